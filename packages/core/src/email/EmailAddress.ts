@@ -1,0 +1,44 @@
+import { Schema } from "effect"
+
+/** RFC 5321, section 4.5.3.1: longest local part and longest forward path without its brackets. */
+const LOCAL_PART_LIMIT = 64
+const ADDRESS_LIMIT = 254
+
+/** RFC 5321 dot-atom. Quoted local parts are not taken: nothing that agents write to needs one. */
+const DOT_ATOM = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/i
+const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
+
+/** Whether a text is a plain address of the form local@domain. It admits no control character, so it is safe in a header. */
+export const isEmailAddress = (text: string): boolean => {
+  const at = text.lastIndexOf("@")
+  return (
+    text.length <= ADDRESS_LIMIT &&
+    at > 0 &&
+    at <= LOCAL_PART_LIMIT &&
+    DOT_ATOM.test(text.slice(0, at)) &&
+    DOMAIN.test(text.slice(at + 1))
+  )
+}
+
+/** An address to write to. */
+export const EmailAddress = Schema.String.check(
+  Schema.makeFilter((text: string) => isEmailAddress(text) || "not an email address", {
+    toJsonSchema: () => ({ type: "string", format: "email", maxLength: ADDRESS_LIMIT })
+  })
+)
+export type EmailAddress = string
+
+/** The two halves of an address, the domain in lower case. */
+export const splitAddress = (address: string): { readonly localPart: string; readonly domain: string } => {
+  const at = address.lastIndexOf("@")
+  return { localPart: address.slice(0, at), domain: address.slice(at + 1).toLowerCase() }
+}
+
+/** An address folded so that two spellings of one mailbox of ours, or of one suppressed recipient, are equal. */
+export const foldAddress = (address: string): string => address.toLowerCase()
+
+/** The local part whose mailbox gets the mail: lower case, without a plus-tag. */
+export const baseLocalPart = (localPart: string): string => {
+  const plus = localPart.indexOf("+")
+  return (plus > 0 ? localPart.slice(0, plus) : localPart).toLowerCase()
+}

@@ -1,0 +1,82 @@
+import { Schema } from "effect"
+import { Timestamp } from "../kernel/Timestamp.ts"
+import { Uuid } from "../kernel/Uuid.ts"
+
+/** An attachment as it is described; its bytes are in the raw mail. */
+export const Attachment = Schema.Struct({
+  filename: Schema.NullOr(Schema.String),
+  contentType: Schema.String,
+  sizeBytes: Schema.Int,
+  /** Hex. */
+  sha256: Schema.String
+})
+export type Attachment = typeof Attachment.Type
+
+/**
+ * What the checks of the sender said, in the words of RFC 8601 (`pass`, `fail`,
+ * `softfail`, `neutral`, `none`, `temperror`, `permerror`).
+ */
+export const SenderAuthentication = Schema.Struct({
+  spf: Schema.String,
+  dkim: Schema.String,
+  dmarc: Schema.String
+})
+export type SenderAuthentication = typeof SenderAuthentication.Type
+
+export const MessageStatus = Schema.Literals([
+  "received",
+  "queued",
+  "sent",
+  "delivered",
+  "bounced",
+  "complained",
+  "failed"
+])
+export type MessageStatus = typeof MessageStatus.Type
+
+/** One recipient and what became of the message for it. `reason` is the other side's word, where there is one. */
+export const Recipient = Schema.Struct({
+  address: Schema.String,
+  kind: Schema.Literals(["to", "cc", "bcc"]),
+  status: MessageStatus,
+  reason: Schema.NullOr(Schema.String)
+})
+export type Recipient = typeof Recipient.Type
+
+/** A message of a mailbox, as lists show it. */
+export const MessageSummary = Schema.Struct({
+  messageId: Uuid,
+  /** The first message of the conversation names it: shared by replies as far as their headers tell. */
+  threadId: Uuid,
+  mailboxId: Uuid,
+  tenantId: Uuid,
+  direction: Schema.Literals(["inbound", "outbound"]),
+  /** Address alone. */
+  from: Schema.String,
+  to: Schema.Array(Schema.String),
+  cc: Schema.Array(Schema.String),
+  bcc: Schema.Array(Schema.String),
+  subject: Schema.String,
+  snippet: Schema.String,
+  /** With its angle brackets; null when an inbound message has none. */
+  messageIdHeader: Schema.NullOr(Schema.String),
+  inReplyTo: Schema.NullOr(Schema.String),
+  references: Schema.Array(Schema.String),
+  attachments: Schema.Array(Attachment),
+  /** Inbound only. */
+  authentication: Schema.NullOr(SenderAuthentication),
+  /** Inbound mail that could not be read as MIME: only its raw form and envelope are certain. */
+  malformed: Schema.Boolean,
+  status: MessageStatus,
+  recipients: Schema.Array(Recipient),
+  createdAt: Timestamp
+})
+export type MessageSummary = typeof MessageSummary.Type
+
+/** A whole message. */
+export const Message = Schema.Struct({
+  ...MessageSummary.fields,
+  text: Schema.NullOr(Schema.String),
+  html: Schema.NullOr(Schema.String)
+})
+export type Message = typeof Message.Type

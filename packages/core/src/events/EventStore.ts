@@ -1,0 +1,91 @@
+import { Context, Effect } from "effect"
+import type { Lookup } from "../kernel/Lookup.ts"
+import type { Position } from "../kernel/Page.ts"
+import type { Timestamp } from "../kernel/Timestamp.ts"
+import type { TenantId } from "../tenancy/Tenant.ts"
+import type { DurableEvent, EventDraft, EventStatus } from "./DurableEvent.ts"
+
+/** Which events of a tenant. Every part that is given must hold; `from` is inclusive, `to` exclusive. */
+export interface EventFilter {
+  readonly status?: EventStatus | undefined
+  readonly types?: ReadonlyArray<string> | undefined
+  readonly agentId?: string | undefined
+  readonly service?: string | undefined
+  readonly resourceId?: string | undefined
+  readonly from?: Timestamp | undefined
+  readonly to?: Timestamp | undefined
+}
+
+/** Which events `ack-all` ends: those created before the cutoff (exclusive) that match. */
+export interface AcknowledgeAllFilter {
+  readonly before: Timestamp
+  readonly types?: ReadonlyArray<string> | undefined
+  readonly service?: string | undefined
+}
+
+/** One event in the hands of one session until `leasedUntil`. A later lease of the same event has another deliveryId. */
+export interface Delivery {
+  readonly deliveryId: string
+  readonly event: DurableEvent
+}
+
+/** An acknowledgement as a session sends it. With a deliveryId it counts only while that delivery's lease is held. */
+export interface Acknowledgement {
+  readonly eventId: string
+  readonly deliveryId?: string | undefined
+}
+
+export type AcknowledgementOutcome = "acknowledged" | "stale" | "missing"
+
+/**
+ * The port that keeps durable events and the leases on them.
+ *
+ * Leases run on the store's own clock. An event whose `expiresAt` has passed
+ * reads as `expired` from then on, whether or not a job has written that down.
+ */
+export class EventStore extends Context.Service<
+  EventStore,
+  {
+    /**
+     * Stores drafts, in the order given, and wakes the sessions of their tenants
+     * once the transaction commits. Locks the tenants. Gives createdAt (the later of
+     * the tenant's last one and the clock) and an eventId that only grows, so the
+     * order of both is the order of commits. Answers what was stored: a draft whose
+     * dedupeKey is known is left out.
+     */
+    readonly append: (drafts: ReadonlyArray<EventDraft>) => Effect.Effect<ReadonlyArray<DurableEvent>>
+    readonly find: (tenantId: TenantId, eventId: string) => Effect.Effect<Lookup<DurableEvent>>
+    /** Oldest first, strictly after `after`; `limit` at most. */
+    readonly list: (
+      tenantId: TenantId,
+      filter: EventFilter,
+      after: Position | undefined,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<DurableEvent>>
+    /** Oldest first: what is pending, or delivered with no live lease. Takes no lease. */
+    readonly replayable: (tenantId: TenantId, limit: number) => Effect.Effect<ReadonlyArray<DurableEvent>>
+    /** How many events `replayable` would give, counted up to `limit`. */
+    readonly countReplayable: (tenantId: TenantId, limit: number) => Effect.Effect<number>
+    /**
+     * Leases up to `limit` deliverable events, oldest first, to a session; each
+     * becomes `delivered` and its deliveryCount grows. No event is leased to two
+     * sessions at one time. What has failed by the policy is marked so instead.
+     */
+    readonly lease: (
+      tenantId: TenantId,
+      sessionId: string,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<Delivery>>
+    /** Extends every live lease of these sessions to a full duration from now. Leases that have lapsed stay so. */
+    readonly renew: (sessionIds: ReadonlyArray<string>) => Effect.Effect<void>
+    /** Ends every lease of these sessions at once, without counting a lapse, and wakes the tenants' other sessions. */
+    readonly release: (sessionIds: ReadonlyArray<string>) => Effect.Effect<void>
+    /** Acknowledges events, one outcome each in the order given. Again is as good as once. */
+    readonly acknowledge: (
+      tenantId: TenantId,
+      acknowledgements: ReadonlyArray<Acknowledgement>
+    ) => Effect.Effect<ReadonlyArray<AcknowledgementOutcome>>
+    /** Acknowledges all that match and are not expired; answers how many this call changed. */
+    readonly acknowledgeAll: (tenantId: TenantId, filter: AcknowledgeAllFilter) => Effect.Effect<number>
+  }
+>()("@agentos/core/events/EventStore") {}

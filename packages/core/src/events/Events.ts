@@ -1,0 +1,64 @@
+import { Context, Effect, Layer } from "effect"
+import * as Cursor from "../kernel/Cursor.ts"
+import { Keyring } from "../kernel/Keyring.ts"
+import * as Lookup from "../kernel/Lookup.ts"
+import type { Page } from "../kernel/Page.ts"
+import { ResourceNotFound, type InvalidRequest, type ResourceNotOwned } from "../kernel/ResourceError.ts"
+import type { TenantId } from "../tenancy/Tenant.ts"
+import type { DurableEvent } from "./DurableEvent.ts"
+import { EventStore, type AcknowledgeAllFilter, type EventFilter } from "./EventStore.ts"
+
+export const DEFAULT_LIST_LIMIT = 50
+export const DEFAULT_REPLAY_LIMIT = 100
+
+/** The inbox of a tenant: what is read and acknowledged by REST. All of it is free and takes no lease. */
+export class Events extends Context.Service<
+  Events,
+  {
+    readonly list: (
+      tenantId: TenantId,
+      filter: EventFilter,
+      page: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
+    ) => Effect.Effect<Page<DurableEvent>, InvalidRequest>
+    readonly get: (
+      tenantId: TenantId,
+      eventId: string
+    ) => Effect.Effect<DurableEvent, ResourceNotFound | ResourceNotOwned>
+    readonly replay: (tenantId: TenantId, limit?: number) => Effect.Effect<ReadonlyArray<DurableEvent>>
+    /** Acknowledges and answers the event as it is then; again is as good as once. */
+    readonly acknowledge: (
+      tenantId: TenantId,
+      eventId: string
+    ) => Effect.Effect<DurableEvent, ResourceNotFound | ResourceNotOwned>
+    readonly acknowledgeAll: (tenantId: TenantId, filter: AcknowledgeAllFilter) => Effect.Effect<number>
+  }
+>()("@agentos/core/events/Events") {
+  static readonly layer = Layer.effect(
+    Events,
+    Effect.gen(function* () {
+      const store = yield* EventStore
+      const keyring = yield* Keyring
+
+      const get = (tenantId: TenantId, eventId: string) =>
+        Effect.flatMap(store.find(tenantId, eventId), (found) => Lookup.orFail(found, "event", eventId))
+
+      return Events.of({
+        list: Effect.fnUntraced(function* (tenantId, filter, page) {
+          const scope = { tenantId, list: "events", filter }
+          const limit = page.limit ?? DEFAULT_LIST_LIMIT
+          const after = page.cursor === undefined ? undefined : yield* Cursor.decode(scope, page.cursor)
+          const found = yield* store.list(tenantId, filter, after, limit + 1)
+          return yield* Cursor.page(scope, found, limit, (event) => ({ createdAt: event.createdAt, id: event.eventId }))
+        }, Effect.provideService(Keyring, keyring)),
+        get,
+        replay: (tenantId, limit) => store.replayable(tenantId, limit ?? DEFAULT_REPLAY_LIMIT),
+        acknowledge: Effect.fnUntraced(function* (tenantId, eventId) {
+          yield* get(tenantId, eventId)
+          yield* store.acknowledge(tenantId, [{ eventId }])
+          return yield* get(tenantId, eventId)
+        }),
+        acknowledgeAll: store.acknowledgeAll
+      })
+    })
+  )
+}

@@ -1,0 +1,21 @@
+/** Text as UTF-8 bytes. */
+export const fromText = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+/** Equality that takes the same time wherever two byte strings of one length differ. */
+export const equalConstantTime = (a: Uint8Array, b: Uint8Array): boolean => {
+  if (a.length !== b.length) return false
+  let difference = 0
+  for (let i = 0; i < a.length; i++) difference |= a[i]! ^ b[i]!
+  return difference === 0
+}
+
+/** Several byte strings as one. */
+export const concat = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let offset = 0
+  for (const part of parts) {
+    joined.set(part, offset)
+    offset += part.length
+  }
+  return joined
+}

@@ -1,0 +1,28 @@
+import { Effect } from "effect"
+import { ResourceNotFound, ResourceNotOwned, type ResourceKind } from "./ResourceError.ts"
+
+/** What a tenant sees behind an id: its own resource, another tenant's (nothing of it but that it exists), or nothing. */
+export type Lookup<A> =
+  | { readonly _tag: "Owned"; readonly value: A }
+  | { readonly _tag: "Foreign" }
+  | { readonly _tag: "Missing" }
+
+export const owned = <A>(value: A): Lookup<A> => ({ _tag: "Owned", value })
+export const foreign: Lookup<never> = { _tag: "Foreign" }
+export const missing: Lookup<never> = { _tag: "Missing" }
+
+/** The owned resource, or the error that the tenant is to see. */
+export const orFail = <A>(
+  lookup: Lookup<A>,
+  kind: ResourceKind,
+  id: string
+): Effect.Effect<A, ResourceNotFound | ResourceNotOwned> => {
+  switch (lookup._tag) {
+    case "Owned":
+      return Effect.succeed(lookup.value)
+    case "Foreign":
+      return Effect.fail(new ResourceNotOwned({ kind, id }))
+    case "Missing":
+      return Effect.fail(new ResourceNotFound({ kind, id }))
+  }
+}

@@ -1,0 +1,35 @@
+import { Schema } from "effect"
+
+export const ResourceKind = Schema.Literals(["mailbox", "message", "event", "number", "call", "service"])
+export type ResourceKind = typeof ResourceKind.Type
+
+/** No tenant has a resource of this id. */
+export class ResourceNotFound extends Schema.TaggedError<ResourceNotFound>()("ResourceNotFound", {
+  kind: ResourceKind,
+  id: Schema.String
+}) {}
+
+/** The resource belongs to another tenant. */
+export class ResourceNotOwned extends Schema.TaggedError<ResourceNotOwned>()("ResourceNotOwned", {
+  kind: ResourceKind,
+  id: Schema.String
+}) {}
+
+/** The request is well formed, but the state of things does not allow it. */
+export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", {
+  message: Schema.String
+}) {}
+
+/** One thing wrong with a request: where (`to.0`, `subject`) and what. */
+export const Issue = Schema.Struct({ path: Schema.String, message: Schema.String })
+export type Issue = typeof Issue.Type
+
+/** The request itself is wrong; the same request will always be. */
+export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", {
+  message: Schema.String,
+  issues: Schema.Array(Issue)
+}) {}
+
+/** An `InvalidRequest` with a single issue. */
+export const invalid = (path: string, message: string): InvalidRequest =>
+  new InvalidRequest({ message, issues: [{ path, message }] })

@@ -1,0 +1,24 @@
+import { Clock, Effect, Schema } from "effect"
+
+/**
+ * A moment as whole milliseconds since the Unix epoch, UTC.
+ *
+ * Milliseconds are the finest unit kept anywhere: a database column with
+ * microseconds would order rows in a way that no JavaScript client could see.
+ */
+export const Timestamp = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).pipe(Schema.brand("Timestamp"))
+export type Timestamp = typeof Timestamp.Type
+
+/** The present moment of the Clock service. */
+export const now: Effect.Effect<Timestamp> = Effect.map(Clock.currentTimeMillis, (millis) => Timestamp.make(Math.floor(millis)))
+
+/** The moment `millis` later (or earlier, when negative). */
+export const add = (self: Timestamp, millis: number): Timestamp => Timestamp.make(self + millis)
+
+/** ISO 8601 in UTC with milliseconds, as every timestamp on the wire is written. */
+export const toIso = (self: Timestamp): string => new Date(self).toISOString()
+
+export const SECOND = 1_000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR

@@ -1,0 +1,51 @@
+import type { Operation } from "./Operation.ts"
+import type { OperationState } from "./OperationState.ts"
+
+/**
+ * The accounts that money passes through, in base units of the asset. What came
+ * in is the negative of `received`, so every move's entries add up to zero and,
+ * at any moment, received = inFlight + fulfilled + refundDue + refunded.
+ */
+export type LedgerAccount = "received" | "inFlight" | "fulfilled" | "refundDue" | "refunded"
+
+export interface LedgerEntry {
+  readonly operationId: string
+  readonly account: LedgerAccount
+  readonly network: string
+  readonly asset: string
+  /** Signed base units: into the account when positive. */
+  readonly amount: bigint
+}
+
+/** From which account to which a move carries the operation's amount. Moves that carry none are not here. */
+const ACCOUNT_OF: Readonly<Record<OperationState, LedgerAccount | null>> = {
+  claimed: null,
+  settling: null,
+  refused: null,
+  unpaid: null,
+  settled: "inFlight",
+  fulfilling: "inFlight",
+  fulfilled: "fulfilled",
+  refund_due: "refundDue",
+  refunded: "refunded"
+}
+
+/** The entries of a move from one state to another: none, or two that add up to zero. */
+export const entriesOf = (
+  operation: Pick<Operation, "operationId" | "terms">,
+  from: OperationState,
+  to: OperationState
+): ReadonlyArray<LedgerEntry> => {
+  const source = ACCOUNT_OF[from] ?? "received"
+  const target = ACCOUNT_OF[to]
+  if (target === null || source === target) return []
+  const { amount, asset, network } = operation.terms
+  const entry = (account: LedgerAccount, signed: bigint): LedgerEntry => ({
+    operationId: operation.operationId,
+    account,
+    network,
+    asset,
+    amount: signed
+  })
+  return [entry(source, -amount), entry(target, amount)]
+}

@@ -1,0 +1,80 @@
+import { Context, Effect, Schema } from "effect"
+import type { ProviderError } from "../kernel/ProviderError.ts"
+import type { PaymentProof, PaymentTerms } from "./PaymentTerms.ts"
+
+/** The header is not a payment of this rail at all. */
+export class ProofMalformed extends Schema.TaggedError<ProofMalformed>()("ProofMalformed", { message: Schema.String }) {}
+
+/** The payment does not hold: wrong signer, expired, too little balance, refused by the facilitator. */
+export class ProofInvalid extends Schema.TaggedError<ProofInvalid>()("ProofInvalid", { message: Schema.String }) {}
+
+/** The chain's view of an authorization's nonce. */
+export interface NonceReading {
+  readonly used: boolean
+  /** The block that was read; a settlement by anybody counts only in a later one. */
+  readonly block: bigint
+}
+
+/** What the facilitator said to a settlement. Only the chain proves it; see `findSettlement`. */
+export type SettleAnswer =
+  | { readonly _tag: "Accepted"; readonly transaction: string }
+  | { readonly _tag: "Refused"; readonly message: string }
+  | { readonly _tag: "Unknown"; readonly message: string }
+
+/** What the chain says became of an authorization. */
+export type Settlement =
+  /** The token moved the right amount from the payer to us by this authorization. */
+  | { readonly _tag: "Paid"; readonly transaction: string; readonly block: bigint }
+  /** The nonce is unused; `expired` when finalized chain time is past validBefore, so that it stays so for ever. */
+  | { readonly _tag: "Unused"; readonly expired: boolean }
+  /** The nonce was used for something else: cancelled, sent elsewhere, or before `afterBlock`. */
+  | { readonly _tag: "UsedOtherwise"; readonly message: string }
+  /** The nonce is used, and the chain does not yet show by what with enough confirmations. */
+  | { readonly _tag: "Unsettled" }
+
+/** What the client sees of a challenge besides the terms. */
+export interface ChallengeDocument {
+  readonly error: string | undefined
+  readonly resource: { readonly url: string; readonly description: string }
+  readonly accepts: ReadonlyArray<PaymentTerms>
+}
+
+/**
+ * The port to the payment network: makes and reads the x402 headers, checks
+ * and submits authorizations, and reads from the chain what became of them.
+ */
+export class PaymentRail extends Context.Service<
+  PaymentRail,
+  {
+    /** The terms for an amount, one per network offered, best first. `extra` holds what the scheme needs, not yet our binding. */
+    readonly terms: (amount: bigint) => ReadonlyArray<PaymentTerms>
+    /** The value of PAYMENT-REQUIRED. */
+    readonly encodeChallenge: (document: ChallengeDocument) => string
+    /** Reads PAYMENT-SIGNATURE. Checks its shape and limits alone. */
+    readonly decodeProof: (header: string) => Effect.Effect<PaymentProof, ProofMalformed>
+    /** Whether the payer signed this authorization, by local computation alone. */
+    readonly authenticate: (proof: PaymentProof) => Effect.Effect<void, ProofInvalid>
+    /**
+     * Whether the authorization would settle now: amount, recipient and time window against
+     * the terms, and the facilitator's own verification (balance, nonce, simulation).
+     */
+    readonly verify: (proof: PaymentProof, terms: PaymentTerms) => Effect.Effect<void, ProofInvalid | ProviderError>
+    /** Reads from the chain whether the nonce is used. */
+    readonly readNonce: (proof: PaymentProof) => Effect.Effect<NonceReading, ProviderError>
+    /** Submits the authorization. Everything that is neither a plain success nor a plain refusal is `Unknown`. */
+    readonly settle: (proof: PaymentProof, terms: PaymentTerms) => Effect.Effect<SettleAnswer>
+    /**
+     * Finds out from the chain alone what became of the authorization. A use in a
+     * block not later than `afterBlock` is `UsedOtherwise`. `transaction`, when known,
+     * is where to look first.
+     */
+    readonly findSettlement: (
+      proof: PaymentProof,
+      terms: PaymentTerms,
+      afterBlock: bigint,
+      transaction?: string
+    ) => Effect.Effect<Settlement, ProviderError>
+    /** The value of PAYMENT-RESPONSE for a payment that settled. The same for the same payment. */
+    readonly encodeReceipt: (receipt: { readonly network: string; readonly transaction: string; readonly payer: string; readonly amount: bigint }) => string
+  }
+>()("@agentos/core/payment/PaymentRail") {}

@@ -1,0 +1,62 @@
+/**
+ * What a payment must be: the payment requirements of x402 version 2, scheme
+ * `exact` (https://github.com/x402-foundation/x402, specs/x402-specification-v2.md).
+ */
+export interface PaymentTerms {
+  readonly scheme: "exact"
+  /** CAIP-2 id of the chain, as `eip155:196`. */
+  readonly network: string
+  /** Address of the token contract. */
+  readonly asset: string
+  /** Base units of the token. */
+  readonly amount: bigint
+  readonly payTo: string
+  /** For how long from its making an authorization may be valid. */
+  readonly maxTimeoutSeconds: number
+  /** What the scheme needs (EIP-712 domain name and version), and our binding to the request. */
+  readonly extra: Readonly<Record<string, string | number>>
+}
+
+/** A signed authorization, read out of a PAYMENT-SIGNATURE header. Nothing in it is trusted before it is verified. */
+export interface PaymentProof {
+  /** SHA-256 of the header's bytes, in hex: what a retry must repeat. */
+  readonly digest: string
+  readonly network: string
+  readonly asset: string
+  /** The wallet that signed, in lower case. */
+  readonly payer: string
+  readonly payTo: string
+  readonly value: bigint
+  /** The authorization's nonce: `0x` and 64 digits in lower case. */
+  readonly nonce: string
+  /** Unix seconds. */
+  readonly validAfter: number
+  readonly validBefore: number
+  /** The terms that the client says it accepted, exactly as it echoed them. */
+  readonly accepted: {
+    readonly scheme: string
+    readonly network: string
+    readonly asset: string
+    readonly amount: string
+    readonly payTo: string
+    readonly maxTimeoutSeconds: number
+    readonly extra: Readonly<Record<string, unknown>>
+  }
+  /** The decoded payload as JSON text, from which the same authorization can be submitted again. */
+  readonly payload: string
+}
+
+/** What identifies an authorization for ever: the token contract honours it once. Addresses and nonce in lower case. */
+export interface ProofKey {
+  readonly network: string
+  readonly asset: string
+  readonly payer: string
+  readonly nonce: string
+}
+
+export const proofKey = (proof: ProofKey): ProofKey => ({
+  network: proof.network,
+  asset: proof.asset.toLowerCase(),
+  payer: proof.payer.toLowerCase(),
+  nonce: proof.nonce.toLowerCase()
+})

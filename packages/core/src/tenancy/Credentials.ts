@@ -1,0 +1,100 @@
+import { Cache, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Keyring } from "../kernel/Keyring.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import * as AccessToken from "./AccessToken.ts"
+import { CredentialRefused, WrongCredential } from "./CredentialError.ts"
+import { REALTIME_TOKEN_LIFETIME, RealtimeTokens } from "./RealtimeTokens.ts"
+import type { Tenant, TenantId } from "./Tenant.ts"
+import { TenantStore } from "./TenantStore.ts"
+
+/**
+ * How long a server may go on honouring a token after its revocation on
+ * another server. On the server that revokes, it ends at once.
+ */
+const TENANT_CACHE_LIFETIME = Duration.seconds(5)
+const TENANT_CACHE_SIZE = 10_000
+
+/** A JWT begins with a JSON object in base64url. */
+const looksLikeJwt = (token: string): boolean => token.startsWith("eyJ")
+
+/** Who may act: opens and makes the credentials of tenants. */
+export class Credentials extends Context.Service<
+  Credentials,
+  {
+    /** The tenant of an access token. */
+    readonly authenticate: (
+      accessToken: Redacted.Redacted<string>
+    ) => Effect.Effect<Tenant, CredentialRefused | WrongCredential>
+    /** The tenant of a realtime token. */
+    readonly authenticateRealtime: (
+      realtimeToken: Redacted.Redacted<string>
+    ) => Effect.Effect<Tenant, CredentialRefused | WrongCredential>
+    /** A realtime token of 15 minutes for the tenant. */
+    readonly issueRealtime: (
+      tenant: Tenant
+    ) => Effect.Effect<{ readonly token: Redacted.Redacted<string>; readonly expiresAt: Timestamp.Timestamp }>
+    /** Whether the tenant's credentials of this version are still good. */
+    readonly isCurrent: (tenantId: TenantId, version: number) => Effect.Effect<boolean>
+    /** Revokes every credential of the tenant. */
+    readonly revoke: (tenantId: TenantId) => Effect.Effect<void>
+  }
+>()("@agentos/core/tenancy/Credentials") {
+  static readonly layer = Layer.effect(
+    Credentials,
+    Effect.gen(function* () {
+      const tenants = yield* TenantStore
+      const keyring = yield* Keyring
+      const realtimeTokens = yield* RealtimeTokens
+      const cache = yield* Cache.make({
+        capacity: TENANT_CACHE_SIZE,
+        timeToLive: TENANT_CACHE_LIFETIME,
+        lookup: (tenantId: TenantId) => tenants.find(tenantId)
+      })
+
+      const current = (tenantId: TenantId, version: number) =>
+        Effect.map(
+          Cache.get(cache, tenantId),
+          Option.filter((tenant) => tenant.tokenVersion === version)
+        )
+
+      const currentOrRefused = (tenantId: TenantId, version: number) =>
+        Effect.flatMap(
+          current(tenantId, version),
+          Option.match({
+            onNone: () => Effect.fail(new CredentialRefused({ message: "This token has been revoked." })),
+            onSome: Effect.succeed
+          })
+        )
+
+      return Credentials.of({
+        authenticate: Effect.fnUntraced(function* (accessToken) {
+          const text = Redacted.value(accessToken)
+          const claims = yield* Effect.provideService(AccessToken.open(text), Keyring, keyring)
+          if (Option.isSome(claims)) return yield* currentOrRefused(claims.value.tenantId, claims.value.version)
+          return yield* looksLikeJwt(text)
+            ? new WrongCredential({ message: "A realtime token opens the WebSocket alone; send the access token here." })
+            : new CredentialRefused({ message: "The access token is not one of this service." })
+        }),
+        authenticateRealtime: Effect.fnUntraced(function* (realtimeToken) {
+          const claims = yield* realtimeTokens.verify(Redacted.value(realtimeToken))
+          if (Option.isSome(claims)) return yield* currentOrRefused(claims.value.tenantId, claims.value.version)
+          return yield* new WrongCredential({
+            message: "The realtime token is wrong or has expired; get a new one from GET /api/v1/events/realtime-token."
+          })
+        }),
+        issueRealtime: Effect.fnUntraced(function* (tenant) {
+          const expiresAt = Timestamp.add(yield* Timestamp.now, REALTIME_TOKEN_LIFETIME)
+          const token = yield* realtimeTokens.issue({
+            tenantId: tenant.tenantId,
+            version: tenant.tokenVersion,
+            expiresAt
+          })
+          return { token, expiresAt }
+        }),
+        isCurrent: (tenantId, version) => Effect.map(current(tenantId, version), Option.isSome),
+        revoke: (tenantId) =>
+          Effect.andThen(tenants.revokeTokens(tenantId), Cache.invalidate(cache, tenantId))
+      })
+    })
+  )
+}
