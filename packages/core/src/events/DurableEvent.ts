@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Context, Schema } from "effect"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 
@@ -80,3 +80,8 @@ export const DEFAULT_EVENT_POLICY: EventPolicy = {
   maxLapses: 50,
   minFailAge: Timestamp.DAY
 }
+
+/** The policy that every event store keeps to, read when its layer is built: `DEFAULT_EVENT_POLICY` unless another is provided. */
+export const EventPolicy = Context.Reference<EventPolicy>("@agentos/core/events/EventPolicy", {
+  defaultValue: () => DEFAULT_EVENT_POLICY
+})
