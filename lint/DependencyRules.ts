@@ -1,0 +1,200 @@
+/**
+ * Who may import whom, as dependency-cruiser reads it. Paths are seen from the
+ * root of the workspace, after resolution: `@agentos/core` is
+ * `packages/core/src/index.ts`, `effect` is `node_modules/…/effect/dist/index.js`.
+ *
+ * Almost every rule is a list of what is allowed, so that a package that comes
+ * later, or a module that does not resolve, is refused until somebody decides.
+ */
+import type { IFlattenedRuleSet, IRegularForbiddenRuleType } from "dependency-cruiser"
+
+/** The floors of the core from the ground up. A folder imports its own floor and those beneath it. */
+export const coreFloors: ReadonlyArray<ReadonlyArray<string>> = [
+  ["kernel"],
+  ["events", "tenancy"],
+  ["catalog"],
+  ["payment"],
+  ["email", "phone"],
+  ["jobs"]
+]
+
+/** Packages that fulfil a port of the core. */
+const adapter = "(?:memory|postgres|x402|keyring-[^/]+|provider-[^/]+)"
+
+const installed = (name: string) => `(?:^|/)node_modules/${name}/`
+const anyInstalled = "(?:^|/)node_modules/"
+/**
+ * The root of effect, its modules one by one, and its encodings, of which the
+ * code rules let only the stable ones through. Everything else is unstable or I/O.
+ */
+const effectStable = `${installed("effect")}dist/(?:[A-Z]\\w*|index|encoding/\\w+)\\.js$`
+const effectTesting = `${installed("effect")}dist/testing/`
+const effect = installed("effect")
+const vitest = [installed("vitest"), installed("@effect/vitest")]
+
+const source = (name: string) => `^packages/${name}/src/`
+const own = (name: string) => `^packages/${name}/`
+
+/** Stands in a list of what is allowed for every module that comes with Node. */
+const nodeBuiltin = "node:*"
+
+const only = (
+  name: string,
+  comment: string,
+  from: IRegularForbiddenRuleType["from"],
+  allowed: ReadonlyArray<string>
+): IRegularForbiddenRuleType => ({
+  name,
+  comment,
+  severity: "error",
+  from,
+  to: {
+    pathNot: allowed.filter((path) => path !== nodeBuiltin),
+    ...(allowed.includes(nodeBuiltin) ? { dependencyTypesNot: ["core"] } : {})
+  }
+})
+
+const never = (
+  name: string,
+  comment: string,
+  from: IRegularForbiddenRuleType["from"],
+  to: IRegularForbiddenRuleType["to"]
+): IRegularForbiddenRuleType => ({ name, comment, severity: "error", from, to })
+
+const floorRules = coreFloors.flatMap((floor, level) =>
+  floor.map((folder) =>
+    only(
+      `core-floor-${folder}`,
+      `core/src/${folder} imports no folder above it`,
+      { path: `^packages/core/src/${folder}/` },
+      [
+        ...coreFloors.slice(0, level + 1).map((reachable) => `^packages/core/src/(?:${reachable.join("|")})/`),
+        "^(?!packages/core/src/)"
+      ]
+    )
+  )
+)
+
+const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
+  only(
+    "core-imports-effect-alone",
+    "The core knows no I/O: it imports itself and the stable modules of effect.",
+    { path: source("core") },
+    [source("core"), effectStable]
+  ),
+  only(
+    "core-tests",
+    "Tests of the core run it on memory, without any other adapter.",
+    { path: "^packages/core/test/" },
+    [own("core"), source("(?:memory|contract-tests)"), effectStable, effectTesting, ...vitest, nodeBuiltin]
+  ),
+  only(
+    "contract-tests-import-core-alone",
+    "A contract suite knows the port, never an adapter of it.",
+    { path: source("contract-tests") },
+    [source("contract-tests"), source("core"), effect, ...vitest]
+  ),
+  only("api-imports-core-alone", "The wire contract holds no server code and no adapter.", { path: source("api") }, [
+    source("api"),
+    source("core"),
+    effect
+  ]),
+  only(
+    "adapters-import-core-alone",
+    "An adapter knows the core and what it adapts; adapters meet only in entry points.",
+    { path: `^packages/(${adapter})/src/` },
+    ["^packages/$1/src/", source("core"), anyInstalled, nodeBuiltin]
+  ),
+  only(
+    "adapter-tests",
+    "Tests of an adapter may use the contract suites, and memory for the ports beside their own.",
+    { path: `^packages/(${adapter})/test/` },
+    ["^packages/$1/", source("(?:core|contract-tests|memory)"), anyInstalled, nodeBuiltin]
+  ),
+  only(
+    "http-server-imports-api-and-core",
+    "Handlers reach adapters through ports; src/main.ts and src/config/ compose them.",
+    {
+      path: source("http-server"),
+      pathNot: ["^packages/http-server/src/main\\.ts$", "^packages/http-server/src/config/"]
+    },
+    [source("http-server"), source("(?:api|core)"), anyInstalled, nodeBuiltin]
+  ),
+  only(
+    "http-server-composes-adapters",
+    "The production entry point composes adapters, never the sandbox or a client.",
+    { path: ["^packages/http-server/src/main\\.ts$", "^packages/http-server/src/config/"].join("|") },
+    [source("http-server"), source(`(?:api|core|${adapter})`), anyInstalled, nodeBuiltin]
+  ),
+  never(
+    "http-server-config-is-for-main",
+    "Composition belongs to the entry point: inside the package only src/main.ts uses src/config/.",
+    {
+      path: source("http-server"),
+      pathNot: ["^packages/http-server/src/main\\.ts$", "^packages/http-server/src/config/"]
+    },
+    { path: "^packages/http-server/src/config/" }
+  ),
+  only("cli-imports-api-alone", "agentctl is a client like any other.", { path: source("cli") }, [
+    source("cli"),
+    source("api"),
+    anyInstalled,
+    nodeBuiltin
+  ]),
+  only(
+    "receive-mail-stands-alone",
+    "The example shows what a stranger with an HTTP client can do: it imports no package of ours.",
+    { path: "^examples/receive-mail/" },
+    ["^examples/receive-mail/", anyInstalled, nodeBuiltin]
+  )
+]
+
+const everywhere: ReadonlyArray<IRegularForbiddenRuleType> = [
+  never("no-circular", "Modules that import each other are one module.", {}, { circular: true }),
+  never(
+    "core-has-known-folders",
+    "A new folder of the core needs a floor: give it one in lint/DependencyRules.ts.",
+    { path: source("core"), pathNot: [`${source("core")}(?:(?:${coreFloors.flat().join("|")})/|index\\.ts$)`] },
+    {}
+  ),
+  never(
+    "sandbox-is-for-tests-and-examples",
+    "Nothing that runs in production imports the sandbox.",
+    { pathNot: ["^packages/sandbox/", "^test/", "^examples/"] },
+    { path: "^packages/sandbox/" }
+  ),
+  never(
+    "nothing-imports-what-spans-packages",
+    "Tests and examples are ends: nothing is built on them.",
+    { path: "^(?:packages|lint)/" },
+    { path: "^(?:test|examples)/" }
+  ),
+  never(
+    "packages-do-not-import-tools",
+    "The lint tools serve the workspace, not the product.",
+    { pathNot: ["^lint/", "^test/toolchain/"] },
+    { path: "^lint/" }
+  ),
+  never(
+    "sources-do-not-import-tests",
+    "What ships does not import what checks it.",
+    { path: "^packages/[^/]+/src/" },
+    { path: "^packages/[^/]+/test/" }
+  ),
+  never(
+    "packages-meet-by-name",
+    "Another package is imported by its name, through what it exports.",
+    { path: "^((?:packages|examples)/[^/]+|test|lint)/" },
+    { path: "^packages/", pathNot: ["^$1/"], dependencyTypes: ["local"] }
+  ),
+  never(
+    "sources-declare-what-they-import",
+    "What a source imports at run time stands in the dependencies of its own package.json.",
+    { path: "^packages/[^/]+/src/" },
+    { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"] }
+  ),
+  never("no-unresolvable", "An import that leads nowhere can't be judged.", {}, { couldNotResolve: true })
+]
+
+/** Every rule, in the shape that `cruise` takes. */
+export const dependencyRules: IFlattenedRuleSet = { forbidden: [...packageRules, ...floorRules, ...everywhere] }

@@ -1,0 +1,56 @@
+/**
+ * The few rules of the house that oxlint does not bring. The shapes below are
+ * the part of ESLint's plugin interface that they use.
+ */
+interface SyntaxNode {
+  readonly type: string
+  readonly name?: string
+  readonly callee?: SyntaxNode
+  readonly arguments?: ReadonlyArray<SyntaxNode>
+}
+
+interface Comment {
+  readonly value: string
+}
+
+interface RuleContext {
+  readonly sourceCode: { readonly getAllComments: () => ReadonlyArray<Comment> }
+  readonly report: (problem: { readonly node: unknown; readonly message: string }) => void
+}
+
+const callsDate = (node: SyntaxNode): boolean => node.callee?.type === "Identifier" && node.callee.name === "Date"
+
+/** `new Date()` and `Date()` read the machine's clock; `new Date(millis)` only converts and is allowed. */
+const noAmbientClock = {
+  create: (context: RuleContext) => {
+    const report = (node: SyntaxNode) =>
+      context.report({ node, message: "The time comes from Effect's Clock, so that a test can set it." })
+    return {
+      NewExpression: (node: SyntaxNode) => {
+        if (callsDate(node) && node.arguments?.length === 0) report(node)
+      },
+      CallExpression: (node: SyntaxNode) => {
+        if (callsDate(node)) report(node)
+      }
+    }
+  }
+}
+
+const disabling = /^\s*(?:oxlint|eslint)-disable\b/
+
+/** A rule is switched off for a reason that the next reader can judge: `oxlint-disable-next-line rule -- reason`. */
+const reasonedDisable = {
+  create: (context: RuleContext) => ({
+    Program: () => {
+      for (const comment of context.sourceCode.getAllComments()) {
+        if (disabling.test(comment.value) && !/\s--\s+\S/.test(comment.value))
+          context.report({ node: comment, message: "Say why: oxlint-disable-next-line some-rule -- the reason." })
+      }
+    }
+  })
+}
+
+export default {
+  meta: { name: "agentos" },
+  rules: { "no-ambient-clock": noAmbientClock, "reasoned-disable": reasonedDisable }
+}

@@ -1,0 +1,46 @@
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+/** The root of the workspace that these tests belong to. */
+export const repository = fileURLToPath(new URL("../..", import.meta.url))
+
+/** A workspace of its own in the temporary folder, laid out like this one, gone when it is disposed. */
+export interface Workspace extends Disposable {
+  readonly root: string
+}
+
+/**
+ * Writes the given files (path from the root to text) into a new workspace.
+ * Packages find each other and the real effect by name, as they do after an
+ * install; the lint configuration is this repository's.
+ */
+export const makeWorkspace = (files: Readonly<Record<string, string>>): Workspace => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "agentos-toolchain-")))
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  const packages = new Set(Object.keys(files).flatMap((path) => /^packages\/([^/]+)\//.exec(path)?.[1] ?? []))
+  const dependencies = Object.fromEntries([...packages].map((name) => [`@agentos/${name}`, "workspace:*"]))
+  write("package.json", JSON.stringify({ type: "module" }))
+  mkdirSync(join(root, "node_modules/@agentos"), { recursive: true })
+  symlinkSync(join(repository, "packages/core/node_modules/effect"), join(root, "node_modules/effect"))
+  for (const name of packages) {
+    symlinkSync(join(root, "packages", name), join(root, "node_modules/@agentos", name))
+    write(
+      `packages/${name}/package.json`,
+      JSON.stringify({
+        name: `@agentos/${name}`,
+        type: "module",
+        exports: { ".": "./src/index.ts" },
+        dependencies: { effect: "*", ...dependencies }
+      })
+    )
+  }
+  for (const [path, text] of Object.entries(files)) write(path, text)
+  for (const path of [".gitignore", ".oxlintrc.json", "lint/OxlintPlugin.ts"])
+    cpSync(join(repository, path), join(root, path))
+  return { root, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) }
+}

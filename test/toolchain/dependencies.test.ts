@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest"
+import { readDependencies } from "../../lint/Dependencies.ts"
+import { makeWorkspace, repository } from "./Workspace.ts"
+
+/** Imports that the design allows, one file each. */
+const allowed: Readonly<Record<string, string>> = {
+  "packages/core/src/index.ts": `export * from "./jobs/Due.ts"`,
+  "packages/core/src/kernel/Money.ts": `import { Schema } from "effect"\nexport const money = Schema.String`,
+  "packages/core/src/events/Event.ts": `export { money } from "../kernel/Money.ts"`,
+  "packages/core/src/payment/Operation.ts": `export { money } from "../events/Event.ts"`,
+  "packages/core/src/email/Mailbox.ts": `import * as Effect from "effect/Effect"\nexport const a = Effect.void`,
+  "packages/core/src/jobs/Due.ts": `export { a } from "../email/Mailbox.ts"`,
+  "packages/core/test/Due.test.ts": `import { TestClock } from "effect/testing"\nimport { a } from "@agentos/core"\nexport default [TestClock, a]`,
+  "packages/api/src/index.ts": `import * as Api from "effect/http-api"\nimport { a } from "@agentos/core"\nexport default [Api, a]`,
+  "packages/memory/src/index.ts": `export { a } from "@agentos/core"`,
+  "packages/postgres/src/index.ts": `import { createHash } from "node:crypto"\nimport * as Sql from "effect/sql"\nexport default [createHash, Sql]`,
+  "packages/postgres/test/a.test.ts": `import postgres from "@agentos/postgres"\nimport { a } from "@agentos/memory"\nexport default [postgres, a]`,
+  "packages/http-server/src/index.ts": `export { default } from "@agentos/api"`,
+  "packages/http-server/src/config/Storage.ts": `export { default } from "@agentos/postgres"`,
+  "packages/http-server/src/main.ts": `export { default } from "./config/Storage.ts"`,
+  "packages/sandbox/src/index.ts": `export { default } from "@agentos/http-server"`,
+  "examples/receive-mail/main.ts": `export { readFile } from "node:fs/promises"`,
+  "examples/embedded/main.ts": `export { a } from "@agentos/memory"`,
+  "test/tour.test.ts": `export { default } from "@agentos/sandbox"`
+}
+
+/** Imports that a rule refuses: file, text, the rule. */
+const refused: ReadonlyArray<readonly [file: string, text: string, rule: string]> = [
+  ["packages/core/src/kernel/Disk.ts", `export { readFile } from "node:fs"`, "core-imports-effect-alone"],
+  ["packages/core/src/kernel/BareDisk.ts", `export { readFile } from "fs"`, "core-imports-effect-alone"],
+  ["packages/core/src/kernel/Web.ts", `export * from "effect/http"`, "core-imports-effect-alone"],
+  ["packages/core/src/kernel/DeepWeb.ts", `export * from "effect/http/HttpClient"`, "core-imports-effect-alone"],
+  ["packages/core/src/kernel/Lazy.ts", `export const load = () => import("effect/sql")`, "core-imports-effect-alone"],
+  ["packages/core/src/kernel/Clocked.ts", `export * from "effect/testing"`, "core-imports-effect-alone"],
+  ["packages/core/src/kernel/Stored.ts", `export { a } from "@agentos/memory"`, "core-imports-effect-alone"],
+  [
+    "packages/core/src/kernel/Up.ts",
+    `import type { a } from "../jobs/Due.ts"\nexport type A = typeof a`,
+    "core-floor-kernel"
+  ],
+  ["packages/core/src/events/Up.ts", `export * from "../payment/Operation.ts"`, "core-floor-events"],
+  ["packages/core/src/events/UpByType.ts", `export type Due = import("../jobs/Due.ts").Due`, "core-floor-events"],
+  ["packages/core/src/catalog/Up.ts", `export * from "../payment/Operation.ts"`, "core-floor-catalog"],
+  ["packages/core/src/payment/Up.ts", `export * from "../email/Mailbox.ts"`, "core-floor-payment"],
+  ["packages/core/src/phone/Up.ts", `export * from "../jobs/Due.ts"`, "core-floor-phone"],
+  ["packages/core/src/attic/New.ts", `export * from "../kernel/Money.ts"`, "core-has-known-folders"],
+  ["packages/core/src/tenancy/Loop.ts", `export * from "./Loop.ts"`, "no-circular"],
+  ["packages/core/src/tenancy/A.ts", `export type { B } from "./B.ts"`, "no-circular"],
+  ["packages/memory/src/Sql.ts", `export * from "@agentos/postgres"`, "adapters-import-core-alone"],
+  ["packages/x402/src/Api.ts", `export * from "@agentos/api"`, "adapters-import-core-alone"],
+  ["packages/provider-smtp/src/Server.ts", `export * from "@agentos/http-server"`, "adapters-import-core-alone"],
+  ["packages/provider-smtp/test/a.test.ts", `export * from "@agentos/postgres"`, "adapter-tests"],
+  ["packages/contract-tests/src/Memory.ts", `export * from "@agentos/memory"`, "contract-tests-import-core-alone"],
+  ["packages/api/src/Disk.ts", `export * from "node:fs"`, "api-imports-core-alone"],
+  ["packages/http-server/src/Store.ts", `export * from "@agentos/postgres"`, "http-server-imports-api-and-core"],
+  ["packages/http-server/src/Config.ts", `export * from "./config/Storage.ts"`, "http-server-config-is-for-main"],
+  ["packages/http-server/src/config/Play.ts", `export * from "@agentos/sandbox"`, "http-server-composes-adapters"],
+  ["packages/http-server/src/Play.ts", `export * from "@agentos/sandbox"`, "sandbox-is-for-tests-and-examples"],
+  ["packages/http-server/test/a.test.ts", `export * from "@agentos/sandbox"`, "sandbox-is-for-tests-and-examples"],
+  ["packages/cli/src/Core.ts", `export * from "@agentos/core"`, "cli-imports-api-alone"],
+  ["packages/memory/src/Reach.ts", `export * from "../../core/src/kernel/Money.ts"`, "packages-meet-by-name"],
+  ["packages/memory/src/Tested.ts", `export * from "../test/fixture.ts"`, "sources-do-not-import-tests"],
+  ["packages/memory/src/Gone.ts", `export * from "not-installed"`, "no-unresolvable"],
+  ["examples/receive-mail/inside.ts", `export * from "@agentos/core"`, "receive-mail-stands-alone"]
+]
+
+describe("dependency rules", () => {
+  it("let through what the design allows", async () => {
+    using workspace = makeWorkspace(allowed)
+    const report = await readDependencies(workspace.root)
+    expect(report.violations).toEqual([])
+    expect(report.unread).toEqual([])
+    expect(report.moduleCount).toBe(Object.keys(allowed).length + 1)
+  })
+
+  it("catch every import that they are there for", async () => {
+    using workspace = makeWorkspace({
+      ...allowed,
+      "packages/memory/test/fixture.ts": "export {}",
+      "packages/core/src/tenancy/B.ts": `import type { A } from "./A.ts"\nexport type B = A`,
+      ...Object.fromEntries(refused.map(([file, text]) => [file, text]))
+    })
+    const report = await readDependencies(workspace.root)
+    const caught = report.violations.map((violation) => `${violation.from}: ${violation.rule}`)
+    expect(caught).toEqual(expect.arrayContaining(refused.map(([file, , rule]) => `${file}: ${rule}`)))
+    expect(report.violations.filter((violation) => violation.from in allowed)).toEqual([])
+  })
+
+  it("are held against every module of this repository", async () => {
+    const report = await readDependencies(repository)
+    expect(report.moduleCount).toBeGreaterThan(10)
+    expect(report.importCount).toBeGreaterThan(report.moduleCount)
+    expect(report.unread).toEqual([])
+  })
+})

@@ -1,0 +1,54 @@
+import { spawnSync } from "node:child_process"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { makeWorkspace, repository } from "./Workspace.ts"
+
+interface Diagnostic {
+  readonly code: string
+  readonly filename: string
+}
+
+/** File, text, and the rules that refuse it: none, when it is allowed. */
+const cases: ReadonlyArray<readonly [file: string, text: string, rules: ReadonlyArray<string>]> = [
+  ["packages/core/src/kernel/Now.ts", "export const now = () => Date.now()", ["eslint(no-restricted-properties)"]],
+  ["packages/core/src/kernel/Today.ts", "export const today = () => new Date()", ["agentos(no-ambient-clock)"]],
+  ["packages/core/src/kernel/Dice.ts", "export const roll = () => Math.random()", ["eslint(no-restricted-properties)"]],
+  ["packages/postgres/src/Now.ts", "export const now = () => Date.now()", ["eslint(no-restricted-properties)"]],
+  ["packages/core/src/kernel/Convert.ts", "export const convert = (millis: number) => new Date(millis)", []],
+  ["packages/sandbox/src/Now.ts", "export const now = () => Date.now()", []],
+  ["packages/core/src/kernel/Env.ts", "export const env = () => process.env", ["eslint(no-restricted-globals)"]],
+  ["packages/core/src/kernel/Yaml.ts", `export { Yaml } from "effect/encoding"`, ["eslint(no-restricted-imports)"]],
+  ["packages/core/src/kernel/Hex.ts", `export { Hex } from "effect/encoding"`, []],
+  ["packages/postgres/src/Print.ts", `console.log("x")`, ["eslint(no-console)"]],
+  ["packages/http-server/src/main.ts", `console.log("x")`, []],
+  ["packages/api/src/Loose.ts", "export const loose = (value: any) => value", ["typescript(no-explicit-any)"]],
+  ["packages/api/src/Unused.ts", "const unused = 1\nexport {}", ["eslint(no-unused-vars)"]],
+  ["test/a.test.ts", `import { it } from "vitest"\nit.only("x", () => {})`, ["vitest(no-focused-tests)"]],
+  [
+    "packages/core/src/kernel/Silent.ts",
+    "// oxlint-disable-next-line no-restricted-properties\nexport const now = () => Date.now()",
+    ["agentos(reasoned-disable)"]
+  ],
+  [
+    "packages/core/src/kernel/Reasoned.ts",
+    "// oxlint-disable-next-line no-restricted-properties -- the host's clock is what is measured here\nexport const now = () => Date.now()",
+    []
+  ]
+]
+
+describe("code rules", () => {
+  it("refuse what they are there for, and nothing beside it", () => {
+    using workspace = makeWorkspace(Object.fromEntries(cases.map(([file, text]) => [file, `${text}\n`])))
+    const run = spawnSync(process.execPath, [join(repository, "node_modules/oxlint/bin/oxlint"), "-f", "json"], {
+      cwd: workspace.root,
+      encoding: "utf8"
+    })
+    const { diagnostics } = JSON.parse(run.stdout) as { readonly diagnostics: ReadonlyArray<Diagnostic> }
+    const found = cases.map(([file]) => [
+      file,
+      diagnostics.filter(({ filename }) => filename === file).map(({ code }) => code)
+    ])
+    expect(found).toEqual(cases.map(([file, , rules]) => [file, rules]))
+    expect(run.status).toBe(1)
+  })
+})
