@@ -1,0 +1,37 @@
+import { availableParallelism } from "node:os"
+import { defineConfig } from "vitest/config"
+
+const exclude = ["**/node_modules/**", "**/dist/**"]
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "unit",
+          include: ["packages/*/test/**/*.test.ts", "examples/*/test/**/*.test.ts", "test/toolchain/**/*.test.ts"],
+          exclude,
+          environment: "node",
+          // Suites that start a database of their own do it in a hook, and on a cold machine that takes a while.
+          testTimeout: 20_000,
+          hookTimeout: 120_000,
+          maxWorkers: Math.max(1, Math.min(4, availableParallelism())),
+          sequence: { groupOrder: 0 }
+        }
+      },
+      {
+        test: {
+          name: "e2e",
+          include: ["test/**/*.test.ts"],
+          exclude: [...exclude, "test/toolchain/**"],
+          environment: "node",
+          // Each file starts the whole service (chain, mail exchange, server): one at a time, after the unit tests.
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 }
+        }
+      }
+    ]
+  }
+})
