@@ -27,6 +27,9 @@ const roots = ["packages", "examples", "test", "lint"]
 const ignored = /(?:^|\/)(?:node_modules|dist)(?:\/|$)/
 const importLine = /^(?:import|export)\b[^"'`;=]*\bfrom\s+["']|^import\s+["']/m
 
+/** `effect/dist/index.js` says as much as the way to it through pnpm's store. */
+const withoutStore = (path: string) => path.replace(/^.*node_modules\/\.pnpm\/[^/]+\//, "")
+
 /**
  * Reads every module of the workspace at `root` and holds its imports against
  * the dependency rules. Type-only imports count like any other.
@@ -64,7 +67,7 @@ export const readDependencies = async (root: string): Promise<DependencyReport> 
     violations: output.summary.violations.map((violation) => ({
       rule: violation.rule.name,
       from: violation.from,
-      to: violation.to,
+      to: withoutStore(violation.to),
       cycle: (violation.cycle ?? []).map((step) => step.name),
       comment: dependencyRules.forbidden?.find((rule) => rule.name === violation.rule.name)?.comment ?? ""
     }))

@@ -27,6 +27,8 @@ export const makeWorkspace = (files: Readonly<Record<string, string>>): Workspac
   write("package.json", JSON.stringify({ type: "module" }))
   mkdirSync(join(root, "node_modules/@agentos"), { recursive: true })
   symlinkSync(join(repository, "packages/core/node_modules/effect"), join(root, "node_modules/effect"))
+  symlinkSync(join(repository, "node_modules/@types"), join(root, "node_modules/@types"))
+  symlinkSync(join(repository, "node_modules/vitest"), join(root, "node_modules/undeclared"))
   for (const name of packages) {
     symlinkSync(join(root, "packages", name), join(root, "node_modules/@agentos", name))
     write(
@@ -40,7 +42,13 @@ export const makeWorkspace = (files: Readonly<Record<string, string>>): Workspac
     )
   }
   for (const [path, text] of Object.entries(files)) write(path, text)
-  for (const path of [".gitignore", ".oxlintrc.json", "lint/OxlintPlugin.ts"])
+  for (const path of [
+    ".gitignore",
+    ".oxlintrc.json",
+    "lint/OxlintPlugin.ts",
+    "tsconfig.base.json",
+    "tsconfig.effect.json"
+  ])
     cpSync(join(repository, path), join(root, path))
   return { root, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) }
 }

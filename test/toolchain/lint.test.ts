@@ -52,3 +52,25 @@ describe("code rules", () => {
     expect(run.status).toBe(1)
   })
 })
+
+describe("Effect diagnostics", () => {
+  it("refuse an effect that nothing runs", () => {
+    using workspace = makeWorkspace({
+      "packages/core/src/Float.ts": [
+        `import { Effect } from "effect"`,
+        "export const save = (count: number): Effect.Effect<number> => Effect.succeed(count)",
+        "export const saveTwice = Effect.gen(function* () {",
+        "  save(1)",
+        "  yield* save(2)",
+        "})"
+      ].join("\n")
+    })
+    const program = join(repository, "node_modules/@effect/tsgo/dist/effect-tsgo.cjs")
+    const project = join(workspace.root, "tsconfig.effect.json")
+    const run = spawnSync(process.execPath, [program, "diagnostics", "--project", project, "--format", "text"], {
+      encoding: "utf8"
+    })
+    expect(run.stdout).toMatch(/Float\.ts\(4,3\): error effect\(floatingEffect\)/)
+    expect(run.status).toBe(1)
+  })
+})
