@@ -84,9 +84,9 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
   ),
   only(
     "core-tests",
-    "Tests of the core run it on memory, without any other adapter.",
+    "Tests of the core run it on memory and the keyring, without any other adapter.",
     { path: "^packages/core/test/" },
-    [own("core"), source("(?:memory|contract-tests)"), effectStable, effectTesting, ...vitest, nodeBuiltin]
+    [own("core"), source("(?:memory|keyring-node|contract-tests)"), effectStable, effectTesting, ...vitest, nodeBuiltin]
   ),
   only(
     "contract-tests-import-core-alone",
@@ -107,9 +107,9 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
   ),
   only(
     "adapter-tests",
-    "Tests of an adapter may use the contract suites, and memory for the ports beside their own.",
+    "Tests of an adapter may use the contract suites, and memory and the keyring for the ports beside their own.",
     { path: `^packages/(${adapter})/test/` },
-    ["^packages/$1/", source("(?:core|contract-tests|memory)"), anyInstalled, nodeBuiltin]
+    ["^packages/$1/", source("(?:core|contract-tests|memory|keyring-node)"), anyInstalled, nodeBuiltin]
   ),
   only(
     "http-server-imports-api-and-core",
