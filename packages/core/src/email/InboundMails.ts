@@ -1,7 +1,33 @@
-import { Context, Effect } from "effect"
-import type { InboundEnvelope } from "./InboundMail.ts"
+import { Context, Effect, Layer, Option, Queue } from "effect"
+import { EventStore } from "../events/EventStore.ts"
+import type { EventDraft } from "../events/DurableEvent.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import { Transactor } from "../kernel/Transactor.ts"
+import * as Uuid from "../kernel/Uuid.ts"
+import { TenantStore } from "../tenancy/TenantStore.ts"
+import { baseLocalPart, splitAddress } from "./EmailAddress.ts"
+import { EmailProvider } from "./EmailProvider.ts"
+import { type InboundEnvelope, type InboundMail, InboundMailStore, MailParser, type ParsedMail } from "./InboundMail.ts"
+import type { Mailbox } from "./Mailbox.ts"
+import { MailboxStore } from "./MailboxStore.ts"
+import { type Message, snippetOf } from "./Message.ts"
+import { MessageStore, type NewMessage } from "./MessageStore.ts"
 
-/** Inbound mail, from the wire to the mailboxes. */
+/** How many mails one pass takes up, and how many of them are read at a time. */
+const BATCH = 16
+const CONCURRENCY = 2
+/** For how long a mail stays with the one who reads it: longer than any mail may take. */
+const READ_LEASE = Timestamp.MINUTE
+/** A mail whose reader went away this often is delivered unread: it may be what makes them go. */
+const ATTEMPT_LIMIT = 3
+
+/**
+ * Inbound mail, from the wire to the mailboxes.
+ *
+ * The raw mail is stored before its sender is told that it was taken. Reading it
+ * comes after, can fail, and is tried again; delivery is one transaction, in which
+ * each matching mailbox gets one message and one `email.received` event.
+ */
 export class InboundMails extends Context.Service<
   InboundMails,
   {
@@ -11,5 +37,145 @@ export class InboundMails extends Context.Service<
     readonly accept: (envelope: InboundEnvelope, raw: Uint8Array) => Effect.Effect<void>
     /** Reads and delivers mail that was accepted and is not yet delivered; answers how many mails it finished. */
     readonly deliverWaiting: Effect.Effect<number>
+    /** Waits until a mail was accepted here since the last wait. Mail taken by another server does not wake. */
+    readonly awaitMail: Effect.Effect<void>
   }
->()("@agentos/core/email/InboundMails") {}
+>()("@agentos/core/email/InboundMails") {
+  static readonly layer = Layer.effect(
+    InboundMails,
+    Effect.gen(function* () {
+      const provider = yield* EmailProvider
+      const parser = yield* MailParser
+      const store = yield* InboundMailStore
+      const mailboxes = yield* MailboxStore
+      const messages = yield* MessageStore
+      const events = yield* EventStore
+      const tenants = yield* TenantStore
+      const transactor = yield* Transactor
+      const arrived = yield* Queue.dropping<void>(1)
+
+      const findMailboxes = (addresses: ReadonlyArray<string>) => {
+        const own = addresses.map(splitAddress).filter(({ domain }) => domain === provider.domain.toLowerCase())
+        const localParts = [...new Set(own.map(({ localPart }) => baseLocalPart(localPart)))]
+        return localParts.length === 0 ? Effect.succeed([]) : mailboxes.findActive(localParts)
+      }
+
+      const read = Effect.fnUntraced(function* (mail: InboundMail) {
+        if (mail.attempts > ATTEMPT_LIMIT) return Option.none<ParsedMail>()
+        const parsed = yield* Effect.result(parser.parse(mail.raw, mail.envelope))
+        if (parsed._tag === "Success") return Option.some(parsed.success)
+        yield* Effect.logWarning(`inbound mail ${mail.inboundMailId} can't be read: ${parsed.failure.message}`)
+        return Option.none<ParsedMail>()
+      })
+
+      const deliver = Effect.fnUntraced(function* (mail: InboundMail) {
+        const parsed = yield* read(mail)
+        yield* transactor.transact(
+          Effect.gen(function* () {
+            const recipients = yield* findMailboxes(mail.envelope.rcptTo)
+            yield* tenants.lock(recipients.map(({ tenantId }) => tenantId))
+            const answered = Option.match(parsed, {
+              onNone: () => [],
+              onSome: ({ inReplyTo, references }) => (inReplyTo === null ? references : [inReplyTo, ...references])
+            })
+            const threads =
+              answered.length === 0 || recipients.length === 0
+                ? new Map<string, string>()
+                : yield* messages.findThreads(
+                    recipients.map(({ mailboxId }) => mailboxId),
+                    answered
+                  )
+            const received = yield* Effect.forEach(recipients, (mailbox) =>
+              Effect.map(Uuid.next, (messageId) =>
+                receivedMessage(mail, parsed, mailbox, messageId, threads.get(mailbox.mailboxId) ?? messageId)
+              )
+            )
+            const stored = yield* messages.insert(received)
+            const fresh = received.map(({ message }) => message).filter(({ messageId }) => stored.has(messageId))
+            yield* events.append(fresh.map((message) => receivedEvent(message, provider.name)))
+            yield* store.complete(mail.inboundMailId)
+          })
+        )
+      })
+
+      return InboundMails.of({
+        isDeliverable: (address) => Effect.map(findMailboxes([address]), (found) => found.length > 0),
+        accept: Effect.fnUntraced(function* (envelope, raw) {
+          yield* store.add({
+            inboundMailId: yield* Uuid.next,
+            envelope,
+            raw,
+            receivedAt: yield* Timestamp.now,
+            attempts: 0
+          })
+          yield* Queue.offer(arrived, undefined)
+        }),
+        deliverWaiting: Effect.gen(function* () {
+          const mails = yield* store.lease(BATCH, READ_LEASE)
+          yield* Effect.forEach(mails, deliver, { concurrency: CONCURRENCY, discard: true })
+          return mails.length
+        }),
+        awaitMail: Queue.take(arrived)
+      })
+    })
+  )
+}
+
+/** Sender, Message-ID and body make a mail recognisable; one without a Message-ID never is. */
+const duplicateKey = (envelope: InboundEnvelope, mail: ParsedMail): string | null =>
+  mail.messageIdHeader === null ? null : [envelope.mailFrom, mail.messageIdHeader, mail.bodyHash].join("\n")
+
+const receivedMessage = (
+  mail: InboundMail,
+  parsed: Option.Option<ParsedMail>,
+  mailbox: Mailbox,
+  messageId: string,
+  threadId: string
+): NewMessage => {
+  const place = {
+    messageId,
+    threadId,
+    mailboxId: mailbox.mailboxId,
+    tenantId: mailbox.tenantId,
+    direction: "inbound",
+    bcc: [],
+    status: "received",
+    recipients: [],
+    createdAt: mail.receivedAt
+  } as const
+  if (Option.isNone(parsed)) {
+    const unread = { subject: "", snippet: "", messageIdHeader: null, inReplyTo: null, references: [], cc: [] }
+    const message: Message = {
+      ...place,
+      ...unread,
+      from: mail.envelope.mailFrom,
+      to: [mailbox.address],
+      attachments: [],
+      authentication: null,
+      malformed: true,
+      text: null,
+      html: null
+    }
+    return { message, duplicateKey: null, inboundMailId: mail.inboundMailId }
+  }
+  const { bodyHash: _, ...content } = parsed.value
+  const message: Message = { ...content, ...place, snippet: snippetOf(content.text), malformed: false }
+  return { message, duplicateKey: duplicateKey(mail.envelope, parsed.value), inboundMailId: mail.inboundMailId }
+}
+
+const receivedEvent = (message: Message, source: string): EventDraft => ({
+  tenantId: message.tenantId,
+  type: "email.received",
+  source,
+  service: "email",
+  resourceId: message.messageId,
+  agentId: message.mailboxId,
+  dedupeKey: `email.received:${message.messageId}`,
+  payload: {
+    mailboxId: message.mailboxId,
+    emailId: message.messageId,
+    from: message.from,
+    subject: message.subject,
+    receivedAt: Timestamp.toIso(message.createdAt)
+  }
+})

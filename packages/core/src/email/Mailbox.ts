@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Timestamp } from "../kernel/Timestamp.ts"
+import { IsoTimestamp, Timestamp, toIso } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 
 /** A mailbox of a tenant. `displayName` and `outboundSignature` are null where none was set. */
@@ -17,3 +17,27 @@ export const Mailbox = Schema.Struct({
   updatedAt: Timestamp
 })
 export type Mailbox = typeof Mailbox.Type
+
+/** A mailbox as clients see it. */
+export const MailboxRecord = Schema.Struct({
+  mailboxId: Uuid,
+  address: Schema.String,
+  localPart: Schema.String,
+  displayName: Schema.NullOr(Schema.String),
+  outboundSignature: Schema.NullOr(Schema.String),
+  active: Schema.Boolean,
+  createdAt: IsoTimestamp,
+  updatedAt: IsoTimestamp
+}).annotate({ identifier: "Mailbox" })
+export type MailboxRecord = typeof MailboxRecord.Type
+
+export const toMailboxRecord = (mailbox: Mailbox): MailboxRecord => ({
+  mailboxId: mailbox.mailboxId,
+  address: mailbox.address,
+  localPart: mailbox.localPart,
+  displayName: mailbox.displayName,
+  outboundSignature: mailbox.outboundSignature,
+  active: mailbox.active,
+  createdAt: toIso(mailbox.createdAt),
+  updatedAt: toIso(mailbox.updatedAt)
+})

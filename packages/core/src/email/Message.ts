@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Timestamp } from "../kernel/Timestamp.ts"
+import { IsoTimestamp, Timestamp, toIso } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 
 /** An attachment as it is described; its bytes are in the raw mail. */
@@ -80,3 +80,55 @@ export const Message = Schema.Struct({
   html: Schema.NullOr(Schema.String)
 })
 export type Message = typeof Message.Type
+
+const { createdAt: _createdAt, tenantId: _tenantId, ...summaryFields } = MessageSummary.fields
+
+/** A message as lists show it to clients. */
+export const MessageSummaryRecord = Schema.Struct({ ...summaryFields, createdAt: IsoTimestamp }).annotate({
+  identifier: "MessageSummary"
+})
+export type MessageSummaryRecord = typeof MessageSummaryRecord.Type
+
+/** A whole message as clients see it. */
+export const MessageRecord = Schema.Struct({
+  ...MessageSummaryRecord.fields,
+  text: Schema.NullOr(Schema.String),
+  html: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "Message" })
+export type MessageRecord = typeof MessageRecord.Type
+
+export const toMessageSummaryRecord = (message: MessageSummary): MessageSummaryRecord => ({
+  messageId: message.messageId,
+  threadId: message.threadId,
+  mailboxId: message.mailboxId,
+  direction: message.direction,
+  from: message.from,
+  to: message.to,
+  cc: message.cc,
+  bcc: message.bcc,
+  subject: message.subject,
+  snippet: message.snippet,
+  messageIdHeader: message.messageIdHeader,
+  inReplyTo: message.inReplyTo,
+  references: message.references,
+  attachments: message.attachments,
+  authentication: message.authentication,
+  malformed: message.malformed,
+  status: message.status,
+  recipients: message.recipients,
+  createdAt: toIso(message.createdAt)
+})
+
+export const toMessageRecord = (message: Message): MessageRecord => ({
+  ...toMessageSummaryRecord(message),
+  text: message.text,
+  html: message.html
+})
+
+const SNIPPET_LIMIT = 160
+
+/** The beginning of a text on one line. */
+export const snippetOf = (text: string | null): string => {
+  const line = (text ?? "").slice(0, SNIPPET_LIMIT * 4).replace(/\s+/g, " ").trim()
+  return line.length <= SNIPPET_LIMIT ? line : `${[...line].slice(0, SNIPPET_LIMIT - 1).join("")}…`
+}

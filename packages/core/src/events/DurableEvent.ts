@@ -85,3 +85,39 @@ export const DEFAULT_EVENT_POLICY: EventPolicy = {
 export const EventPolicy = Context.Reference<EventPolicy>("@agentos/core/events/EventPolicy", {
   defaultValue: () => DEFAULT_EVENT_POLICY
 })
+
+/** An event as clients see it. Its payload says its type and id too, so that it can be passed on by itself. */
+export const EventRecord = Schema.Struct({
+  eventId: Uuid,
+  type: EventType,
+  status: EventStatus,
+  source: Schema.String,
+  service: Schema.String,
+  resourceId: Schema.String,
+  agentId: Schema.String,
+  createdAt: Timestamp.IsoTimestamp,
+  deliveredAt: Schema.NullOr(Timestamp.IsoTimestamp),
+  acknowledgedAt: Schema.NullOr(Timestamp.IsoTimestamp),
+  expiresAt: Timestamp.IsoTimestamp,
+  deliveryCount: Schema.Int,
+  payload: Schema.Record(Schema.String, Schema.Json)
+}).annotate({ identifier: "Event" })
+export type EventRecord = typeof EventRecord.Type
+
+const isoOrNull = (moment: Timestamp.Timestamp | null): string | null => (moment === null ? null : Timestamp.toIso(moment))
+
+export const toEventRecord = (event: DurableEvent): EventRecord => ({
+  eventId: event.eventId,
+  type: event.type,
+  status: event.status,
+  source: event.source,
+  service: event.service,
+  resourceId: event.resourceId,
+  agentId: event.agentId,
+  createdAt: Timestamp.toIso(event.createdAt),
+  deliveredAt: isoOrNull(event.deliveredAt),
+  acknowledgedAt: isoOrNull(event.acknowledgedAt),
+  expiresAt: Timestamp.toIso(event.expiresAt),
+  deliveryCount: event.deliveryCount,
+  payload: { type: event.type, eventId: event.eventId, ...event.payload }
+})

@@ -15,6 +15,9 @@ export const now: Effect.Effect<Timestamp> = Effect.map(Clock.currentTimeMillis,
 /** The moment `millis` later (or earlier, when negative). */
 export const add = (self: Timestamp, millis: number): Timestamp => Timestamp.make(self + millis)
 
+/** A moment as it stands on the wire: ISO 8601 in UTC with milliseconds. */
+export const IsoTimestamp = Schema.String.annotate({ format: "date-time" })
+
 /** ISO 8601 in UTC with milliseconds, as every timestamp on the wire is written. */
 export const toIso = (self: Timestamp): string => new Date(self).toISOString()
 

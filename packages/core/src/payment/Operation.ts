@@ -17,8 +17,8 @@ export interface Operation {
   /** Method and path, as `POST /api/v1/email/mailboxes`. */
   readonly endpoint: string
   readonly idempotencyKey: string
-  /** SHA-256 over method, path, query and body, in hex. */
-  readonly requestHash: string
+  /** What the request was, by `RequestBinding.fingerprint`: a retry must repeat it. */
+  readonly fingerprint: string
   /** The requestId of the request that claimed it, which its answer carries for ever. */
   readonly requestId: string
   readonly proof: PaymentProof
@@ -34,8 +34,8 @@ export interface Operation {
   readonly transaction: string | null
   /** The transaction that paid back, once known. */
   readonly refundTransaction: string | null
-  /** Why it was refused, went unpaid or is owed back; for people. */
-  readonly failure: string | null
+  /** Why it was refused, went unpaid or is owed back. */
+  readonly failure: OperationFailure | null
   /** The final answer; null until fulfilled. */
   readonly answer: StoredAnswer | null
   /** Counts takings of the work; a worker that holds an older number may write nothing. */
@@ -46,6 +46,30 @@ export interface Operation {
   readonly updatedAt: Timestamp
 }
 
+/** How an operation failed. `message` is for people and holds no secret. */
+export interface OperationFailure {
+  readonly kind: OperationFailureKind
+  readonly message: string
+}
+
+/**
+ * - `used_before`: the authorization was already used when it was claimed;
+ * - `refused`: the facilitator would not settle it;
+ * - `expired`: it can no longer be used, and never was;
+ * - `used_otherwise`: it was cancelled, or its nonce went to another transfer;
+ * - `rejected`: the provider refused for good;
+ * - `gone`: what was paid for was no longer there;
+ * - `late`: the provider stayed unwell for longer than the service waits.
+ */
+export type OperationFailureKind =
+  | "used_before"
+  | "refused"
+  | "expired"
+  | "used_otherwise"
+  | "rejected"
+  | "gone"
+  | "late"
+
 /** A secret's place in a stored answer: what is needed to derive it again, and nothing that opens it. */
 export interface SecretSlot {
   readonly kind: "access-token" | "callback-secret"
@@ -53,12 +77,11 @@ export interface SecretSlot {
   readonly version: number
   /** The tenant, or the number, whose secret it is. */
   readonly subject: string
+  /** Where in the body's text (UTF-16 units, all secrets cut out) the secret belongs. */
+  readonly offset: number
 }
 
-/**
- * An answer as it is kept: the body's text with every secret cut out. Slot `i`
- * stands in `body` as the text `\u0001i\u0001`: a raw control character that no JSON text holds otherwise.
- */
+/** An answer as it is kept for replay: the body's text with every secret cut out. */
 export interface StoredAnswer {
   readonly created: boolean
   readonly body: string

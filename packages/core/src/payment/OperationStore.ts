@@ -43,8 +43,11 @@ export class OperationStore extends Context.Service<
     }) => Effect.Effect<Option.Option<Operation>>
     /** Takes the work of an operation whose lease is over: raises its fence. None while another worker holds it. */
     readonly takeOver: (operationId: string, leaseMillis: number) => Effect.Effect<Option.Option<Operation>>
-    /** Gives up the lease, if still under `fence`, so that the next one need not wait for it. */
-    readonly letGo: (operationId: string, fence: number) => Effect.Effect<void>
+    /**
+     * Sets the lease to `leaseMillis` from now, if still under `fence`; whether it was. 0 gives the
+     * work up, so that the next worker need not wait.
+     */
+    readonly renew: (operationId: string, fence: number, leaseMillis: number) => Effect.Effect<boolean>
     /** Writes balanced entries. Call in the transaction of the move that they record. */
     readonly post: (entries: ReadonlyArray<LedgerEntry>) => Effect.Effect<void>
     /** Sums per account, network and asset. */

@@ -1,0 +1,34 @@
+import type { ErrorCode } from "./ErrorCode.ts"
+
+/** What every operation with a bearer token may answer. */
+export const BEARER_ERRORS = [
+  "INVALID_REQUEST",
+  "ONBOARDING_REQUIRED",
+  "AUTH_REQUIRED",
+  "INVALID_TOKEN",
+  "RATE_LIMITED"
+] as const satisfies ReadonlyArray<ErrorCode>
+
+/** What every paid operation may answer. */
+export const PAID_ERRORS = [
+  "INVALID_REQUEST",
+  "AUTH_REQUIRED",
+  "INVALID_TOKEN",
+  "PAYMENT_REQUIRED",
+  "FORBIDDEN",
+  "CONFLICT",
+  "IDEMPOTENCY_CONFLICT",
+  "PAYMENT_PENDING",
+  "RATE_LIMITED",
+  "PROVIDER_TEMPORARY_FAILURE",
+  "PROVIDER_REJECTED",
+  "SERVICE_UNAVAILABLE"
+] as const satisfies ReadonlyArray<ErrorCode>
+
+/** What every paid operation of a tenant on one of its resources may answer. */
+export const PAID_BEARER_ERRORS = [
+  ...PAID_ERRORS,
+  "ONBOARDING_REQUIRED",
+  "RESOURCE_NOT_FOUND",
+  "RESOURCE_NOT_OWNED"
+] as const satisfies ReadonlyArray<ErrorCode>

@@ -1,0 +1,28 @@
+import { Schema } from "effect"
+
+/** Every error code that a client can meet. Their HTTP statuses are the wire's affair and stand in the API contract. */
+export const ErrorCode = Schema.Literals([
+  "INVALID_REQUEST",
+  "AUTH_REQUIRED",
+  "INVALID_TOKEN",
+  "PAYMENT_REQUIRED",
+  "FORBIDDEN",
+  "RESOURCE_NOT_OWNED",
+  "RESOURCE_NOT_FOUND",
+  "METHOD_NOT_ALLOWED",
+  "CONFLICT",
+  "IDEMPOTENCY_CONFLICT",
+  "PAYMENT_PENDING",
+  "ALLOWANCE_EXHAUSTED",
+  "NUMBER_EXPIRING",
+  "NUMBER_RELEASED",
+  "PAYLOAD_TOO_LARGE",
+  "UNSUPPORTED_MEDIA_TYPE",
+  "ONBOARDING_REQUIRED",
+  "RATE_LIMITED",
+  "INTERNAL_ERROR",
+  "PROVIDER_TEMPORARY_FAILURE",
+  "PROVIDER_REJECTED",
+  "SERVICE_UNAVAILABLE"
+])
+export type ErrorCode = typeof ErrorCode.Type

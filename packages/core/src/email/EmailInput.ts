@@ -1,0 +1,71 @@
+import { Schema } from "effect"
+import { Uuid } from "../kernel/Uuid.ts"
+import { EmailAddress } from "./EmailAddress.ts"
+import { LocalPart } from "./LocalPart.ts"
+
+/** Most recipients of one message, in to, cc and bcc together. */
+export const RECIPIENT_LIMIT = 50
+/** RFC 5322, section 2.1.1: the longest line, and so the longest subject. */
+export const SUBJECT_LIMIT = 998
+/** Longest text and longest HTML of a message, in UTF-8 bytes. */
+export const BODY_LIMIT_BYTES = 1024 * 1024
+const DISPLAY_NAME_LIMIT = 128
+const SIGNATURE_LIMIT = 4_096
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+
+/** Text that becomes a header: one line, with nothing in it that could end the line. */
+const headerText = (limit: number) =>
+  Schema.String.check(
+    Schema.isMaxLength(limit),
+    Schema.makeFilter((text: string) => !CONTROL.test(text) || "control characters and line breaks are not allowed"),
+    Schema.makeFilter((text: string) => text.isWellFormed() || "not well-formed Unicode")
+  )
+
+/** Text of several lines, with no character that a store or a mail could not hold. */
+const bodyText = (limitBytes: number) =>
+  Schema.String.check(
+    Schema.isMaxLength(limitBytes),
+    Schema.makeFilter((text: string) => !text.includes("\u0000") || "the NUL character is not allowed"),
+    Schema.makeFilter((text: string) => text.isWellFormed() || "not well-formed Unicode"),
+    Schema.makeFilter(
+      (text: string) => text.length * 3 <= limitBytes || utf8Length(text) <= limitBytes || `longer than ${limitBytes} bytes`
+    )
+  )
+
+const utf8Length = (text: string): number => new TextEncoder().encode(text).length
+
+const displayName = headerText(DISPLAY_NAME_LIMIT)
+const outboundSignature = bodyText(SIGNATURE_LIMIT)
+const addresses = Schema.Array(EmailAddress).check(Schema.isMaxLength(RECIPIENT_LIMIT))
+
+/** What a new mailbox is to be. */
+export const CreateMailboxInput = Schema.Struct({
+  localPart: LocalPart,
+  displayName: Schema.optionalKey(displayName),
+  outboundSignature: Schema.optionalKey(outboundSignature)
+}).annotate({ identifier: "CreateMailboxInput" })
+export type CreateMailboxInput = typeof CreateMailboxInput.Type
+
+/** What is to change about a mailbox: what is left out stays, an empty text is taken away. */
+export const UpdateMailboxInput = Schema.Struct({
+  mailboxId: Uuid,
+  displayName: Schema.optionalKey(displayName),
+  outboundSignature: Schema.optionalKey(outboundSignature),
+  active: Schema.optionalKey(Schema.Boolean)
+}).annotate({ identifier: "UpdateMailboxInput" })
+export type UpdateMailboxInput = typeof UpdateMailboxInput.Type
+
+export const DeleteMailboxInput = Schema.Struct({ mailboxId: Uuid }).annotate({ identifier: "DeleteMailboxInput" })
+export type DeleteMailboxInput = typeof DeleteMailboxInput.Type
+
+export const SendMessageInput = Schema.Struct({
+  mailboxId: Uuid,
+  to: addresses.check(Schema.isMinLength(1)),
+  cc: Schema.optionalKey(addresses),
+  bcc: Schema.optionalKey(addresses),
+  subject: headerText(SUBJECT_LIMIT),
+  text: bodyText(BODY_LIMIT_BYTES),
+  html: Schema.optionalKey(bodyText(BODY_LIMIT_BYTES))
+}).annotate({ identifier: "SendMessageInput" })
+export type SendMessageInput = typeof SendMessageInput.Type

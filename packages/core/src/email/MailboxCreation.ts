@@ -1,0 +1,75 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { Keyring } from "../kernel/Keyring.ts"
+import { Conflict, invalid } from "../kernel/ResourceError.ts"
+import * as Uuid from "../kernel/Uuid.ts"
+import { AnswerSecret, type PaidService } from "../payment/PaidService.ts"
+import { CreateMailboxInput } from "./EmailInput.ts"
+import { EmailProvider } from "./EmailProvider.ts"
+import * as LocalPart from "./LocalPart.ts"
+import { type Mailbox, toMailboxRecord } from "./Mailbox.ts"
+import { MailboxStore } from "./MailboxStore.ts"
+
+const Plan = Schema.Struct({ mailboxId: Uuid.Uuid })
+type Plan = typeof Plan.Type
+
+/** Creates a mailbox and gives the wallet its access token. Nothing is done outside: mail for the domain already comes here. */
+export class MailboxCreation extends Context.Service<MailboxCreation, PaidService<CreateMailboxInput, Plan, void>>()(
+  "@agentos/core/email/MailboxCreation"
+) {
+  static readonly layer = Layer.effect(
+    MailboxCreation,
+    Effect.gen(function* () {
+      const store = yield* MailboxStore
+      const provider = yield* EmailProvider
+      const keyring = yield* Keyring
+
+      const taken = (localPart: string) =>
+        new Conflict({
+          message: `${localPart}@${provider.domain} is taken; choose another localPart, or send your access token if it was yours.`
+        })
+
+      return MailboxCreation.of({
+        serviceId: "email.mailbox.create",
+        input: CreateMailboxInput,
+        plan: Plan,
+        check: Effect.fnUntraced(function* (tenant, input) {
+          if (LocalPart.isReserved(input.localPart)) {
+            return yield* invalid("localPart", "reserved for the operator of the domain; choose another")
+          }
+          const localPart = LocalPart.fold(input.localPart)
+          if (!(yield* store.isAvailable(localPart, tenant?.tenantId ?? null))) return yield* taken(localPart)
+        }),
+        prepare: Effect.fnUntraced(function* (context, input) {
+          const localPart = LocalPart.fold(input.localPart)
+          const reservation = yield* store.reserve(localPart, context.tenant.tenantId, context.operationId)
+          return reservation === "reserved" ? { mailboxId: yield* Uuid.next } : yield* taken(localPart)
+        }),
+        abandon: (context) => store.releaseReservation(context.operationId),
+        revalidate: () => Effect.void,
+        perform: () => Effect.void,
+        record: Effect.fnUntraced(function* ({ createdAt, operationId, tenant }, plan, input) {
+          const localPart = LocalPart.fold(input.localPart)
+          const mailbox: Mailbox = {
+            mailboxId: plan.mailboxId,
+            tenantId: tenant.tenantId,
+            localPart,
+            address: `${localPart}@${provider.domain}`,
+            displayName: input.displayName || null,
+            outboundSignature: input.outboundSignature || null,
+            active: true,
+            createdAt,
+            updatedAt: createdAt
+          }
+          yield* store.create(mailbox, operationId)
+          const accessToken = new AnswerSecret({
+            kind: "access-token",
+            keyId: keyring.activeKeyId,
+            version: tenant.tokenVersion,
+            subject: tenant.tenantId
+          })
+          return { created: true, data: { mailbox: toMailboxRecord(mailbox), authentication: { accessToken } } }
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,34 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { type PaidService, ResourceGone } from "../payment/PaidService.ts"
+import { DeleteMailboxInput } from "./EmailInput.ts"
+import { MailboxStore } from "./MailboxStore.ts"
+import { ownedMailbox, remainingMailbox } from "./OwnedMailbox.ts"
+
+/** Deletes a mailbox and its messages. Its address stays the tenant's. */
+export class MailboxDeletion extends Context.Service<MailboxDeletion, PaidService<DeleteMailboxInput, null, void>>()(
+  "@agentos/core/email/MailboxDeletion"
+) {
+  static readonly layer = Layer.effect(
+    MailboxDeletion,
+    Effect.gen(function* () {
+      const store = yield* MailboxStore
+      return MailboxDeletion.of({
+        serviceId: "email.mailbox.delete",
+        input: DeleteMailboxInput,
+        plan: Schema.Null,
+        check: (tenant, input) => Effect.asVoid(ownedMailbox(store, tenant, input.mailboxId)),
+        prepare: ({ tenant }, input) => Effect.as(ownedMailbox(store, tenant, input.mailboxId), null),
+        abandon: () => Effect.void,
+        revalidate: ({ tenant }, _plan, input) => Effect.asVoid(remainingMailbox(store, tenant, input.mailboxId)),
+        perform: () => Effect.void,
+        record: Effect.fnUntraced(function* ({ tenant }, _plan, { mailboxId }) {
+          const messagesDeleted = yield* store.remove(tenant.tenantId, mailboxId)
+          if (messagesDeleted === undefined) {
+            return yield* new ResourceGone({ message: "The mailbox had been deleted already." })
+          }
+          return { created: false, data: { mailboxId, deleted: true, messagesDeleted } }
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,51 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { invalid } from "../kernel/ResourceError.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import type { PaidService } from "../payment/PaidService.ts"
+import { UpdateMailboxInput } from "./EmailInput.ts"
+import { type Mailbox, toMailboxRecord } from "./Mailbox.ts"
+import { MailboxStore } from "./MailboxStore.ts"
+import { ownedMailbox, remainingMailbox } from "./OwnedMailbox.ts"
+
+/** Changes a mailbox. */
+export class MailboxUpdate extends Context.Service<MailboxUpdate, PaidService<UpdateMailboxInput, null, void>>()(
+  "@agentos/core/email/MailboxUpdate"
+) {
+  static readonly layer = Layer.effect(
+    MailboxUpdate,
+    Effect.gen(function* () {
+      const store = yield* MailboxStore
+      return MailboxUpdate.of({
+        serviceId: "email.mailbox.update",
+        input: UpdateMailboxInput,
+        plan: Schema.Null,
+        check: Effect.fnUntraced(function* (tenant, input) {
+          yield* ownedMailbox(store, tenant, input.mailboxId)
+          if (input.displayName === undefined && input.outboundSignature === undefined && input.active === undefined) {
+            return yield* invalid("", "nothing to change: give displayName, outboundSignature or active")
+          }
+        }),
+        prepare: ({ tenant }, input) => Effect.as(ownedMailbox(store, tenant, input.mailboxId), null),
+        abandon: () => Effect.void,
+        revalidate: ({ tenant }, _plan, input) => Effect.asVoid(remainingMailbox(store, tenant, input.mailboxId)),
+        perform: () => Effect.void,
+        record: Effect.fnUntraced(function* ({ tenant }, _plan, input) {
+          const current = yield* remainingMailbox(store, tenant, input.mailboxId)
+          const mailbox = changed(current, input, yield* Timestamp.now)
+          yield* store.update(mailbox)
+          return { created: false, data: { mailbox: toMailboxRecord(mailbox) } }
+        })
+      })
+    })
+  )
+}
+
+/** What is left out stays; an empty text is taken away. */
+const changed = (mailbox: Mailbox, input: UpdateMailboxInput, updatedAt: Timestamp.Timestamp): Mailbox => ({
+  ...mailbox,
+  displayName: input.displayName === undefined ? mailbox.displayName : input.displayName || null,
+  outboundSignature:
+    input.outboundSignature === undefined ? mailbox.outboundSignature : input.outboundSignature || null,
+  active: input.active ?? mailbox.active,
+  updatedAt
+})

@@ -1,0 +1,28 @@
+import { Effect } from "effect"
+import { orFail } from "../kernel/Lookup.ts"
+import type { ResourceNotFound, ResourceNotOwned } from "../kernel/ResourceError.ts"
+import { ResourceGone } from "../payment/PaidService.ts"
+import type { Tenant } from "../tenancy/Tenant.ts"
+import type { Mailbox } from "./Mailbox.ts"
+import type { MailboxStore } from "./MailboxStore.ts"
+
+/** The tenant's own mailbox. A paid service that needs one is never offered without a tenant. */
+export const ownedMailbox = (
+  store: MailboxStore["Service"],
+  tenant: Tenant | null,
+  mailboxId: string
+): Effect.Effect<Mailbox, ResourceNotFound | ResourceNotOwned> =>
+  tenant === null
+    ? Effect.die(new Error("a service on a mailbox was called without a tenant"))
+    : Effect.flatMap(store.find(tenant.tenantId, mailboxId), (found) => orFail(found, "mailbox", mailboxId))
+
+/** The mailbox that was paid for, or `ResourceGone` when it has been deleted since. */
+export const remainingMailbox = (
+  store: MailboxStore["Service"],
+  tenant: Tenant,
+  mailboxId: string
+): Effect.Effect<Mailbox, ResourceGone> =>
+  Effect.mapError(
+    ownedMailbox(store, tenant, mailboxId),
+    () => new ResourceGone({ message: "The mailbox was deleted before this could be done." })
+  )

@@ -1,0 +1,63 @@
+import { Redacted } from "effect"
+import type { Keyring } from "../kernel/Keyring.ts"
+import * as AccessToken from "../tenancy/AccessToken.ts"
+import type { SecretSlot, StoredAnswer } from "./Operation.ts"
+import { AnswerSecret, type Fulfilment } from "./PaidService.ts"
+
+/** A finished answer as it goes to the client. Its body may hold secrets. */
+export interface Answer {
+  readonly operationId: string
+  readonly created: boolean
+  /** The requestId in the body: that of the request which was charged, whichever request is answered with it. */
+  readonly requestId: string
+  /** The JSON text of the success envelope. */
+  readonly body: Redacted.Redacted<string>
+  /** The value of the PAYMENT-RESPONSE header. */
+  readonly receipt: string
+}
+
+/** The envelope of a success, in which `data` may hold `AnswerSecret`s, as it is stored. */
+export const store = (
+  fulfilment: Fulfilment,
+  envelope: { readonly operationId: string; readonly requestId: string; readonly guide: string }
+): StoredAnswer => {
+  const secrets: Array<AnswerSecret["slot"]> = []
+  // The operation's id makes the mark one that no text a client chose beforehand can hold.
+  const mark = (index: number) => `secret:${envelope.operationId}:${index}`
+  const marked = JSON.stringify(
+    {
+      data: { ...fulfilment.data, operationId: envelope.operationId },
+      requestId: envelope.requestId,
+      guide: envelope.guide
+    },
+    (_key, value: unknown) => (value instanceof AnswerSecret ? mark(secrets.push(value.slot) - 1) : value)
+  )
+  let body = marked
+  const slots: Array<SecretSlot> = secrets.map((slot, index) => {
+    const offset = body.indexOf(mark(index))
+    body = body.slice(0, offset) + body.slice(offset + mark(index).length)
+    return { ...slot, offset }
+  })
+  return { created: fulfilment.created, body, slots }
+}
+
+/**
+ * The body of a stored answer with its secrets in place: the same bytes each time.
+ * Throws when the ring has lost the key of a secret, which is the operator's to mend.
+ */
+export const restore = (keyring: Keyring["Service"], answer: StoredAnswer): Redacted.Redacted<string> => {
+  let body = answer.body
+  for (const slot of answer.slots.toReversed()) {
+    body = body.slice(0, slot.offset) + secretText(keyring, slot) + body.slice(slot.offset)
+  }
+  return Redacted.make(body, { label: "answer" })
+}
+
+const secretText = (keyring: Keyring["Service"], slot: SecretSlot): string => {
+  const token =
+    slot.kind === "access-token"
+      ? AccessToken.derive(keyring, { keyId: slot.keyId, tenantId: slot.subject, version: slot.version })
+      : undefined
+  if (token === undefined) throw new Error(`no key ${slot.keyId} in the key ring for a stored ${slot.kind}`)
+  return Redacted.value(token)
+}

@@ -1,0 +1,120 @@
+import { Effect } from "effect"
+import { Hex } from "effect/encoding"
+import * as Bytes from "../kernel/Bytes.ts"
+import { Keyring } from "../kernel/Keyring.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import type { PaymentProof, PaymentTerms } from "./PaymentTerms.ts"
+
+/** The request that a payment is for. A payment made for one is refused for every other. */
+export interface RequestBinding {
+  /** The tenant whose token came with the request, or null on a start-here request without one. */
+  readonly tenantId: string | null
+  readonly method: string
+  readonly path: string
+  /** The query string without its `?`, as it was sent. */
+  readonly query: string
+  /** SHA-256 of the body's bytes, in hex. */
+  readonly bodyHash: string
+}
+
+/** What the request is, as one text: two requests are equal when theirs are. */
+export const fingerprint = (request: RequestBinding): string =>
+  `${request.method} ${request.path}?${request.query} ${request.bodyHash}`
+
+/** How long after it was made a challenge may be answered. */
+export const CHALLENGE_LIFETIME = 15 * Timestamp.MINUTE
+
+const NONCE_LENGTH = 16
+
+/** Our part of `extra`: echoed by the client, not signed by it, and therefore authenticated by us. */
+interface BindingFields {
+  readonly challengeNonce: string
+  readonly issuedAt: number
+  readonly expiresAt: number
+  readonly keyId: number
+}
+
+const macText = (request: RequestBinding, terms: PaymentTerms, fields: BindingFields): Uint8Array =>
+  Bytes.fromText(
+    JSON.stringify([
+      request.tenantId ?? "bootstrap",
+      request.method,
+      request.path,
+      request.query,
+      request.bodyHash,
+      terms.network,
+      terms.asset,
+      terms.amount.toString(),
+      terms.payTo,
+      terms.maxTimeoutSeconds,
+      fields.challengeNonce,
+      fields.issuedAt,
+      fields.expiresAt
+    ])
+  )
+
+/** The terms as a challenge for this very request carries them. */
+export const bind = Effect.fnUntraced(function* (
+  request: RequestBinding,
+  terms: PaymentTerms
+): Effect.fn.Return<PaymentTerms, never, Keyring> {
+  const keyring = yield* Keyring
+  const issuedAt = yield* Timestamp.now
+  const fields: BindingFields = {
+    challengeNonce: Hex.encode(yield* keyring.randomBytes(NONCE_LENGTH)),
+    issuedAt,
+    expiresAt: Timestamp.add(issuedAt, CHALLENGE_LIFETIME),
+    keyId: keyring.activeKeyId
+  }
+  const mac = keyring.mac(fields.keyId, "challenge", macText(request, terms, fields))!
+  return { ...terms, extra: { ...terms.extra, ...fields, binding: Hex.encode(mac) } }
+})
+
+/** Why an offered payment is not one for this request. */
+export type BindingRefusal = "different terms" | "different request" | "challenge expired"
+
+/**
+ * The terms that the proof accepted, rebuilt from what this server offers and
+ * the binding that the client echoed, or why they are not ours for this request.
+ * Everything but our own binding fields comes from `offered`, never from the client.
+ */
+export const rebuild = Effect.fnUntraced(function* (
+  request: RequestBinding,
+  offered: ReadonlyArray<PaymentTerms>,
+  accepted: PaymentProof["accepted"]
+): Effect.fn.Return<PaymentTerms, BindingRefusal, Keyring> {
+  const terms = offered.find((candidate) => candidate.network === accepted.network && candidate.asset === accepted.asset)
+  if (terms === undefined || !sameTerms(terms, accepted)) return yield* Effect.fail("different terms" as const)
+  const { binding, challengeNonce, expiresAt, issuedAt, keyId } = accepted.extra
+  if (
+    typeof binding !== "string" ||
+    typeof challengeNonce !== "string" ||
+    typeof issuedAt !== "number" ||
+    typeof expiresAt !== "number" ||
+    typeof keyId !== "number"
+  ) {
+    return yield* Effect.fail("different terms" as const)
+  }
+  const fields: BindingFields = { challengeNonce, issuedAt, expiresAt, keyId }
+  const keyring = yield* Keyring
+  const mac = keyring.mac(keyId, "challenge", macText(request, terms, fields))
+  if (mac === undefined || !Bytes.equalConstantTime(Bytes.fromText(Hex.encode(mac)), Bytes.fromText(binding))) {
+    return yield* Effect.fail("different request" as const)
+  }
+  if (expiresAt <= (yield* Timestamp.now)) return yield* Effect.fail("challenge expired" as const)
+  return { ...terms, extra: { ...terms.extra, ...fields, binding } }
+})
+
+/** Whether the echoed terms are the offered ones, the binding fields aside. */
+const sameTerms = (terms: PaymentTerms, accepted: PaymentProof["accepted"]): boolean => {
+  const own = new Set(["challengeNonce", "issuedAt", "expiresAt", "keyId", "binding"])
+  const extra = Object.keys(accepted.extra).filter((key) => !own.has(key))
+  return (
+    accepted.scheme === terms.scheme &&
+    accepted.amount === terms.amount.toString() &&
+    accepted.payTo === terms.payTo &&
+    accepted.maxTimeoutSeconds === terms.maxTimeoutSeconds &&
+    extra.length === Object.keys(terms.extra).length &&
+    extra.every((key) => accepted.extra[key] === terms.extra[key])
+  )
+}
