@@ -22,6 +22,7 @@ export * as EventMachine from "./events/EventMachine.ts"
 export * from "./events/Events.ts"
 export * from "./events/EventSignal.ts"
 export * from "./events/EventStore.ts"
+export * as RealtimeSession from "./events/RealtimeSession.ts"
 
 export * from "./catalog/Catalog.ts"
 export * from "./catalog/CatalogEntry.ts"

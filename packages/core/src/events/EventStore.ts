@@ -7,7 +7,7 @@ import type { DurableEvent, EventDraft, EventStatus } from "./DurableEvent.ts"
 
 /** Which events of a tenant. Every part that is given must hold; `from` is inclusive, `to` exclusive. */
 export interface EventFilter {
-  readonly status?: EventStatus | undefined
+  readonly statuses?: ReadonlyArray<EventStatus> | undefined
   readonly types?: ReadonlyArray<string> | undefined
   readonly agentId?: string | undefined
   readonly service?: string | undefined
@@ -33,6 +33,12 @@ export interface Delivery {
 export interface Acknowledgement {
   readonly eventId: string
   readonly deliveryId?: string | undefined
+}
+
+/** A lease that a session holds. */
+export interface HeldLease {
+  readonly sessionId: string
+  readonly eventId: string
 }
 
 export type AcknowledgementOutcome = "acknowledged" | "stale" | "missing"
@@ -62,6 +68,8 @@ export class EventStore extends Context.Service<
       after: Position | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<DurableEvent>>
+    /** Where the newest event of the tenant stands, or undefined when it has none. */
+    readonly latest: (tenantId: TenantId) => Effect.Effect<Position | undefined>
     /** Oldest first: what is pending, or delivered with no live lease. Takes no lease. */
     readonly replayable: (tenantId: TenantId, limit: number) => Effect.Effect<ReadonlyArray<DurableEvent>>
     /** How many events `replayable` would give, counted up to `limit`. */
@@ -76,8 +84,11 @@ export class EventStore extends Context.Service<
       sessionId: string,
       limit: number
     ) => Effect.Effect<ReadonlyArray<Delivery>>
-    /** Extends every live lease of these sessions to a full duration from now. Leases that have lapsed stay so. */
-    readonly renew: (sessionIds: ReadonlyArray<string>) => Effect.Effect<void>
+    /**
+     * Extends every live lease of these sessions to a full duration from now, and answers those
+     * leases. One that has lapsed stays so; one whose event was acknowledged is no more.
+     */
+    readonly renew: (sessionIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<HeldLease>>
     /** Ends every lease of these sessions at once, without counting a lapse, and wakes the tenants' other sessions. */
     readonly release: (sessionIds: ReadonlyArray<string>) => Effect.Effect<void>
     /** Acknowledges events, one outcome each in the order given. Again is as good as once. */
