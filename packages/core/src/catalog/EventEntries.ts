@@ -32,10 +32,20 @@ export const EVENT_ENTRIES = [
     guide: EVENT_GUIDE,
     purpose: "Lists your events, oldest first, in pages, by status, type, agent, service, resource and time.",
     inputs: [
-      { name: "status", in: "body", required: false, description: "pending, delivered, acknowledged, expired or failed." },
+      {
+        name: "status",
+        in: "body",
+        required: false,
+        description: "pending, delivered, acknowledged, expired or failed."
+      },
       { name: "types", in: "body", required: false, description: "Event types, any of which matches." },
       { name: "agentId", in: "body", required: false, description: "Events of this agent alone." },
-      { name: "service", in: "body", required: false, description: "Events of this half alone: email, phone, payment." },
+      {
+        name: "service",
+        in: "body",
+        required: false,
+        description: "Events of this half alone: email, phone, payment."
+      },
       { name: "resourceId", in: "body", required: false, description: "Events about this resource alone." },
       { name: "from", in: "body", required: false, description: "Created at or after this moment." },
       { name: "to", in: "body", required: false, description: "Created before this moment." },
@@ -101,7 +111,9 @@ export const EVENT_ENTRIES = [
     capability: "always",
     guide: EVENT_GUIDE,
     purpose: "Shows the events that are waiting, oldest first. Takes none of them from a socket.",
-    inputs: [{ name: "limit", in: "query", required: false, description: "How many at most, 1 to 200; 100 when left out." }],
+    inputs: [
+      { name: "limit", in: "query", required: false, description: "How many at most, 1 to 200; 100 when left out." }
+    ],
     errors: BEARER_ERRORS,
     nextActions: [{ serviceId: "events.ack", why: "Acknowledge what you have handled." }]
   },

@@ -20,7 +20,10 @@ export const fromDecimal = (text: string): Usdt => {
 
 /** The amount as a decimal text with at least two decimals, as prices are written: `0.25`, `5.00`. */
 export const toDecimal = (amount: bigint): string => {
-  const fraction = (amount % UNIT).toString().padStart(DECIMALS, "0").replace(/0{1,4}$/, "")
+  const fraction = (amount % UNIT)
+    .toString()
+    .padStart(DECIMALS, "0")
+    .replace(/0{1,4}$/, "")
   return `${amount / UNIT}.${fraction}`
 }
 

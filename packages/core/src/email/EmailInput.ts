@@ -29,7 +29,8 @@ const bodyText = (limitBytes: number) =>
     Schema.makeFilter((text: string) => !text.includes("\u0000") || "the NUL character is not allowed"),
     Schema.makeFilter((text: string) => text.isWellFormed() || "not well-formed Unicode"),
     Schema.makeFilter(
-      (text: string) => text.length * 3 <= limitBytes || utf8Length(text) <= limitBytes || `longer than ${limitBytes} bytes`
+      (text: string) =>
+        text.length * 3 <= limitBytes || utf8Length(text) <= limitBytes || `longer than ${limitBytes} bytes`
     )
   )
 

@@ -40,14 +40,17 @@ export class Mailboxes extends Context.Service<
       const keyring = yield* Keyring
       return Mailboxes.of({
         list: ({ tenantId }) => mailboxes.list(tenantId),
-        listMessages: Effect.fnUntraced(function* (tenant, mailboxId, page) {
-          if (mailboxId !== undefined) yield* ownedMailbox(mailboxes, tenant, mailboxId)
-          const scope = { tenantId: tenant.tenantId, list: "messages", filter: mailboxId ?? null }
-          const limit = page.limit ?? DEFAULT_MESSAGE_LIMIT
-          const after = page.cursor === undefined ? undefined : yield* Cursor.decode(scope, page.cursor)
-          const found = yield* messages.list(tenant.tenantId, mailboxId, after, limit + 1)
-          return yield* Cursor.page(scope, found, limit, ({ createdAt, messageId }) => ({ createdAt, id: messageId }))
-        }, Effect.provideService(Keyring, keyring)),
+        listMessages: Effect.fnUntraced(
+          function* (tenant, mailboxId, page) {
+            if (mailboxId !== undefined) yield* ownedMailbox(mailboxes, tenant, mailboxId)
+            const scope = { tenantId: tenant.tenantId, list: "messages", filter: mailboxId ?? null }
+            const limit = page.limit ?? DEFAULT_MESSAGE_LIMIT
+            const after = page.cursor === undefined ? undefined : yield* Cursor.decode(scope, page.cursor)
+            const found = yield* messages.list(tenant.tenantId, mailboxId, after, limit + 1)
+            return yield* Cursor.page(scope, found, limit, ({ createdAt, messageId }) => ({ createdAt, id: messageId }))
+          },
+          Effect.provideService(Keyring, keyring)
+        ),
         getMessage: Effect.fnUntraced(function* ({ tenantId }, messageId, mailboxId) {
           const message = yield* orFail(yield* messages.find(tenantId, messageId), "message", messageId)
           return mailboxId === undefined || message.mailboxId === mailboxId

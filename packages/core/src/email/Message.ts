@@ -129,6 +129,9 @@ const SNIPPET_LIMIT = 160
 
 /** The beginning of a text on one line. */
 export const snippetOf = (text: string | null): string => {
-  const line = (text ?? "").slice(0, SNIPPET_LIMIT * 4).replace(/\s+/g, " ").trim()
+  const line = (text ?? "")
+    .slice(0, SNIPPET_LIMIT * 4)
+    .replace(/\s+/g, " ")
+    .trim()
   return line.length <= SNIPPET_LIMIT ? line : `${[...line].slice(0, SNIPPET_LIMIT - 1).join("")}…`
 }

@@ -21,10 +21,9 @@ const Plan = Schema.Struct({
 type Plan = typeof Plan.Type
 
 /** Sends one email. A retry repeats it under the same Message-ID, by which receivers drop the copy. */
-export class MessageSending extends Context.Service<
-  MessageSending,
-  PaidService<SendMessageInput, Plan, SendReceipt>
->()("@agentos/core/email/MessageSending") {
+export class MessageSending extends Context.Service<MessageSending, PaidService<SendMessageInput, Plan, SendReceipt>>()(
+  "@agentos/core/email/MessageSending"
+) {
   static readonly layer = Layer.effect(
     MessageSending,
     Effect.gen(function* () {
@@ -146,12 +145,7 @@ const compose = ({ createdAt }: OperationContext, plan: Plan, input: SendMessage
   date: createdAt
 })
 
-const sentMessage = (
-  context: OperationContext,
-  plan: Plan,
-  input: SendMessageInput,
-  receipt: SendReceipt
-): Message => {
+const sentMessage = (context: OperationContext, plan: Plan, input: SendMessageInput, receipt: SendReceipt): Message => {
   const mail = compose(context, plan, input)
   const reasons = new Map(receipt.rejected.map(({ address, reason }) => [foldAddress(address), reason]))
   const recipients = listRecipients(input).map(({ address, kind }): Recipient => {

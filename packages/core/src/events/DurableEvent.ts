@@ -104,7 +104,8 @@ export const EventRecord = Schema.Struct({
 }).annotate({ identifier: "Event" })
 export type EventRecord = typeof EventRecord.Type
 
-const isoOrNull = (moment: Timestamp.Timestamp | null): string | null => (moment === null ? null : Timestamp.toIso(moment))
+const isoOrNull = (moment: Timestamp.Timestamp | null): string | null =>
+  moment === null ? null : Timestamp.toIso(moment)
 
 export const toEventRecord = (event: DurableEvent): EventRecord => ({
   eventId: event.eventId,

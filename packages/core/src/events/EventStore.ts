@@ -79,11 +79,7 @@ export class EventStore extends Context.Service<
      * becomes `delivered` and its deliveryCount grows. No event is leased to two
      * sessions at one time. What has failed by the policy is marked so instead.
      */
-    readonly lease: (
-      tenantId: TenantId,
-      sessionId: string,
-      limit: number
-    ) => Effect.Effect<ReadonlyArray<Delivery>>
+    readonly lease: (tenantId: TenantId, sessionId: string, limit: number) => Effect.Effect<ReadonlyArray<Delivery>>
     /**
      * Extends every live lease of these sessions to a full duration from now, and answers those
      * leases. One that has lapsed stays so; one whose event was acknowledged is no more.

@@ -43,13 +43,19 @@ export class Events extends Context.Service<
         Effect.flatMap(store.find(tenantId, eventId), (found) => Lookup.orFail(found, "event", eventId))
 
       return Events.of({
-        list: Effect.fnUntraced(function* (tenantId, filter, page) {
-          const scope = { tenantId, list: "events", filter }
-          const limit = page.limit ?? DEFAULT_LIST_LIMIT
-          const after = page.cursor === undefined ? undefined : yield* Cursor.decode(scope, page.cursor)
-          const found = yield* store.list(tenantId, filter, after, limit + 1)
-          return yield* Cursor.page(scope, found, limit, (event) => ({ createdAt: event.createdAt, id: event.eventId }))
-        }, Effect.provideService(Keyring, keyring)),
+        list: Effect.fnUntraced(
+          function* (tenantId, filter, page) {
+            const scope = { tenantId, list: "events", filter }
+            const limit = page.limit ?? DEFAULT_LIST_LIMIT
+            const after = page.cursor === undefined ? undefined : yield* Cursor.decode(scope, page.cursor)
+            const found = yield* store.list(tenantId, filter, after, limit + 1)
+            return yield* Cursor.page(scope, found, limit, (event) => ({
+              createdAt: event.createdAt,
+              id: event.eventId
+            }))
+          },
+          Effect.provideService(Keyring, keyring)
+        ),
         get,
         replay: (tenantId, limit) => store.replayable(tenantId, limit ?? DEFAULT_REPLAY_LIMIT),
         acknowledge: Effect.fnUntraced(function* (tenantId, eventId) {

@@ -43,6 +43,14 @@ export const leased = (
   }
 }
 
+/** The replay is over although the window is full: nothing is left to send. */
+export const drained = (
+  session: RealtimeSession
+): { readonly session: RealtimeSession; readonly replayComplete: number } => ({
+  session: { ...session, phase: "live" },
+  replayComplete: session.replayed
+})
+
 /**
  * After acknowledgements: what was acknowledged, or is no longer this session's, is
  * held no more. An id that nobody knows changes nothing.

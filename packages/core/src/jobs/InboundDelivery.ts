@@ -15,7 +15,10 @@ export const run: Effect.Effect<never, never, InboundMails> = Effect.gen(functio
     Effect.catchCause((cause) =>
       Cause.hasInterruptsOnly(cause)
         ? Effect.failCause(cause)
-        : Effect.andThen(Effect.logError("inbound mail was not delivered; trying again", cause), Effect.sleep(PAUSE_AFTER_FAILURE))
+        : Effect.andThen(
+            Effect.logError("inbound mail was not delivered; trying again", cause),
+            Effect.sleep(PAUSE_AFTER_FAILURE)
+          )
     ),
     Effect.forever
   )

@@ -72,5 +72,8 @@ export const page = Effect.fnUntraced(function* <A>(
 ): Effect.fn.Return<Page<A>, never, Keyring> {
   const items = found.slice(0, limit)
   const last = items.at(-1)
-  return { items, nextCursor: found.length > limit && last !== undefined ? yield* encode(scope, positionOf(last)) : null }
+  return {
+    items,
+    nextCursor: found.length > limit && last !== undefined ? yield* encode(scope, positionOf(last)) : null
+  }
 })

@@ -10,7 +10,9 @@ export const Timestamp = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).pipe
 export type Timestamp = typeof Timestamp.Type
 
 /** The present moment of the Clock service. */
-export const now: Effect.Effect<Timestamp> = Effect.map(Clock.currentTimeMillis, (millis) => Timestamp.make(Math.floor(millis)))
+export const now: Effect.Effect<Timestamp> = Effect.map(Clock.currentTimeMillis, (millis) =>
+  Timestamp.make(Math.floor(millis))
+)
 
 /** The moment `millis` later (or earlier, when negative). */
 export const add = (self: Timestamp, millis: number): Timestamp => Timestamp.make(self + millis)

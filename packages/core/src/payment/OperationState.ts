@@ -43,9 +43,7 @@ export type OperationMove = typeof OperationMove.Type
  * - `unpaid` is final only by the chain: past validBefore with the nonce unused,
  *   or the nonce used for something that did not pay us.
  */
-export const OPERATION_TRANSITIONS: Readonly<
-  Record<OperationState, Partial<Record<OperationMove, OperationState>>>
-> = {
+export const OPERATION_TRANSITIONS: Readonly<Record<OperationState, Partial<Record<OperationMove, OperationState>>>> = {
   claimed: { StartSettling: "settling", ProveUnpaid: "unpaid" },
   settling: { ProveSettled: "settled", NoteRefusal: "refused", ProveUnpaid: "unpaid" },
   settled: { StartFulfilling: "fulfilling", OweRefund: "refund_due" },

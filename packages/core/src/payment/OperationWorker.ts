@@ -33,7 +33,6 @@ const confirmSchedule = Schedule.exponential("50 millis", 1.5).pipe(Schedule.upT
 const RETRY_SOON = 1
 const RETRY_LATER = 5
 
-
 /** States in which a worker has nothing more to do for the client: the end, or one that a durable job watches. */
 const isAtRest = (state: OperationState): boolean => isFinal(state) || state === "refused" || state === "refund_due"
 
@@ -196,7 +195,9 @@ export class OperationWorker extends Context.Service<
         }
       }
 
-      const startFulfilling = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
+      const startFulfilling = Effect.fnUntraced(function* (
+        operation: Operation
+      ): Effect.fn.Return<Operation, OperationError> {
         const attempt = yield* openAttempt(operation)
         return yield* Effect.catchTag(
           commit(operation, "StartFulfilling", Effect.as(attempt.revalidate, {})),

@@ -78,15 +78,20 @@ export class PaidOperations extends Context.Service<
       // An operation, once claimed, goes on although the client that asked for it has gone.
       const running = yield* FiberSet.make<Answer, OperationError>()
 
-      const challenge = Effect.fnUntraced(function* (request: PaidRequest, reason: string | null) {
-        const accepts = yield* Effect.forEach(rail.terms(priceOf(request)), (terms) => RequestBinding.bind(request.binding, terms))
-        const header = rail.encodeChallenge({
-          error: reason ?? undefined,
-          resource: { url: request.resourceUrl, description: request.entry.purpose },
-          accepts
-        })
-        return yield* new PaymentRequired({ challenge: header, reason })
-      }, Effect.provideService(Keyring, keyring))
+      const challenge = Effect.fnUntraced(
+        function* (request: PaidRequest, reason: string | null) {
+          const accepts = yield* Effect.forEach(rail.terms(priceOf(request)), (terms) =>
+            RequestBinding.bind(request.binding, terms)
+          )
+          const header = rail.encodeChallenge({
+            error: reason ?? undefined,
+            resource: { url: request.resourceUrl, description: request.entry.purpose },
+            accepts
+          })
+          return yield* new PaymentRequired({ challenge: header, reason })
+        },
+        Effect.provideService(Keyring, keyring)
+      )
 
       const checkKey = Effect.fnUntraced(function* (request: PaidRequest) {
         const { idempotencyKey, paymentSignature } = request
@@ -104,7 +109,11 @@ export class PaidOperations extends Context.Service<
         proof: PaymentProof,
         idempotencyKey: string
       ) {
-        const found = yield* operations.findByKeys({ proof: proofKey(proof), endpoint: endpoint(request), idempotencyKey })
+        const found = yield* operations.findByKeys({
+          proof: proofKey(proof),
+          endpoint: endpoint(request),
+          idempotencyKey
+        })
         const conflict = found.map((operation) => conflictOf(operation, request, proof, idempotencyKey)).find(Boolean)
         if (conflict !== undefined) return yield* conflict
         return Option.fromUndefinedOr(found[0])
@@ -131,17 +140,20 @@ export class PaidOperations extends Context.Service<
         )
 
       /** The proof and the terms it accepted, if it is a payment for this very request by the right wallet. */
-      const acceptProof = Effect.fnUntraced(function* (request: PaidRequest, header: string, price: bigint) {
-        const refuse = (error: { readonly message: string }) => challenge(request, error.message)
-        const proof = yield* Effect.catchTag(rail.decodeProof(header), "ProofMalformed", refuse)
-        const terms = yield* Effect.catch(
-          RequestBinding.rebuild(request.binding, rail.terms(price), proof.accepted),
-          (why) => challenge(request, REFUSALS[why])
-        )
-        yield* Effect.catchTag(rail.authenticate(proof), "ProofInvalid", refuse)
-        yield* checkPayer(request, proof)
-        return { proof, terms }
-      }, Effect.provideService(Keyring, keyring))
+      const acceptProof = Effect.fnUntraced(
+        function* (request: PaidRequest, header: string, price: bigint) {
+          const refuse = (error: { readonly message: string }) => challenge(request, error.message)
+          const proof = yield* Effect.catchTag(rail.decodeProof(header), "ProofMalformed", refuse)
+          const terms = yield* Effect.catch(
+            RequestBinding.rebuild(request.binding, rail.terms(price), proof.accepted),
+            (why) => challenge(request, REFUSALS[why])
+          )
+          yield* Effect.catchTag(rail.authenticate(proof), "ProofInvalid", refuse)
+          yield* checkPayer(request, proof)
+          return { proof, terms }
+        },
+        Effect.provideService(Keyring, keyring)
+      )
 
       const verify = (request: PaidRequest, { proof, terms }: AcceptedProof) =>
         Effect.catchTags(rail.verify(proof, terms), {

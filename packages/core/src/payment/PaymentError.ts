@@ -59,4 +59,9 @@ export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("Paymen
 }) {}
 
 /** Every way in which carrying on an operation can fail to give an answer now. */
-export type OperationError = IdempotencyConflict | PaymentPending | PaymentRefused | OperationDelayed | OperationRejected
+export type OperationError =
+  | IdempotencyConflict
+  | PaymentPending
+  | PaymentRefused
+  | OperationDelayed
+  | OperationRejected

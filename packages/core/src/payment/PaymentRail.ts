@@ -3,7 +3,9 @@ import type { ProviderError } from "../kernel/ProviderError.ts"
 import type { PaymentProof, PaymentTerms } from "./PaymentTerms.ts"
 
 /** The header is not a payment of this rail at all. */
-export class ProofMalformed extends Schema.TaggedError<ProofMalformed>()("ProofMalformed", { message: Schema.String }) {}
+export class ProofMalformed extends Schema.TaggedError<ProofMalformed>()("ProofMalformed", {
+  message: Schema.String
+}) {}
 
 /** The payment does not hold: wrong signer, expired, too little balance, refused by the facilitator. */
 export class ProofInvalid extends Schema.TaggedError<ProofInvalid>()("ProofInvalid", { message: Schema.String }) {}
@@ -75,6 +77,11 @@ export class PaymentRail extends Context.Service<
       transaction?: string
     ) => Effect.Effect<Settlement, ProviderError>
     /** The value of PAYMENT-RESPONSE for a payment that settled. The same for the same payment. */
-    readonly encodeReceipt: (receipt: { readonly network: string; readonly transaction: string; readonly payer: string; readonly amount: bigint }) => string
+    readonly encodeReceipt: (receipt: {
+      readonly network: string
+      readonly transaction: string
+      readonly payer: string
+      readonly amount: bigint
+    }) => string
   }
 >()("@agentos/core/payment/PaymentRail") {}

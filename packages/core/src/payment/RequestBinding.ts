@@ -83,7 +83,9 @@ export const rebuild = Effect.fnUntraced(function* (
   offered: ReadonlyArray<PaymentTerms>,
   accepted: PaymentProof["accepted"]
 ): Effect.fn.Return<PaymentTerms, BindingRefusal, Keyring> {
-  const terms = offered.find((candidate) => candidate.network === accepted.network && candidate.asset === accepted.asset)
+  const terms = offered.find(
+    (candidate) => candidate.network === accepted.network && candidate.asset === accepted.asset
+  )
   if (terms === undefined || !sameTerms(terms, accepted)) return yield* Effect.fail("different terms" as const)
   const { binding, challengeNonce, expiresAt, issuedAt, keyId } = accepted.extra
   if (

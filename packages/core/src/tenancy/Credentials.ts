@@ -33,8 +33,10 @@ export class Credentials extends Context.Service<
     readonly issueRealtime: (
       tenant: Tenant
     ) => Effect.Effect<{ readonly token: Redacted.Redacted<string>; readonly expiresAt: Timestamp.Timestamp }>
-    /** Whether the tenant's credentials of this version are still good. */
-    readonly isCurrent: (tenantId: TenantId, version: number) => Effect.Effect<boolean>
+    /** Which of these holders of a credential no longer may hold it. Reads the store, once for all. */
+    readonly findRevoked: <Holder extends { readonly tenantId: TenantId; readonly tokenVersion: number }>(
+      holders: ReadonlyArray<Holder>
+    ) => Effect.Effect<ReadonlyArray<Holder>>
     /** Revokes every credential of the tenant. */
     readonly revoke: (tenantId: TenantId) => Effect.Effect<void>
   }
@@ -51,20 +53,12 @@ export class Credentials extends Context.Service<
         lookup: (tenantId: TenantId) => tenants.find(tenantId)
       })
 
-      const current = (tenantId: TenantId, version: number) =>
-        Effect.map(
-          Cache.get(cache, tenantId),
-          Option.filter((tenant) => tenant.tokenVersion === version)
-        )
-
-      const currentOrRefused = (tenantId: TenantId, version: number) =>
-        Effect.flatMap(
-          current(tenantId, version),
-          Option.match({
-            onNone: () => Effect.fail(new CredentialRefused({ message: "This token has been revoked." })),
-            onSome: Effect.succeed
-          })
-        )
+      const currentOrRefused = Effect.fnUntraced(function* (tenantId: TenantId, version: number) {
+        const tenant = yield* Cache.get(cache, tenantId)
+        return Option.isSome(tenant) && tenant.value.tokenVersion === version
+          ? tenant.value
+          : yield* new CredentialRefused({ message: "This token has been revoked." })
+      })
 
       return Credentials.of({
         authenticate: Effect.fnUntraced(function* (accessToken) {
@@ -72,7 +66,9 @@ export class Credentials extends Context.Service<
           const claims = yield* Effect.provideService(AccessToken.open(text), Keyring, keyring)
           if (Option.isSome(claims)) return yield* currentOrRefused(claims.value.tenantId, claims.value.version)
           return yield* looksLikeJwt(text)
-            ? new WrongCredential({ message: "A realtime token opens the WebSocket alone; send the access token here." })
+            ? new WrongCredential({
+                message: "A realtime token opens the WebSocket alone; send the access token here."
+              })
             : new CredentialRefused({ message: "The access token is not one of this service." })
         }),
         authenticateRealtime: Effect.fnUntraced(function* (realtimeToken) {
@@ -91,9 +87,13 @@ export class Credentials extends Context.Service<
           })
           return { token, expiresAt }
         }),
-        isCurrent: (tenantId, version) => Effect.map(current(tenantId, version), Option.isSome),
-        revoke: (tenantId) =>
-          Effect.andThen(tenants.revokeTokens(tenantId), Cache.invalidate(cache, tenantId))
+        findRevoked: (holders) =>
+          holders.length === 0
+            ? Effect.succeed([])
+            : Effect.map(tenants.findTokenVersions([...new Set(holders.map(({ tenantId }) => tenantId))]), (versions) =>
+                holders.filter(({ tenantId, tokenVersion }) => versions.get(tenantId) !== tokenVersion)
+              ),
+        revoke: (tenantId) => Effect.andThen(tenants.revokeTokens(tenantId), Cache.invalidate(cache, tenantId))
       })
     })
   )

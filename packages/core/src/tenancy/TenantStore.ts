@@ -12,6 +12,8 @@ export class TenantStore extends Context.Service<
      */
     readonly ensure: (candidate: Tenant) => Effect.Effect<Tenant>
     readonly find: (tenantId: TenantId) => Effect.Effect<Option.Option<Tenant>>
+    /** The token versions of tenants; one that does not exist is left out. */
+    readonly findTokenVersions: (tenantIds: ReadonlyArray<TenantId>) => Effect.Effect<ReadonlyMap<TenantId, number>>
     readonly findByWallet: (wallet: WalletAddress) => Effect.Effect<Option.Option<Tenant>>
     /**
      * Locks tenants (in ascending order, whatever the order given) until the
