@@ -27,8 +27,10 @@ export const WORK_LEASE = 15 * Timestamp.SECOND
 const RENEW_EVERY = Duration.seconds(5)
 
 /** How long the chain is asked, after a settlement, before the client is told to come back. */
-const CONFIRM_WITHIN = Duration.seconds(10)
-const confirmSchedule = Schedule.exponential("50 millis", 1.5).pipe(Schedule.upTo({ duration: CONFIRM_WITHIN }))
+const CONFIRM_WITHIN = { accepted: Duration.seconds(10), unknown: Duration.seconds(3) }
+
+const confirming = (within: Duration.Duration) =>
+  Schedule.exponential("50 millis", 1.5).pipe(Schedule.upTo({ duration: within }))
 
 const RETRY_SOON = 1
 const RETRY_LATER = 5
@@ -166,7 +168,7 @@ export class OperationWorker extends Context.Service<
         const transaction = answer._tag === "Accepted" ? answer.transaction : undefined
         const settlement = yield* findSettlement(operation, transaction).pipe(
           Effect.filterOrFail((found) => found._tag === "Paid" || found._tag === "UsedOtherwise"),
-          Effect.retry(confirmSchedule),
+          Effect.retry(confirming(answer._tag === "Accepted" ? CONFIRM_WITHIN.accepted : CONFIRM_WITHIN.unknown)),
           whileLeased(operation),
           Effect.mapError(() => pending(operation, RETRY_SOON))
         )

@@ -223,23 +223,32 @@ export class PaidOperations extends Context.Service<
         )
       })
 
-      const execute = Effect.fnUntraced(function* <Input, Plan, Receipt>(
+      /** Everything that must hold before money moves, and then the claim. */
+      const prepare = Effect.fnUntraced(function* <Input, Plan, Receipt>(
         service: PaidService<Input, Plan, Receipt>,
         request: PaidRequest,
         input: Input
-      ): Effect.fn.Return<Answer, PaymentError | CheckError> {
+      ) {
         yield* checkKey(request)
         yield* service.check(request.tenant, input)
         const { idempotencyKey, paymentSignature } = request
         if (paymentSignature === null || idempotencyKey === null) return yield* challenge(request, null)
         const accepted = yield* acceptProof(request, paymentSignature, priceOf(request))
         yield* verify(request, accepted)
-        const claimed = yield* Effect.result(claim(service, request, input, accepted, idempotencyKey))
-        if (Result.isSuccess(claimed)) return yield* detached(request, worker.run(claimed.success))
-        // Somebody else's claim came first; or it is ours, and what it reserved is why `prepare` refuses.
-        const winner = yield* findOperation(request, accepted.proof, idempotencyKey)
-        if (Option.isSome(winner)) return yield* detached(request, worker.resume(winner.value))
-        const failure = claimed.failure
+        return yield* claim(service, request, input, accepted, idempotencyKey)
+      })
+
+      const execute = Effect.fnUntraced(function* <Input, Plan, Receipt>(
+        service: PaidService<Input, Plan, Receipt>,
+        request: PaidRequest,
+        input: Input
+      ): Effect.fn.Return<Answer, PaymentError | CheckError> {
+        const prepared = yield* Effect.result(prepare(service, request, input))
+        if (Result.isSuccess(prepared)) return yield* detached(request, worker.run(prepared.success))
+        // A copy of this request may have come first: what it took, spent or claimed is why this one can't.
+        const first = yield* replay(request)
+        if (Option.isSome(first)) return first.value
+        const failure = prepared.failure
         return yield* failure._tag === "ClaimLost" ? Effect.die(failure) : Effect.fail(failure)
       })
 

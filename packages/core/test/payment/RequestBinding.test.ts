@@ -1,0 +1,105 @@
+import { type PaymentProof, type PaymentTerms, RequestBinding } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as TestKeyring from "../support/TestKeyring.ts"
+
+const request: RequestBinding.RequestBinding = {
+  tenantId: null,
+  method: "POST",
+  path: "/api/v1/email/mailboxes",
+  query: "",
+  bodyHash: "aa"
+}
+
+const terms: PaymentTerms = {
+  scheme: "exact",
+  network: "eip155:196",
+  asset: "0x779ded0c9e1022225f8e0630b35a9b54be713736",
+  amount: 250_000n,
+  payTo: "0x00000000000000000000000000000000000000AA",
+  maxTimeoutSeconds: 120,
+  extra: { name: "USD₮0", version: "1" }
+}
+
+/** What a client echoes of bound terms. */
+const echo = (bound: PaymentTerms): PaymentProof["accepted"] => ({ ...bound, amount: bound.amount.toString() })
+
+const bound = Effect.map(RequestBinding.bind(request, terms), echo)
+
+describe("RequestBinding", () => {
+  it.effect("rebuilds the terms that were bound", () =>
+    Effect.gen(function* () {
+      const challenge = yield* RequestBinding.bind(request, terms)
+      assert.deepStrictEqual(yield* RequestBinding.rebuild(request, [terms], echo(challenge)), challenge)
+    }).pipe(Effect.provide(TestKeyring.layer))
+  )
+
+  it.effect("is no good for any other request", () =>
+    Effect.gen(function* () {
+      const accepted = yield* bound
+      const others: ReadonlyArray<Partial<RequestBinding.RequestBinding>> = [
+        { tenantId: "tenant" },
+        { method: "PUT" },
+        { path: "/api/v1/email/mailboxes/update" },
+        { query: "a=1" },
+        { bodyHash: "ab" }
+      ]
+      for (const other of others) {
+        const refusal = yield* Effect.flip(RequestBinding.rebuild({ ...request, ...other }, [terms], accepted))
+        assert.strictEqual(refusal, "different request", JSON.stringify(other))
+      }
+    }).pipe(Effect.provide(TestKeyring.layer))
+  )
+
+  it.effect("takes nothing from the client but its own binding", () =>
+    Effect.gen(function* () {
+      const accepted = yield* bound
+      const changes: ReadonlyArray<Partial<PaymentProof["accepted"]>> = [
+        { amount: "1" },
+        { network: "eip155:1" },
+        { asset: terms.asset.toUpperCase() },
+        { payTo: terms.payTo.toLowerCase() },
+        { maxTimeoutSeconds: 121 },
+        { scheme: "upto" },
+        { extra: { ...accepted.extra, name: "Other" } },
+        { extra: { ...accepted.extra, more: "1" } },
+        { extra: {} }
+      ]
+      for (const change of changes) {
+        const refusal = yield* Effect.flip(RequestBinding.rebuild(request, [terms], { ...accepted, ...change }))
+        assert.strictEqual(refusal, "different terms", JSON.stringify(change))
+      }
+      for (const field of ["challengeNonce", "binding"]) {
+        const extra = { ...accepted.extra, [field]: "00" }
+        assert.strictEqual(
+          yield* Effect.flip(RequestBinding.rebuild(request, [terms], { ...accepted, extra })),
+          "different request"
+        )
+      }
+      const later = { ...accepted.extra, expiresAt: Number(accepted.extra["expiresAt"]) + 1 }
+      assert.strictEqual(
+        yield* Effect.flip(RequestBinding.rebuild(request, [terms], { ...accepted, extra: later })),
+        "different request"
+      )
+    }).pipe(Effect.provide(TestKeyring.layer))
+  )
+
+  it.effect("ends after a quarter of an hour", () =>
+    Effect.gen(function* () {
+      const accepted = yield* bound
+      yield* TestClock.adjust(RequestBinding.CHALLENGE_LIFETIME - 1)
+      yield* RequestBinding.rebuild(request, [terms], accepted)
+      yield* TestClock.adjust(1)
+      assert.strictEqual(yield* Effect.flip(RequestBinding.rebuild(request, [terms], accepted)), "challenge expired")
+    }).pipe(Effect.provide(TestKeyring.layer))
+  )
+
+  it.effect("never makes the same challenge twice", () =>
+    Effect.gen(function* () {
+      const [one, other] = [yield* bound, yield* bound]
+      assert.notStrictEqual(one.extra["challengeNonce"], other.extra["challengeNonce"])
+      assert.notStrictEqual(one.extra["binding"], other.extra["binding"])
+    }).pipe(Effect.provide(TestKeyring.layer))
+  )
+})
