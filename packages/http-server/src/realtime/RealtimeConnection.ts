@@ -1,0 +1,72 @@
+import type { RealtimeServerMessage } from "@agentos/api"
+import type { ErrorCode } from "@agentos/core"
+import type { WebSocket } from "ws"
+
+/** Close codes of the gateway: those of RFC 6455 and, from 4000 on, its own. */
+export const CLOSE = {
+  failed: 1011,
+  restarting: 1012,
+  tooMany: 1013,
+  badMessage: 4400,
+  unauthenticated: 4401,
+  slowReader: 4408
+} as const
+
+export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE]
+
+/** What may wait unsent for a reader, in bytes; one that lets more pile up is cut off. */
+const UNSENT_LIMIT_BYTES = 1024 * 1024
+/** How long a peer may take over its half of the closing handshake, in milliseconds. */
+const CLOSING_GRACE = 2_000
+
+/** One accepted socket: what can be said over it, and whether somebody is still there. */
+export class RealtimeConnection {
+  /** Whether a pong has come since the last ping. */
+  private answered = true
+  private readonly socket: WebSocket
+
+  constructor(socket: WebSocket) {
+    this.socket = socket
+    socket.on("pong", () => {
+      this.answered = true
+    })
+    // What goes wrong on a socket ends in its close event; without a listener it would end the process.
+    socket.on("error", () => socket.terminate())
+  }
+
+  get isOpen(): boolean {
+    return this.socket.readyState === this.socket.OPEN
+  }
+
+  send(message: RealtimeServerMessage): void {
+    if (!this.isOpen) return
+    this.socket.send(JSON.stringify(message))
+    if (this.socket.bufferedAmount > UNSENT_LIMIT_BYTES) this.close(CLOSE.slowReader, "the reader is too slow")
+  }
+
+  sendError(code: ErrorCode, message: string): void {
+    this.send({ type: "error", code, message })
+  }
+
+  close(code: CloseCode, reason: string): undefined {
+    if (!this.isOpen) return
+    this.socket.close(code, reason)
+    setTimeout(() => this.socket.terminate(), CLOSING_GRACE).unref()
+  }
+
+  /** Asks whether somebody is there; cuts the connection when the last question was not answered. */
+  heartbeat(): void {
+    if (!this.answered) return this.socket.terminate()
+    this.answered = false
+    if (this.isOpen) this.socket.ping()
+  }
+
+  /** Stops reading until `resume`, so that a flood waits in the network and not in memory. */
+  pause(): void {
+    this.socket.pause()
+  }
+
+  resume(): void {
+    this.socket.resume()
+  }
+}
