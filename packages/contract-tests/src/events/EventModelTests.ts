@@ -1,0 +1,140 @@
+import { type EventSignal, EventStore } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { type ContractTests, propertyOptions } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
+import { StoreClock } from "../StoreClock.ts"
+import { EventModel, viewOf } from "./EventModel.ts"
+import * as Sample from "./EventSample.ts"
+import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
+
+const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
+const Sessions = Schema.Array(upTo(2)).check(Schema.isMaxLength(2))
+
+/** What happens to an inbox. Events, keys, sessions and deliveries are named by number. */
+const Command = Schema.Union([
+  Schema.TaggedStruct("Append", { keys: Schema.Array(upTo(20)).check(Schema.isMaxLength(3)) }),
+  Schema.TaggedStruct("Lease", { session: upTo(2), limit: upTo(4) }),
+  Schema.TaggedStruct("Renew", { sessions: Sessions }),
+  Schema.TaggedStruct("Release", { sessions: Sessions }),
+  Schema.TaggedStruct("Acknowledge", {
+    items: Schema.Array(Schema.Struct({ event: upTo(20), delivery: Schema.NullOr(upTo(20)) })).check(
+      Schema.isMaxLength(3)
+    )
+  }),
+  Schema.TaggedStruct("AcknowledgeAll", { before: upTo(20) }),
+  Schema.TaggedStruct("Advance", {
+    millis: Schema.Literals([
+      10_000,
+      TEST_EVENT_POLICY.leaseDuration,
+      TEST_EVENT_POLICY.minFailAge,
+      TEST_EVENT_POLICY.retention / 2
+    ])
+  })
+])
+type Command = typeof Command.Type
+
+/** A new inbox beside its model, and what carries out one command on both and compares what they answer. */
+const start = Effect.gen(function* () {
+  const store = yield* EventStore
+  const clock = yield* StoreClock
+  const { tenantId } = yield* Fresh.tenant
+  const sessions = yield* Effect.all([Fresh.id, Fresh.id, Fresh.id])
+  const model = new EventModel()
+  const events: Array<string> = []
+  const deliveries: Array<string> = []
+  const pick = <A>(items: ReadonlyArray<A>, index: number): A | undefined => items[index % Math.max(items.length, 1)]
+
+  const run = Effect.fnUntraced(function* (command: Command) {
+    switch (command._tag) {
+      case "Append": {
+        const keys = command.keys.map(String)
+        const drafts = yield* Effect.forEach(keys, (dedupeKey) =>
+          Sample.draft(tenantId, { dedupeKey, resourceId: dedupeKey })
+        )
+        const stored = yield* store.append(drafts)
+        assert.deepStrictEqual(
+          stored.map((event) => event.resourceId),
+          model.admit(keys)
+        )
+        events.push(...Sample.ids(stored))
+        return model.append(stored)
+      }
+      case "Lease": {
+        const session = sessions[command.session]!
+        const taken = yield* store.lease(tenantId, session, command.limit)
+        assert.deepStrictEqual(
+          taken.map((delivery) => delivery.event.eventId),
+          model.leasable(command.limit)
+        )
+        deliveries.push(...taken.map((delivery) => delivery.deliveryId))
+        return model.leased(session, taken)
+      }
+      case "Renew": {
+        const named = command.sessions.map((index) => sessions[index]!)
+        return assert.sameDeepMembers([...(yield* store.renew(named))], model.renew(named))
+      }
+      case "Release": {
+        const named = command.sessions.map((index) => sessions[index]!)
+        yield* store.release(named)
+        return model.release(named)
+      }
+      case "Acknowledge": {
+        const unknown = yield* Fresh.id
+        const items = command.items.map(({ delivery, event }) => ({
+          eventId: pick(events, event) ?? unknown,
+          deliveryId: delivery === null ? undefined : (pick(deliveries, delivery) ?? unknown)
+        }))
+        const outcomes = yield* store.acknowledge(tenantId, items)
+        return assert.deepStrictEqual(
+          outcomes,
+          items.map(({ deliveryId, eventId }) => model.acknowledge(eventId, deliveryId))
+        )
+      }
+      case "AcknowledgeAll": {
+        const eventId = pick(events, command.before)
+        if (eventId === undefined) return
+        const { createdAt } = yield* Sample.found({ tenantId, eventId })
+        return assert.strictEqual(
+          yield* store.acknowledgeAll(tenantId, { before: createdAt }),
+          model.acknowledgeAll(createdAt)
+        )
+      }
+      case "Advance":
+        yield* clock.advance(command.millis)
+        return model.advance(command.millis)
+    }
+  })
+
+  const compare = Effect.gen(function* () {
+    const views = (yield* Sample.all(tenantId)).map(viewOf)
+    model.adoptFailures(new Set(views.filter((view) => view.status === "failed").map((view) => view.eventId)))
+    assert.deepStrictEqual(views, model.views())
+    const failing = model.failing()
+    const settled = (ids: ReadonlyArray<string>) => ids.filter((eventId) => !failing.has(eventId))
+    const replayable = Sample.ids(yield* store.replayable(tenantId, 1_000))
+    assert.deepStrictEqual(settled(replayable), settled(model.replayable()))
+    assert.strictEqual(yield* store.countReplayable(tenantId, 1_000), replayable.length)
+  })
+
+  return { run, compare }
+})
+
+/** Any sequence of what can happen to an inbox, against the model of it. */
+export const eventModelTests: ContractTests<EventStore | EventSignal> = (it, capabilities) => {
+  describe("an inbox", () => {
+    it.effect.prop(
+      "does what its model does, whatever happens to it",
+      { commands: Schema.Array(Command).check(Schema.isMaxLength(25)) },
+      ({ commands }) =>
+        Effect.gen(function* () {
+          const { compare, run } = yield* start
+          for (const command of commands) {
+            yield* run(command)
+            yield* compare
+          }
+        }),
+      propertyOptions(capabilities)
+    )
+  })
+}

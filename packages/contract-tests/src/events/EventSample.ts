@@ -1,0 +1,74 @@
+import { type DurableEvent, type EventDraft, EventStore, INTERNAL_SOURCE, Transactor, type Uuid } from "@agentos/core"
+import { assert } from "@effect/vitest"
+import { Array, Effect, Exit } from "effect"
+import * as Fresh from "../Fresh.ts"
+
+/** A draft of the tenant with a key of its own, unless `parts` say otherwise. */
+export const draft = (tenantId: Uuid.Uuid, parts?: Partial<EventDraft>): Effect.Effect<EventDraft> =>
+  Effect.gen(function* () {
+    return {
+      tenantId,
+      type: "email.received",
+      source: INTERNAL_SOURCE,
+      service: "email",
+      resourceId: yield* Fresh.id,
+      agentId: yield* Fresh.id,
+      payload: { subject: "hello", size: 12 },
+      dedupeKey: yield* Fresh.id,
+      ...parts
+    }
+  })
+
+/** `count` drafts of the tenant. */
+export const drafts = (tenantId: Uuid.Uuid, count: number, parts?: Partial<EventDraft>) =>
+  Effect.forEach(
+    Array.makeBy(count, (index) => index),
+    () => draft(tenantId, parts)
+  )
+
+/** `count` events of the tenant, stored in one go. */
+export const append = Effect.fnUntraced(function* (tenantId: Uuid.Uuid, count: number, parts?: Partial<EventDraft>) {
+  const store = yield* EventStore
+  const stored = yield* store.append(yield* drafts(tenantId, count, parts))
+  assert.strictEqual(stored.length, count)
+  return stored
+})
+
+/** One event of the tenant, stored. */
+export const appendOne = (tenantId: Uuid.Uuid, parts?: Partial<EventDraft>) =>
+  Effect.map(append(tenantId, 1, parts), (stored) => stored[0]!)
+
+/** Every event of the tenant, as its list gives them. */
+export const all = Effect.fnUntraced(function* (tenantId: Uuid.Uuid) {
+  const store = yield* EventStore
+  return yield* store.list(tenantId, {}, undefined, 1_000)
+})
+
+/** The events' ids, for comparison. */
+export const ids = (events: ReadonlyArray<DurableEvent>): ReadonlyArray<string> => events.map((event) => event.eventId)
+
+/** The event as its tenant finds it. */
+export const found = Effect.fnUntraced(function* (event: Pick<DurableEvent, "tenantId" | "eventId">) {
+  const store = yield* EventStore
+  const lookup = yield* store.find(event.tenantId, event.eventId)
+  if (lookup._tag !== "Owned") return assert.fail(`expected the tenant to find its own event, got ${lookup._tag}`)
+  return lookup.value
+})
+
+/** Does it in a transaction that fails afterwards. */
+export const rolledBack = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+  const transactor = yield* Transactor
+  const exit = yield* Effect.exit(transactor.transact(Effect.andThen(effect, Effect.fail("rolled back" as const))))
+  assert.deepStrictEqual(exit, Exit.fail("rolled back" as const))
+})
+
+/** Fails unless createdAt and then eventId grow from each event to the next. */
+export const assertGrowing = (events: ReadonlyArray<DurableEvent>): void => {
+  for (const [index, event] of events.slice(1).entries()) {
+    const previous = events[index]!
+    assert.isTrue(
+      previous.createdAt <= event.createdAt && previous.eventId < event.eventId,
+      `event ${index + 1} of ${events.length} comes before the one that it follows`
+    )
+  }
+}

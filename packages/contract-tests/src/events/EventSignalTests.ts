@@ -1,0 +1,196 @@
+import { EventSignal, EventStore, Transactor } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Array, Deferred, Effect, Exit, Fiber, Option, Queue, Scope } from "effect"
+import { type ContractTests, needing } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
+import * as Sample from "./EventSample.ts"
+
+const subscribe = Effect.fnUntraced(function* (tenantId: string) {
+  const signal = yield* EventSignal
+  return yield* signal.subscribe(tenantId)
+})
+
+/**
+ * Waits until every wake-up of what was committed so far has arrived: wakes a tenant
+ * of its own, and wake-ups arrive in the order of commits.
+ */
+const settled = Effect.scoped(
+  Effect.gen(function* () {
+    const { tenantId } = yield* Fresh.tenant
+    const queue = yield* subscribe(tenantId)
+    yield* Sample.append(tenantId, 1)
+    yield* Queue.take(queue)
+  })
+)
+
+/** How many wake-ups wait in the queue; takes them out. */
+const waiting = Effect.fnUntraced(function* (queue: Queue.Dequeue<void>) {
+  yield* settled
+  let count = 0
+  while (Option.isSome(yield* Queue.poll(queue))) count++
+  return count
+})
+
+/** What is promised of `EventSignal`, and of the stores that wake it. */
+export const eventSignalTests: ContractTests<EventStore | EventSignal> = (it, capabilities) => {
+  describe("EventSignal", () => {
+    it.effect("wakes every subscriber of the tenant after an event was stored, and nobody else", () =>
+      Effect.gen(function* () {
+        const one = yield* Fresh.tenant
+        const two = yield* Fresh.tenant
+        const [a, b, other] = yield* Effect.all([
+          subscribe(one.tenantId),
+          subscribe(one.tenantId),
+          subscribe(two.tenantId)
+        ])
+        yield* Sample.append(one.tenantId, 1)
+        yield* Queue.take(a)
+        yield* Queue.take(b)
+        assert.strictEqual(yield* waiting(other), 0)
+        assert.strictEqual(yield* waiting(a), 0)
+      })
+    )
+
+    it.effect("wakes who is waiting already", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const { tenantId } = yield* Fresh.tenant
+        const queue = yield* subscribe(tenantId)
+        const waiter = yield* Effect.forkChild(
+          Effect.andThen(Queue.take(queue), store.lease(tenantId, yield* Fresh.id, 9))
+        )
+        yield* Effect.yieldNow
+        const stored = yield* Sample.append(tenantId, 2)
+        const deliveries = yield* Fiber.join(waiter)
+        assert.deepStrictEqual(
+          deliveries.map((delivery) => delivery.event.eventId),
+          Sample.ids(stored)
+        )
+      })
+    )
+
+    it.effect("wakes every tenant that a call names", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const tenants = yield* Effect.forEach(Array.range(1, 3), () => Fresh.tenant)
+        const queues = yield* Effect.forEach(tenants, ({ tenantId }) => subscribe(tenantId))
+        yield* store.append(yield* Effect.forEach(tenants, ({ tenantId }) => Sample.draft(tenantId)))
+        for (const queue of queues) yield* Queue.take(queue)
+      })
+    )
+
+    it.effect("keeps at most one wake-up waiting", () =>
+      Effect.gen(function* () {
+        const { tenantId } = yield* Fresh.tenant
+        const queue = yield* subscribe(tenantId)
+        yield* Effect.forEach(Array.range(1, 20), () => Sample.append(tenantId, 1))
+        assert.strictEqual(yield* waiting(queue), 1)
+        yield* Sample.append(tenantId, 1)
+        assert.strictEqual(yield* waiting(queue), 1, "and wakes again after it was taken")
+      })
+    )
+
+    it.effect("ends with its scope, and leaves other subscribers theirs", () =>
+      Effect.gen(function* () {
+        const { tenantId } = yield* Fresh.tenant
+        const scope = yield* Scope.make()
+        const left = yield* Scope.provide(subscribe(tenantId), scope)
+        const stays = yield* subscribe(tenantId)
+        yield* Scope.close(scope, Exit.void)
+        yield* Sample.append(tenantId, 1)
+        yield* Queue.take(stays)
+        assert.strictEqual(yield* waiting(left), 0)
+      })
+    )
+  })
+
+  describe("EventSignal and transactions", () => {
+    it.effect("wakes nobody for what was rolled back", () =>
+      Effect.gen(function* () {
+        const { tenantId } = yield* Fresh.tenant
+        const queue = yield* subscribe(tenantId)
+        yield* Sample.rolledBack(Sample.append(tenantId, 1))
+        assert.strictEqual(yield* waiting(queue), 0)
+      })
+    )
+
+    it.effect("wakes once the transaction commits, when the events can be read", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const transactor = yield* Transactor
+        const { tenantId } = yield* Fresh.tenant
+        const queue = yield* subscribe(tenantId)
+        const reader = yield* Effect.forkChild(Effect.andThen(Queue.take(queue), store.replayable(tenantId, 9)))
+        yield* transactor.transact(
+          Effect.gen(function* () {
+            yield* Sample.append(tenantId, 1)
+            for (const _ of Array.range(1, 5)) yield* Effect.yieldNow
+            yield* Sample.append(tenantId, 1)
+            assert.isTrue(Option.isNone(yield* Queue.poll(queue)), "no wake-up before the commit")
+          })
+        )
+        assert.strictEqual((yield* Fiber.join(reader)).length, 2)
+      })
+    )
+
+    const open = needing(capabilities.concurrentTransactions, "wakes nobody while the transaction is still open")
+    it.effect.skipIf(open.missing)(open.name, () =>
+      Effect.gen(function* () {
+        const transactor = yield* Transactor
+        const { tenantId } = yield* Fresh.tenant
+        const queue = yield* subscribe(tenantId)
+        const [appended, proceed] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
+        const writer = yield* Effect.forkChild(
+          transactor.transact(
+            Effect.gen(function* () {
+              yield* Sample.append(tenantId, 1)
+              yield* Deferred.succeed(appended, undefined)
+              yield* Deferred.await(proceed)
+            })
+          )
+        )
+        yield* Deferred.await(appended)
+        assert.strictEqual(yield* waiting(queue), 0)
+        yield* Deferred.succeed(proceed, undefined)
+        yield* Fiber.join(writer)
+        yield* Queue.take(queue)
+      })
+    )
+  })
+
+  describe("EventSignal and leases", () => {
+    it.effect("wakes when a session gives leases back", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const { tenantId } = yield* Fresh.tenant
+        const session = yield* Fresh.id
+        yield* Sample.append(tenantId, 1)
+        yield* store.lease(tenantId, session, 1)
+        const queue = yield* subscribe(tenantId)
+        yield* waiting(queue)
+        yield* store.release([session])
+        yield* Queue.take(queue)
+        assert.strictEqual((yield* store.lease(tenantId, yield* Fresh.id, 1)).length, 1)
+      })
+    )
+
+    it.effect("wakes the tenants of every session that is released", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const tenants = yield* Effect.forEach(Array.range(1, 3), () => Fresh.tenant)
+        const sessions = yield* Effect.forEach(tenants, ({ tenantId }) =>
+          Effect.gen(function* () {
+            const session = yield* Fresh.id
+            yield* Sample.append(tenantId, 1)
+            yield* store.lease(tenantId, session, 1)
+            return session
+          })
+        )
+        const queues = yield* Effect.forEach(tenants, ({ tenantId }) => subscribe(tenantId))
+        yield* Effect.forEach(queues, waiting)
+        yield* store.release(sessions)
+        for (const queue of queues) yield* Queue.take(queue)
+      })
+    )
+  })
+}

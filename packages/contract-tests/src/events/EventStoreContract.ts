@@ -1,0 +1,18 @@
+import type { EventSignal, EventStore } from "@agentos/core"
+import { defineContract } from "../Contract.ts"
+import { eventAcknowledgeTests } from "./EventAcknowledgeTests.ts"
+import { eventAppendTests } from "./EventAppendTests.ts"
+import { eventLeaseTests } from "./EventLeaseTests.ts"
+import { eventModelTests } from "./EventModelTests.ts"
+import { eventReadTests } from "./EventReadTests.ts"
+import { eventSignalTests } from "./EventSignalTests.ts"
+
+/** What every `EventStore` does, together with the `EventSignal` that it wakes. */
+export const EventStoreContract = defineContract<EventStore | EventSignal>("EventStore", (it, capabilities) => {
+  eventAppendTests(it, capabilities)
+  eventReadTests(it, capabilities)
+  eventLeaseTests(it, capabilities)
+  eventAcknowledgeTests(it, capabilities)
+  eventSignalTests(it, capabilities)
+  eventModelTests(it, capabilities)
+})

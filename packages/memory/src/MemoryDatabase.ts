@@ -1,0 +1,87 @@
+import { type TenantId, Timestamp, type Transactor } from "@agentos/core"
+import { Context, Effect, Exit, Layer, Queue, type Scope, Semaphore } from "effect"
+import { Journal } from "./Journal.ts"
+import { makeTables, type Tables } from "./Tables.ts"
+
+/** A transaction that a fiber is in. */
+interface OpenTransaction {
+  readonly database: Journal
+  open: boolean
+}
+
+/** The transactions that this fiber is in. A fiber that outlives one finds it closed, and is in none. */
+const OpenTransactions = Context.Reference<ReadonlyArray<OpenTransaction>>("@agentos/memory/OpenTransactions", {
+  defaultValue: () => []
+})
+
+/**
+ * What all stores in memory share: the tables, one transaction at a time, and who is to be woken.
+ *
+ * One transaction runs after the other, in the order in which they were asked for. What a fiber does
+ * outside one is a transaction of its own, so that nothing uncommitted is ever seen.
+ */
+export class MemoryDatabase extends Context.Service<
+  MemoryDatabase,
+  {
+    readonly tables: Tables
+    readonly transact: Transactor["Service"]["transact"]
+    /** Does something with the tables, in the transaction of the fiber or in one of its own. `now` is the clock's moment. */
+    readonly run: <A>(statement: (now: Timestamp.Timestamp) => A) => Effect.Effect<A>
+    /** Wakes the tenant's subscribers once the transaction commits. Call it in a statement. */
+    readonly wake: (tenantId: TenantId) => void
+    readonly subscribe: (tenantId: TenantId) => Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope>
+  }
+>()("@agentos/memory/MemoryDatabase") {
+  static readonly layer = Layer.effect(
+    MemoryDatabase,
+    Effect.gen(function* () {
+      const journal = new Journal()
+      const turns = yield* Semaphore.make(1)
+      const subscribers = new Map<TenantId, Set<Queue.Queue<void>>>()
+      let woken = new Set<TenantId>()
+
+      const begin = Effect.sync((): OpenTransaction => ({ database: journal, open: true }))
+
+      const end = (transaction: OpenTransaction, exit: Exit.Exit<unknown, unknown>) =>
+        Effect.sync(() => {
+          transaction.open = false
+          const toWake = woken
+          woken = new Set()
+          if (Exit.isFailure(exit)) return journal.rollback()
+          journal.commit()
+          for (const tenantId of toWake) {
+            for (const queue of subscribers.get(tenantId) ?? []) Queue.offerUnsafe(queue, undefined)
+          }
+        })
+
+      const transact: Transactor["Service"]["transact"] = (effect) =>
+        Effect.flatMap(OpenTransactions, (transactions) => {
+          if (transactions.some(({ database, open }) => database === journal && open)) return effect
+          const inside = (transaction: OpenTransaction) =>
+            Effect.provideService(effect, OpenTransactions, [...transactions, transaction])
+          return turns.withPermit(Effect.acquireUseRelease(begin, inside, end))
+        })
+
+      return MemoryDatabase.of({
+        tables: makeTables(journal),
+        transact,
+        run: (statement) => transact(Effect.map(Timestamp.now, statement)),
+        wake: (tenantId) => void woken.add(tenantId),
+        subscribe: (tenantId) =>
+          Effect.acquireRelease(
+            Effect.map(Queue.dropping<void>(1), (queue) => {
+              const queues = subscribers.get(tenantId) ?? new Set()
+              subscribers.set(tenantId, queues.add(queue))
+              return queue
+            }),
+            (queue) => {
+              const queues = subscribers.get(tenantId)
+              queues?.delete(queue)
+              if (queues?.size === 0) subscribers.delete(tenantId)
+              return Queue.shutdown(queue)
+            }
+          )
+      })
+    })
+  )
+}

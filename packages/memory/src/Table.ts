@@ -1,0 +1,79 @@
+import type { Journal } from "./Journal.ts"
+
+/** By what rows are found besides their key. A row of which an index is null is not in it. */
+export type TableIndexes<Row, Name extends string> = Readonly<Record<Name, (row: Row) => string | null>>
+
+/**
+ * Rows under unique keys, with indexes, and every change noted in the journal.
+ *
+ * Rows are immutable: a change puts another row in the place of one. Whoever has
+ * read a row therefore keeps what was read.
+ */
+export class Table<Row, Name extends string = never> {
+  readonly #journal: Journal
+  readonly #indexOf: TableIndexes<Row, Name>
+  readonly #rows = new Map<string, Row>()
+  readonly #indexed = new Map<string, Map<string, Row>>()
+
+  constructor(journal: Journal, indexOf: TableIndexes<Row, Name>) {
+    this.#journal = journal
+    this.#indexOf = indexOf
+  }
+
+  get(key: string): Row | undefined {
+    return this.#rows.get(key)
+  }
+
+  has(key: string): boolean {
+    return this.#rows.has(key)
+  }
+
+  /** All rows, in no promised order. */
+  rows(): ReadonlyArray<Row> {
+    return [...this.#rows.values()]
+  }
+
+  /** The rows under a value of an index, in no promised order. */
+  where(index: Name, value: string): ReadonlyArray<Row> {
+    return [...(this.#indexed.get(bucket(index, value))?.values() ?? [])]
+  }
+
+  set(key: string, row: Row): void {
+    this.#replace(key, row)
+  }
+
+  delete(key: string): void {
+    if (this.#rows.has(key)) this.#replace(key, undefined)
+  }
+
+  #replace(key: string, row: Row | undefined): void {
+    const before = this.#rows.get(key)
+    this.#journal.note(() => this.#put(key, before))
+    this.#put(key, row)
+  }
+
+  #put(key: string, row: Row | undefined): void {
+    const before = this.#rows.get(key)
+    for (const [name, valueOf] of Object.entries<(row: Row) => string | null>(this.#indexOf)) {
+      if (before !== undefined) this.#leave(name, valueOf(before), key)
+      if (row !== undefined) this.#enter(name, valueOf(row), key, row)
+    }
+    if (row === undefined) this.#rows.delete(key)
+    else this.#rows.set(key, row)
+  }
+
+  #enter(index: string, value: string | null, key: string, row: Row): void {
+    if (value === null) return
+    const rows = this.#indexed.get(bucket(index, value)) ?? new Map<string, Row>()
+    this.#indexed.set(bucket(index, value), rows.set(key, row))
+  }
+
+  #leave(index: string, value: string | null, key: string): void {
+    if (value === null) return
+    const rows = this.#indexed.get(bucket(index, value))
+    rows?.delete(key)
+    if (rows?.size === 0) this.#indexed.delete(bucket(index, value))
+  }
+}
+
+const bucket = (index: string, value: string): string => `${index} ${value}`

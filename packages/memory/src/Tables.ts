@@ -1,0 +1,110 @@
+import {
+  type DurableEvent,
+  type InboundMail,
+  type LedgerBalance,
+  type Mailbox,
+  type NewMessage,
+  type Operation,
+  type PaymentProof,
+  type ProofKey,
+  proofKey,
+  type Tenant,
+  type TenantId,
+  type Timestamp
+} from "@agentos/core"
+import type { Journal } from "./Journal.ts"
+import { Table } from "./Table.ts"
+
+/** Several values as one key that no other values make. */
+export const compositeKey = (...parts: ReadonlyArray<string>): string => JSON.stringify(parts)
+
+/** An event and what decides over its delivery. */
+export interface EventRow {
+  readonly event: DurableEvent
+  readonly dedupeKey: string
+  /** Stays when it runs out, until the next lease counts it as a lapse. */
+  readonly lease: {
+    readonly sessionId: string
+    readonly deliveryId: string
+    readonly until: Timestamp.Timestamp
+  } | null
+  readonly lapses: number
+}
+
+/** The latest event of a tenant, which the next one follows. */
+export interface LastEvent {
+  readonly createdAt: Timestamp.Timestamp
+  readonly eventId: string
+}
+
+/** Whose a local part is: for ever of the tenant that first had a mailbox of it, and for now of an operation. */
+export interface LocalPartRow {
+  readonly localPart: string
+  readonly owner: TenantId | null
+  readonly heldBy: string | null
+}
+
+/** A mail from the wire. It leaves the queue when it is completed. */
+export interface InboundMailRow {
+  readonly mail: InboundMail
+  readonly leasedUntil: Timestamp.Timestamp | null
+  readonly completed: boolean
+}
+
+const proofIndex = (key: ProofKey): string => compositeKey(key.network, key.asset, key.payer, key.nonce)
+
+/** The keys under which an operation is found, and of which each belongs to one operation for ever. */
+export const operationKeys = {
+  proof: (key: ProofKey) => proofIndex(key),
+  request: (payer: PaymentProof["payer"], endpoint: string, idempotencyKey: string) =>
+    compositeKey(payer, endpoint, idempotencyKey)
+}
+
+const isOpen = ({ event }: EventRow) => event.status === "pending" || event.status === "delivered"
+
+/** The tables of a database whose changes go into this journal. */
+export const makeTables = (journal: Journal) => ({
+  /** By tenantId. */
+  tenants: new Table<Tenant, "wallet">(journal, { wallet: (tenant) => tenant.wallet }),
+  /** By eventId. */
+  events: new Table<EventRow, "tenant" | "openOfTenant" | "dedupeKey" | "session">(journal, {
+    tenant: (row) => row.event.tenantId,
+    openOfTenant: (row) => (isOpen(row) ? row.event.tenantId : null),
+    dedupeKey: (row) => compositeKey(row.event.tenantId, row.dedupeKey),
+    session: (row) => row.lease?.sessionId ?? null
+  }),
+  /** By tenantId. */
+  lastEvents: new Table<LastEvent>(journal, {}),
+  /** By operationId. */
+  operations: new Table<Operation, "proof" | "request">(journal, {
+    proof: (operation) => operationKeys.proof(proofKey(operation.proof)),
+    request: (operation) =>
+      operationKeys.request(proofKey(operation.proof).payer, operation.endpoint, operation.idempotencyKey)
+  }),
+  /** By account, network and asset. */
+  balances: new Table<LedgerBalance>(journal, {}),
+  /** By mailboxId. */
+  mailboxes: new Table<Mailbox, "tenant" | "localPart">(journal, {
+    tenant: (mailbox) => mailbox.tenantId,
+    localPart: (mailbox) => mailbox.localPart
+  }),
+  /** By local part. */
+  localParts: new Table<LocalPartRow, "heldBy">(journal, { heldBy: (row) => row.heldBy }),
+  /** By messageId. */
+  messages: new Table<NewMessage, "tenant" | "mailbox" | "duplicateKey" | "header" | "inboundMail">(journal, {
+    tenant: ({ message }) => message.tenantId,
+    mailbox: ({ message }) => message.mailboxId,
+    duplicateKey: ({ duplicateKey, message }) =>
+      duplicateKey === null ? null : compositeKey(message.mailboxId, duplicateKey),
+    header: ({ message }) =>
+      message.messageIdHeader === null ? null : compositeKey(message.mailboxId, message.messageIdHeader),
+    inboundMail: ({ inboundMailId }) => inboundMailId
+  }),
+  /** By tenantId and address. */
+  suppressions: new Table<"bounced" | "complained">(journal, {}),
+  /** By inboundMailId. */
+  inboundMails: new Table<InboundMailRow, "waiting">(journal, {
+    waiting: ({ completed }) => (completed ? null : "waiting")
+  })
+})
+export type Tables = ReturnType<typeof makeTables>

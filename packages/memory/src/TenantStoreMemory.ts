@@ -1,0 +1,34 @@
+import { TenantStore } from "@agentos/core"
+import { Effect, Layer, Option } from "effect"
+import { MemoryDatabase } from "./MemoryDatabase.ts"
+
+/** Tenants in memory. A lock needs nothing of its own: one transaction runs after the other. */
+export const layer = Layer.effect(
+  TenantStore,
+  Effect.map(MemoryDatabase, ({ run, tables: { tenants } }) =>
+    TenantStore.of({
+      ensure: (candidate) =>
+        run(() => {
+          const [known] = tenants.where("wallet", candidate.wallet)
+          if (known === undefined) tenants.set(candidate.tenantId, candidate)
+          return known ?? candidate
+        }),
+      find: (tenantId) => run(() => Option.fromUndefinedOr(tenants.get(tenantId))),
+      findTokenVersions: (tenantIds) =>
+        run(() => {
+          const found = tenantIds.flatMap((tenantId) => tenants.get(tenantId) ?? [])
+          return new Map(found.map((tenant) => [tenant.tenantId, tenant.tokenVersion]))
+        }),
+      findByWallet: (wallet) => run(() => Option.fromUndefinedOr(tenants.where("wallet", wallet)[0])),
+      lock: () => Effect.void,
+      revokeTokens: (tenantId) =>
+        run(() => {
+          const tenant = tenants.get(tenantId)
+          if (tenant === undefined) return Option.none()
+          const revoked = { ...tenant, tokenVersion: tenant.tokenVersion + 1 }
+          tenants.set(tenantId, revoked)
+          return Option.some(revoked)
+        })
+    })
+  )
+)
