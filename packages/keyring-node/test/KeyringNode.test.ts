@@ -1,0 +1,114 @@
+import { AccessToken, Bytes, Keyring, type MacPurpose } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option, Redacted, Schema } from "effect"
+import { Hex } from "effect/encoding"
+import { type KeyringConfig, KeyringNode, type KeySecret } from "../src/index.ts"
+import { firstSecret, ringOf, secondSecret } from "./SampleKeys.ts"
+
+const keyringOf = (config: KeyringConfig) => Effect.provide(Keyring, KeyringNode.layer(config))
+const hello = Bytes.fromText("hello")
+const tenantId = "01890a5d-ac96-774b-bcce-b302099a8057"
+
+/** Computed by another implementation of HKDF-SHA256 and HMAC-SHA256, from `firstSecret` and the message `hello`. */
+const vectors: Readonly<Record<MacPurpose, string>> = {
+  "access-token": "d27f3fdde19853d1c01137b31b8d92d6fafd339396f535469eda78c9d093ec17",
+  challenge: "e253d831cf6599421afdaaa47873706c881bce508b845372d21e855b3b288a4b",
+  cursor: "c0e15f5ef7f1b6b9b63e766cea75d24584e45f5a1fe019adca4d49e60f56185c",
+  "callback-secret": "d9f558a73fed98607eb3995a14d3899113382ad62f34bbfa487919768953ac79",
+  "refund-nonce": "4137a979f2b46933d537977e2a3e1a73b99f031943c4c5144dd32e95dae3a1d7"
+}
+const Purpose = Schema.Literals(["access-token", "challenge", "cursor", "callback-secret", "refund-nonce"])
+const Message = Schema.String.check(Schema.isMaxLength(64))
+
+describe("KeyringNode", () => {
+  it.effect.each(Purpose.literals)("makes the known MAC for %s", (purpose) =>
+    Effect.gen(function* () {
+      const keyring = yield* keyringOf(ringOf(1, firstSecret))
+      const mac = keyring.mac(1, purpose, hello)
+      assert.strictEqual(mac && Hex.encode(mac), vectors[purpose])
+    })
+  )
+
+  it.effect("has no MAC under a key that is not in the ring", () =>
+    Effect.gen(function* () {
+      const keyring = yield* keyringOf(ringOf(2, firstSecret, secondSecret))
+      assert.strictEqual(keyring.activeKeyId, 2)
+      assert.strictEqual(keyring.mac(3, "cursor", hello), undefined)
+      assert.strictEqual(keyring.mac(0, "cursor", hello), undefined)
+    })
+  )
+
+  it.effect.prop(
+    "tells messages, purposes and keys apart",
+    {
+      key: Schema.Literals([1, 2]),
+      other: Schema.Literals([1, 2]),
+      purpose: Purpose,
+      second: Purpose,
+      a: Message,
+      b: Message
+    },
+    ({ a, b, key, other, purpose, second }) =>
+      Effect.gen(function* () {
+        const keyring = yield* keyringOf(ringOf(1, firstSecret, secondSecret))
+        const left = keyring.mac(key, purpose, Bytes.fromText(a))
+        const right = keyring.mac(other, second, Bytes.fromText(b))
+        const same =
+          key === other && purpose === second && Hex.encode(Bytes.fromText(a)) === Hex.encode(Bytes.fromText(b))
+        assert.strictEqual(left && Hex.encode(left) === Hex.encode(right ?? new Uint8Array()), same)
+      })
+  )
+
+  it.effect("opens what an older key made, until that key is taken out", () =>
+    Effect.gen(function* () {
+      const before = yield* keyringOf(ringOf(1, firstSecret))
+      const token = AccessToken.derive(before, { keyId: 1, tenantId, version: 7 })
+      if (token === undefined) return assert.fail("no token")
+      const open = (config: KeyringConfig) =>
+        Effect.provide(AccessToken.open(Redacted.value(token)), KeyringNode.layer(config))
+      assert.deepStrictEqual(
+        yield* open(ringOf(2, firstSecret, secondSecret)),
+        Option.some({ keyId: 1, tenantId, version: 7 })
+      )
+      const rotated: KeyringConfig = { activeKeyId: 2, keys: [{ id: 2, secret: Redacted.make(secondSecret) }] }
+      assert.deepStrictEqual(yield* open(rotated), Option.none())
+      assert.deepStrictEqual(yield* open(ringOf(1, secondSecret)), Option.none())
+    })
+  )
+
+  it.effect("gives as many random bytes as asked for, others each time", () =>
+    Effect.gen(function* () {
+      const keyring = yield* keyringOf(ringOf(1, firstSecret))
+      const [a, b] = yield* Effect.all([keyring.randomBytes(16), keyring.randomBytes(16)])
+      assert.strictEqual(a.length, 16)
+      assert.notDeepEqual(a, b)
+    })
+  )
+
+  const key = (id: number, secret = `${firstSecret} ${id}`): KeySecret => ({ id, secret: Redacted.make(secret) })
+  const unusable: ReadonlyArray<readonly [why: string, config: KeyringConfig]> = [
+    ["two keys have the id 1", { activeKeyId: 1, keys: [key(1), key(1, secondSecret)] }],
+    ["keys 1 and 2 have the same secret", ringOf(1, firstSecret, firstSecret)],
+    ["the secret of key 2 is shorter than 32 bytes", { activeKeyId: 1, keys: [key(1), key(2, "x".repeat(31))] }],
+    ["key id 0 is not a whole number from 1 to 255", { activeKeyId: 0, keys: [key(0)] }],
+    ["key id 256 is not a whole number from 1 to 255", { activeKeyId: 256, keys: [key(256)] }],
+    ["key id 1.5 is not a whole number from 1 to 255", { activeKeyId: 1.5, keys: [key(1.5)] }],
+    ["the active key 2 is not among the keys", ringOf(2, firstSecret)],
+    ["the active key 1 is not among the keys", { activeKeyId: 1, keys: [] }]
+  ]
+  it.effect.each(unusable)("refuses a ring where %s", ([why, config]) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(keyringOf(config))
+      assert.strictEqual(error._tag, "KeyringMisconfigured")
+      assert.include(error.message, why)
+      for (const { secret } of config.keys) assert.notInclude(error.message, Redacted.value(secret))
+    })
+  )
+
+  it.effect("takes ids up to 255 and secrets of 32 bytes in any script", () =>
+    Effect.gen(function* () {
+      const keyring = yield* keyringOf({ activeKeyId: 255, keys: [key(1, "₮".repeat(11)), key(255, "x".repeat(32))] })
+      assert.strictEqual(keyring.mac(255, "cursor", hello)?.length, 32)
+    })
+  )
+})
