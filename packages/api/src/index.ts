@@ -1,0 +1,2 @@
+export * from "./PublicPath.ts"
+export * from "./RealtimeMessage.ts"
