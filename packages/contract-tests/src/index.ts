@@ -32,4 +32,5 @@
 export * from "./Contract.ts"
 export * from "./events/EventStoreContract.ts"
 export * from "./events/TestEventPolicy.ts"
+export * from "./payment/OperationStoreContract.ts"
 export * from "./StoreClock.ts"

@@ -1,5 +1,6 @@
 export * as EventSignalMemory from "./EventSignalMemory.ts"
 export * as EventStoreMemory from "./EventStoreMemory.ts"
 export * from "./MemoryDatabase.ts"
+export * as OperationStoreMemory from "./OperationStoreMemory.ts"
 export * as TenantStoreMemory from "./TenantStoreMemory.ts"
 export * as TransactorMemory from "./TransactorMemory.ts"

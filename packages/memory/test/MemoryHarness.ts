@@ -4,6 +4,7 @@ import {
   EventSignalMemory,
   EventStoreMemory,
   MemoryDatabase,
+  OperationStoreMemory,
   TenantStoreMemory,
   TransactorMemory
 } from "@agentos/memory"
@@ -25,6 +26,7 @@ const clock = Layer.effect(
 const stores = Layer.mergeAll(
   EventSignalMemory.layer,
   EventStoreMemory.layer,
+  OperationStoreMemory.layer,
   TenantStoreMemory.layer,
   TransactorMemory.layer
 ).pipe(Layer.provide(MemoryDatabase.layer))

@@ -3,6 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import type { ContractTests } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
+import { rolledBack } from "../RolledBack.ts"
 import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./EventSample.ts"
 import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
@@ -163,7 +164,7 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId, deliveries, acknowledgements } = yield* delivered(1)
-        yield* Sample.rolledBack(store.acknowledge(tenantId, acknowledgements))
+        yield* rolledBack(store.acknowledge(tenantId, acknowledgements))
         assert.deepStrictEqual(yield* Sample.found(deliveries[0]!.event), deliveries[0]!.event)
         assert.deepStrictEqual(yield* store.acknowledge(tenantId, acknowledgements), ["acknowledged"])
       })

@@ -3,6 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import type { ContractTests } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
+import { rolledBack } from "../RolledBack.ts"
 import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./EventSample.ts"
 import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
@@ -136,7 +137,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
         const clock = yield* StoreClock
         const { tenantId, events } = yield* inbox(1)
         yield* clock.advance(1_000)
-        yield* Sample.rolledBack(store.lease(tenantId, yield* Fresh.id, 1))
+        yield* rolledBack(store.lease(tenantId, yield* Fresh.id, 1))
         assert.deepStrictEqual(yield* Sample.all(tenantId), events)
         assert.deepStrictEqual(eventIds(yield* store.lease(tenantId, yield* Fresh.id, 1)), Sample.ids(events))
       })

@@ -1,6 +1,6 @@
-import { type DurableEvent, type EventDraft, EventStore, INTERNAL_SOURCE, Transactor, type Uuid } from "@agentos/core"
+import { type DurableEvent, type EventDraft, EventStore, INTERNAL_SOURCE, type Uuid } from "@agentos/core"
 import { assert } from "@effect/vitest"
-import { Array, Effect, Exit } from "effect"
+import { Array, Effect } from "effect"
 import * as Fresh from "../Fresh.ts"
 
 /** A draft of the tenant with a key of its own, unless `parts` say otherwise. */
@@ -53,13 +53,6 @@ export const found = Effect.fnUntraced(function* (event: Pick<DurableEvent, "ten
   const lookup = yield* store.find(event.tenantId, event.eventId)
   if (lookup._tag !== "Owned") return assert.fail(`expected the tenant to find its own event, got ${lookup._tag}`)
   return lookup.value
-})
-
-/** Does it in a transaction that fails afterwards. */
-export const rolledBack = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
-  const transactor = yield* Transactor
-  const exit = yield* Effect.exit(transactor.transact(Effect.andThen(effect, Effect.fail("rolled back" as const))))
-  assert.deepStrictEqual(exit, Exit.fail("rolled back" as const))
 })
 
 /** Fails unless createdAt and then eventId grow from each event to the next. */

@@ -3,6 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { Array, Deferred, Effect, Exit, Fiber, Option, Queue, Scope } from "effect"
 import { type ContractTests, needing } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
+import { rolledBack } from "../RolledBack.ts"
 import * as Sample from "./EventSample.ts"
 
 const subscribe = Effect.fnUntraced(function* (tenantId: string) {
@@ -109,7 +110,7 @@ export const eventSignalTests: ContractTests<EventStore | EventSignal> = (it, ca
       Effect.gen(function* () {
         const { tenantId } = yield* Fresh.tenant
         const queue = yield* subscribe(tenantId)
-        yield* Sample.rolledBack(Sample.append(tenantId, 1))
+        yield* rolledBack(Sample.append(tenantId, 1))
         assert.strictEqual(yield* waiting(queue), 0)
       })
     )

@@ -1,0 +1,255 @@
+import { type Operation, type OperationChange, OperationStore } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Array, Effect, Option } from "effect"
+import type { ContractTests } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
+import { rolledBack } from "../RolledBack.ts"
+import { StoreClock } from "../StoreClock.ts"
+import * as Sample from "./OperationSample.ts"
+
+const { LEASE } = Sample
+
+/** Everything of an operation but what its leases and moves write. */
+const lasting = ({ fence: _, leasedUntil: __, updatedAt: ___, ...rest }: Operation) => rest
+
+/** Fails unless the lease ends `LEASE` after a moment between `before` and `after`. */
+const assertLeased = (operation: Operation, before: number, after: number) => {
+  const { leasedUntil } = operation
+  assert.isTrue(leasedUntil !== null && before + LEASE <= leasedUntil && leasedUntil <= after + LEASE, "leasedUntil")
+}
+
+/** What is promised of `advance`, `takeOver` and `renew`. */
+export const operationWorkTests: ContractTests<OperationStore> = (it) => {
+  describe("advance", () => {
+    it.effect("moves the operation, renews the lease, and answers it as it is stored", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const clock = yield* StoreClock
+        const operation = yield* Sample.claimed()
+        yield* clock.advance(LEASE / 2)
+        const before = yield* clock.now
+        const moved = yield* Sample.moved(operation, "settling")
+        const after = yield* clock.now
+        assert.deepStrictEqual(lasting(moved), { ...lasting(operation), state: "settling" })
+        assert.strictEqual(moved.fence, operation.fence)
+        assertLeased(moved, before, after)
+        assert.isTrue(before <= moved.updatedAt && moved.updatedAt <= after, "updatedAt is the store's clock")
+        assert.deepStrictEqual(yield* store.find(operation.operationId), Option.some(moved))
+      })
+    )
+
+    it.effect("writes what the change names, exactly, and leaves the rest as it is", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        let operation = yield* Sample.claimed()
+        const answer = {
+          created: true,
+          body: `{"data":{"text":"👩‍👩‍👧‍👦 \\u0000 \\\\ 'x' $1"},"token":""}`,
+          slots: [
+            { kind: "access-token" as const, keyId: 1, version: 1, subject: operation.tenantId, offset: 51 },
+            { kind: "callback-secret" as const, keyId: 255, version: 2, subject: "number", offset: 0 }
+          ]
+        }
+        const changes: ReadonlyArray<OperationChange> = [
+          {},
+          { nonceReadAtBlock: 9_007_199_254_740_993n },
+          { transaction: `0x${"ab".repeat(32)}` },
+          { failure: { kind: "rejected", message: 'it\'s "over" \\ 100%' } },
+          { answer },
+          { refundTransaction: "0xff", failure: null },
+          { answer: { created: false, body: "", slots: [] }, nonceReadAtBlock: 0n, transaction: null },
+          { nonceReadAtBlock: null, answer: null }
+        ]
+        for (const change of changes) {
+          const { fence, operationId, state: from } = operation
+          const moved = yield* store.advance({ operationId, fence, from, to: from, change, leaseMillis: LEASE })
+          const expected = { ...operation, ...change }
+          operation = yield* Sample.found(operationId)
+          assert.deepStrictEqual(moved, Option.some(operation))
+          assert.deepStrictEqual(lasting(operation), lasting(expected))
+        }
+      })
+    )
+
+    it.effect("changes nothing from another state or under another fence", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const operation = yield* Sample.moved(yield* Sample.claimed(), "settling")
+        const { fence, operationId } = operation
+        const move = { operationId, to: "settled", change: { transaction: "0x1" }, leaseMillis: 0 } as const
+        const refused = [
+          { ...move, fence, from: "claimed" },
+          { ...move, fence, from: "settled" },
+          { ...move, fence: fence + 1, from: "settling" },
+          { ...move, fence: fence - 1, from: "settling" },
+          { ...move, operationId: yield* Fresh.id, fence, from: "settling" }
+        ] as const
+        for (const each of refused) assert.deepStrictEqual(yield* store.advance(each), Option.none())
+        assert.deepStrictEqual(yield* Sample.found(operationId), operation)
+      })
+    )
+
+    it.effect("gives the lease up when it is to last for 0", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const operation = yield* Sample.moved(yield* Sample.claimed(), "settling", 0)
+        assert.isNull(operation.leasedUntil)
+        assert.isTrue(Option.isSome(yield* store.takeOver(operation.operationId, LEASE)))
+      })
+    )
+
+    it.effect("goes on after the lease lapsed, as long as nobody took over", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const clock = yield* StoreClock
+        const operation = yield* Sample.claimed()
+        yield* clock.advance(2 * LEASE)
+        const moved = yield* Sample.moved(operation, "settling")
+        assert.deepStrictEqual(yield* store.takeOver(moved.operationId, LEASE), Option.none(), "leased again")
+      })
+    )
+
+    it.effect("lets one of many at once make a move", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const { fence, operationId } = yield* Sample.claimed()
+        const answers = yield* Effect.forEach(
+          Array.range(1, 10),
+          (n) =>
+            store.advance({
+              operationId,
+              fence,
+              from: "claimed",
+              to: "settling",
+              change: { nonceReadAtBlock: BigInt(n) },
+              leaseMillis: LEASE
+            }),
+          { concurrency: "unbounded" }
+        )
+        const won = answers.flatMap((answer) => Option.toArray(answer))
+        assert.strictEqual(won.length, 1)
+        assert.deepStrictEqual(won, [yield* Sample.found(operationId)])
+      })
+    )
+
+    it.effect("is undone with its transaction", () =>
+      Effect.gen(function* () {
+        const operation = yield* Sample.claimed()
+        yield* rolledBack(Sample.moved(operation, "settling"))
+        assert.deepStrictEqual(yield* Sample.found(operation.operationId), operation)
+      })
+    )
+  })
+
+  describe("takeOver", () => {
+    it.effect("takes the work when the lease is over, and shuts out who had it", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const clock = yield* StoreClock
+        const operation = yield* Sample.claimed()
+        const { operationId } = operation
+        yield* clock.advance(LEASE - 10_000)
+        assert.deepStrictEqual(yield* store.takeOver(operationId, LEASE), Option.none())
+        assert.deepStrictEqual(yield* Sample.found(operationId), operation, "nothing has changed")
+        yield* clock.advance(10_000)
+        const before = yield* clock.now
+        const taken = yield* store.takeOver(operationId, LEASE)
+        const after = yield* clock.now
+        const stored = yield* Sample.found(operationId)
+        assert.deepStrictEqual(taken, Option.some(stored))
+        assert.deepStrictEqual(lasting(stored), lasting(operation))
+        assert.strictEqual(stored.fence, operation.fence + 1)
+        assertLeased(stored, before, after)
+
+        const late = { operationId, fence: operation.fence, from: "claimed", to: "unpaid", change: {} } as const
+        assert.deepStrictEqual(yield* store.advance({ ...late, leaseMillis: 0 }), Option.none())
+        assert.isFalse(yield* store.renew(operationId, operation.fence, LEASE))
+        assert.deepStrictEqual(yield* Sample.found(operationId), stored)
+        assert.strictEqual((yield* Sample.moved(stored, "settling")).state, "settling")
+      })
+    )
+
+    it.effect("takes nothing under an id that nobody has", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        assert.deepStrictEqual(yield* store.takeOver(yield* Fresh.id, LEASE), Option.none())
+      })
+    )
+
+    it.effect("lets one of many at once take the work, each time", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const clock = yield* StoreClock
+        const { fence, operationId } = yield* Sample.claimed()
+        for (const round of Array.range(1, 3)) {
+          yield* clock.advance(LEASE)
+          const answers = yield* Effect.forEach(Array.range(1, 10), () => store.takeOver(operationId, LEASE), {
+            concurrency: "unbounded"
+          })
+          const fences = answers.flatMap((answer) => Option.toArray(answer)).map((operation) => operation.fence)
+          assert.deepStrictEqual(fences, [fence + round])
+        }
+      })
+    )
+  })
+
+  describe("renew", () => {
+    it.effect("sets the lease from now, under the fence, and changes nothing else of the operation", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const clock = yield* StoreClock
+        const operation = yield* Sample.claimed()
+        const { fence, operationId } = operation
+        yield* clock.advance(LEASE - 10_000)
+        const before = yield* clock.now
+        assert.isTrue(yield* store.renew(operationId, fence, LEASE))
+        const after = yield* clock.now
+        const renewed = yield* Sample.found(operationId)
+        assertLeased(renewed, before, after)
+        assert.deepStrictEqual(lasting(renewed), lasting(operation))
+        assert.strictEqual(renewed.fence, fence)
+        yield* clock.advance(LEASE - 10_000)
+        assert.deepStrictEqual(yield* store.takeOver(operationId, LEASE), Option.none())
+      })
+    )
+
+    it.effect("gives the work up with 0, so that the next worker need not wait", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const { fence, operationId } = yield* Sample.claimed()
+        assert.isTrue(yield* store.renew(operationId, fence, 0))
+        const given = yield* Sample.found(operationId)
+        assert.isNull(given.leasedUntil)
+        assert.strictEqual(given.fence, fence)
+        const taken = yield* store.takeOver(operationId, LEASE)
+        assert.deepStrictEqual(
+          Option.map(taken, (operation) => operation.fence),
+          Option.some(fence + 1)
+        )
+      })
+    )
+
+    it.effect("takes a lapsed lease up again as long as nobody took over", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const clock = yield* StoreClock
+        const { fence, operationId } = yield* Sample.claimed()
+        yield* clock.advance(2 * LEASE)
+        assert.isTrue(yield* store.renew(operationId, fence, LEASE))
+        assert.deepStrictEqual(yield* store.takeOver(operationId, LEASE), Option.none())
+      })
+    )
+
+    it.effect("does nothing under another fence, or an id that nobody has", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const operation = yield* Sample.claimed()
+        const { fence, operationId } = operation
+        assert.isFalse(yield* store.renew(operationId, fence + 1, 0))
+        assert.isFalse(yield* store.renew(operationId, fence - 1, 0))
+        assert.isFalse(yield* store.renew(yield* Fresh.id, fence, LEASE))
+        assert.deepStrictEqual(yield* Sample.found(operationId), operation)
+      })
+    )
+  })
+}

@@ -1,0 +1,4 @@
+import { OperationStoreContract } from "@agentos/contract-tests"
+import { memoryHarness } from "./MemoryHarness.ts"
+
+OperationStoreContract(memoryHarness)
