@@ -1,0 +1,162 @@
+import { PgClient, type PgConnection } from "@effect/sql-pg"
+import { PGlite } from "@electric-sql/pglite"
+import { Context, Duration, Effect, Layer, type Redacted } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { type Migrator, SqlClient, SqlError } from "effect/sql"
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { type Announcements, makeListening, makeLocal } from "./Announcements.ts"
+import { DatabaseFailure, fromSqlError } from "./DatabaseFailure.ts"
+import { type DirectoryInUse, lockDirectory } from "./DirectoryLock.ts"
+import { migrate } from "./Migrations.ts"
+import { openPGliteStream } from "./PGliteStream.ts"
+import { makeTransact } from "./Transaction.ts"
+
+/** An open database at the present schema, which every store of this package works on. */
+export class Database extends Context.Service<
+  Database,
+  {
+    readonly sql: SqlClient.SqlClient
+    readonly announcements: Announcements
+    /** See `Transactor`. */
+    readonly transact: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  }
+>()("@agentos/postgres/Database") {}
+
+/** A PostgreSQL server, of version 14 or later. */
+export interface PostgresOptions {
+  /** As libpq reads it: `postgres://user:password@host:port/database?sslmode=…`. A pooler in between must keep sessions. */
+  readonly url: Redacted.Redacted
+  /** Connections for statements and transactions, 10 unless said; one more listens for events. */
+  readonly maxConnections?: number | undefined
+  /** After how long the server gives up a statement: 30 seconds unless said. */
+  readonly statementTimeout?: Duration.Input | undefined
+  /** After how long without a statement the server ends a transaction: 60 seconds unless said. */
+  readonly idleInTransactionTimeout?: Duration.Input | undefined
+  /** How long opening a connection may take: 5 seconds unless said. */
+  readonly connectTimeout?: Duration.Input | undefined
+  /** What pg_stat_activity calls this server: `agentos` unless said. */
+  readonly applicationName?: string | undefined
+}
+
+/** A database in this process. */
+export interface PGliteOptions {
+  /** Where it is kept, by one process at a time; made where there is none. Left out: in memory, and gone at the end. */
+  readonly directory?: string | undefined
+}
+
+/**
+ * Plans are made for each execution. A plan that is kept was right for the tables
+ * as they were, and a table that was empty then is searched from end to end ever
+ * after, until statistics are gathered, which nobody does in an embedded database.
+ */
+const PLANNING = { plan_cache_mode: "force_custom_plan" }
+
+/** Mail of 25 MiB comes back in one message, beside what else there is in its row. */
+const MESSAGE_LIMIT = 128 * 1024 * 1024
+
+/**
+ * How many statements share a connection, each going out before the one before
+ * it is answered. Reads get several times as fast; a slow statement holds up
+ * those behind it, so they are few. Transactions have a connection to themselves.
+ */
+const PIPELINE = 8
+
+const millis = (duration: Duration.Input): string => `${Duration.toMillis(Duration.fromInputUnsafe(duration))}`
+
+/** Opens a pool to a PostgreSQL server, and migrates it. */
+export const layerPostgres = (options: PostgresOptions): Layer.Layer<Database, DatabaseFailure> => {
+  const connection: PgConnection.Config = {
+    url: options.url,
+    applicationName: options.applicationName ?? "agentos",
+    connectTimeout: options.connectTimeout ?? "5 seconds",
+    keepAlive: "15 seconds",
+    maxMessageSize: MESSAGE_LIMIT,
+    startupParameters: {
+      ...PLANNING,
+      statement_timeout: millis(options.statementTimeout ?? "30 seconds"),
+      idle_in_transaction_session_timeout: millis(options.idleInTransactionTimeout ?? "60 seconds")
+    }
+  }
+  return makeLayer(
+    Effect.gen(function* () {
+      const sql = yield* PgClient.make({
+        ...connection,
+        maxConnections: options.maxConnections ?? 10,
+        multiplex: true,
+        multiplexConcurrency: PIPELINE
+      })
+      yield* Effect.provideService(migrate, SqlClient.SqlClient, sql)
+      return { sql, announcements: yield* makeListening(sql, connection) }
+    }).pipe(Effect.catchTags(openFailures))
+  )
+}
+
+/**
+ * Opens an embedded database, and migrates it. It has one connection: a
+ * transaction waits until the one before it is over.
+ *
+ * What was committed outlives this process, however it ends. It does not outlive
+ * a loss of power: PGlite hands its writes to the operating system and no further.
+ */
+export const layerPGlite = (options: PGliteOptions = {}): Layer.Layer<Database, DatabaseFailure | DirectoryInUse> =>
+  makeLayer(
+    Effect.gen(function* () {
+      const database = yield* openPGlite(options.directory)
+      const sql = yield* PgClient.make({
+        stream: () => openPGliteStream(database),
+        ssl: false,
+        username: "postgres",
+        database: "postgres",
+        maxMessageSize: MESSAGE_LIMIT,
+        // A pool of one, so that a session that broke is opened again.
+        maxConnections: 1,
+        minConnections: 1
+      })
+      yield* Effect.provideService(migrate, SqlClient.SqlClient, sql)
+      return { sql, announcements: makeLocal(sql) }
+    }).pipe(Effect.catchTags(openFailures))
+  )
+
+const openPGlite = Effect.fnUntraced(function* (directory: string | undefined) {
+  if (directory !== undefined) {
+    yield* Effect.sync(() => mkdirSync(directory, { recursive: true, mode: 0o700 }))
+    yield* lockDirectory(directory)
+  }
+  const settings = Object.entries(PLANNING).flatMap(([name, value]) => ["-c", `${name}=${value}`])
+  return yield* Effect.acquireRelease(
+    Effect.tryPromise({
+      try: () =>
+        PGlite.create(directory === undefined ? "memory://" : join(directory, "database"), {
+          startParams: [...PGlite.defaultStartParams, ...settings]
+        }),
+      catch: (cause) =>
+        new DatabaseFailure({
+          message: `the embedded database can't be opened: ${String(cause)}`,
+          code: undefined,
+          constraint: undefined,
+          cause
+        })
+    }),
+    (database) => Effect.promise(() => database.close())
+  )
+})
+
+/** What went wrong while a database was opened, in the words of this package. */
+const openFailures = {
+  SqlError: (error: SqlError.SqlError) => Effect.fail(fromSqlError(error)),
+  MigrationError: (error: Migrator.MigrationError) =>
+    Effect.fail(
+      SqlError.isSqlError(error.cause)
+        ? fromSqlError(error.cause)
+        : new DatabaseFailure({ message: error.message, code: undefined, constraint: undefined, cause: error })
+    )
+}
+
+const makeLayer = <E, R>(
+  open: Effect.Effect<{ readonly sql: SqlClient.SqlClient; readonly announcements: Announcements }, E, R>
+) =>
+  Layer.effect(
+    Database,
+    Effect.map(open, ({ sql, announcements }) => Database.of({ sql, announcements, transact: makeTransact(sql) }))
+  ).pipe(Layer.provide(Reactivity.layer))

@@ -1,0 +1,47 @@
+import { PgTypes } from "@effect/sql-pg"
+import { Result } from "effect"
+
+/**
+ * Parameters of statements with their types said, so that one statement is one
+ * prepared statement whatever its values are, null included.
+ */
+type Parameter = PgTypes.Parameter
+
+const NUL = "\u0000"
+
+/** PostgreSQL keeps no NUL in a text: it becomes U+FFFD, in what is stored and in what is looked for. */
+const storable = (value: string): string => (value.includes(NUL) ? value.replaceAll(NUL, "\uFFFD") : value)
+
+const array = (values: ReadonlyArray<unknown>, elementOid: number): Parameter =>
+  Result.getOrThrow(PgTypes.array(values, elementOid))
+
+export const text = (value: string | null): Parameter => PgTypes.text(value === null ? null : storable(value))
+export const texts = (values: ReadonlyArray<string>): Parameter => array(values.map(storable), PgTypes.OID.text)
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** A UUID, or null for a text that is none and so is equal to no id. */
+export const uuid = (value: string | null): Parameter => PgTypes.uuid(value !== null && UUID.test(value) ? value : null)
+export const uuids = (values: ReadonlyArray<string | null>): Parameter =>
+  array(
+    values.map((value) => (value !== null && UUID.test(value) ? value : null)),
+    PgTypes.OID.uuid
+  )
+
+/** A whole number: milliseconds, a count, a block. */
+export const integer = (value: number | bigint | null): Parameter => PgTypes.int8(value === null ? null : BigInt(value))
+export const integers = (values: ReadonlyArray<number>): Parameter => array(values.map(BigInt), PgTypes.OID.int8)
+
+/** An amount in base units. */
+export const amount = (value: bigint): Parameter => PgTypes.numeric(value.toString())
+export const amounts = (values: ReadonlyArray<bigint>): Parameter =>
+  array(
+    values.map((value) => value.toString()),
+    PgTypes.OID.numeric
+  )
+
+export const boolean = (value: boolean | null): Parameter => PgTypes.bool(value)
+export const booleans = (values: ReadonlyArray<boolean>): Parameter => array(values, PgTypes.OID.bool)
+
+export const bytes = (value: Uint8Array | null): Parameter => PgTypes.bytea(value)
+export const byteStrings = (values: ReadonlyArray<Uint8Array | null>): Parameter => array(values, PgTypes.OID.bytea)

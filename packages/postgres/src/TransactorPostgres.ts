@@ -1,0 +1,21 @@
+import { Transactor } from "@agentos/core"
+import { Effect, Layer } from "effect"
+import { Database } from "./Database.ts"
+
+/** How long the database may take to say that it is there. */
+const READY_WITHIN = "2 seconds"
+
+export const layer: Layer.Layer<Transactor, never, Database> = Layer.effect(
+  Transactor,
+  Effect.map(Database, ({ sql, transact }) =>
+    Transactor.of({
+      transact,
+      ready: sql<{ readonly ready: boolean }>`
+        select current_setting('transaction_read_only') = 'off' as ready`.pipe(
+        Effect.map((rows) => rows[0]?.ready === true),
+        Effect.timeout(READY_WITHIN),
+        Effect.catchCause(() => Effect.succeed(false))
+      )
+    })
+  )
+)

@@ -1,0 +1,49 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/**
+ * Of a tenant's events, those that can still be delivered are few and those
+ * that are over are many, and kept. What works on the few finds them by
+ * `events_open`, which knows nothing of the many.
+ *
+ * Payloads are text: JSON comes back as it went in, U+0000 included, which
+ * jsonb refuses. Every event is updated at least twice, so pages keep room
+ * for that, and the rows left behind are cleared away before they are many.
+ * No foreign key to the tenant: whoever appends holds the tenant's row.
+ */
+export const createEvents = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    create table events (
+      event_id uuid constraint events_key primary key,
+      tenant_id uuid not null,
+      type text not null,
+      source text not null,
+      service text not null,
+      resource_id text not null,
+      agent_id text not null,
+      payload text not null,
+      dedupe_key text not null,
+      status text not null default 'pending',
+      created_at bigint not null,
+      expires_at bigint not null,
+      delivered_at bigint,
+      acknowledged_at bigint,
+      delivery_count integer not null default 0,
+      lapses integer not null default 0,
+      session_id text,
+      delivery_id uuid,
+      leased_until bigint,
+      constraint events_dedupe_key unique (tenant_id, dedupe_key),
+      constraint events_status check (status in ('pending', 'delivered', 'acknowledged', 'expired', 'failed'))
+    ) with (
+      fillfactor = 85,
+      autovacuum_vacuum_scale_factor = 0.02,
+      autovacuum_vacuum_threshold = 2000
+    )`
+  yield* sql`create index events_order on events (tenant_id, created_at, event_id)`
+  yield* sql`
+    create index events_open on events (tenant_id, created_at, event_id) where status in ('pending', 'delivered')`
+  yield* sql`create index events_failed on events (tenant_id, created_at, event_id) where status = 'failed'`
+  yield* sql`create index events_session on events (session_id) where session_id is not null`
+})

@@ -1,0 +1,82 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/**
+ * `local_parts` says whose a local part is: `owned` for ever once there was a
+ * mailbox of it, `operation_id` while an operation holds it, `mailbox_id` while
+ * a mailbox has it. Everything that decides over a local part is in its one
+ * row, so that one lock settles a race.
+ *
+ * What strangers choose the length of (Message-IDs, duplicate keys) is indexed
+ * by its SHA-256, since an index takes no key beyond a third of a page. What of
+ * a message is only read back is JSON as text, so that it comes back as it was.
+ *
+ * Raw mail is stored as it is: compressing what is mostly base64 costs more than
+ * it saves. A message names its raw mail without a foreign key; the mail goes
+ * when nothing names it any more.
+ */
+export const createEmail = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    create table local_parts (
+      local_part text constraint local_parts_key primary key,
+      tenant_id uuid not null constraint local_parts_tenant references tenants,
+      owned boolean not null,
+      operation_id uuid,
+      mailbox_id uuid
+    )`
+  yield* sql`create index local_parts_operation on local_parts (operation_id) where operation_id is not null`
+  yield* sql`
+    create table mailboxes (
+      mailbox_id uuid constraint mailboxes_key primary key,
+      tenant_id uuid not null constraint mailboxes_tenant references tenants,
+      local_part text not null constraint mailboxes_local_part_key unique,
+      address text not null,
+      display_name text,
+      outbound_signature text,
+      active boolean not null,
+      created_at bigint not null,
+      updated_at bigint not null
+    )`
+  yield* sql`create index mailboxes_order on mailboxes (tenant_id, created_at, mailbox_id)`
+  yield* sql`
+    create table inbound_mails (
+      inbound_mail_id uuid constraint inbound_mails_key primary key,
+      envelope text not null,
+      raw bytea not null,
+      received_at bigint not null,
+      attempts integer not null,
+      leased_until bigint,
+      completed boolean not null default false
+    )`
+  yield* sql`alter table inbound_mails alter column raw set storage external`
+  yield* sql`create index inbound_mails_waiting on inbound_mails (received_at, inbound_mail_id) where not completed`
+  yield* sql`
+    create table messages (
+      message_id uuid constraint messages_key primary key,
+      tenant_id uuid not null constraint messages_tenant references tenants,
+      mailbox_id uuid not null constraint messages_mailbox references mailboxes,
+      thread_id uuid not null,
+      message_id_digest bytea,
+      duplicate_key bytea,
+      inbound_mail_id uuid,
+      created_at bigint not null,
+      summary text not null,
+      body text not null,
+      constraint messages_duplicate_key unique (mailbox_id, duplicate_key)
+    )`
+  yield* sql`create index messages_order on messages (tenant_id, created_at, message_id)`
+  yield* sql`create index messages_mailbox_order on messages (mailbox_id, created_at, message_id)`
+  yield* sql`
+    create index messages_thread on messages (mailbox_id, message_id_digest, created_at, message_id)
+    where message_id_digest is not null`
+  yield* sql`create index messages_inbound on messages (inbound_mail_id) where inbound_mail_id is not null`
+  yield* sql`
+    create table suppressions (
+      tenant_id uuid constraint suppressions_tenant references tenants,
+      address text,
+      reason text not null,
+      created_at bigint not null,
+      constraint suppressions_key primary key (tenant_id, address)
+    )`
+})
