@@ -1,0 +1,86 @@
+import { type Tenant, TenantStore, Timestamp, walletAddress } from "@agentos/core"
+import { Array, Effect, Layer, Option } from "effect"
+import { Database } from "./Database.ts"
+import { orDie } from "./DatabaseFailure.ts"
+import * as Parameter from "./Parameter.ts"
+
+interface TenantRow {
+  readonly tenant_id: string
+  readonly wallet: string
+  readonly token_version: number
+  readonly created_at: bigint
+}
+
+const toTenant = (row: TenantRow): Tenant => ({
+  tenantId: row.tenant_id,
+  wallet: walletAddress(row.wallet),
+  tokenVersion: row.token_version,
+  createdAt: Timestamp.Timestamp.make(Number(row.created_at))
+})
+
+const first = (rows: ReadonlyArray<TenantRow>): Option.Option<Tenant> => Option.map(Array.head(rows), toTenant)
+
+export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
+  TenantStore,
+  Effect.gen(function* () {
+    const { sql } = yield* Database
+    const columns = sql.literal("tenant_id, wallet, token_version, created_at")
+
+    const lockByWallet = (wallet: string) =>
+      sql<TenantRow>`select ${columns} from tenants where wallet = ${Parameter.text(wallet)} for no key update`
+
+    const ensure = Effect.fnUntraced(function* (candidate: Tenant) {
+      const known = first(yield* lockByWallet(candidate.wallet))
+      if (Option.isSome(known)) return known.value
+      const inserted = yield* sql<TenantRow>`
+        insert into tenants (tenant_id, wallet, token_version, created_at)
+        values (
+          ${Parameter.uuid(candidate.tenantId)}, ${Parameter.text(candidate.wallet)},
+          ${Parameter.integer(candidate.tokenVersion)}, ${Parameter.integer(candidate.createdAt)}
+        )
+        on conflict (wallet) do nothing
+        returning ${columns}`
+      // Where somebody was faster, a statement of its own sees what they committed.
+      const tenant = inserted.length > 0 ? first(inserted) : first(yield* lockByWallet(candidate.wallet))
+      return yield* Option.match(tenant, {
+        onNone: () => Effect.die(new Error(`a tenant of wallet ${candidate.wallet} came and went`)),
+        onSome: Effect.succeed
+      })
+    })
+
+    return TenantStore.of({
+      ensure: (candidate) => orDie(ensure(candidate)),
+      find: (tenantId) =>
+        Effect.map(
+          orDie(sql<TenantRow>`select ${columns} from tenants where tenant_id = ${Parameter.uuid(tenantId)}`),
+          first
+        ),
+      findTokenVersions: (tenantIds) =>
+        Effect.map(
+          orDie(sql<Pick<TenantRow, "tenant_id" | "token_version">>`
+            select tenant_id, token_version from tenants where tenant_id = any(${Parameter.uuids(tenantIds)})`),
+          (rows) => new Map(rows.map((row) => [row.tenant_id, row.token_version]))
+        ),
+      findByWallet: (wallet) =>
+        Effect.map(
+          orDie(sql<TenantRow>`select ${columns} from tenants where wallet = ${Parameter.text(wallet)}`),
+          first
+        ),
+      lock: (tenantIds) =>
+        tenantIds.length === 0
+          ? Effect.void
+          : orDie(
+              Effect.asVoid(sql`
+                select 1 from tenants where tenant_id = any(${Parameter.uuids(tenantIds)})
+                order by tenant_id for no key update`)
+            ),
+      revokeTokens: (tenantId) =>
+        Effect.map(
+          orDie(sql<TenantRow>`
+            update tenants set token_version = token_version + 1 where tenant_id = ${Parameter.uuid(tenantId)}
+            returning ${columns}`),
+          first
+        )
+    })
+  })
+)

@@ -1,0 +1,111 @@
+import type { AcknowledgeAllFilter, Acknowledgement, AcknowledgementOutcome } from "@agentos/core"
+import { Effect, Schema } from "effect"
+import type { Statement } from "effect/sql"
+import { orDie } from "../DatabaseFailure.ts"
+import * as Parameter from "../Parameter.ts"
+import type { EventDatabase } from "./EventDatabase.ts"
+
+/** How many events one statement of `acknowledgeAll` ends. */
+const BATCH = 10_000
+
+const toOutcome: (outcome: unknown) => AcknowledgementOutcome = Schema.decodeUnknownSync(
+  Schema.Literals(["acknowledged", "stale", "missing"])
+)
+
+/** Makes `acknowledge` and `acknowledgeAll`. */
+export const makeAcknowledging = ({ sql, clock }: EventDatabase) => {
+  /**
+   * Judges each as it stands, then lets it count where one before it in the call did: so the answer
+   * is that of one call each, one after the other.
+   */
+  const acknowledge = (tenantId: string, given: ReadonlyArray<Acknowledgement>) => sql<{ readonly outcome: string }>`
+    with ${clock()}, given as materialized (
+      select * from unnest(
+        ${Parameter.uuids(given.map(({ eventId }) => eventId))},
+        ${Parameter.booleans(given.map(({ deliveryId }) => deliveryId !== undefined))},
+        ${Parameter.uuids(given.map(({ deliveryId }) => deliveryId ?? null))}
+      ) with ordinality as given (event_id, is_named, delivery_id, place)
+    ), found as materialized (
+      select event_id, status, expires_at, leased_until, delivery_id from events
+      where event_id = any(${Parameter.uuids(given.map(({ eventId }) => eventId))})
+        and tenant_id = ${Parameter.uuid(tenantId)}
+      order by tenant_id, created_at, event_id
+      for update
+    ), judged as materialized (
+      select place, given.event_id, found.status, case
+        when found.event_id is null then 'missing'
+        when found.status = 'acknowledged' then 'acknowledged'
+        when found.status = 'expired' then 'stale'
+        when found.status <> 'failed' and expires_at <= (select now from clock) then 'stale'
+        when not is_named then 'acknowledged'
+        when given.delivery_id = found.delivery_id and leased_until > (select now from clock) then 'acknowledged'
+        else 'stale'
+      end as verdict
+      from given left join found on found.event_id = given.event_id
+    ), settled as materialized (
+      select place, event_id, status, case
+        when bool_or(verdict = 'acknowledged') over (partition by event_id order by place) then 'acknowledged'
+        else verdict
+      end as outcome
+      from judged
+    ), changed as (
+      update events set
+        status = 'acknowledged', acknowledged_at = (select now from clock), session_id = null, leased_until = null
+      where event_id = any(array(select event_id from settled where outcome = 'acknowledged' and status <> 'acknowledged'))
+    )
+    select outcome from settled order by place`
+
+  /**
+   * Ends up to a batch of the events that match, of those that are open or of those that failed:
+   * each kind has an index of its own, which the many that are over are not in.
+   */
+  const endSome = (tenantId: string, condition: string, filter: AcknowledgeAllFilter) => {
+    const parts: Array<Statement.Fragment> = [
+      sql`tenant_id = ${Parameter.uuid(tenantId)}`,
+      sql.literal(condition),
+      sql`created_at < ${Parameter.integer(filter.before)}`
+    ]
+    if (filter.types !== undefined) parts.push(sql`type = any(${Parameter.texts(filter.types)})`)
+    if (filter.service !== undefined) parts.push(sql`service = ${Parameter.text(filter.service)}`)
+    return sql<{ readonly count: bigint }>`
+      with ${clock()}, found as materialized (
+        select event_id from events where ${sql.and(parts)}
+        order by tenant_id, created_at, event_id limit ${Parameter.integer(BATCH)}
+        for update
+      ), changed as (
+        update events set
+          status = 'acknowledged', acknowledged_at = (select now from clock), session_id = null, leased_until = null
+        where event_id = any(array(select event_id from found))
+        returning 1
+      )
+      select count(*) as count from changed`
+  }
+
+  const endAll = Effect.fnUntraced(function* (tenantId: string, condition: string, filter: AcknowledgeAllFilter) {
+    let total = 0
+    for (;;) {
+      const [row] = yield* endSome(tenantId, condition, filter)
+      const count = Number(row?.count ?? 0n)
+      total += count
+      if (count < BATCH) return total
+    }
+  })
+
+  const acknowledgeAll = Effect.fnUntraced(function* (tenantId: string, filter: AcknowledgeAllFilter) {
+    const open = "status in ('pending', 'delivered') and expires_at > (select now from clock)"
+    return (yield* endAll(tenantId, open, filter)) + (yield* endAll(tenantId, "status = 'failed'", filter))
+  })
+
+  return {
+    acknowledge: (
+      tenantId: string,
+      acknowledgements: ReadonlyArray<Acknowledgement>
+    ): Effect.Effect<ReadonlyArray<AcknowledgementOutcome>> =>
+      acknowledgements.length === 0
+        ? Effect.succeed([])
+        : Effect.map(orDie(acknowledge(tenantId, acknowledgements)), (rows) =>
+            rows.map((row) => toOutcome(row.outcome))
+          ),
+    acknowledgeAll: (tenantId: string, filter: AcknowledgeAllFilter) => orDie(acknowledgeAll(tenantId, filter))
+  }
+}
