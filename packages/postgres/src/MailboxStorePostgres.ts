@@ -1,0 +1,154 @@
+import { Lookup, type Mailbox, MailboxStore, Timestamp } from "@agentos/core"
+import { Effect, Layer } from "effect"
+import { Database } from "./Database.ts"
+import { orDie } from "./DatabaseFailure.ts"
+import * as Parameter from "./Parameter.ts"
+
+interface MailboxRow {
+  readonly mailbox_id: string
+  readonly tenant_id: string
+  readonly local_part: string
+  readonly address: string
+  readonly display_name: string | null
+  readonly outbound_signature: string | null
+  readonly active: boolean
+  readonly created_at: bigint
+  readonly updated_at: bigint
+}
+
+const toMailbox = (row: MailboxRow): Mailbox => ({
+  mailboxId: row.mailbox_id,
+  tenantId: row.tenant_id,
+  localPart: row.local_part,
+  address: row.address,
+  displayName: row.display_name,
+  outboundSignature: row.outbound_signature,
+  active: row.active,
+  createdAt: Timestamp.Timestamp.make(Number(row.created_at)),
+  updatedAt: Timestamp.Timestamp.make(Number(row.updated_at))
+})
+
+export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
+  MailboxStore,
+  Effect.gen(function* () {
+    const { sql, transact } = yield* Database
+    const columns = sql.literal(
+      "mailbox_id, tenant_id, local_part, address, display_name, outbound_signature, active, created_at, updated_at"
+    )
+
+    /** Takes the local part out of the operation's hands, or dies: nobody creates what was not reserved. */
+    const own = Effect.fnUntraced(function* (mailbox: Mailbox, operationId: string) {
+      const rows = yield* sql`
+        update local_parts set owned = true, operation_id = null, mailbox_id = ${Parameter.uuid(mailbox.mailboxId)}
+        where local_part = ${Parameter.text(mailbox.localPart)} and tenant_id = ${Parameter.uuid(mailbox.tenantId)}
+          and operation_id = ${Parameter.uuid(operationId)} and mailbox_id is null
+        returning local_part`
+      if (rows.length === 0) {
+        return yield* Effect.die(new Error(`operation ${operationId} has not reserved ${mailbox.localPart}`))
+      }
+    })
+
+    const create = Effect.fnUntraced(function* (mailbox: Mailbox, operationId: string) {
+      yield* own(mailbox, operationId)
+      yield* sql`
+        insert into mailboxes (${columns}) values (
+          ${Parameter.uuid(mailbox.mailboxId)}, ${Parameter.uuid(mailbox.tenantId)},
+          ${Parameter.text(mailbox.localPart)}, ${Parameter.text(mailbox.address)},
+          ${Parameter.text(mailbox.displayName)}, ${Parameter.text(mailbox.outboundSignature)},
+          ${Parameter.boolean(mailbox.active)},
+          ${Parameter.integer(mailbox.createdAt)}, ${Parameter.integer(mailbox.updatedAt)}
+        )`
+    })
+
+    /**
+     * Locks the mailbox against new messages, then the raw mails of its messages against each other's
+     * removal: whoever removes the last message of a mail sees that it is the last, and removes the mail.
+     */
+    const remove = Effect.fnUntraced(function* (tenantId: string, mailboxId: string) {
+      const mine = sql`mailbox_id = ${Parameter.uuid(mailboxId)}`
+      const found = yield* sql`
+        select 1 from mailboxes where ${mine} and tenant_id = ${Parameter.uuid(tenantId)} for update`
+      if (found.length === 0) return undefined
+      yield* sql`
+        select 1 from inbound_mails
+        where inbound_mail_id in (select inbound_mail_id from messages where ${mine})
+        order by inbound_mail_id for update`
+      const [removed] = yield* sql<{ readonly count: bigint; readonly mails: ReadonlyArray<string> | null }>`
+        with removed as (delete from messages where ${mine} returning inbound_mail_id)
+        select count(*) as count, array_agg(distinct inbound_mail_id) filter (where inbound_mail_id is not null) as mails
+        from removed`
+      yield* sql`
+        delete from inbound_mails where inbound_mail_id = any(${Parameter.uuids(removed?.mails ?? [])}) and completed
+          and not exists (select 1 from messages where messages.inbound_mail_id = inbound_mails.inbound_mail_id)`
+      yield* sql`update local_parts set mailbox_id = null where ${mine}`
+      yield* sql`delete from mailboxes where ${mine}`
+      return Number(removed?.count ?? 0n)
+    })
+
+    return MailboxStore.of({
+      find: (tenantId, mailboxId) =>
+        Effect.map(
+          orDie(sql<MailboxRow>`select ${columns} from mailboxes where mailbox_id = ${Parameter.uuid(mailboxId)}`),
+          ([row]) => {
+            if (row === undefined) return Lookup.missing
+            return row.tenant_id === tenantId ? Lookup.owned(toMailbox(row)) : Lookup.foreign
+          }
+        ),
+      list: (tenantId) =>
+        Effect.map(
+          orDie(sql<MailboxRow>`
+            select ${columns} from mailboxes where tenant_id = ${Parameter.uuid(tenantId)}
+            order by created_at, mailbox_id`),
+          (rows) => rows.map(toMailbox)
+        ),
+      findActive: (localParts) =>
+        Effect.map(
+          orDie(sql<MailboxRow>`
+            select ${columns} from mailboxes where local_part = any(${Parameter.texts(localParts)}) and active`),
+          (rows) => rows.map(toMailbox)
+        ),
+      isAvailable: (localPart, tenantId) =>
+        Effect.map(
+          orDie(sql<{ readonly is_free: boolean }>`
+            select operation_id is null and mailbox_id is null
+              and tenant_id is not distinct from ${Parameter.uuid(tenantId)} as is_free
+            from local_parts where local_part = ${Parameter.text(localPart)}`),
+          ([row]) => row?.is_free ?? true
+        ),
+      reserve: (localPart, tenantId, operationId) =>
+        Effect.map(
+          orDie(sql`
+            insert into local_parts (local_part, tenant_id, owned, operation_id)
+            values (${Parameter.text(localPart)}, ${Parameter.uuid(tenantId)}, false, ${Parameter.uuid(operationId)})
+            on conflict (local_part) do update set operation_id = excluded.operation_id
+            where local_parts.tenant_id = excluded.tenant_id and local_parts.mailbox_id is null
+              and (local_parts.operation_id is null or local_parts.operation_id = excluded.operation_id)
+            returning local_part`),
+          (rows) => (rows.length > 0 ? "reserved" : "taken")
+        ),
+      releaseReservation: (operationId) =>
+        orDie(
+          Effect.asVoid(sql`
+            with freed as (
+              update local_parts set operation_id = null
+              where operation_id = ${Parameter.uuid(operationId)} and owned
+            )
+            delete from local_parts where operation_id = ${Parameter.uuid(operationId)} and not owned`)
+        ),
+      create: (mailbox, operationId) => transact(orDie(create(mailbox, operationId))),
+      update: (mailbox) =>
+        Effect.map(
+          orDie(sql`
+            update mailboxes set
+              display_name = ${Parameter.text(mailbox.displayName)},
+              outbound_signature = ${Parameter.text(mailbox.outboundSignature)},
+              active = ${Parameter.boolean(mailbox.active)},
+              updated_at = ${Parameter.integer(mailbox.updatedAt)}
+            where mailbox_id = ${Parameter.uuid(mailbox.mailboxId)} and tenant_id = ${Parameter.uuid(mailbox.tenantId)}
+            returning mailbox_id`),
+          (rows) => rows.length > 0
+        ),
+      remove: (tenantId, mailboxId) => transact(orDie(remove(tenantId, mailboxId)))
+    })
+  })
+)

@@ -1,0 +1,154 @@
+import { Lookup, type Message, MessageStore, type MessageSummary, type NewMessage, Timestamp } from "@agentos/core"
+import { Effect, Layer } from "effect"
+import type { Statement } from "effect/sql"
+import { createHash } from "node:crypto"
+import { ClockOffset } from "./ClockOffset.ts"
+import { Database } from "./Database.ts"
+import { orDie } from "./DatabaseFailure.ts"
+import * as Parameter from "./Parameter.ts"
+
+interface SummaryRow {
+  readonly message_id: string
+  readonly tenant_id: string
+  readonly mailbox_id: string
+  readonly thread_id: string
+  readonly created_at: bigint
+  readonly summary: string
+}
+
+interface MessageRow extends SummaryRow {
+  readonly body: string
+}
+
+/** What of a message has a column of its own; the rest is JSON. */
+type Columns = "messageId" | "tenantId" | "mailboxId" | "threadId" | "createdAt"
+type StoredSummary = Omit<MessageSummary, Columns>
+type StoredBody = Pick<Message, "text" | "html">
+
+const toSummary = (row: SummaryRow): MessageSummary => {
+  const stored: StoredSummary = JSON.parse(row.summary)
+  return {
+    messageId: row.message_id,
+    tenantId: row.tenant_id,
+    mailboxId: row.mailbox_id,
+    threadId: row.thread_id,
+    createdAt: Timestamp.Timestamp.make(Number(row.created_at)),
+    ...stored
+  }
+}
+
+const toMessage = (row: MessageRow): Message => {
+  const body: StoredBody = JSON.parse(row.body)
+  return { ...toSummary(row), ...body }
+}
+
+const toStored = (message: Message): { readonly summary: string; readonly body: string } => {
+  const { createdAt: _1, html, mailboxId: _2, messageId: _3, tenantId: _4, text, threadId: _5, ...rest } = message
+  const summary: StoredSummary = rest
+  const body: StoredBody = { text, html }
+  return { summary: JSON.stringify(summary), body: JSON.stringify(body) }
+}
+
+const digest = (text: string): Uint8Array => createHash("sha256").update(text).digest()
+const digestOrNull = (text: string | null): Uint8Array | null => (text === null ? null : digest(text))
+
+export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
+  MessageStore,
+  Effect.gen(function* () {
+    const { sql } = yield* Database
+    const offset = yield* ClockOffset
+    const summaryColumns = sql.literal("message_id, tenant_id, mailbox_id, thread_id, created_at, summary")
+
+    /** A mailbox that is being removed is waited for, and is then gone; one that is here stays until this is over. */
+    const insert = (messages: ReadonlyArray<NewMessage>) => {
+      const stored = messages.map(({ message }) => toStored(message))
+      const ids = (of: (message: Message) => string) => Parameter.uuids(messages.map(({ message }) => of(message)))
+      return sql<{ readonly message_id: string }>`
+        with mailbox as materialized (
+          select mailbox_id, tenant_id from mailboxes where mailbox_id = any(${ids((message) => message.mailboxId)})
+          order by mailbox_id for key share
+        )
+        insert into messages (
+          message_id, tenant_id, mailbox_id, thread_id, message_id_digest, duplicate_key, inbound_mail_id, created_at,
+          summary, body
+        )
+        select given.* from unnest(
+          ${ids((message) => message.messageId)},
+          ${ids((message) => message.tenantId)},
+          ${ids((message) => message.mailboxId)},
+          ${ids((message) => message.threadId)},
+          ${Parameter.byteStrings(messages.map(({ message }) => digestOrNull(message.messageIdHeader)))},
+          ${Parameter.byteStrings(messages.map(({ duplicateKey }) => digestOrNull(duplicateKey)))},
+          ${Parameter.uuids(messages.map(({ inboundMailId }) => inboundMailId))},
+          ${Parameter.integers(messages.map(({ message }) => message.createdAt))},
+          ${Parameter.texts(stored.map(({ summary }) => summary))},
+          ${Parameter.texts(stored.map(({ body }) => body))}
+        ) as given (
+          message_id, tenant_id, mailbox_id, thread_id, message_id_digest, duplicate_key, inbound_mail_id, created_at,
+          summary, body
+        )
+        join mailbox on mailbox.mailbox_id = given.mailbox_id and mailbox.tenant_id = given.tenant_id
+        on conflict do nothing
+        returning message_id`
+    }
+
+    return MessageStore.of({
+      insert: (messages) =>
+        messages.length === 0
+          ? Effect.succeed(new Set())
+          : Effect.map(orDie(insert(messages)), (rows) => new Set(rows.map((row) => row.message_id))),
+      find: (tenantId, messageId) =>
+        Effect.map(
+          orDie(sql<MessageRow>`
+            select ${summaryColumns}, body from messages where message_id = ${Parameter.uuid(messageId)}`),
+          ([row]) => {
+            if (row === undefined) return Lookup.missing
+            return row.tenant_id === tenantId ? Lookup.owned(toMessage(row)) : Lookup.foreign
+          }
+        ),
+      list: (tenantId, mailboxId, after, limit) => {
+        const conditions: Array<Statement.Fragment> = [sql`tenant_id = ${Parameter.uuid(tenantId)}`]
+        if (mailboxId !== undefined) conditions.push(sql`mailbox_id = ${Parameter.uuid(mailboxId)}`)
+        if (after !== undefined) {
+          conditions.push(
+            sql`(created_at, message_id) < (${Parameter.integer(after.createdAt)}, ${Parameter.uuid(after.id)})`
+          )
+        }
+        return Effect.map(
+          orDie(sql<SummaryRow>`
+            select ${summaryColumns} from messages where ${sql.and(conditions)}
+            order by created_at desc, message_id desc limit ${Parameter.integer(limit)}`),
+          (rows) => rows.map(toSummary)
+        )
+      },
+      findThreads: (mailboxIds, messageIdHeaders) =>
+        Effect.map(
+          orDie(sql<{ readonly mailbox_id: string; readonly thread_id: string }>`
+            select distinct on (mailbox_id) mailbox_id, thread_id from messages
+            where mailbox_id = any(${Parameter.uuids(mailboxIds)})
+              and message_id_digest = any(${Parameter.byteStrings(messageIdHeaders.map(digest))})
+            order by mailbox_id, created_at desc, message_id desc`),
+          (rows) => new Map(rows.map((row) => [row.mailbox_id, row.thread_id]))
+        ),
+      findSuppressed: (tenantId, addresses) =>
+        Effect.map(
+          orDie(sql<{ readonly address: string }>`
+            select address from suppressions
+            where tenant_id = ${Parameter.uuid(tenantId)} and address = any(${Parameter.texts(addresses)})`),
+          (rows) => rows.map((row) => row.address)
+        ),
+      suppress: (tenantId, addresses, reason) =>
+        addresses.length === 0
+          ? Effect.void
+          : orDie(
+              Effect.asVoid(sql`
+                insert into suppressions (tenant_id, address, reason, created_at)
+                select
+                  ${Parameter.uuid(tenantId)}, address, ${Parameter.text(reason)},
+                  epoch_millis() + ${Parameter.integer(offset())}
+                from unnest(${Parameter.texts(addresses)}) as address order by address
+                on conflict do nothing`)
+            )
+    })
+  })
+)

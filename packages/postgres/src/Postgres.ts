@@ -1,0 +1,21 @@
+import { Layer } from "effect"
+import * as EventSignalPostgres from "./EventSignalPostgres.ts"
+import * as EventStorePostgres from "./EventStorePostgres.ts"
+import * as InboundMailStorePostgres from "./InboundMailStorePostgres.ts"
+import * as MailboxStorePostgres from "./MailboxStorePostgres.ts"
+import * as MessageStorePostgres from "./MessageStorePostgres.ts"
+import * as OperationStorePostgres from "./OperationStorePostgres.ts"
+import * as TenantStorePostgres from "./TenantStorePostgres.ts"
+import * as TransactorPostgres from "./TransactorPostgres.ts"
+
+/** Every storage port of the core on one database: `Layer.provide(Postgres.layer, layerPostgres({ url }))`. */
+export const layer = Layer.mergeAll(
+  TransactorPostgres.layer,
+  TenantStorePostgres.layer,
+  EventStorePostgres.layer,
+  EventSignalPostgres.layer,
+  OperationStorePostgres.layer,
+  MailboxStorePostgres.layer,
+  MessageStorePostgres.layer,
+  InboundMailStorePostgres.layer
+)
