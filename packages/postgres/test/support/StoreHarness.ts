@@ -1,0 +1,65 @@
+import type { HarnessServices, StoreHarness } from "@agentos/contract-tests"
+import { StoreClock } from "@agentos/contract-tests"
+import { Timestamp } from "@agentos/core"
+import { ClockOffset, Database, layerPGlite, layerPostgres, Postgres } from "@agentos/postgres"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { startPostgres } from "./startPostgres.ts"
+
+/** A server of this test file's own, gone at its end. */
+export class TestPostgres extends Context.Service<TestPostgres, { readonly url: Redacted.Redacted }>()(
+  "@agentos/postgres/test/TestPostgres"
+) {
+  static readonly layer = Layer.effect(
+    TestPostgres,
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.promise(() => startPostgres()),
+        ({ stop }) => Effect.promise(stop)
+      ),
+      ({ url }) => TestPostgres.of({ url: Redacted.make(url) })
+    )
+  )
+}
+
+/** A database on a server of its own. */
+export const layerTestPostgres = Layer.unwrap(Effect.map(TestPostgres, ({ url }) => layerPostgres({ url }))).pipe(
+  Layer.provide(TestPostgres.layer)
+)
+
+/** Every store on a database, and the clock that they run on. */
+const layerStores = <E>(database: Layer.Layer<Database, E>) => {
+  let offset = 0
+  const clock = Layer.effect(
+    StoreClock,
+    Effect.map(Database, ({ sql }) =>
+      StoreClock.of({
+        now: sql<{ readonly now: bigint }>`select epoch_millis() as now`.pipe(
+          Effect.orDie,
+          Effect.map((rows) => Timestamp.Timestamp.make(Number(rows[0]!.now) + offset))
+        ),
+        advance: (millis) =>
+          Effect.sync(() => {
+            offset += millis
+          })
+      })
+    )
+  )
+  return Layer.provide(Layer.merge(Postgres.layer, clock), [database, Layer.succeed(ClockOffset, () => offset)])
+}
+
+type Stores = HarnessServices | Layer.Success<typeof Postgres.layer>
+
+const onPostgres: StoreHarness<Stores> = {
+  name: "PostgreSQL",
+  layer: layerStores(layerTestPostgres),
+  capabilities: { concurrentTransactions: true }
+}
+
+const onPGlite: StoreHarness<Stores> = {
+  name: "PGlite",
+  layer: layerStores(layerPGlite()),
+  capabilities: { concurrentTransactions: { unsupported: "an embedded database has one connection" } }
+}
+
+/** What the suites are run on. */
+export const harnesses: ReadonlyArray<StoreHarness<Stores>> = [onPostgres, onPGlite]
