@@ -3,14 +3,13 @@
  *
  * An adapter's test gives the suites a harness and nothing else:
  *
- *     // packages/<adapter>/test/EventStore….test.ts
- *     import { EventStoreContract } from "@agentos/contract-tests"
- *     EventStoreContract({ name: "PGlite", layer, capabilities })
+ *     // packages/<adapter>/test/….test.ts
+ *     import { StorageContract } from "@agentos/contract-tests"
+ *     StorageContract({ name: "PGlite", layer, capabilities })
  *
- * - `layer` provides the port of the suite, `TenantStore` and `Transactor` (each suite makes its
- *   tenants by them) and `StoreClock`; the EventStore suite needs `EventSignal` too, the MailboxStore
- *   and InboundMailStore suites `MailboxStore`, `MessageStore` and `InboundMailStore` together, the
- *   Transactor suite every port. It is built once per suite and needs nothing. It is built with
+ * - `layer` provides every storage port, `Transactor`, `EventSignal` and `StoreClock`. It needs
+ *   nothing and is built once for all suites; `EventStoreContract(harness)` and its like run a single
+ *   one, and need `TenantStore`, `Transactor`, `StoreClock` and what their types say. It is built with
  *   `EventPolicy` set to `TEST_EVENT_POLICY`: an event store that is made for it must keep to that.
  * - Tests run with live services, not Effect's test services. A harness whose stores follow Effect's
  *   Clock (memory) brings the TestClock in its own layer; the others run in real time, and only
@@ -23,14 +22,21 @@
  *
  * Every test makes tenants, ids, local parts and assets of its own, so suites share a database with
  * each other and with what else is in it, one exception aside: the queue of inbound mail is one for
- * all, so no two runs of the InboundMailStore suite may share a database at the same time.
+ * all. While the InboundMailStore suite runs, nothing else may add to that queue or take from it, the
+ * MailboxStore suite in another process included.
  *
  * Rows refer to each other only as the ports say: an event, an operation, a reservation or a mailbox
  * to a stored tenant, a message to a mailbox and (where it names one) to an inbound mail that was
  * added. Nothing else is stored beforehand; a reservation's operationId, say, is just an id.
  */
 export * from "./Contract.ts"
+export * from "./email/InboundMailStoreContract.ts"
+export * from "./email/MailboxStoreContract.ts"
+export * from "./email/MessageStoreContract.ts"
 export * from "./events/EventStoreContract.ts"
 export * from "./events/TestEventPolicy.ts"
+export * from "./kernel/TransactorContract.ts"
 export * from "./payment/OperationStoreContract.ts"
+export * from "./StorageContract.ts"
 export * from "./StoreClock.ts"
+export * from "./tenancy/TenantStoreContract.ts"

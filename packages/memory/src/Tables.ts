@@ -103,8 +103,8 @@ export const makeTables = (journal: Journal) => ({
   /** By tenantId and address. */
   suppressions: new Table<"bounced" | "complained">(journal, {}),
   /** By inboundMailId. */
-  inboundMails: new Table<InboundMailRow, "waiting">(journal, {
-    waiting: ({ completed }) => (completed ? null : "waiting")
+  inboundMails: new Table<InboundMailRow, "queue">(journal, {
+    queue: ({ completed }) => (completed ? null : "waiting")
   })
 })
 export type Tables = ReturnType<typeof makeTables>

@@ -1,6 +1,16 @@
+/**
+ * Every storage port in memory: for tests, and for hosts that need nothing to outlive them.
+ *
+ * `Memory.layer` provides them all on one database of its own. It has real transactions, one after
+ * the other, follows Effect's Clock and Random, and reads `EventPolicy` when it is built.
+ */
 export * as EventSignalMemory from "./EventSignalMemory.ts"
 export * as EventStoreMemory from "./EventStoreMemory.ts"
+export * as InboundMailStoreMemory from "./InboundMailStoreMemory.ts"
+export * as MailboxStoreMemory from "./MailboxStoreMemory.ts"
+export * as Memory from "./Memory.ts"
 export * from "./MemoryDatabase.ts"
+export * as MessageStoreMemory from "./MessageStoreMemory.ts"
 export * as OperationStoreMemory from "./OperationStoreMemory.ts"
 export * as TenantStoreMemory from "./TenantStoreMemory.ts"
 export * as TransactorMemory from "./TransactorMemory.ts"

@@ -1,13 +1,6 @@
-import { StoreClock, type StoreHarness } from "@agentos/contract-tests"
+import { type StoragePorts, StoreClock, type StoreHarness } from "@agentos/contract-tests"
 import { Timestamp } from "@agentos/core"
-import {
-  EventSignalMemory,
-  EventStoreMemory,
-  MemoryDatabase,
-  OperationStoreMemory,
-  TenantStoreMemory,
-  TransactorMemory
-} from "@agentos/memory"
+import { Memory } from "@agentos/memory"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -23,16 +16,8 @@ const clock = Layer.effect(
   })
 ).pipe(Layer.provideMerge(TestClock.layer()))
 
-const stores = Layer.mergeAll(
-  EventSignalMemory.layer,
-  EventStoreMemory.layer,
-  OperationStoreMemory.layer,
-  TenantStoreMemory.layer,
-  TransactorMemory.layer
-).pipe(Layer.provide(MemoryDatabase.layer))
-
-export const memoryHarness = {
+export const memoryHarness: StoreHarness<StoragePorts> = {
   name: "memory",
-  layer: Layer.merge(stores, clock),
+  layer: Layer.merge(Memory.layer, clock),
   capabilities: { concurrentTransactions: { unsupported: "in memory one transaction runs after the other" } }
-} satisfies StoreHarness<never>
+}

@@ -1,0 +1,42 @@
+import type {
+  EventSignal,
+  EventStore,
+  InboundMailStore,
+  MailboxStore,
+  MessageStore,
+  OperationStore
+} from "@agentos/core"
+import { type Contract, type ContractTests, type HarnessServices, type StoreHarness, withHarness } from "./Contract.ts"
+import { InboundMailStoreContract } from "./email/InboundMailStoreContract.ts"
+import { MailboxStoreContract } from "./email/MailboxStoreContract.ts"
+import { MessageStoreContract } from "./email/MessageStoreContract.ts"
+import { EventStoreContract } from "./events/EventStoreContract.ts"
+import { TransactorContract } from "./kernel/TransactorContract.ts"
+import { OperationStoreContract } from "./payment/OperationStoreContract.ts"
+import { TenantStoreContract } from "./tenancy/TenantStoreContract.ts"
+
+/** Every storage port. */
+export type StoragePorts =
+  | HarnessServices
+  | EventSignal
+  | EventStore
+  | InboundMailStore
+  | MailboxStore
+  | MessageStore
+  | OperationStore
+
+const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
+  TenantStoreContract.register(it, capabilities)
+  TransactorContract.register(it, capabilities)
+  EventStoreContract.register(it, capabilities)
+  OperationStoreContract.register(it, capabilities)
+  MailboxStoreContract.register(it, capabilities)
+  MessageStoreContract.register(it, capabilities)
+  InboundMailStoreContract.register(it, capabilities)
+}
+
+/** All suites on one harness, whose layer is built once for all of them. */
+export const StorageContract: Contract<StoragePorts> = Object.assign(
+  (harness: StoreHarness<StoragePorts>) => withHarness(harness, registerAll),
+  { register: registerAll }
+)

@@ -1,0 +1,296 @@
+import { type InboundMail, InboundMailStore, MailboxStore, type MessageStore, Timestamp } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Array, Effect } from "effect"
+import { AWKWARD_TEXTS } from "../AwkwardText.ts"
+import { type ContractTests, defineContract, type HarnessServices } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
+import { type Change, undoneTest } from "../kernel/UndoneTests.ts"
+import { rolledBack } from "../RolledBack.ts"
+import { StoreClock } from "../StoreClock.ts"
+import * as Mailboxes from "./MailboxSample.ts"
+import * as Sample from "./MessageSample.ts"
+
+type Ports = InboundMailStore | MailboxStore | MessageStore
+type R = Ports | HarnessServices
+
+const LEASE = 60_000
+
+/** Finishes whatever other tests have left in the queue, which is one for all tenants. */
+const emptied = Effect.gen(function* () {
+  const store = yield* InboundMailStore
+  const clock = yield* StoreClock
+  for (;;) {
+    const mails = yield* store.lease(1_000, LEASE)
+    yield* Effect.forEach(mails, ({ inboundMailId }) => store.complete(inboundMailId))
+    if (mails.length > 0) continue
+    yield* clock.advance(24 * 3_600_000)
+    const left = yield* store.lease(1_000, LEASE)
+    yield* Effect.forEach(left, ({ inboundMailId }) => store.complete(inboundMailId))
+    if (left.length === 0) return store
+  }
+})
+
+const ids = (mails: ReadonlyArray<InboundMail>) => mails.map((mail) => mail.inboundMailId)
+
+/** `count` mails, one received a second after the other. */
+const queued = Effect.fnUntraced(function* (count: number) {
+  const clock = yield* StoreClock
+  const now = yield* clock.now
+  return yield* Effect.forEach(Array.range(1, count), (n) =>
+    Sample.addedMail({ receivedAt: Timestamp.add(now, n * 1_000) })
+  )
+})
+
+/** A mail for comparison: its bytes as text, and no attempts. */
+const content = ({ attempts: _, raw, ...rest }: InboundMail) => ({ ...rest, raw: Sample.latin1(raw) })
+
+const leaseTests: ContractTests<Ports> = (it) => {
+  describe("add and lease", () => {
+    it.effect("give a mail as it came, byte for byte", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const everyByte = Uint8Array.from({ length: 1_024 }, (_, index) => index % 256)
+        const raws = [
+          everyByte,
+          new Uint8Array(0),
+          new Uint8Array([0]),
+          new Uint8Array([0xff, 0xfe, 0, 0, 0xc3, 0x28, 13, 10, 92, 39, 0]),
+          new TextEncoder().encode("Subject: ünïcödé\r\n\r\n👋\r\n.\r\n"),
+          Uint8Array.from({ length: 3_000_000 }, (_, index) => (index * 7919) % 251)
+        ]
+        const mails = yield* Effect.forEach(raws, (raw) => Sample.addedMail({ raw }))
+        const leased = yield* store.lease(10, LEASE)
+        assert.sameDeepMembers(leased.map(content), mails.map(content))
+        assert.isTrue(leased.every((mail) => mail.attempts === 1))
+      })
+    )
+
+    it.effect("keep every text of the envelope", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const mails = yield* Effect.forEach(AWKWARD_TEXTS, (text) =>
+          Sample.addedMail({
+            envelope: {
+              mailFrom: text,
+              rcptTo: [text, "", text],
+              remoteAddress: "2001:db8::7",
+              helo: text,
+              secure: false
+            }
+          })
+        )
+        const bounce = yield* Sample.addedMail({
+          envelope: { mailFrom: "", rcptTo: [], remoteAddress: "", helo: "", secure: true }
+        })
+        const leased = yield* store.lease(100, LEASE)
+        assert.sameDeepMembers(leased.map(content), [...mails, bounce].map(content))
+      })
+    )
+
+    it.effect("give up to `limit` mails, oldest first, whatever the order they were added in", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const clock = yield* StoreClock
+        const now = yield* clock.now
+        const added = yield* Effect.forEach([3, 1, 5, 2, 4], (n) =>
+          Sample.addedMail({ receivedAt: Timestamp.add(now, n * 1_000) })
+        )
+        const ordered = ids(added.toSorted((a, b) => a.receivedAt - b.receivedAt))
+        assert.deepStrictEqual(yield* store.lease(0, LEASE), [])
+        assert.deepStrictEqual(ids(yield* store.lease(2, LEASE)), ordered.slice(0, 2))
+        assert.deepStrictEqual(ids(yield* store.lease(10, LEASE)), ordered.slice(2))
+        assert.deepStrictEqual(yield* store.lease(10, LEASE), [])
+      })
+    )
+
+    it.effect("give a mail again when its lease has lapsed, and count each attempt", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const clock = yield* StoreClock
+        const [first, second] = yield* queued(2)
+        assert.deepStrictEqual(ids(yield* store.lease(1, LEASE)), [first!.inboundMailId])
+        assert.deepStrictEqual(ids(yield* store.lease(1, 3 * LEASE)), [second!.inboundMailId])
+        yield* clock.advance(LEASE - 10_000)
+        assert.deepStrictEqual(yield* store.lease(10, LEASE), [])
+        yield* clock.advance(10_000)
+        const again = yield* store.lease(10, LEASE)
+        assert.deepStrictEqual(again.map(content), [content(first!)])
+        assert.strictEqual(again[0]!.attempts, 2)
+        yield* clock.advance(2 * LEASE)
+        assert.deepStrictEqual(
+          (yield* store.lease(10, LEASE)).map((mail) => [mail.inboundMailId, mail.attempts]),
+          [
+            [first!.inboundMailId, 3],
+            [second!.inboundMailId, 2]
+          ]
+        )
+      })
+    )
+
+    it.effect("give no mail to two readers at one time, when many ask at once", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const mails = yield* queued(30)
+        const taken: Array<string> = []
+        // A lease may come back with fewer than it asked for while another holds the rest: then it is asked again.
+        for (let round = 0; round < 20 && taken.length < 30; round++) {
+          const leased = yield* Effect.forEach(Array.range(1, 10), () => store.lease(2, LEASE), {
+            concurrency: "unbounded"
+          })
+          taken.push(...ids(leased.flat()))
+        }
+        assert.deepStrictEqual(taken.toSorted(), ids(mails).toSorted())
+      })
+    )
+  })
+
+  describe("complete", () => {
+    it.effect("ends a mail: nobody is given it any more", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const clock = yield* StoreClock
+        const [first, second] = yield* queued(2)
+        yield* store.lease(1, LEASE)
+        yield* store.complete(first!.inboundMailId)
+        yield* clock.advance(2 * LEASE)
+        assert.deepStrictEqual(ids(yield* store.lease(10, LEASE)), [second!.inboundMailId])
+      })
+    )
+
+    it.effect("again is as good as once, and does nothing for a mail that nobody knows", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const [mail, other] = yield* queued(2)
+        yield* store.complete(mail!.inboundMailId)
+        yield* store.complete(mail!.inboundMailId)
+        yield* store.complete(yield* Fresh.id)
+        assert.deepStrictEqual(ids(yield* store.lease(10, LEASE)), [other!.inboundMailId])
+      })
+    )
+  })
+}
+
+const rawTests: ContractTests<Ports> = (it) => {
+  describe("readRaw", () => {
+    it.effect("gives the bytes behind a message, before its mail is completed and after", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const { mailbox, tenantId } = yield* Mailboxes.owner
+        const raw = Uint8Array.from({ length: 70_000 }, (_, index) => (index * 31) % 256)
+        const mail = yield* Sample.addedMail({ raw })
+        const message = yield* Sample.stored(mailbox, {}, { inboundMailId: mail.inboundMailId })
+        assert.strictEqual(yield* Sample.rawOf(message), Sample.latin1(raw))
+        yield* store.complete(mail.inboundMailId)
+        assert.strictEqual(yield* Sample.rawOf(message), Sample.latin1(raw))
+        const read = yield* store.readRaw(tenantId, message.messageId)
+        assert.isTrue(read instanceof Uint8Array)
+      })
+    )
+
+    it.effect("gives each message its own mail's bytes, and messages of one mail the same", () =>
+      Effect.gen(function* () {
+        yield* emptied
+        const one = yield* Mailboxes.owner
+        const two = yield* Mailboxes.owner
+        const [shared, own] = yield* queued(2)
+        const refer = (mailbox: typeof one.mailbox, { inboundMailId }: InboundMail) =>
+          Sample.stored(mailbox, {}, { inboundMailId })
+        const [a, b, c] = [
+          yield* refer(one.mailbox, shared!),
+          yield* refer(two.mailbox, shared!),
+          yield* refer(one.mailbox, own!)
+        ]
+        yield* Effect.forEach([shared!, own!], Sample.completed)
+        assert.strictEqual(yield* Sample.rawOf(a), Sample.latin1(shared!.raw))
+        assert.strictEqual(yield* Sample.rawOf(b), Sample.latin1(shared!.raw))
+        assert.strictEqual(yield* Sample.rawOf(c), Sample.latin1(own!.raw))
+      })
+    )
+
+    it.effect("gives nothing to another tenant, for a message without raw mail, or for none", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const { mailbox, tenantId } = yield* Mailboxes.owner
+        const other = yield* Mailboxes.owner
+        const mail = yield* Sample.addedMail()
+        const message = yield* Sample.stored(mailbox, {}, { inboundMailId: mail.inboundMailId })
+        const sent = yield* Sample.stored(mailbox, { direction: "outbound" })
+        yield* store.complete(mail.inboundMailId)
+        assert.isUndefined(yield* store.readRaw(other.tenantId, message.messageId))
+        assert.isUndefined(yield* store.readRaw(tenantId, sent.messageId))
+        assert.isUndefined(yield* store.readRaw(tenantId, yield* Fresh.id))
+        assert.isUndefined(yield* store.readRaw(yield* Fresh.id, message.messageId))
+      })
+    )
+
+    it.effect("gives nothing for a copy that was not stored", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const { mailbox, tenantId } = yield* Mailboxes.owner
+        const duplicateKey = yield* Fresh.word
+        const [mail, again] = yield* queued(2)
+        const message = yield* Sample.stored(mailbox, {}, { duplicateKey, inboundMailId: mail!.inboundMailId })
+        const copy = yield* Sample.message(mailbox)
+        assert.strictEqual(yield* Sample.inserted(copy, { duplicateKey, inboundMailId: again!.inboundMailId }), 0)
+        yield* Effect.forEach([mail!, again!], Sample.completed)
+        assert.isUndefined(yield* store.readRaw(tenantId, copy.messageId))
+        assert.strictEqual(yield* Sample.rawOf(message), Sample.latin1(mail!.raw))
+      })
+    )
+  })
+
+  describe("a mail that is not completed", () => {
+    it.effect("outlives the mailbox of a message that refers to it: it is still to be read", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const mailboxes = yield* MailboxStore
+        const { mailbox, tenantId } = yield* Mailboxes.owner
+        const mail = yield* Sample.addedMail()
+        yield* Sample.stored(mailbox, {}, { inboundMailId: mail.inboundMailId })
+        yield* mailboxes.remove(tenantId, mailbox.mailboxId)
+        assert.deepStrictEqual((yield* store.lease(10, LEASE)).map(content), [content(mail)])
+      })
+    )
+  })
+}
+
+/** What waits in the queue, found out by a lease that is given back. */
+const waiting = Effect.gen(function* () {
+  const store = yield* InboundMailStore
+  let mails: ReadonlyArray<InboundMail> = []
+  yield* rolledBack(
+    Effect.map(store.lease(1_000, LEASE), (leased) => {
+      mails = leased
+    })
+  )
+  return mails.map((mail) => [mail.inboundMailId, mail.attempts])
+})
+
+const undoneTests: ContractTests<Ports> = (it) => {
+  const changes: Readonly<Record<string, Effect.Effect<Change<R>, unknown, R>>> = {
+    add: Effect.gen(function* () {
+      const store = yield* emptied
+      return { make: store.add(yield* Sample.inboundMail()), observe: waiting }
+    }),
+    lease: Effect.gen(function* () {
+      const store = yield* emptied
+      yield* queued(2)
+      return { make: store.lease(1, LEASE), observe: waiting }
+    }),
+    complete: Effect.gen(function* () {
+      const store = yield* emptied
+      const [mail] = yield* queued(2)
+      return { make: store.complete(mail!.inboundMailId), observe: waiting }
+    })
+  }
+  describe("a change", () => {
+    for (const [name, prepare] of Object.entries(changes)) undoneTest<Ports, R>(it, name, prepare)
+  })
+}
+
+/** What every `InboundMailStore` does. No two runs of it may share a database at the same time. */
+export const InboundMailStoreContract = defineContract<Ports>("InboundMailStore", (it, capabilities) => {
+  leaseTests(it, capabilities)
+  rawTests(it, capabilities)
+  undoneTests(it, capabilities)
+})

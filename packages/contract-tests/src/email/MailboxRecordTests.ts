@@ -1,0 +1,141 @@
+import { type Mailbox, MailboxStore, Timestamp } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { AWKWARD_TEXTS } from "../AwkwardText.ts"
+import type { ContractTests } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
+import * as Sample from "./MailboxSample.ts"
+
+/** What is promised of `create`, `find`, `list`, `findActive` and `update`. */
+export const mailboxRecordTests: ContractTests<MailboxStore> = (it) => {
+  describe("find", () => {
+    it.effect("tells one's own mailbox from another tenant's and from none", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const { mailbox, tenantId } = yield* Sample.owner
+        const other = yield* Fresh.tenant
+        assert.deepStrictEqual(yield* store.find(tenantId, mailbox.mailboxId), { _tag: "Owned", value: mailbox })
+        assert.deepStrictEqual(yield* store.find(other.tenantId, mailbox.mailboxId), { _tag: "Foreign" })
+        assert.deepStrictEqual(yield* store.find(yield* Fresh.id, mailbox.mailboxId), { _tag: "Foreign" })
+        assert.deepStrictEqual(yield* store.find(tenantId, yield* Fresh.id), { _tag: "Missing" })
+      })
+    )
+
+    it.effect("gives every text exactly, and null where none was set", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const tenant = yield* Fresh.tenant
+        for (const text of AWKWARD_TEXTS) {
+          const parts = { displayName: text, outboundSignature: text, active: false }
+          const mailbox = yield* Sample.stored(tenant, parts)
+          assert.deepStrictEqual(yield* store.find(tenant.tenantId, mailbox.mailboxId), {
+            _tag: "Owned",
+            value: mailbox
+          })
+        }
+      })
+    )
+  })
+
+  describe("list", () => {
+    it.effect("gives all mailboxes of the tenant, oldest first, and no other's", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const tenant = yield* Fresh.tenant
+        const other = yield* Sample.owner
+        assert.deepStrictEqual(yield* store.list(tenant.tenantId), [])
+        const first = yield* Sample.mailbox(tenant)
+        const older = yield* Sample.mailbox(tenant, {
+          createdAt: Timestamp.add(first.createdAt, -60_000),
+          active: false
+        })
+        const newer = yield* Sample.mailbox(tenant, { createdAt: Timestamp.add(first.createdAt, 60_000) })
+        for (const mailbox of [newer, first, older]) yield* Sample.create(mailbox)
+        assert.deepStrictEqual(yield* store.list(tenant.tenantId), [older, first, newer])
+        assert.deepStrictEqual(yield* store.list(other.tenantId), [other.mailbox])
+        assert.deepStrictEqual(yield* store.list(yield* Fresh.id), [])
+      })
+    )
+  })
+
+  describe("findActive", () => {
+    it.effect("gives the active mailboxes of these local parts, of whatever tenant", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const one = yield* Sample.owner
+        const two = yield* Sample.owner
+        const idle = yield* Sample.stored(one.tenant, { active: false })
+        const reserved = yield* Fresh.word
+        assert.strictEqual(yield* store.reserve(reserved, one.tenantId, yield* Fresh.id), "reserved")
+        const asked = [one.mailbox, idle, two.mailbox].map((mailbox) => mailbox.localPart)
+        const found = yield* store.findActive([...asked, reserved, yield* Fresh.word, asked[0]!])
+        assert.sameDeepMembers([...found], [one.mailbox, two.mailbox])
+        assert.deepStrictEqual(yield* store.findActive([asked[0]!]), [one.mailbox])
+        assert.deepStrictEqual(yield* store.findActive([asked[1]!]), [])
+        assert.deepStrictEqual(yield* store.findActive([]), [])
+      })
+    )
+
+    it.effect("takes a local part for what it is, and no pattern", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const tenant = yield* Fresh.tenant
+        const word = yield* Fresh.word
+        const marks = ["%", "_", "'", "*", "$1", "{}", "?", "|", "/", ".", "+", "`", "#", "&"]
+        const mailboxes: Array<Mailbox> = []
+        for (const mark of marks) {
+          mailboxes.push(yield* Sample.stored(tenant, { localPart: `a${mark}${word}`.slice(0, 64) }))
+        }
+        for (const mailbox of mailboxes) {
+          assert.deepStrictEqual(yield* store.findActive([mailbox.localPart]), [mailbox])
+          assert.isFalse(yield* store.isAvailable(mailbox.localPart, null))
+        }
+        assert.deepStrictEqual(yield* store.findActive([`ab${word}`, `a${word}`, word]), [])
+        assert.isTrue(yield* store.isAvailable(`ab${word}`, null))
+      })
+    )
+  })
+
+  describe("update", () => {
+    it.effect("replaces what can change of the mailbox", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const { mailbox, tenantId } = yield* Sample.owner
+        const updatedAt = Timestamp.add(mailbox.updatedAt, 5)
+        const versions: ReadonlyArray<Mailbox> = [
+          { ...mailbox, displayName: "O'Brien 👋", outboundSignature: "-- \nbye", active: false, updatedAt },
+          {
+            ...mailbox,
+            displayName: "",
+            outboundSignature: null,
+            active: true,
+            updatedAt: Timestamp.add(updatedAt, 1)
+          },
+          mailbox
+        ]
+        for (const version of versions) {
+          assert.isTrue(yield* store.update(version))
+          assert.deepStrictEqual(yield* store.find(tenantId, mailbox.mailboxId), { _tag: "Owned", value: version })
+          assert.deepStrictEqual(yield* store.findActive([mailbox.localPart]), version.active ? [version] : [])
+        }
+      })
+    )
+
+    it.effect("changes nothing for another tenant, or for a mailbox that is gone or never was", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const { mailbox, tenant, tenantId } = yield* Sample.owner
+        const other = yield* Fresh.tenant
+        assert.isFalse(yield* store.update({ ...mailbox, tenantId: other.tenantId, displayName: "mine" }))
+        assert.deepStrictEqual(yield* store.find(tenantId, mailbox.mailboxId), { _tag: "Owned", value: mailbox })
+        assert.deepStrictEqual(yield* store.find(other.tenantId, mailbox.mailboxId), { _tag: "Foreign" })
+
+        const unknown = yield* Sample.mailbox(tenant)
+        assert.isFalse(yield* store.update(unknown))
+        yield* store.remove(tenantId, mailbox.mailboxId)
+        assert.isFalse(yield* store.update(mailbox))
+        assert.deepStrictEqual(yield* store.list(tenantId), [])
+      })
+    )
+  })
+}

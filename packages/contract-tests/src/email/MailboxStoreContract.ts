@@ -1,0 +1,15 @@
+import { type InboundMailStore, MailboxStore, type MessageStore } from "@agentos/core"
+import { defineContract } from "../Contract.ts"
+import { mailboxRecordTests } from "./MailboxRecordTests.ts"
+import { mailboxRemovalTests } from "./MailboxRemovalTests.ts"
+import { reservationTests } from "./ReservationTests.ts"
+
+/** What every `MailboxStore` does, together with the messages and raw mail that go with a mailbox. */
+export const MailboxStoreContract = defineContract<MailboxStore | MessageStore | InboundMailStore>(
+  "MailboxStore",
+  (it, capabilities) => {
+    mailboxRecordTests(it, capabilities)
+    reservationTests(it, capabilities)
+    mailboxRemovalTests(it, capabilities)
+  }
+)

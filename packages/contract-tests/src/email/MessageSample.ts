@@ -1,0 +1,119 @@
+import {
+  type InboundMail,
+  InboundMailStore,
+  type Mailbox,
+  type Message,
+  type MessageSummary,
+  MessageStore,
+  type NewMessage
+} from "@agentos/core"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Fresh from "../Fresh.ts"
+import { StoreClock } from "../StoreClock.ts"
+
+/** A message of the mailbox with ids of its own, unless `parts` say otherwise. */
+export const message = Effect.fnUntraced(function* (mailbox: Mailbox, parts?: Partial<Message>) {
+  const clock = yield* StoreClock
+  const messageId = parts?.messageId ?? (yield* Fresh.id)
+  const made: Message = {
+    messageId,
+    threadId: messageId,
+    mailboxId: mailbox.mailboxId,
+    tenantId: mailbox.tenantId,
+    direction: "inbound",
+    from: "somebody@example.org",
+    to: [mailbox.address],
+    cc: [],
+    bcc: [],
+    subject: "Hello",
+    snippet: "How are you?",
+    messageIdHeader: `<${messageId}@example.org>`,
+    inReplyTo: null,
+    references: [],
+    attachments: [],
+    authentication: { spf: "pass", dkim: "none", dmarc: "fail" },
+    malformed: false,
+    status: "received",
+    recipients: [],
+    createdAt: yield* clock.now,
+    text: "How are you?",
+    html: null,
+    ...parts
+  }
+  return made
+})
+
+/** A new message with no duplicateKey and no raw mail, unless `parts` say otherwise. */
+export const fresh = (stored: Message, parts?: Partial<NewMessage>): NewMessage => ({
+  message: stored,
+  duplicateKey: null,
+  inboundMailId: null,
+  ...parts
+})
+
+/** A message of the mailbox, stored. */
+export const stored = Effect.fnUntraced(function* (
+  mailbox: Mailbox,
+  parts?: Partial<Message>,
+  more?: Partial<NewMessage>
+) {
+  const store = yield* MessageStore
+  const made = yield* message(mailbox, parts)
+  assert.deepStrictEqual(yield* store.insert([fresh(made, more)]), new Set([made.messageId]))
+  return made
+})
+
+/** Inserts the message; answers how many that stored. */
+export const inserted = Effect.fnUntraced(function* (made: Message, more?: Partial<NewMessage>) {
+  const store = yield* MessageStore
+  return (yield* store.insert([fresh(made, more)])).size
+})
+
+/** The message as lists show it. */
+export const summary = ({ html: _, text: __, ...rest }: Message): MessageSummary => rest
+
+/** A mail from the wire with an id and bytes of its own, unless `parts` say otherwise. */
+export const inboundMail = Effect.fnUntraced(function* (parts?: Partial<InboundMail>) {
+  const clock = yield* StoreClock
+  const inboundMailId = yield* Fresh.id
+  const made: InboundMail = {
+    inboundMailId,
+    envelope: {
+      mailFrom: "somebody@example.org",
+      rcptTo: ["agent@agents.example"],
+      remoteAddress: "192.0.2.7",
+      helo: "mx.example.org",
+      secure: true
+    },
+    raw: new TextEncoder().encode(`Subject: ${inboundMailId}\r\n\r\nbody\r\n`),
+    receivedAt: yield* clock.now,
+    attempts: 0,
+    ...parts
+  }
+  return made
+})
+
+/** A mail from the wire, added to the queue. */
+export const addedMail = Effect.fnUntraced(function* (parts?: Partial<InboundMail>) {
+  const store = yield* InboundMailStore
+  const mail = yield* inboundMail(parts)
+  yield* store.add(mail)
+  return mail
+})
+
+/** Marks a mail as done. */
+export const completed = Effect.fnUntraced(function* ({ inboundMailId }: InboundMail) {
+  const store = yield* InboundMailStore
+  yield* store.complete(inboundMailId)
+})
+
+/** The raw bytes behind a message of the tenant, as text of one character per byte, or undefined. */
+export const rawOf = Effect.fnUntraced(function* (owner: Pick<Message, "tenantId" | "messageId">) {
+  const store = yield* InboundMailStore
+  const raw = yield* store.readRaw(owner.tenantId, owner.messageId)
+  return raw === undefined ? undefined : latin1(raw)
+})
+
+/** Bytes as text of one character each, for comparison. */
+export const latin1 = (bytes: Uint8Array): string => new TextDecoder("latin1").decode(bytes)

@@ -1,0 +1,218 @@
+import { MailboxStore, TenantStore, Transactor } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Array, Deferred, Effect, Fiber } from "effect"
+import type { ContractTests } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
+import * as Sample from "./MailboxSample.ts"
+
+/** For whom a local part is free: its first tenant, another one, a wallet that is no tenant yet. */
+const availability = Effect.fnUntraced(function* (localPart: string, first: string, other: string) {
+  const store = yield* MailboxStore
+  return yield* Effect.all([
+    store.isAvailable(localPart, first),
+    store.isAvailable(localPart, other),
+    store.isAvailable(localPart, null)
+  ])
+})
+
+/** Two tenants, two operations and a local part that nobody had. */
+const strangers = Effect.gen(function* () {
+  const [one, two] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
+  const [operation, another] = yield* Effect.all([Fresh.id, Fresh.id])
+  return { one, two, operation, another, localPart: yield* Fresh.word }
+})
+
+/** What is promised of `isAvailable`, `reserve`, `releaseReservation` and `create`: to whom a local part belongs. */
+export const reservationTests: ContractTests<MailboxStore> = (it) => {
+  describe("a local part that nobody had", () => {
+    it.effect("is free for everybody, and asking reserves nothing", () =>
+      Effect.gen(function* () {
+        const { localPart, one, two } = yield* strangers
+        assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [true, true, true])
+        assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [true, true, true])
+      })
+    )
+  })
+
+  describe("a local part that an operation holds", () => {
+    it.effect("is free for nobody else, the same tenant's other operations included", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const { another, localPart, one, operation, two } = yield* strangers
+        assert.strictEqual(yield* store.reserve(localPart, one.tenantId, operation), "reserved")
+        assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [false, false, false])
+        assert.strictEqual(yield* store.reserve(localPart, two.tenantId, another), "taken")
+        assert.strictEqual(yield* store.reserve(localPart, one.tenantId, another), "taken")
+        assert.deepStrictEqual(yield* store.list(one.tenantId), [], "a reservation is no mailbox")
+      })
+    )
+
+    it.effect("is reserved again by the same operation", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const { another, localPart, one, operation } = yield* strangers
+        assert.strictEqual(yield* store.reserve(localPart, one.tenantId, operation), "reserved")
+        assert.strictEqual(yield* store.reserve(localPart, one.tenantId, operation), "reserved")
+        assert.strictEqual(yield* store.reserve(localPart, one.tenantId, another), "taken")
+      })
+    )
+
+    it.effect("is free for everybody again once the operation gives it up", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const { another, localPart, one, operation, two } = yield* strangers
+        yield* store.reserve(localPart, one.tenantId, operation)
+        yield* store.releaseReservation(another)
+        assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [false, false, false])
+        yield* store.releaseReservation(operation)
+        assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [true, true, true])
+        yield* store.releaseReservation(operation)
+        assert.strictEqual(yield* store.reserve(localPart, two.tenantId, another), "reserved")
+        yield* store.releaseReservation(operation)
+        assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [false, false, false])
+      })
+    )
+  })
+
+  describe("a local part that has a mailbox", () => {
+    it.effect("is free for nobody, its own tenant included", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const { another, localPart, one, two } = yield* strangers
+        yield* Sample.stored(one, { localPart })
+        assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [false, false, false])
+        assert.strictEqual(yield* store.reserve(localPart, one.tenantId, another), "taken")
+        assert.strictEqual(yield* store.reserve(localPart, two.tenantId, another), "taken")
+      })
+    )
+
+    it.effect("stays so although the operation that made it gives up its reservation", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const { localPart, one, operation, two } = yield* strangers
+        yield* store.reserve(localPart, one.tenantId, operation)
+        const mailbox = yield* Sample.mailbox(one, { localPart })
+        yield* store.create(mailbox, operation)
+        yield* store.releaseReservation(operation)
+        assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [false, false, false])
+        assert.deepStrictEqual(yield* store.list(one.tenantId), [mailbox])
+        yield* store.remove(one.tenantId, mailbox.mailboxId)
+        yield* store.releaseReservation(operation)
+        assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [true, false, false])
+      })
+    )
+
+    it.effect("is no other, however alike: case, dots and tags are part of it", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const { localPart, one, two } = yield* strangers
+        yield* Sample.stored(one, { localPart })
+        for (const like of [
+          `${localPart}.x`,
+          `${localPart}+x`,
+          localPart.slice(0, -1),
+          `${localPart}_`,
+          `${localPart}%`
+        ]) {
+          assert.isTrue(yield* store.isAvailable(like, two.tenantId), like)
+        }
+      })
+    )
+  })
+
+  describe("a local part whose mailbox was deleted", () => {
+    it.effect("belongs for ever to the tenant that first had it", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const { another, localPart, one, operation, two } = yield* strangers
+        const mailbox = yield* Sample.stored(one, { localPart })
+        yield* store.remove(one.tenantId, mailbox.mailboxId)
+        assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [true, false, false])
+        assert.strictEqual(yield* store.reserve(localPart, two.tenantId, another), "taken")
+        assert.strictEqual(yield* store.reserve(localPart, one.tenantId, operation), "reserved")
+        const again = yield* Sample.mailbox(one, { localPart })
+        yield* store.create(again, operation)
+        assert.deepStrictEqual(yield* store.findActive([localPart]), [again])
+        yield* store.remove(one.tenantId, again.mailboxId)
+        assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [true, false, false])
+      })
+    )
+
+    it.effect("stays that tenant's when an operation of its own gives it up unpaid", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const { another, localPart, one, operation, two } = yield* strangers
+        const mailbox = yield* Sample.stored(one, { localPart })
+        yield* store.remove(one.tenantId, mailbox.mailboxId)
+        assert.strictEqual(yield* store.reserve(localPart, one.tenantId, operation), "reserved")
+        assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [false, false, false])
+        yield* store.releaseReservation(operation)
+        assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [true, false, false])
+        assert.strictEqual(yield* store.reserve(localPart, two.tenantId, another), "taken")
+      })
+    )
+  })
+
+  describe("reserve by many at once", () => {
+    it.effect("lets one have the local part", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const tenants = yield* TenantStore
+        const transactor = yield* Transactor
+        const localPart = yield* Fresh.word
+        const rivals = yield* Effect.forEach(Array.range(1, 12), () => Effect.all([Fresh.tenant, Fresh.id]))
+        const answers = yield* Effect.forEach(
+          rivals,
+          ([{ tenantId }, operationId]) =>
+            transactor.transact(
+              Effect.andThen(tenants.lock([tenantId]), store.reserve(localPart, tenantId, operationId))
+            ),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(answers.filter((answer) => answer === "reserved").length, 1)
+        const [{ tenantId }, operationId] = rivals[answers.indexOf("reserved")]!
+        assert.strictEqual(yield* store.reserve(localPart, tenantId, operationId), "reserved", "who won still holds it")
+      })
+    )
+
+    it.effect("lets the next one have it when the first was rolled back", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const transactor = yield* Transactor
+        const { another, localPart, one, operation, two } = yield* strangers
+        const reserved = yield* Deferred.make<void>()
+        const failing = yield* Effect.forkChild(
+          transactor
+            .transact(
+              Effect.gen(function* () {
+                assert.strictEqual(yield* store.reserve(localPart, one.tenantId, operation), "reserved")
+                yield* Deferred.succeed(reserved, undefined)
+                for (const _ of Array.range(1, 20)) yield* Effect.yieldNow
+                return yield* Effect.fail("no")
+              })
+            )
+            .pipe(Effect.exit)
+        )
+        yield* Deferred.await(reserved)
+        assert.strictEqual(yield* store.reserve(localPart, two.tenantId, another), "reserved")
+        yield* Fiber.join(failing)
+        assert.strictEqual(yield* store.reserve(localPart, one.tenantId, operation), "taken")
+      })
+    )
+
+    it.effect("lets one of its first tenant's operations have it after a deletion", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const { mailbox, tenantId } = yield* Sample.owner
+        yield* store.remove(tenantId, mailbox.mailboxId)
+        const operations = yield* Effect.forEach(Array.range(1, 8), () => Fresh.id)
+        const answers = yield* Effect.forEach(
+          operations,
+          (operationId) => store.reserve(mailbox.localPart, tenantId, operationId),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(answers.filter((answer) => answer === "reserved").length, 1)
+      })
+    )
+  })
+}

@@ -1,0 +1,271 @@
+import { TenantStore, Transactor, walletAddress } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Array, Deferred, Effect, Fiber, Option } from "effect"
+import { type ContractTests, defineContract, needing } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
+import { rolledBack } from "../RolledBack.ts"
+
+const ensureTests: ContractTests<TenantStore> = (it) => {
+  describe("ensure", () => {
+    it.effect("makes the candidate a tenant where its wallet has none", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const transactor = yield* Transactor
+        const candidate = { ...(yield* Fresh.candidate), tokenVersion: 7 }
+        assert.deepStrictEqual(yield* transactor.transact(store.ensure(candidate)), candidate)
+        assert.deepStrictEqual(yield* store.find(candidate.tenantId), Option.some(candidate))
+        assert.deepStrictEqual(yield* store.findByWallet(candidate.wallet), Option.some(candidate))
+      })
+    )
+
+    it.effect("gives the tenant that the wallet has, as it is, and stores nothing of the candidate", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const transactor = yield* Transactor
+        const tenant = yield* Fresh.tenant
+        yield* store.revokeTokens(tenant.tenantId)
+        const current = Option.getOrThrow(yield* store.find(tenant.tenantId))
+        const candidate = { ...(yield* Fresh.candidate), wallet: tenant.wallet }
+        assert.deepStrictEqual(yield* transactor.transact(store.ensure(candidate)), current)
+        assert.deepStrictEqual(yield* store.find(candidate.tenantId), Option.none())
+        assert.deepStrictEqual(yield* store.findByWallet(tenant.wallet), Option.some(current))
+      })
+    )
+
+    it.effect("gives the same tenant to all who ask for one wallet at once", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const transactor = yield* Transactor
+        const wallet = yield* Fresh.wallet
+        const candidates = yield* Effect.forEach(Array.range(1, 12), () => Fresh.candidate)
+        const tenants = yield* Effect.forEach(
+          candidates,
+          (candidate) => transactor.transact(store.ensure({ ...candidate, wallet })),
+          { concurrency: "unbounded" }
+        )
+        const stored = Option.getOrThrow(yield* store.findByWallet(wallet))
+        assert.include(
+          candidates.map(({ tenantId }) => tenantId),
+          stored.tenantId
+        )
+        for (const tenant of tenants) assert.deepStrictEqual(tenant, stored)
+      })
+    )
+
+    it.effect("leaves the wallet free when its transaction is rolled back", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const transactor = yield* Transactor
+        const candidate = yield* Fresh.candidate
+        yield* rolledBack(store.ensure(candidate))
+        assert.deepStrictEqual(yield* store.find(candidate.tenantId), Option.none())
+        assert.deepStrictEqual(yield* store.findByWallet(candidate.wallet), Option.none())
+        const next = { ...(yield* Fresh.candidate), wallet: candidate.wallet }
+        assert.deepStrictEqual(yield* transactor.transact(store.ensure(next)), next)
+      })
+    )
+  })
+}
+
+const findTests: ContractTests<TenantStore> = (it) => {
+  describe("find, findByWallet and findTokenVersions", () => {
+    it.effect("find nothing that was not stored", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        assert.deepStrictEqual(yield* store.find(yield* Fresh.id), Option.none())
+        assert.deepStrictEqual(yield* store.findByWallet(yield* Fresh.wallet), Option.none())
+        assert.deepStrictEqual(yield* store.findTokenVersions([yield* Fresh.id]), new Map())
+        assert.deepStrictEqual(yield* store.findTokenVersions([]), new Map())
+      })
+    )
+
+    it.effect("tell tenants apart", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const [one, two] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
+        assert.deepStrictEqual(yield* store.find(one.tenantId), Option.some(one))
+        assert.deepStrictEqual(yield* store.findByWallet(two.wallet), Option.some(two))
+      })
+    )
+
+    it.effect("give the token versions of those that exist", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const [one, two, three] = yield* Effect.all([Fresh.tenant, Fresh.tenant, Fresh.tenant])
+        const revoked = Option.getOrThrow(yield* store.revokeTokens(two.tenantId))
+        const asked = [two.tenantId, yield* Fresh.id, one.tenantId, two.tenantId]
+        const expected = new Map([
+          [one.tenantId, one.tokenVersion],
+          [two.tenantId, revoked.tokenVersion]
+        ])
+        assert.deepStrictEqual(yield* store.findTokenVersions(asked), expected)
+        assert.isTrue((yield* store.findTokenVersions([three.tenantId])).has(three.tenantId))
+      })
+    )
+
+    it.effect("find every wallet there can be", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const transactor = yield* Transactor
+        const random = (yield* Fresh.wallet).slice(12)
+        for (const digits of ["0000000000", "ffffffffff", "e000000000"]) {
+          const candidate = { ...(yield* Fresh.candidate), wallet: walletAddress(`0x${digits}${random}`) }
+          yield* transactor.transact(store.ensure(candidate))
+          assert.deepStrictEqual(yield* store.findByWallet(candidate.wallet), Option.some(candidate))
+        }
+      })
+    )
+  })
+}
+
+const revokeTests: ContractTests<TenantStore> = (it) => {
+  describe("revokeTokens", () => {
+    it.effect("raises the token version, and nothing else, of that tenant alone", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const [tenant, other] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
+        const revoked = Option.getOrThrow(yield* store.revokeTokens(tenant.tenantId))
+        assert.isAbove(revoked.tokenVersion, tenant.tokenVersion)
+        assert.deepStrictEqual({ ...revoked, tokenVersion: tenant.tokenVersion }, tenant)
+        assert.deepStrictEqual(yield* store.find(tenant.tenantId), Option.some(revoked))
+        assert.deepStrictEqual(yield* store.find(other.tenantId), Option.some(other))
+      })
+    )
+
+    it.effect("gives nothing for a tenant that does not exist", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const unknown = yield* Fresh.id
+        assert.deepStrictEqual(yield* store.revokeTokens(unknown), Option.none())
+        assert.deepStrictEqual(yield* store.find(unknown), Option.none())
+      })
+    )
+
+    it.effect("never gives a version twice, however many revoke at once", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const tenant = yield* Fresh.tenant
+        const revoked = yield* Effect.forEach(Array.range(1, 10), () => store.revokeTokens(tenant.tenantId), {
+          concurrency: "unbounded"
+        })
+        const versions = revoked.map((each) => Option.getOrThrow(each).tokenVersion)
+        assert.strictEqual(new Set([tenant.tokenVersion, ...versions]).size, 11)
+      })
+    )
+
+    it.effect("is undone with its transaction", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const tenant = yield* Fresh.tenant
+        yield* rolledBack(store.revokeTokens(tenant.tenantId))
+        assert.deepStrictEqual(yield* store.find(tenant.tenantId), Option.some(tenant))
+      })
+    )
+  })
+}
+
+const lockTests: ContractTests<TenantStore> = (it, capabilities) => {
+  describe("lock", () => {
+    it.effect("takes no tenant, one twice, and one that does not exist", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const transactor = yield* Transactor
+        const { tenantId } = yield* Fresh.tenant
+        yield* transactor.transact(store.lock([]))
+        yield* transactor.transact(
+          Effect.gen(function* () {
+            yield* store.lock([tenantId, yield* Fresh.id, tenantId])
+            yield* store.lock([tenantId])
+          })
+        )
+      })
+    )
+
+    it.effect("lets one transaction at a time through until it ends, in whatever order tenants are named", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const transactor = yield* Transactor
+        const tenants = yield* Effect.forEach(Array.range(1, 3), () => Fresh.tenant)
+        const ids = tenants.map(({ tenantId }) => tenantId)
+        let inside = 0
+        let most = 0
+        yield* Effect.forEach(
+          Array.range(1, 18),
+          (n) =>
+            transactor.transact(
+              Effect.gen(function* () {
+                const turned = [...ids.slice(n % 3), ...ids.slice(0, n % 3)]
+                yield* store.lock(n % 2 === 0 ? turned : turned.toReversed())
+                most = Math.max(most, ++inside)
+                yield* store.find(ids[0]!)
+                for (const _ of Array.range(1, 5)) yield* Effect.yieldNow
+                inside--
+              })
+            ),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(most, 1)
+      })
+    )
+
+    it.effect("is held by who ensured the tenant too", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const transactor = yield* Transactor
+        const tenant = yield* Fresh.tenant
+        let inside = 0
+        let most = 0
+        yield* Effect.forEach(
+          Array.range(1, 12),
+          () =>
+            Effect.gen(function* () {
+              const candidate = yield* Fresh.candidate
+              yield* transactor.transact(
+                Effect.gen(function* () {
+                  const ensured = yield* store.ensure({ ...candidate, wallet: tenant.wallet })
+                  assert.strictEqual(ensured.tenantId, tenant.tenantId)
+                  most = Math.max(most, ++inside)
+                  yield* store.find(ensured.tenantId)
+                  for (const _ of Array.range(1, 5)) yield* Effect.yieldNow
+                  inside--
+                })
+              )
+            }),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(most, 1)
+      })
+    )
+
+    const apart = needing(capabilities.concurrentTransactions, "keeps no other tenant waiting")
+    it.effect.skipIf(apart.missing)(apart.name, () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const transactor = yield* Transactor
+        const [one, two] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
+        const [held, proceed] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
+        const holder = yield* Effect.forkChild(
+          transactor.transact(
+            Effect.andThen(
+              store.lock([one.tenantId]),
+              Effect.andThen(Deferred.succeed(held, undefined), Deferred.await(proceed))
+            )
+          )
+        )
+        yield* Deferred.await(held)
+        yield* transactor.transact(store.lock([two.tenantId]))
+        assert.deepStrictEqual(yield* store.find(one.tenantId), Option.some(one), "readers do not wait either")
+        yield* Deferred.succeed(proceed, undefined)
+        yield* Fiber.join(holder)
+      })
+    )
+  })
+}
+
+/** What every `TenantStore` does. */
+export const TenantStoreContract = defineContract<TenantStore>("TenantStore", (it, capabilities) => {
+  ensureTests(it, capabilities)
+  findTests(it, capabilities)
+  revokeTests(it, capabilities)
+  lockTests(it, capabilities)
+})

@@ -1,0 +1,93 @@
+import { Lookup, type Mailbox, MailboxStore, type TenantId } from "@agentos/core"
+import { Effect, Layer } from "effect"
+import { dropUnusedMail } from "./InboundMailStoreMemory.ts"
+import { MemoryDatabase } from "./MemoryDatabase.ts"
+import type { LocalPartRow, Tables } from "./Tables.ts"
+
+/** Mailboxes in memory, and whose each local part is. */
+export const layer = Layer.effect(
+  MailboxStore,
+  Effect.map(MemoryDatabase, ({ run, tables }) => {
+    const { localParts, mailboxes, messages } = tables
+
+    const owned = (tenantId: TenantId, mailboxId: string): Mailbox | undefined => {
+      const mailbox = mailboxes.get(mailboxId)
+      return mailbox?.tenantId === tenantId ? mailbox : undefined
+    }
+
+    return MailboxStore.of({
+      find: (tenantId, mailboxId) =>
+        run(() => {
+          const mailbox = owned(tenantId, mailboxId)
+          if (mailbox !== undefined) return Lookup.owned(mailbox)
+          return mailboxes.has(mailboxId) ? Lookup.foreign : Lookup.missing
+        }),
+      list: (tenantId) => run(() => mailboxes.where("tenant", tenantId).toSorted(oldestFirst)),
+      findActive: (parts) =>
+        run(() =>
+          [...new Set(parts)].flatMap((part) => mailboxes.where("localPart", part)).filter(({ active }) => active)
+        ),
+      isAvailable: (localPart, tenantId) => run(() => isAvailable(tables, localPart, tenantId, null)),
+      reserve: (localPart, tenantId, operationId) =>
+        run(() => {
+          if (!isAvailable(tables, localPart, tenantId, operationId)) return "taken"
+          localParts.set(localPart, { ...rowOf(tables, localPart), heldBy: operationId })
+          return "reserved"
+        }),
+      releaseReservation: (operationId) =>
+        run(() => {
+          for (const row of localParts.where("heldBy", operationId)) {
+            if (row.owner === null) localParts.delete(row.localPart)
+            else localParts.set(row.localPart, { ...row, heldBy: null })
+          }
+        }),
+      create: (mailbox, operationId) =>
+        run(() => {
+          const { localPart, mailboxId, tenantId } = mailbox
+          if (localParts.get(localPart)?.heldBy !== operationId) {
+            throw new Error(`operation ${operationId} holds no reservation of ${localPart}`)
+          }
+          localParts.set(localPart, { localPart, owner: tenantId, heldBy: null })
+          mailboxes.set(mailboxId, mailbox)
+        }),
+      update: (mailbox) =>
+        run(() => {
+          if (owned(mailbox.tenantId, mailbox.mailboxId) === undefined) return false
+          mailboxes.set(mailbox.mailboxId, mailbox)
+          return true
+        }),
+      remove: (tenantId, mailboxId) =>
+        run(() => {
+          if (owned(tenantId, mailboxId) === undefined) return undefined
+          const removed = messages.where("mailbox", mailboxId)
+          mailboxes.delete(mailboxId)
+          for (const { inboundMailId, message } of removed) {
+            messages.delete(message.messageId)
+            if (inboundMailId !== null) dropUnusedMail(tables, inboundMailId)
+          }
+          return removed.length
+        })
+    })
+  })
+)
+
+const oldestFirst = (a: Mailbox, b: Mailbox): number =>
+  a.createdAt - b.createdAt || (a.mailboxId < b.mailboxId ? -1 : 1)
+
+const rowOf = ({ localParts }: Tables, localPart: string): LocalPartRow =>
+  localParts.get(localPart) ?? { localPart, owner: null, heldBy: null }
+
+/** Whether a tenant (null: a wallet that is none yet) may have the local part, seen from an operation of its own or from none. */
+const isAvailable = (
+  tables: Tables,
+  localPart: string,
+  tenantId: TenantId | null,
+  operationId: string | null
+): boolean => {
+  const { heldBy, owner } = rowOf(tables, localPart)
+  return (
+    tables.mailboxes.where("localPart", localPart).length === 0 &&
+    (heldBy === null || heldBy === operationId) &&
+    (owner === null || owner === tenantId)
+  )
+}

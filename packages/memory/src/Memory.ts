@@ -1,0 +1,22 @@
+import { Layer } from "effect"
+import * as EventSignalMemory from "./EventSignalMemory.ts"
+import * as EventStoreMemory from "./EventStoreMemory.ts"
+import * as InboundMailStoreMemory from "./InboundMailStoreMemory.ts"
+import * as MailboxStoreMemory from "./MailboxStoreMemory.ts"
+import { MemoryDatabase } from "./MemoryDatabase.ts"
+import * as MessageStoreMemory from "./MessageStoreMemory.ts"
+import * as OperationStoreMemory from "./OperationStoreMemory.ts"
+import * as TenantStoreMemory from "./TenantStoreMemory.ts"
+import * as TransactorMemory from "./TransactorMemory.ts"
+
+/** Every storage port, on one database of its own in memory. */
+export const layer = Layer.mergeAll(
+  EventSignalMemory.layer,
+  EventStoreMemory.layer,
+  InboundMailStoreMemory.layer,
+  MailboxStoreMemory.layer,
+  MessageStoreMemory.layer,
+  OperationStoreMemory.layer,
+  TenantStoreMemory.layer,
+  TransactorMemory.layer
+).pipe(Layer.provide(MemoryDatabase.layer))

@@ -1,0 +1,71 @@
+import { Lookup, type Message, MessageStore, type MessageSummary, type NewMessage, type Position } from "@agentos/core"
+import { Effect, Layer } from "effect"
+import { MemoryDatabase } from "./MemoryDatabase.ts"
+import { compositeKey } from "./Tables.ts"
+
+/** Messages in memory, and the addresses that a tenant may no longer write to. */
+export const layer = Layer.effect(
+  MessageStore,
+  Effect.map(MemoryDatabase, ({ run, tables: { mailboxes, messages, suppressions } }) => {
+    const isNew = ({ duplicateKey, message: { mailboxId, messageId } }: NewMessage): boolean =>
+      mailboxes.has(mailboxId) &&
+      !messages.has(messageId) &&
+      (duplicateKey === null || messages.where("duplicateKey", compositeKey(mailboxId, duplicateKey)).length === 0)
+
+    return MessageStore.of({
+      insert: (batch) =>
+        run(() => {
+          const inserted = new Set<string>()
+          for (const row of batch) {
+            if (!isNew(row)) continue
+            messages.set(row.message.messageId, row)
+            inserted.add(row.message.messageId)
+          }
+          return inserted
+        }),
+      find: (tenantId, messageId) =>
+        run(() => {
+          const message = messages.get(messageId)?.message
+          if (message === undefined) return Lookup.missing
+          return message.tenantId === tenantId ? Lookup.owned(message) : Lookup.foreign
+        }),
+      list: (tenantId, mailboxId, after, limit) =>
+        run(() =>
+          messages
+            .where("tenant", tenantId)
+            .map(({ message }) => message)
+            .filter((message) => (mailboxId ?? message.mailboxId) === message.mailboxId && follows(message, after))
+            .toSorted(newestFirst)
+            .slice(0, limit)
+            .map(summaryOf)
+        ),
+      findThreads: (mailboxIds, messageIdHeaders) =>
+        run(() => {
+          const threads = new Map<string, string>()
+          for (const mailboxId of mailboxIds) {
+            const [newest] = messageIdHeaders
+              .flatMap((header) => messages.where("header", compositeKey(mailboxId, header)))
+              .map(({ message }) => message)
+              .toSorted(newestFirst)
+            if (newest !== undefined) threads.set(mailboxId, newest.threadId)
+          }
+          return threads
+        }),
+      findSuppressed: (tenantId, addresses) =>
+        run(() => [...new Set(addresses)].filter((address) => suppressions.has(compositeKey(tenantId, address)))),
+      suppress: (tenantId, addresses, reason) =>
+        run(() => {
+          for (const address of addresses) suppressions.set(compositeKey(tenantId, address), reason)
+        })
+    })
+  })
+)
+
+const newestFirst = (a: Message, b: Message): number =>
+  b.createdAt - a.createdAt || (a.messageId > b.messageId ? -1 : 1)
+
+/** Whether a message comes after a position in a list that begins with the newest. */
+const follows = ({ createdAt, messageId }: Message, after: Position | undefined): boolean =>
+  after === undefined || createdAt < after.createdAt || (createdAt === after.createdAt && messageId < after.id)
+
+const summaryOf = ({ html: _, text: __, ...summary }: Message): MessageSummary => summary

@@ -1,0 +1,4 @@
+import { InboundMailStoreContract } from "@agentos/contract-tests"
+import { memoryHarness } from "./MemoryHarness.ts"
+
+InboundMailStoreContract(memoryHarness)

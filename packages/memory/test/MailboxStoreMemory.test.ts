@@ -1,0 +1,4 @@
+import { MailboxStoreContract } from "@agentos/contract-tests"
+import { memoryHarness } from "./MemoryHarness.ts"
+
+MailboxStoreContract(memoryHarness)

@@ -1,0 +1,4 @@
+import { MessageStoreContract } from "@agentos/contract-tests"
+import { memoryHarness } from "./MemoryHarness.ts"
+
+MessageStoreContract(memoryHarness)

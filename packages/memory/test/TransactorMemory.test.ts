@@ -1,0 +1,4 @@
+import { TransactorContract } from "@agentos/contract-tests"
+import { memoryHarness } from "./MemoryHarness.ts"
+
+TransactorContract(memoryHarness)
