@@ -1,2 +1,21 @@
+export { AgentOsApi } from "./AgentOsApi.ts"
 export * from "./PublicPath.ts"
 export * from "./RealtimeMessage.ts"
+export * from "./SuccessEnvelope.ts"
+
+export * from "./discovery/ApiDescription.ts"
+export * from "./discovery/ApiIdentity.ts"
+export * from "./discovery/ServiceRecord.ts"
+
+export * from "./error/ErrorEnvelope.ts"
+export type { FailedRequest } from "./error/ErrorParts.ts"
+export * from "./error/ErrorStatus.ts"
+export * from "./error/RequestError.ts"
+export * from "./error/WireError.ts"
+
+export { errorsByStatus, routerPath } from "./operation/Endpoint.ts"
+export { type Operation, takesBody } from "./operation/Operation.ts"
+export { OPERATIONS } from "./operation/Operations.ts"
+
+export * from "./openapi/OpenApiDocument.ts"
+export type { JsonObject } from "./openapi/JsonSchemaMending.ts"

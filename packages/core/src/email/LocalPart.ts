@@ -3,7 +3,7 @@ import { Schema } from "effect"
 /** RFC 5321, section 4.5.3.1.1. */
 const LIMIT = 64
 /** A dot-atom (RFC 5322, section 3.2.3) without `+`, which marks a tag on inbound mail and never a mailbox. */
-const PATTERN = /^[a-z0-9!#$%&'*/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*/=?^_`{|}~-]+)*$/i
+const PATTERN = /^[A-Za-z0-9!#$%&'*/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*/=?^_`{|}~-]+)*$/u
 
 /**
  * What stands before the @ of a mailbox, in any case; `fold` gives the one form that is kept.

@@ -99,7 +99,7 @@ export class PaidOperations extends Context.Service<
           return yield* invalid("Idempotency-Key", `at most ${IDEMPOTENCY_KEY_LIMIT} characters`)
         }
         if (paymentSignature !== null && (idempotencyKey === null || idempotencyKey === "")) {
-          return yield* invalid("Idempotency-Key", "required beside PAYMENT-SIGNATURE; nothing was charged")
+          return yield* invalid("Idempotency-Key", "required beside PAYMENT-SIGNATURE")
         }
       })
 

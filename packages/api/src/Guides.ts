@@ -1,0 +1,16 @@
+import { serviceEntry } from "@agentos/core"
+import { Schema } from "effect"
+import { LLMS_PATH, OPENAPI_PATH } from "./PublicPath.ts"
+
+/** Where everything is explained; part of every error. */
+export const Guides = Schema.Struct({
+  llms: Schema.String,
+  serviceCatalog: Schema.String,
+  openapi: Schema.String
+}).annotate({ identifier: "Guides" })
+
+export const GUIDES: typeof Guides.Type = {
+  llms: LLMS_PATH,
+  serviceCatalog: serviceEntry("discovery.services").path,
+  openapi: OPENAPI_PATH
+}

@@ -1,0 +1,9 @@
+import { Usdt } from "@agentos/core"
+import { Schema } from "effect"
+
+/** An amount of money: a decimal text, so that nothing is lost on the way, and its asset. */
+export const PriceRecord = Schema.Struct({
+  amount: Schema.String.check(Schema.isPattern(/^\d+\.\d{2,6}$/u)),
+  asset: Schema.Literal(Usdt.ASSET)
+}).annotate({ identifier: "Price" })
+export type PriceRecord = typeof PriceRecord.Type

@@ -1,0 +1,72 @@
+import {
+  type Capabilities,
+  isAvailable,
+  isStartHere,
+  type ServiceEntry,
+  ServiceId,
+  SERVICES,
+  Usdt
+} from "@agentos/core"
+import { Schema } from "effect"
+import { GUIDES, Guides } from "../Guides.ts"
+import { PriceRecord } from "../Price.ts"
+import { DOCS_PATH } from "../PublicPath.ts"
+import { API_NAME, API_VERSION } from "./ApiIdentity.ts"
+
+/** Whether money and messages are real, or those of a sandbox on somebody's machine. */
+export const Environment = Schema.Literals(["production", "sandbox"])
+export type Environment = typeof Environment.Type
+
+/** The compact catalog: what this is, how to authenticate, what there is and where it is explained. */
+export const ApiDescription = Schema.Struct({
+  name: Schema.String,
+  version: Schema.String,
+  environment: Environment,
+  authentication: Schema.Struct({
+    scheme: Schema.Literal("bearer"),
+    tokenPrefix: Schema.String,
+    startHere: Schema.Array(ServiceId),
+    rules: Schema.Array(Schema.String)
+  }),
+  guides: Schema.Struct({ ...Guides.fields, docs: Schema.String }),
+  services: Schema.Array(
+    Schema.Struct({
+      serviceId: ServiceId,
+      method: Schema.Literals(["GET", "POST"]),
+      path: Schema.String,
+      price: Schema.NullOr(PriceRecord)
+    })
+  )
+}).annotate({ identifier: "ApiDescription" })
+export type ApiDescription = typeof ApiDescription.Type
+
+const RULES: ReadonlyArray<string> = [
+  "Begin with a start-here service: call it without Authorization, pay the challenge in its PAYMENT-REQUIRED header with an x402 version 2 client, and repeat the identical request with PAYMENT-SIGNATURE and Idempotency-Key. The answer holds your access token.",
+  "Send the token as `Authorization: Bearer <ACCESS_TOKEN>` on every other operation but discovery. It opens all services of the wallet that paid, and does not expire.",
+  "Payments on operations with a token come from the token's own wallet.",
+  "GET /api/v1/events/realtime-token gives a credential of 15 minutes for the WebSocket. The access token itself is never part of a URL."
+]
+
+const toCompact = ({ method, path, price, serviceId }: ServiceEntry) => ({
+  serviceId,
+  method,
+  path,
+  price: price === null ? null : Usdt.toPrice(price)
+})
+
+/** What `GET /api/v1` says on a server with these capabilities. */
+export const apiDescription = (environment: Environment, capabilities: Capabilities): ApiDescription => ({
+  name: API_NAME,
+  version: API_VERSION,
+  environment,
+  authentication: {
+    scheme: "bearer",
+    tokenPrefix: "at_v1",
+    startHere: SERVICES.filter((entry) => isStartHere(entry) && isAvailable(entry, capabilities)).map(
+      ({ serviceId }) => serviceId
+    ),
+    rules: RULES
+  },
+  guides: { ...GUIDES, docs: DOCS_PATH },
+  services: SERVICES.map(toCompact)
+})

@@ -1,0 +1,68 @@
+import {
+  type Capabilities,
+  ErrorCode,
+  isAvailable,
+  isMarketplaceListing,
+  isStartHere,
+  type ServiceEntry,
+  serviceEntry,
+  ServiceId,
+  Usdt
+} from "@agentos/core"
+import { Schema } from "effect"
+import { PriceRecord } from "../Price.ts"
+
+const Method = Schema.Literals(["GET", "POST"])
+
+/** A service of the catalog, with everything an agent needs to decide on a call and to make it. */
+export const ServiceRecord = Schema.Struct({
+  serviceId: ServiceId,
+  method: Method,
+  path: Schema.String,
+  /** Null where nothing is charged. */
+  price: Schema.NullOr(PriceRecord),
+  authentication: Schema.Literals(["none", "x402-bootstrap", "bearer", "unavailable"]),
+  /** Whether a wallet without a token may begin with it. */
+  startHere: Schema.Boolean,
+  /** Whether this server offers it. */
+  available: Schema.Boolean,
+  marketplaceListing: Schema.Boolean,
+  guide: Schema.String,
+  purpose: Schema.String,
+  inputs: Schema.Array(
+    Schema.Struct({
+      name: Schema.String,
+      in: Schema.Literals(["body", "query", "path"]),
+      required: Schema.Boolean,
+      description: Schema.String
+    })
+  ),
+  errors: Schema.Array(ErrorCode),
+  nextActions: Schema.Array(
+    Schema.Struct({ serviceId: ServiceId, method: Method, path: Schema.String, why: Schema.String })
+  )
+}).annotate({ identifier: "Service" })
+export type ServiceRecord = typeof ServiceRecord.Type
+
+/** The record of a service on a server with these capabilities. */
+export const toServiceRecord = (entry: ServiceEntry, capabilities: Capabilities): ServiceRecord => {
+  const available = isAvailable(entry, capabilities)
+  return {
+    serviceId: entry.serviceId,
+    method: entry.method,
+    path: entry.path,
+    price: entry.price === null ? null : Usdt.toPrice(entry.price),
+    authentication: entry.authentication,
+    startHere: isStartHere(entry),
+    available,
+    marketplaceListing: isMarketplaceListing(entry, available),
+    guide: entry.guide,
+    purpose: entry.purpose,
+    inputs: entry.inputs.map((input) => ({ ...input })),
+    errors: [...entry.errors],
+    nextActions: entry.nextActions.map(({ serviceId, why }) => {
+      const { method, path } = serviceEntry(serviceId)
+      return { serviceId, method, path, why }
+    })
+  }
+}

@@ -1,0 +1,85 @@
+import { type CheckError, type CredentialRefused, type PaymentError, Usdt, type WrongCredential } from "@agentos/core"
+import { Match } from "effect"
+import type { ErrorParts, FailedRequest } from "./ErrorParts.ts"
+import { again, callOf, listOf } from "./NextCalls.ts"
+
+/** Every error that the domain answers a request with. */
+export type DomainError = CheckError | CredentialRefused | WrongCredential | PaymentError
+
+/** RFC 6750, section 3. */
+const challengeBearer = { "WWW-Authenticate": 'Bearer error="invalid_token"' }
+
+const retryAfter = (seconds: number) => ({ "Retry-After": `${seconds}` })
+
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
+
+/** What each error of the domain is on the wire. The compiler holds it complete. */
+export const domainErrorParts = (error: DomainError, request: FailedRequest): ErrorParts =>
+  Match.valueTags(error, {
+    InvalidRequest: ({ issues, message }): ErrorParts => {
+      const [only, ...more] = issues
+      const text = only !== undefined && more.length === 0 && only.path !== "" ? `${only.path}: ${message}` : message
+      return { code: "INVALID_REQUEST", message: sentence(text), issues }
+    },
+    ResourceNotFound: ({ id, kind }): ErrorParts => ({
+      code: "RESOURCE_NOT_FOUND",
+      message: `There is no ${kind} ${id}.`,
+      next: listOf(kind)
+    }),
+    ResourceNotOwned: ({ id, kind }): ErrorParts => ({
+      code: "RESOURCE_NOT_OWNED",
+      message: `The ${kind} ${id} belongs to another tenant; use one of your own.`,
+      next: listOf(kind)
+    }),
+    Conflict: ({ message }): ErrorParts => ({ code: "CONFLICT", message: sentence(message) }),
+    CredentialRefused: ({ message }): ErrorParts => ({
+      code: "AUTH_REQUIRED",
+      message: `${sentence(message)} Send the access token that a start-here service gave you, or begin with one.`,
+      next: callOf("email.mailbox.create"),
+      headers: challengeBearer
+    }),
+    WrongCredential: ({ message }): ErrorParts => ({
+      code: "INVALID_TOKEN",
+      message: sentence(message),
+      headers: challengeBearer
+    }),
+    PaymentRequired: ({ challenge, reason }): ErrorParts => ({
+      code: "PAYMENT_REQUIRED",
+      message: `${reason === null ? costs(request) : `The payment was not taken: ${sentence(reason)}`} Pay the challenge in the PAYMENT-REQUIRED header, and repeat the identical request with PAYMENT-SIGNATURE and an Idempotency-Key.`,
+      next: again(request),
+      headers: { "PAYMENT-REQUIRED": challenge }
+    }),
+    IdempotencyConflict: ({ message, paymentState }): ErrorParts => ({
+      code: "IDEMPOTENCY_CONFLICT",
+      message: sentence(message),
+      paymentState
+    }),
+    PayerMismatch: ({ payer }): ErrorParts => ({
+      code: "FORBIDDEN",
+      message: `The payment is signed by ${payer}, which is not the wallet of this access token. Pay from the token's wallet, or call with the payer's own token.`
+    }),
+    PaymentPending: ({ operationId, paymentState, retryAfterSeconds }): ErrorParts => ({
+      code: "PAYMENT_PENDING",
+      message: `Operation ${operationId} is under way. Repeat the identical request, with the same Idempotency-Key and PAYMENT-SIGNATURE, in ${retryAfterSeconds} s; do not sign another payment.`,
+      retryable: true,
+      paymentState,
+      next: again(request),
+      headers: retryAfter(retryAfterSeconds)
+    }),
+    OperationDelayed: ({ message, paymentState, retryAfterSeconds }): ErrorParts => ({
+      code: "PROVIDER_TEMPORARY_FAILURE",
+      message: `${sentence(message)} Repeat the identical request, with the same Idempotency-Key and PAYMENT-SIGNATURE, in ${retryAfterSeconds} s: it is charged once at most.`,
+      retryable: true,
+      paymentState,
+      next: again(request),
+      headers: retryAfter(retryAfterSeconds)
+    }),
+    OperationRejected: ({ message, operationId, paymentState }): ErrorParts => ({
+      code: "PROVIDER_REJECTED",
+      message: `${sentence(message)} Operation ${operationId} can't be done; its payment ${paymentState === "refunded" ? "has gone back" : "goes back"} to the wallet that made it.`,
+      paymentState
+    })
+  })
+
+const costs = ({ entry }: FailedRequest): string =>
+  entry === null || entry.price === null ? "This has to be paid." : `This costs ${Usdt.toDecimal(entry.price)} USDT.`

@@ -1,0 +1,26 @@
+import type { CatalogEntry, ErrorCode, Issue, PaymentState } from "@agentos/core"
+import type { NextCall, Onboarding } from "./ErrorEnvelope.ts"
+
+/** The request that failed, as far as its error speaks of it. */
+export interface FailedRequest {
+  readonly requestId: string
+  readonly method: string
+  readonly path: string
+  /** The operation that it was for; null when it was for none. */
+  readonly entry: CatalogEntry | null
+}
+
+/** What is peculiar to an error on the wire. What all errors have is added to it. */
+export interface ErrorParts {
+  readonly code: ErrorCode
+  /** What happened and what to do. Where nothing was charged, that is added to it. */
+  readonly message: string
+  /** False when left out. */
+  readonly retryable?: boolean
+  /** `none` when left out. */
+  readonly paymentState?: PaymentState
+  readonly next?: NextCall | undefined
+  readonly issues?: ReadonlyArray<Issue>
+  readonly onboarding?: Onboarding
+  readonly headers?: Readonly<Record<string, string>>
+}

@@ -1,0 +1,34 @@
+import type { ErrorCode } from "@agentos/core"
+
+/** The HTTP status of each error code: one each, so that the code alone says what the status was. */
+export const ERROR_STATUS = {
+  INVALID_REQUEST: 400,
+  AUTH_REQUIRED: 401,
+  INVALID_TOKEN: 401,
+  PAYMENT_REQUIRED: 402,
+  FORBIDDEN: 403,
+  RESOURCE_NOT_OWNED: 403,
+  RESOURCE_NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  REQUEST_TIMEOUT: 408,
+  CONFLICT: 409,
+  IDEMPOTENCY_CONFLICT: 409,
+  PAYMENT_PENDING: 409,
+  ALLOWANCE_EXHAUSTED: 409,
+  NUMBER_EXPIRING: 409,
+  NUMBER_RELEASED: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  URI_TOO_LONG: 414,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  UPGRADE_REQUIRED: 426,
+  ONBOARDING_REQUIRED: 428,
+  RATE_LIMITED: 429,
+  HEADERS_TOO_LARGE: 431,
+  INTERNAL_ERROR: 500,
+  PROVIDER_TEMPORARY_FAILURE: 502,
+  PROVIDER_REJECTED: 502,
+  SERVICE_UNAVAILABLE: 503
+} as const satisfies Readonly<Record<ErrorCode, number>>
+
+/** Every status that an error can have. */
+export type ErrorStatus = (typeof ERROR_STATUS)[ErrorCode]

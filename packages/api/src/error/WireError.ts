@@ -1,0 +1,45 @@
+import { GUIDES } from "../Guides.ts"
+import { type DomainError, domainErrorParts } from "./DomainErrorParts.ts"
+import type { ErrorEnvelope } from "./ErrorEnvelope.ts"
+import type { ErrorParts, FailedRequest } from "./ErrorParts.ts"
+import { ERROR_STATUS } from "./ErrorStatus.ts"
+import { isRequestError, type RequestError } from "./RequestError.ts"
+import { requestErrorParts } from "./RequestErrorParts.ts"
+
+/** Every way in which a request can fail. */
+export type ApiError = DomainError | RequestError
+
+/** An error as it goes to the client. */
+export interface WireError {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: ErrorEnvelope
+}
+
+/** The error on the wire: status, headers and envelope. */
+export const toWireError = (error: ApiError, request: FailedRequest): WireError => {
+  const parts = isRequestError(error) ? requestErrorParts(error, request) : domainErrorParts(error, request)
+  const { code, headers, issues, next, onboarding, retryable } = parts
+  const isPaid = request.entry !== null && request.entry.price !== null
+  return {
+    status: ERROR_STATUS[code],
+    headers: headers ?? {},
+    body: {
+      error: {
+        code,
+        message: isPaid ? withMoney(parts) : parts.message,
+        requestId: request.requestId,
+        retryable: retryable ?? false,
+        ...(isPaid ? { paymentState: parts.paymentState ?? "none" } : {}),
+        ...(next === undefined ? {} : { next }),
+        ...(issues === undefined ? {} : { issues }),
+        ...(onboarding === undefined ? {} : { onboarding })
+      },
+      guides: GUIDES
+    }
+  }
+}
+
+/** Says that nothing was charged, where nothing was. */
+const withMoney = ({ message, paymentState }: ErrorParts): string =>
+  paymentState === undefined || paymentState === "none" ? `${message} Nothing was charged.` : message

@@ -1,0 +1,27 @@
+import { Timestamp } from "@agentos/core"
+import { Schema, SchemaGetter } from "effect"
+
+/** RFC 3339, section 5.6, in the profile that JSON Schema calls `date-time`. */
+const PATTERN = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/
+
+const isDateTime = (text: string): boolean => PATTERN.test(text) && !Number.isNaN(Date.parse(text))
+
+const DateTimeText = Schema.String.check(
+  Schema.makeFilter(
+    (text: string) => isDateTime(text) || "Expected a date and time with its offset, as 2026-01-31T12:00:00Z",
+    {
+      toJsonSchema: () => ({ type: "string", format: "date-time" })
+    }
+  )
+)
+
+/**
+ * A moment in a request: a date and time with its offset from UTC. Digits
+ * beyond the millisecond are dropped; moments before 1970 are all one.
+ */
+export const DateTime = DateTimeText.pipe(
+  Schema.decodeTo(Timestamp.Timestamp, {
+    decode: SchemaGetter.transform((text: string) => Math.max(0, Date.parse(text))),
+    encode: SchemaGetter.transform((moment: number) => new Date(moment).toISOString())
+  })
+)

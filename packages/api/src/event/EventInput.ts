@@ -1,0 +1,42 @@
+import { EventStatus, Uuid } from "@agentos/core"
+import { Schema } from "effect"
+import { plainText } from "../PlainText.ts"
+import { DateTime } from "./DateTime.ts"
+
+const LIST_LIMIT = 100
+const REPLAY_LIMIT = 200
+const TYPES_LIMIT = 50
+const NAME_LIMIT = 128
+const CURSOR_LIMIT = 256
+
+const name = plainText(NAME_LIMIT)
+const types = Schema.Array(name).check(Schema.isMaxLength(TYPES_LIMIT))
+
+/** How many events to show at most. */
+export const ReplayEventsQuery = Schema.Struct({
+  limit: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: REPLAY_LIMIT })))
+})
+
+/** Which events to list: every part that is given must hold. `from` is inclusive, `to` exclusive. */
+export const ListEventsInput = Schema.Struct({
+  status: Schema.optionalKey(EventStatus),
+  types: Schema.optionalKey(types),
+  agentId: Schema.optionalKey(name),
+  service: Schema.optionalKey(name),
+  resourceId: Schema.optionalKey(name),
+  from: Schema.optionalKey(DateTime),
+  to: Schema.optionalKey(DateTime),
+  limit: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: LIST_LIMIT }))),
+  cursor: Schema.optionalKey(plainText(CURSOR_LIMIT))
+}).annotate({ identifier: "ListEventsInput" })
+export type ListEventsInput = typeof ListEventsInput.Type
+
+/** The event that is meant. */
+export const EventIdInput = Schema.Struct({ eventId: Uuid.Uuid }).annotate({ identifier: "EventIdInput" })
+
+/** Which events to acknowledge: those created before `before`, and of these types or this half alone. */
+export const AcknowledgeAllInput = Schema.Struct({
+  before: DateTime,
+  types: Schema.optionalKey(types),
+  service: Schema.optionalKey(name)
+}).annotate({ identifier: "AcknowledgeAllInput" })

@@ -1,0 +1,86 @@
+import { Schema } from "effect"
+import { OpenApi } from "effect/http-api"
+import { AgentOsApi } from "../AgentOsApi.ts"
+import { API_NAME, API_VERSION } from "../discovery/ApiIdentity.ts"
+import type { Operation } from "../operation/Operation.ts"
+import { OPERATIONS } from "../operation/Operations.ts"
+import { isObject, type JsonObject, mendSchema } from "./JsonSchemaMending.ts"
+import { ACCESS_TOKEN, HEADERS, operationDocument } from "./OperationDocument.ts"
+
+const operations: ReadonlyArray<Operation> = Object.values(OPERATIONS)
+
+const child = (json: Schema.Json | undefined, key: string): JsonObject => {
+  const value = isObject(json) ? json[key] : undefined
+  return isObject(value) ? value : {}
+}
+
+/** Every operation of the catalog, by path and method, in catalog order. */
+const paths = (generated: JsonObject, serverUrl: string): JsonObject => {
+  const found: Record<string, Record<string, JsonObject>> = {}
+  for (const operation of operations) {
+    const { method, path } = operation.entry
+    const key = method.toLowerCase()
+    const shapes = child(child(generated["paths"], path), key)
+    found[path] = { ...found[path], [key]: operationDocument(operation, shapes, serverUrl) }
+  }
+  return found
+}
+
+/** What the catalog says of each property of a body. */
+const described = (schema: JsonObject, descriptions: ReadonlyMap<string, string>): JsonObject => ({
+  ...schema,
+  properties: Object.fromEntries(
+    Object.entries(child(schema, "properties")).map(([name, property]) => {
+      const description = descriptions.get(name)
+      return [name, isObject(property) && description !== undefined ? { description, ...property } : property]
+    })
+  )
+})
+
+const bodyDescriptions = new Map(
+  operations.flatMap(({ entry }) =>
+    entry.inputs.filter((input) => input.in === "body").map(({ description, name }) => [name, description] as const)
+  )
+)
+
+/** Schemas that clients send are closed, and described by the catalog; those that they get may gain properties. */
+const schemas = (generated: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(child(generated["components"], "schemas")).map(([name, schema]) => {
+      const isInput = name.endsWith("Input")
+      const mended = mendSchema(schema, !isInput)
+      return [name, isInput && isObject(mended) ? described(mended, bodyDescriptions) : mended]
+    })
+  )
+
+/**
+ * The OpenAPI 3.1 document of the API as a server at `serverUrl` offers it: made
+ * from the contract, with the gaps of the generator mended.
+ */
+export const openApiDocument = (serverUrl: string): JsonObject => {
+  const generated = Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))(OpenApi.fromApi(AgentOsApi))
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: API_NAME,
+      version: API_VERSION,
+      summary: "Real mailboxes and telephone numbers for agents, paid per call by x402.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" }
+    },
+    servers: [{ url: serverUrl }],
+    tags: generated["tags"] ?? [],
+    paths: paths(generated, serverUrl),
+    components: {
+      securitySchemes: {
+        [ACCESS_TOKEN]: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "at_v1",
+          description: "The access token that a start-here operation gives. It opens every service of its wallet."
+        }
+      },
+      headers: HEADERS,
+      schemas: schemas(generated)
+    }
+  }
+}

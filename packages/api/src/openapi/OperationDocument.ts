@@ -1,0 +1,148 @@
+import { type CatalogEntry, type ErrorCode, IDEMPOTENCY_KEY_LIMIT, Usdt } from "@agentos/core"
+import { Schema } from "effect"
+import { errorsByStatus } from "../operation/Endpoint.ts"
+import { type Operation, takesBody } from "../operation/Operation.ts"
+import { isObject, type JsonObject, mendSchema } from "./JsonSchemaMending.ts"
+
+/** The name of the security scheme, and of the headers, among the components of the document. */
+export const ACCESS_TOKEN = "accessToken"
+
+const headerRef = (name: string): JsonObject => ({ $ref: `#/components/headers/${name}` })
+
+/** Response headers that several operations share. */
+export const HEADERS: JsonObject = {
+  RequestId: {
+    description: "The requestId of the body, which the server's log also has.",
+    required: true,
+    schema: { type: "string", format: "uuid" }
+  },
+  PaymentRequired: {
+    description: "The challenge: base64 of the x402 version 2 PaymentRequired object.",
+    required: true,
+    schema: { type: "string" }
+  },
+  PaymentResponse: {
+    description: "The receipt: base64 of the x402 version 2 SettlementResponse object.",
+    required: true,
+    schema: { type: "string" }
+  },
+  RetryAfter: {
+    description: "Seconds to wait before the same request is sent again, unchanged.",
+    schema: { type: "integer", minimum: 0 }
+  }
+}
+
+const PAYMENT_PARAMETERS: ReadonlyArray<JsonObject> = [
+  {
+    name: "PAYMENT-SIGNATURE",
+    in: "header",
+    required: false,
+    description:
+      "The payment: base64 of the x402 version 2 PaymentPayload. Absent on the first request, which is answered with the challenge; required on its paid repetition.",
+    schema: { type: "string" }
+  },
+  {
+    name: "Idempotency-Key",
+    in: "header",
+    required: false,
+    description:
+      "Required beside PAYMENT-SIGNATURE. A text of your own that names this one operation; reuse it, with the same body and payment, only to repeat the very same request.",
+    schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_LIMIT }
+  }
+]
+
+const security = (entry: CatalogEntry): ReadonlyArray<JsonObject> => {
+  switch (entry.authentication) {
+    case "bearer":
+      return [{ [ACCESS_TOKEN]: [] }]
+    case "x402-bootstrap":
+      return [{}, { [ACCESS_TOKEN]: [] }]
+    default:
+      return []
+  }
+}
+
+const terms = (entry: CatalogEntry): string =>
+  [
+    entry.price === null ? "Free." : `Costs ${Usdt.toDecimal(entry.price)} ${Usdt.ASSET}, paid by x402 version 2.`,
+    entry.authentication === "x402-bootstrap" ? "Needs no access token: its answer holds one." : ""
+  ]
+    .filter(Boolean)
+    .join(" ")
+
+const errorHeaders = (codes: ReadonlyArray<ErrorCode>, status: number): JsonObject => ({
+  "X-Request-Id": headerRef("RequestId"),
+  ...(status === 402 ? { "PAYMENT-REQUIRED": headerRef("PaymentRequired") } : {}),
+  ...(codes.some((code) => RETRY_LATER.has(code)) ? { "Retry-After": headerRef("RetryAfter") } : {})
+})
+
+const RETRY_LATER: ReadonlySet<ErrorCode> = new Set(["PAYMENT_PENDING", "RATE_LIMITED", "PROVIDER_TEMPORARY_FAILURE"])
+
+const errorResponses = (entry: CatalogEntry): JsonObject =>
+  Object.fromEntries(
+    [...errorsByStatus(entry)].map(([status, codes]) => [
+      `${status}`,
+      {
+        description: codes.join(", "),
+        headers: errorHeaders(codes, status),
+        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } }
+      }
+    ])
+  )
+
+/** What the generator made of the success; an operation that never succeeds has none. */
+const successResponses = (self: Operation, generated: JsonObject): JsonObject => {
+  const responses = generated["responses"]
+  const success = isObject(responses) ? responses[`${self.status}`] : undefined
+  if (!isObject(success) || self.entry.capability === "never") return {}
+  return {
+    [`${self.status}`]: {
+      description: self.status === 201 ? "Done, and something new was made." : "Done.",
+      headers: {
+        "X-Request-Id": headerRef("RequestId"),
+        ...(self.entry.price === null ? {} : { "PAYMENT-RESPONSE": headerRef("PaymentResponse") })
+      },
+      content: mendSchema(success["content"] ?? {}, true)
+    }
+  }
+}
+
+const propertiesOf = (codec: Schema.Codec<unknown, unknown>): JsonObject => {
+  const { schema } = Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))(
+    Schema.toJsonSchemaDocument(codec)
+  )
+  return isObject(schema) && isObject(schema["properties"]) ? schema["properties"] : {}
+}
+
+/** Parameters in path and query. Their shapes come from the decoded side: the generator knows all numbers as texts. */
+const parameters = ({ entry, params, query }: Operation): ReadonlyArray<JsonObject> => {
+  const shapes: JsonObject = { ...propertiesOf(params), ...propertiesOf(query) }
+  return entry.inputs
+    .filter((input) => input.in !== "body")
+    .map((input) => ({
+      name: input.name,
+      in: input.in,
+      required: input.required,
+      description: input.description,
+      schema: mendSchema(shapes[input.name] ?? {}, false)
+    }))
+}
+
+/** The document of one operation: the generator's shapes, and from the catalog everything else. */
+export const operationDocument = (self: Operation, generated: JsonObject, serverUrl: string): JsonObject => {
+  const { entry } = self
+  return {
+    operationId: self.name,
+    tags: generated["tags"] ?? [],
+    summary: entry.purpose,
+    description: terms(entry),
+    externalDocs: { url: `${serverUrl}${entry.guide}` },
+    ...(entry.serviceId === null ? {} : { "x-service-id": entry.serviceId }),
+    ...(entry.price === null ? {} : { "x-price": { ...Usdt.toPrice(entry.price) } }),
+    ...(entry.authentication === "unavailable" ? { deprecated: true } : {}),
+    security: security(entry),
+    parameters: [...parameters(self), ...(entry.price === null ? [] : PAYMENT_PARAMETERS)],
+    ...(takesBody(self) ? { requestBody: mendSchema(generated["requestBody"] ?? {}, false) } : {}),
+    responses: { ...successResponses(self, generated), ...errorResponses(entry) }
+  }
+}

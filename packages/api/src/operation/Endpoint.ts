@@ -1,0 +1,69 @@
+import type { CatalogEntry, ErrorCode, OperationName } from "@agentos/core"
+import type { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { ErrorEnvelope } from "../error/ErrorEnvelope.ts"
+import { ERROR_STATUS, type ErrorStatus } from "../error/ErrorStatus.ts"
+import { errorCodesOf } from "../error/OperationErrors.ts"
+import { successEnvelope } from "../SuccessEnvelope.ts"
+import type { Operation } from "./Operation.ts"
+
+type AnyCodec = Schema.Codec<unknown, unknown>
+
+/** A path of the catalog as routers have it: `:name` for `{name}`. */
+export const routerPath = (entry: CatalogEntry): `/${string}` =>
+  `/${entry.path.slice(1).replaceAll(/\{(\w+)\}/g, ":$1")}`
+
+/** The codes that an operation may answer, by status, in ascending order. */
+export const errorsByStatus = (entry: CatalogEntry): ReadonlyMap<ErrorStatus, ReadonlyArray<ErrorCode>> =>
+  new Map(
+    [...Map.groupBy(errorCodesOf(entry), (code) => ERROR_STATUS[code])].toSorted(([left], [right]) => left - right)
+  )
+
+const errorSchemas = (entry: CatalogEntry) =>
+  [...errorsByStatus(entry).keys()].map((status) => ErrorEnvelope.pipe(HttpApiSchema.status(status)))
+
+/** The endpoint of an operation that is read with GET. */
+export const getEndpoint = <
+  Name extends OperationName,
+  Params extends AnyCodec,
+  Query extends AnyCodec,
+  Payload extends AnyCodec,
+  Data extends AnyCodec
+>({
+  data,
+  entry,
+  name,
+  params,
+  query,
+  status
+}: Operation<Name, Params, Query, Payload, Data>) =>
+  HttpApiEndpoint.get(name, routerPath(entry), {
+    params,
+    query,
+    success: successEnvelope(data).pipe(HttpApiSchema.status(status)),
+    error: errorSchemas(entry)
+  })
+
+/** The endpoint of an operation that is called with POST. */
+export const postEndpoint = <
+  Name extends OperationName,
+  Params extends AnyCodec,
+  Query extends AnyCodec,
+  Payload extends AnyCodec,
+  Data extends AnyCodec
+>({
+  data,
+  entry,
+  name,
+  params,
+  payload,
+  query,
+  status
+}: Operation<Name, Params, Query, Payload, Data>) =>
+  HttpApiEndpoint.post(name, routerPath(entry), {
+    params,
+    query,
+    payload,
+    success: successEnvelope(data).pipe(HttpApiSchema.status(status)),
+    error: errorSchemas(entry)
+  })

@@ -1,0 +1,52 @@
+import { Uuid } from "@agentos/core"
+import { Schema } from "effect"
+import { plainText } from "../PlainText.ts"
+
+const NAME_LIMIT = 128
+const URL_LIMIT = 2_048
+const TEXT_LIMIT = 1_000
+/** RFC 5646, section 4.4.1: what a language tag may need. */
+const LANGUAGE_LIMIT = 35
+
+const text = Schema.optionalKey(plainText(TEXT_LIMIT))
+
+/** A public https address. That it is public is checked when it is set and whenever it is connected to. */
+const HttpsUrl = plainText(URL_LIMIT)
+  .check(
+    Schema.isPattern(/^https:\/\//u),
+    Schema.makeFilter((url: string) => URL.canParse(url) || "Expected an address that begins with https://")
+  )
+  .annotate({ format: "uri" })
+
+/** A telephone number in E.164. */
+export const E164 = Schema.String.check(Schema.isPattern(/^\+[1-9][0-9]{6,14}$/u))
+
+/** The number to buy, and the agent behind it. */
+export const PurchaseNumberInput = Schema.Struct({
+  agentName: plainText(NAME_LIMIT).check(Schema.isMinLength(1)),
+  agentWebhookUrl: HttpsUrl,
+  areaCode: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[0-9]{3}$/u))),
+  description: text,
+  beginMessage: text,
+  voice: Schema.optionalKey(plainText(NAME_LIMIT)),
+  language: Schema.optionalKey(plainText(LANGUAGE_LIMIT))
+}).annotate({ identifier: "PurchaseNumberInput" })
+
+/** The number that is meant. */
+export const NumberIdInput = Schema.Struct({ phoneNumberId: Uuid.Uuid }).annotate({ identifier: "NumberIdInput" })
+
+/** Whom to call, from which number. */
+export const PlaceCallInput = Schema.Struct({
+  phoneNumberId: Uuid.Uuid,
+  toNumber: E164,
+  initialGreeting: text
+}).annotate({ identifier: "PlaceCallInput" })
+
+/** The call that is meant. */
+export const CallIdInput = Schema.Struct({ callId: Uuid.Uuid }).annotate({ identifier: "CallIdInput" })
+
+/** The number to give back, and that this is meant. */
+export const ReleaseNumberInput = Schema.Struct({
+  phoneNumberId: Uuid.Uuid,
+  confirmRelease: Schema.Literal(true)
+}).annotate({ identifier: "ReleaseNumberInput" })
