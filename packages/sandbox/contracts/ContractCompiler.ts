@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto"
+import { readFile } from "node:fs/promises"
+import { createRequire } from "node:module"
+
+/** A compiled contract as it is committed beside its source. */
+export interface ContractArtifact {
+  readonly contract: string
+  /** The full version of the compiler. */
+  readonly compiler: string
+  readonly settings: CompilerSettings
+  /** Hex SHA-256 of the source's bytes. */
+  readonly sourceSha256: string
+  readonly abi: ReadonlyArray<unknown>
+  /** Creation code: 0x and hex digits. */
+  readonly bytecode: `0x${string}`
+}
+
+interface CompilerSettings {
+  readonly evmVersion: string
+  readonly optimizer: { readonly enabled: boolean; readonly runs: number }
+  readonly metadata: { readonly appendCBOR: boolean; readonly bytecodeHash: string }
+}
+
+/** The part of the solc package in use here. It brings no types. */
+interface Solc {
+  readonly version: () => string
+  readonly compile: (input: string) => string
+}
+
+interface SolcOutput {
+  readonly errors?: ReadonlyArray<{ readonly severity: string; readonly formattedMessage: string }>
+  readonly contracts?: Record<
+    string,
+    Record<string, { readonly abi: ReadonlyArray<unknown>; readonly evm: { readonly bytecode: { object: string } } }>
+  >
+}
+
+/** The sandbox chain runs the rules of Cancun. Metadata is left out, so that the same source gives the same bytes. */
+const settings: CompilerSettings = {
+  evmVersion: "cancun",
+  optimizer: { enabled: true, runs: 200 },
+  metadata: { appendCBOR: false, bytecodeHash: "none" }
+}
+
+/** Where a contract of this folder has its compiled form. */
+export const artifactUrl = (contract: string): URL => new URL(`./${contract}.json`, import.meta.url)
+
+/**
+ * Compiles `<contract>.sol` of this folder. Takes a second or two, most of it loading the compiler.
+ * Throws with the compiler's own words on errors and on warnings alike.
+ */
+export const compileContract = async (contract: string): Promise<ContractArtifact> => {
+  const file = `${contract}.sol`
+  const source = await readFile(new URL(file, import.meta.url), "utf8")
+  const solc = createRequire(import.meta.url)("solc") as Solc
+  const output = JSON.parse(
+    solc.compile(
+      JSON.stringify({
+        language: "Solidity",
+        sources: { [file]: { content: source } },
+        settings: { ...settings, outputSelection: { [file]: { [contract]: ["abi", "evm.bytecode.object"] } } }
+      })
+    )
+  ) as SolcOutput
+  const complaints = output.errors ?? []
+  if (complaints.length > 0) throw new Error(complaints.map((complaint) => complaint.formattedMessage).join("\n"))
+  const compiled = output.contracts?.[file]?.[contract]
+  if (compiled === undefined) throw new Error(`${file} holds no contract ${contract}`)
+  return {
+    contract,
+    compiler: solc.version(),
+    settings,
+    sourceSha256: createHash("sha256").update(source).digest("hex"),
+    abi: compiled.abi,
+    bytecode: `0x${compiled.evm.bytecode.object}`
+  }
+}
