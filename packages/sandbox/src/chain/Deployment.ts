@@ -1,0 +1,61 @@
+import { type Hex, createWalletClient, encodeFunctionData, http, parseEther } from "viem"
+import { privateKeyToAccount, privateKeyToAddress } from "viem/accounts"
+import type { ChainDescription } from "./ChainDescription.ts"
+import { type SandboxClient, multicall3Address, sandboxChain } from "./SandboxNetwork.ts"
+import { creationCode, sandboxUsdtAbi, usdt } from "./SandboxUsdt.ts"
+
+const walletFunds = usdt(10_000)
+const refundFunds = usdt(1_000)
+/** Lasts for hundreds of millions of settlements at the prices of a chain whose blocks are nearly empty. */
+const gasFunds = parseEther("10000")
+
+/** Room for any of the transactions below. Naming it saves asking the chain for each. */
+const gas = 2_000_000n
+const maxFeePerGas = 10_000_000_000n
+
+/**
+ * Puts everything on a new chain: gas for those who send transactions, Multicall3 where every chain has it, the token,
+ * and the token's holders.
+ */
+export const deploy = async (chain: ChainDescription, client: SandboxClient): Promise<void> => {
+  const senders = [chain.deployerKey, chain.facilitatorKey, chain.refundKey].map(privateKeyToAddress)
+  await Promise.all([
+    ...senders.map((address) => client.setBalance({ address, value: gasFunds })),
+    installMulticall3(client)
+  ])
+
+  const deployer = createWalletClient({
+    account: privateKeyToAccount(chain.deployerKey),
+    chain: sandboxChain(chain.rpcUrl),
+    transport: http(chain.rpcUrl, { retryCount: 0 })
+  })
+  const send = (nonce: number, data: Hex) =>
+    deployer.sendTransaction({
+      ...(nonce === 0 ? {} : { to: chain.asset }),
+      data,
+      nonce,
+      gas,
+      maxFeePerGas,
+      maxPriorityFeePerGas: 0n
+    })
+  const holders = [
+    ...chain.wallets.map((wallet) => ({ to: wallet.address, value: walletFunds })),
+    { to: privateKeyToAddress(chain.refundKey), value: refundFunds }
+  ]
+  const hashes = [await send(0, creationCode("SandboxUsdt"))]
+  for (const { to, value } of holders) {
+    const data = encodeFunctionData({ abi: sandboxUsdtAbi, functionName: "mint", args: [to, value] })
+    hashes.push(await send(hashes.length, data))
+  }
+  for (const hash of hashes) {
+    const receipt = await client.waitForTransactionReceipt({ hash })
+    if (receipt.status !== "success") throw new Error(`The sandbox's token could not be deployed: ${hash} reverted`)
+  }
+}
+
+/** Running creation code without deploying it answers the code that would have been deployed. */
+const installMulticall3 = async (client: SandboxClient): Promise<void> => {
+  const { data } = await client.call({ data: creationCode("Multicall3") })
+  if (data === undefined) throw new Error("Multicall3 has no code")
+  await client.setCode({ address: multicall3Address, bytecode: data })
+}

@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs"
+import { type Hex, parseAbi, parseUnits } from "viem"
+
+/** What the token says of itself. Name and version are its EIP-712 domain; the name is spelled with U+20AE. */
+export const sandboxUsdt = { name: "USD\u20AE0", version: "1", decimals: 6 } as const
+
+/** Base units of a whole amount: `usdt(10_000)` is 10,000 USDT. */
+export const usdt = (amount: number): bigint => parseUnits(String(amount), sandboxUsdt.decimals)
+
+/** The token's interface, as `contracts/SandboxUsdt.sol` declares it. */
+export const sandboxUsdtAbi = parseAbi([
+  "constructor()",
+  "function name() view returns (string)",
+  "function symbol() view returns (string)",
+  "function version() view returns (string)",
+  "function decimals() view returns (uint8)",
+  "function DOMAIN_SEPARATOR() view returns (bytes32)",
+  "function TRANSFER_WITH_AUTHORIZATION_TYPEHASH() view returns (bytes32)",
+  "function CANCEL_AUTHORIZATION_TYPEHASH() view returns (bytes32)",
+  "function totalSupply() view returns (uint256)",
+  "function balanceOf(address account) view returns (uint256)",
+  "function allowance(address owner, address spender) view returns (uint256)",
+  "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+  "function mint(address to, uint256 value)",
+  "function transfer(address to, uint256 value) returns (bool)",
+  "function approve(address spender, uint256 value) returns (bool)",
+  "function transferFrom(address from, address to, uint256 value) returns (bool)",
+  "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)",
+  "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
+  "function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)",
+  "function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)",
+  "event Transfer(address indexed from, address indexed to, uint256 value)",
+  "event Approval(address indexed owner, address indexed spender, uint256 value)",
+  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
+  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)"
+])
+
+/** The creation code of a contract that is committed, compiled, in the folder `contracts`. */
+export const creationCode = (contract: "SandboxUsdt" | "Multicall3"): Hex => {
+  const artifact = readFileSync(new URL(`../../contracts/${contract}.json`, import.meta.url), "utf8")
+  return (JSON.parse(artifact) as { readonly bytecode: Hex }).bytecode
+}

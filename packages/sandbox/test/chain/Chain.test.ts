@@ -1,0 +1,298 @@
+import { readFile, rm, stat, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { type Address, type TransactionReceipt, createWalletClient, http } from "viem"
+import { privateKeyToAccount, privateKeyToAddress } from "viem/accounts"
+import { describe, expect, it, vi } from "vitest"
+import type { Chain } from "../../src/chain/Chain.ts"
+import { type ChainDescription, readChainDescription } from "../../src/chain/ChainDescription.ts"
+import { openChainStore } from "../../src/chain/ChainStore.ts"
+import { multicall3Address, sandboxChain, sandboxClient } from "../../src/chain/SandboxNetwork.ts"
+import { sandboxUsdtAbi, usdt } from "../../src/chain/SandboxUsdt.ts"
+import { startChild, untilGone } from "../process/Children.ts"
+import { killChain, makeDataDir, startTestChain } from "./TestChain.ts"
+
+const balanceOf = (chain: ChainDescription, account: Address) =>
+  sandboxClient(chain.rpcUrl).readContract({
+    address: chain.asset,
+    abi: sandboxUsdtAbi,
+    functionName: "balanceOf",
+    args: [account]
+  })
+
+const blockOf = (chain: ChainDescription, blockTag: "latest" | "finalized") =>
+  sandboxClient(chain.rpcUrl).getBlock({ blockTag })
+
+/** Mints, as the one transaction that a chain can send by itself, and answers its receipt. */
+const mint = async (chain: ChainDescription, to: Address, value: bigint) => {
+  const deployer = createWalletClient({
+    account: privateKeyToAccount(chain.deployerKey),
+    chain: sandboxChain(chain.rpcUrl),
+    transport: http(chain.rpcUrl)
+  })
+  const hash = await deployer.writeContract({
+    address: chain.asset,
+    abi: sandboxUsdtAbi,
+    functionName: "mint",
+    args: [to, value]
+  })
+  return sandboxClient(chain.rpcUrl).waitForTransactionReceipt({ hash })
+}
+
+/** A killed chain may forget what it mined in the last few milliseconds. */
+const untilJournaled = (dataDir: string, receipt: TransactionReceipt | undefined) =>
+  vi.waitFor(
+    () => {
+      const journaled = openChainStore(dataDir).journal().at(-1)?.number ?? 0
+      expect(journaled).toBeGreaterThanOrEqual(Number(receipt?.blockNumber))
+    },
+    { timeout: 5_000, interval: 5 }
+  )
+
+const nowSeconds = () => Math.floor(Date.now() / 1_000)
+
+describe("startChain on a new directory", () => {
+  it("deploys a token whose holders can pay, and says where", async () => {
+    const chain = await startTestChain(await makeDataDir())
+    const client = sandboxClient(chain.rpcUrl)
+    expect(chain).toMatchObject({ network: "eip155:402402", chainId: 402402, assetName: "USD₮0", decimals: 6 })
+    expect(await client.getChainId()).toBe(402402)
+    expect(chain.wallets.length).toBeGreaterThanOrEqual(3)
+    for (const wallet of chain.wallets) {
+      expect(wallet.address).toBe(privateKeyToAddress(wallet.privateKey))
+      expect(await balanceOf(chain, wallet.address)).toBe(usdt(10_000))
+    }
+    expect(await balanceOf(chain, chain.payTo)).toBe(0n)
+    expect(await balanceOf(chain, privateKeyToAddress(chain.refundKey))).toBe(usdt(1_000))
+    expect(await client.getBalance({ address: privateKeyToAddress(chain.facilitatorKey) })).toBeGreaterThan(0n)
+  })
+
+  it("gives the published keys of anvil nothing", async () => {
+    const chain = await startTestChain(await makeDataDir())
+    const client = sandboxClient(chain.rpcUrl)
+    expect(await client.request({ method: "eth_accounts" })).toEqual([])
+    expect(await client.getBalance({ address: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266" })).toBe(0n)
+  })
+
+  it("keeps keys that only their owner can read, and different ones for every directory", async () => {
+    const [one, other] = [await makeDataDir(), await makeDataDir()]
+    const chain = await startTestChain(one)
+    expect((await stat(join(one, "keys.json"))).mode & 0o777).toBe(0o600)
+    const deployment = await readFile(join(one, "deployment.json"), "utf8")
+    expect(deployment).toContain(chain.asset)
+    expect(deployment).not.toContain(chain.deployerKey)
+    expect((await startTestChain(other)).facilitatorKey).not.toBe(chain.facilitatorKey)
+  })
+
+  it("answers many calls at once through Multicall3 at its usual address", async () => {
+    const chain = await startTestChain(await makeDataDir())
+    const token = { address: chain.asset, abi: sandboxUsdtAbi } as const
+    const answers = await sandboxClient(chain.rpcUrl).multicall({
+      multicallAddress: multicall3Address,
+      allowFailure: false,
+      contracts: [
+        { ...token, functionName: "name" },
+        { ...token, functionName: "balanceOf", args: [chain.wallets[0]?.address ?? chain.payTo] }
+      ]
+    })
+    expect(answers).toEqual(["USD₮0", usdt(10_000)])
+  })
+
+  it("lets time and finality go on while nothing happens", async () => {
+    const chain = await startTestChain(await makeDataDir())
+    const before = await blockOf(chain, "finalized")
+    await vi.waitFor(
+      async () => {
+        const finalized = await blockOf(chain, "finalized")
+        expect(finalized.timestamp).toBeGreaterThan(before.timestamp)
+        expect(Math.abs(Number((await blockOf(chain, "latest")).timestamp) - nowSeconds())).toBeLessThanOrEqual(2)
+      },
+      { timeout: 6_000, interval: 200 }
+    )
+  })
+
+  it("mines a transaction at once", async () => {
+    const chain = await startTestChain(await makeDataDir())
+    const startedAt = performance.now()
+    for (let i = 0; i < 5; i++) await mint(chain, chain.payTo, 1n)
+    expect(performance.now() - startedAt).toBeLessThan(2_000)
+  })
+
+  it("is ready well within two seconds", async () => {
+    const dataDir = await makeDataDir()
+    const startedAt = performance.now()
+    await startTestChain(dataDir)
+    expect(performance.now() - startedAt).toBeLessThan(2_000)
+  })
+
+  it("tells another process what is deployed", async () => {
+    const dataDir = await makeDataDir()
+    expect(await readChainDescription(dataDir)).toBeUndefined()
+    const {
+      pid: _pid,
+      port: _port,
+      exited: _exited,
+      save: _save,
+      stop: _stop,
+      ...described
+    } = await startTestChain(dataDir)
+    expect(await readChainDescription(dataDir)).toEqual(described)
+  })
+
+  it("refuses a port that somebody else holds", async () => {
+    const first = await startTestChain(await makeDataDir())
+    await expect(startTestChain(await makeDataDir(), first.port)).rejects.toThrow("in use")
+  })
+})
+
+describe("startChain on a directory that holds a chain", () => {
+  const identity = ({ asset, payTo, wallets, deployerKey, facilitatorKey, refundKey }: Chain) => ({
+    asset,
+    payTo,
+    wallets,
+    deployerKey,
+    facilitatorKey,
+    refundKey
+  })
+
+  it("continues it after it was stopped", async () => {
+    const dataDir = await makeDataDir()
+    const first = await startTestChain(dataDir)
+    await mint(first, first.payTo, 7n)
+    await first.stop()
+    const second = await startTestChain(dataDir, first.port)
+    expect(identity(second)).toEqual(identity(first))
+    expect(second.port).toBe(first.port)
+    expect(await balanceOf(second, first.payTo)).toBe(7n)
+  })
+
+  it("continues it after SIGKILL: balances, nonces, receipts, logs, heights and time", async () => {
+    const dataDir = await makeDataDir()
+    const first = await startTestChain(dataDir)
+    const deployer = privateKeyToAddress(first.deployerKey)
+    const receipts = []
+    for (let i = 0; i < 10; i++) receipts.push(await mint(first, first.payTo, 1n))
+    await untilJournaled(dataDir, receipts.at(-1))
+    const nonce = await sandboxClient(first.rpcUrl).getTransactionCount({ address: deployer })
+    const head = await blockOf(first, "latest")
+    await killChain(first)
+
+    const second = await startTestChain(dataDir, first.port)
+    const client = sandboxClient(second.rpcUrl)
+    expect(identity(second)).toEqual(identity(first))
+    expect(await balanceOf(second, first.payTo)).toBe(10n)
+    expect(await client.getTransactionCount({ address: deployer })).toBe(nonce)
+    for (const { transactionHash, blockNumber } of receipts) {
+      expect(await client.getTransactionReceipt({ hash: transactionHash })).toMatchObject({ blockNumber })
+    }
+    const logs = await client.getContractEvents({
+      address: second.asset,
+      abi: sandboxUsdtAbi,
+      eventName: "Transfer",
+      args: { to: first.payTo },
+      fromBlock: 0n
+    })
+    expect(logs.map((log) => log.transactionHash)).toEqual(receipts.map((receipt) => receipt.transactionHash))
+    const resumed = await blockOf(second, "latest")
+    expect(resumed.number).toBeGreaterThan(head.number)
+    expect(resumed.timestamp).toBeGreaterThanOrEqual(head.timestamp)
+    expect(Math.abs(Number(resumed.timestamp) - nowSeconds())).toBeLessThanOrEqual(2)
+    const finalized = await blockOf(second, "finalized")
+    expect(
+      await client.readContract({
+        address: second.asset,
+        abi: sandboxUsdtAbi,
+        functionName: "balanceOf",
+        args: [first.payTo],
+        blockNumber: finalized.number
+      })
+    ).toBe(10n)
+    expect((await mint(second, first.payTo, 1n)).status).toBe("success")
+  })
+
+  it("survives one SIGKILL after the other", async () => {
+    const dataDir = await makeDataDir()
+    let chain = await startTestChain(dataDir)
+    let height = 0n
+    for (let round = 1n; round <= 4n; round++) {
+      await mint(chain, chain.payTo, 1n)
+      await chain.save()
+      height = (await blockOf(chain, "latest")).number
+      await killChain(chain)
+      chain = await startTestChain(dataDir, chain.port)
+      expect(await balanceOf(chain, chain.payTo)).toBe(round)
+      expect((await blockOf(chain, "latest")).number).toBeGreaterThan(height)
+    }
+  })
+
+  it("keeps its journal short by snapshots, and continues from both", async () => {
+    const dataDir = await makeDataDir()
+    const first = await startTestChain(dataDir)
+    await mint(first, first.payTo, 1n)
+    await sandboxClient(first.rpcUrl).mine({ blocks: 100 })
+    await vi.waitFor(() => expect(openChainStore(dataDir).journal().length).toBeLessThan(30), { timeout: 5_000 })
+    await untilJournaled(dataDir, await mint(first, first.payTo, 1n))
+    await killChain(first)
+    const second = await startTestChain(dataDir, first.port)
+    expect(await balanceOf(second, first.payTo)).toBe(2n)
+  })
+
+  it("starts anew where the first start was killed before it had saved anything", async () => {
+    const dataDir = await makeDataDir()
+    const first = await startTestChain(dataDir)
+    await killChain(first)
+    await rm(join(dataDir, "state.json.gz"))
+    const second = await startTestChain(dataDir)
+    expect(identity(second)).toEqual(identity(first))
+    expect(await balanceOf(second, second.wallets[0]?.address ?? second.payTo)).toBe(usdt(10_000))
+  })
+
+  it("refuses a chain whose keys are lost, or are another's", async () => {
+    const [dataDir, otherDir] = [await makeDataDir(), await makeDataDir()]
+    await (await startTestChain(dataDir)).stop()
+    await (await startTestChain(otherDir)).stop()
+    const otherKeys = await readFile(join(otherDir, "keys.json"))
+    await writeFile(join(dataDir, "keys.json"), otherKeys)
+    await expect(startTestChain(dataDir)).rejects.toThrow("don't belong together")
+    await rm(join(dataDir, "keys.json"))
+    await expect(startTestChain(dataDir)).rejects.toThrow("not its keys")
+  })
+})
+
+describe("chainMain", () => {
+  interface Ready {
+    readonly ready: string
+    readonly pid: number
+    readonly port: number
+    readonly rpcUrl: string
+  }
+  const start = (dataDir: string) =>
+    startChild<Ready>(new URL("../../src/chain/chainMain.ts", import.meta.url), {
+      AGENTOS_SANDBOX_CHAIN: JSON.stringify({ dataDir })
+    })
+
+  it("serves under the pid it reports, and ends in order when its stdin closes", async () => {
+    const dataDir = await makeDataDir()
+    const child = await start(dataDir)
+    expect(child.ready).toMatchObject({ ready: "chain", rpcUrl: `http://127.0.0.1:${child.ready.port}` })
+    const chain = await readChainDescription(dataDir)
+    if (chain === undefined) throw new Error("nothing is deployed")
+    expect(chain.rpcUrl).toBe(child.ready.rpcUrl)
+    await mint(chain, chain.payTo, 3n)
+    child.process.stdin?.end()
+    expect(await child.exitCode()).toBe(0)
+    await untilGone(child.ready.pid)
+    expect(await balanceOf(await startTestChain(dataDir), chain.payTo)).toBe(3n)
+  })
+
+  it("takes anvil with it when it is killed", async () => {
+    const child = await start(await makeDataDir())
+    child.process.kill("SIGKILL")
+    await untilGone(child.ready.pid)
+  })
+
+  it("ends with exit code 1 when anvil is killed", async () => {
+    const child = await start(await makeDataDir())
+    process.kill(child.ready.pid, "SIGKILL")
+    expect(await child.exitCode()).toBe(1)
+  })
+})

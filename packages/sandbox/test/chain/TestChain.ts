@@ -1,0 +1,25 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { onTestFinished } from "vitest"
+import { type Chain, startChain } from "../../src/chain/Chain.ts"
+
+/** A directory that is gone after the test. */
+export const makeDataDir = async (): Promise<string> => {
+  const dataDir = await mkdtemp(join(tmpdir(), "agentos-chain-"))
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  return dataDir
+}
+
+/** Starts a chain that ends with the test. */
+export const startTestChain = async (dataDir: string, port = 0): Promise<Chain> => {
+  const chain = await startChain({ dataDir, port })
+  onTestFinished(() => chain.stop())
+  return chain
+}
+
+/** Kills a chain the way a crash does. */
+export const killChain = async (chain: Chain): Promise<void> => {
+  process.kill(chain.pid, "SIGKILL")
+  await chain.exited
+}
