@@ -1,0 +1,335 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { connect } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { HTTPFacilitatorClient } from "@x402/core/http"
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types"
+import { type Address, parseEventLogs } from "viem"
+import { privateKeyToAddress } from "viem/accounts"
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import { type Chain, startChain } from "../../src/chain/Chain.ts"
+import { sandboxClient } from "../../src/chain/SandboxNetwork.ts"
+import { sandboxUsdtAbi, usdt } from "../../src/chain/SandboxUsdt.ts"
+import { type FacilitatorServer, startFacilitator } from "../../src/facilitator/FacilitatorServer.ts"
+import { killChain } from "../chain/TestChain.ts"
+import { startChild } from "../process/Children.ts"
+import { pay, requirementsOf } from "./Buyer.ts"
+
+let dataDir: string
+let chain: Chain
+let facilitator: FacilitatorServer
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "agentos-facilitator-"))
+  chain = await startChain({ dataDir })
+  facilitator = await startFacilitator({ ...chain, port: 0, privateKey: chain.facilitatorKey })
+})
+afterAll(async () => {
+  await facilitator.close()
+  await chain.stop()
+  await rm(dataDir, { recursive: true, force: true })
+})
+afterEach(async () => {
+  await fetch(`${facilitator.url}/sandbox/faults`, { method: "DELETE" })
+})
+
+const remote = (timeoutMs = 5_000) => new HTTPFacilitatorClient({ url: facilitator.url, timeoutMs })
+const client = () => sandboxClient(chain.rpcUrl)
+
+/** The wallet with this index. */
+const wallet = (index = 0) => {
+  const found = chain.wallets[index]
+  if (found === undefined) throw new Error(`There is no wallet ${index}`)
+  return found
+}
+
+const paid = async (index = 0, requirements = requirementsOf(chain)) => ({
+  requirements,
+  payload: await pay(wallet(index).privateKey, requirements)
+})
+
+const treasury = () =>
+  client().readContract({ address: chain.asset, abi: sandboxUsdtAbi, functionName: "balanceOf", args: [chain.payTo] })
+
+const transactionsSent = () => client().getTransactionCount({ address: privateKeyToAddress(chain.facilitatorKey) })
+
+const isUsed = (payload: PaymentPayload) => {
+  const { authorization } = payload.payload as {
+    authorization: { from: Address; nonce: `0x${string}` }
+  }
+  return client().readContract({
+    address: chain.asset,
+    abi: sandboxUsdtAbi,
+    functionName: "authorizationState",
+    args: [authorization.from, authorization.nonce]
+  })
+}
+
+const post = (path: string, body: string, contentType = "application/json") =>
+  fetch(`${facilitator.url}${path}`, { method: "POST", headers: { "Content-Type": contentType }, body })
+
+const plan = (fault: unknown) => post("/sandbox/faults", JSON.stringify(fault))
+
+describe("the facilitator", () => {
+  it("says what it supports, in the words of its own client", async () => {
+    const supported = await remote().getSupported()
+    expect(supported.kinds).toEqual([{ x402Version: 2, scheme: "exact", network: chain.network }])
+    expect(supported.signers).toEqual({ "eip155:*": [privateKeyToAddress(chain.facilitatorKey)] })
+  })
+
+  it("verifies and settles what the stock client signs", async () => {
+    const { payload, requirements } = await paid()
+    const before = await treasury()
+    expect(await remote().verify(payload, requirements)).toMatchObject({ isValid: true, payer: wallet().address })
+    expect(await treasury()).toBe(before)
+    const settled = await remote().settle(payload, requirements)
+    expect(settled).toMatchObject({ success: true, network: chain.network, payer: wallet().address })
+    expect(await treasury()).toBe(before + 250_000n)
+    const receipt = await client().getTransactionReceipt({ hash: settled.transaction as `0x${string}` })
+    const events = parseEventLogs({ abi: sandboxUsdtAbi, logs: receipt.logs })
+    expect(events.map((event) => event.eventName)).toEqual(["AuthorizationUsed", "Transfer"])
+  })
+
+  it("settles payments of different payers side by side, by one gas wallet", async () => {
+    const payments = await Promise.all([0, 1, 2, 3, 4].map((index) => paid(index)))
+    const before = await treasury()
+    const settled = await Promise.all(
+      payments.map(({ payload, requirements }) => remote().settle(payload, requirements))
+    )
+    expect(settled.map((answer) => answer.success)).toEqual([true, true, true, true, true])
+    expect(new Set(settled.map((answer) => answer.transaction)).size).toBe(5)
+    expect(await treasury()).toBe(before + 5n * 250_000n)
+  })
+
+  it("settles many payments of one payer at once", async () => {
+    const payments = await Promise.all(Array.from({ length: 20 }, () => paid()))
+    const settled = await Promise.all(
+      payments.map(({ payload, requirements }) => remote().settle(payload, requirements))
+    )
+    expect(settled.filter((answer) => answer.success)).toHaveLength(20)
+  })
+
+  it("refuses a payment that was settled before, and moves nothing a second time", async () => {
+    const { payload, requirements } = await paid()
+    expect(await remote().settle(payload, requirements)).toMatchObject({ success: true })
+    const [before, sent] = [await treasury(), await transactionsSent()]
+    expect(await remote().verify(payload, requirements)).toMatchObject({
+      isValid: false,
+      invalidReason: "invalid_exact_evm_nonce_already_used"
+    })
+    expect(await remote().settle(payload, requirements)).toMatchObject({
+      success: false,
+      errorReason: "invalid_exact_evm_nonce_already_used",
+      transaction: ""
+    })
+    expect(await treasury()).toBe(before)
+    expect(await transactionsSent()).toBe(sent)
+  })
+
+  it("settles one authorization once when asked five times at once, and spends gas once", async () => {
+    const { payload, requirements } = await paid()
+    const [before, sent] = [await treasury(), await transactionsSent()]
+    const settled = await Promise.all([1, 2, 3, 4, 5].map(() => remote().settle(payload, requirements)))
+    expect(settled.filter((answer) => answer.success)).toHaveLength(1)
+    expect(await treasury()).toBe(before + 250_000n)
+    expect(await transactionsSent()).toBe(sent + 1)
+  })
+
+  const refusals: ReadonlyArray<[string, string, () => Promise<[PaymentPayload, PaymentRequirements]>]> = [
+    [
+      "another amount",
+      "invalid_exact_evm_payload_authorization_value_mismatch",
+      async () => [(await paid()).payload, requirementsOf(chain, { amount: "250001" })]
+    ],
+    [
+      "another recipient",
+      "invalid_exact_evm_recipient_mismatch",
+      async () => [(await paid()).payload, requirementsOf(chain, { payTo: wallet(1).address })]
+    ],
+    [
+      "more than the payer has",
+      "invalid_exact_evm_insufficient_balance",
+      async () => {
+        const { payload, requirements } = await paid(0, requirementsOf(chain, { amount: String(usdt(20_000)) }))
+        return [payload, requirements]
+      }
+    ],
+    [
+      "another token",
+      "invalid_payment_requirements",
+      async () => [(await paid()).payload, requirementsOf(chain, { asset: wallet(1).address })]
+    ],
+    [
+      "another network",
+      "invalid_network",
+      async () => [(await paid()).payload, requirementsOf(chain, { network: "eip155:1" })]
+    ],
+    [
+      "another scheme",
+      "unsupported_scheme",
+      async () => [(await paid()).payload, requirementsOf(chain, { scheme: "upto" })]
+    ],
+    [
+      "a payload that is no authorization",
+      "invalid_payload",
+      async () => [
+        { ...(await paid()).payload, payload: { signature: "0x", authorization: {} } },
+        requirementsOf(chain)
+      ]
+    ]
+  ]
+  it.each(refusals)("refuses %s", async (_, reason, make) => {
+    const [payload, requirements] = await make()
+    const verified = await remote().verify(payload, requirements)
+    expect(verified).toMatchObject({ isValid: false, invalidReason: reason })
+    const settled = await remote().settle(payload, requirements)
+    expect(settled).toMatchObject({ success: false, transaction: "" })
+  })
+
+  it("answers 503 while the chain is away, and takes up where it was when it is back", async () => {
+    const { payload, requirements } = await paid()
+    await killChain(chain)
+    await expect(remote().verify(payload, requirements)).rejects.toThrow("503")
+    await expect(remote().settle(payload, requirements)).rejects.toThrow("503")
+    expect((await fetch(`${facilitator.url}/health`)).status).toBe(503)
+    chain = await startChain({ dataDir, port: chain.port })
+    expect((await fetch(`${facilitator.url}/health`)).status).toBe(200)
+    expect(await remote().settle(payload, requirements)).toMatchObject({ success: true })
+  })
+})
+
+describe("the facilitator's HTTP", () => {
+  it.each([
+    ["POST", "/nothing", 404],
+    ["GET", "/verify", 405],
+    ["DELETE", "/supported", 405]
+  ])("answers %s %s with %i", async (method, path, status) => {
+    expect((await fetch(`${facilitator.url}${path}`, { method })).status).toBe(status)
+  })
+
+  it("refuses bodies that are too long, of another type, no JSON, or no request", async () => {
+    expect((await post("/verify", `"${"x".repeat(64 * 1_024)}"`)).status).toBe(413)
+    expect((await post("/verify", "{}", "text/plain")).status).toBe(415)
+    expect((await post("/verify", "{")).status).toBe(400)
+    for (const body of ["{}", "null", "[]", '"verify"']) expect((await post("/settle", body)).status).toBe(400)
+    const { payload, requirements } = await paid()
+    const versionOne = { x402Version: 1, paymentPayload: payload, paymentRequirements: requirements }
+    expect((await post("/settle", JSON.stringify(versionOne))).status).toBe(400)
+  })
+
+  it("survives what isn't HTTP, and clients that leave", async () => {
+    for (const bytes of ["\r\n\r\nnonsense\r\n\r\n", "POST // HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"]) {
+      await new Promise<void>((resolve) => {
+        const socket = connect(facilitator.port, "127.0.0.1", () => socket.end(bytes))
+        socket.on("error", () => undefined).on("close", () => resolve())
+        socket.resume()
+      })
+    }
+    expect((await fetch(`${facilitator.url}/health`)).status).toBe(200)
+  })
+})
+
+describe("faults", () => {
+  it("before: answers 500 and does nothing, as often as planned", async () => {
+    await plan({ operation: "settle", mode: "before", times: 2 })
+    const { payload, requirements } = await paid()
+    await expect(remote().settle(payload, requirements)).rejects.toThrow("500")
+    await expect(remote().settle(payload, requirements)).rejects.toThrow("500")
+    expect(await isUsed(payload)).toBe(false)
+    expect(await remote().settle(payload, requirements)).toMatchObject({ success: true })
+  })
+
+  it("after: settles, and drops the connection without an answer", async () => {
+    await plan({ operation: "settle", mode: "after" })
+    const { payload, requirements } = await paid()
+    await expect(remote().settle(payload, requirements)).rejects.toThrow("fetch failed")
+    expect(await isUsed(payload)).toBe(true)
+  })
+
+  it("reject: refuses by an answer of the usual shape", async () => {
+    await plan({ operation: "verify", mode: "reject" })
+    await plan({ operation: "settle", mode: "reject" })
+    const { payload, requirements } = await paid()
+    expect(await remote().verify(payload, requirements)).toMatchObject({
+      isValid: false,
+      invalidReason: "sandbox_fault"
+    })
+    expect(await remote().settle(payload, requirements)).toMatchObject({
+      success: false,
+      errorReason: "sandbox_fault",
+      transaction: ""
+    })
+    expect(await isUsed(payload)).toBe(false)
+  })
+
+  it("hang: settles, and lets the client wait until it gives up", async () => {
+    await plan({ operation: "settle", mode: "hang" })
+    const { payload, requirements } = await paid()
+    await expect(remote(400).settle(payload, requirements)).rejects.toThrow("timed out")
+    expect(await isUsed(payload)).toBe(true)
+  })
+
+  it("are of one operation each, and of verify as well", async () => {
+    await plan({ operation: "verify", mode: "before" })
+    await plan({ operation: "verify", mode: "after" })
+    await plan({ operation: "verify", mode: "hang" })
+    const { payload, requirements } = await paid()
+    expect(await remote().settle(payload, requirements)).toMatchObject({ success: true })
+    await expect(remote().verify(payload, requirements)).rejects.toThrow("500")
+    await expect(remote().verify(payload, requirements)).rejects.toThrow("fetch failed")
+    await expect(remote(200).verify(payload, requirements)).rejects.toThrow("timed out")
+    expect(await remote().verify(payload, requirements)).toMatchObject({ isValid: false })
+  })
+
+  it("can be listed and cleared", async () => {
+    const answer = await plan({ operation: "settle", mode: "hang", times: 3 })
+    const faults = [{ operation: "settle", mode: "hang", times: 3 }]
+    expect(await answer.json()).toEqual({ faults })
+    expect(await (await fetch(`${facilitator.url}/sandbox/faults`)).json()).toEqual({ faults })
+    const cleared = await fetch(`${facilitator.url}/sandbox/faults`, { method: "DELETE" })
+    expect(await cleared.json()).toEqual({ faults: [] })
+  })
+
+  it.each([
+    { fault: {} },
+    { fault: null },
+    { fault: [] },
+    { fault: { operation: "refund", mode: "before" } },
+    { fault: { operation: "settle", mode: "sometimes" } },
+    { fault: { operation: "settle", mode: "before", times: 0 } },
+    { fault: { operation: "settle", mode: "before", times: 1.5 } },
+    { fault: { operation: "settle", mode: "before", times: 1_001 } },
+    { fault: { operation: "settle", mode: "before", often: 1 } }
+  ])("are refused when they are wrong: $fault", async ({ fault }) => {
+    expect((await plan(fault)).status).toBe(400)
+    expect(await (await fetch(`${facilitator.url}/sandbox/faults`)).json()).toEqual({ faults: [] })
+  })
+})
+
+describe("facilitatorMain", () => {
+  it("serves as a process of its own, and ends when its stdin closes", async () => {
+    const child = await startChild<{ ready: string; pid: number; port: number; url: string }>(
+      new URL("../../src/facilitator/facilitatorMain.ts", import.meta.url),
+      {
+        AGENTOS_SANDBOX_FACILITATOR: JSON.stringify({
+          rpcUrl: chain.rpcUrl,
+          chainId: chain.chainId,
+          asset: chain.asset,
+          privateKey: chain.facilitatorKey,
+          port: 0
+        })
+      }
+    )
+    expect(child.ready).toEqual({
+      ready: "facilitator",
+      pid: child.process.pid,
+      port: child.ready.port,
+      url: `http://127.0.0.1:${child.ready.port}`
+    })
+    const { payload, requirements } = await paid()
+    const outside = new HTTPFacilitatorClient({ url: child.ready.url, timeoutMs: 5_000 })
+    expect(await outside.settle(payload, requirements)).toMatchObject({ success: true })
+    child.process.stdin?.end()
+    expect(await child.exitCode()).toBe(0)
+  })
+})
