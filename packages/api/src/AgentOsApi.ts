@@ -2,6 +2,7 @@ import { HttpApi, HttpApiGroup, OpenApi } from "effect/http-api"
 import { API_NAME, API_VERSION } from "./discovery/ApiIdentity.ts"
 import { getEndpoint, postEndpoint } from "./operation/Endpoint.ts"
 import { OPERATIONS } from "./operation/Operations.ts"
+import { RealtimeClientMessage, RealtimeServerMessage } from "./RealtimeMessage.ts"
 
 const discovery = HttpApiGroup.make("discovery", { topLevel: true })
   .add(getEndpoint(OPERATIONS.describeApi), getEndpoint(OPERATIONS.listServices), getEndpoint(OPERATIONS.getService))
@@ -54,4 +55,6 @@ const domains = HttpApiGroup.make("domains", { topLevel: true })
 export class AgentOsApi extends HttpApi.make("agentos")
   .add(discovery, email, phone, events, domains)
   .annotate(OpenApi.Title, API_NAME)
-  .annotate(OpenApi.Version, API_VERSION) {}
+  .annotate(OpenApi.Version, API_VERSION)
+  // What goes over the WebSocket, which no path of the document describes.
+  .annotate(HttpApi.AdditionalSchemas, [RealtimeClientMessage, RealtimeServerMessage]) {}

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { AgentOsApi } from "../AgentOsApi.ts"
 import { API_NAME, API_VERSION } from "../discovery/ApiIdentity.ts"
-import type { Operation } from "../operation/Operation.ts"
+import { type Operation, takesBody } from "../operation/Operation.ts"
 import { OPERATIONS } from "../operation/Operations.ts"
 import { isObject, type JsonObject, mendSchema } from "./JsonSchemaMending.ts"
 import { ACCESS_TOKEN, HEADERS, operationDocument } from "./OperationDocument.ts"
@@ -14,14 +14,16 @@ const child = (json: Schema.Json | undefined, key: string): JsonObject => {
   return isObject(value) ? value : {}
 }
 
+const generatedOperation = (generated: JsonObject, { entry }: Operation): JsonObject =>
+  child(child(generated["paths"], entry.path), entry.method.toLowerCase())
+
 /** Every operation of the catalog, by path and method, in catalog order. */
 const paths = (generated: JsonObject, serverUrl: string): JsonObject => {
   const found: Record<string, Record<string, JsonObject>> = {}
   for (const operation of operations) {
     const { method, path } = operation.entry
-    const key = method.toLowerCase()
-    const shapes = child(child(generated["paths"], path), key)
-    found[path] = { ...found[path], [key]: operationDocument(operation, shapes, serverUrl) }
+    const document = operationDocument(operation, generatedOperation(generated, operation), serverUrl)
+    found[path] = { ...found[path], [method.toLowerCase()]: document }
   }
   return found
 }
@@ -37,21 +39,29 @@ const described = (schema: JsonObject, descriptions: ReadonlyMap<string, string>
   )
 })
 
-const bodyDescriptions = new Map(
-  operations.flatMap(({ entry }) =>
-    entry.inputs.filter((input) => input.in === "body").map(({ description, name }) => [name, description] as const)
-  )
-)
-
-/** Schemas that clients send are closed, and described by the catalog; those that they get may gain properties. */
-const schemas = (generated: JsonObject): JsonObject =>
-  Object.fromEntries(
-    Object.entries(child(generated["components"], "schemas")).map(([name, schema]) => {
-      const isInput = name.endsWith("Input")
-      const mended = mendSchema(schema, !isInput)
-      return [name, isInput && isObject(mended) ? described(mended, bodyDescriptions) : mended]
+/** The schemas that are bodies, by name, with what the catalog says of their properties. */
+const bodies = (generated: JsonObject): ReadonlyMap<string, ReadonlyMap<string, string>> =>
+  new Map(
+    operations.filter(takesBody).map((operation) => {
+      const { inputs } = operation.entry
+      const body = child(generatedOperation(generated, operation), "requestBody")
+      const ref = child(child(child(body, "content"), "application/json"), "schema")["$ref"]
+      const name = typeof ref === "string" ? ref.replace("#/components/schemas/", "") : operation.name
+      return [name, new Map(inputs.map((input) => [input.name, input.description]))]
     })
   )
+
+/** Schemas that clients send are closed, and described by the catalog; those that they get may gain properties. */
+const schemas = (generated: JsonObject): JsonObject => {
+  const inputs = bodies(generated)
+  return Object.fromEntries(
+    Object.entries(child(generated["components"], "schemas")).map(([name, schema]) => {
+      const descriptions = inputs.get(name)
+      const mended = mendSchema(schema, descriptions === undefined)
+      return [name, descriptions !== undefined && isObject(mended) ? described(mended, descriptions) : mended]
+    })
+  )
+}
 
 /**
  * The OpenAPI 3.1 document of the API as a server at `serverUrl` offers it: made

@@ -44,9 +44,9 @@ const PAYMENT_PARAMETERS: ReadonlyArray<JsonObject> = [
   {
     name: "Idempotency-Key",
     in: "header",
-    required: false,
+    required: true,
     description:
-      "Required beside PAYMENT-SIGNATURE. A text of your own that names this one operation; reuse it, with the same body and payment, only to repeat the very same request.",
+      "A text of your own that names this one operation; reuse it, with the same body and payment, only to repeat the very same request. A request without PAYMENT-SIGNATURE is answered with its challenge even without it.",
     schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_LIMIT }
   }
 ]

@@ -1,0 +1,62 @@
+import { RealtimeClientMessage, RealtimeServerMessage } from "@agentos/api"
+import { assert, describe, it } from "@effect/vitest"
+import { Option, Schema } from "effect"
+
+const eventId = "019aa000-0000-7000-8000-000000000001"
+
+const fromClient = Schema.decodeUnknownOption(RealtimeClientMessage, { onExcessProperty: "error" })
+const fromServer = Schema.decodeUnknownOption(RealtimeServerMessage)
+
+const event = {
+  eventId,
+  type: "email.received",
+  status: "delivered",
+  source: "smtp",
+  service: "email",
+  resourceId: eventId,
+  agentId: eventId,
+  createdAt: "2026-11-21T08:00:00.000Z",
+  deliveredAt: "2026-11-21T08:00:00.001Z",
+  acknowledgedAt: null,
+  expiresAt: "2026-12-21T08:00:00.000Z",
+  deliveryCount: 1,
+  payload: { subject: "Hello" }
+}
+
+describe("RealtimeMessage", () => {
+  it("takes what clients send", () => {
+    const messages = [
+      { type: "session.authenticate", token: "eyJ" },
+      { type: "session.authenticate", token: "eyJ", mode: "observe" },
+      { type: "event.ack", eventId },
+      { type: "event.ack", eventId, deliveryId: `${eventId}.1` }
+    ]
+    for (const message of messages) assert.deepEqual<unknown>(fromClient(message), Option.some(message))
+  })
+
+  it("refuses what is no message", () => {
+    const refused = [
+      {},
+      { type: "session.authenticate" },
+      { type: "session.authenticate", token: "eyJ", mode: "steal" },
+      { type: "session.authenticate", token: "x".repeat(5_000) },
+      { type: "event.ack", eventId: "1" },
+      { type: "event.ack", eventId, extra: true },
+      { type: "session.ready" }
+    ]
+    for (const message of refused) assert.isTrue(Option.isNone(fromClient(message)), JSON.stringify(message))
+  })
+
+  it("describes what the server sends", () => {
+    const messages = [
+      { type: "session.ready", sessionId: eventId, leaseSeconds: 30, maxInFlight: 64, pending: 0 },
+      { type: "event.delivery", deliveryId: "1", event },
+      { type: "event.observed", event },
+      { type: "session.replay.complete", delivered: 3 },
+      { type: "event.acknowledged", eventId },
+      { type: "event.ack_stale", eventId },
+      { type: "error", code: "RESOURCE_NOT_FOUND", message: "No such event." }
+    ]
+    for (const message of messages) assert.deepEqual<unknown>(fromServer(message), Option.some(message))
+  })
+})

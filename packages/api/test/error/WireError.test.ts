@@ -1,0 +1,124 @@
+import {
+  type ApiError,
+  BodyTooLarge,
+  ERROR_STATUS,
+  ErrorEnvelope,
+  HeadersTooLarge,
+  InternalError,
+  MediaTypeUnsupported,
+  MethodNotAllowed,
+  OnboardingRequired,
+  RateLimited,
+  RequestTimedOut,
+  RouteUnknown,
+  ServiceUnavailable,
+  toWireError,
+  UpgradeRequired,
+  UriTooLong
+} from "@agentos/api"
+import {
+  type CatalogEntry,
+  Conflict,
+  CredentialRefused,
+  IdempotencyConflict,
+  InvalidRequest,
+  OperationDelayed,
+  operationEntry,
+  OperationRejected,
+  PayerMismatch,
+  PaymentPending,
+  PaymentRequired,
+  ResourceNotFound,
+  ResourceNotOwned,
+  WrongCredential
+} from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+
+const requestId = "019aa000-0000-7000-8000-000000000001"
+const operationId = "019aa000-0000-7000-8000-000000000002"
+
+const wire = (error: ApiError, entry: CatalogEntry | null = operationEntry("updateMailbox")) =>
+  toWireError(error, { requestId, method: entry?.method ?? "GET", path: entry?.path ?? "/nowhere", entry })
+
+const rows: ReadonlyArray<readonly [ApiError, number, string]> = [
+  [new InvalidRequest({ message: "wrong", issues: [{ path: "to.0", message: "wrong" }] }), 400, "INVALID_REQUEST"],
+  [new CredentialRefused({ message: "revoked" }), 401, "AUTH_REQUIRED"],
+  [new WrongCredential({ message: "a realtime token" }), 401, "INVALID_TOKEN"],
+  [new PaymentRequired({ challenge: "abc", reason: null }), 402, "PAYMENT_REQUIRED"],
+  [new PayerMismatch({ payer: "0xabc" }), 403, "FORBIDDEN"],
+  [new ResourceNotOwned({ kind: "mailbox", id: operationId }), 403, "RESOURCE_NOT_OWNED"],
+  [new ResourceNotFound({ kind: "mailbox", id: operationId }), 404, "RESOURCE_NOT_FOUND"],
+  [new RouteUnknown({ path: "/nowhere" }), 404, "RESOURCE_NOT_FOUND"],
+  [new MethodNotAllowed({ method: "PUT", path: "/api/v1", allowed: ["GET", "HEAD"] }), 405, "METHOD_NOT_ALLOWED"],
+  [new RequestTimedOut(), 408, "REQUEST_TIMEOUT"],
+  [new Conflict({ message: "taken" }), 409, "CONFLICT"],
+  [new IdempotencyConflict({ message: "other", paymentState: "settled" }), 409, "IDEMPOTENCY_CONFLICT"],
+  [new PaymentPending({ operationId, paymentState: "unknown", retryAfterSeconds: 5 }), 409, "PAYMENT_PENDING"],
+  [new BodyTooLarge({ limitBytes: 1 }), 413, "PAYLOAD_TOO_LARGE"],
+  [new UriTooLong({ limitBytes: 1 }), 414, "URI_TOO_LONG"],
+  [new MediaTypeUnsupported({ message: "JSON alone." }), 415, "UNSUPPORTED_MEDIA_TYPE"],
+  [new UpgradeRequired(), 426, "UPGRADE_REQUIRED"],
+  [new OnboardingRequired({ startWith: "email.mailbox.create" }), 428, "ONBOARDING_REQUIRED"],
+  [new RateLimited({ retryAfterSeconds: 2 }), 429, "RATE_LIMITED"],
+  [new HeadersTooLarge({ limitBytes: 1 }), 431, "HEADERS_TOO_LARGE"],
+  [new InternalError({ withPayment: true }), 500, "INTERNAL_ERROR"],
+  [
+    new OperationDelayed({ operationId, paymentState: "settled", message: "down", retryAfterSeconds: 5 }),
+    502,
+    "PROVIDER_TEMPORARY_FAILURE"
+  ],
+  [new OperationRejected({ operationId, paymentState: "refund_due", message: "no" }), 502, "PROVIDER_REJECTED"],
+  [new ServiceUnavailable({ ever: true }), 503, "SERVICE_UNAVAILABLE"]
+]
+
+describe("toWireError", () => {
+  for (const [error, status, code] of rows) {
+    it(`answers ${error._tag} with ${status} ${code}`, () => {
+      const { body, status: actual } = wire(error)
+      assert.strictEqual(actual, status)
+      assert.strictEqual(body.error.code, code)
+      assert.strictEqual(ERROR_STATUS[body.error.code], status)
+      assert.strictEqual(body.error.requestId, requestId)
+      assert.match(body.error.message, /[.]$/)
+      Schema.decodeUnknownSync(ErrorEnvelope, { onExcessProperty: "error" })(JSON.parse(JSON.stringify(body)))
+    })
+  }
+
+  it("says on paid operations what became of the money, and nothing of it on others", () => {
+    const error = new InvalidRequest({ message: "wrong", issues: [{ path: "", message: "wrong" }] })
+    assert.strictEqual(wire(error).body.error.paymentState, "none")
+    assert.strictEqual(wire(error).body.error.message, "wrong. Nothing was charged.")
+    const free = wire(error, operationEntry("listEvents")).body.error
+    assert.strictEqual(free.message, "wrong.")
+    assert.notProperty(free, "paymentState")
+    assert.strictEqual(wire(new InternalError({ withPayment: true })).body.error.paymentState, "unknown")
+    const settled = wire(new IdempotencyConflict({ message: "other", paymentState: "settled" })).body.error
+    assert.strictEqual(settled.paymentState, "settled")
+    assert.notInclude(settled.message, "Nothing was charged")
+  })
+
+  it("carries the challenge, and when to come back, in headers", () => {
+    assert.strictEqual(wire(new PaymentRequired({ challenge: "abc", reason: null })).headers["PAYMENT-REQUIRED"], "abc")
+    const pending = new PaymentPending({ operationId, paymentState: "unknown", retryAfterSeconds: 5 })
+    assert.strictEqual(wire(pending).headers["Retry-After"], "5")
+    assert.isTrue(wire(pending).body.error.retryable)
+    assert.deepStrictEqual(wire(pending).body.error.next, { method: "POST", path: "/api/v1/email/mailboxes/update" })
+    const method = new MethodNotAllowed({ method: "PUT", path: "/api/v1", allowed: ["GET", "HEAD"] })
+    assert.strictEqual(wire(method).headers["Allow"], "GET, HEAD")
+  })
+
+  it("says how to begin", () => {
+    const { error, guides } = wire(new OnboardingRequired({ startWith: "email.mailbox.create" })).body
+    assert.deepStrictEqual(error.onboarding?.price, { amount: "0.25", asset: "USDT" })
+    assert.strictEqual(error.onboarding?.serviceId, "email.mailbox.create")
+    assert.strictEqual(error.onboarding?.method, "POST")
+    assert.strictEqual(error.onboarding?.endpoint, "/api/v1/email/mailboxes")
+    assert.deepStrictEqual(
+      error.onboarding?.requiredInput.map(({ name }) => name),
+      ["localPart"]
+    )
+    assert.deepStrictEqual(error.next, { method: "POST", path: "/api/v1/email/mailboxes" })
+    assert.deepStrictEqual(guides, { llms: "/llms.txt", serviceCatalog: "/api/v1/services", openapi: "/openapi.json" })
+  })
+})

@@ -1,0 +1,20 @@
+import { OPERATIONS } from "@agentos/api"
+import { assert, describe, it } from "@effect/vitest"
+import { Option, Schema } from "effect"
+
+const decode = Schema.decodeUnknownOption(OPERATIONS.acknowledgeAllEvents.payload)
+const before = (text: string) => Option.map(decode({ before: text }), (input) => Number(input.before))
+
+describe("DateTime", () => {
+  it("reads moments of any offset to the millisecond", () => {
+    assert.deepStrictEqual(before("2026-11-21T08:00:00Z"), Option.some(Date.UTC(2026, 10, 21, 8)))
+    assert.deepStrictEqual(before("2026-11-21T10:00:00+02:00"), Option.some(Date.UTC(2026, 10, 21, 8)))
+    assert.deepStrictEqual(before("2026-11-21T08:00:00.123456Z"), Option.some(Date.UTC(2026, 10, 21, 8, 0, 0, 123)))
+    assert.deepStrictEqual(before("1901-01-01T00:00:00Z"), Option.some(0))
+  })
+
+  it("refuses what names no moment", () => {
+    const refused = ["", "yesterday", "2026-11-21", "2026-11-21T08:00:00", "2026-13-01T00:00:00Z", "1763712000000"]
+    for (const text of refused) assert.isTrue(Option.isNone(before(text)), text)
+  })
+})

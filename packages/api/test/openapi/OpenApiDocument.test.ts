@@ -1,0 +1,118 @@
+import { errorsByStatus, openApiDocument, OPERATIONS, takesBody } from "@agentos/api"
+import { assert, describe, expect, it } from "@effect/vitest"
+import { Validator } from "@seriousme/openapi-schema-validator"
+import { Schema } from "effect"
+
+const document = openApiDocument("https://agentos.example")
+
+const Parameter = Schema.Struct({
+  name: Schema.String,
+  in: Schema.String,
+  required: Schema.Boolean,
+  schema: Schema.Record(Schema.String, Schema.Json)
+})
+
+const ResponseShape = Schema.Struct({ headers: Schema.Record(Schema.String, Schema.Json) })
+
+const Document = Schema.Struct({
+  paths: Schema.Record(
+    Schema.String,
+    Schema.Record(
+      Schema.String,
+      Schema.Struct({
+        operationId: Schema.String,
+        security: Schema.Array(Schema.Record(Schema.String, Schema.Json)),
+        parameters: Schema.Array(Parameter),
+        requestBody: Schema.optionalKey(
+          Schema.Struct({
+            content: Schema.Struct({
+              "application/json": Schema.Struct({ schema: Schema.Struct({ $ref: Schema.String }) })
+            })
+          })
+        ),
+        responses: Schema.Record(Schema.String, ResponseShape)
+      })
+    )
+  ),
+  components: Schema.Struct({ schemas: Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Json)) })
+})
+
+const { components, paths } = Schema.decodeUnknownSync(Document)(document)
+
+const operationOf = (name: keyof typeof OPERATIONS) => {
+  const { method, path } = OPERATIONS[name].entry
+  const found = paths[path]?.[method.toLowerCase()]
+  if (found === undefined) throw new Error(`${name} is not in the document`)
+  return found
+}
+
+describe("openApiDocument", () => {
+  it("is a valid OpenAPI 3.1 document", async () => {
+    const validator = new Validator()
+    const result = await validator.validate(JSON.parse(JSON.stringify(document)))
+    assert.deepStrictEqual(result.errors ?? [], [])
+    assert.isTrue(result.valid)
+    assert.strictEqual(validator.version, "3.1")
+  })
+
+  it("is the one on record; a change of the contract is seen here", async () => {
+    await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot("../golden/openapi.json")
+  })
+
+  for (const operation of Object.values(OPERATIONS)) {
+    it(`has ${operation.name} with its statuses, its security and its headers`, () => {
+      const found = operationOf(operation.name)
+      assert.strictEqual(found.operationId, operation.name)
+      const success = operation.entry.capability === "never" ? [] : [`${operation.status}`]
+      assert.sameMembers(Object.keys(found.responses), [
+        ...success,
+        ...[...errorsByStatus(operation.entry).keys()].map(String)
+      ])
+      const schemes = found.security.map((requirement) => Object.keys(requirement))
+      switch (operation.entry.authentication) {
+        case "bearer":
+          assert.deepStrictEqual(schemes, [["accessToken"]])
+          break
+        case "x402-bootstrap":
+          assert.deepStrictEqual(schemes, [[], ["accessToken"]])
+          break
+        default:
+          assert.deepStrictEqual(schemes, [])
+      }
+      const headers = found.parameters.filter((parameter) => parameter.in === "header").map(({ name }) => name)
+      const isPaid = operation.entry.price !== null
+      assert.deepStrictEqual(headers, isPaid ? ["PAYMENT-SIGNATURE", "Idempotency-Key"] : [])
+      assert.strictEqual("402" in found.responses, isPaid)
+      assert.strictEqual("428" in found.responses, operation.entry.authentication === "bearer")
+      if (isPaid) {
+        assert.property(found.responses["402"]?.headers, "PAYMENT-REQUIRED")
+        assert.property(found.responses[`${operation.status}`]?.headers, "PAYMENT-RESPONSE")
+        for (const status of ["400", "401", "409", "502", "503"]) assert.property(found.responses, status)
+      }
+      assert.strictEqual(found.requestBody !== undefined, takesBody(operation))
+    })
+  }
+
+  it("closes every body that clients send", () => {
+    for (const operation of Object.values(OPERATIONS).filter(takesBody)) {
+      const ref = operationOf(operation.name).requestBody?.content["application/json"].schema.$ref
+      assert.strictEqual(components.schemas[ref?.split("/").at(-1) ?? ""]?.["additionalProperties"], false, ref)
+    }
+  })
+
+  it("has the bounds of numbers and the patterns of texts", () => {
+    const limitOf = (name: keyof typeof OPERATIONS) =>
+      operationOf(name).parameters.find((parameter) => parameter.name === "limit")?.schema
+    assert.deepStrictEqual(limitOf("queryMessages"), { type: "integer", minimum: 1, maximum: 100 })
+    assert.deepStrictEqual(limitOf("replayEvents"), { type: "integer", minimum: 1, maximum: 200 })
+    const properties = (name: string) =>
+      Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Json)))(
+        components.schemas[name]?.["properties"]
+      )
+    assert.strictEqual(properties("PurchaseNumberInput")["areaCode"]?.["pattern"], "^[0-9]{3}$")
+    assert.strictEqual(properties("PlaceCallInput")["toNumber"]?.["pattern"], "^\\+[1-9][0-9]{6,14}$")
+    assert.property(properties("CreateMailboxInput")["localPart"], "pattern")
+    const idempotencyKey = operationOf("sendMessage").parameters.find(({ name }) => name === "Idempotency-Key")
+    assert.strictEqual(idempotencyKey?.schema["maxLength"], 255)
+  })
+})
