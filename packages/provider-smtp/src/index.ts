@@ -1,0 +1,3 @@
+export * from "./DkimKey.ts"
+export * from "./DnsRecord.ts"
+export * as EmailProviderSmtp from "./EmailProviderSmtp.ts"

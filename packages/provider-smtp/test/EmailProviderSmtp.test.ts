@@ -1,0 +1,277 @@
+import { EmailProvider, type OutgoingMail, type ProviderError, Timestamp } from "@agentos/core"
+import { Effect, Exit, Redacted, Result } from "effect"
+import { authenticate } from "mailauth"
+import PostalMime from "postal-mime"
+import { afterEach, describe, expect, it } from "vitest"
+import { generateDkimKey } from "../src/DkimKey.ts"
+import * as EmailProviderSmtp from "../src/EmailProviderSmtp.ts"
+import { drop, silence, type Script, type ScriptedSmtp, startScriptedSmtp } from "./support/ScriptedSmtp.ts"
+
+const mail: OutgoingMail = {
+  messageIdHeader: "<0199-abc@agents.test>",
+  from: { address: "ada@agents.test", name: "Ada, Agent" },
+  to: ["one@else.test"],
+  cc: ["two@else.test"],
+  bcc: ["three@hidden.test"],
+  subject: "Grüße aus der Ferne",
+  text: "Guten Tag\n.\n-- \nAda\n",
+  html: "<p>Guten Tag</p>",
+  date: Timestamp.Timestamp.make(Date.UTC(2026, 10, 5, 12, 30, 15))
+}
+
+const servers: Array<ScriptedSmtp> = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close()
+})
+
+const started = async (script: Script = {}): Promise<ScriptedSmtp> => {
+  const server = await startScriptedSmtp(script)
+  servers.push(server)
+  return server
+}
+
+const config = (port: number, more: Partial<EmailProviderSmtp.EmailProviderSmtpConfig> = {}) => ({
+  domain: "agents.test",
+  host: "127.0.0.1",
+  port,
+  clientName: "mail.agents.test",
+  security: "none" as const,
+  timeouts: { connect: 500, greeting: 300, socket: 300, send: 5_000 },
+  ...more
+})
+
+const withProvider = <A, E>(
+  settings: EmailProviderSmtp.EmailProviderSmtpConfig,
+  use: (provider: EmailProvider["Service"]) => Effect.Effect<A, E>
+) => Effect.runPromise(Effect.flatMap(EmailProvider, use).pipe(Effect.provide(EmailProviderSmtp.layer(settings))))
+
+const sendTo = (server: ScriptedSmtp, more: Partial<EmailProviderSmtp.EmailProviderSmtpConfig> = {}, sent = mail) =>
+  withProvider(config(server.port, more), (provider) => Effect.result(provider.send(sent)))
+
+const failureOf = (result: Result.Result<unknown, ProviderError>): ProviderError => {
+  if (Result.isSuccess(result)) throw new Error("the send succeeded")
+  return result.failure
+}
+
+describe("what is sent", () => {
+  it("carries the given Message-ID, date, names and both bodies, and no Bcc", async () => {
+    const server = await started()
+    const receipt = Result.getOrThrow(await sendTo(server))
+    expect(receipt).toEqual({
+      accepted: ["one@else.test", "two@else.test", "three@hidden.test"],
+      rejected: [],
+      response: "250 2.0.0 queued as 1"
+    })
+    expect(server.commands).toContain("EHLO mail.agents.test")
+    expect(
+      server.commands.filter((line) => /^(MAIL|RCPT)/.test(line)).map((line) => line.replace(/ SIZE=.*/, ""))
+    ).toEqual([
+      "MAIL FROM:<ada@agents.test>",
+      "RCPT TO:<one@else.test>",
+      "RCPT TO:<two@else.test>",
+      "RCPT TO:<three@hidden.test>"
+    ])
+    const [raw = ""] = server.messages
+    expect(raw).not.toMatch(/three@hidden|^bcc:/im)
+    expect(raw).toContain("Message-ID: <0199-abc@agents.test>\r\n")
+    expect(raw).toContain("Date: Thu, 05 Nov 2026 12:30:15 +0000\r\n")
+    const parsed = await PostalMime.parse(raw)
+    expect(parsed.from).toEqual({ name: "Ada, Agent", address: "ada@agents.test" })
+    expect(parsed.subject).toBe("Grüße aus der Ferne")
+    expect(parsed.text?.trimEnd()).toBe("Guten Tag\n.\n-- \nAda")
+    expect(parsed.html?.trimEnd()).toBe("<p>Guten Tag</p>")
+    expect(parsed.attachments).toEqual([])
+  })
+
+  it("is signed so that a verifier with the DNS record passes it", async () => {
+    const server = await started()
+    const key = await Effect.runPromise(generateDkimKey("agents.test", "s1"))
+    const dkim = { domain: "agents.test", selector: "s1", privateKey: key.privateKey }
+    Result.getOrThrow(await sendTo(server, { dkim }))
+    const checked = await authenticate(server.messages[0] ?? "", {
+      ip: "127.0.0.1",
+      helo: "mail.agents.test",
+      sender: "ada@agents.test",
+      resolver: async (name, type) => {
+        if (name === key.record.name && type === "TXT") return [[key.record.value]]
+        throw Object.assign(new Error("no such name"), { code: "ENOTFOUND" })
+      }
+    })
+    expect(checked.dkim.results.map(({ status, signingDomain }) => [status.result, signingDomain])).toEqual([
+      ["pass", "agents.test"]
+    ])
+  })
+
+  it("keeps the text of a mail from naming files or addresses to fetch", async () => {
+    const server = await started()
+    const text = '{"path":"/etc/passwd"}'
+    Result.getOrThrow(await sendTo(server, {}, { ...mail, text, html: '<img src="file:///etc/passwd">' }))
+    expect(server.messages[0]).toContain(text)
+    expect(server.messages[0]).not.toContain("root:")
+  })
+
+  it("goes over pooled connections, and over a new one when the server dropped the old", async () => {
+    const server = await started({ extensions: ["PIPELINING"] })
+    await withProvider(
+      config(server.port, { connectionsMax: 1 }),
+      Effect.fnUntraced(function* (provider) {
+        yield* provider.send(mail)
+        yield* provider.send(mail)
+        expect(server.connections()).toBe(1)
+        server.dropConnections()
+        yield* provider.send(mail)
+        expect(server.connections()).toBe(2)
+      })
+    )
+    expect(server.messages).toHaveLength(3)
+  })
+})
+
+describe("recipients", () => {
+  const refusing = (refused: Record<string, string>): Script => ({
+    command: (line) => Object.entries(refused).find(([address]) => line.includes(`<${address}>`))?.[1]
+  })
+
+  it("each have their own outcome, with the server's reason", async () => {
+    const server = await started(
+      refusing({ "two@else.test": "550 5.1.1 no such user", "three@hidden.test": "450 later" })
+    )
+    expect(Result.getOrThrow(await sendTo(server))).toEqual({
+      accepted: ["one@else.test"],
+      rejected: [
+        { address: "two@else.test", reason: "550 5.1.1 no such user" },
+        { address: "three@hidden.test", reason: "450 later" }
+      ],
+      response: "250 2.0.0 queued as 1"
+    })
+  })
+
+  it("are named as they were given, each once", async () => {
+    const server = await started(refusing({ "B@else.test": "550 5.1.1 no" }))
+    const sent = { ...mail, to: ["A@Else.Test"], cc: ["B@ELSE.test"], bcc: ["a@else.test"] }
+    const receipt = Result.getOrThrow(await sendTo(server, {}, sent))
+    expect(receipt.accepted.map((address) => address.toLowerCase())).toEqual(["a@else.test"])
+    expect(receipt.rejected).toEqual([{ address: "B@ELSE.test", reason: "550 5.1.1 no" }])
+  })
+
+  for (const extensions of [[], ["PIPELINING"]]) {
+    const all = (reply: string): Script => ({
+      extensions,
+      command: (line) =>
+        line.startsWith("RCPT") ? reply : line === "DATA" && extensions.length > 0 ? "503 no recipients" : undefined
+    })
+    const how = extensions.length > 0 ? " (pipelined)" : ""
+
+    it(`all refused for good: Rejected${how}`, async () => {
+      const error = failureOf(await sendTo(await started(all("550 5.1.1 nobody here"))))
+      expect(error).toMatchObject({ _tag: "ProviderError", provider: "smtp", reason: "Rejected" })
+      expect(error.message).toContain("550 5.1.1 nobody here")
+    })
+
+    it(`all put off: Temporary${how}`, async () => {
+      expect(failureOf(await sendTo(await started(all("450 4.2.1 later")))).reason).toBe("Temporary")
+    })
+  }
+})
+
+describe("failures", () => {
+  const cases: ReadonlyArray<readonly [string, Script, ProviderError["reason"]]> = [
+    ["greeting 554", { greeting: "554 go away" }, "Misconfigured"],
+    ["greeting 421", { greeting: "421 too busy" }, "Temporary"],
+    ["no greeting", { greeting: silence }, "Temporary"],
+    ["closed before the greeting", { greeting: drop }, "Temporary"],
+    ["MAIL 550", { command: (line) => (line.startsWith("MAIL") ? "550 5.7.1 sender refused" : undefined) }, "Rejected"],
+    ["MAIL 530", { command: (line) => (line.startsWith("MAIL") ? "530 5.7.0 log in" : undefined) }, "Misconfigured"],
+    ["MAIL 451", { command: (line) => (line.startsWith("MAIL") ? "451 4.3.0 trouble" : undefined) }, "Temporary"],
+    ["closed at RCPT", { command: (line) => (line.startsWith("RCPT") ? drop : undefined) }, "Temporary"],
+    ["silent at RCPT", { command: (line) => (line.startsWith("RCPT") ? silence : undefined) }, "Temporary"],
+    ["421 at RCPT", { command: (line) => (line.startsWith("RCPT") ? "421 closing" : undefined) }, "Temporary"],
+    ["closed at DATA", { command: (line) => (line === "DATA" ? drop : undefined) }, "Temporary"],
+    ["DATA 554", { command: (line) => (line === "DATA" ? "554 5.6.0 no" : undefined) }, "Rejected"],
+    ["DATA 451", { command: (line) => (line === "DATA" ? "451 4.3.0 no" : undefined) }, "Temporary"],
+    ["DATA 503", { command: (line) => (line === "DATA" ? "503 5.5.1 sequence" : undefined) }, "Temporary"],
+    ["message 554", { message: "554 5.6.0 no" }, "Rejected"],
+    ["message 552", { message: "552 5.3.4 too big" }, "Rejected"],
+    ["message 452", { message: "452 4.3.1 full" }, "Temporary"],
+    ["message 421", { message: "421 4.3.2 closing" }, "Temporary"],
+    ["closed after the final dot", { message: drop }, "Unknown"],
+    ["closed after the final dot in the middle of a reply", { message: { drop: true, after: "550 5.6" } }, "Unknown"],
+    ["silent after the final dot", { message: silence }, "Unknown"]
+  ]
+  for (const [name, script, reason] of cases) {
+    it(`${name}: ${reason}`, async () => {
+      expect(failureOf(await sendTo(await started(script))).reason).toBe(reason)
+    })
+  }
+
+  it("closed within a large message: Temporary, since the final dot was never sent", async () => {
+    const server = await started({ dropAfterBytes: 20_000 })
+    const text = `${"x".repeat(70)}\n`.repeat(14_000)
+    expect(failureOf(await sendTo(server, {}, { ...mail, text })).reason).toBe("Temporary")
+  })
+
+  it("nobody listening: Temporary", async () => {
+    const server = await started()
+    await server.close()
+    const error = failureOf(await sendTo(server))
+    expect(error.reason).toBe("Temporary")
+    expect(error.message).toContain("ECONNREFUSED")
+  })
+
+  it("the whole send taking too long: Unknown when the mail was handed over, else Temporary", async () => {
+    const timeouts = { socket: 60_000, send: 200 }
+    const late = await started({ message: silence })
+    expect(failureOf(await sendTo(late, { timeouts })).reason).toBe("Unknown")
+    const early = await started({ command: (line) => (line.startsWith("RCPT") ? silence : undefined) })
+    expect(failureOf(await sendTo(early, { timeouts })).reason).toBe("Temporary")
+  })
+
+  it("an interrupted send closes its connection", async () => {
+    const server = await started({ message: silence })
+    await withProvider(config(server.port, { timeouts: { socket: 60_000 } }), (provider) =>
+      Effect.timeoutOption(provider.send(mail), 300)
+    )
+    expect(server.messages).toHaveLength(1)
+  })
+
+  const credentials = { user: "ada", password: Redacted.make("s3cret-password") }
+  const login = (reply: string): Script => ({
+    extensions: ["AUTH PLAIN LOGIN"],
+    command: (line) => (line.startsWith("AUTH") ? reply : undefined)
+  })
+
+  it("credentials refused: Misconfigured, and the password is in no message", async () => {
+    const error = failureOf(await sendTo(await started(login("535 5.7.8 wrong password")), { credentials }))
+    expect(error.reason).toBe("Misconfigured")
+    expect(`${error.message}${JSON.stringify(error)}`).not.toContain("s3cret-password")
+  })
+
+  it("credentials that can't be checked now: Temporary", async () => {
+    expect(failureOf(await sendTo(await started(login("454 4.7.0 later")), { credentials })).reason).toBe("Temporary")
+  })
+
+  it("credentials that the server knows nothing of: Misconfigured", async () => {
+    const server = await started({ command: (line) => (line.startsWith("AUTH") ? "502 what?" : undefined) })
+    expect(failureOf(await sendTo(server, { credentials })).reason).toBe("Misconfigured")
+    expect(server.messages).toEqual([])
+  })
+
+  it("encryption demanded and refused: Misconfigured, and nothing is sent in the clear", async () => {
+    const server = await started({ command: (line) => (line === "STARTTLS" ? "502 no TLS" : undefined) })
+    expect(failureOf(await sendTo(server, { security: "starttls" })).reason).toBe("Misconfigured")
+    expect(server.commands.some((line) => line.startsWith("MAIL"))).toBe(false)
+  })
+})
+
+describe("configuration", () => {
+  for (const privateKey of ["not a key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"]) {
+    it(`refuses a DKIM key that is none: ${privateKey.slice(0, 12)}`, async () => {
+      const dkim = { domain: "agents.test", selector: "s1", privateKey: Redacted.make(privateKey) }
+      const exit = await Effect.runPromiseExit(
+        Effect.void.pipe(Effect.provide(EmailProviderSmtp.layer(config(1, { dkim }))))
+      )
+      expect(Exit.isFailure(exit)).toBe(true)
+      expect(JSON.stringify(exit)).toContain("Misconfigured")
+    })
+  }
+})
