@@ -17,14 +17,16 @@ const AUTHENTICATE_WITHIN = "5 seconds"
 const HEARTBEAT_EVERY = "20 seconds"
 /** A session looks for itself this often: a wake-up can get lost, and a lease lapses without one. */
 const LOOK_EVERY = "15 seconds"
-/** How often a session whose window is full learns what was acknowledged by REST. */
+/** Leases are renewed this often within their duration; what was acknowledged by REST shows then too. */
 const RENEWALS_PER_LEASE = 3
 /** Sockets of one tenant on one server. */
 const TENANT_LIMIT = 100
 /** `pending` in session.ready is counted up to this. */
 const PENDING_LIMIT = 10_000
-/** How long clients are given to read the close frame when the server stops. */
-const GOODBYE = "250 millis"
+/** How long clients are given to answer the close frame when the server stops. */
+const GOODBYE = "1 second"
+/** Sockets on one server, authenticated or not. */
+const SOCKET_LIMIT = 20_000
 
 const decodeMessage = Schema.decodeUnknownOption(Schema.fromJsonString(RealtimeClientMessage), {
   onExcessProperty: "error"
@@ -49,6 +51,8 @@ const make = Effect.gen(function* () {
 
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_LIMIT_BYTES, clientTracking: true })
   const connections = new Set<RealtimeConnection>()
+  const allClosed = Deferred.makeUnsafe<void>()
+  let stopping = false
   const sessions = new Map<string, Session>()
   const ended = Batcher.make<string>((sessionIds) => store.release(sessionIds), fork)
 
@@ -131,6 +135,7 @@ const make = Effect.gen(function* () {
     socket.on("message", (data, isBinary) => receive(connection, inbox, data, isBinary))
     socket.once("close", () => {
       connections.delete(connection)
+      if (stopping && connections.size === 0) Deferred.doneUnsafe(allClosed, Effect.void)
       Deferred.doneUnsafe(gone, Effect.void)
     })
     fork(
@@ -148,8 +153,9 @@ const make = Effect.gen(function* () {
 
   const upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     const path = request.url?.split("?", 1)[0]
-    if (path === REALTIME_PATH) return sockets.handleUpgrade(request, stream, head, accept)
-    stream.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    if (path !== REALTIME_PATH) return refuse(stream, "404 Not Found")
+    if (connections.size >= SOCKET_LIMIT) return refuse(stream, "503 Service Unavailable")
+    sockets.handleUpgrade(request, stream, head, accept)
   }
 
   const heartbeat = Effect.sync(() => {
@@ -175,9 +181,10 @@ const make = Effect.gen(function* () {
 
   const stop = Effect.gen(function* () {
     server.off("upgrade", upgrade)
+    stopping = true
     yield* store.release([...sessions.keys()])
     for (const connection of connections) connection.close(CLOSE.restarting, "the server is restarting")
-    if (connections.size > 0) yield* Effect.sleep(GOODBYE)
+    if (connections.size > 0) yield* Effect.raceFirst(Deferred.await(allClosed), Effect.sleep(GOODBYE))
     for (const socket of sockets.clients) socket.terminate()
     sockets.close()
   })
@@ -192,6 +199,10 @@ const make = Effect.gen(function* () {
   yield* Effect.forkScoped(Effect.repeat(heartbeat, Schedule.spaced(HEARTBEAT_EVERY)))
   yield* Effect.forkScoped(Effect.repeat(renew, Schedule.spaced(policy.leaseDuration / RENEWALS_PER_LEASE)))
 })
+
+const refuse = (stream: Duplex, status: string): void => {
+  stream.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+}
 
 /** What has come from a socket before its session, and the session once there is one. */
 interface Inbox {

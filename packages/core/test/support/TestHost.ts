@@ -1,0 +1,52 @@
+import {
+  Core,
+  EmailProvider,
+  MailParser,
+  MailUnreadable,
+  type OutgoingMail,
+  PaymentRail,
+  ProviderError,
+  RealtimeTokens,
+  type SendReceipt
+} from "@agentos/core"
+import { Memory } from "@agentos/memory"
+import { Effect, Layer, Option, Redacted } from "effect"
+import * as ScriptedRail from "./ScriptedRail.ts"
+import * as TestKeyring from "./TestKeyring.ts"
+
+/** What the mail provider does with the next mails; it sends when this runs out. */
+export type SendScript = "send" | ProviderError["reason"]
+
+/** The whole core on memory, with a chain and a mail provider that do as they are told. */
+export const make = () => {
+  const payments = ScriptedRail.make()
+  const sent: Array<OutgoingMail> = []
+  const sendScript: Array<SendScript> = []
+  const provider = Layer.succeed(
+    EmailProvider,
+    EmailProvider.of({
+      name: "scripted",
+      domain: "agents.test",
+      send: (mail) =>
+        Effect.suspend((): Effect.Effect<SendReceipt, ProviderError> => {
+          const reason = sendScript.shift() ?? "send"
+          if (reason === "send" || reason === "Unknown") sent.push(mail)
+          return reason === "send"
+            ? Effect.succeed({ accepted: mail.to, rejected: [], response: "250 ok" })
+            : Effect.fail(new ProviderError({ provider: "scripted", reason, message: `the relay says ${reason}` }))
+        })
+    })
+  )
+  const ports = Layer.mergeAll(
+    Memory.layer,
+    TestKeyring.layer,
+    provider,
+    Layer.succeed(PaymentRail, payments.rail),
+    Layer.succeed(MailParser, { parse: () => Effect.fail(new MailUnreadable({ message: "nothing is parsed here" })) }),
+    Layer.succeed(RealtimeTokens, {
+      issue: () => Effect.succeed(Redacted.make("realtime")),
+      verify: () => Effect.succeed(Option.none())
+    })
+  )
+  return { payments, sent, sendScript, layer: Core.layer.pipe(Layer.provideMerge(ports)) }
+}

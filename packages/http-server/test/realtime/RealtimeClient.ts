@@ -1,0 +1,45 @@
+import { REALTIME_PATH, type RealtimeClientMessage, type RealtimeServerMessage } from "@agentos/api"
+import { Effect, Queue } from "effect"
+import { WebSocket } from "ws"
+
+/** A plain client of the realtime protocol. Close it, or let its scope do so. */
+export interface RealtimeClient {
+  readonly socket: WebSocket
+  readonly send: (message: RealtimeClientMessage) => void
+  /** The next message from the server. */
+  readonly next: Effect.Effect<RealtimeServerMessage>
+  /** The next message, which must be of this type. */
+  readonly expect: <Type extends RealtimeServerMessage["type"]>(
+    type: Type
+  ) => Effect.Effect<Extract<RealtimeServerMessage, { readonly type: Type }>>
+  /** The code that the server closed with. */
+  readonly closed: Effect.Effect<number>
+}
+
+export const connect = Effect.fnUntraced(function* (port: number) {
+  const messages = yield* Queue.unbounded<RealtimeServerMessage>()
+  const closes = yield* Queue.unbounded<number>()
+  const socket = yield* Effect.acquireRelease(
+    Effect.callback<WebSocket, Error>((resume) => {
+      const opening = new WebSocket(`ws://127.0.0.1:${port}${REALTIME_PATH}`)
+      opening.on("message", (data) => Queue.offerUnsafe(messages, JSON.parse(String(data)) as RealtimeServerMessage))
+      opening.on("close", (code) => Queue.offerUnsafe(closes, code))
+      opening.once("open", () => resume(Effect.succeed(opening)))
+      opening.on("error", (error) => resume(Effect.fail(error)))
+    }),
+    (opened) => Effect.sync(() => opened.terminate())
+  )
+  const next = Queue.take(messages)
+  const client: RealtimeClient = {
+    socket,
+    send: (message) => socket.send(JSON.stringify(message)),
+    next,
+    expect: (type) =>
+      Effect.map(next, (message) => {
+        if (message.type !== type) throw new Error(`expected ${type}, got ${JSON.stringify(message)}`)
+        return message as Extract<RealtimeServerMessage, { readonly type: typeof type }>
+      }),
+    closed: Queue.take(closes)
+  }
+  return client
+})

@@ -1,0 +1,340 @@
+import {
+  Credentials,
+  type EventDraft,
+  EventStore,
+  Keyring,
+  RealtimeSession,
+  RealtimeTokens,
+  type Tenant,
+  TenantStore,
+  Timestamp,
+  Transactor,
+  Uuid,
+  walletAddress
+} from "@agentos/core"
+import { Memory } from "@agentos/memory"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { NodeServer } from "../../src/NodeServer.ts"
+import * as RealtimeGateway from "../../src/realtime/RealtimeGateway.ts"
+import { connect } from "./RealtimeClient.ts"
+
+const { MAX_IN_FLIGHT } = RealtimeSession
+
+const nodeServer = Layer.effect(
+  NodeServer,
+  Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof createServer>>((resume) => {
+      const server = createServer()
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) => Effect.promise(() => new Promise((resolve) => server.close(resolve)))
+  )
+)
+
+/** Tokens that say in plain words what they claim. */
+const tokens = Layer.succeed(RealtimeTokens, {
+  issue: ({ tenantId, version }) => Effect.succeed(Redacted.make(`${tenantId} ${version}`)),
+  verify: (token) => {
+    const [tenantId, version] = token.split(" ")
+    return Effect.succeed(
+      tenantId === undefined || version === undefined
+        ? Option.none()
+        : Option.some({ tenantId, version: Number(version), expiresAt: Timestamp.Timestamp.make(0) })
+    )
+  }
+})
+const keyring = Layer.succeed(Keyring, {
+  activeKeyId: 1,
+  mac: () => undefined,
+  randomBytes: (length) => Effect.succeed(new Uint8Array(length))
+})
+
+const ports = Layer.mergeAll(nodeServer, tokens, keyring, Memory.layer)
+const host = Credentials.layer.pipe(Layer.provideMerge(ports))
+
+let wallets = 0
+const newTenant = Effect.gen(function* () {
+  const store = yield* TenantStore
+  const candidate: Tenant = {
+    tenantId: yield* Uuid.next,
+    wallet: walletAddress(`0x${(++wallets).toString(16).padStart(40, "0")}`),
+    tokenVersion: 1,
+    createdAt: Timestamp.Timestamp.make(0)
+  }
+  return yield* (yield* Transactor).transact(store.ensure(candidate))
+})
+
+const append = Effect.fnUntraced(function* (tenant: Tenant, names: ReadonlyArray<string>) {
+  const store = yield* EventStore
+  const drafts = names.map((name): EventDraft => ({
+    tenantId: tenant.tenantId,
+    type: "email.received",
+    source: "smtp",
+    service: "email",
+    resourceId: name,
+    agentId: "agent",
+    payload: { subject: name },
+    dedupeKey: name
+  }))
+  return yield* (yield* Transactor).transact(store.append(drafts))
+})
+
+const port = Effect.map(NodeServer, (server) => (server.address() as AddressInfo).port)
+
+const open = Effect.fnUntraced(function* (tenant: Tenant, mode?: "observe") {
+  const client = yield* connect(yield* port)
+  client.send({
+    type: "session.authenticate",
+    token: `${tenant.tenantId} ${tenant.tokenVersion}`,
+    ...(mode === undefined ? {} : { mode })
+  })
+  const ready = yield* client.expect("session.ready")
+  return { ...client, ready }
+})
+
+const numbered = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `event ${from + index}`)
+
+/** A test against a gateway of its own, with the ports it stands on. */
+const scenario = (name: string, test: Effect.Effect<void, unknown, Layer.Success<typeof host> | Scope.Scope>) =>
+  it.effect(name, () =>
+    Effect.gen(function* () {
+      yield* Layer.build(RealtimeGateway.layer)
+      yield* test
+    }).pipe(Effect.scoped, Effect.provide(host))
+  )
+
+describe("RealtimeGateway", () => {
+  scenario(
+    "replays in order, says when the replay is over, and acknowledges",
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      const events = yield* append(tenant, numbered(3))
+      const client = yield* open(tenant)
+      assert.deepInclude(client.ready, { leaseSeconds: 30, maxInFlight: MAX_IN_FLIGHT, pending: 3 })
+      for (const { eventId } of events) {
+        const { event } = yield* client.expect("event.delivery")
+        assert.strictEqual(event.eventId, eventId)
+        assert.strictEqual(event.status, "delivered")
+        assert.deepInclude(event.payload, { type: "email.received", eventId })
+      }
+      assert.strictEqual((yield* client.expect("session.replay.complete")).delivered, 3)
+      client.send({ type: "event.ack", eventId: events[0]!.eventId })
+      assert.strictEqual((yield* client.expect("event.acknowledged")).eventId, events[0]!.eventId)
+      const [late] = yield* append(tenant, ["late"])
+      assert.strictEqual((yield* client.expect("event.delivery")).event.eventId, late!.eventId)
+    })
+  )
+
+  scenario(
+    "shows a tenant nothing of another's, and lets it acknowledge nothing of it",
+    Effect.gen(function* () {
+      const [ada, bob] = [yield* newTenant, yield* newTenant]
+      const [secret] = yield* append(ada, ["ada's"])
+      const client = yield* open(bob)
+      yield* client.expect("session.replay.complete")
+      client.send({ type: "event.ack", eventId: secret!.eventId })
+      assert.strictEqual((yield* client.expect("error")).code, "RESOURCE_NOT_FOUND")
+      const [own] = yield* append(bob, ["bob's"])
+      assert.strictEqual((yield* client.expect("event.delivery")).event.eventId, own!.eventId)
+      const kept = yield* (yield* EventStore).find(ada.tenantId, secret!.eventId)
+      assert.strictEqual(kept._tag === "Owned" && kept.value.status, "pending")
+    })
+  )
+
+  scenario(
+    "holds no more than its window, and takes more as it is acknowledged",
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      yield* append(tenant, numbered(MAX_IN_FLIGHT + 2))
+      const client = yield* open(tenant)
+      const ids: Array<string> = []
+      for (let i = 0; i < MAX_IN_FLIGHT; i++) ids.push((yield* client.expect("event.delivery")).event.eventId)
+      assert.lengthOf(yield* (yield* EventStore).replayable(tenant.tenantId, 10), 2)
+      client.send({ type: "event.ack", eventId: ids[0]! })
+      yield* client.expect("event.acknowledged")
+      yield* client.expect("event.delivery")
+      client.send({ type: "event.ack", eventId: ids[1]! })
+      yield* client.expect("event.acknowledged")
+      yield* client.expect("event.delivery")
+      assert.strictEqual((yield* client.expect("session.replay.complete")).delivered, MAX_IN_FLIGHT + 2)
+    })
+  )
+
+  scenario(
+    "ends the replay of a window that is full exactly",
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      yield* append(tenant, numbered(MAX_IN_FLIGHT))
+      const client = yield* open(tenant)
+      for (let i = 0; i < MAX_IN_FLIGHT; i++) yield* client.expect("event.delivery")
+      assert.strictEqual((yield* client.expect("session.replay.complete")).delivered, MAX_IN_FLIGHT)
+    })
+  )
+
+  scenario(
+    "makes room for what was acknowledged by REST",
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      const events = yield* append(tenant, numbered(MAX_IN_FLIGHT + 1))
+      const client = yield* open(tenant)
+      for (let i = 0; i < MAX_IN_FLIGHT; i++) yield* client.expect("event.delivery")
+      yield* (yield* EventStore).acknowledge(tenant.tenantId, [{ eventId: events[0]!.eventId }])
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual((yield* client.expect("event.delivery")).event.eventId, events.at(-1)!.eventId)
+    })
+  )
+
+  scenario(
+    "gives the leases of a closed socket to the next one at once",
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      const events = yield* append(tenant, numbered(2))
+      const [first, second] = [yield* open(tenant), yield* open(tenant)]
+      yield* first.expect("event.delivery")
+      yield* first.expect("event.delivery")
+      assert.strictEqual((yield* second.expect("session.replay.complete")).delivered, 0)
+      first.socket.close()
+      assert.strictEqual((yield* second.expect("event.delivery")).event.eventId, events[0]!.eventId)
+      assert.strictEqual((yield* second.expect("event.delivery")).event.eventId, events[1]!.eventId)
+    })
+  )
+
+  scenario(
+    "keeps leases while the socket answers, and cuts one that does not",
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      yield* append(tenant, ["kept"])
+      const client = yield* open(tenant)
+      yield* client.expect("event.delivery")
+      const store = yield* EventStore
+      // An answer to anything proves that the pong before it has arrived.
+      const answered = Effect.gen(function* () {
+        client.send({ type: "event.ack", eventId: yield* Uuid.next })
+        yield* client.expect("error")
+      })
+      yield* client.expect("session.replay.complete")
+      for (let second = 5; second <= 60; second += 5) {
+        yield* TestClock.adjust("5 seconds")
+        yield* answered
+        assert.strictEqual(yield* store.countReplayable(tenant.tenantId, 1), 0, `after ${second} s`)
+      }
+      client.socket.pause()
+      yield* TestClock.adjust("41 seconds")
+      client.socket.resume()
+      assert.strictEqual(yield* client.closed, 1006)
+    })
+  )
+
+  scenario(
+    "answers a delivery that is no longer the session's as stale",
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      yield* append(tenant, ["once"])
+      const client = yield* open(tenant)
+      const { deliveryId, event } = yield* client.expect("event.delivery")
+      client.send({ type: "event.ack", eventId: event.eventId, deliveryId: yield* Uuid.next })
+      yield* client.expect("session.replay.complete")
+      assert.strictEqual((yield* client.expect("event.ack_stale")).eventId, event.eventId)
+      client.send({ type: "event.ack", eventId: event.eventId, deliveryId })
+      yield* client.expect("event.acknowledged")
+    })
+  )
+
+  scenario(
+    "closes what does not authenticate in time with 4401",
+    Effect.gen(function* () {
+      const client = yield* connect(yield* port)
+      yield* TestClock.adjust("4999 millis")
+      assert.strictEqual(client.socket.readyState, client.socket.OPEN)
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual(yield* client.closed, 4401)
+    })
+  )
+
+  scenario(
+    "closes a wrong token, an early acknowledgement and a revoked tenant with 4401",
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      const wrong = yield* connect(yield* port)
+      wrong.send({ type: "session.authenticate", token: "nonsense" })
+      assert.strictEqual((yield* wrong.expect("error")).code, "INVALID_TOKEN")
+      assert.strictEqual(yield* wrong.closed, 4401)
+
+      const early = yield* connect(yield* port)
+      early.send({ type: "event.ack", eventId: yield* Uuid.next })
+      assert.strictEqual(yield* early.closed, 4401)
+
+      const revoked = yield* open(tenant)
+      yield* revoked.expect("session.replay.complete")
+      yield* (yield* Credentials).revoke(tenant.tenantId)
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual((yield* revoked.expect("error")).code, "AUTH_REQUIRED")
+      assert.strictEqual(yield* revoked.closed, 4401)
+
+      const again = yield* connect(yield* port)
+      again.send({ type: "session.authenticate", token: `${tenant.tenantId} 1` })
+      assert.strictEqual((yield* again.expect("error")).code, "AUTH_REQUIRED")
+      assert.strictEqual(yield* again.closed, 4401)
+    })
+  )
+
+  scenario(
+    "closes what is not a message with 4400",
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      const bad = ["nonsense", "{}", '{"type":"event.ack"}', '{"type":"event.ack","eventId":"1","more":1}', "[]"]
+      for (const text of [...bad, Buffer.from([1, 2])]) {
+        const client = yield* open(tenant)
+        yield* client.expect("session.replay.complete")
+        client.socket.send(text)
+        assert.strictEqual(yield* client.closed, 4400, String(text))
+      }
+      const twice = yield* open(tenant)
+      twice.send({ type: "session.authenticate", token: `${tenant.tenantId} 1` })
+      assert.strictEqual(yield* twice.closed, 4400)
+    })
+  )
+
+  scenario(
+    "shows an observer everything and lets it take nothing",
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      const events = yield* append(tenant, numbered(3))
+      yield* (yield* EventStore).acknowledge(tenant.tenantId, [{ eventId: events[1]!.eventId }])
+      const worker = yield* open(tenant)
+      yield* worker.expect("event.delivery")
+      const observer = yield* open(tenant, "observe")
+      assert.strictEqual((yield* observer.expect("event.observed")).event.eventId, events[0]!.eventId)
+      assert.strictEqual((yield* observer.expect("event.observed")).event.eventId, events[2]!.eventId)
+      assert.strictEqual((yield* observer.expect("session.replay.complete")).delivered, 2)
+      observer.send({ type: "event.ack", eventId: events[0]!.eventId })
+      assert.strictEqual((yield* observer.expect("error")).code, "FORBIDDEN")
+      const [late] = yield* append(tenant, ["late"])
+      assert.strictEqual((yield* observer.expect("event.observed")).event.eventId, late!.eventId)
+      yield* worker.expect("event.delivery")
+      yield* worker.expect("session.replay.complete")
+      assert.strictEqual((yield* worker.expect("event.delivery")).event.eventId, late!.eventId)
+    })
+  )
+
+  it.effect("gives every lease back and closes with 1012 when it stops", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      yield* Layer.buildWithScope(RealtimeGateway.layer, scope)
+      const tenant = yield* newTenant
+      yield* append(tenant, ["left"])
+      const client = yield* open(tenant)
+      yield* client.expect("event.delivery")
+      const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      assert.strictEqual(yield* client.closed, 1012)
+      assert.lengthOf(yield* (yield* EventStore).replayable(tenant.tenantId, 10), 1)
+      yield* TestClock.adjust("1 second")
+      yield* Effect.yieldNow
+      stopping.interruptUnsafe()
+    }).pipe(Effect.scoped, Effect.provide(host))
+  )
+})
