@@ -1,0 +1,221 @@
+import { isEmailAddress } from "@agentos/core"
+import type { KeyringConfig } from "@agentos/keyring-node"
+import { PaymentNetwork } from "@agentos/x402"
+import { Effect, Redacted, Schema } from "effect"
+
+/** The configuration can't be used. The message names every variable that is wrong, a line each, and no secret. */
+export class ConfigurationInvalid extends Schema.TaggedError<ConfigurationInvalid>()("ConfigurationInvalid", {
+  issues: Schema.Array(Schema.String)
+}) {
+  override get message(): string {
+    return ["The configuration can't be used:", ...this.issues.map((issue) => `  ${issue}`)].join("\n")
+  }
+}
+
+/** Mail, where it is configured. */
+export interface MailConfig {
+  readonly domain: string
+  readonly relay: {
+    readonly host: string
+    readonly port: number
+    /** `starttls` unless said: encrypted before anything is sent. */
+    readonly security: "none" | "opportunistic" | "starttls" | "tls"
+    readonly user: string | undefined
+    readonly password: Redacted.Redacted<string> | undefined
+  }
+  readonly dkim: { readonly selector: string; readonly keyFile: string } | undefined
+  readonly listener: {
+    readonly host: string
+    readonly port: number
+    /** A self-signed one is made when it is left out: senders do not ask who signed it. */
+    readonly certificate: { readonly keyFile: string; readonly certificateFile: string } | undefined
+  }
+  /** Where names are looked up: the system's resolver when both are left out. */
+  readonly dns: { readonly servers: ReadonlyArray<string>; readonly zoneFile: string | undefined }
+}
+
+/** All that a server is told. */
+export interface ServerConfig {
+  readonly environment: "production" | "sandbox"
+  readonly host: string
+  readonly port: number
+  /** Without a slash at the end. Undefined: what the server binds. */
+  readonly publicUrl: string | undefined
+  readonly keys: KeyringConfig
+  readonly database:
+    | { readonly url: Redacted.Redacted<string>; readonly maxConnections: number | undefined }
+    | { readonly directory: string }
+  readonly networks: ReadonlyArray<PaymentNetwork>
+  readonly mail: MailConfig | undefined
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads one variable after the other, and gathers what is wrong with them. */
+class Reader {
+  readonly issues: Array<string> = []
+  private readonly environment: Environment
+
+  constructor(environment: Environment) {
+    this.environment = environment
+  }
+
+  text(name: string): string | undefined {
+    const value = this.environment[name]?.trim()
+    return value === "" ? undefined : value
+  }
+
+  required(name: string, why: string): string {
+    const value = this.text(name)
+    if (value === undefined) this.issues.push(`${name} is missing: ${why}`)
+    return value ?? ""
+  }
+
+  port(name: string, fallback: number): number {
+    return this.integer(name, 0, 65_535) ?? fallback
+  }
+
+  integer(name: string, minimum: number, maximum: number): number | undefined {
+    const value = this.text(name)
+    if (value === undefined) return undefined
+    const number = Number(value)
+    if (/^\d+$/.test(value) && number >= minimum && number <= maximum) return number
+    this.issues.push(`${name} must be a whole number from ${minimum} to ${maximum}`)
+    return undefined
+  }
+
+  oneOf<const Value extends string>(name: string, values: ReadonlyArray<Value>, fallback: Value): Value {
+    const value = this.text(name)
+    if (value === undefined) return fallback
+    const found = values.find((candidate) => candidate === value)
+    if (found === undefined) this.issues.push(`${name} must be one of ${values.join(", ")}`)
+    return found ?? fallback
+  }
+}
+
+/** Reads the configuration from environment variables; all that is wrong is said at once. */
+export const read = (environment: Environment): Effect.Effect<ServerConfig, ConfigurationInvalid> =>
+  Effect.suspend(() => {
+    const reader = new Reader(environment)
+    const mode = reader.oneOf("AGENTOS_ENVIRONMENT", ["production", "sandbox"], "production")
+    const config: ServerConfig = {
+      environment: mode,
+      host: reader.text("AGENTOS_HOST") ?? "127.0.0.1",
+      port: reader.port("AGENTOS_PORT", 8080),
+      publicUrl: readPublicUrl(reader, mode),
+      keys: readKeys(reader),
+      database: readDatabase(reader),
+      networks: readNetworks(reader),
+      mail: readMail(reader)
+    }
+    return reader.issues.length === 0
+      ? Effect.succeed(config)
+      : Effect.fail(new ConfigurationInvalid({ issues: reader.issues }))
+  })
+
+const readPublicUrl = (reader: Reader, mode: ServerConfig["environment"]): string | undefined => {
+  const text = reader.text("AGENTOS_PUBLIC_URL")
+  if (text === undefined) {
+    if (mode === "production") reader.issues.push("AGENTOS_PUBLIC_URL is missing: the https address that clients use")
+    return undefined
+  }
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
+    reader.issues.push("AGENTOS_PUBLIC_URL must be an http or https address without a query")
+  } else if (mode === "production" && url.protocol !== "https:") {
+    reader.issues.push("AGENTOS_PUBLIC_URL must begin with https: tokens travel over it, and sockets need wss")
+  }
+  return text.replace(/\/+$/, "")
+}
+
+/** `1:secret,2:secret`: the highest id is active unless said otherwise. */
+const readKeys = (reader: Reader): KeyringConfig => {
+  const text = reader.required(
+    "AGENTOS_KEYS",
+    "id:secret pairs with a comma between them, as 1:$(openssl rand -base64 32)"
+  )
+  const keys = text
+    .split(",")
+    .filter((pair) => pair !== "")
+    .map((pair) => {
+      const colon = pair.indexOf(":")
+      return {
+        id: Number(pair.slice(0, Math.max(colon, 0)) || Number.NaN),
+        secret: Redacted.make(pair.slice(colon + 1))
+      }
+    })
+  if (keys.some(({ id }) => !Number.isInteger(id)))
+    reader.issues.push("AGENTOS_KEYS must hold pairs of the form id:secret")
+  const activeKeyId = reader.integer("AGENTOS_ACTIVE_KEY", 1, 255) ?? Math.max(0, ...keys.map(({ id }) => id))
+  return { keys, activeKeyId }
+}
+
+const readDatabase = (reader: Reader): ServerConfig["database"] => {
+  const url = reader.text("DATABASE_URL")
+  const directory = reader.text("AGENTOS_DATA_DIR")
+  const maxConnections = reader.integer("AGENTOS_DATABASE_POOL", 2, 500)
+  if (url !== undefined && directory !== undefined) {
+    reader.issues.push("DATABASE_URL and AGENTOS_DATA_DIR are both given: a server has one database")
+  }
+  if (url !== undefined) return { url: Redacted.make(url), maxConnections }
+  if (directory === undefined) {
+    reader.issues.push(
+      "DATABASE_URL is missing: a PostgreSQL server; or AGENTOS_DATA_DIR, a directory for an embedded one"
+    )
+  }
+  return { directory: directory ?? "" }
+}
+
+const decodeNetworks = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.NonEmptyArray(PaymentNetwork)), {
+  errors: "all",
+  onExcessProperty: "error"
+})
+
+const readNetworks = (reader: Reader): ReadonlyArray<PaymentNetwork> => {
+  const text = reader.text("AGENTOS_NETWORKS")
+  if (text === undefined) {
+    reader.issues.push("AGENTOS_NETWORKS is missing: a JSON array of the networks on which payments are taken")
+    return []
+  }
+  const decoded = decodeNetworks(text)
+  if (decoded._tag === "Success") return decoded.success
+  reader.issues.push(`AGENTOS_NETWORKS: ${String(decoded.failure).replaceAll("\n", "\n    ")}`)
+  return []
+}
+
+const readMail = (reader: Reader): MailConfig | undefined => {
+  const domain = reader.text("AGENTOS_EMAIL_DOMAIN")?.toLowerCase()
+  if (domain === undefined) return undefined
+  if (!isEmailAddress(`a@${domain}`)) reader.issues.push("AGENTOS_EMAIL_DOMAIN must be a domain name")
+  const selector = reader.text("AGENTOS_DKIM_SELECTOR")
+  const dkimKeyFile = reader.text("AGENTOS_DKIM_KEY_FILE")
+  if ((selector === undefined) !== (dkimKeyFile === undefined)) {
+    reader.issues.push("AGENTOS_DKIM_SELECTOR and AGENTOS_DKIM_KEY_FILE go together")
+  }
+  const keyFile = reader.text("AGENTOS_SMTP_KEY_FILE")
+  const certificateFile = reader.text("AGENTOS_SMTP_CERT_FILE")
+  if ((keyFile === undefined) !== (certificateFile === undefined)) {
+    reader.issues.push("AGENTOS_SMTP_KEY_FILE and AGENTOS_SMTP_CERT_FILE go together")
+  }
+  const password = reader.text("AGENTOS_SMTP_RELAY_PASSWORD")
+  return {
+    domain,
+    relay: {
+      host: reader.required("AGENTOS_SMTP_RELAY_HOST", "the relay that carries outbound mail"),
+      port: reader.port("AGENTOS_SMTP_RELAY_PORT", 587),
+      security: reader.oneOf("AGENTOS_SMTP_RELAY_TLS", ["none", "opportunistic", "starttls", "tls"], "starttls"),
+      user: reader.text("AGENTOS_SMTP_RELAY_USER"),
+      password: password === undefined ? undefined : Redacted.make(password)
+    },
+    dkim: selector === undefined || dkimKeyFile === undefined ? undefined : { selector, keyFile: dkimKeyFile },
+    listener: {
+      host: reader.text("AGENTOS_SMTP_HOST") ?? "127.0.0.1",
+      port: reader.port("AGENTOS_SMTP_PORT", 25),
+      certificate: keyFile === undefined || certificateFile === undefined ? undefined : { keyFile, certificateFile }
+    },
+    dns: {
+      servers: reader.text("AGENTOS_DNS_SERVERS")?.split(",") ?? [],
+      zoneFile: reader.text("AGENTOS_DNS_ZONE_FILE")
+    }
+  }
+}
