@@ -1,0 +1,175 @@
+import { createHash } from "node:crypto"
+import { type ChallengeDocument, type PaymentProof, type PaymentTerms, ProofMalformed } from "@agentos/core"
+import { encodePaymentRequiredHeader, encodePaymentResponseHeader } from "@x402/core/http"
+import { Effect, Result, Schema, SchemaIssue } from "effect"
+
+/**
+ * The headers of x402 version 2 over HTTP: base64 of JSON
+ * (x402-specification-v2.md, section 5, and transports-v2/http.md).
+ */
+
+/** Longest PAYMENT-SIGNATURE that is read, in characters: what servers commonly take of all headers together. */
+export const HEADER_LENGTH_MAX = 16_384
+
+const VERSION = 2
+
+const Hex = (digits: string) => Schema.String.check(Schema.isPattern(new RegExp(`^0x[0-9a-fA-F]${digits}$`)))
+const Address = Hex("{40}")
+const Bytes32 = Hex("{64}")
+/** A whole number as its one decimal spelling: facilitators differ in what else they would read. */
+const Decimal = Schema.String.check(Schema.isPattern(/^(?:0|[1-9]\d{0,77})$/))
+const Uint256 = Decimal.check(
+  Schema.makeFilter((text) => BigInt(text) < 2n ** 256n || "a number of at most 256 bits", {}, true)
+)
+/** Unix seconds, such that they and a margin are exact in a double. */
+const Seconds = Decimal.check(Schema.isMaxLength(15))
+
+/** `signature` and `authorization` and nothing else, so that no facilitator finds another payment beside the one checked. */
+const Payload = Schema.Struct({
+  signature: Hex("+"),
+  authorization: Schema.Struct({
+    from: Address,
+    to: Address,
+    value: Uint256,
+    validAfter: Seconds,
+    validBefore: Seconds,
+    nonce: Bytes32
+  })
+})
+const decodePayload = Schema.decodeUnknownResult(Payload, { onExcessProperty: "error" })
+
+const Envelope = Schema.Struct({
+  x402Version: Schema.Literal(VERSION),
+  accepted: Schema.Struct({
+    scheme: Schema.String,
+    network: Schema.String,
+    asset: Address,
+    amount: Decimal,
+    payTo: Schema.String,
+    maxTimeoutSeconds: Schema.Finite,
+    extra: Schema.Record(Schema.String, Schema.Unknown)
+  }),
+  payload: Schema.Unknown
+})
+const decodeEnvelope = Schema.decodeUnknownResult(Envelope)
+
+const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const malformed = (what: string) => Effect.fail(new ProofMalformed({ message: `PAYMENT-SIGNATURE ${what}.` }))
+
+/** Says where a payment is wrong, and nothing of what stands there. */
+const wrongAt = (issue: SchemaIssue.Issue, ...within: ReadonlyArray<string>) => {
+  const path = [...within, ...(issuesOf(issue).issues[0]?.path?.map(String) ?? [])].join(".")
+  return malformed(`is wrong at ${path.slice(0, 100) || "its top"}`)
+}
+
+/** What a payment is that is not one of this version by EIP-3009, where that can be told. */
+const otherPaymentIn = (json: unknown): string | undefined => {
+  if (typeof json !== "object" || json === null) return undefined
+  const { payload, x402Version } = Object.assign({ payload: undefined, x402Version: undefined }, json)
+  if (x402Version !== VERSION) return `is not of x402 version ${VERSION}, the one that is spoken here`
+  if (typeof payload !== "object" || payload === null) return undefined
+  return "permit2Authorization" in payload
+    ? "holds a Permit2 payment; authorize by EIP-3009 (transferWithAuthorization) instead"
+    : undefined
+}
+
+/**
+ * Reads PAYMENT-SIGNATURE into a proof, checking its shape and limits alone. The text that the
+ * proof keeps as `payload` says what was checked and nothing else: where JSON leaves a choice
+ * (a key given twice, say), the choice made here is the one that a facilitator is shown.
+ */
+export const decodeProof = (header: string): Effect.Effect<PaymentProof, ProofMalformed> => {
+  if (header.length > HEADER_LENGTH_MAX) return malformed(`is longer than ${HEADER_LENGTH_MAX} characters`)
+  const bytes = Buffer.from(header, "base64")
+  if (header === "" || bytes.toString("base64") !== header) return malformed("is not base64 (RFC 4648, section 4)")
+  const parsed = parseJson(bytes)
+  if (parsed === undefined) return malformed("is not JSON in UTF-8")
+  const { json, text } = parsed
+  // A zero character, or half of a surrogate pair, is text that a database can't keep.
+  if (/\\u(?:0000|d[89a-f])/.test(text)) return malformed("holds text that is no Unicode text")
+  const other = otherPaymentIn(json)
+  if (other !== undefined) return malformed(other)
+  const envelope = decodeEnvelope(json)
+  if (Result.isFailure(envelope)) return wrongAt(envelope.failure.issue)
+  const payload = decodePayload(envelope.success.payload)
+  if (Result.isFailure(payload)) return wrongAt(payload.failure.issue, "payload")
+  const { accepted } = envelope.success
+  const { authorization } = payload.success
+  return Effect.succeed({
+    digest: createHash("sha256").update(header).digest("hex"),
+    network: accepted.network,
+    asset: accepted.asset,
+    payer: authorization.from.toLowerCase(),
+    payTo: authorization.to,
+    value: BigInt(authorization.value),
+    nonce: authorization.nonce.toLowerCase(),
+    validAfter: Number(authorization.validAfter),
+    validBefore: Number(authorization.validBefore),
+    accepted,
+    payload: text
+  })
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** JSON and its text written anew, or undefined: also where it is nested more deeply than can be written. */
+const parseJson = (bytes: Uint8Array): { readonly json: unknown; readonly text: string } | undefined => {
+  try {
+    const json: unknown = JSON.parse(utf8.decode(bytes))
+    return { json, text: JSON.stringify(json) }
+  } catch {
+    return undefined
+  }
+}
+
+const decodeSignature = Schema.decodeUnknownSync(
+  Schema.fromJsonString(Schema.Struct({ payload: Schema.Struct({ signature: Schema.String }) }))
+)
+
+/** The signature in a proof. Throws on a proof that `decodeProof` did not make. */
+export const signatureOf = (proof: PaymentProof): string => decodeSignature(proof.payload).payload.signature
+
+/** The terms as payment requirements on the wire (section 5.1.2). */
+export const requirementsOf = (terms: PaymentTerms) => ({
+  scheme: terms.scheme,
+  network: caip2(terms.network),
+  asset: terms.asset,
+  amount: terms.amount.toString(),
+  payTo: terms.payTo,
+  maxTimeoutSeconds: terms.maxTimeoutSeconds,
+  extra: { ...terms.extra }
+})
+
+/** The value of PAYMENT-REQUIRED (section 5.1). */
+export const encodeChallenge = (document: ChallengeDocument): string =>
+  encodePaymentRequiredHeader({
+    x402Version: VERSION,
+    ...(document.error === undefined ? {} : { error: document.error }),
+    resource: { ...document.resource, mimeType: "application/json" },
+    accepts: document.accepts.map(requirementsOf)
+  })
+
+/** A payment that settled, as the client is told. */
+export interface Receipt {
+  readonly network: string
+  readonly transaction: string
+  readonly payer: string
+  readonly amount: bigint
+}
+
+/** The value of PAYMENT-RESPONSE (section 5.3), the same for the same payment. */
+export const encodeReceipt = (receipt: Receipt): string =>
+  encodePaymentResponseHeader({
+    success: true,
+    transaction: receipt.transaction,
+    network: caip2(receipt.network),
+    payer: receipt.payer,
+    amount: receipt.amount.toString()
+  })
+
+/** A CAIP-2 id as the library's type has it. */
+const caip2 = (network: string): `${string}:${string}` => {
+  const [namespace = "", reference = ""] = network.split(":")
+  return `${namespace}:${reference}`
+}

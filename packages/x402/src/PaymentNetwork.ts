@@ -1,0 +1,113 @@
+import { ProviderError, Usdt } from "@agentos/core"
+import { Effect, Schema } from "effect"
+import { type Address, getAddress, type Hex, isAddress } from "viem"
+import * as TransferAuthorization from "./TransferAuthorization.ts"
+
+const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+/** An EVM address. One in mixed case must have the right checksum (ERC-55), so that a slip of the hand is noticed. */
+const EvmAddress = Schema.String.check(
+  Schema.makeFilter((text) => isAddress(text) || "an EVM address, with the right checksum if its case is mixed")
+)
+
+const HttpUrl = Schema.String.check(Schema.isPattern(/^https?:\/\/[^\s/]/))
+
+/** What can stand in a header: checked here, because `fetch` names a value that it refuses in its error. */
+const HeaderValue = Schema.String.check(Schema.isPattern(/^[!-~]([ -~]*[!-~])?$/))
+
+/** A facilitator: who submits authorizations to the chain for us (x402 version 2, section 7: /verify, /settle, /supported). */
+export const Facilitator = Schema.Struct({
+  /** Where it is, without the name of a call. */
+  url: HttpUrl,
+  /** Headers of every call, for a facilitator that wants to know who calls. */
+  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.RedactedFromValue(HeaderValue))),
+  /** How long a verification, or the question what is supported, may take; 10,000 when left out. */
+  verifyTimeoutMillis: Schema.optionalKey(between(1, 120_000)),
+  /**
+   * How long a settlement may take before its outcome counts as unknown; 30,000 when left out. It should be more
+   * than the facilitator itself waits for a receipt: to give up earlier makes outcomes unknown that need not be.
+   */
+  settleTimeoutMillis: Schema.optionalKey(between(1, 600_000))
+})
+export type Facilitator = typeof Facilitator.Type
+
+/**
+ * A network on which payments are taken, in one token. Decodes from plain JSON, or is
+ * written down in code as it is: the rail checks it again before it uses it.
+ */
+export const PaymentNetwork = Schema.Struct({
+  /** CAIP-2 id of an EVM chain, as `eip155:196`. */
+  network: Schema.String.check(Schema.isPattern(/^eip155:[1-9]\d{0,14}$/)),
+  /**
+   * JSON-RPC of the chain, which alone decides what was paid. The node must know the tag `finalized`, and
+   * keep state and logs for as long as an operation may stay unknown. May hold an access key.
+   */
+  rpcUrl: Schema.RedactedFromValue(HttpUrl),
+  /** How long a question to the chain may take in all; 10,000 when left out. */
+  rpcTimeoutMillis: Schema.optionalKey(between(1, 120_000)),
+  /** Most blocks that the node searches for logs in one question; 1,000 when left out. */
+  logBlocksMax: Schema.optionalKey(between(1, 1_000_000)),
+  /** The token's contract. It must have EIP-3009's transferWithAuthorization. */
+  asset: EvmAddress,
+  /** Decimals of the token: at least those that prices have. */
+  decimals: between(Usdt.DECIMALS, 36),
+  /** Name and version of the token's EIP-712 domain, to the letter: USD₮0 is spelled with U+20AE on some chains. */
+  name: Schema.NonEmptyString,
+  version: Schema.NonEmptyString,
+  /** Where payments go. Of this deployment alone: a payment to it is taken for one made here. */
+  payTo: EvmAddress,
+  /** For how long from its signing an authorization may be valid: 20 s to an hour. */
+  maxTimeoutSeconds: between(20, 3_600),
+  /** How many blocks must follow the one that paid. 0: the latest block is enough. */
+  confirmations: between(0, 10_000),
+  facilitator: Facilitator
+})
+export type PaymentNetwork = typeof PaymentNetwork.Type
+
+/** The name in the errors of this adapter. */
+export const PROVIDER = "x402"
+
+/** Something that the operator must mend. */
+export const misconfigured = (message: string): ProviderError =>
+  new ProviderError({ provider: PROVIDER, reason: "Misconfigured", message })
+
+/** A configured network with what follows from its configuration, worked out once. */
+export interface OfferedNetwork {
+  readonly config: PaymentNetwork
+  readonly network: `${string}:${string}`
+  readonly chainId: bigint
+  /** With checksums, as the addresses stand in every challenge, however they are configured. */
+  readonly asset: Address
+  readonly payTo: Address
+  /** The token's base units in one base unit of a price. */
+  readonly unitsPerPriceUnit: bigint
+  /** What every signature for the token covers; see `TransferAuthorization.domainSeparator`. */
+  readonly domainSeparator: Hex
+}
+
+const check = Schema.decodeUnknownEffect(Schema.toType(PaymentNetwork))
+
+/** Works out a configured network. Fails with `Misconfigured` where the configuration is wrong in itself. */
+export const offer = Effect.fnUntraced(function* (
+  unchecked: PaymentNetwork
+): Effect.fn.Return<OfferedNetwork, ProviderError> {
+  const config = yield* Effect.mapError(check(unchecked), (error) =>
+    misconfigured(`Payment network ${unchecked.network}: ${error.message}`)
+  )
+  const reference = config.network.slice("eip155:".length)
+  const [asset, payTo] = [getAddress(config.asset), getAddress(config.payTo)]
+  if (asset === payTo) {
+    return yield* misconfigured(`Payment network ${config.network}: payTo is the token's own contract.`)
+  }
+  const { name, version } = config
+  const chainId = BigInt(reference)
+  return {
+    config,
+    network: `eip155:${reference}`,
+    chainId,
+    asset,
+    payTo,
+    unitsPerPriceUnit: 10n ** BigInt(config.decimals - Usdt.DECIMALS),
+    domainSeparator: TransferAuthorization.domainSeparator({ name, version, chainId, verifyingContract: asset })
+  }
+})

@@ -1,0 +1,171 @@
+import {
+  type PaymentProof,
+  PaymentRail,
+  type PaymentTerms,
+  ProofInvalid,
+  type ProviderError,
+  Timestamp
+} from "@agentos/core"
+import { Effect, Layer } from "effect"
+import * as EvmChain from "./EvmChain.ts"
+import * as FacilitatorHttp from "./FacilitatorHttp.ts"
+import { domainCheck, facilitatorCheck } from "./NetworkCheck.ts"
+import * as PaymentHeader from "./PaymentHeader.ts"
+import { misconfigured, offer, type OfferedNetwork, type PaymentNetwork } from "./PaymentNetwork.ts"
+import { findSettlement, hexOf } from "./SettlementSearch.ts"
+import * as TransferAuthorization from "./TransferAuthorization.ts"
+
+/** How payments are taken. */
+export interface PaymentRailOptions {
+  /** Where and in what, best first. At least one; each pair of network and token once. */
+  readonly networks: ReadonlyArray<PaymentNetwork>
+}
+
+/**
+ * How long an authorization must still be valid when it is verified: the six seconds that facilitators want
+ * themselves, and the time until they are asked.
+ */
+export const VALIDITY_MARGIN_SECONDS = 10
+
+/** By how much a client's clock may be ahead of ours: its authorizations then seem to last longer than they may. */
+export const CLOCK_TOLERANCE_SECONDS = 60
+
+/** A network with who is asked about it. */
+interface Route {
+  readonly offered: OfferedNetwork
+  readonly chain: EvmChain.EvmChain
+  readonly facilitator: FacilitatorHttp.FacilitatorHttp
+}
+
+/**
+ * The payment rail over x402 version 2, scheme `exact`, EIP-3009 on EVM chains, with a facilitator
+ * that is reached by HTTP. What a facilitator says decides nothing: the chain does.
+ *
+ * Payers are externally owned accounts alone. A contract wallet's signature (ERC-1271, ERC-6492)
+ * says nothing without asking the chain, and `authenticate` must know by computation alone.
+ *
+ * Building the layer holds every network against its chain and its facilitator; see `NetworkCheck`.
+ */
+export const layer = (options: PaymentRailOptions): Layer.Layer<PaymentRail, ProviderError> =>
+  Layer.effect(
+    PaymentRail,
+    Effect.gen(function* () {
+      const routes = new Map<string, Route>()
+      for (const network of options.networks) {
+        const offered = yield* offer(network)
+        const key = routeKey(offered.network, offered.asset)
+        if (routes.has(key)) return yield* misconfigured(`Payment network ${offered.network} is configured twice.`)
+        routes.set(key, {
+          offered,
+          chain: EvmChain.make(offered),
+          facilitator: FacilitatorHttp.make(offered.config.facilitator)
+        })
+      }
+      if (routes.size === 0) return yield* misconfigured("No payment network is configured.")
+      yield* Effect.forEach(
+        routes.values(),
+        ({ chain, facilitator, offered }) =>
+          Effect.andThen(domainCheck(offered, chain), facilitatorCheck(offered, facilitator)),
+        { concurrency: "unbounded", discard: true }
+      )
+      return make(routes)
+    })
+  )
+
+const routeKey = (network: string, asset: string): string => `${network} ${asset.toLowerCase()}`
+
+const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
+  const findRoute = (network: string, asset: string) => routes.get(routeKey(network, asset))
+  /** The route of an operation, which may be older than the configuration. */
+  const routeOf = ({ asset, network }: PaymentProof): Effect.Effect<Route, ProviderError> => {
+    const route = findRoute(network, asset)
+    return route === undefined
+      ? Effect.fail(misconfigured(`The payment network ${network} is no longer configured.`))
+      : Effect.succeed(route)
+  }
+
+  return PaymentRail.of({
+    terms: (amount) => Array.from(routes.values(), ({ offered }) => termsOf(offered, amount)),
+    encodeChallenge: PaymentHeader.encodeChallenge,
+    decodeProof: PaymentHeader.decodeProof,
+    authenticate: (proof) => {
+      const route = findRoute(proof.network, proof.asset)
+      if (route === undefined) return refuse("Payments in this token on this network are not taken.")
+      return isSigned(route.offered, proof)
+        ? Effect.void
+        : refuse("The payment is not signed by its payer, or not by the 65 bytes of an externally owned account.")
+    },
+    verify: Effect.fnUntraced(function* (proof, terms) {
+      const flaw = flawOf(proof, terms, Math.floor((yield* Timestamp.now) / Timestamp.SECOND))
+      if (flaw !== undefined) return yield* refuse(flaw)
+      const { facilitator } = yield* routeOf(proof)
+      return yield* facilitator.verify(requestOf(proof, terms))
+    }),
+    readNonce: Effect.fnUntraced(function* (proof) {
+      const { chain } = yield* routeOf(proof)
+      const block = yield* chain.latestBlock
+      return { used: yield* chain.isUsed(hexOf(proof.payer), hexOf(proof.nonce), block), block }
+    }),
+    settle: (proof, terms) =>
+      Effect.matchEffect(routeOf(proof), {
+        onFailure: ({ message }) => Effect.succeed({ _tag: "Unknown" as const, message }),
+        onSuccess: ({ facilitator }) => facilitator.settle(requestOf(proof, terms))
+      }),
+    findSettlement: Effect.fnUntraced(function* (proof, terms, afterBlock, transaction) {
+      const { chain, offered } = yield* routeOf(proof)
+      const { confirmations } = offered.config
+      return yield* findSettlement(chain, { proof, terms, afterBlock, transaction, confirmations })
+    }),
+    encodeReceipt: PaymentHeader.encodeReceipt
+  })
+}
+
+const refuse = (message: string): Effect.Effect<never, ProofInvalid> => Effect.fail(new ProofInvalid({ message }))
+
+/**
+ * The terms of an amount in base units of a price. `extra` is what scheme `exact` needs on EVM chains
+ * (specs/schemes/exact/scheme_exact_evm.md): the token's domain, and how it is moved.
+ */
+const termsOf = (offered: OfferedNetwork, amount: bigint): PaymentTerms => ({
+  scheme: "exact",
+  network: offered.network,
+  asset: offered.asset,
+  amount: amount * offered.unitsPerPriceUnit,
+  payTo: offered.payTo,
+  maxTimeoutSeconds: offered.config.maxTimeoutSeconds,
+  extra: { name: offered.config.name, version: offered.config.version, assetTransferMethod: "eip3009" }
+})
+
+const requestOf = (proof: PaymentProof, terms: PaymentTerms): FacilitatorHttp.FacilitatorRequest => ({
+  payload: proof.payload,
+  requirements: JSON.stringify(PaymentHeader.requirementsOf(terms))
+})
+
+const isSigned = (offered: OfferedNetwork, proof: PaymentProof): boolean => {
+  const digest = TransferAuthorization.digest(offered.domainSeparator, {
+    from: hexOf(proof.payer),
+    to: hexOf(proof.payTo),
+    value: proof.value,
+    validAfter: BigInt(proof.validAfter),
+    validBefore: BigInt(proof.validBefore),
+    nonce: hexOf(proof.nonce)
+  })
+  return TransferAuthorization.recoverSigner(digest, hexOf(PaymentHeader.signatureOf(proof))) === proof.payer
+}
+
+/** Why an authorization is not one for these terms at this moment (unix seconds), or undefined. */
+const flawOf = (proof: PaymentProof, terms: PaymentTerms, now: number): string | undefined => {
+  const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
+  if (proof.network !== terms.network) return "The payment is for another network."
+  if (!same(proof.asset, terms.asset)) return "The payment is in another token."
+  if (proof.value !== terms.amount) return "The payment is of another amount."
+  if (!same(proof.payTo, terms.payTo)) return "The payment is to another recipient."
+  if (proof.validAfter > now) return "The payment is not valid yet; check the clock of the machine that signed it."
+  if (proof.validBefore <= now + VALIDITY_MARGIN_SECONDS) {
+    return `The payment is about to expire or has expired; it must be valid for more than ${VALIDITY_MARGIN_SECONDS} s.`
+  }
+  if (proof.validBefore > now + terms.maxTimeoutSeconds + CLOCK_TOLERANCE_SECONDS) {
+    return `The payment is valid for longer than ${terms.maxTimeoutSeconds} s; check the clock of the machine that signed it.`
+  }
+  return undefined
+}

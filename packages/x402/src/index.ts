@@ -1,0 +1,3 @@
+export { Facilitator, PaymentNetwork } from "./PaymentNetwork.ts"
+export * as PaymentRailX402 from "./PaymentRailX402.ts"
+export { TOKEN_PRESETS, type TokenPreset } from "./TokenPreset.ts"

@@ -1,0 +1,228 @@
+import type { ServerResponse } from "node:http"
+import type { ProviderError, SettleAnswer } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { inspect } from "node:util"
+import * as FacilitatorHttp from "../src/FacilitatorHttp.ts"
+import { Facilitator } from "../src/index.ts"
+import { nobody, sendJson, serve } from "./support/HttpFake.ts"
+import { transaction } from "./support/Sample.ts"
+
+const request = { payload: '{"x402Version":2,"extensions":{}}', requirements: '{"scheme":"exact"}' }
+
+/** A facilitator that answers each question in the same way. Where it never answers, little time is lost on it. */
+const answering = (respond: (response: ServerResponse) => void, other: Partial<Facilitator> = {}) =>
+  Effect.map(
+    serve((_request, response) => respond(response)),
+    ({ seen, url }) => {
+      const millis = respond === silence || respond === half ? 100 : 10_000
+      const patience = { verifyTimeoutMillis: millis, settleTimeoutMillis: millis }
+      return { seen, client: FacilitatorHttp.make({ url: `${url}/x402/`, ...patience, ...other }) }
+    }
+  )
+const json = (value: unknown, status?: number) => (response: ServerResponse) => sendJson(response, value, status)
+const text =
+  (body: string, status = 200) =>
+  (response: ServerResponse) => {
+    response.writeHead(status)
+    response.end(body)
+  }
+/** Ways not to answer. */
+const silence = () => undefined
+const cut = (response: ServerResponse) => response.destroy()
+const half = (response: ServerResponse) => {
+  response.writeHead(200, { "content-length": "100" })
+  response.write('{"success":true')
+}
+const flood = (response: ServerResponse) => {
+  response.writeHead(200)
+  const spaces = Buffer.alloc(64 * 1_024, " ")
+  response.on("error", () => undefined)
+  const more = () => {
+    if (!response.destroyed) response.write(spaces, () => setImmediate(more))
+  }
+  more()
+}
+const redirect = (response: ServerResponse) => {
+  response.writeHead(307, { location: "/elsewhere" })
+  response.end()
+}
+
+const refused = (errorReason: string | null, other: object = {}) =>
+  json({ success: false, errorReason, transaction: "", network: "eip155:402402", ...other })
+const settled = { success: true, transaction, network: "eip155:402402", payer: "0x1" }
+
+const settlements: ReadonlyArray<
+  readonly [what: string, respond: (response: ServerResponse) => void, tag: SettleAnswer["_tag"]]
+> = [
+  ["a settlement", json(settled), "Accepted"],
+  ["a settlement with more in it", json({ ...settled, status: "success", extra: {}, amount: "1" }), "Accepted"],
+  ["a settlement without its transaction", json({ ...settled, transaction: undefined }), "Unknown"],
+  ["a settlement with an empty transaction", json({ ...settled, transaction: "" }), "Unknown"],
+  ["a settlement with a transaction of zeros", json({ ...settled, transaction: `0x${"0".repeat(64)}` }), "Unknown"],
+  ["a settlement with something else for a transaction", json({ ...settled, transaction: "pending" }), "Unknown"],
+  ["a settlement with status 201", json(settled, 201), "Accepted"],
+  ["a settlement with status 202 and no body", text("", 202), "Unknown"],
+  ["a settlement with status 500", json(settled, 500), "Unknown"],
+  ["a settlement with status 400", json(settled, 400), "Unknown"],
+  ["too little money", refused("insufficient_funds"), "Refused"],
+  ["too little money in other words", refused("invalid_exact_evm_insufficient_balance"), "Refused"],
+  ["a wrong signature", refused("invalid_exact_evm_signature"), "Refused"],
+  ["an expired authorization", refused("invalid_exact_evm_payload_authorization_valid_before"), "Refused"],
+  ["a refusal without a transaction", json({ success: false, errorReason: "insufficient_funds" }), "Refused"],
+  ["a refusal with a transaction", refused("insufficient_funds", { transaction }), "Unknown"],
+  ["a refusal with status 400", json({ success: false, errorReason: "insufficient_funds" }, 400), "Unknown"],
+  ["a refusal with status 402", json({ success: false, errorReason: "insufficient_funds" }, 402), "Unknown"],
+  ["a settlement that is pending", refused("settlement_pending", { transaction }), "Unknown"],
+  ["a failed transaction", refused("invalid_exact_evm_transaction_failed", { transaction }), "Unknown"],
+  ["a failed broadcast", refused("invalid_exact_evm_transaction_failed"), "Unknown"],
+  ["a used nonce", refused("invalid_exact_evm_nonce_already_used"), "Unknown"],
+  ["a failed simulation", refused("invalid_exact_evm_transaction_simulation_failed"), "Unknown"],
+  ["a strange transaction", refused("invalid_exact_evm_transfer_event_mismatch", { transaction }), "Unknown"],
+  ["an unexpected error", refused("unexpected_settle_error"), "Unknown"],
+  ["a reason that nobody knows", refused("mercury_in_retrograde"), "Unknown"],
+  ["no reason", refused(null), "Unknown"],
+  ["no verdict", json({ transaction }), "Unknown"],
+  ["a verdict that is a word", json({ ...settled, success: "true" }), "Unknown"],
+  ["another document", json({ code: 0, msg: "", data: settled }), "Unknown"],
+  ["no JSON", text("<html>"), "Unknown"],
+  ["nothing", text(""), "Unknown"],
+  ["status 401", text("", 401), "Unknown"],
+  ["status 429", text("", 429), "Unknown"],
+  ["status 500", text("", 500), "Unknown"],
+  ["status 504", text("", 504), "Unknown"],
+  ["a redirect", redirect, "Unknown"],
+  ["silence", silence, "Unknown"],
+  ["a connection that breaks", cut, "Unknown"],
+  ["half an answer", half, "Unknown"],
+  ["an answer without end", flood, "Unknown"]
+]
+
+describe("FacilitatorHttp.settle", () => {
+  it.live.each(settlements)("takes %s for what it is", ([, respond, tag]) =>
+    Effect.gen(function* () {
+      const { client, seen } = yield* answering(respond)
+      const answer = yield* client.settle(request)
+      assert.strictEqual(answer._tag, tag)
+      if (answer._tag === "Accepted") assert.strictEqual(answer.transaction, transaction)
+      else assert.notMatch(answer.message, /undefined|null/)
+      assert.lengthOf(seen, 1, "asked once, and nowhere else")
+    })
+  )
+
+  it.live("does not know what became of it where nobody answers", () =>
+    Effect.gen(function* () {
+      const client = FacilitatorHttp.make({ url: nobody })
+      assert.strictEqual((yield* client.settle(request))._tag, "Unknown")
+    })
+  )
+
+  it.live("sends the client's payload and our requirements, with the headers of its configuration", () =>
+    Effect.gen(function* () {
+      const { client, seen } = yield* answering(json(settled), { headers: { "X-Api-Key": Redacted.make("hush") } })
+      yield* client.settle(request)
+      yield* client.verify(request).pipe(Effect.ignore)
+      assert.deepStrictEqual(
+        seen.map(({ method, path }) => `${method} ${path}`),
+        ["POST /x402/settle", "POST /x402/verify"]
+      )
+      for (const { body, headers } of seen) {
+        assert.strictEqual(
+          body,
+          `{"x402Version":2,"paymentPayload":${request.payload},"paymentRequirements":${request.requirements}}`
+        )
+        assert.strictEqual(headers["x-api-key"], "hush")
+        assert.strictEqual(headers["content-type"], "application/json")
+      }
+    })
+  )
+})
+
+const invalid = (invalidReason: string | null, other: object = {}) => ({ isValid: false, invalidReason, ...other })
+type Verdict = "valid" | "ProofInvalid" | ProviderError["reason"]
+
+const verdicts: ReadonlyArray<readonly [what: string, respond: (response: ServerResponse) => void, verdict: Verdict]> =
+  [
+    ["a valid payment", json({ isValid: true, payer: "0x1", invalidReason: null }), "valid"],
+    ["an invalid payment", json(invalid("insufficient_funds")), "ProofInvalid"],
+    ["an invalid payment without a reason", json({ isValid: false }), "ProofInvalid"],
+    ["an invalid payment with status 400", json(invalid("invalid_payload"), 400), "ProofInvalid"],
+    ["a valid payment with status 500", json({ isValid: true }, 500), "Temporary"],
+    ["trouble of the facilitator's own", json(invalid("unexpected_verify_error")), "Temporary"],
+    ["no verdict", json({}), "Temporary"],
+    ["no JSON", text("<html>"), "Temporary"],
+    ["status 400 without a verdict", json({ error: "bad" }, 400), "Rejected"],
+    ["status 401", text("", 401), "Misconfigured"],
+    ["status 404", text("", 404), "Misconfigured"],
+    ["status 408", text("", 408), "Temporary"],
+    ["status 429", text("", 429), "Temporary"],
+    ["status 503", text("", 503), "Temporary"],
+    ["a redirect", redirect, "Temporary"],
+    ["silence", silence, "Temporary"],
+    ["a connection that breaks", cut, "Temporary"],
+    ["half an answer", half, "Temporary"],
+    ["an answer without end", flood, "Temporary"]
+  ]
+
+describe("FacilitatorHttp.verify", () => {
+  it.live.each(verdicts)("takes %s for what it is", ([, respond, verdict]) =>
+    Effect.gen(function* () {
+      const { client } = yield* answering(respond)
+      const said = yield* Effect.match(client.verify(request), {
+        onSuccess: () => "valid",
+        onFailure: (error) => (error._tag === "ProofInvalid" ? error._tag : error.reason)
+      })
+      assert.strictEqual(said, verdict)
+    })
+  )
+
+  it.live("shows codes alone of what a facilitator says", () =>
+    Effect.gen(function* () {
+      const secret = "https://node.test/v2/very-secret-key"
+      const { client } = yield* answering(json(invalid(`failed at ${secret}`, { invalidMessage: secret })))
+      const error = yield* Effect.flip(client.verify(request))
+      assert.strictEqual(error.message, "The facilitator does not accept the payment: no reason given.")
+      const told = yield* answering(json(refused(secret, { errorMessage: secret })))
+      assert.notInclude(inspect(yield* told.client.settle(request)), "very-secret-key")
+    })
+  )
+
+  it.effect("refuses a header value that can't be sent, without saying it", () =>
+    Effect.gen(function* () {
+      const decode = (value: string) =>
+        Effect.try(() => Facilitator.make({ url: nobody, headers: { "X-Key": Redacted.make(value) } }))
+      const error = yield* Effect.flip(decode("very\nsecret"))
+      assert.notInclude(inspect(error, { depth: 9 }), "very\\nsecret")
+      yield* decode("Bearer abc def")
+    })
+  )
+})
+
+describe("FacilitatorHttp.supports", () => {
+  const kind = (x402Version: number, scheme: string, network: string) => ({ x402Version, scheme, network, extra: {} })
+  const supports = (respond: (response: ServerResponse) => void) =>
+    Effect.flatMap(answering(respond), ({ client }) => client.supports("eip155:196"))
+
+  it.live("finds scheme exact of version 2 on the network", () =>
+    Effect.gen(function* () {
+      const list = (...kinds: ReadonlyArray<object>) => supports(json({ kinds, extensions: [], signers: {} }))
+      assert.isTrue(yield* list(kind(1, "exact", "x-layer"), kind(2, "exact", "eip155:196")))
+      assert.isTrue(yield* list(kind(2, "exact", "eip155:*")))
+      assert.isFalse(yield* list())
+      assert.isFalse(yield* list(kind(1, "exact", "eip155:196")))
+      assert.isFalse(yield* list(kind(2, "upto", "eip155:196")))
+      assert.isFalse(yield* list(kind(2, "exact", "eip155:1"), kind(2, "exact", "solana:*")))
+    })
+  )
+
+  it.live("is in trouble where there is no list", () =>
+    Effect.gen(function* () {
+      const reason = (respond: (response: ServerResponse) => void) =>
+        Effect.map(Effect.flip(supports(respond)), (error) => error.reason)
+      assert.strictEqual(yield* reason(json({})), "Temporary")
+      assert.strictEqual(yield* reason(text("", 503)), "Temporary")
+      assert.strictEqual(yield* reason(text("", 404)), "Misconfigured")
+      assert.strictEqual(yield* reason(silence), "Temporary")
+    })
+  )
+})

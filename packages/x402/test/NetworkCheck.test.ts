@@ -1,0 +1,107 @@
+import type { ProviderError } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Fiber, References } from "effect"
+import { TestClock } from "effect/testing"
+import { getAddress } from "viem"
+import { type PaymentNetwork, TOKEN_PRESETS } from "../src/index.ts"
+import { offer } from "../src/PaymentNetwork.ts"
+import { nobody, sendJson } from "./support/HttpFake.ts"
+import { prepare } from "./support/RailFake.ts"
+import * as Sample from "./support/Sample.ts"
+
+describe("PaymentRailX402.layer", () => {
+  const refuses = (
+    other: Partial<PaymentNetwork>,
+    message: string,
+    reason: ProviderError["reason"] = "Misconfigured"
+  ) =>
+    Effect.gen(function* () {
+      const { build, configured } = yield* prepare(other)
+      const error = yield* Effect.flip(build(configured))
+      assert.strictEqual(error.reason, reason)
+      assert.include(error.message, message)
+    })
+
+  const wrong: ReadonlyArray<readonly [what: string, other: Partial<PaymentNetwork>, message: string]> = [
+    [
+      "the domain's name in plain letters",
+      { name: "USDT0" },
+      'is not name "USDT0", version "1": its DOMAIN_SEPARATOR is 0x'
+    ],
+    ["another version of the domain", { version: "2" }, 'name "USD₮0", version "2"'],
+    ["another token", { asset: Sample.stranger }, "the EIP-712 domain of 0x2096"],
+    ["another chain", { network: "eip155:196" }, "rpcUrl leads to chain 402402"],
+    ["other decimals", { decimals: 18 }, "the token has 6 decimals, not 18"],
+    ["fewer decimals than prices have", { decimals: 5 }, "decimals"],
+    ["a network that is no EVM chain", { network: "solana:mainnet" }, "network"],
+    ["an address with a wrong checksum", { payTo: Sample.payTo.replace("E", "e") }, "payTo"],
+    ["an address that is too short", { payTo: Sample.payTo.slice(0, -1) }, "payTo"],
+    ["payments to the token itself", { payTo: Sample.asset.toLowerCase() }, "payTo is the token's own contract"],
+    ["authorizations that are over at once", { maxTimeoutSeconds: 10 }, "maxTimeoutSeconds"]
+  ]
+  it.effect.each(wrong)("refuses %s", ([, other, message]) => refuses(other, message))
+
+  it.effect("refuses a token that is not there, a facilitator that does not settle there, and a network twice", () =>
+    Effect.gen(function* () {
+      const { build, configured, state } = yield* prepare()
+      const message = (...networks: ReadonlyArray<PaymentNetwork>) =>
+        Effect.map(Effect.flip(build(...networks)), (error) => error.message)
+      state.hasContract = false
+      assert.include(yield* message(configured), "is no token with decimals and DOMAIN_SEPARATOR")
+      state.hasContract = true
+      assert.include(yield* message(configured, { ...configured, asset: configured.asset.toLowerCase() }), "twice")
+      assert.include(yield* message(), "No payment network is configured")
+      const other = yield* prepare({}, (_request, response) => sendJson(response, { kinds: [] }))
+      assert.include(
+        (yield* Effect.flip(other.build(other.configured))).message,
+        "its facilitator does not support scheme exact"
+      )
+    })
+  )
+
+  it.live("waits for a chain that is slow to come up", () =>
+    Effect.gen(function* () {
+      const { build, configured, state } = yield* prepare()
+      state.status = 503
+      const building = yield* Effect.forkScoped(build(configured))
+      yield* Effect.sleep("300 millis")
+      state.status = 200
+      yield* Fiber.join(building)
+    })
+  )
+
+  /** Lets waits between questions pass at once; the questions themselves take their time. */
+  const hurry = Effect.forkScoped(
+    Effect.forever(Effect.andThen(TestClock.withLive(Effect.sleep("5 millis")), TestClock.adjust("1 second")))
+  )
+
+  it.effect("does not wait for ever", () =>
+    Effect.gen(function* () {
+      const { build, configured, state } = yield* prepare({ rpcTimeoutMillis: 60_000 })
+      state.status = 503
+      yield* hurry
+      assert.strictEqual((yield* Effect.flip(build(configured))).reason, "Temporary")
+    })
+  )
+
+  it.effect("starts without its facilitator, which it asks again with every payment", () =>
+    Effect.gen(function* () {
+      const { build, configured } = yield* prepare({ rpcTimeoutMillis: 60_000 })
+      yield* hurry
+      const rail = yield* build({ ...configured, facilitator: { url: nobody } })
+      const proof = Sample.unsignedProof({ validBefore: Math.floor((yield* Clock.currentTimeMillis) / 1_000) + 100 })
+      const error = yield* Effect.flip(rail.verify(proof, Sample.terms()))
+      assert.strictEqual(error._tag === "ProviderError" && error.reason, "Temporary")
+    }).pipe(Effect.provideService(References.MinimumLogLevel, "Error"))
+  )
+
+  it.effect("has presets that are spelled as addresses are", () =>
+    Effect.gen(function* () {
+      for (const preset of Object.values(TOKEN_PRESETS)) {
+        assert.strictEqual(getAddress(preset.asset), preset.asset)
+        const offered = yield* offer({ ...Sample.network(nobody, nobody), ...preset })
+        assert.strictEqual(offered.unitsPerPriceUnit, 1n)
+      }
+    })
+  )
+})

@@ -1,0 +1,282 @@
+import { createHash } from "node:crypto"
+import type { PaymentProof } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http"
+import { Effect, Exit, Schema } from "effect"
+import * as PaymentHeader from "../src/PaymentHeader.ts"
+import { asset, payer, payTo, price, signatureHeader, terms } from "./support/Sample.ts"
+
+/** The example payment of the specification (x402-specification-v2.md, section 5.2.1). */
+const example = {
+  x402Version: 2,
+  resource: {
+    url: "https://api.example.com/premium-data",
+    description: "Access to premium market data",
+    mimeType: "application/json"
+  },
+  accepted: {
+    scheme: "exact",
+    network: "eip155:84532",
+    amount: "10000",
+    asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+    payTo: "0x209693Bc6afc0C5328bA36FaF03C514EF312287C",
+    maxTimeoutSeconds: 60,
+    extra: { name: "USDC", version: "2" }
+  },
+  payload: {
+    signature:
+      "0x2d6a7588d6acca505cbf0d9a4a227e0c52c6c34008c8e8986a1283259764173608a2ce6496642e377d6da8dbbf5836e9bd15092f9ecab05ded3d6293af148b571c",
+    authorization: {
+      from: "0x857b06519E91e3A54538791bDbb0E22373e36b66",
+      to: "0x209693Bc6afc0C5328bA36FaF03C514EF312287C",
+      value: "10000",
+      validAfter: "1740672089",
+      validBefore: "1740672154",
+      nonce: "0xF3746613c2d920b5fdabc0856f2aeb2d4f88ee6037b8cc5d04a71a4462f13480"
+    }
+  },
+  extensions: {}
+}
+
+const base64 = (text: string | Uint8Array): string => Buffer.from(text).toString("base64")
+const encode = (value: unknown): string => base64(JSON.stringify(value))
+/** The example with one part of its payload or authorization set. */
+const withPayload = (change: object) => encode({ ...example, payload: { ...example.payload, ...change } })
+const withAuthorization = (change: object) =>
+  withPayload({ authorization: { ...example.payload.authorization, ...change } })
+const withAccepted = (change: object) => encode({ ...example, accepted: { ...example.accepted, ...change } })
+
+const messageOf = (header: string) =>
+  Effect.map(Effect.flip(PaymentHeader.decodeProof(header)), (error) => error.message)
+
+describe("PaymentHeader.decodeProof", () => {
+  it.effect("reads the specification's example", () =>
+    Effect.gen(function* () {
+      const header = encode(example)
+      const proof = yield* PaymentHeader.decodeProof(header)
+      const expected: PaymentProof = {
+        digest: createHash("sha256").update(header).digest("hex"),
+        network: "eip155:84532",
+        asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+        payer: "0x857b06519e91e3a54538791bdbb0e22373e36b66",
+        payTo: "0x209693Bc6afc0C5328bA36FaF03C514EF312287C",
+        value: 10_000n,
+        nonce: "0xf3746613c2d920b5fdabc0856f2aeb2d4f88ee6037b8cc5d04a71a4462f13480",
+        validAfter: 1_740_672_089,
+        validBefore: 1_740_672_154,
+        accepted: example.accepted,
+        payload: JSON.stringify(example)
+      }
+      assert.deepStrictEqual(proof, expected)
+      assert.strictEqual(PaymentHeader.signatureOf(proof), example.payload.signature)
+    })
+  )
+
+  it.effect("reads what the stock client sends, with our keys in extra as they were", () =>
+    Effect.gen(function* () {
+      const accepted = terms()
+      const proof = yield* PaymentHeader.decodeProof(yield* signatureHeader(accepted))
+      assert.strictEqual(proof.payer, payer.address.toLowerCase())
+      assert.strictEqual(proof.asset, asset)
+      assert.strictEqual(proof.value, price)
+      assert.deepStrictEqual(proof.accepted, { ...accepted, amount: price.toString() })
+    })
+  )
+
+  const strange = JSON.parse('{"__proto__": {"a": 1}, "constructor": [], "₮": null, "nested": {"b": [1, {}]}}')
+  it.effect("keeps whatever stands in extra", () =>
+    Effect.gen(function* () {
+      const proof = yield* PaymentHeader.decodeProof(withAccepted({ extra: strange }))
+      assert.strictEqual(JSON.stringify(proof.accepted.extra), JSON.stringify(strange))
+      assert.strictEqual(JSON.parse(proof.payload).accepted.extra["₮"], null)
+    })
+  )
+
+  it.effect("shows a facilitator the choice that was made where JSON leaves one", () =>
+    Effect.gen(function* () {
+      const twice = JSON.stringify(example).replace('"value":"10000"', '"value":"1","value":"10000"')
+      const proof = yield* PaymentHeader.decodeProof(base64(twice))
+      assert.strictEqual(proof.value, 10_000n)
+      assert.strictEqual(proof.payload, JSON.stringify(example))
+    })
+  )
+
+  const permit2 = { ...example.payload, permit2Authorization: { from: "0x", permitted: {} } }
+  const malformed: ReadonlyArray<readonly [what: string, header: string, message: string]> = [
+    ["nothing", "", "is not base64"],
+    ["no base64", "!!!!", "is not base64"],
+    ["base64 without its padding", "e30", "is not base64"],
+    ["base64 of the other alphabet", base64(">>>???").replaceAll("/", "_").replaceAll("+", "-"), "is not base64"],
+    ["white space in base64", ` ${encode(example)}`, "is not base64"],
+    ["bits that mean nothing", "e30=".replace("0", "1"), "is not base64"],
+    ["no JSON", base64("{"), "is not JSON"],
+    ["bytes that are no UTF-8", base64(new Uint8Array([0x22, 0xff, 0x22])), "is not JSON"],
+    ["a byte order mark", base64(`\ufeff${JSON.stringify(example)}`), "is not JSON"],
+    ["nesting without end", base64(`${"[".repeat(12_000)}`), "is not JSON"],
+    ["nesting that ends", base64(`${"[".repeat(6_000)}${"]".repeat(6_000)}`), ""],
+    ["too much", "A".repeat(16_388), "is longer than 16384 characters"],
+    ["a number", encode(1), "is wrong at its top"],
+    ["null", encode(null), "is wrong at its top"],
+    ["a list", encode([]), "is not of x402 version 2"],
+    ["version 1", encode({ x402Version: 1, scheme: "exact", payload: {} }), "is not of x402 version 2"],
+    ["no accepted terms", encode({ ...example, accepted: undefined }), "is wrong at accepted"],
+    ["no extra", withAccepted({ extra: undefined }), "is wrong at accepted.extra"],
+    ["extra that is a list", withAccepted({ extra: [] }), "is wrong at accepted.extra"],
+    ["an amount that is a number", withAccepted({ amount: 10_000 }), "is wrong at accepted.amount"],
+    [
+      "a token of another kind of chain",
+      withAccepted({ asset: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v" }),
+      "is wrong at accepted.asset"
+    ],
+    ["no payload", encode({ ...example, payload: undefined }), "is wrong at payload"],
+    [
+      "a Permit2 payment",
+      encode({ ...example, payload: { ...permit2, authorization: undefined } }),
+      "holds a Permit2 payment"
+    ],
+    ["a Permit2 payment beside the authorization", encode({ ...example, payload: permit2 }), "holds a Permit2 payment"],
+    ["something beside the authorization", withPayload({ transaction: "0x" }), "is wrong at payload.transaction"],
+    [
+      "something in the authorization",
+      withAuthorization({ deadline: "1" }),
+      "is wrong at payload.authorization.deadline"
+    ],
+    ["a signature that is no hex", withPayload({ signature: "0xzz" }), "is wrong at payload.signature"],
+    ["no signature", withPayload({ signature: undefined }), "is wrong at payload.signature"],
+    ["an address that is too short", withAuthorization({ from: "0x857b" }), "is wrong at payload.authorization.from"],
+    [
+      "an address with a line after it",
+      withAuthorization({ to: `${payTo}\n` }),
+      "is wrong at payload.authorization.to"
+    ],
+    [
+      "a nonce without its prefix",
+      withAuthorization({ nonce: "ab".repeat(33) }),
+      "is wrong at payload.authorization.nonce"
+    ],
+    ["a value that is a number", withAuthorization({ value: 10_000 }), "is wrong at payload.authorization.value"],
+    ["a value in hexadecimal", withAuthorization({ value: "0x2710" }), "is wrong at payload.authorization.value"],
+    ["a negative value", withAuthorization({ value: "-1" }), "is wrong at payload.authorization.value"],
+    [
+      "a value with a zero before it",
+      withAuthorization({ value: "010000" }),
+      "is wrong at payload.authorization.value"
+    ],
+    [
+      "a value of 257 bits",
+      withAuthorization({ value: (2n ** 256n).toString() }),
+      "is wrong at payload.authorization.value"
+    ],
+    [
+      "a time beyond exact numbers",
+      withAuthorization({ validBefore: "9007199254740992" }),
+      "is wrong at payload.authorization.validBefore"
+    ],
+    ["a time that is a number", withAuthorization({ validAfter: 0 }), "is wrong at payload.authorization.validAfter"],
+    ["a zero character", withAccepted({ extra: { name: "US\0DC" } }), "holds text that is no Unicode text"],
+    ["half a character", withAccepted({ extra: { "\ud83d": 1 } }), "holds text that is no Unicode text"]
+  ]
+  it.effect.each(malformed)("refuses %s", ([, header, message]) =>
+    Effect.gen(function* () {
+      const said = yield* messageOf(header)
+      assert.include(said, `PAYMENT-SIGNATURE ${message}`)
+      assert.isBelow(said.length, 200)
+    })
+  )
+
+  it.effect("does not repeat what it was sent", () =>
+    Effect.gen(function* () {
+      const key = "<script>".repeat(200)
+      assert.isBelow((yield* messageOf(withAuthorization({ [key]: 1 }))).length, 200)
+    })
+  )
+
+  it.effect("takes a header of the full length, and the largest numbers", () =>
+    Effect.gen(function* () {
+      const most = (2n ** 256n - 1n).toString()
+      const padding = (length: number) => withAccepted({ extra: { padding: "x".repeat(length) } })
+      const length = 3 * Math.floor((PaymentHeader.HEADER_LENGTH_MAX - padding(0).length) / 4)
+      assert.strictEqual(padding(length).length, PaymentHeader.HEADER_LENGTH_MAX)
+      yield* PaymentHeader.decodeProof(padding(length))
+      const proof = yield* PaymentHeader.decodeProof(withAuthorization({ value: most, validBefore: "9".repeat(15) }))
+      assert.strictEqual(proof.value, 2n ** 256n - 1n)
+      assert.strictEqual(proof.validBefore, 999_999_999_999_999)
+    })
+  )
+
+  it.effect.prop(
+    "reads any text as a proof or not at all",
+    { header: Schema.String, json: Schema.Json },
+    ({ header, json }) =>
+      Effect.gen(function* () {
+        for (const text of [header, base64(header), encode(json), encode({ ...example, payload: json })]) {
+          const exit = yield* Effect.exit(PaymentHeader.decodeProof(text))
+          assert.isTrue(Exit.isFailure(exit) && !Exit.hasDies(exit))
+        }
+      })
+  )
+
+  it.effect.prop(
+    "gives a header of which one character was changed another digest",
+    {
+      position: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 })),
+      character: Schema.Literals([..."AZaz09+/= "])
+    },
+    ({ character, position }) =>
+      Effect.gen(function* () {
+        const header = encode(example)
+        const index = position % header.length
+        const changed = header.slice(0, index) + character + header.slice(index + 1)
+        if (changed === header) return
+        const exit = yield* Effect.exit(PaymentHeader.decodeProof(changed))
+        assert.isFalse(Exit.hasDies(exit))
+        const before = yield* PaymentHeader.decodeProof(header)
+        if (Exit.isSuccess(exit)) assert.notStrictEqual(exit.value.digest, before.digest)
+      })
+  )
+})
+
+describe("PaymentHeader.encodeChallenge", () => {
+  const resource = { url: "https://agentos.test/api/v1/email/mailboxes", description: "A mailbox at ₮" }
+
+  it("says what the specification asks for, as stock clients read it", () => {
+    const header = PaymentHeader.encodeChallenge({
+      error: "Pay first.",
+      resource,
+      accepts: [terms(), terms({ amount: 1n })]
+    })
+    assert.match(header, /^[A-Za-z0-9+/]+=*$/)
+    assert.deepStrictEqual(decodePaymentRequiredHeader(header), {
+      x402Version: 2,
+      error: "Pay first.",
+      resource: { ...resource, mimeType: "application/json" },
+      accepts: [
+        { ...terms(), network: "eip155:402402", amount: "250000", extra: { ...terms().extra } },
+        { ...terms(), network: "eip155:402402", amount: "1", extra: { ...terms().extra } }
+      ]
+    })
+  })
+
+  it("leaves out an error that there is not", () => {
+    const header = PaymentHeader.encodeChallenge({ error: undefined, resource, accepts: [terms()] })
+    assert.notProperty(decodePaymentRequiredHeader(header), "error")
+  })
+})
+
+describe("PaymentHeader.encodeReceipt", () => {
+  it("is the same for the same payment", () => {
+    const receipt = {
+      network: "eip155:196",
+      transaction: `0x${"7a".repeat(32)}`,
+      payer: payer.address,
+      amount: 250_000n
+    }
+    const header = PaymentHeader.encodeReceipt(receipt)
+    assert.strictEqual(PaymentHeader.encodeReceipt({ ...receipt }), header)
+    assert.strictEqual(
+      Buffer.from(header, "base64").toString(),
+      `{"success":true,"transaction":"0x${"7a".repeat(32)}","network":"eip155:196","payer":"${payer.address}","amount":"250000"}`
+    )
+    assert.isTrue(decodePaymentResponseHeader(header).success)
+  })
+})

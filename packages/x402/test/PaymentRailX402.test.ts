@@ -1,0 +1,207 @@
+import type { PaymentTerms } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { PaymentRailX402 } from "../src/index.ts"
+import { prepare, railOf } from "./support/RailFake.ts"
+import * as Sample from "./support/Sample.ts"
+
+describe("PaymentRailX402 terms", () => {
+  it.effect("are the same each time, spelled one way, with what stock clients need", () =>
+    Effect.gen(function* () {
+      const { rail } = yield* railOf({ asset: Sample.asset.toLowerCase(), payTo: Sample.payTo.toLowerCase() })
+      const expected: PaymentTerms = {
+        scheme: "exact",
+        network: "eip155:402402",
+        asset: Sample.asset,
+        amount: 250_000n,
+        payTo: Sample.payTo,
+        maxTimeoutSeconds: 120,
+        extra: { name: "USD₮0", version: "1", assetTransferMethod: "eip3009" }
+      }
+      assert.deepStrictEqual(rail.terms(Sample.price), [expected])
+      assert.deepStrictEqual(rail.terms(Sample.price), rail.terms(Sample.price))
+    })
+  )
+
+  it.effect.prop(
+    "scale every amount to the token's units exactly",
+    {
+      amount: Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 10n ** 15n })),
+      decimals: Schema.Literals([6, 8, 18])
+    },
+    ({ amount, decimals }) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { build, configured, state } = yield* prepare({ decimals })
+          state.decimals = decimals
+          const [terms] = (yield* build(configured)).terms(amount)
+          assert.strictEqual(terms?.amount, amount * 10n ** BigInt(decimals - 6))
+        })
+      ),
+    { arbitrary: { runs: 20 } }
+  )
+
+  it.effect("come back from a stock client so that the binding holds", () =>
+    Effect.gen(function* () {
+      const { rail } = yield* railOf()
+      const offered = rail.terms(Sample.price)
+      const accepted: PaymentTerms = {
+        ...offered[0]!,
+        extra: { ...offered[0]!.extra, keyId: 1, binding: "ff", issuedAt: 5 }
+      }
+      const proof = yield* rail.decodeProof(yield* Sample.signatureHeader(accepted))
+      assert.deepStrictEqual(proof.accepted.extra, accepted.extra)
+      yield* rail.authenticate(proof)
+    })
+  )
+})
+
+describe("PaymentRailX402.authenticate", () => {
+  it.effect("knows who signed, and nobody else", () =>
+    Effect.gen(function* () {
+      const { rail } = yield* railOf()
+      const proof = yield* Sample.proof()
+      yield* rail.authenticate(proof)
+      const other = privateKeyToAccount(generatePrivateKey())
+      const changes = [
+        { payer: other.address.toLowerCase() },
+        { value: proof.value + 1n },
+        { payTo: Sample.stranger },
+        { validBefore: proof.validBefore + 1 },
+        { nonce: `0x${"00".repeat(32)}` },
+        { network: "eip155:196" },
+        { asset: Sample.stranger }
+      ]
+      for (const change of changes) {
+        assert.strictEqual((yield* Effect.flip(rail.authenticate({ ...proof, ...change })))._tag, "ProofInvalid")
+      }
+      const spelled = { ...proof, asset: proof.asset.toLowerCase(), payTo: proof.payTo.toLowerCase() }
+      yield* rail.authenticate(spelled)
+    })
+  )
+
+  it.effect("takes no signature of a contract wallet", () =>
+    Effect.gen(function* () {
+      const { rail } = yield* railOf()
+      const proof = yield* Sample.proof()
+      const payload = JSON.parse(proof.payload)
+      payload.payload.signature = `0x${"ab".repeat(300)}`
+      const error = yield* Effect.flip(rail.authenticate({ ...proof, payload: JSON.stringify(payload) }))
+      assert.include(error.message, "externally owned account")
+    })
+  )
+})
+
+describe("PaymentRailX402.verify", () => {
+  const now = 1_763_712_345
+  const verifying = Effect.gen(function* () {
+    const { facilitator, rail } = yield* railOf()
+    yield* TestClock.setTime(now * 1_000)
+    const asked = () => facilitator.seen.filter(({ path }) => path === "/verify").length
+    return { rail, asked }
+  })
+
+  const { CLOCK_TOLERANCE_SECONDS: tolerance, VALIDITY_MARGIN_SECONDS: margin } = PaymentRailX402
+  const windows: ReadonlyArray<readonly [validAfter: number, validBefore: number, refused: string | undefined]> = [
+    [0, now + 120, undefined],
+    [now, now + 120, undefined],
+    [now + 1, now + 120, "not valid yet"],
+    [0, now + margin + 1, undefined],
+    [0, now + margin, "about to expire"],
+    [0, now - 1_000, "about to expire"],
+    [0, now + 120 + tolerance, undefined],
+    [0, now + 120 + tolerance + 1, "valid for longer than 120 s"],
+    [0, 999_999_999_999_999, "valid for longer than 120 s"]
+  ]
+  it.effect.each(windows)("holds validity from %s to %s against the clock", ([validAfter, validBefore, refused]) =>
+    Effect.gen(function* () {
+      const { asked, rail } = yield* verifying
+      const proof = Sample.unsignedProof({ validAfter, validBefore })
+      const said = yield* Effect.match(rail.verify(proof, Sample.terms()), {
+        onSuccess: () => undefined,
+        onFailure: (error) => error.message
+      })
+      if (refused === undefined) assert.strictEqual(said, undefined)
+      else assert.include(said, refused)
+      assert.strictEqual(asked(), refused === undefined ? 1 : 0)
+    })
+  )
+
+  it.effect("refuses what is not for these terms, and asks nobody", () =>
+    Effect.gen(function* () {
+      const { asked, rail } = yield* verifying
+      const good = Sample.unsignedProof({ validBefore: now + 120 })
+      const changes: ReadonlyArray<readonly [Partial<typeof good>, string]> = [
+        [{ network: "eip155:196" }, "another network"],
+        [{ asset: Sample.stranger }, "another token"],
+        [{ value: 249_999n }, "another amount"],
+        [{ value: 250_001n }, "another amount"],
+        [{ payTo: Sample.stranger }, "another recipient"]
+      ]
+      for (const [change, message] of changes) {
+        const error = yield* Effect.flip(rail.verify({ ...good, ...change }, Sample.terms()))
+        assert.strictEqual(error._tag, "ProofInvalid")
+        assert.include(error.message, message)
+      }
+      assert.strictEqual(asked(), 0)
+      yield* rail.verify({ ...good, payTo: good.payTo.toLowerCase() }, Sample.terms())
+      assert.strictEqual(asked(), 1)
+    })
+  )
+
+  it.effect("shows the facilitator the client's payload and the terms as they were rebuilt", () =>
+    Effect.gen(function* () {
+      const { facilitator, rail } = yield* railOf()
+      const proof = yield* Sample.proof()
+      yield* TestClock.setTime((proof.validBefore - 100) * 1_000)
+      yield* rail.verify(proof, Sample.terms())
+      assert.strictEqual((yield* rail.settle(proof, Sample.terms()))._tag, "Accepted")
+      for (const { body } of facilitator.seen.slice(1)) {
+        assert.deepStrictEqual(JSON.parse(body), {
+          x402Version: 2,
+          paymentPayload: JSON.parse(proof.payload),
+          paymentRequirements: { ...Sample.terms(), amount: "250000" }
+        })
+      }
+    })
+  )
+})
+
+describe("PaymentRailX402 on the chain", () => {
+  it.effect("reads a nonce and its block at one moment", () =>
+    Effect.gen(function* () {
+      const { rail, state } = yield* railOf()
+      const proof = Sample.unsignedProof({ nonce: Sample.nonce.toUpperCase().replace("0X", "0x") })
+      assert.deepStrictEqual(yield* rail.readNonce(proof), { used: false, block: 100n })
+      state.usedFrom.set(Sample.nonce, 101)
+      assert.deepStrictEqual(yield* rail.readNonce(proof), { used: false, block: 100n })
+      state.latest = 101
+      assert.deepStrictEqual(yield* rail.readNonce(proof), { used: true, block: 101n })
+    })
+  )
+
+  it.effect("finds a settlement with the network's confirmations", () =>
+    Effect.gen(function* () {
+      const { rail, state } = yield* railOf({ confirmations: 2 })
+      state.usedFrom.set(Sample.nonce, 99)
+      state.logs.push(...Sample.useLogs(99))
+      const find = rail.findSettlement(Sample.unsignedProof(), Sample.terms(), 50n)
+      assert.deepStrictEqual(yield* find, { _tag: "Unsettled" })
+      state.latest = 101
+      assert.deepStrictEqual(yield* find, { _tag: "Paid", transaction: Sample.transaction, block: 99n })
+    })
+  )
+
+  it.effect("can't tell of an operation on a network that was taken out", () =>
+    Effect.gen(function* () {
+      const { rail } = yield* railOf()
+      const gone = Sample.unsignedProof({ network: "eip155:196" })
+      const terms = Sample.terms({ network: "eip155:196" })
+      assert.strictEqual((yield* Effect.flip(rail.readNonce(gone))).reason, "Misconfigured")
+      assert.strictEqual((yield* Effect.flip(rail.findSettlement(gone, terms, 1n))).reason, "Misconfigured")
+      assert.strictEqual((yield* rail.settle(gone, terms))._tag, "Unknown")
+    })
+  )
+})

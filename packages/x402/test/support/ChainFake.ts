@@ -1,0 +1,181 @@
+import { Effect, Schema } from "effect"
+import { type Hex, keccak256, numberToHex, pad, stringToHex } from "viem"
+import { sendJson, serve } from "./HttpFake.ts"
+
+/** A log of the fake chain. */
+export interface FakeLog {
+  readonly block: number
+  readonly transaction: Hex
+  readonly logIndex: number
+  readonly address: string
+  readonly topics: ReadonlyArray<Hex>
+  readonly data: Hex
+}
+
+/** What the fake chain is like at the moment. Tests change it as they go. */
+export interface FakeChainState {
+  chainId: number
+  latest: number
+  finalized: { number: number; timestamp: number }
+  decimals: number
+  domainSeparator: Hex
+  /** From which block on a nonce counts as used. */
+  readonly usedFrom: Map<string, number>
+  readonly logs: Array<FakeLog>
+  /** Whether logs and receipts lag behind the state. */
+  logsLag: boolean
+  /** Blocks older than this have no state any more. */
+  stateFrom: number
+  /** Whether the contract is there at all. */
+  hasContract: boolean
+  /** An HTTP status to answer everything with. */
+  status: number
+  /** How many questions of a name are left unanswered. */
+  readonly silent: Set<string>
+}
+
+const selector = (signature: string): string => keccak256(stringToHex(signature)).slice(0, 10)
+export const topicOf = (signature: string): Hex => keccak256(stringToHex(signature))
+export const AUTHORIZATION_USED = topicOf("AuthorizationUsed(address,bytes32)")
+export const AUTHORIZATION_CANCELED = topicOf("AuthorizationCanceled(address,bytes32)")
+export const TRANSFER = topicOf("Transfer(address,address,uint256)")
+
+const HexText = Schema.TemplateLiteral(["0x", Schema.String])
+const RpcCall = Schema.Struct({
+  id: Schema.Number,
+  method: Schema.String,
+  params: Schema.optionalKey(Schema.Array(Schema.Unknown))
+})
+const decodeCall = Schema.decodeUnknownSync(Schema.fromJsonString(RpcCall))
+const decodeContractCall = Schema.decodeUnknownSync(Schema.Struct({ data: HexText }))
+const LogFilter = Schema.Struct({
+  address: Schema.String,
+  topics: Schema.Tuple([Schema.Array(HexText), HexText, HexText]),
+  fromBlock: HexText,
+  toBlock: HexText
+})
+const decodeLogFilter = Schema.decodeUnknownSync(LogFilter)
+
+const word = (value: number | bigint | boolean): Hex => numberToHex(BigInt(value), { size: 32 })
+
+/** A node that answers what the payment rail asks, from a state that the test sets. */
+export const start = Effect.gen(function* () {
+  const state: FakeChainState = {
+    chainId: 402402,
+    latest: 100,
+    finalized: { number: 90, timestamp: 1_000 },
+    decimals: 6,
+    domainSeparator: "0x",
+    usedFrom: new Map(),
+    logs: [],
+    logsLag: false,
+    stateFrom: 0,
+    hasContract: true,
+    status: 200,
+    silent: new Set()
+  }
+  const server = yield* serve((request, response) => {
+    const call = decodeCall(request.body)
+    if (state.silent.has(call.method)) return
+    if (state.status !== 200) return sendJson(response, { message: `no, not for ${request.path}` }, state.status)
+    try {
+      sendJson(response, { jsonrpc: "2.0", id: call.id, result: answer(state, call) })
+    } catch (error) {
+      sendJson(response, { jsonrpc: "2.0", id: call.id, error: { code: -32000, message: String(error) } })
+    }
+  })
+  return { state, url: server.url, seen: server.seen }
+})
+
+const answer = (state: FakeChainState, { method, params = [] }: typeof RpcCall.Type): unknown => {
+  const visible = state.logsLag ? [] : state.logs
+  switch (method) {
+    case "eth_chainId":
+      return numberToHex(state.chainId)
+    case "eth_blockNumber":
+      return numberToHex(state.latest)
+    case "eth_getBlockByNumber":
+      if (params[0] !== "finalized") throw new Error("only the finalized block is asked for")
+      return block(state.finalized.number, state.finalized.timestamp)
+    case "eth_call":
+      return contractAnswer(state, decodeContractCall(params[0]).data, Number(params[1]))
+    case "eth_getLogs":
+      return logsOf(visible, decodeLogFilter(params[0]))
+    case "eth_getTransactionReceipt": {
+      const logs = visible.filter((log) => log.transaction === params[0])
+      const first = logs[0]
+      return first === undefined ? null : receipt(first.transaction, first.block, logs)
+    }
+    default:
+      throw new Error(`the fake chain knows no ${method}`)
+  }
+}
+
+const contractAnswer = (state: FakeChainState, data: Hex, at: number): Hex => {
+  if (!state.hasContract) return "0x"
+  if (data.startsWith(selector("decimals()"))) return word(state.decimals)
+  if (data.startsWith(selector("DOMAIN_SEPARATOR()"))) return state.domainSeparator
+  if (!data.startsWith(selector("authorizationState(address,bytes32)"))) throw new Error("no such function")
+  if (at > state.latest) throw new Error("header not found")
+  if (at < state.stateFrom) throw new Error("missing trie node")
+  const usedFrom = state.usedFrom.get(`0x${data.slice(-64)}`)
+  return word(usedFrom !== undefined && usedFrom <= at)
+}
+
+const logsOf = (
+  logs: ReadonlyArray<FakeLog>,
+  { address, fromBlock, toBlock, topics }: typeof LogFilter.Type
+): unknown =>
+  logs
+    .filter(
+      (log) =>
+        log.address.toLowerCase() === address.toLowerCase() &&
+        topics[0].some((topic) => topic === log.topics[0]) &&
+        log.topics[1] === topics[1] &&
+        log.topics[2] === topics[2] &&
+        log.block >= Number(fromBlock) &&
+        log.block <= Number(toBlock)
+    )
+    .map(wireLog)
+
+const wireLog = (log: FakeLog): unknown => ({
+  address: log.address.toLowerCase(),
+  topics: log.topics,
+  data: log.data,
+  blockNumber: numberToHex(log.block),
+  blockHash: word(log.block),
+  transactionHash: log.transaction,
+  transactionIndex: "0x0",
+  logIndex: numberToHex(log.logIndex),
+  removed: false
+})
+
+const receipt = (transaction: Hex, blockNumber: number, logs: ReadonlyArray<FakeLog>): unknown => ({
+  transactionHash: transaction,
+  blockNumber: numberToHex(blockNumber),
+  blockHash: word(blockNumber),
+  transactionIndex: "0x0",
+  status: "0x1",
+  type: "0x2",
+  from: pad("0x1", { size: 20 }),
+  to: pad("0x2", { size: 20 }),
+  contractAddress: null,
+  cumulativeGasUsed: "0x1",
+  gasUsed: "0x1",
+  effectiveGasPrice: "0x1",
+  logsBloom: "0x",
+  logs: logs.map(wireLog)
+})
+
+const block = (number: number, timestamp: number): unknown => ({
+  number: numberToHex(number),
+  timestamp: numberToHex(timestamp),
+  hash: word(number),
+  parentHash: word(number - 1),
+  transactions: [],
+  gasLimit: "0x1",
+  gasUsed: "0x0",
+  size: "0x1",
+  difficulty: "0x0",
+  uncles: []
+})

@@ -1,0 +1,33 @@
+import { PaymentRail } from "@agentos/core"
+import { Context, Effect, Layer } from "effect"
+import { type PaymentNetwork, PaymentRailX402 } from "../../src/index.ts"
+import { offer } from "../../src/PaymentNetwork.ts"
+import * as ChainFake from "./ChainFake.ts"
+import { type Respond, sendJson, serve } from "./HttpFake.ts"
+import * as Sample from "./Sample.ts"
+
+const kinds = [{ x402Version: 2, scheme: "exact", network: "eip155:402402" }]
+const willing: Respond = ({ path }, response) => {
+  if (path === "/supported") return sendJson(response, { kinds })
+  if (path === "/verify") return sendJson(response, { isValid: true })
+  sendJson(response, { success: true, transaction: Sample.transaction, network: "eip155:402402" })
+}
+
+/** A chain and a facilitator, and the rail over them and whichever network they are configured as. */
+export const prepare = (other: Partial<PaymentNetwork> = {}, respond: Respond = willing) =>
+  Effect.gen(function* () {
+    const { state, url } = yield* ChainFake.start
+    const facilitator = yield* serve(respond)
+    const configured = Sample.network(url, facilitator.url, other)
+    state.domainSeparator = (yield* offer(Sample.network(url, facilitator.url))).domainSeparator
+    const build = (...networks: ReadonlyArray<PaymentNetwork>) =>
+      Effect.map(Layer.build(PaymentRailX402.layer({ networks })), (context) => Context.get(context, PaymentRail))
+    return { state, facilitator, configured, build }
+  })
+
+/** The rail itself, as soon as it is built. */
+export const railOf = (other?: Partial<PaymentNetwork>, respond?: Respond) =>
+  Effect.gen(function* () {
+    const { build, configured, facilitator, state } = yield* prepare(other, respond)
+    return { rail: yield* build(configured), facilitator, state }
+  })
