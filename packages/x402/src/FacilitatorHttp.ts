@@ -61,12 +61,6 @@ const REFUSALS: ReadonlySet<string> = new Set([
   "invalid_exact_evm_insufficient_balance",
   "invalid_exact_evm_missing_eip712_domain",
   "invalid_exact_evm_network_mismatch",
-  "invalid_exact_evm_payload_authorization_valid_after",
-  "invalid_exact_evm_payload_authorization_valid_before",
-  "invalid_exact_evm_payload_authorization_value",
-  "invalid_exact_evm_payload_authorization_value_mismatch",
-  "invalid_exact_evm_payload_recipient_mismatch",
-  "invalid_exact_evm_payload_signature",
   "invalid_exact_evm_recipient_mismatch",
   "invalid_exact_evm_scheme",
   "invalid_exact_evm_signature",
@@ -80,6 +74,10 @@ const REFUSALS: ReadonlySet<string> = new Set([
   "unsupported_payload_type",
   "unsupported_scheme"
 ])
+/** What all reasons begin with that speak of the payload as it was sent. */
+const PAYLOAD_REFUSAL = "invalid_exact_evm_payload_"
+
+const isRefusal = (code: string): boolean => REFUSALS.has(code) || code.startsWith(PAYLOAD_REFUSAL)
 
 /** Verdicts that speak of the facilitator's own trouble, not of the payment. */
 const TROUBLES: ReadonlySet<string> = new Set(["unexpected_verify_error"])
@@ -157,7 +155,7 @@ const readSettlement = (answer: HttpAnswer): SettleAnswer => {
       ? { _tag: "Accepted", transaction: transaction.toLowerCase() }
       : unknown("The facilitator says that the payment settled, and not in which transaction.")
   }
-  return transaction === "" && REFUSALS.has(code)
+  return transaction === "" && isRefusal(code)
     ? { _tag: "Refused", message: `The facilitator refused the payment: ${code}.` }
     : unknown(`The facilitator could not say that the payment failed: ${code}.`)
 }

@@ -69,6 +69,7 @@ const settlements: ReadonlyArray<
   ["too little money in other words", refused("invalid_exact_evm_insufficient_balance"), "Refused"],
   ["a wrong signature", refused("invalid_exact_evm_signature"), "Refused"],
   ["an expired authorization", refused("invalid_exact_evm_payload_authorization_valid_before"), "Refused"],
+  ["a wallet that it serves not", refused("invalid_exact_evm_payload_authorization_from_address_kyt"), "Refused"],
   ["a refusal without a transaction", json({ success: false, errorReason: "insufficient_funds" }), "Refused"],
   ["a refusal with a transaction", refused("insufficient_funds", { transaction }), "Unknown"],
   ["a refusal with status 400", json({ success: false, errorReason: "insufficient_funds" }, 400), "Unknown"],
