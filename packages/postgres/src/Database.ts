@@ -46,11 +46,22 @@ export interface PGliteOptions {
 }
 
 /**
- * Plans are made for each execution. A plan that is kept was right for the tables
- * as they were, and a table that was empty then is searched from end to end ever
- * after, until statistics are gathered, which nobody does in an embedded database.
+ * Plans must be right without statistics: those of a new or fast-growing table are
+ * wrong, and in an embedded database nobody gathers any.
+ *
+ * - A plan is made for each execution. One that is kept was right for the tables as
+ *   they were: a table that was empty then is searched from end to end ever after.
+ * - Every statement has an index whose order it is meant to be read in. Reading all of
+ *   a table, or all that an index finds before the first row is known, only ever looks
+ *   cheaper to a planner that is mistaken about how much there is.
+ * - No statement is so long that compiling it would pay.
  */
-const PLANNING = { plan_cache_mode: "force_custom_plan" }
+const PLANNING = {
+  plan_cache_mode: "force_custom_plan",
+  enable_seqscan: "off",
+  enable_bitmapscan: "off",
+  jit: "off"
+}
 
 /** Mail of 25 MiB comes back in one message, beside what else there is in its row. */
 const MESSAGE_LIMIT = 128 * 1024 * 1024

@@ -66,9 +66,9 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
      */
     const remove = Effect.fnUntraced(function* (tenantId: string, mailboxId: string) {
       const mine = sql`mailbox_id = ${Parameter.uuid(mailboxId)}`
-      const found = yield* sql`
-        select 1 from mailboxes where ${mine} and tenant_id = ${Parameter.uuid(tenantId)} for update`
-      if (found.length === 0) return undefined
+      const [mailbox] = yield* sql<Pick<MailboxRow, "local_part">>`
+        select local_part from mailboxes where ${mine} and tenant_id = ${Parameter.uuid(tenantId)} for update`
+      if (mailbox === undefined) return undefined
       yield* sql`
         select 1 from inbound_mails
         where inbound_mail_id in (select inbound_mail_id from messages where ${mine})
@@ -80,7 +80,7 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
       yield* sql`
         delete from inbound_mails where inbound_mail_id = any(${Parameter.uuids(removed?.mails ?? [])}) and completed
           and not exists (select 1 from messages where messages.inbound_mail_id = inbound_mails.inbound_mail_id)`
-      yield* sql`update local_parts set mailbox_id = null where ${mine}`
+      yield* sql`update local_parts set mailbox_id = null where local_part = ${Parameter.text(mailbox.local_part)}`
       yield* sql`delete from mailboxes where ${mine}`
       return Number(removed?.count ?? 0n)
     })

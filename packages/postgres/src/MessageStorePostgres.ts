@@ -59,7 +59,10 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
     const offset = yield* ClockOffset
     const summaryColumns = sql.literal("message_id, tenant_id, mailbox_id, thread_id, created_at, summary")
 
-    /** A mailbox that is being removed is waited for, and is then gone; one that is here stays until this is over. */
+    /**
+     * A mailbox that is being removed is waited for, and is then gone; one that is here stays until this
+     * is over. Of two copies in one call, the first is stored.
+     */
     const insert = (messages: ReadonlyArray<NewMessage>) => {
       const stored = messages.map(({ message }) => toStored(message))
       const ids = (of: (message: Message) => string) => Parameter.uuids(messages.map(({ message }) => of(message)))
@@ -72,7 +75,10 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
           message_id, tenant_id, mailbox_id, thread_id, message_id_digest, duplicate_key, inbound_mail_id, created_at,
           summary, body
         )
-        select given.* from unnest(
+        select
+          given.message_id, given.tenant_id, given.mailbox_id, thread_id, message_id_digest, duplicate_key,
+          inbound_mail_id, created_at, summary, body
+        from unnest(
           ${ids((message) => message.messageId)},
           ${ids((message) => message.tenantId)},
           ${ids((message) => message.mailboxId)},
@@ -83,11 +89,12 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
           ${Parameter.integers(messages.map(({ message }) => message.createdAt))},
           ${Parameter.texts(stored.map(({ summary }) => summary))},
           ${Parameter.texts(stored.map(({ body }) => body))}
-        ) as given (
+        ) with ordinality as given (
           message_id, tenant_id, mailbox_id, thread_id, message_id_digest, duplicate_key, inbound_mail_id, created_at,
-          summary, body
+          summary, body, place
         )
         join mailbox on mailbox.mailbox_id = given.mailbox_id and mailbox.tenant_id = given.tenant_id
+        order by place
         on conflict do nothing
         returning message_id`
     }
@@ -107,8 +114,14 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
           }
         ),
       list: (tenantId, mailboxId, after, limit) => {
-        const conditions: Array<Statement.Fragment> = [sql`tenant_id = ${Parameter.uuid(tenantId)}`]
-        if (mailboxId !== undefined) conditions.push(sql`mailbox_id = ${Parameter.uuid(mailboxId)}`)
+        const conditions: Array<Statement.Fragment> = [
+          mailboxId === undefined
+            ? sql`tenant_id = ${Parameter.uuid(tenantId)}`
+            : sql`mailbox_id = (
+                select mailbox_id from mailboxes
+                where mailbox_id = ${Parameter.uuid(mailboxId)} and tenant_id = ${Parameter.uuid(tenantId)}
+              )`
+        ]
         if (after !== undefined) {
           conditions.push(
             sql`(created_at, message_id) < (${Parameter.integer(after.createdAt)}, ${Parameter.uuid(after.id)})`

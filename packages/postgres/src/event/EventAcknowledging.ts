@@ -16,7 +16,8 @@ const toOutcome: (outcome: unknown) => AcknowledgementOutcome = Schema.decodeUnk
 export const makeAcknowledging = ({ sql, clock }: EventDatabase) => {
   /**
    * Judges each as it stands, then lets it count where one before it in the call did: so the answer
-   * is that of one call each, one after the other.
+   * is that of one call each, one after the other. The tenant is compared in a way that no index
+   * serves: events are found by their ids, and not among all that the tenant ever had.
    */
   const acknowledge = (tenantId: string, given: ReadonlyArray<Acknowledgement>) => sql<{ readonly outcome: string }>`
     with ${clock()}, given as materialized (
@@ -28,7 +29,7 @@ export const makeAcknowledging = ({ sql, clock }: EventDatabase) => {
     ), found as materialized (
       select event_id, status, expires_at, leased_until, delivery_id from events
       where event_id = any(${Parameter.uuids(given.map(({ eventId }) => eventId))})
-        and tenant_id = ${Parameter.uuid(tenantId)}
+        and tenant_id is not distinct from ${Parameter.uuid(tenantId)}
       order by tenant_id, created_at, event_id
       for update
     ), judged as materialized (
@@ -55,22 +56,19 @@ export const makeAcknowledging = ({ sql, clock }: EventDatabase) => {
     )
     select outcome from settled order by place`
 
-  /**
-   * Ends up to a batch of the events that match, of those that are open or of those that failed:
-   * each kind has an index of its own, which the many that are over are not in.
-   */
-  const endSome = (tenantId: string, condition: string, filter: AcknowledgeAllFilter) => {
+  /** Ends up to a batch of the events that match, of those that are open or of those that failed. */
+  const endSome = (tenantId: string, kind: "open" | "failed", filter: AcknowledgeAllFilter) => {
     const parts: Array<Statement.Fragment> = [
-      sql`tenant_id = ${Parameter.uuid(tenantId)}`,
-      sql.literal(condition),
+      sql`${sql.literal(`${kind}_tenant_id`)} = ${Parameter.uuid(tenantId)}`,
       sql`created_at < ${Parameter.integer(filter.before)}`
     ]
+    if (kind === "open") parts.push(sql`expires_at > (select now from clock)`)
     if (filter.types !== undefined) parts.push(sql`type = any(${Parameter.texts(filter.types)})`)
     if (filter.service !== undefined) parts.push(sql`service = ${Parameter.text(filter.service)}`)
     return sql<{ readonly count: bigint }>`
       with ${clock()}, found as materialized (
         select event_id from events where ${sql.and(parts)}
-        order by tenant_id, created_at, event_id limit ${Parameter.integer(BATCH)}
+        order by created_at, event_id limit ${Parameter.integer(BATCH)}
         for update
       ), changed as (
         update events set
@@ -81,10 +79,10 @@ export const makeAcknowledging = ({ sql, clock }: EventDatabase) => {
       select count(*) as count from changed`
   }
 
-  const endAll = Effect.fnUntraced(function* (tenantId: string, condition: string, filter: AcknowledgeAllFilter) {
+  const endAll = Effect.fnUntraced(function* (tenantId: string, kind: "open" | "failed", filter: AcknowledgeAllFilter) {
     let total = 0
     for (;;) {
-      const [row] = yield* endSome(tenantId, condition, filter)
+      const [row] = yield* endSome(tenantId, kind, filter)
       const count = Number(row?.count ?? 0n)
       total += count
       if (count < BATCH) return total
@@ -92,8 +90,7 @@ export const makeAcknowledging = ({ sql, clock }: EventDatabase) => {
   })
 
   const acknowledgeAll = Effect.fnUntraced(function* (tenantId: string, filter: AcknowledgeAllFilter) {
-    const open = "status in ('pending', 'delivered') and expires_at > (select now from clock)"
-    return (yield* endAll(tenantId, open, filter)) + (yield* endAll(tenantId, "status = 'failed'", filter))
+    return (yield* endAll(tenantId, "open", filter)) + (yield* endAll(tenantId, "failed", filter))
   })
 
   return {

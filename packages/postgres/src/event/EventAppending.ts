@@ -94,7 +94,7 @@ export const makeAppend = ({ sql, announcements, transact, policy, clock }: Even
           ${Parameter.integers(placed.map(({ event }) => event.createdAt))},
           ${Parameter.integers(placed.map(({ event }) => event.expiresAt))}
         )
-        on conflict (tenant_id, dedupe_key) do nothing
+        on conflict (dedupe_key, tenant_id) do nothing
         returning event_id
       ), moved as (
         update tenants set last_event_at = head.created_at, last_event_id = head.event_id

@@ -33,8 +33,7 @@ export const makeDelivery = ({ sql, announcements, transact, policy, clock }: Ev
           else 'delivered'
         end as outcome
       from events
-      where tenant_id = ${Parameter.uuid(tenantId)}
-        and status in ('pending', 'delivered')
+      where open_tenant_id = ${Parameter.uuid(tenantId)}
         and (leased_until is null or leased_until <= (select now from clock))
       order by created_at, event_id limit ${Parameter.integer(limit)}
       for update skip locked

@@ -1,4 +1,4 @@
-import { type EventFilter, type EventStatus, Lookup, type Position, Timestamp } from "@agentos/core"
+import { type EventFilter, type EventStatus, Lookup, type Position } from "@agentos/core"
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
 import { orDie } from "../DatabaseFailure.ts"
@@ -6,56 +6,68 @@ import * as Parameter from "../Parameter.ts"
 import type { EventDatabase } from "./EventDatabase.ts"
 import { EVENT_COLUMNS, type EventRow, toEvent } from "./EventRow.ts"
 
+/** The column that says whose an event is, by which the index is chosen: see the migration of events. */
+type Owner = "tenant_id" | "open_tenant_id" | "failed_tenant_id"
+
+/** The owner's column of the shortest index that has all events of these statuses. */
+const ownerOf = (statuses: ReadonlyArray<EventStatus> | undefined): Owner => {
+  if (statuses?.every((status) => status === "pending" || status === "delivered")) return "open_tenant_id"
+  return statuses?.every((status) => status === "failed") ? "failed_tenant_id" : "tenant_id"
+}
+
 /** Makes what only reads: `find`, `list`, `latest`, `replayable` and `countReplayable`. */
 export const makeReading = ({ sql, clock }: EventDatabase) => {
   const columns = sql.literal(EVENT_COLUMNS)
-  const open = sql.literal("status in ('pending', 'delivered')")
   const expired = sql`expires_at <= (select now from clock)`
-  const status = sql`case when ${open} and ${expired} then 'expired' else status end as status`
+  const status = sql`case when open_tenant_id is not null and ${expired} then 'expired' else status end as status`
   const replayable = sql`
-    ${open} and not ${expired} and (leased_until is null or leased_until <= (select now from clock))`
+    not ${expired} and (leased_until is null or leased_until <= (select now from clock))`
 
-  const conditionOf = (wanted: EventStatus): Statement.Fragment => {
+  const hasStatus = (wanted: EventStatus): Statement.Fragment => {
     switch (wanted) {
       case "pending":
       case "delivered":
-        return sql`status = ${sql.literal(`'${wanted}'`)} and not ${expired}`
+        return sql`(status = ${Parameter.text(wanted)} and not ${expired})`
       case "expired":
-        return sql`(status = 'expired' or ${open} and ${expired})`
+        return sql`(status = 'expired' or open_tenant_id is not null and ${expired})`
       case "acknowledged":
       case "failed":
-        return sql`status = ${sql.literal(`'${wanted}'`)}`
+        return sql`status = ${Parameter.text(wanted)}`
     }
   }
 
-  const conditionsOf = (filter: EventFilter, after: Position | undefined): ReadonlyArray<Statement.Fragment> => {
+  const conditionsOf = (filter: EventFilter): ReadonlyArray<Statement.Fragment> => {
     const conditions: Array<Statement.Fragment> = []
-    if (filter.statuses !== undefined) {
-      conditions.push(filter.statuses.length === 0 ? sql`false` : sql.or(filter.statuses.map(conditionOf)))
-    }
-    if (filter.types !== undefined) conditions.push(sql`type = any(${Parameter.texts(filter.types)})`)
-    if (filter.agentId !== undefined) conditions.push(sql`agent_id = ${Parameter.text(filter.agentId)}`)
-    if (filter.service !== undefined) conditions.push(sql`service = ${Parameter.text(filter.service)}`)
-    if (filter.resourceId !== undefined) conditions.push(sql`resource_id = ${Parameter.text(filter.resourceId)}`)
-    if (filter.from !== undefined) conditions.push(sql`created_at >= ${Parameter.integer(filter.from)}`)
-    if (filter.to !== undefined) conditions.push(sql`created_at < ${Parameter.integer(filter.to)}`)
-    if (after !== undefined) {
-      conditions.push(
-        sql`(created_at, event_id) > (${Parameter.integer(after.createdAt)}, ${Parameter.uuid(after.id)})`
-      )
-    }
+    const { agentId, from, resourceId, service, statuses, to, types } = filter
+    if (statuses !== undefined) conditions.push(statuses.length === 0 ? sql`false` : sql.or(statuses.map(hasStatus)))
+    if (types !== undefined) conditions.push(sql`type = any(${Parameter.texts(types)})`)
+    if (agentId !== undefined) conditions.push(sql`agent_id = ${Parameter.text(agentId)}`)
+    if (service !== undefined) conditions.push(sql`service = ${Parameter.text(service)}`)
+    if (resourceId !== undefined) conditions.push(sql`resource_id = ${Parameter.text(resourceId)}`)
+    if (from !== undefined) conditions.push(sql`created_at >= ${Parameter.integer(from)}`)
+    if (to !== undefined) conditions.push(sql`created_at < ${Parameter.integer(to)}`)
     return conditions
   }
 
-  const select = (tenantId: string, conditions: ReadonlyArray<Statement.Fragment>, limit: number) =>
-    Effect.map(
+  const select = (
+    owner: Owner,
+    tenantId: string,
+    conditions: ReadonlyArray<Statement.Fragment>,
+    after: Position | undefined,
+    limit: number
+  ) => {
+    const parts = [sql`${sql.literal(owner)} = ${Parameter.uuid(tenantId)}`, ...conditions]
+    if (after !== undefined) {
+      parts.push(sql`(created_at, event_id) > (${Parameter.integer(after.createdAt)}, ${Parameter.uuid(after.id)})`)
+    }
+    return Effect.map(
       orDie(sql<EventRow>`
         with ${clock()}
-        select ${columns}, ${status} from events
-        where ${sql.and([sql`tenant_id = ${Parameter.uuid(tenantId)}`, ...conditions])}
+        select ${columns}, ${status} from events where ${sql.and(parts)}
         order by created_at, event_id limit ${Parameter.integer(limit)}`),
       (rows) => rows.map(toEvent)
     )
+  }
 
   return {
     find: (tenantId: string, eventId: string) =>
@@ -68,23 +80,22 @@ export const makeReading = ({ sql, clock }: EventDatabase) => {
         }
       ),
     list: (tenantId: string, filter: EventFilter, after: Position | undefined, limit: number) =>
-      select(tenantId, conditionsOf(filter, after), limit),
+      select(ownerOf(filter.statuses), tenantId, conditionsOf(filter), after, limit),
     latest: (tenantId: string) =>
       Effect.map(
         orDie(sql<Pick<EventRow, "created_at" | "event_id">>`
           select created_at, event_id from events where tenant_id = ${Parameter.uuid(tenantId)}
           order by created_at desc, event_id desc limit 1`),
-        ([row]): Position | undefined =>
-          row && { createdAt: Timestamp.Timestamp.make(Number(row.created_at)), id: row.event_id }
+        ([row]): Position | undefined => row && { createdAt: Number(row.created_at), id: row.event_id }
       ),
-    replayable: (tenantId: string, limit: number) => select(tenantId, [replayable], limit),
+    replayable: (tenantId: string, limit: number) => select("open_tenant_id", tenantId, [replayable], undefined, limit),
     countReplayable: (tenantId: string, limit: number) =>
       Effect.map(
         orDie(sql<{ readonly count: bigint }>`
           with ${clock()}
           select count(*) as count from (
-            select 1 from events where tenant_id = ${Parameter.uuid(tenantId)} and ${replayable}
-            limit ${Parameter.integer(limit)}
+            select 1 from events where open_tenant_id = ${Parameter.uuid(tenantId)} and ${replayable}
+            order by created_at, event_id limit ${Parameter.integer(limit)}
           ) found`),
         ([row]) => Number(row?.count ?? 0n)
       )

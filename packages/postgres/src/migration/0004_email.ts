@@ -12,7 +12,8 @@ import { SqlClient } from "effect/sql"
  * a message is only read back is JSON as text, so that it comes back as it was.
  *
  * Raw mail is stored as it is: compressing what is mostly base64 costs more than
- * it saves. A message names its raw mail without a foreign key; the mail goes
+ * it saves. `tenant_id` and `mailbox_id` each lead one index of messages alone, so
+ * that a list is read from the index that has its order. A message names its raw mail without a foreign key; the mail goes
  * when nothing names it any more.
  */
 export const createEmail = Effect.gen(function* () {
@@ -63,12 +64,12 @@ export const createEmail = Effect.gen(function* () {
       created_at bigint not null,
       summary text not null,
       body text not null,
-      constraint messages_duplicate_key unique (mailbox_id, duplicate_key)
+      constraint messages_duplicate_key unique (duplicate_key, mailbox_id)
     )`
   yield* sql`create index messages_order on messages (tenant_id, created_at, message_id)`
   yield* sql`create index messages_mailbox_order on messages (mailbox_id, created_at, message_id)`
   yield* sql`
-    create index messages_thread on messages (mailbox_id, message_id_digest, created_at, message_id)
+    create index messages_thread on messages (message_id_digest, mailbox_id, created_at, message_id)
     where message_id_digest is not null`
   yield* sql`create index messages_inbound on messages (inbound_mail_id) where inbound_mail_id is not null`
   yield* sql`
