@@ -49,17 +49,14 @@ const layerStores = <E>(database: Layer.Layer<Database, E>) => {
 
 type Stores = HarnessServices | Layer.Success<typeof Postgres.layer>
 
-const onPostgres: StoreHarness<Stores> = {
+export const onPostgres: StoreHarness<Stores> = {
   name: "PostgreSQL",
   layer: layerStores(layerTestPostgres),
   capabilities: { concurrentTransactions: true }
 }
 
-const onPGlite: StoreHarness<Stores> = {
+export const onPGlite: StoreHarness<Stores> = {
   name: "PGlite",
   layer: layerStores(layerPGlite()),
   capabilities: { concurrentTransactions: { unsupported: "an embedded database has one connection" } }
 }
-
-/** What the suites are run on. */
-export const harnesses: ReadonlyArray<StoreHarness<Stores>> = [onPostgres, onPGlite]
