@@ -211,7 +211,8 @@ interface Inbox {
 }
 
 const receive = (connection: RealtimeConnection, inbox: Inbox, data: RawData, isBinary: boolean): void => {
-  const message = isBinary ? Option.none() : decodeMessage(data.toString())
+  // Whole messages come as one Buffer: that is the `binaryType` of sockets unless set otherwise.
+  const message = isBinary || !Buffer.isBuffer(data) ? Option.none() : decodeMessage(data.toString("utf8"))
   if (Option.isNone(message)) {
     connection.sendError("INVALID_REQUEST", "Not a message of this protocol.")
     return connection.close(CLOSE.badMessage, "bad message")

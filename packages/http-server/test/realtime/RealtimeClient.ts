@@ -22,7 +22,9 @@ export const connect = Effect.fnUntraced(function* (port: number) {
   const socket = yield* Effect.acquireRelease(
     Effect.callback<WebSocket, Error>((resume) => {
       const opening = new WebSocket(`ws://127.0.0.1:${port}${REALTIME_PATH}`)
-      opening.on("message", (data) => Queue.offerUnsafe(messages, JSON.parse(String(data)) as RealtimeServerMessage))
+      opening.on("message", (data: Buffer) =>
+        Queue.offerUnsafe(messages, JSON.parse(data.toString("utf8")) as RealtimeServerMessage)
+      )
       opening.on("close", (code) => Queue.offerUnsafe(closes, code))
       opening.once("open", () => resume(Effect.succeed(opening)))
       opening.on("error", (error) => resume(Effect.fail(error)))
