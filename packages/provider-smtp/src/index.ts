@@ -1,3 +1,5 @@
 export * from "./DkimKey.ts"
 export * from "./DnsRecord.ts"
 export * as EmailProviderSmtp from "./EmailProviderSmtp.ts"
+export * as MailParserWorker from "./MailParserWorker.ts"
+export * from "./SenderDns.ts"

@@ -1,0 +1,128 @@
+import { type ChildProcess, fork } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { MailUnreadable, type ParsedMail, type SenderAuthentication } from "@agentos/core"
+import { Deferred, Effect, Exit, Option, Result, type Scope } from "effect"
+import type { ParserJob, ParserReply } from "./ParserMessage.ts"
+import type { MailContent } from "./ReadMail.ts"
+import { UNDETERMINED } from "./Undetermined.ts"
+
+const START_MILLIS = 20_000
+/** What the checks of a sender may take of the processor beyond their wait for the DNS. */
+const AUTHENTICATION_GRACE_MILLIS = 1_000
+/** After a mail of this size a process keeps much of the memory that it took. */
+const FRESH_AFTER_BYTES = 4 * 1024 * 1024
+
+export interface ParserProcessLimits {
+  /** To read one mail. The checks of its sender have their own time. */
+  readonly readMillis: number
+  /** The JavaScript heap; what is outside it follows from the size of the mail. */
+  readonly heapMegabytes: number
+}
+
+/** What became of one mail in a process. */
+export interface ParserOutcome {
+  /** Undefined when the process had ended before it was given the mail. */
+  readonly result: Result.Result<ParsedMail, MailUnreadable> | undefined
+  /** Whether the process is ready for the next mail. When it is not, it is to be ended by closing its scope. */
+  readonly reusable: boolean
+}
+
+/** A process that reads one mail after the other. */
+export interface ParserProcess {
+  readonly parse: (job: ParserJob) => Effect.Effect<ParserOutcome>
+}
+
+/** Where the replies to the mail at hand arrive. */
+interface Pending {
+  readonly content: Deferred.Deferred<MailContent, MailUnreadable>
+  readonly authentication: Deferred.Deferred<SenderAuthentication>
+}
+
+const mainFile = fileURLToPath(new URL("./parserMain.ts", import.meta.url))
+
+/** It sees nothing of this process but the mails: no environment, no output, no files but to read, no programs to run. */
+const startChild = (heapMegabytes: number): ChildProcess =>
+  fork(mainFile, [], {
+    env: {},
+    execArgv: [`--max-old-space-size=${heapMegabytes}`, "--permission", "--allow-fs-read=*", "--no-warnings"],
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "ignore", "ipc"]
+  })
+
+const unreadable = (message: string) => new MailUnreadable({ message })
+
+/**
+ * Starts a process and waits until it is ready; ends it by SIGKILL when the scope closes. A mail that takes
+ * too long, or ends the process by the memory that it takes, is `MailUnreadable`; when only the checks of its
+ * sender do, they are `temperror`. A process that can't be started is a defect: no mail is to blame for it.
+ */
+export const startParser = (limits: ParserProcessLimits): Effect.Effect<ParserProcess, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const started = yield* Deferred.make<void>()
+    let ended = false
+    let pending: Pending | undefined
+
+    const onReply = (reply: ParserReply): void => {
+      if (reply._tag === "Ready") Deferred.doneUnsafe(started, Exit.void)
+      else if (pending !== undefined) take(pending, reply)
+    }
+    const onEnd = (): void => {
+      ended = true
+      Deferred.doneUnsafe(started, Exit.die(new Error("the process that reads mail ended as it started")))
+      if (pending === undefined) return
+      take(pending, { _tag: "Unreadable", message: "reading it ended the process, most likely for want of memory" })
+      take(pending, { _tag: "Authentication", authentication: UNDETERMINED })
+    }
+
+    const child = yield* Effect.acquireRelease(
+      Effect.sync(() => startChild(limits.heapMegabytes)),
+      (running) => Effect.sync(() => void running.kill("SIGKILL"))
+    )
+    child.on("message", onReply)
+    child.on("error", onEnd)
+    child.on("exit", onEnd)
+    yield* Effect.orDie(Effect.timeout(Deferred.await(started), START_MILLIS))
+
+    return {
+      parse: Effect.fnUntraced(function* (job: ParserJob) {
+        if (ended || !child.connected) return { result: undefined, reusable: false }
+        const current: Pending = {
+          content: yield* Deferred.make<MailContent, MailUnreadable>(),
+          authentication: yield* Deferred.make<SenderAuthentication>()
+        }
+        pending = current
+        child.send(job, (error) => (error === null ? undefined : onEnd()))
+
+        const content = yield* Effect.timeoutOption(Effect.result(Deferred.await(current.content)), limits.readMillis)
+        if (Option.isNone(content)) {
+          const failure = unreadable(`reading it took longer than ${limits.readMillis} ms`)
+          return { result: Result.fail(failure), reusable: false }
+        }
+        if (Result.isFailure(content.value)) {
+          return { result: Result.fail(content.value.failure), reusable: !ended }
+        }
+        const authentication = yield* Effect.timeoutOption(
+          Deferred.await(current.authentication),
+          job.settings.dnsMillis + AUTHENTICATION_GRACE_MILLIS
+        )
+        return {
+          result: Result.succeed({
+            ...content.value.success,
+            authentication: Option.getOrElse(authentication, () => UNDETERMINED)
+          }),
+          reusable: Option.isSome(authentication) && !ended && job.raw.length < FRESH_AFTER_BYTES
+        }
+      })
+    }
+  })
+
+const take = (pending: Pending, reply: Exclude<ParserReply, { readonly _tag: "Ready" }>): void => {
+  switch (reply._tag) {
+    case "Content":
+      return void Deferred.doneUnsafe(pending.content, Exit.succeed(reply.content))
+    case "Unreadable":
+      return void Deferred.doneUnsafe(pending.content, Exit.fail(unreadable(reply.message)))
+    case "Authentication":
+      return void Deferred.doneUnsafe(pending.authentication, Exit.succeed(reply.authentication))
+  }
+}

@@ -1,0 +1,122 @@
+import { createHash } from "node:crypto"
+import type { InboundEnvelope, ParsedMail } from "@agentos/core"
+import PostalMime, { type Address, type Attachment, type Email } from "postal-mime"
+import { bodyText, headerText } from "./TextLimits.ts"
+
+/** What a mail says; who sent it is another question. */
+export type MailContent = Omit<ParsedMail, "authentication">
+
+/** How much of a mail is kept as its message. Whatever is beyond stays in the raw mail alone. */
+export const MAIL_LIMITS = {
+  /** Of To, and of Cc. */
+  addresses: 200,
+  /** RFC 5321, section 4.5.3.1: 64 and 255 octets, with the @ between them. */
+  addressCharacters: 320,
+  /** RFC 5322, section 2.1.1. */
+  subjectCharacters: 998,
+  /** The first one, which began the conversation, and the latest ones. */
+  references: 50,
+  messageIdCharacters: 998,
+  attachments: 200,
+  filenameCharacters: 255,
+  contentTypeCharacters: 127,
+  bodyBytes: 1024 * 1024
+} as const
+
+/** All header fields together, those of every part included. Beyond it a mail is not read. */
+const HEADERS_LIMIT_BYTES = 2 * 1024 * 1024
+
+/**
+ * Reads a mail (RFC 5322, MIME). Messages inside it are attachments, not text. Rejects when the mail is
+ * nested too deep or has too much of a header; may take long and much memory, so it runs where it can be killed.
+ */
+export const readMail = async (raw: Uint8Array, envelope: InboundEnvelope): Promise<MailContent> => {
+  const email = await PostalMime.parse(raw, { forceRfc822Attachments: true, maxHeadersSize: HEADERS_LIMIT_BYTES })
+  return {
+    messageIdHeader: messageIdOf(email.messageId),
+    inReplyTo: messageIdsOf(email.inReplyTo)[0] ?? null,
+    references: referencesOf(email.references),
+    from: addressesOf(email.from === undefined ? [] : [email.from], 1)[0] ?? cleanAddress(envelope.mailFrom) ?? "",
+    to: addressesOf(email.to ?? [], MAIL_LIMITS.addresses),
+    cc: addressesOf(email.cc ?? [], MAIL_LIMITS.addresses),
+    subject: headerText(email.subject ?? "", MAIL_LIMITS.subjectCharacters),
+    text: bodyOf(email.text),
+    html: bodyOf(email.html),
+    attachments: attachmentsOf(email),
+    bodyHash: createHash("sha256").update(bodyBytes(raw)).digest("hex")
+  }
+}
+
+/** An address of usable form, its domain in lower case; undefined when it is none. */
+const cleanAddress = (text: string): string | undefined => {
+  const address = headerText(text, MAIL_LIMITS.addressCharacters + 1)
+  const at = address.lastIndexOf("@")
+  if (at < 1 || at === address.length - 1 || address.length > MAIL_LIMITS.addressCharacters) return undefined
+  return /[\s<>]/.test(address) ? undefined : address.slice(0, at) + address.slice(at).toLowerCase()
+}
+
+/** The addresses in a header, groups opened, without display names. */
+const addressesOf = (listed: ReadonlyArray<Address>, limit: number): ReadonlyArray<string> => {
+  const found: Array<string> = []
+  for (const entry of listed) {
+    for (const { address } of entry.group ?? [entry]) {
+      const clean = cleanAddress(address)
+      if (clean !== undefined && found.push(clean) === limit) return found
+    }
+  }
+  return found
+}
+
+const messageIdsOf = (header: string | undefined): ReadonlyArray<string> =>
+  (header ?? "")
+    .match(/<[^<>\s]+>/g)
+    ?.map(cleanMessageId)
+    .filter((id) => id !== undefined) ?? []
+
+const cleanMessageId = (text: string): string | undefined => {
+  const id = headerText(text, MAIL_LIMITS.messageIdCharacters + 1)
+  return id.length > MAIL_LIMITS.messageIdCharacters || /\s/.test(id) ? undefined : id
+}
+
+/** With its angle brackets, also where the sender left them out. */
+const messageIdOf = (header: string | undefined): string | null => {
+  const bracketed = messageIdsOf(header)[0]
+  if (bracketed !== undefined) return bracketed
+  const bare = header === undefined ? "" : header.trim()
+  return bare === "" || /[\s<>]/.test(bare) ? null : (cleanMessageId(`<${bare}>`) ?? null)
+}
+
+const referencesOf = (header: string | undefined): ReadonlyArray<string> => {
+  const ids = messageIdsOf(header)
+  return ids.length <= MAIL_LIMITS.references ? ids : [ids[0]!, ...ids.slice(1 - MAIL_LIMITS.references)]
+}
+
+const bodyOf = (text: string | undefined): string | null =>
+  text === undefined ? null : bodyText(text, MAIL_LIMITS.bodyBytes)
+
+const attachmentsOf = (email: Email): ParsedMail["attachments"] =>
+  email.attachments.slice(0, MAIL_LIMITS.attachments).map((attachment) => {
+    const content = contentBytes(attachment)
+    const filename = headerText(attachment.filename ?? "", MAIL_LIMITS.filenameCharacters)
+    return {
+      filename: filename === "" ? null : filename,
+      contentType: headerText(attachment.mimeType, MAIL_LIMITS.contentTypeCharacters) || "application/octet-stream",
+      sizeBytes: content.length,
+      sha256: createHash("sha256").update(content).digest("hex")
+    }
+  })
+
+const contentBytes = ({ content }: Attachment): Uint8Array =>
+  typeof content === "string" ? new TextEncoder().encode(content) : new Uint8Array(content)
+
+/** What follows the first empty line. Lines may end in LF alone: not every sender keeps to CRLF. */
+export const bodyBytes = (raw: Uint8Array): Uint8Array => {
+  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
+  if (bytes[0] === 0x0a) return bytes.subarray(1)
+  if (bytes[0] === 0x0d && bytes[1] === 0x0a) return bytes.subarray(2)
+  const ends = ["\n\r\n", "\n\n"].flatMap((end) => {
+    const at = bytes.indexOf(end)
+    return at < 0 ? [] : [at + end.length]
+  })
+  return bytes.subarray(ends.length === 0 ? bytes.length : Math.min(...ends))
+}

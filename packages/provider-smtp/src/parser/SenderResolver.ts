@@ -1,0 +1,92 @@
+import type { MxRecord } from "node:dns"
+import { Resolver } from "node:dns/promises"
+import type { DnsRecord } from "../DnsRecord.ts"
+import type { SenderDns } from "../SenderDns.ts"
+
+/** What a lookup answers, by type: TXT the strings of each record, MX its parts, the others one text each. */
+export type DnsAnswer = Array<Array<string>> | Array<MxRecord> | Array<string>
+
+/** Looks a name up. Rejects with the codes of node:dns: `ENOTFOUND`, `ENODATA`, `ETIMEOUT` … */
+export type Lookup = (name: string, type: string) => Promise<DnsAnswer>
+
+/** One question to one server, in milliseconds; asked twice. */
+const QUESTION_MILLIS = 2_000
+const TRIES = 2
+
+const dnsError = (code: string, type: string, name: string): Error =>
+  Object.assign(new Error(`query${type} ${code} ${name}`), { code })
+
+const zoneName = (name: string): string => name.toLowerCase().replace(/\.$/, "")
+
+const parseMx = (value: string): MxRecord => {
+  const [priority = "0", exchange = "."] = value.trim().split(/\s+/)
+  return { priority: Number(priority), exchange: zoneName(exchange) }
+}
+
+const zoneLookup =
+  (records: ReadonlyArray<DnsRecord>): Lookup =>
+  async (name, type) => {
+    const known = records.filter((record) => zoneName(record.name) === zoneName(name))
+    const values = known.filter((record) => record.type === type).map(({ value }) => value)
+    if (values.length === 0) throw dnsError(known.length === 0 ? "ENOTFOUND" : "ENODATA", type, name)
+    switch (type) {
+      case "TXT":
+        return values.map((value) => [value])
+      case "MX":
+        return values.map(parseMx)
+      default:
+        return values
+    }
+  }
+
+const resolverLookup =
+  (resolver: Resolver): Lookup =>
+  async (name, type) => {
+    switch (type) {
+      case "TXT":
+        return resolver.resolveTxt(name)
+      case "MX":
+        return resolver.resolveMx(name)
+      case "A":
+        return resolver.resolve4(name)
+      case "AAAA":
+        return resolver.resolve6(name)
+      case "PTR":
+        return resolver.resolvePtr(name)
+      default:
+        throw dnsError("ENODATA", type, name)
+    }
+  }
+
+/**
+ * Lookups for one mail. Once `millis` have passed, or `lookupsMax` names were asked for, every lookup fails
+ * with `ETIMEOUT`, so that a slow or hostile DNS costs a result and never the mail. `close` ends what is pending.
+ */
+export const openLookup = (
+  dns: SenderDns,
+  limits: { readonly millis: number; readonly lookupsMax: number }
+): { readonly lookup: Lookup; readonly close: () => void } => {
+  const resolver = new Resolver({ timeout: QUESTION_MILLIS, tries: TRIES })
+  if (dns._tag === "Servers") resolver.setServers(dns.servers)
+  const ask = dns._tag === "Zone" ? zoneLookup(dns.records) : resolverLookup(resolver)
+
+  let expire = () => {}
+  let expired = false
+  const expiry = new Promise<void>((resolve) => (expire = resolve))
+  const timer = setTimeout(() => {
+    expired = true
+    expire()
+  }, limits.millis)
+  let lookups = 0
+  return {
+    lookup: (name, type) => {
+      const late = () => dnsError("ETIMEOUT", type, name)
+      if (expired || ++lookups > limits.lookupsMax) return Promise.reject(late())
+      return Promise.race([ask(name, type), expiry.then(() => Promise.reject(late()))])
+    },
+    close: () => {
+      clearTimeout(timer)
+      resolver.cancel()
+    }
+  }
+}

@@ -1,0 +1,253 @@
+import { createHash } from "node:crypto"
+import { Result } from "effect"
+import { afterAll, describe, expect, it } from "vitest"
+import { envelope, openParser, type TestParser } from "./support/Parser.ts"
+
+const parsers: Array<TestParser> = []
+const opened = (...config: Parameters<typeof openParser>): TestParser => {
+  const parser = openParser(...config)
+  parsers.push(parser)
+  return parser
+}
+afterAll(async () => {
+  for (const parser of parsers) await parser.close()
+})
+
+const parser = opened()
+const parse = async (raw: string) => Result.getOrThrow(await parser.parse(raw))
+
+const HEADER = "From: Ada <ada@Sender.Test>\r\nTo: bob@agents.test\r\nSubject: hello\r\nMessage-ID: <1@sender.test>\r\n"
+const mixed = (...parts: ReadonlyArray<string>) =>
+  `${HEADER}Content-Type: multipart/mixed; boundary=b\r\n\r\n${parts.map((part) => `--b\r\n${part}\r\n`).join("")}--b--\r\n`
+
+describe("what a mail says", () => {
+  it("is read from its header and bodies", async () => {
+    const raw = [
+      'From: "Ada, A." <Ada@Sender.TEST>',
+      "To: Bob <bob@agents.test>, team: c@D.test, e@f.test;",
+      "To: late@agents.test",
+      "Cc: =?utf-8?q?J=C3=BCrgen?= <j@else.test>",
+      "Subject: =?utf-8?b?R3LDvMOfZQ==?=",
+      " and more",
+      "Message-ID:  <1@sender.test> ",
+      "In-Reply-To: <0@sender.test> (note)",
+      "References: <a@x>\t<b@x>",
+      " <0@sender.test>",
+      "Content-Type: multipart/alternative; boundary=alt",
+      "",
+      "--alt",
+      "Content-Type: text/plain; charset=iso-8859-1",
+      "Content-Transfer-Encoding: quoted-printable",
+      "",
+      "Gr=FC=DFe",
+      "--alt",
+      "Content-Type: text/html; charset=utf-8",
+      "",
+      "<p>Gr\u00c3\u00bc\u00c3\u009fe</p>",
+      "--alt--",
+      ""
+    ].join("\r\n")
+    expect(await parse(raw)).toEqual({
+      messageIdHeader: "<1@sender.test>",
+      inReplyTo: "<0@sender.test>",
+      references: ["<a@x>", "<b@x>", "<0@sender.test>"],
+      from: "Ada@sender.test",
+      to: ["bob@agents.test", "c@d.test", "e@f.test", "late@agents.test"],
+      cc: ["j@else.test"],
+      subject: "Grüße and more",
+      text: "Grüße\n",
+      html: "<p>Grüße</p>\n",
+      attachments: [],
+      authentication: { spf: "none", dkim: "none", dmarc: "none" },
+      bodyHash: createHash("sha256")
+        .update(raw.slice(raw.indexOf("\r\n\r\n") + 4), "latin1")
+        .digest("hex")
+    })
+  })
+
+  it("describes attachments by name, type, size and hash", async () => {
+    const { attachments, text } = await parse(
+      mixed(
+        "Content-Type: text/plain\r\n\r\nsee below",
+        "Content-Type: application/pdf\r\nContent-Disposition: attachment; filename*=utf-8''%e2%82%ac%0d.pdf\r\n" +
+          "Content-Transfer-Encoding: base64\r\n\r\nJVBERg==",
+        "Content-Type: image/png\r\n\r\nnot really"
+      )
+    )
+    expect(text?.trim()).toBe("see below")
+    expect(attachments).toEqual([
+      {
+        filename: "€ .pdf",
+        contentType: "application/pdf",
+        sizeBytes: 4,
+        sha256: createHash("sha256").update("%PDF").digest("hex")
+      },
+      { filename: null, contentType: "image/png", sizeBytes: 11, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) }
+    ])
+  })
+
+  it("takes the envelope's sender where From names nobody", async () => {
+    for (const from of ["", "From: nobody in particular\r\n", "From: undisclosed:;\r\n"]) {
+      expect((await parse(`${from}Subject: s\r\n\r\nx`)).from).toBe("bounce@sender.test")
+    }
+    expect(Result.getOrThrow(await parser.parse("Subject: s\r\n\r\nx", { mailFrom: "" })).from).toBe("")
+  })
+
+  it("completes a Message-ID without brackets, and has none where there is none", async () => {
+    expect((await parse("Message-ID: 1@sender.test\r\n\r\nx")).messageIdHeader).toBe("<1@sender.test>")
+    expect((await parse("Message-ID: two words\r\n\r\nx")).messageIdHeader).toBeNull()
+    expect((await parse("Subject: s\r\n\r\nx")).messageIdHeader).toBeNull()
+  })
+
+  it("hashes the body alone, so that added header fields change nothing", async () => {
+    const of = async (raw: string) => (await parse(raw)).bodyHash
+    const hash = createHash("sha256").update("body\r\n").digest("hex")
+    expect(await of("A: 1\r\n\r\nbody\r\n")).toBe(hash)
+    expect(await of("A: 1\r\nReceived: by someone\r\n\r\nbody\r\n")).toBe(hash)
+    expect(await of("A: 1\n\nbody\r\n")).toBe(hash)
+    expect(await of("\r\nbody\r\n")).toBe(hash)
+  })
+})
+
+describe("awkward mail is read", () => {
+  const kept = async (raw: string) => {
+    const mail = await parse(raw)
+    const { text, html, ...rest } = mail
+    expect(JSON.stringify(rest)).not.toMatch(/\\u00[01]|\\u007f|\\[rnt]/)
+    expect(`${text}${html}`).not.toContain("\u0000")
+    expect(JSON.stringify(mail).isWellFormed()).toBe(true)
+    return mail
+  }
+
+  it("nothing at all, no header, no body", async () => {
+    expect(await kept("")).toMatchObject({ subject: "", text: null, html: null, to: [] })
+    expect(await kept("just some words")).toMatchObject({ subject: "", messageIdHeader: null })
+    expect(await kept("\r\n\r\n")).toMatchObject({ subject: "" })
+  })
+
+  it("U+0000 and control characters anywhere", async () => {
+    const mail = await kept(
+      `From: a\u0000b@sender.test\r\nTo: "x\u0001" <c@agents.test>\r\nSubject: s\u0000\u0007=?utf-8?q?=00=0A=0D?=t\r\n\r\na\u0000b`
+    )
+    expect(mail).toMatchObject({ to: ["c@agents.test"], from: "ab@sender.test", text: "ab\n" })
+  })
+
+  it("a charset that nobody knows, broken UTF-8, truncated base64, lone surrogates", async () => {
+    expect((await kept(`${HEADER}Content-Type: text/plain; charset=x-nobody\r\n\r\nna\xefve`)).text).toBe("naïve\n")
+    expect((await kept(`${HEADER}Content-Type: text/plain; charset=utf-8\r\n\r\n\xff\xfe`)).text).toContain("\ufffd")
+    expect((await kept(`${HEADER}Content-Transfer-Encoding: base64\r\n\r\naGVsbG8gd29ybGQ`)).text).toBe("hello world")
+    await kept(`${HEADER}Content-Type: text/plain; charset=utf-16le\r\n\r\n\x00\xd8x\x00`)
+    await kept("Subject: =?utf-16le?b?ANg=?=\r\n\r\nx")
+  })
+
+  it("message/rfc822 nested 50 deep, as one attachment", async () => {
+    let raw = `${HEADER}\r\ninnermost`
+    for (let depth = 0; depth < 50; depth++) raw = `${HEADER}Content-Type: message/rfc822\r\n\r\n${raw}`
+    expect((await kept(raw)).attachments).toMatchObject([{ contentType: "message/rfc822" }])
+  })
+
+  it("more of everything than is kept", async () => {
+    const many = (count: number, of: (index: number) => string, between: string) =>
+      Array.from({ length: count }, (_, index) => of(index)).join(between)
+    const mail = await kept(
+      `To: ${many(1_000, (i) => `a${i}@agents.test`, ",\r\n ")}\r\nReferences: ${many(500, (i) => `<${i}@x>`, "\r\n ")}\r\n` +
+        `Subject: ${"s".repeat(2_000)}\r\n\r\nx`
+    )
+    expect(mail.to).toHaveLength(200)
+    expect(mail.subject).toHaveLength(998)
+    expect(mail.references).toEqual(["<0@x>", ...Array.from({ length: 49 }, (_, index) => `<${index + 451}@x>`)])
+  })
+
+  it("10,000 attachments, of which 200 are described", async () => {
+    const part = "Content-Type: application/x-thing; name=a.bin\r\nContent-Disposition: attachment\r\n\r\nx"
+    expect((await kept(mixed(...Array.from({ length: 10_000 }, () => part)))).attachments).toHaveLength(200)
+  })
+
+  it("a body of 10 MB, of which 1 MiB is kept", async () => {
+    const line = `${"words and ".repeat(7)}\r\n`
+    const mail = await kept(`${HEADER}\r\n${line.repeat(140_000)}`)
+    expect(Buffer.byteLength(mail.text ?? "")).toBe(1024 * 1024)
+    expect(mail.subject).toBe("hello")
+  })
+
+  it("a header of 1 MB", async () => {
+    expect((await kept(`X-Big: ${"x".repeat(1_000_000)}\r\n${HEADER}\r\nx`)).subject).toBe("hello")
+  })
+
+  for (const [name, header] of [
+    ["groups in groups", `To: ${"g:".repeat(20_000)}`],
+    ["closed groups in groups", `To: ${"g:".repeat(20_000)}${";".repeat(20_000)}`],
+    ["open comments", `To: ${"(".repeat(300_000)}`],
+    ["open brackets", `From: ${"<".repeat(300_000)}`],
+    ["half-open encoded words", `Subject: ${"=?utf-8?q?a?= ".repeat(50_000)}`],
+    ["parameters", `Content-Type: text/plain; ${"a=b; ".repeat(100_000)}`]
+  ] as const) {
+    it(`a header full of ${name}`, async () => {
+      expect((await kept(`${header}\r\nMessage-ID: <1@x>\r\n\r\nx`)).messageIdHeader).toBe("<1@x>")
+    })
+  }
+
+  it("HTML nested 200,000 deep", async () => {
+    expect((await kept(`${HEADER}Content-Type: text/html\r\n\r\n${"<div>".repeat(200_000)}`)).html).toMatch(/^(<div>)+/)
+  })
+})
+
+describe("mail that can't be read is given up, and the next one is read", () => {
+  const expectUnreadable = async (limited: TestParser, raw: string, why: RegExp) => {
+    const result = await limited.parse(raw)
+    expect(Result.isFailure(result) && result.failure.message).toMatch(why)
+    expect(Result.getOrThrow(await limited.parse(`${HEADER}\r\nx`)).subject).toBe("hello")
+  }
+
+  it("when it takes too long", async () => {
+    const slow = mixed(`Content-Type: text/html\r\n\r\n${"<div><a href=".repeat(200_000)}x`, "\r\nhi")
+    await expectUnreadable(opened({ readMillis: 1_500 }), slow, /longer than 1500 ms/)
+  })
+
+  it("when it takes too much memory", async () => {
+    await expectUnreadable(
+      opened({ heapMegabytes: 64, readMillis: 60_000 }),
+      `${HEADER}\r\n${"\n".repeat(8_000_000)}`,
+      /memory/
+    )
+  })
+
+  it("when it is nested too deep", async () => {
+    const nested = Array.from(
+      { length: 300 },
+      (_, i) => `Content-Type: multipart/mixed; boundary=b${i}\r\n\r\n--b${i}\r\n`
+    )
+    await expectUnreadable(parser, `${HEADER}${nested.join("")}\r\nx`, /depth/)
+  })
+
+  it("when its header is too large", async () => {
+    await expectUnreadable(parser, `X-Big: ${"x".repeat(2_200_000)}\r\n${HEADER}\r\nx`, /header size/)
+  })
+})
+
+describe("the processes", () => {
+  it("read as many mails at a time as they are many, and lose none", async () => {
+    const mails = Array.from({ length: 40 }, (_, index) => index)
+    const subjects = await Promise.all(
+      mails.map(async (index) => (await parse(`Subject: mail ${index}\r\n\r\nx`)).subject)
+    )
+    expect(subjects).toEqual(mails.map((index) => `mail ${index}`))
+  })
+
+  it("leave the bytes they were given as they were", async () => {
+    const raw = Buffer.from(`${HEADER}\r\nx`)
+    const before = Buffer.from(raw)
+    Result.getOrThrow(await parser.parse(raw, envelope))
+    expect(raw.equals(before)).toBe(true)
+  })
+
+  it("end when they have been idle, and are started again", async () => {
+    const short = opened({ idleMillis: 100 })
+    const children = () => process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length
+    const before = children()
+    Result.getOrThrow(await short.parse(`${HEADER}\r\nx`))
+    expect(children()).toBe(before + 1)
+    await expect.poll(children, { timeout: 5_000 }).toBe(before)
+    Result.getOrThrow(await short.parse(`${HEADER}\r\nx`))
+  })
+})

@@ -1,0 +1,140 @@
+import { createSocket } from "node:dgram"
+import { Effect } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type DkimKey, generateDkimKey } from "../../src/DkimKey.ts"
+import type { DnsRecord } from "../../src/DnsRecord.ts"
+import { authenticateSender } from "../../src/parser/AuthenticateSender.ts"
+import type { SenderDns } from "../../src/SenderDns.ts"
+import { envelope } from "../support/Parser.ts"
+import { composeMail } from "../support/SignedMail.ts"
+
+let key: DkimKey
+beforeAll(async () => {
+  key = await Effect.runPromise(generateDkimKey("sender.test", "s1"))
+})
+
+const txt = (name: string, value: string): DnsRecord => ({ name, type: "TXT", value })
+const spf = (terms: string) => txt("sender.test", `v=spf1 ${terms}`)
+const dmarc = (policy: string) => txt("_dmarc.sender.test", `v=DMARC1; p=reject; ${policy}`)
+
+const check = async (raw: Uint8Array, records: ReadonlyArray<DnsRecord>, more: Partial<typeof envelope> = {}) =>
+  authenticateSender(
+    raw,
+    { ...envelope, ...more },
+    { hostName: "mx.agents.test", dns: { _tag: "Zone", records }, dnsMillis: 5_000 }
+  )
+
+describe("SPF", () => {
+  const cases: ReadonlyArray<readonly [string, ReadonlyArray<DnsRecord>, string]> = [
+    ["names the address", [spf("ip4:127.0.0.1 -all")], "pass"],
+    [
+      "names the host of an MX",
+      [
+        spf("mx -all"),
+        { name: "sender.test", type: "MX", value: "10 mx.sender.test" },
+        { name: "mx.sender.test.", type: "A", value: "127.0.0.1" }
+      ],
+      "pass"
+    ],
+    [
+      "names a host",
+      [spf("a:OUT.sender.test -all"), { name: "out.sender.test", type: "A", value: "127.0.0.1" }],
+      "pass"
+    ],
+    ["names another address", [spf("ip4:192.0.2.1 -all")], "fail"],
+    ["names another address, softly", [spf("ip4:192.0.2.1 ~all")], "softfail"],
+    ["says nothing of it", [spf("?all")], "neutral"],
+    ["is not there", [], "none"],
+    ["is there twice", [spf("-all"), spf("+all")], "permerror"],
+    ["refers to itself without end", [spf("include:sender.test -all")], "permerror"]
+  ]
+  for (const [name, records, result] of cases) {
+    it(`${result} when the record ${name}`, async () => {
+      expect((await check(await composeMail(undefined), records)).spf).toBe(result)
+    })
+  }
+
+  it("looks at the name in HELO for a bounce", async () => {
+    const records = [txt("out.sender.test", "v=spf1 ip4:127.0.0.1 -all"), spf("-all")]
+    expect((await check(await composeMail(undefined), records, { mailFrom: "" })).spf).toBe("pass")
+  })
+})
+
+describe("DKIM", () => {
+  it("pass for a signature that its record confirms", async () => {
+    expect((await check(await composeMail(key), [key.record])).dkim).toBe("pass")
+  })
+
+  it("none without a signature", async () => {
+    expect((await check(await composeMail(undefined), [key.record])).dkim).toBe("none")
+  })
+
+  it("fail when the text or a signed header field was changed", async () => {
+    const raw = (await composeMail(key)).toString("latin1")
+    for (const changed of [raw.replace("the text", "other text"), raw.replace("Subject: hello", "Subject: other")]) {
+      expect((await check(Buffer.from(changed, "latin1"), [key.record])).dkim).toBe("fail")
+    }
+  })
+
+  it("fail against another key; no pass without a record", async () => {
+    const other = await Effect.runPromise(generateDkimKey("sender.test", "s1"))
+    expect((await check(await composeMail(key), [other.record])).dkim).toBe("fail")
+    expect((await check(await composeMail(key), [])).dkim).not.toBe("pass")
+  })
+
+  it("pass when one of several signatures is valid", async () => {
+    const broken = "DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=x.test; s=s; h=from; bh=AAAA; b=AAAA\r\n"
+    const raw = Buffer.concat([Buffer.from(broken), await composeMail(key)])
+    expect((await check(raw, [key.record])).dkim).toBe("pass")
+  })
+})
+
+describe("DMARC", () => {
+  it("pass by an aligned signature, whatever SPF says", async () => {
+    const records = [key.record, spf("-all"), dmarc("adkim=s; aspf=s")]
+    expect(await check(await composeMail(key), records)).toEqual({ spf: "fail", dkim: "pass", dmarc: "pass" })
+  })
+
+  it("pass by aligned SPF alone", async () => {
+    const records = [spf("ip4:127.0.0.1 -all"), dmarc("aspf=r")]
+    expect(await check(await composeMail(undefined), records)).toEqual({ spf: "pass", dkim: "none", dmarc: "pass" })
+  })
+
+  it("fail when somebody else's domain stands in From", async () => {
+    const records = [key.record, txt("elsewhere.test", "v=spf1 +all"), txt("_dmarc.bank.test", "v=DMARC1; p=reject")]
+    const raw = await composeMail(key, { from: "ceo@bank.test" })
+    expect(await check(raw, records, { mailFrom: "x@elsewhere.test" })).toEqual({
+      spf: "pass",
+      dkim: "pass",
+      dmarc: "fail"
+    })
+  })
+
+  it("none without a record", async () => {
+    expect((await check(await composeMail(key), [key.record])).dmarc).toBe("none")
+  })
+})
+
+describe("a slow DNS", () => {
+  const socket = createSocket("udp4")
+  let dns: SenderDns
+  let asked = 0
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve))
+    socket.on("message", () => asked++)
+    dns = { _tag: "Servers", servers: [`127.0.0.1:${socket.address().port}`] }
+  })
+  afterAll(() => void socket.close())
+
+  it("costs the results, within the time given", async () => {
+    const began = performance.now()
+    const results = await authenticateSender(await composeMail(key), envelope, {
+      hostName: "mx.agents.test",
+      dns,
+      dnsMillis: 200
+    })
+    expect(results).toEqual({ spf: "temperror", dkim: "temperror", dmarc: "temperror" })
+    expect(performance.now() - began).toBeLessThan(2_000)
+    expect(asked).toBeGreaterThan(0)
+  })
+})
