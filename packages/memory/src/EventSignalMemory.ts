@@ -5,5 +5,7 @@ import { MemoryDatabase } from "./MemoryDatabase.ts"
 /** Wake-ups from the event store of the same database, after each commit. */
 export const layer = Layer.effect(
   EventSignal,
-  Effect.map(MemoryDatabase, ({ subscribe }) => EventSignal.of({ subscribe }))
+  Effect.map(MemoryDatabase, ({ subscribers }) =>
+    EventSignal.of({ subscribe: (tenantId) => subscribers.subscribe(tenantId) })
+  )
 )

@@ -1,6 +1,7 @@
 import { type TenantId, Timestamp, type Transactor } from "@agentos/core"
-import { Context, Effect, Exit, Layer, Queue, type Scope, Semaphore } from "effect"
+import { Context, Effect, Exit, Layer, Semaphore } from "effect"
 import { Journal } from "./Journal.ts"
+import { Subscribers } from "./Subscribers.ts"
 import { makeTables, type Tables } from "./Tables.ts"
 
 /** A transaction that a fiber is in. */
@@ -29,7 +30,7 @@ export class MemoryDatabase extends Context.Service<
     readonly run: <A>(statement: (now: Timestamp.Timestamp) => A) => Effect.Effect<A>
     /** Wakes the tenant's subscribers once the transaction commits. Call it in a statement. */
     readonly wake: (tenantId: TenantId) => void
-    readonly subscribe: (tenantId: TenantId) => Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope>
+    readonly subscribers: Subscribers
   }
 >()("@agentos/memory/MemoryDatabase") {
   static readonly layer = Layer.effect(
@@ -37,7 +38,7 @@ export class MemoryDatabase extends Context.Service<
     Effect.gen(function* () {
       const journal = new Journal()
       const turns = yield* Semaphore.make(1)
-      const subscribers = new Map<TenantId, Set<Queue.Queue<void>>>()
+      const subscribers = new Subscribers()
       let woken = new Set<TenantId>()
 
       const begin = Effect.sync((): OpenTransaction => ({ database: journal, open: true }))
@@ -49,9 +50,7 @@ export class MemoryDatabase extends Context.Service<
           woken = new Set()
           if (Exit.isFailure(exit)) return journal.rollback()
           journal.commit()
-          for (const tenantId of toWake) {
-            for (const queue of subscribers.get(tenantId) ?? []) Queue.offerUnsafe(queue, undefined)
-          }
+          for (const tenantId of toWake) subscribers.wake(tenantId)
         })
 
       const transact: Transactor["Service"]["transact"] = (effect) =>
@@ -67,20 +66,7 @@ export class MemoryDatabase extends Context.Service<
         transact,
         run: (statement) => transact(Effect.map(Timestamp.now, statement)),
         wake: (tenantId) => void woken.add(tenantId),
-        subscribe: (tenantId) =>
-          Effect.acquireRelease(
-            Effect.map(Queue.dropping<void>(1), (queue) => {
-              const queues = subscribers.get(tenantId) ?? new Set()
-              subscribers.set(tenantId, queues.add(queue))
-              return queue
-            }),
-            (queue) => {
-              const queues = subscribers.get(tenantId)
-              queues?.delete(queue)
-              if (queues?.size === 0) subscribers.delete(tenantId)
-              return Queue.shutdown(queue)
-            }
-          )
+        subscribers
       })
     })
   )

@@ -1,9 +1,10 @@
-import { MailboxStore, type Message, MessageStore, type MessageSummary, Timestamp } from "@agentos/core"
+import { MailboxStore, type Message, MessageStore, type MessageSummary, type Position, Timestamp } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Array, Effect, Schema } from "effect"
 import { AWKWARD_TEXTS } from "../AwkwardText.ts"
 import { type ContractTests, defineContract, propertyOptions } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
+import { readPages } from "../Paging.ts"
 import { rolledBack } from "../RolledBack.ts"
 import { suppressionTests } from "./SuppressionTests.ts"
 import { threadTests } from "./ThreadTests.ts"
@@ -284,15 +285,9 @@ const listTests: Tests = (it, capabilities) => {
             Sample.message(index % 3 === 0 ? other : mailbox, { createdAt: Timestamp.add(createdAt, moment) })
           )
           yield* store.insert(messages.map((message) => Sample.fresh(message)))
-          const pages: Array<MessageSummary> = []
-          for (;;) {
-            const last = pages.at(-1)
-            const mailboxId = ofOne ? mailbox.mailboxId : undefined
-            const page = yield* store.list(tenantId, mailboxId, last && positionOf(last), limit)
-            assert.isAtMost(page.length, limit)
-            if (page.length === 0) break
-            pages.push(...page)
-          }
+          const load = (after: Position | undefined, size: number) =>
+            store.list(tenantId, ofOne ? mailbox.mailboxId : undefined, after, size)
+          const pages = yield* readPages({ load, positionOf, limit, most: messages.length })
           const expected = messages.filter((message) => !ofOne || message.mailboxId === mailbox.mailboxId)
           assert.sameMembers(ids(pages).slice(), ids(expected).slice())
           for (const [index, message] of pages.slice(1).entries()) assert.isTrue(comesBefore(pages[index]!, message))

@@ -221,6 +221,7 @@ export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it) =>
           const after = last === undefined ? undefined : { createdAt: last.createdAt, id: last.eventId }
           const page = yield* store.list(tenantId, {}, after, 7)
           seen.push(...page)
+          assert.isAtMost(seen.length, 125, "no event is read twice")
           return page.length
         })
         while (writers.pollUnsafe() === undefined) yield* Effect.andThen(readOn, Effect.yieldNow)

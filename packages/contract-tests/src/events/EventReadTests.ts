@@ -1,8 +1,16 @@
-import { type DurableEvent, type EventFilter, EventStore, type EventSignal, Timestamp } from "@agentos/core"
+import {
+  type DurableEvent,
+  type EventFilter,
+  EventStore,
+  type EventSignal,
+  type Position,
+  Timestamp
+} from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Array, Effect, Schema } from "effect"
 import { type ContractTests, propertyOptions } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
+import { readPages } from "../Paging.ts"
 import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./EventSample.ts"
 import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
@@ -132,15 +140,9 @@ export const eventReadTests: ContractTests<EventStore | EventSignal> = (it, capa
             yield* clock.advance(size - 1)
           }
           const filter: EventFilter = filtered ? { service: "phone" } : {}
-          const pages: Array<DurableEvent> = []
-          for (;;) {
-            const last = pages.at(-1)
-            const page = yield* store.list(tenantId, filter, last && positionOf(last), limit)
-            assert.isAtMost(page.length, limit)
-            if (page.length === 0) break
-            pages.push(...page)
-          }
           const all = yield* Sample.all(tenantId)
+          const load = (after: Position | undefined, size: number) => store.list(tenantId, filter, after, size)
+          const pages = yield* readPages({ load, positionOf, limit, most: all.length })
           assert.deepStrictEqual(
             pages,
             all.filter((event) => !filtered || event.service === "phone")

@@ -1,4 +1,11 @@
-import { type Operation, type OperationChange, OperationStore, proofKey, Transactor } from "@agentos/core"
+import {
+  type Operation,
+  type OperationChange,
+  OperationStore,
+  type PaymentProof,
+  proofKey,
+  Transactor
+} from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Array, Deferred, Effect, Fiber, Option } from "effect"
 import { AWKWARD_TEXTS } from "../AwkwardText.ts"
@@ -82,27 +89,41 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("stores nothing when the proof's key is taken, in whatever case it is written", () =>
+    it.effect("stores nothing when the proof's key is taken, in whatever case either is written", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
-        const first = yield* Sample.claimed()
-        const { proof } = first
         const shout = (hex: string) => `0x${hex.slice(2).toUpperCase()}`
-        const spellings = [
-          proof,
-          { ...proof, asset: shout(proof.asset) },
-          { ...proof, nonce: shout(proof.nonce), payer: shout(proof.payer) },
-          { ...proof, digest: yield* Fresh.word, value: 1n, payload: "other bytes of the same authorization" }
+        const spell: ReadonlyArray<(proof: PaymentProof) => PaymentProof> = [
+          (proof) => proof,
+          (proof) => ({ ...proof, asset: shout(proof.asset) }),
+          (proof) => ({ ...proof, nonce: shout(proof.nonce) }),
+          (proof) => ({ ...proof, payer: shout(proof.payer) }),
+          (proof) => ({ ...proof, digest: "other", value: 1n, payload: "other bytes of the same authorization" })
         ]
-        for (const spelling of spellings) {
-          const operation = yield* Sample.operation(yield* Fresh.tenant, {
-            proof: spelling,
-            endpoint: yield* Fresh.word
-          })
-          assert.isFalse(yield* store.claim(operation, Sample.LEASE))
-          assert.deepStrictEqual(yield* store.find(operation.operationId), Option.none())
-          assert.deepStrictEqual(yield* store.findByKeys(keysOf(operation)), [first])
+        for (const spellFirst of spell) {
+          const sample = yield* Sample.proof(yield* Fresh.tenant)
+          const first = yield* Sample.claimed({ proof: spellFirst(sample) })
+          for (const spellSecond of spell) {
+            const parts = { proof: spellSecond(sample), endpoint: yield* Fresh.word }
+            const operation = yield* Sample.operation(yield* Fresh.tenant, parts)
+            assert.isFalse(yield* store.claim(operation, Sample.LEASE))
+            assert.deepStrictEqual(yield* store.find(operation.operationId), Option.none())
+            assert.deepStrictEqual(yield* store.findByKeys(keysOf(operation)), [first])
+          }
         }
+      })
+    )
+
+    it.effect("stores nothing when the Idempotency-Key is taken by the payer in another case", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const tenant = yield* Fresh.tenant
+        const sample = yield* Sample.proof(tenant)
+        const first = yield* Sample.claimed({ proof: { ...sample, payer: `0x${sample.payer.slice(2).toUpperCase()}` } })
+        const { endpoint, idempotencyKey } = first
+        const operation = yield* Sample.operation(tenant, { endpoint, idempotencyKey })
+        assert.isFalse(yield* store.claim(operation, Sample.LEASE))
+        assert.deepStrictEqual(yield* store.findByKeys(keysOf(operation)), [first])
       })
     )
 
