@@ -1,30 +1,9 @@
 import type { HarnessServices, StoreHarness } from "@agentos/contract-tests"
 import { StoreClock } from "@agentos/contract-tests"
 import { Timestamp } from "@agentos/core"
-import { ClockOffset, Database, layerPGlite, layerPostgres, Postgres } from "@agentos/postgres"
-import { Context, Effect, Layer, Redacted } from "effect"
-import { startPostgres } from "./startPostgres.ts"
-
-/** A server of this test file's own, gone at its end. */
-export class TestPostgres extends Context.Service<TestPostgres, { readonly url: Redacted.Redacted }>()(
-  "@agentos/postgres/test/TestPostgres"
-) {
-  static readonly layer = Layer.effect(
-    TestPostgres,
-    Effect.map(
-      Effect.acquireRelease(
-        Effect.promise(() => startPostgres()),
-        ({ stop }) => Effect.promise(stop)
-      ),
-      ({ url }) => TestPostgres.of({ url: Redacted.make(url) })
-    )
-  )
-}
-
-/** A database on a server of its own. */
-export const layerTestPostgres = Layer.unwrap(Effect.map(TestPostgres, ({ url }) => layerPostgres({ url }))).pipe(
-  Layer.provide(TestPostgres.layer)
-)
+import { ClockOffset, Database, layerPGlite, Postgres } from "@agentos/postgres"
+import { Effect, Layer } from "effect"
+import { layerTestPostgres } from "./TestPostgres.ts"
 
 /** Every store on a database, and the clock that they run on. */
 const layerStores = <E>(database: Layer.Layer<Database, E>) => {
@@ -51,7 +30,7 @@ type Stores = HarnessServices | Layer.Success<typeof Postgres.layer>
 
 export const onPostgres: StoreHarness<Stores> = {
   name: "PostgreSQL",
-  layer: layerStores(layerTestPostgres),
+  layer: layerStores(layerTestPostgres()),
   capabilities: { concurrentTransactions: true }
 }
 

@@ -1,0 +1,163 @@
+import {
+  type EventDraft,
+  EventStore,
+  INTERNAL_SOURCE,
+  TenantStore,
+  Timestamp,
+  Uuid,
+  walletAddress
+} from "@agentos/core"
+import { Database, layerPGlite, Postgres } from "@agentos/postgres"
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { type Plan, plansOf } from "./support/Plans.ts"
+import { layerTestPostgres } from "./support/TestPostgres.ts"
+
+/** How many events of the tenant are over, and how many are not. */
+const OVER = 200_000
+const OPEN = 100
+/** Rows that a statement may look at: those that it is about, several times over, since each node of a plan counts its own. */
+const VISITED_MAX = 2_000
+
+const makeTenant = Effect.gen(function* () {
+  const tenants = yield* TenantStore
+  const tenantId = yield* Uuid.next
+  const wallet = walletAddress(`0x${tenantId.replaceAll("-", "").padStart(40, "0")}`)
+  const { createdAt } = yield* tenants.ensure({ tenantId, wallet, tokenVersion: 1, createdAt: yield* Timestamp.now })
+  return { tenantId, createdAt }
+})
+
+/** Stores `count` events of the tenant at once, a millisecond apart, the last of them `before` milliseconds from now. */
+const seed = Effect.fnUntraced(function* (tenantId: string, status: "pending" | "acknowledged", count: number) {
+  const { sql } = yield* Database
+  yield* sql`
+    insert into events (
+      event_id, tenant_id, type, source, service, resource_id, agent_id, payload, dedupe_key, status,
+      created_at, expires_at
+    )
+    select
+      gen_random_uuid(), ${tenantId}::uuid, 'email.received', 'smtp', 'email', 'a resource', 'an agent', '{}',
+      gen_random_uuid(), ${status}, at, at + 2592000000
+    from (select epoch_millis() - ${count}::bigint + n as at from generate_series(1, ${count}::bigint) n) moments`
+})
+
+const draftsOf = (tenantId: string, count: number): Effect.Effect<ReadonlyArray<EventDraft>> =>
+  Effect.replicateEffect(
+    Effect.map(Uuid.next, (id) => ({
+      tenantId,
+      type: "email.received" as const,
+      source: INTERNAL_SOURCE,
+      service: "email",
+      resourceId: id,
+      agentId: id,
+      payload: {},
+      dedupeKey: id
+    })),
+    count
+  )
+
+const assertSmall = (plans: ReadonlyArray<Plan>, index: string, name: string): void => {
+  assert.isAbove(plans.length, 0, name)
+  for (const plan of plans) {
+    assert.deepStrictEqual(plan.wholeTables, [], `${name}: ${plan.text}`)
+    assert.isAtMost(plan.rowsVisited, VISITED_MAX, `${name}: ${plan.text}`)
+  }
+  assert.isTrue(
+    plans.some(({ indexes }) => indexes.has(index)),
+    `${name} reads ${index}`
+  )
+}
+
+/** Every statement on the events of a tenant, with the index that it is to read. */
+const assertPlans = Effect.fnUntraced(function* (tenantId: string) {
+  const store = yield* EventStore
+  const check = <A, E>(name: string, index: string, effect: Effect.Effect<A, E>) =>
+    Effect.tap(plansOf(effect), (plans) => Effect.sync(() => assertSmall(plans, index, name)))
+
+  yield* check("replayable", "events_open", store.replayable(tenantId, OPEN))
+  yield* check("countReplayable", "events_open", store.countReplayable(tenantId, 1_000))
+  yield* check("list pending", "events_open", store.list(tenantId, { statuses: ["pending"] }, undefined, 51))
+  const open = { statuses: ["delivered", "pending"], service: "email", agentId: "an agent" } as const
+  yield* check("list open, filtered", "events_open", store.list(tenantId, open, undefined, 51))
+  yield* check("list failed", "events_failed", store.list(tenantId, { statuses: ["failed"] }, undefined, 51))
+  yield* check("list", "events_order", store.list(tenantId, {}, undefined, 51))
+  const common = { service: "email", types: ["email.received"], agentId: "an agent", resourceId: "a resource" }
+  yield* check("list, filtered", "events_order", store.list(tenantId, common, undefined, 51))
+  const latest = yield* store.latest(tenantId)
+  assert.isDefined(latest)
+  const middle = { createdAt: latest.createdAt - OVER / 2, id: latest.id }
+  yield* check("list from the middle", "events_order", store.list(tenantId, {}, middle, 51))
+  yield* check("latest", "events_order", store.latest(tenantId))
+
+  const session = yield* Uuid.next
+  const deliveries = yield* store.lease(tenantId, session, 10)
+  assert.strictEqual(deliveries.length, 10)
+  yield* check("lease", "events_open", store.lease(tenantId, session, 64))
+  yield* check("renew", "events_session", store.renew([session]))
+  const acknowledgements = deliveries.map(({ deliveryId, event }) => ({ eventId: event.eventId, deliveryId }))
+  yield* check("acknowledge", "events_key", store.acknowledge(tenantId, acknowledgements))
+  yield* check("release", "events_session", store.release([session]))
+  yield* check("append", "tenants_key", store.append(yield* draftsOf(tenantId, 10)))
+  const before = Timestamp.add(Timestamp.Timestamp.make(latest.createdAt), 1)
+  yield* check("acknowledgeAll", "events_open", store.acknowledgeAll(tenantId, { before }))
+})
+
+const SECONDS = 1_000
+
+describe("with 200,000 events of a tenant over, its open ones are found as fast as ever", () => {
+  const onServer = () => Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovacuum: "off" } }))
+
+  layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
+    it.effect(
+      "with no statistics, and with good ones",
+      () =>
+        Effect.gen(function* () {
+          const { sql } = yield* Database
+          const { tenantId } = yield* makeTenant
+          yield* seed(tenantId, "acknowledged", OVER)
+          yield* seed(tenantId, "pending", OPEN)
+          yield* assertPlans(tenantId)
+          yield* seed(tenantId, "pending", OPEN)
+          yield* sql`vacuum analyze events`
+          yield* assertPlans(tenantId)
+        }),
+      60 * SECONDS
+    )
+  })
+
+  layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
+    it.effect(
+      "with the statistics of when they were open, and with those of when there were none",
+      () =>
+        Effect.gen(function* () {
+          const { sql } = yield* Database
+          const { tenantId } = yield* makeTenant
+          yield* seed(tenantId, "pending", OVER)
+          yield* sql`analyze events`
+          yield* sql`update events set status = 'acknowledged'`
+          yield* sql`vacuum events`
+          yield* seed(tenantId, "pending", OPEN)
+          yield* assertPlans(tenantId)
+          yield* sql`delete from pg_statistic where starelid = 'events'::regclass`
+          yield* seed(tenantId, "pending", OPEN)
+          yield* sql`vacuum events`
+          yield* assertPlans(tenantId)
+        }),
+      60 * SECONDS
+    )
+  })
+
+  layer(Layer.provideMerge(Postgres.layer, layerPGlite()), { excludeTestServices: true })("on PGlite", (it) => {
+    it.effect(
+      "where nobody gathers statistics",
+      () =>
+        Effect.gen(function* () {
+          const { tenantId } = yield* makeTenant
+          yield* seed(tenantId, "acknowledged", OVER)
+          yield* seed(tenantId, "pending", OPEN)
+          yield* assertPlans(tenantId)
+        }),
+      120 * SECONDS
+    )
+  })
+})
