@@ -1,5 +1,5 @@
 import { Uuid } from "@agentos/core"
-import { Effect, Schema, type Scope } from "effect"
+import { Effect, Option, Schema, type Scope } from "effect"
 import { execFileSync } from "node:child_process"
 import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
@@ -17,11 +17,12 @@ export class DirectoryInUse extends Schema.TaggedError<DirectoryInUse>()("Direct
 const LOCK_FILE = "agentos.lock"
 
 /** Who holds a lock. `startedAt` tells a process from a later one of the same number; `token` one lock from another. */
-interface Holder {
-  readonly pid: number
-  readonly startedAt: string
-  readonly token: string
-}
+const Holder = Schema.Struct({ pid: Schema.Int, startedAt: Schema.String, token: Schema.String })
+type Holder = typeof Holder.Type
+
+const decodeHolder = Schema.decodeUnknownOption(Schema.fromJsonString(Holder))
+
+const NOBODY: Holder = { pid: 0, startedAt: "", token: "unreadable" }
 
 /**
  * Keeps a directory to this process until the scope closes.
@@ -90,15 +91,11 @@ const write = (file: string, own: Holder): string => {
 /** Undefined when there is no lock. One that nobody can read was written by nobody alive. */
 const read = (file: string): Holder | undefined => {
   try {
-    const { pid, startedAt, token }: Partial<Holder> = JSON.parse(readFileSync(file, "utf8"))
-    if (typeof pid === "number" && typeof startedAt === "string" && typeof token === "string") {
-      return { pid, startedAt, token }
-    }
+    return Option.getOrElse(decodeHolder(readFileSync(file, "utf8")), () => NOBODY)
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined
-    if (!(error instanceof SyntaxError)) throw error
+    throw error
   }
-  return { pid: 0, startedAt: "", token: "unreadable" }
 }
 
 /** Claims of processes that went away while they replaced a lock. They bind nobody: no lock comes a second time. */

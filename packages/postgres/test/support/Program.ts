@@ -1,0 +1,68 @@
+import { Effect } from "effect"
+import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+
+/** A program of `test/program`, running in a process of its own. */
+export interface Program {
+  readonly pid: number
+  /** What it said, line by line, until `count` lines are there or it ended. */
+  readonly lines: (count: number) => Effect.Effect<ReadonlyArray<string>>
+  /** Tells it to go on. */
+  readonly go: Effect.Effect<void>
+  /** Ends it as a power switch would: it gets to do nothing more. */
+  readonly kill: Effect.Effect<void>
+}
+
+/** Starts a program; it is killed when the scope closes, if not before. */
+export const startProgram = (name: string, ...parameters: ReadonlyArray<string>) =>
+  Effect.acquireRelease(
+    Effect.sync((): Program => {
+      const path = fileURLToPath(new URL(`../program/${name}.ts`, import.meta.url))
+      const child = spawn(process.execPath, [path, ...parameters], { stdio: ["pipe", "pipe", "inherit"] })
+      const said: Array<string> = []
+      const changed = new Set<() => void>()
+      let isOver = false
+      const change = () => {
+        for (const notify of changed) notify()
+      }
+      createInterface(child.stdout).on("line", (line) => {
+        said.push(line)
+        change()
+      })
+      const ended = new Promise<void>((resolve) =>
+        child.once("close", () => {
+          isOver = true
+          change()
+          resolve()
+        })
+      )
+      return {
+        pid: child.pid ?? 0,
+        lines: (count) =>
+          Effect.callback((resume) => {
+            const look = () => {
+              if (said.length >= count || isOver) resume(Effect.succeed([...said]))
+            }
+            changed.add(look)
+            look()
+            return Effect.sync(() => changed.delete(look))
+          }),
+        go: Effect.sync(() => child.stdin.write("go\n")),
+        kill: Effect.promise(() => {
+          child.kill("SIGKILL")
+          return ended
+        })
+      }
+    }),
+    (program) => program.kill
+  )
+
+/** A directory that is gone when the scope closes. */
+export const temporaryDirectory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "agentos-test-"))),
+  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+)
