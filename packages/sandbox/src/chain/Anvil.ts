@@ -14,8 +14,8 @@ export interface AnvilOptions {
   readonly chainId: number
   /** 0 takes a free port. */
   readonly port: number
-  /** By itself: each transaction at once, and a block every second. On request: only what evm_mine asks for. */
-  readonly mining: "by itself" | "on request"
+  /** Whether each transaction is mined at once, or only when evm_mine asks for it. */
+  readonly mining: "at once" | "on request"
   /** A JSON file with the state of a chain to continue. */
   readonly stateFile?: string | undefined
 }
@@ -43,14 +43,15 @@ export const anvilBinary = (): string => {
  * How the chain behaves.
  * - With an epoch of one slot, a block is final two blocks later.
  * - No accounts are made: anvil's own have published keys.
- * - Old states stay in memory, a few hundred of them; otherwise anvil writes each block's to the home directory.
+ * - The states of the last blocks stay in memory, enough of them to read what is final. Otherwise anvil writes each to
+ *   the home directory; and each takes the more memory, the longer the chain is.
  * - Cancun is the last set of rules under which an empty block leaves the state alone. Later ones keep a ring of
  *   block hashes in storage, which costs anvil many times the memory and time for each block.
  */
 const behaviour = [
   ["--slots-in-an-epoch", "1"],
   ["--accounts", "0"],
-  ["--prune-history", "256"],
+  ["--prune-history", "32"],
   ["--hardfork", "cancun"],
   ["--host", "127.0.0.1"],
   // A page in a browser has no business with a port of this machine.
@@ -58,8 +59,7 @@ const behaviour = [
 ].flat()
 
 const mining = {
-  // Without a block a second, time would stand still while nothing happens.
-  "by itself": ["--block-time", "1", "--mixed-mining"],
+  "at once": [],
   "on request": ["--no-mining", "--order", "fifo"]
 }
 

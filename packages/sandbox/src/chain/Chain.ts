@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises"
 import type { ProcessExit } from "../process/GuardedProcess.ts"
 import { startAnvil } from "./Anvil.ts"
+import { startClock } from "./ChainClock.ts"
 import { type ChainDescription, describeChain, writeDeployment } from "./ChainDescription.ts"
 import { createChainKeys, readChainKeys } from "./ChainKeys.ts"
 import { recordChain } from "./ChainRecorder.ts"
@@ -52,7 +53,7 @@ export const startChain = async (options: ChainOptions): Promise<Chain> => {
   if (!isNew && keys === undefined) throw new Error(`${dataDir} holds a chain, but not its keys`)
   if (!isNew) await replayJournal(store)
   const anvil = await store.withStateFile((stateFile) =>
-    startAnvil({ chainId: sandboxChainId, port: options.port ?? 0, mining: "by itself", stateFile })
+    startAnvil({ chainId: sandboxChainId, port: options.port ?? 0, mining: "at once", stateFile })
   )
   const { process } = anvil
   try {
@@ -67,7 +68,11 @@ export const startChain = async (options: ChainOptions): Promise<Chain> => {
     await writeDeployment(dataDir, chain)
     // Another chain may have taken this one's place and port by the time somebody uses what is left of it.
     let alive = true
-    void process.exited.then(() => (alive = false))
+    const stopClock = startClock(client)
+    void process.exited.then(() => {
+      alive = false
+      stopClock()
+    })
     return {
       ...chain,
       pid: process.pid,
@@ -78,6 +83,7 @@ export const startChain = async (options: ChainOptions): Promise<Chain> => {
         await recorder.save()
       },
       stop: async () => {
+        stopClock()
         if (alive) await recorder.close()
         process.kill("SIGKILL")
         await process.exited

@@ -15,6 +15,8 @@ const blocksPerSnapshot = 30
 const transactionsPerSnapshot = 200
 /** A snapshot takes longer as the chain grows. Between two, this many times its length is left to the chain. */
 const restFactor = 9
+/** A chain of some days takes seconds for a snapshot, and answers nothing meanwhile. */
+const patienceMillis = 60_000
 /** The transactions root of a block without transactions. */
 const emptyRoot = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421"
 
@@ -28,7 +30,7 @@ const emptyRoot = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e36
  * Calls `onLost`, once, when the chain can't be recorded any more.
  */
 export const recordChain = async (rpcUrl: string, store: ChainStore, onLost: () => void): Promise<ChainRecorder> => {
-  const client = sandboxClient(rpcUrl)
+  const client = sandboxClient(rpcUrl, patienceMillis)
   let saved = Promise.resolve()
   let restUntil = 0
   let closing = false
@@ -51,7 +53,8 @@ export const recordChain = async (rpcUrl: string, store: ChainStore, onLost: () 
     const number = Number(head.number)
     const transactions = head.transactionsRoot === emptyRoot ? [] : await rawTransactions(client, BigInt(number))
     store.append({ number, timestamp: Number(head.timestamp), transactions })
-    if (performance.now() > restUntil && isLong(store)) save().catch(lose)
+    // Until a snapshot succeeds, the journal holds what it would.
+    if (performance.now() > restUntil && isLong(store)) save().catch(() => undefined)
   }
   const lose = () => {
     if (closing) return

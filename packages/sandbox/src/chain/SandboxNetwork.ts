@@ -33,11 +33,11 @@ export const sandboxChain = (rpcUrl: string): Chain =>
 export type SandboxClient = Client<HttpTransport, Chain> & PublicActions<HttpTransport, Chain> & TestActions
 
 /** A client that reads the sandbox chain and can rule it: time, blocks, balances, code. */
-export const sandboxClient = (rpcUrl: string): SandboxClient =>
+export const sandboxClient = (rpcUrl: string, timeoutMillis = 10_000): SandboxClient =>
   createTestClient({
     mode: "anvil",
     chain: sandboxChain(rpcUrl),
-    transport: http(rpcUrl, { retryCount: 0 }),
+    transport: http(rpcUrl, { retryCount: 0, timeout: timeoutMillis }),
     pollingInterval: 20,
     cacheTime: 0
   }).extend(publicActions)
