@@ -2,6 +2,8 @@ import { isEmailAddress } from "@agentos/core"
 import type { KeyringConfig } from "@agentos/keyring-node"
 import { PaymentNetwork } from "@agentos/x402"
 import { Effect, Redacted, Schema } from "effect"
+import { IpNetwork } from "effect/net"
+import type { RateLimit } from "../ServerSettings.ts"
 
 /** The configuration can't be used. The message names every variable that is wrong, a line each, and no secret. */
 export class ConfigurationInvalid extends Schema.TaggedError<ConfigurationInvalid>()("ConfigurationInvalid", {
@@ -24,6 +26,8 @@ export interface MailConfig {
     readonly password: Redacted.Redacted<string> | undefined
   }
   readonly dkim: { readonly selector: string; readonly keyFile: string } | undefined
+  /** The name of this host in mail: what the domain's MX names. */
+  readonly hostName: string
   readonly listener: {
     readonly host: string
     readonly port: number
@@ -39,14 +43,17 @@ export interface ServerConfig {
   readonly environment: "production" | "sandbox"
   readonly host: string
   readonly port: number
-  /** Without a slash at the end. Undefined: what the server binds. */
-  readonly publicUrl: string | undefined
+  /** Where clients reach it, without a slash at the end. */
+  readonly publicUrl: string
   readonly keys: KeyringConfig
   readonly database:
     | { readonly url: Redacted.Redacted<string>; readonly maxConnections: number | undefined }
     | { readonly directory: string }
   readonly networks: ReadonlyArray<PaymentNetwork>
   readonly mail: MailConfig | undefined
+  /** Null where nothing is limited. */
+  readonly rateLimit: RateLimit | null
+  readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -98,11 +105,14 @@ export const read = (environment: Environment): Effect.Effect<ServerConfig, Conf
   Effect.suspend(() => {
     const reader = new Reader(environment)
     const mode = reader.oneOf("AGENTOS_ENVIRONMENT", ["production", "sandbox"], "production")
+    const perMinute = reader.integer("AGENTOS_RATE_LIMIT_PER_MINUTE", 0, 10_000_000) ?? DEFAULT_PER_MINUTE[mode]
     const config: ServerConfig = {
       environment: mode,
       host: reader.text("AGENTOS_HOST") ?? "127.0.0.1",
       port: reader.port("AGENTOS_PORT", 8080),
       publicUrl: readPublicUrl(reader, mode),
+      rateLimit: perMinute === 0 ? null : { burst: perMinute, perSecond: perMinute / 60 },
+      trustedProxies: readProxies(reader),
       keys: readKeys(reader),
       database: readDatabase(reader),
       networks: readNetworks(reader),
@@ -113,12 +123,22 @@ export const read = (environment: Environment): Effect.Effect<ServerConfig, Conf
       : Effect.fail(new ConfigurationInvalid({ issues: reader.issues }))
   })
 
-const readPublicUrl = (reader: Reader, mode: ServerConfig["environment"]): string | undefined => {
-  const text = reader.text("AGENTOS_PUBLIC_URL")
-  if (text === undefined) {
-    if (mode === "production") reader.issues.push("AGENTOS_PUBLIC_URL is missing: the https address that clients use")
-    return undefined
-  }
+/** Requests a minute of one address, and of one tenant; a burst may take them all at once. 0: no limit. */
+const DEFAULT_PER_MINUTE = { production: 1_200, sandbox: 0 }
+
+const readProxies = (reader: Reader): ReadonlyArray<IpNetwork.IpNetwork> =>
+  (reader.text("AGENTOS_TRUSTED_PROXIES")?.split(",") ?? []).flatMap((text) => {
+    const network = IpNetwork.fromString(text.trim())
+    if (network._tag === "Success") return [network.success]
+    reader.issues.push(
+      `AGENTOS_TRUSTED_PROXIES must hold networks as 10.0.0.0/8, with a comma between them; not ${text}`
+    )
+    return []
+  })
+
+const readPublicUrl = (reader: Reader, mode: ServerConfig["environment"]): string => {
+  const text = reader.required("AGENTOS_PUBLIC_URL", "the address that clients use")
+  if (text === "") return text
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
     reader.issues.push("AGENTOS_PUBLIC_URL must be an http or https address without a query")
@@ -208,6 +228,7 @@ const readMail = (reader: Reader): MailConfig | undefined => {
       password: password === undefined ? undefined : Redacted.make(password)
     },
     dkim: selector === undefined || dkimKeyFile === undefined ? undefined : { selector, keyFile: dkimKeyFile },
+    hostName: reader.text("AGENTOS_SMTP_NAME") ?? domain,
     listener: {
       host: reader.text("AGENTOS_SMTP_HOST") ?? "127.0.0.1",
       port: reader.port("AGENTOS_SMTP_PORT", 25),

@@ -1,0 +1,114 @@
+import { EmailProvider, InboundDelivery, MailParser, MailUnreadable, ProviderError } from "@agentos/core"
+import {
+  type Certificate,
+  EmailProviderSmtp,
+  generateCertificate,
+  MailParserWorker,
+  type SenderDns,
+  SmtpListener
+} from "@agentos/provider-smtp"
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import { readFile } from "node:fs/promises"
+import { ConfigurationInvalid, type MailConfig } from "./ServerConfig.ts"
+
+/** A file that the configuration names. */
+const read = (variable: string, path: string): Effect.Effect<string, ConfigurationInvalid> =>
+  Effect.tryPromise({
+    try: () => readFile(path, "utf8"),
+    catch: () => new ConfigurationInvalid({ issues: [`${variable}: ${path} can't be read`] })
+  })
+
+const provider = (mail: MailConfig) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { dkim, domain, hostName, relay } = mail
+      const key = dkim === undefined ? undefined : yield* read("AGENTOS_DKIM_KEY_FILE", dkim.keyFile)
+      return EmailProviderSmtp.layer({
+        domain,
+        host: relay.host,
+        port: relay.port,
+        clientName: hostName,
+        security: relay.security,
+        credentials:
+          relay.user === undefined || relay.password === undefined
+            ? undefined
+            : { user: relay.user, password: relay.password },
+        dkim:
+          dkim === undefined || key === undefined
+            ? undefined
+            : { domain, selector: dkim.selector, privateKey: Redacted.make(key) }
+      })
+    })
+  )
+
+/** The records that stand in for all of DNS. */
+const Zone = Schema.Array(
+  Schema.Struct({
+    name: Schema.String,
+    type: Schema.Literals(["TXT", "A", "AAAA", "MX", "PTR"]),
+    value: Schema.String
+  })
+)
+const decodeZone = Schema.decodeUnknownEffect(Schema.fromJsonString(Zone))
+
+const senderDns = Effect.fnUntraced(function* ({
+  servers,
+  zoneFile
+}: MailConfig["dns"]): Effect.fn.Return<SenderDns, ConfigurationInvalid> {
+  if (zoneFile === undefined) return servers.length === 0 ? { _tag: "System" } : { _tag: "Servers", servers }
+  const text = yield* read("AGENTOS_DNS_ZONE_FILE", zoneFile)
+  const records = yield* Effect.mapError(
+    decodeZone(text),
+    (error) => new ConfigurationInvalid({ issues: [`AGENTOS_DNS_ZONE_FILE: ${error.message}`] })
+  )
+  return { _tag: "Zone", records }
+})
+
+const parser = ({ dns, hostName }: MailConfig) =>
+  Layer.unwrap(Effect.map(senderDns(dns), (resolved) => MailParserWorker.layer({ hostName, dns: resolved })))
+
+const certificate = Effect.fnUntraced(function* ({
+  hostName,
+  listener
+}: MailConfig): Effect.fn.Return<Certificate, ConfigurationInvalid> {
+  if (listener.certificate === undefined) return yield* generateCertificate(hostName)
+  const { certificateFile, keyFile } = listener.certificate
+  return {
+    privateKey: Redacted.make(yield* read("AGENTOS_SMTP_KEY_FILE", keyFile)),
+    certificate: yield* read("AGENTOS_SMTP_CERT_FILE", certificateFile)
+  }
+})
+
+/** The ports of mail: those of the configured provider, or, without one, such as say that there is none. */
+export const mailPorts = (mail: MailConfig | undefined) =>
+  mail === undefined ? unavailable : Layer.mergeAll(provider(mail), parser(mail))
+
+const unavailable = Layer.mergeAll(
+  Layer.succeed(EmailProvider, {
+    name: "none",
+    domain: "invalid",
+    send: () =>
+      Effect.fail(
+        new ProviderError({ provider: "none", reason: "Misconfigured", message: "No mail is configured here." })
+      )
+  }),
+  Layer.succeed(MailParser, { parse: () => Effect.fail(new MailUnreadable({ message: "no mail is configured here" })) })
+)
+
+/** Where mail is taken, and the job that delivers it; no port without mail. */
+export const mailIntake = (mail: MailConfig | undefined) =>
+  mail === undefined
+    ? Effect.succeed(Option.none<number>())
+    : Effect.gen(function* () {
+        const { host, port } = mail.listener
+        const listening = yield* Layer.build(
+          SmtpListener.layer({ host, port, hostName: mail.hostName, tls: yield* certificate(mail) })
+        )
+        yield* Effect.forkScoped(InboundDelivery.run)
+        return Option.some(
+          yield* Effect.provide(
+            Effect.map(SmtpListener.SmtpListener, (smtp) => smtp.port),
+            listening
+          )
+        )
+      })

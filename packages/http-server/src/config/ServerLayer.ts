@@ -1,0 +1,38 @@
+import { Core } from "@agentos/core"
+import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
+import { PaymentRailX402 } from "@agentos/x402"
+import { Duration, Layer } from "effect"
+import { ServerSettings } from "../ServerSettings.ts"
+import { mailPorts } from "./MailLayer.ts"
+import type { ServerConfig } from "./ServerConfig.ts"
+import { storageLayer } from "./StorageLayer.ts"
+
+/** Requests under way get this long to finish; with what else stopping takes it stays under ten seconds. */
+const DRAIN_TIMEOUT = Duration.seconds(8)
+
+/** The services of the core on the adapters that the configuration names. */
+export const coreLayer = (config: ServerConfig) =>
+  Core.layer.pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(
+        storageLayer(config),
+        KeyringNode.layer(config.keys),
+        RealtimeTokensJose.layer(config.keys, { issuer: config.publicUrl }),
+        PaymentRailX402.layer({ networks: config.networks }),
+        mailPorts(config.mail)
+      )
+    )
+  )
+
+/** What the HTTP server is told about itself. */
+export const settingsLayer = (config: ServerConfig) =>
+  Layer.succeed(ServerSettings, {
+    environment: config.environment,
+    host: config.host,
+    port: config.port,
+    publicUrl: config.publicUrl,
+    capabilities: { email: config.mail !== undefined, phone: false },
+    rateLimit: config.rateLimit,
+    trustedProxies: config.trustedProxies,
+    drainTimeout: DRAIN_TIMEOUT
+  })
