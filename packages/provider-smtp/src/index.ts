@@ -1,5 +1,7 @@
+export * from "./Certificate.ts"
 export * from "./DkimKey.ts"
 export * from "./DnsRecord.ts"
 export * as EmailProviderSmtp from "./EmailProviderSmtp.ts"
 export * as MailParserWorker from "./MailParserWorker.ts"
+export * as SmtpListener from "./SmtpListener.ts"
 export * from "./SenderDns.ts"

@@ -1,0 +1,198 @@
+import { X509Certificate } from "node:crypto"
+import { connect as connectTls } from "node:tls"
+import { Effect } from "effect"
+import nodemailer from "nodemailer"
+import { afterEach, describe, expect, it } from "vitest"
+import { openListener, type TestListener, type TestListenerOptions } from "./support/Listener.ts"
+import { composeMail } from "./support/SignedMail.ts"
+import { openDialogue, openSession, startMessage } from "./support/SmtpDialogue.ts"
+
+const listeners: Array<TestListener> = []
+const opened = async (options: TestListenerOptions = {}) => {
+  const listener = await openListener(options)
+  listeners.push(listener)
+  return listener
+}
+afterEach(async () => {
+  for (const listener of listeners.splice(0)) await listener.close()
+})
+
+/** An ordinary mail server: it insists on STARTTLS and on the certificate. */
+const sender = ({ port, tls }: TestListener) =>
+  nodemailer.createTransport({
+    host: "127.0.0.1",
+    port,
+    name: "out.sender.test",
+    requireTLS: true,
+    tls: { ca: tls.certificate, servername: "mx.agents.test" }
+  })
+
+describe("a mail that is taken", () => {
+  it("comes through STARTTLS, byte for byte, with what SMTP said of it", async () => {
+    const listener = await opened()
+    const raw = await composeMail(undefined, { text: ".\r\n..\r\n.dots\r\nGrüße\r\n" })
+    const info = await sender(listener).sendMail({
+      envelope: { from: "news@sender.test", to: ["ada@agents.test", "Bob+tag@Agents.TEST"] },
+      raw
+    })
+    expect(info.response).toBe("250 2.6.0 Message accepted")
+    expect(listener.taken.map(({ envelope }) => envelope)).toEqual([
+      {
+        mailFrom: "news@sender.test",
+        rcptTo: ["ada@agents.test", "Bob+tag@agents.test"],
+        remoteAddress: "127.0.0.1",
+        helo: "out.sender.test",
+        secure: true
+      }
+    ])
+    expect(raw.equals(listener.taken[0]!.raw)).toBe(true)
+  })
+
+  it("may hold any bytes", async () => {
+    const listener = await opened()
+    const session = await openSession(listener.port)
+    expect(await startMessage(session, "ada@agents.test")).toMatch(/^354/)
+    const bytes = Buffer.concat([
+      Buffer.from("Subject: x\r\n\r\n"),
+      Buffer.from([...Array(256).keys()]),
+      Buffer.from("\n.\r.\n")
+    ])
+    await session.write(bytes)
+    expect(await session.say("\r\n.")).toMatch(/^250/)
+    expect(Buffer.from(listener.taken[0]!.raw)).toEqual(Buffer.concat([bytes, Buffer.from("\r\n")]))
+  })
+
+  it("is answered only once it is stored", async () => {
+    let store = () => {}
+    const stored = new Promise<void>((resolve) => (store = resolve))
+    const listener = await opened({ accept: () => Effect.promise(() => stored) })
+    const session = await openSession(listener.port)
+    await startMessage(session, "ada@agents.test")
+    let answered = false
+    const answer = session.say("hello\r\n.").finally(() => (answered = true))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(answered).toBe(false)
+    store()
+    expect(await answer).toMatch(/^250/)
+  })
+
+  it("may be a bounce, and several may come over one connection", async () => {
+    const listener = await opened()
+    const session = await openSession(listener.port)
+    for (const from of ["", "news@sender.test", ""]) {
+      await session.say(`MAIL FROM:<${from}>`)
+      await session.say("RCPT TO:<ada@agents.test>")
+      await session.say("DATA")
+      expect(await session.say("x\r\n.")).toMatch(/^250/)
+    }
+    expect(listener.taken.map(({ envelope }) => envelope.mailFrom)).toEqual(["", "news@sender.test", ""])
+  })
+})
+
+describe("a recipient", () => {
+  it("without a mailbox is refused with 550 5.1.1, one elsewhere with 550 5.7.1", async () => {
+    const listener = await opened()
+    const session = await openSession(listener.port)
+    await session.say("MAIL FROM:<news@sender.test>")
+    expect(await session.say("RCPT TO:<nobody@agents.test>")).toMatch(/^550 5\.1\.1 /)
+    expect(await session.say("RCPT TO:<postmaster>")).toMatch(/^550 5\.1\.1 /)
+    expect(await session.say("RCPT TO:<ada@elsewhere.test>")).toMatch(/^550 5\.7\.1 /)
+    expect(await session.say("RCPT TO:<ada@sub.agents.test>")).toMatch(/^550 5\.7\.1 /)
+    expect(await session.say("RCPT TO:<@agents.test:ada@elsewhere.test>")).toMatch(/^550 5\.7\.1 /)
+    expect(await session.say("RCPT TO:<ada%elsewhere.test@agents.test>")).toMatch(/^550 5\.1\.1 /)
+    expect(await session.say("RCPT TO:<ADA@AGENTS.TEST>")).toMatch(/^250/)
+    expect(await session.say("DATA")).toMatch(/^354/)
+    expect(await session.say("x\r\n.")).toMatch(/^250/)
+    expect(listener.taken[0]?.envelope.rcptTo).toEqual(["ADA@agents.test"])
+  })
+
+  it("beyond the most of one mail is put off with 452", async () => {
+    const listener = await opened()
+    const session = await openSession(listener.port)
+    await session.say("MAIL FROM:<news@sender.test>")
+    for (let i = 0; i < 100; i++) expect(await session.say(`RCPT TO:<r${i}@agents.test>`)).toMatch(/^250/)
+    expect(await session.say("RCPT TO:<ada@agents.test>")).toMatch(/^452 4\.5\.3 /)
+    await session.say("DATA")
+    await session.say("x\r\n.")
+    expect(listener.taken[0]?.envelope.rcptTo).toHaveLength(100)
+  })
+
+  it("guessed too often ends the connection", async () => {
+    const listener = await opened({ limits: { refusedRecipients: 3 } })
+    const session = await openSession(listener.port)
+    await session.say("MAIL FROM:<news@sender.test>")
+    for (let i = 0; i < 3; i++) expect(await session.say(`RCPT TO:<guess${i}@agents.test>`)).toMatch(/^550/)
+    expect(await session.say("RCPT TO:<guess@agents.test>")).toMatch(/^421 4\.7\.0 /)
+    await session.closed
+  })
+})
+
+describe("trouble of its own", () => {
+  const broken = Effect.die(new Error("the database is away"))
+
+  it("in finding a mailbox is answered with 451, and the connection goes on", async () => {
+    const listener = await opened({ isDeliverable: () => broken })
+    const session = await openSession(listener.port)
+    await session.say("MAIL FROM:<news@sender.test>")
+    expect(await session.say("RCPT TO:<ada@agents.test>")).toMatch(/^451 4\.3\.0 /)
+    expect(await session.say("NOOP")).toMatch(/^250/)
+  })
+
+  it("in storing a mail is answered with 451, and says nothing of its cause", async () => {
+    let works = false
+    const listener = await opened({ accept: () => (works ? Effect.void : broken) })
+    const session = await openSession(listener.port)
+    await startMessage(session, "ada@agents.test")
+    const answer = await session.say("x\r\n.")
+    expect(answer).toMatch(/^451 4\.3\.0 /)
+    expect(answer).not.toContain("database")
+    works = true
+    expect(await startMessage(session, "ada@agents.test")).toMatch(/^354/)
+    expect(await session.say("x\r\n.")).toMatch(/^250/)
+    expect(listener.taken).toHaveLength(1)
+  })
+
+  it("with its port fails the layer", async () => {
+    const { port } = await opened()
+    await expect(opened({ port })).rejects.toThrow(/can't listen/)
+  })
+})
+
+describe("what it offers", () => {
+  it("is STARTTLS and SIZE, and never AUTH", async () => {
+    const { port } = await opened()
+    const session = await openDialogue(port)
+    expect(await session.reply()).toMatch(/^220 mx\.agents\.test ESMTP/)
+    const lines = (await session.say("EHLO out.sender.test")).split("\n").map((line) => line.slice(4))
+    expect(lines).toContain("STARTTLS")
+    expect(lines).toContain(`SIZE ${25 * 1024 * 1024}`)
+    expect(lines.join()).not.toMatch(/AUTH|XCLIENT|XFORWARD/)
+    for (const command of ["AUTH PLAIN AGEAYg==", "XCLIENT ADDR=192.0.2.1", "WIZ x"]) {
+      expect(await session.say(command)).toMatch(/^50\d/)
+    }
+  })
+
+  it("is encrypted with the given certificate", async () => {
+    const { port, tls } = await opened()
+    const session = await openSession(port)
+    await session.say("STARTTLS")
+    const secure = connectTls({ socket: session.socket, ca: tls.certificate, servername: "mx.agents.test" })
+    await new Promise((resolve, reject) => secure.once("secureConnect", resolve).once("error", reject))
+    expect(secure.authorized).toBe(true)
+    expect(secure.getPeerCertificate().raw).toEqual(new X509Certificate(tls.certificate).raw)
+    secure.destroy()
+  })
+
+  it("drops what was said in the clear before STARTTLS", async () => {
+    const listener = await opened()
+    const session = await openSession(listener.port)
+    await session.write("STARTTLS\r\nMAIL FROM:<evil@sender.test>\r\nRCPT TO:<ada@agents.test>\r\n")
+    expect(await session.reply()).toMatch(/^220/)
+    const secure = connectTls({ socket: session.socket, rejectUnauthorized: false })
+    await new Promise((resolve, reject) => secure.once("secureConnect", resolve).once("error", reject))
+    const answer = new Promise<string>((resolve) => secure.once("data", (chunk) => resolve(chunk.toString())))
+    secure.write("DATA\r\n")
+    expect(await answer).toMatch(/^503/)
+    secure.destroy()
+  })
+})

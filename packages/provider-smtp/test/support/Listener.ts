@@ -1,0 +1,49 @@
+import { EmailProvider, type InboundEnvelope, InboundMails } from "@agentos/core"
+import { Effect, Layer, Logger, ManagedRuntime } from "effect"
+import { type Certificate, generateCertificate } from "../../src/Certificate.ts"
+import * as SmtpListener from "../../src/SmtpListener.ts"
+
+export interface TakenMail {
+  readonly envelope: InboundEnvelope
+  readonly raw: Uint8Array
+}
+
+export interface TestListener {
+  readonly port: number
+  readonly tls: Certificate
+  readonly taken: Array<TakenMail>
+  readonly close: () => Promise<void>
+}
+
+export interface TestListenerOptions {
+  readonly limits?: Partial<SmtpListener.SmtpLimits>
+  readonly isDeliverable?: (address: string) => Effect.Effect<boolean>
+  readonly accept?: (mail: TakenMail) => Effect.Effect<void>
+  readonly port?: number
+}
+
+/** A listener for agents.test, where ada and bob have mailboxes, which keeps what it takes in a list. */
+export const openListener = async (options: TestListenerOptions = {}): Promise<TestListener> => {
+  const taken: Array<TakenMail> = []
+  const known = /^(ada|bob|r\d+)(\+[^@]*)?@agents\.test$/i
+  const inbound = Layer.mock(InboundMails, {
+    isDeliverable: options.isDeliverable ?? ((address) => Effect.succeed(known.test(address))),
+    accept: (envelope, raw) =>
+      Effect.tap(options.accept?.({ envelope, raw }) ?? Effect.void, () =>
+        Effect.sync(() => taken.push({ envelope, raw }))
+      )
+  })
+  const provider = Layer.mock(EmailProvider, { name: "smtp", domain: "agents.test" })
+  const tls = await Effect.runPromise(generateCertificate("mx.agents.test"))
+  const runtime = ManagedRuntime.make(
+    SmtpListener.layer({
+      host: "127.0.0.1",
+      port: options.port ?? 0,
+      hostName: "mx.agents.test",
+      tls,
+      limits: options.limits
+    }).pipe(Layer.provide([inbound, provider]), Layer.provide(Logger.layer([])))
+  )
+  const { port } = await runtime.runPromise(SmtpListener.SmtpListener)
+  return { port, tls, taken, close: () => runtime.dispose() }
+}
