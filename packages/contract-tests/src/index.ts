@@ -27,7 +27,8 @@
  *
  * Rows refer to each other only as the ports say: an event, an operation, a reservation or a mailbox
  * to a stored tenant, a message to a mailbox and (where it names one) to an inbound mail that was
- * added. Nothing else is stored beforehand; a reservation's operationId, say, is just an id.
+ * added. Nothing else is stored beforehand; a reservation's operationId, say, is just an id. What
+ * refers to a tenant that is not stored is a defect.
  */
 export * from "./Contract.ts"
 export * from "./email/InboundMailStoreContract.ts"

@@ -18,7 +18,7 @@ import {
 } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
-import { compositeKey, type EventRow, type Tables } from "./Tables.ts"
+import { compositeKey, type EventRow, requireTenant, type Tables } from "./Tables.ts"
 
 /** Durable events in memory, under the `EventPolicy` of the layer's surroundings. */
 export const layer = Layer.effect(
@@ -70,6 +70,7 @@ class EventTable {
   append({ dedupeKey, ...draft }: EventDraft, random: bigint, now: Timestamp.Timestamp): DurableEvent | undefined {
     const { events, lastEvents } = this.#tables
     const { tenantId } = draft
+    requireTenant(this.#tables, tenantId)
     if (events.where("dedupeKey", compositeKey(tenantId, dedupeKey)).length > 0) return undefined
     const last = lastEvents.get(tenantId)
     const createdAt = last !== undefined && last.createdAt > now ? last.createdAt : now

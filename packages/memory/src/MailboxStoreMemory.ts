@@ -2,7 +2,7 @@ import { Lookup, type Mailbox, MailboxStore, type TenantId } from "@agentos/core
 import { Effect, Layer } from "effect"
 import { dropUnusedMail } from "./InboundMailStoreMemory.ts"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
-import type { LocalPartRow, Tables } from "./Tables.ts"
+import { type LocalPartRow, requireTenant, type Tables } from "./Tables.ts"
 
 /** Mailboxes in memory, and whose each local part is. */
 export const layer = Layer.effect(
@@ -27,16 +27,19 @@ export const layer = Layer.effect(
         run(() =>
           [...new Set(parts)].flatMap((part) => mailboxes.where("localPart", part)).filter(({ active }) => active)
         ),
-      isAvailable: (localPart, tenantId) => run(() => isAvailable(tables, localPart, tenantId, null)),
+      isAvailable: (localPart, tenantId) => run(() => isAvailable(tables, localPart, tenantId)),
       reserve: (localPart, tenantId, operationId) =>
         run(() => {
-          if (!isAvailable(tables, localPart, tenantId, operationId)) return "taken"
-          localParts.set(localPart, { ...rowOf(tables, localPart), heldBy: operationId })
+          requireTenant(tables, tenantId)
+          const row = rowOf(tables, localPart)
+          if (isHeldBy(row, tenantId, operationId)) return "reserved"
+          if (!isAvailable(tables, localPart, tenantId)) return "taken"
+          localParts.set(localPart, { ...row, heldBy: { tenantId, operationId } })
           return "reserved"
         }),
       releaseReservation: (operationId) =>
         run(() => {
-          for (const row of localParts.where("heldBy", operationId)) {
+          for (const row of localParts.where("operation", operationId)) {
             if (row.owner === null) localParts.delete(row.localPart)
             else localParts.set(row.localPart, { ...row, heldBy: null })
           }
@@ -44,7 +47,7 @@ export const layer = Layer.effect(
       create: (mailbox, operationId) =>
         run(() => {
           const { localPart, mailboxId, tenantId } = mailbox
-          if (localParts.get(localPart)?.heldBy !== operationId) {
+          if (!isHeldBy(rowOf(tables, localPart), tenantId, operationId)) {
             throw new Error(`operation ${operationId} holds no reservation of ${localPart}`)
           }
           localParts.set(localPart, { localPart, owner: tenantId, heldBy: null })
@@ -77,17 +80,15 @@ const oldestFirst = (a: Mailbox, b: Mailbox): number =>
 const rowOf = ({ localParts }: Tables, localPart: string): LocalPartRow =>
   localParts.get(localPart) ?? { localPart, owner: null, heldBy: null }
 
-/** Whether a tenant (null: a wallet that is none yet) may have the local part, seen from an operation of its own or from none. */
-const isAvailable = (
-  tables: Tables,
-  localPart: string,
-  tenantId: TenantId | null,
-  operationId: string | null
-): boolean => {
+const isHeldBy = ({ heldBy }: LocalPartRow, tenantId: TenantId, operationId: string): boolean =>
+  heldBy?.tenantId === tenantId && heldBy.operationId === operationId
+
+/** Whether a tenant (null: a wallet that is none yet) may have the local part. */
+const isAvailable = (tables: Tables, localPart: string, tenantId: TenantId | null): boolean => {
   const { heldBy, owner } = rowOf(tables, localPart)
   return (
     tables.mailboxes.where("localPart", localPart).length === 0 &&
-    (heldBy === null || heldBy === operationId) &&
+    heldBy === null &&
     (owner === null || owner === tenantId)
   )
 }

@@ -1,14 +1,16 @@
 import { Lookup, type Message, MessageStore, type MessageSummary, type NewMessage, type Position } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
-import { compositeKey } from "./Tables.ts"
+import { compositeKey, requireTenant } from "./Tables.ts"
 
 /** Messages in memory, and the addresses that a tenant may no longer write to. */
 export const layer = Layer.effect(
   MessageStore,
-  Effect.map(MemoryDatabase, ({ run, tables: { mailboxes, messages, suppressions } }) => {
-    const isNew = ({ duplicateKey, message: { mailboxId, messageId } }: NewMessage): boolean =>
-      mailboxes.has(mailboxId) &&
+  Effect.map(MemoryDatabase, ({ run, tables }) => {
+    const { mailboxes, messages, suppressions } = tables
+
+    const isNew = ({ duplicateKey, message: { mailboxId, messageId, tenantId } }: NewMessage): boolean =>
+      mailboxes.get(mailboxId)?.tenantId === tenantId &&
       !messages.has(messageId) &&
       (duplicateKey === null || messages.where("duplicateKey", compositeKey(mailboxId, duplicateKey)).length === 0)
 
@@ -55,6 +57,7 @@ export const layer = Layer.effect(
         run(() => [...new Set(addresses)].filter((address) => suppressions.has(compositeKey(tenantId, address)))),
       suppress: (tenantId, addresses, reason) =>
         run(() => {
+          requireTenant(tables, tenantId)
           for (const address of addresses) suppressions.set(compositeKey(tenantId, address), reason)
         })
     })

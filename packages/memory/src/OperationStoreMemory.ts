@@ -1,7 +1,7 @@
 import { type Ledger, type Operation, OperationStore, proofKey, Timestamp } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
-import { compositeKey, operationKeys, type Tables } from "./Tables.ts"
+import { compositeKey, operationKeys, requireTenant, type Tables } from "./Tables.ts"
 
 /** Paid operations and the ledger in memory. */
 export const layer = Layer.effect(
@@ -17,6 +17,7 @@ export const layer = Layer.effect(
     return OperationStore.of({
       claim: (operation, leaseMillis) =>
         run((now) => {
+          requireTenant(tables, operation.tenantId)
           const key = { ...operation, proof: proofKey(operation.proof) }
           if (operations.has(operation.operationId) || findByKeys(tables, key).length > 0) return false
           put({ ...operation, fence: 1, leasedUntil: leaseEnd(now, leaseMillis) })

@@ -41,7 +41,7 @@ export interface LastEvent {
 export interface LocalPartRow {
   readonly localPart: string
   readonly owner: TenantId | null
-  readonly heldBy: string | null
+  readonly heldBy: { readonly tenantId: TenantId; readonly operationId: string } | null
 }
 
 /** A mail from the wire. It leaves the queue when it is completed. */
@@ -89,7 +89,9 @@ export const makeTables = (journal: Journal) => ({
     localPart: (mailbox) => mailbox.localPart
   }),
   /** By local part. */
-  localParts: new Table<LocalPartRow, "heldBy">(journal, { heldBy: (row) => row.heldBy }),
+  localParts: new Table<LocalPartRow, "operation">(journal, {
+    operation: (row) => row.heldBy?.operationId ?? null
+  }),
   /** By messageId. */
   messages: new Table<NewMessage, "tenant" | "mailbox" | "duplicateKey" | "header" | "inboundMail">(journal, {
     tenant: ({ message }) => message.tenantId,
@@ -108,3 +110,8 @@ export const makeTables = (journal: Journal) => ({
   })
 })
 export type Tables = ReturnType<typeof makeTables>
+
+/** Dies unless the tenant is stored, as a database does that knows what its rows refer to. */
+export const requireTenant = ({ tenants }: Tables, tenantId: TenantId): void => {
+  if (!tenants.has(tenantId)) throw new Error(`no tenant ${tenantId} is stored`)
+}

@@ -1,4 +1,12 @@
-import { DEFAULT_EVENT_POLICY, EventStore, InboundMailStore, Timestamp, Transactor } from "@agentos/core"
+import {
+  DEFAULT_EVENT_POLICY,
+  EventStore,
+  InboundMailStore,
+  TenantStore,
+  Timestamp,
+  Transactor,
+  walletAddress
+} from "@agentos/core"
 import { Memory } from "@agentos/memory"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Array, Context, Deferred, Effect, Fiber, Layer } from "effect"
@@ -6,8 +14,12 @@ import { TestClock } from "effect/testing"
 
 const TENANT = "0199a0b0-0000-7000-8000-000000000001"
 
+/** Stores an event of the tenant with this key, unless there is one. */
 const append = Effect.fnUntraced(function* (dedupeKey: string) {
   const store = yield* EventStore
+  const tenants = yield* TenantStore
+  const wallet = walletAddress(`0x${"0".repeat(40)}`)
+  yield* tenants.ensure({ tenantId: TENANT, wallet, tokenVersion: 1, createdAt: yield* Timestamp.now })
   return yield* store.append([
     {
       tenantId: TENANT,
@@ -99,9 +111,9 @@ describe("MemoryDatabase", () => {
     Effect.gen(function* () {
       const one = yield* Layer.build(fresh)
       const two = yield* Layer.build(fresh)
-      const inOne = <A, E>(effect: Effect.Effect<A, E, EventStore>) =>
+      const inOne = <A, E>(effect: Effect.Effect<A, E, EventStore | TenantStore>) =>
         Context.get(one, Transactor).transact(Effect.provideContext(effect, one))
-      const inTwo = <A, E>(effect: Effect.Effect<A, E, EventStore>) =>
+      const inTwo = <A, E>(effect: Effect.Effect<A, E, EventStore | TenantStore>) =>
         Context.get(two, Transactor).transact(Effect.provideContext(effect, two))
       yield* Effect.exit(
         inOne(

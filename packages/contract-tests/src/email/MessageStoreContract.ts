@@ -148,6 +148,18 @@ const insertTests: Tests = (it) => {
       })
     )
 
+    it.effect("leaves out a message that names another tenant's mailbox", () =>
+      Effect.gen(function* () {
+        const store = yield* MessageStore
+        const { mailbox, tenantId } = yield* Mailboxes.owner
+        const other = yield* Fresh.tenant
+        const message = yield* Sample.message(mailbox, { tenantId: other.tenantId })
+        assert.strictEqual(yield* Sample.inserted(message), 0)
+        assert.deepStrictEqual(yield* store.list(tenantId, undefined, undefined, 10), [])
+        assert.deepStrictEqual(yield* store.list(other.tenantId, undefined, undefined, 10), [])
+      })
+    )
+
     it.effect("leaves out a message whose mailbox is gone or never was, and stores the others", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore

@@ -3,6 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { Array, Deferred, Effect, Fiber } from "effect"
 import type { ContractTests } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
+import { refused } from "../Refused.ts"
 import * as Sample from "./MailboxSample.ts"
 
 /** For whom a local part is free: its first tenant, another one, a wallet that is no tenant yet. */
@@ -54,6 +55,7 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
         assert.strictEqual(yield* store.reserve(localPart, one.tenantId, operation), "reserved")
         assert.strictEqual(yield* store.reserve(localPart, one.tenantId, operation), "reserved")
         assert.strictEqual(yield* store.reserve(localPart, one.tenantId, another), "taken")
+        assert.strictEqual(yield* store.reserve(localPart, (yield* Fresh.tenant).tenantId, operation), "taken")
       })
     )
 
@@ -149,6 +151,34 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
         yield* store.releaseReservation(operation)
         assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [true, false, false])
         assert.strictEqual(yield* store.reserve(localPart, two.tenantId, another), "taken")
+      })
+    )
+  })
+
+  describe("what no operation has reserved", () => {
+    it.effect("nobody creates: not without a reservation, by another operation's, or by another tenant's", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const { another, localPart, one, operation, two } = yield* strangers
+        const mailbox = yield* Sample.mailbox(one, { localPart })
+        yield* refused(store.create(mailbox, operation))
+        assert.strictEqual(yield* store.reserve(localPart, one.tenantId, operation), "reserved")
+        yield* refused(store.create(mailbox, another))
+        yield* refused(store.create({ ...mailbox, tenantId: two.tenantId }, operation))
+        assert.deepStrictEqual(yield* store.findActive([localPart]), [])
+        yield* store.create(mailbox, operation)
+        assert.deepStrictEqual(yield* store.findActive([localPart]), [mailbox])
+        yield* refused(store.create(yield* Sample.mailbox(one, { localPart }), operation))
+        assert.deepStrictEqual(yield* store.findActive([localPart]), [mailbox])
+      })
+    )
+
+    it.effect("no tenant reserves that does not exist", () =>
+      Effect.gen(function* () {
+        const store = yield* MailboxStore
+        const { localPart, operation } = yield* strangers
+        yield* refused(store.reserve(localPart, yield* Fresh.id, operation))
+        assert.isTrue(yield* store.isAvailable(localPart, null))
       })
     )
   })

@@ -3,6 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import type { ContractTests } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
+import { refused } from "../Refused.ts"
 import { rolledBack } from "../RolledBack.ts"
 
 const address = Effect.map(Fresh.word, (word) => `${word}@example.org`)
@@ -58,6 +59,14 @@ export const suppressionTests: ContractTests<MailboxStore | MessageStore> = (it)
         assert.deepStrictEqual(yield* store.findSuppressed(two.tenantId, [suppressed]), [])
         yield* store.suppress(two.tenantId, [suppressed], "bounced")
         assert.deepStrictEqual(yield* store.findSuppressed(one.tenantId, [suppressed]), [suppressed])
+      })
+    )
+
+    it.effect("die for a tenant that does not exist", () =>
+      Effect.gen(function* () {
+        const store = yield* MessageStore
+        const unknown = yield* Fresh.id
+        yield* refused(store.suppress(unknown, [yield* address], "bounced"))
       })
     )
 

@@ -4,6 +4,7 @@ import { Array, Effect, Fiber, Schema } from "effect"
 import { AWKWARD_TEXTS } from "../AwkwardText.ts"
 import type { ContractTests } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
+import { refused } from "../Refused.ts"
 import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./EventSample.ts"
 import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
@@ -47,6 +48,16 @@ export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it) =>
       Effect.gen(function* () {
         const store = yield* EventStore
         assert.deepStrictEqual(yield* store.append([]), [])
+      })
+    )
+
+    it.effect("dies where a tenant does not exist, and stores nothing for the others", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const { tenantId } = yield* Fresh.tenant
+        const drafts = [yield* Sample.draft(tenantId), yield* Sample.draft(yield* Fresh.id)]
+        yield* refused(store.append(drafts))
+        assert.deepStrictEqual(yield* Sample.all(tenantId), [])
       })
     )
 

@@ -11,6 +11,7 @@ import { Array, Deferred, Effect, Fiber, Option } from "effect"
 import { AWKWARD_TEXTS } from "../AwkwardText.ts"
 import type { ContractTests } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
+import { refused } from "../Refused.ts"
 import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./OperationSample.ts"
 
@@ -140,6 +141,15 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
         // Its proof is still good for an operation under another key.
         const other = yield* Sample.operation(tenant, { proof: operation.proof })
         assert.isTrue(yield* store.claim(other, Sample.LEASE))
+      })
+    )
+
+    it.effect("dies where the tenant does not exist", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const operation = yield* Sample.operation(yield* Fresh.candidate)
+        yield* refused(store.claim(operation, Sample.LEASE))
+        assert.deepStrictEqual(yield* store.find(operation.operationId), Option.none())
       })
     )
 
