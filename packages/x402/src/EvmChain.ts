@@ -22,7 +22,7 @@ export interface AuthorizationUse {
   readonly block: bigint
   /** The nonce was given up by AuthorizationCanceled, and moved nothing. */
   readonly cancelled: boolean
-  /** The Transfer that directly follows AuthorizationUsed in the token's own log. Addresses in lower case. */
+  /** The Transfer that directly follows in the token's own log. Addresses in lower case. */
   readonly transfer: Option.Option<{ readonly from: string; readonly to: string; readonly value: bigint }>
 }
 
@@ -189,12 +189,11 @@ const useIn = (
   )
   if (use === undefined) return Option.none()
   const next = own.find((log) => log.logIndex === use.logIndex + 1)
-  const cancelled = use.topics[0] === AUTHORIZATION_CANCELED
   return Option.some({
     transaction: receipt.transactionHash,
     block: receipt.blockNumber,
-    cancelled,
-    transfer: cancelled || next === undefined ? Option.none() : transferIn(next)
+    cancelled: use.topics[0] === AUTHORIZATION_CANCELED,
+    transfer: next === undefined ? Option.none() : transferIn(next)
   })
 }
 

@@ -70,6 +70,7 @@ describe("findSettlement", () => {
     Effect.gen(function* () {
       const uses: ReadonlyArray<readonly [what: string, logs: ReadonlyArray<ChainFake.FakeLog>]> = [
         ["cancelled", cancelLogs(60)],
+        ["from somebody else", useLogs(60, { from: stranger })],
         ["to somebody else", useLogs(60, { to: stranger })],
         ["less", useLogs(60, { value: 249_999n })],
         ["more", useLogs(60, { value: 250_001n })],
@@ -102,6 +103,15 @@ describe("findSettlement", () => {
     })
   )
 
+  it.effect("says of a cancelled authorization that it was cancelled", () =>
+    Effect.gen(function* () {
+      const { find, use } = yield* prepare()
+      use(60, cancelLogs(60))
+      const message = "The payer cancelled the authorization."
+      assert.deepStrictEqual(yield* find(), { _tag: "UsedOtherwise", message })
+    })
+  )
+
   it.effect("takes no use in the block that was read or before it", () =>
     Effect.gen(function* () {
       for (const block of [1, 49, 50]) {
@@ -125,6 +135,16 @@ describe("findSettlement", () => {
         assert.notStrictEqual(yield* tagOf(find({ confirmations: 3 })), "Unsettled")
         assert.notStrictEqual(yield* tagOf(find({ confirmations: 3, transaction })), "Unsettled")
       }
+    })
+  )
+
+  it.effect("does not conclude from an earlier use before enough blocks have followed", () =>
+    Effect.gen(function* () {
+      const { find, state, use } = yield* prepare()
+      use(60)
+      assert.strictEqual(yield* tagOf(find({ afterBlock: 98n, confirmations: 3 })), "Unsettled")
+      state.latest = 101
+      assert.strictEqual(yield* tagOf(find({ afterBlock: 98n, confirmations: 3 })), "UsedOtherwise")
     })
   )
 

@@ -100,7 +100,7 @@ const answer = (state: FakeChainState, { method, params = [] }: typeof RpcCall.T
     case "eth_call":
       return contractAnswer(state, decodeContractCall(params[0]).data, Number(params[1]))
     case "eth_getLogs":
-      return logsOf(visible, decodeLogFilter(params[0]))
+      return logsOf(visible, logFilter(state, params[0]))
     case "eth_getTransactionReceipt": {
       const logs = visible.filter((log) => log.transaction === params[0])
       const first = logs[0]
@@ -120,6 +120,12 @@ const contractAnswer = (state: FakeChainState, data: Hex, at: number): Hex => {
   if (at < state.stateFrom) throw new Error("missing trie node")
   const usedFrom = state.usedFrom.get(`0x${data.slice(-64)}`)
   return word(usedFrom !== undefined && usedFrom <= at)
+}
+
+const logFilter = (state: FakeChainState, filter: unknown): typeof LogFilter.Type => {
+  const decoded = decodeLogFilter(filter)
+  if (Number(decoded.toBlock) > state.latest) throw new Error("block range extends beyond current head block")
+  return decoded
 }
 
 const logsOf = (

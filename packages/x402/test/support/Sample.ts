@@ -100,9 +100,15 @@ const payerTopic = topic(payer.address)
 /** The logs that a use of the sample proof's nonce leaves: by default of the payment that was asked for. */
 export const useLogs = (
   block: number,
-  other: { readonly to?: string; readonly value?: bigint; readonly gap?: number; readonly token?: string } = {}
+  other: {
+    readonly from?: string
+    readonly to?: string
+    readonly value?: bigint
+    readonly gap?: number
+    readonly token?: string
+  } = {}
 ): ReadonlyArray<FakeLog> => {
-  const { gap = 1, to = payTo, token = asset, value = price } = other
+  const { from = payer.address, gap = 1, to = payTo, token = asset, value = price } = other
   const log = { block, transaction }
   return [
     { ...log, logIndex: 4, address: asset, topics: [AUTHORIZATION_USED, payerTopic, nonce], data: "0x" },
@@ -110,7 +116,7 @@ export const useLogs = (
       ...log,
       logIndex: 4 + gap,
       address: token,
-      topics: [TRANSFER, payerTopic, topic(to)],
+      topics: [TRANSFER, topic(from), topic(to)],
       data: numberToHex(value, { size: 32 })
     }
   ]
