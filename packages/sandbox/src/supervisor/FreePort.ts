@@ -1,0 +1,28 @@
+import { randomInt } from "node:crypto"
+import { createServer } from "node:net"
+
+/**
+ * Ports that systems give to nobody by themselves. A port out of the range of outgoing connections could be lost to
+ * one of them in the moment in which a server is started again.
+ */
+const range = { first: 20_000, last: 31_999 }
+const attempts = 100
+
+/** Whether this machine's loopback address has the port free. */
+export const isPortFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = createServer()
+    probe.once("error", () => resolve(false))
+    probe.listen({ port, host: "127.0.0.1", exclusive: true }, () => probe.close(() => resolve(true)))
+  })
+
+/** Finds so many different ports that are free now. */
+export const findFreePorts = async (count: number): Promise<ReadonlyArray<number>> => {
+  const ports = new Set<number>()
+  for (let attempt = 0; attempt < attempts && ports.size < count; attempt++) {
+    const port = randomInt(range.first, range.last + 1)
+    if (await isPortFree(port)) ports.add(port)
+  }
+  if (ports.size < count) throw new Error(`No free ports between ${range.first} and ${range.last}`)
+  return [...ports]
+}

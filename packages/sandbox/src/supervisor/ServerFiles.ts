@@ -1,0 +1,71 @@
+import { randomBytes } from "node:crypto"
+import { join } from "node:path"
+import { Effect, Redacted } from "effect"
+import { readFileIfAny, replaceFile } from "../chain/AtomicFile.ts"
+
+/** What the server is given as files, and its key ring. */
+export interface ServerFiles {
+  /** As the server takes it: `1:secret`. */
+  readonly keyRing: string
+  readonly dkimKeyFile: string
+  readonly smtpKeyFile: string
+  readonly smtpCertificateFile: string
+  readonly zoneFile: string
+}
+
+export const dkimSelector = "sandbox"
+
+/** Makes what is missing: once, so that tokens, signatures and the certificate outlive a run. */
+export const prepareServerFiles = async (directory: string, emailDomain: string): Promise<ServerFiles> => {
+  const path = (name: string) => join(directory, name)
+  const [keyRing, dkimKey] = await Promise.all([
+    once(path("keyring"), async () => `1:${randomBytes(32).toString("base64")}`),
+    once(path("dkim.pem"), () => makeDkimKey(emailDomain)),
+    once(path("smtp.pem"), () => makeCertificate(emailDomain))
+  ])
+  await once(path("zone.json"), () => makeZone(emailDomain, dkimKey))
+  return {
+    keyRing,
+    dkimKeyFile: path("dkim.pem"),
+    // One file holds both, so that a start that is cut short leaves no key without its certificate.
+    smtpKeyFile: path("smtp.pem"),
+    smtpCertificateFile: path("smtp.pem"),
+    zoneFile: path("zone.json")
+  }
+}
+
+const once = async (path: string, make: () => Promise<string>): Promise<string> => {
+  const kept = await readFileIfAny(path)
+  if (kept !== undefined) return kept.toString()
+  const made = await make()
+  await replaceFile(path, made, 0o600)
+  return made
+}
+
+// Only the first start needs what makes keys, and it takes a moment to load.
+const smtp = () => import("@agentos/provider-smtp")
+
+const makeDkimKey = async (domain: string): Promise<string> => {
+  const { generateDkimKey } = await smtp()
+  const { privateKey } = await Effect.runPromise(generateDkimKey(domain, dkimSelector))
+  return Redacted.value(privateKey)
+}
+
+const makeCertificate = async (domain: string): Promise<string> => {
+  const { generateCertificate } = await smtp()
+  const made = await Effect.runPromise(generateCertificate(domain))
+  return `${Redacted.value(made.privateKey).trim()}\n${made.certificate.trim()}\n`
+}
+
+/** The whole of DNS, as far as the sandbox goes: the records of the domain of its mailboxes. */
+const makeZone = async (domain: string, dkimKey: string): Promise<string> => {
+  const { dkimRecord } = await smtp()
+  const records = [
+    { name: domain, type: "A", value: "127.0.0.1" },
+    { name: domain, type: "MX", value: `10 ${domain}` },
+    { name: domain, type: "TXT", value: "v=spf1 ip4:127.0.0.1 -all" },
+    { name: `_dmarc.${domain}`, type: "TXT", value: "v=DMARC1; p=reject" },
+    dkimRecord(domain, dkimSelector, Redacted.make(dkimKey))
+  ]
+  return `${JSON.stringify(records, undefined, 2)}\n`
+}

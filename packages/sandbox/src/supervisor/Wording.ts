@@ -1,0 +1,43 @@
+import { isAbsolute, relative } from "node:path"
+import type { ChildFailed } from "./ChildProcess.ts"
+import type { Supervisor } from "./Supervisor.ts"
+
+/** A path as a person here would write it. */
+export const shortPath = (path: string): string => {
+  const short = relative(process.cwd(), path)
+  return short === "" || short.startsWith("..") || isAbsolute(short) ? path : short
+}
+
+/** What a person needs to know of a sandbox that runs. */
+export const describeRunning = ({ data, description }: Supervisor): string => {
+  const { baseUrl, chain, emailDomain, facilitatorUrl, mail, websocketUrl } = description
+  return `
+AgentOS runs on this machine. The sandbox stands in for the outside world at the wire:
+money is play money on a chain of its own, and mail to other domains is kept as files
+and goes nowhere.
+
+  API            ${baseUrl}  (${baseUrl}/docs)
+  WebSocket      ${websocketUrl}
+  Inbound mail   ${mail.host}:${mail.port}, for *@${emailDomain}
+  Outbound mail  ${shortPath(mail.outboxDir)}
+  Chain          ${chain.rpcUrl} (${chain.network}), facilitator ${facilitatorUrl}
+  Wallets        with 10,000 USDT each, in ${shortPath(data.sandboxFile)} with all of the above
+  Logs           ${shortPath(data.logs)}
+`
+}
+
+/** What to do next, once it runs. */
+export const nextSteps = ({ data }: Supervisor): string => {
+  const option = shortPath(data.root) === ".agentos" ? "" : ` --data ${shortPath(data.root)}`
+  return `
+Next, from another terminal:
+  npx -y pnpm@12 tour${option}          the tour again
+  node examples/receive-mail/src/main.ts   an agent that pays for a mailbox and waits for mail
+Ctrl-C stops everything; what is in ${shortPath(data.root)} is there again at the next start.
+`
+}
+
+export const describeFailure = (failure: ChildFailed): string => {
+  const tail = failure.log.tail()
+  return `${failure.message}.${tail === "" ? "" : ` Its log (${shortPath(failure.log.path)}) ends so:\n${tail}`}`
+}

@@ -1,0 +1,42 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { afterAll, expect, it, onTestFinished, vi } from "vitest"
+import { isRunning } from "../../src/supervisor/ProcessTable.ts"
+
+const directory = mkdtempSync(join(tmpdir(), "agentos-launch-"))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+const launched = fileURLToPath(new URL("launchedMain.ts", import.meta.url))
+
+/** Runs the program as a package runner does: through a shell, which does not hand signals on. */
+const launch = async (runner: string): Promise<{ readonly runner: ChildProcess; readonly pid: number }> => {
+  const script = join(directory, runner)
+  writeFileSync(
+    script,
+    `require("node:child_process").spawn("sh", ["-c", '"$0" "$1"; true', ...process.argv.slice(2)], { stdio: "inherit" })`
+  )
+  const child = spawn(process.execPath, [script, process.execPath, launched], { stdio: ["ignore", "pipe", "inherit"] })
+  const [line] = (await once(child.stdout, "data")) as [Buffer]
+  const pid = Number(line.toString())
+  onTestFinished(() => void (isRunning(pid) && process.kill(pid, "SIGKILL")))
+  return { runner: child, pid }
+}
+
+it("notices that the package runner above it is gone", async () => {
+  const { pid, runner } = await launch("npx-cli.js")
+  expect(isRunning(pid)).toBe(true)
+  runner.kill("SIGKILL")
+  await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 5_000 })
+})
+
+it("does not care about anybody else's end", async () => {
+  const { pid, runner } = await launch("somebody.cjs")
+  runner.kill("SIGKILL")
+  await sleep(1_200)
+  expect(isRunning(pid)).toBe(true)
+})

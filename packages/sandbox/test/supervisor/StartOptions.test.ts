@@ -1,0 +1,54 @@
+import { resolve } from "node:path"
+import { describe, expect, it } from "vitest"
+import { defaultDataDir, defaultPort, readStartOptions, readTourOptions } from "../../src/supervisor/StartOptions.ts"
+
+describe("the options of start", () => {
+  it("have defaults", () => {
+    expect(readStartOptions([])).toEqual({
+      _tag: "Run",
+      options: { tour: true, port: defaultPort, dataDir: defaultDataDir }
+    })
+  })
+
+  it.each([
+    ["as they are", ["--no-tour", "--port", "0", "--data", "here"]],
+    ["joined by =", ["--no-tour", "--port=0", "--data=here"]],
+    ["behind the -- of a package runner", ["--", "--no-tour", "--port", "0", "--data", "here"]]
+  ])("are read %s", (_name, args) => {
+    expect(readStartOptions(args)).toEqual({
+      _tag: "Run",
+      options: { tour: false, port: 0, dataDir: resolve("here") }
+    })
+  })
+
+  it("give way to help", () => {
+    expect(readStartOptions(["--port", "9", "--help"])).toEqual({ _tag: "Help" })
+    expect(readTourOptions(["-h"])).toEqual({ _tag: "Help" })
+  })
+
+  it.each([
+    [["--tour"]],
+    [["here"]],
+    [["--", "--", "--no-tour"]],
+    [["--port"]],
+    [["--port", ""]],
+    [["--port", "65536"]],
+    [["--port", "-1"]],
+    [["--port", "1e3"]],
+    [["--no-tour=yes"]],
+    [["--data", ""]],
+    [["--data"]]
+  ])("are refused when they are wrong: %j", (args) => {
+    const { _tag, ...rest } = readStartOptions(args)
+    expect(_tag).toBe("Misused")
+    expect(rest).toEqual({ message: expect.stringMatching(/\w/) })
+  })
+})
+
+describe("the options of tour", () => {
+  it("are the data directory alone", () => {
+    expect(readTourOptions(["--data", "here"])).toEqual({ _tag: "Run", options: { dataDir: resolve("here") } })
+    expect(readTourOptions([])).toEqual({ _tag: "Run", options: { dataDir: defaultDataDir } })
+    expect(readTourOptions(["--port", "0"])._tag).toBe("Misused")
+  })
+})
