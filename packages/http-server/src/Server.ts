@@ -1,0 +1,64 @@
+import { NodeHttpServer } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import * as HttpEdge from "./edge/HttpEdge.ts"
+import { RateLimiting } from "./edge/RateLimiting.ts"
+import * as DiscoveryRoutes from "./handler/DiscoveryRoutes.ts"
+import * as EmailRoutes from "./handler/EmailRoutes.ts"
+import * as EventRoutes from "./handler/EventRoutes.ts"
+import * as HealthRoutes from "./handler/HealthRoutes.ts"
+import * as UnavailableRoutes from "./handler/UnavailableRoutes.ts"
+import { NodeServer } from "./NodeServer.ts"
+import * as RealtimeGateway from "./realtime/RealtimeGateway.ts"
+import { ServerSettings } from "./ServerSettings.ts"
+
+/** Longest part of a path that stands for an id; what is longer is no id. */
+const ID_LENGTH_LIMIT = 256
+
+const routes = Layer.mergeAll(
+  DiscoveryRoutes.layer,
+  EmailRoutes.layer,
+  EventRoutes.layer,
+  UnavailableRoutes.layer,
+  HealthRoutes.layer
+).pipe(Layer.provide(HttpEdge.layer))
+
+/** Paths are told apart to the letter, as the catalog writes them. */
+const application = HttpRouter.serve(routes, {
+  disableLogger: true,
+  disableListenLog: true,
+  routerConfig: {
+    caseSensitive: true,
+    ignoreTrailingSlash: false,
+    ignoreDuplicateSlashes: false,
+    maxParamLength: ID_LENGTH_LIMIT
+  }
+}).pipe(Layer.provide(RateLimiting.layer))
+
+const listener = Layer.unwrap(
+  Effect.gen(function* () {
+    const server = yield* NodeServer
+    const { drainTimeout, host, port } = yield* ServerSettings
+    return NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: drainTimeout })
+  })
+)
+
+/** When the time to drain is over, whoever is still connected is cut off: idle clients do not hold a server up. */
+const cutOff = Layer.effectDiscard(
+  Effect.acquireRelease(NodeServer, (server) => Effect.sync(() => server.closeAllConnections()))
+)
+
+/**
+ * The whole server over the services of the core: it listens when it is built.
+ * When it is released, the sockets of the realtime gateway are ended first, then
+ * no new connection is taken, then requests under way get their time to finish.
+ */
+export const layer = RealtimeGateway.layer.pipe(
+  Layer.provideMerge(application),
+  Layer.provideMerge(cutOff),
+  Layer.provideMerge(listener),
+  Layer.provideMerge(NodeServer.layer)
+)
+
+/** Where the server listens. */
+export const address = Effect.map(HttpServer.HttpServer, (server) => server.address)

@@ -1,0 +1,30 @@
+import type { Environment } from "@agentos/api"
+import type { Capabilities } from "@agentos/core"
+import { Context, type Duration } from "effect"
+import type { IpNetwork } from "effect/net"
+
+/** How many requests one client may make: `burst` at once, and `perSecond` in the long run. */
+export interface RateLimit {
+  readonly burst: number
+  readonly perSecond: number
+}
+
+/** What the HTTP server is told about itself. */
+export class ServerSettings extends Context.Service<
+  ServerSettings,
+  {
+    readonly environment: Environment
+    readonly host: string
+    /** 0 takes a free one. */
+    readonly port: number
+    /** Where clients reach it: scheme and authority, without a slash at the end. */
+    readonly publicUrl: string
+    readonly capabilities: Capabilities
+    /** Null where nothing is limited. */
+    readonly rateLimit: RateLimit | null
+    /** Whose X-Forwarded-For is believed. */
+    readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+    /** For how long requests under way may go on once the server stops. */
+    readonly drainTimeout: Duration.Duration
+  }
+>()("@agentos/http-server/ServerSettings") {}

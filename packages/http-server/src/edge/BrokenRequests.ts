@@ -1,0 +1,58 @@
+import { HeadersTooLarge, RequestTimedOut, toWireError, UriTooLong } from "@agentos/api"
+import { InvalidRequest } from "@agentos/core"
+import { randomUUID } from "node:crypto"
+import { STATUS_CODES } from "node:http"
+import type { Duplex } from "node:stream"
+import { HEADERS_LIMIT_BYTES, TARGET_LIMIT_BYTES } from "./RequestLimits.ts"
+import { COMMON_HEADERS } from "./ResponseHeaders.ts"
+
+/** What Node says of a request that it could not read. */
+export interface ReadingError extends Error {
+  readonly code?: string
+  /** The bytes in which it gave up. */
+  readonly rawPacket?: Uint8Array
+}
+
+const notHttp = new InvalidRequest({ message: "The request is not well-formed HTTP/1.1", issues: [] })
+
+/** Whether the first line alone is already longer than a target may be. */
+const isTargetTooLong = (packet: Uint8Array | undefined): boolean => {
+  const lineEnd = packet?.indexOf(0x0a) ?? 0
+  return lineEnd === -1 || lineEnd > TARGET_LIMIT_BYTES
+}
+
+const apiErrorOf = ({ code, rawPacket }: ReadingError) => {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return isTargetTooLong(rawPacket)
+        ? new UriTooLong({ limitBytes: TARGET_LIMIT_BYTES })
+        : new HeadersTooLarge({ limitBytes: HEADERS_LIMIT_BYTES })
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new RequestTimedOut()
+    default:
+      return notHttp
+  }
+}
+
+/**
+ * Answers a request that never became one, in the envelope like all others, and
+ * ends its connection: nobody can tell where a next request on it would begin.
+ */
+export const answerBrokenRequest = (error: ReadingError, socket: Duplex): void => {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const requestId = randomUUID()
+  const { body, headers, status } = toWireError(apiErrorOf(error), { requestId, method: "", path: "", entry: null })
+  const text = JSON.stringify(body)
+  const head = Object.entries({
+    ...COMMON_HEADERS,
+    ...headers,
+    connection: "close",
+    "content-type": "application/json",
+    "content-length": `${Buffer.byteLength(text)}`,
+    "x-request-id": requestId
+  }).map(([name, value]) => `${name}: ${value}`)
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head, "", text].join("\r\n"))
+}

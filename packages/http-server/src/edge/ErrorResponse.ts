@@ -1,0 +1,20 @@
+import { type ApiError, toWireError } from "@agentos/api"
+import type { CatalogEntry } from "@agentos/core"
+import { Effect } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { pathOf } from "./RequestLimits.ts"
+import { RequestRecord } from "./RequestRecord.ts"
+
+/** The answer to a request that failed, for an operation or for none. */
+export const errorResponse = Effect.fnUntraced(function* (error: ApiError, entry: CatalogEntry | null) {
+  const { method, url } = yield* HttpServerRequest.HttpServerRequest
+  const record = yield* RequestRecord
+  const { body, headers, status } = toWireError(error, {
+    requestId: record.requestId,
+    method,
+    path: pathOf(url),
+    entry
+  })
+  record.code = body.error.code
+  return HttpServerResponse.jsonUnsafe(body, { status, headers })
+})

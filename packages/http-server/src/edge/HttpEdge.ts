@@ -1,0 +1,102 @@
+import { InternalError, LIVE_PATH, MethodNotAllowed, READY_PATH, type RequestError, RouteUnknown } from "@agentos/api"
+import { Uuid } from "@agentos/core"
+import { Cause, Clock, Effect, Option } from "effect"
+import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ServerSettings } from "../ServerSettings.ts"
+import { logAccess } from "./AccessLog.ts"
+import { errorResponse } from "./ErrorResponse.ts"
+import { RateLimiting } from "./RateLimiting.ts"
+import { headerFlaw, pathOf } from "./RequestLimits.ts"
+import { RequestRecord } from "./RequestRecord.ts"
+import { commonHeaders, preflightHeaders } from "./ResponseHeaders.ts"
+import { allowedMethods, entryAt } from "./RouteTable.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+/** Those who watch over the server are never told to come back later. */
+const isHealthCheck = (request: Request): boolean => request.url === LIVE_PATH || request.url === READY_PATH
+
+/** What is at no route: an unknown path (or an id in it that is none), or a method that its path does not take. */
+const answerWithoutRoute = (request: Request) => {
+  const path = pathOf(request.url)
+  const allowed = allowedMethods(path)
+  return errorResponse(
+    allowed.length === 0 || allowed.includes(request.method)
+      ? new RouteUnknown({ path: path.slice(0, PATH_SHOWN) })
+      : new MethodNotAllowed({ method: request.method, path, allowed }),
+    null
+  )
+}
+const PATH_SHOWN = 200
+
+const answerOptions = (request: Request) => {
+  const allowed = request.url === "*" ? ["GET", "HEAD", "POST", "OPTIONS"] : allowedMethods(pathOf(request.url))
+  return allowed.length === 0
+    ? answerWithoutRoute(request)
+    : Effect.succeed(HttpServerResponse.empty({ status: 204, headers: preflightHeaders(allowed) }))
+}
+
+const isRouteNotFound = (error: unknown): boolean =>
+  HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
+
+/** What no part of the application has foreseen. The cause goes to the log, and nothing of it to the client. */
+const answerFailure = (request: Request) => (cause: Cause.Cause<unknown>) => {
+  if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+  const failure = Cause.squash(cause)
+  if (isRouteNotFound(failure)) return answerWithoutRoute(request)
+  const withPayment = request.headers["payment-signature"] !== undefined
+  return Effect.andThen(
+    Effect.logError("a request failed", cause),
+    errorResponse(new InternalError({ withPayment }), null)
+  )
+}
+
+/**
+ * What surrounds every request: its id, the limits of its size and number, the
+ * envelope for whatever went wrong, the headers of all answers, and a log line.
+ */
+export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
+  Effect.gen(function* () {
+    const settings = yield* ServerSettings
+    const { limitAddress } = yield* RateLimiting
+    const headers = commonHeaders(settings.publicUrl)
+
+    return (app) =>
+      Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const startedAt = yield* Clock.currentTimeMillis
+        const record: RequestRecord["Service"] = { requestId: yield* Uuid.next }
+
+        const refuse = (error: RequestError) => errorResponse(error, entryAt(request.method, pathOf(request.url)))
+
+        const answer = Effect.suspend(() => {
+          const flaw = headerFlaw(request)
+          if (flaw !== undefined) return refuse(flaw)
+          if (isHealthCheck(request)) return app
+          return limitAddress(request.remoteAddress).pipe(
+            Effect.matchEffect({
+              onFailure: refuse,
+              onSuccess: () => (request.method === "OPTIONS" ? answerOptions(request) : app)
+            })
+          )
+        })
+
+        return yield* answer.pipe(
+          Effect.catchCause(answerFailure(request)),
+          Effect.map((response) =>
+            HttpServerResponse.setHeaders(response, {
+              "x-request-id": record.requestId,
+              ...headers,
+              ...response.headers
+            })
+          ),
+          Effect.onExit((exit) =>
+            logAccess(request, record, startedAt, exit._tag === "Success" ? Option.some(exit.value) : Option.none())
+          ),
+          Effect.annotateLogs("requestId", record.requestId),
+          Effect.provideService(RequestRecord, record)
+        )
+      })
+  }),
+  { global: true }
+)

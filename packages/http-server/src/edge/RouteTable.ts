@@ -1,0 +1,50 @@
+import {
+  DOCS_PATH,
+  LIVE_PATH,
+  LLMS_PATH,
+  OPENAPI_PATH,
+  type Operation,
+  OPERATIONS,
+  READY_PATH,
+  REALTIME_PATH
+} from "@agentos/api"
+import type { CatalogEntry } from "@agentos/core"
+
+interface Row {
+  readonly path: RegExp
+  readonly methods: ReadonlyArray<string>
+  readonly entries: ReadonlyArray<CatalogEntry>
+}
+
+const operations: ReadonlyArray<Operation> = Object.values(OPERATIONS)
+const DOCUMENTS = [OPENAPI_PATH, LLMS_PATH, DOCS_PATH, LIVE_PATH, READY_PATH, REALTIME_PATH]
+
+const row = (path: string, entries: ReadonlyArray<CatalogEntry>): Row => {
+  const isRead = entries.length === 0 || entries.some(({ method }) => method === "GET")
+  const isCalled = entries.some(({ method }) => method === "POST")
+  return {
+    path: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+    methods: [...(isRead ? ["GET", "HEAD"] : []), ...(isCalled ? ["POST"] : []), "OPTIONS"],
+    entries
+  }
+}
+
+/** Every path that something is at. No two of them match the same one. */
+const TABLE: ReadonlyArray<Row> = [
+  ...[
+    ...Map.groupBy(
+      operations.map(({ entry }) => entry),
+      ({ path }) => path
+    )
+  ].map(([path, entries]) => row(path, entries)),
+  ...DOCUMENTS.map((path) => row(path, []))
+]
+
+const find = (path: string): Row | undefined => TABLE.find((candidate) => candidate.path.test(path))
+
+/** The methods that a path takes, as in an Allow header; none where nothing is. */
+export const allowedMethods = (path: string): ReadonlyArray<string> => find(path)?.methods ?? []
+
+/** The catalog's entry of the operation that a request is for; null when it is for none. */
+export const entryAt = (method: string, path: string): CatalogEntry | null =>
+  find(path)?.entries.find((entry) => entry.method === method) ?? null

@@ -1,0 +1,63 @@
+import { API_NAME, API_VERSION, DOCS_PATH, LLMS_PATH, OPENAPI_PATH } from "@agentos/api"
+import { basicSections } from "./BasicSections.ts"
+import { errorSections } from "./ErrorSections.ts"
+import { escapeHtml, type GuideSection, sectionToHtml, sectionToMarkdown } from "./GuideBlock.ts"
+import type { GuideContext } from "./GuideContext.ts"
+import { serviceSections } from "./ServiceSections.ts"
+
+const SUMMARY = "Real mailboxes and telephone numbers for agents, paid per call in USDT through x402."
+
+/** Every section of the guide, in the order in which it is read. */
+export const guideSections = (context: GuideContext): ReadonlyArray<GuideSection> => [
+  ...basicSections(context),
+  ...serviceSections(context),
+  ...errorSections
+]
+
+/** The guide for agents: Markdown, after the llms.txt convention (https://llmstxt.org). */
+export const agentGuide = (context: GuideContext): string =>
+  [
+    `# ${API_NAME}`,
+    `> ${SUMMARY} Base URL ${context.publicUrl}, contract version ${API_VERSION}. Contract: ${OPENAPI_PATH}. The same guide for people: ${DOCS_PATH}.`,
+    ...guideSections(context).map(sectionToMarkdown),
+    ""
+  ].join("\n\n")
+
+const STYLE = `
+:root{color-scheme:light dark;--line:#8884;--soft:#8881}
+body{font:16px/1.6 system-ui,sans-serif;max-width:56rem;margin:0 auto;padding:2rem 1rem}
+h1,h2{line-height:1.2}h2{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line)}
+code,pre{font:14px/1.5 ui-monospace,monospace;background:var(--soft);border-radius:4px}
+code{padding:.1em .3em;overflow-wrap:anywhere}pre{padding:1rem;overflow-x:auto}pre code{padding:0;background:none}
+.wide{overflow-x:auto}table{border-collapse:collapse;width:100%}
+td,th{text-align:left;vertical-align:top;padding:.4rem .6rem;border-bottom:1px solid var(--line)}
+nav ul{columns:3 12rem;padding-left:1.2rem}
+`
+
+/** The guide for people: one page, with every section under its anchor. */
+export const docsPage = (context: GuideContext): string => {
+  const sections = guideSections(context)
+  const contents = sections
+    .map(({ anchor, title }) => `<li><a href="#${anchor}">${escapeHtml(title)}</a></li>`)
+    .join("")
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${API_NAME}</title>
+<meta name="description" content="${escapeHtml(SUMMARY)}">
+<style>${STYLE}</style>
+</head>
+<body>
+<header><h1>${API_NAME}</h1><p>${escapeHtml(SUMMARY)}</p>
+<p>Contract version ${API_VERSION}: <a href="${OPENAPI_PATH}">OpenAPI 3.1</a>. For agents: <a href="${LLMS_PATH}">llms.txt</a>.</p></header>
+<nav aria-label="Contents"><ul>${contents}</ul></nav>
+<main>${sections.map(sectionToHtml).join("\n")}</main>
+</body>
+</html>
+`
+}
+
+/** The style of the page, for the policy that lets it through and nothing else. */
+export const DOCS_STYLE = STYLE

@@ -1,0 +1,40 @@
+import { Effect } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { createHash } from "node:crypto"
+
+/** Clients may keep a document for a while, and ask then whether it has changed. */
+const CACHE_CONTROL = "public, max-age=300"
+const TAG_LENGTH = 22
+
+/** The entity tag of a text: its hash. */
+export const entityTag = (text: string): string =>
+  `"${createHash("sha256").update(text).digest("base64url").slice(0, TAG_LENGTH)}"`
+
+/** RFC 9110, section 13.1.2: the comparison is weak. */
+const isCurrent = (ifNoneMatch: string | undefined, tag: string): boolean =>
+  ifNoneMatch
+    ?.split(",")
+    .map((candidate) => candidate.trim().replace(/^W\//, ""))
+    .some((candidate) => candidate === "*" || candidate === tag.replace(/^W\//, "")) ?? false
+
+/** The answer, or that the client has it already. */
+export const unlessCurrent = <E, R>(
+  headers: Readonly<Record<string, string>> & { readonly etag: string },
+  response: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpServerRequest.HttpServerRequest> =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    isCurrent(request.headers["if-none-match"], headers.etag)
+      ? Effect.succeed(HttpServerResponse.empty({ status: 304, headers }))
+      : response
+  )
+
+/** A document that is made once, when the server starts, and given to whoever asks. */
+export const preparedDocument = (
+  text: string,
+  contentType: string,
+  extra: Readonly<Record<string, string>> = {}
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> => {
+  const headers = { etag: entityTag(text), "cache-control": CACHE_CONTROL, ...extra }
+  const bytes = new TextEncoder().encode(text)
+  return unlessCurrent(headers, Effect.succeed(HttpServerResponse.uint8Array(bytes, { contentType, headers })))
+}

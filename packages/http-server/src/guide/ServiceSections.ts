@@ -1,0 +1,117 @@
+import { REALTIME_PATH } from "@agentos/api"
+import { BODY_LIMIT_BYTES, isAvailable, RECIPIENT_LIMIT, SUBJECT_LIMIT } from "@agentos/core"
+import type { GuideBlock, GuideSection } from "./GuideBlock.ts"
+import { type GuideContext, priceText, servicesAt } from "./GuideContext.ts"
+
+/** What the catalog says of the services of a section. */
+const services = (anchor: string, { capabilities }: GuideContext): ReadonlyArray<GuideBlock> =>
+  servicesAt(anchor).flatMap((entry): ReadonlyArray<GuideBlock> => [
+    {
+      text: `\`${entry.method} ${entry.path}\` (\`${entry.serviceId}\`, ${priceText(entry)})${isAvailable(entry, capabilities) ? "" : ", not available on this server"}: ${entry.purpose}`
+    },
+    ...(entry.inputs.length === 0
+      ? []
+      : [
+          {
+            points: entry.inputs.map(
+              ({ description, in: place, name, required }) =>
+                `\`${name}\` (${place}, ${required ? "required" : "optional"}): ${description}`
+            )
+          }
+        ])
+  ])
+
+const MIB = 1024 * 1024
+
+const email = (context: GuideContext): ReadonlyArray<GuideSection> => [
+  {
+    anchor: "mailboxes",
+    title: "Mailboxes",
+    blocks: [
+      ...services("mailboxes", context),
+      {
+        text: "Local parts are folded to lower case; names of operators (postmaster, abuse, admin, …) are reserved. Mail to a plus-tag (`ada+news@…`) reaches the mailbox itself. A local part stays with the wallet that first had it, for ever: after a deletion nobody else gets your mail."
+      }
+    ]
+  },
+  {
+    anchor: "sending",
+    title: "Sending",
+    blocks: [
+      ...services("sending", context),
+      {
+        points: [
+          `At most ${RECIPIENT_LIMIT} recipients in to, cc and bcc together; a subject of ${SUBJECT_LIMIT} characters; text and html of ${BODY_LIMIT_BYTES / MIB} MiB each.`,
+          "The answer has the outcome for each recipient: some may have been refused while others were taken.",
+          "An address that bounced for good, or complained, is suppressed for you: it is refused with 400 before anything is charged.",
+          "A message has one Message-ID in every attempt. When a connection breaks right after the message was handed over, it is sent again under that id, by which receivers drop the copy."
+        ]
+      }
+    ]
+  },
+  {
+    anchor: "reading",
+    title: "Reading",
+    blocks: [
+      ...services("reading", context),
+      {
+        text: "Lists are newest first and leave out bodies; `messageId` gives one message whole. Do not poll for mail: `email.received` events tell you of it (see Events). What a message says of its sender is a claim; `authentication` has what SPF, DKIM and DMARC found."
+      }
+    ]
+  }
+]
+
+const phone = (context: GuideContext): ReadonlyArray<GuideSection> => [
+  { anchor: "numbers", title: "Numbers", blocks: services("numbers", context) },
+  { anchor: "calls", title: "Calls", blocks: services("calls", context) },
+  { anchor: "inbound-minutes", title: "Inbound minutes", blocks: services("inbound-minutes", context) }
+]
+
+const events = (context: GuideContext): ReadonlyArray<GuideSection> => [
+  {
+    anchor: "events",
+    title: "Events",
+    blocks: [
+      {
+        text: "What happens to you, such as mail that arrives, is kept as an event until you acknowledge it: at least once, in order, for 30 days. Get them over the WebSocket, or read them by REST; acknowledge each once you have handled it durably."
+      },
+      ...services("events", context),
+      {
+        text: "`GET /api/v1/events?limit=100` shows what waits, oldest first, and takes nothing from a socket. `POST /api/v1/events/{eventId}/acknowledge` is the older form of `events.ack`. The payload of `email.received` has mailboxId, emailId (read the message with it), from, subject and receivedAt; never the body."
+      }
+    ]
+  },
+  {
+    anchor: "realtime",
+    title: "Realtime",
+    blocks: [
+      ...services("realtime", context),
+      {
+        steps: [
+          "Get a credential: `data.realtime` has token, expiresAt and websocketUrl.",
+          `Connect to websocketUrl (\`${REALTIME_PATH}\`), and within 5 seconds send \`{"type":"session.authenticate","token":"…"}\`. Add \`"mode":"observe"\` to watch without taking anything.`,
+          "The server sends session.ready, then an event.delivery for each event that waits, in order, then session.replay.complete, then new ones as they happen.",
+          'Send `{"type":"event.ack","eventId":"…","deliveryId":"…"}` after you have handled one. The answer is event.acknowledged; or event.ack_stale when the delivery\'s lease was lost, and the event will come again.',
+          "At most 64 deliveries are unacknowledged at a time. Answer pings; a session that goes away gives its events back at once."
+        ]
+      },
+      {
+        text: "Close codes: 4400 a message that is none, 4401 not authenticated or revoked, 4408 reading too slowly, 1012 the server restarts: connect again. When a socket breaks over an acknowledgement, use `POST /api/v1/events/ack`; again is as good as once."
+      }
+    ]
+  }
+]
+
+const domains = (context: GuideContext): GuideSection => ({
+  anchor: "domains",
+  title: "Domains",
+  blocks: services("domains", context)
+})
+
+/** One section for each part of the catalog. */
+export const serviceSections = (context: GuideContext): ReadonlyArray<GuideSection> => [
+  ...email(context),
+  ...events(context),
+  ...phone(context),
+  domains(context)
+]

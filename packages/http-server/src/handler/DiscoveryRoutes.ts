@@ -1,0 +1,64 @@
+import {
+  apiDescription,
+  DOCS_PATH,
+  LLMS_PATH,
+  OPENAPI_PATH,
+  openApiDocument,
+  type Operation,
+  OPERATIONS,
+  toServiceRecord
+} from "@agentos/api"
+import { ResourceNotFound, SERVICES } from "@agentos/core"
+import { Effect } from "effect"
+import { HttpRouter } from "effect/http"
+import { createHash } from "node:crypto"
+import { agentGuide, DOCS_STYLE, docsPage } from "../guide/Guide.ts"
+import { entityTag, preparedDocument, unlessCurrent } from "../guide/PreparedDocument.ts"
+import { publicRoute } from "../operation/FreeRoute.ts"
+import { preparedResponse } from "../operation/SuccessResponse.ts"
+import { ServerSettings } from "../ServerSettings.ts"
+
+/** Data that are the same for everybody as long as the server runs. The envelope around them is not: it has the requestId. */
+const prepared = (operation: Operation, data: unknown) => {
+  const json = JSON.stringify(data)
+  const headers = { etag: `W/${entityTag(json)}`, "cache-control": "no-cache" }
+  return unlessCurrent(headers, preparedResponse(operation, json, headers))
+}
+
+/** The page runs nothing and loads nothing; its one style is known by its hash. */
+const docsPolicy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(DOCS_STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+
+/** What anybody may read: the catalog, the contract and the guides, made once. */
+export const layer = HttpRouter.addAll(
+  Effect.gen(function* () {
+    const { capabilities, environment, publicUrl } = yield* ServerSettings
+    const records = SERVICES.map((entry) => toServiceRecord(entry, capabilities))
+    const description = prepared(OPERATIONS.describeApi, apiDescription(environment, capabilities))
+    const catalog = prepared(OPERATIONS.listServices, { items: records })
+    const services = new Map<string, typeof catalog>(
+      records.map((service) => [service.serviceId, prepared(OPERATIONS.getService, { service })])
+    )
+    const guide = { capabilities, environment, publicUrl }
+
+    return [
+      publicRoute(OPERATIONS.describeApi, () => description),
+      publicRoute(OPERATIONS.listServices, () => catalog),
+      publicRoute(
+        OPERATIONS.getService,
+        ({ params: { serviceId } }) =>
+          services.get(serviceId) ?? Effect.fail(new ResourceNotFound({ kind: "service", id: serviceId }))
+      ),
+      HttpRouter.route(
+        "GET",
+        OPENAPI_PATH,
+        preparedDocument(`${JSON.stringify(openApiDocument(publicUrl), null, 2)}\n`, "application/json")
+      ),
+      HttpRouter.route("GET", LLMS_PATH, preparedDocument(agentGuide(guide), "text/plain; charset=utf-8")),
+      HttpRouter.route(
+        "GET",
+        DOCS_PATH,
+        preparedDocument(docsPage(guide), "text/html; charset=utf-8", { "content-security-policy": docsPolicy })
+      )
+    ] as const
+  })
+)

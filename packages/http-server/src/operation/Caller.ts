@@ -1,0 +1,46 @@
+import { OnboardingRequired } from "@agentos/api"
+import {
+  type Capabilities,
+  type CatalogEntry,
+  CredentialRefused,
+  Credentials,
+  onboardingService,
+  type Tenant,
+  type WrongCredential
+} from "@agentos/core"
+import { Effect, Redacted } from "effect"
+import { HttpServerRequest } from "effect/http"
+
+/** Why a caller is not let in. */
+export type CallerError = OnboardingRequired | CredentialRefused | WrongCredential
+
+/** RFC 6750, section 2.1; the scheme is case-insensitive (RFC 9110, section 11.1). */
+const BEARER = /^bearer +(\S+)$/i
+
+const malformed = new CredentialRefused({
+  message: "The Authorization header is not of the form Bearer <ACCESS_TOKEN>."
+})
+
+const openToken = Effect.fnUntraced(function* (authorization: string) {
+  const token = BEARER.exec(authorization)?.[1]
+  if (token === undefined) return yield* malformed
+  const credentials = yield* Credentials
+  return yield* credentials.authenticate(Redacted.make(token))
+})
+
+/** The tenant whose token came with the request, for an operation that needs one. */
+export const requireTenant = (
+  entry: CatalogEntry,
+  capabilities: Capabilities
+): Effect.Effect<Tenant, CallerError, Credentials | HttpServerRequest.HttpServerRequest> =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }): Effect.Effect<Tenant, CallerError, Credentials> =>
+    headers["authorization"] === undefined
+      ? Effect.fail(new OnboardingRequired({ startWith: onboardingService(entry, capabilities).serviceId }))
+      : openToken(headers["authorization"])
+  )
+
+/** The tenant whose token came with the request, if one came, for an operation that needs none. */
+export const findTenant: Effect.Effect<Tenant | null, CallerError, Credentials | HttpServerRequest.HttpServerRequest> =
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+    headers["authorization"] === undefined ? Effect.succeed(null) : openToken(headers["authorization"])
+  )

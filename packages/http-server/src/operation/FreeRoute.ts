@@ -1,0 +1,69 @@
+import type { ApiError, Operation } from "@agentos/api"
+import type { OperationName, Tenant } from "@agentos/core"
+import { Effect, type Schema } from "effect"
+import type { HttpServerResponse } from "effect/http"
+import { RateLimiting } from "../edge/RateLimiting.ts"
+import { RequestRecord } from "../edge/RequestRecord.ts"
+import { ServerSettings } from "../ServerSettings.ts"
+import { requireTenant } from "./Caller.ts"
+import { inputDecoder, type OperationInput, operationRoute, requireAvailable } from "./OperationRoute.ts"
+import { NO_BODY, readBody } from "./RequestBody.ts"
+import { successResponse } from "./SuccessResponse.ts"
+
+type AnyCodec = Schema.Codec<unknown, unknown>
+
+/** A free operation of a tenant: the service must be there, then the token, then the input; then comes the domain. */
+export const tenantRoute = <
+  Name extends OperationName,
+  Params extends AnyCodec,
+  Query extends AnyCodec,
+  Payload extends AnyCodec,
+  Data extends AnyCodec,
+  R
+>(
+  operation: Operation<Name, Params, Query, Payload, Data>,
+  handle: (
+    tenant: Tenant,
+    input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]>
+  ) => Effect.Effect<Data["Encoded"], ApiError, R>
+) => {
+  const { entry } = operation
+  const decode = inputDecoder(operation)
+  return operationRoute(
+    operation,
+    Effect.gen(function* () {
+      const { capabilities } = yield* ServerSettings
+      yield* requireAvailable(entry)
+      const tenant = yield* requireTenant(entry, capabilities)
+      yield* admit(tenant)
+      const input = yield* decode(entry.method === "POST" ? yield* readBody : NO_BODY)
+      return yield* successResponse(operation, yield* handle(tenant, input))
+    })
+  )
+}
+
+/** An operation that anybody may read. */
+export const publicRoute = <
+  Name extends OperationName,
+  Params extends AnyCodec,
+  Query extends AnyCodec,
+  Payload extends AnyCodec,
+  Data extends AnyCodec,
+  R
+>(
+  operation: Operation<Name, Params, Query, Payload, Data>,
+  answer: (
+    input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]>
+  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>
+) => {
+  const decode = inputDecoder(operation)
+  return operationRoute(operation, Effect.flatMap(decode(NO_BODY), answer))
+}
+
+/** Notes whose request it is, and holds the tenant to its rate. */
+export const admit = Effect.fnUntraced(function* ({ tenantId }: Tenant) {
+  const record = yield* RequestRecord
+  const { limitTenant } = yield* RateLimiting
+  record.tenantId = tenantId
+  yield* limitTenant(tenantId)
+})

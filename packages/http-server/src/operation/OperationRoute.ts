@@ -1,0 +1,81 @@
+import { type ApiError, InternalError, type Operation, routerPath, ServiceUnavailable, takesBody } from "@agentos/api"
+import { type CatalogEntry, isAvailable, type OperationName } from "@agentos/core"
+import { Cause, Effect, Schema } from "effect"
+import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { errorResponse } from "../edge/ErrorResponse.ts"
+import { RequestRecord } from "../edge/RequestRecord.ts"
+import { ServerSettings } from "../ServerSettings.ts"
+import { decodeInput, parseBody } from "./Decoding.ts"
+import type { RequestBody } from "./RequestBody.ts"
+
+type AnyCodec = Schema.Codec<unknown, unknown>
+
+/** What a request says, decoded. */
+export interface OperationInput<Params, Query, Payload> {
+  readonly params: Params
+  readonly query: Query
+  readonly payload: Payload
+}
+
+/** Fails unless this server offers the operation. */
+export const requireAvailable = (entry: CatalogEntry): Effect.Effect<void, ServiceUnavailable, ServerSettings> =>
+  Effect.flatMap(ServerSettings, ({ capabilities }) =>
+    isAvailable(entry, capabilities)
+      ? Effect.void
+      : Effect.fail(new ServiceUnavailable({ ever: entry.capability !== "never" }))
+  )
+
+/** The decoder of all that a request to an operation says, made once. An operation that takes no body may be sent an empty object. */
+export const inputDecoder = <
+  Params extends AnyCodec,
+  Query extends AnyCodec,
+  Payload extends AnyCodec,
+  Data extends AnyCodec
+>(
+  operation: Operation<OperationName, Params, Query, Payload, Data>
+) => {
+  const decodeParams = decodeInput<Params["Type"]>(Schema.toCodecStringTree(operation.params))
+  const decodeQuery = decodeInput<Query["Type"]>(Schema.toCodecStringTree(operation.query))
+  const decodePayload = decodeInput<Payload["Type"]>(operation.payload)
+  return Effect.fnUntraced(function* ({ bytes }: RequestBody) {
+    const { params } = yield* HttpRouter.RouteContext
+    const search = yield* HttpServerRequest.ParsedSearchParams
+    const isLeftOut = bytes.length === 0 && !takesBody(operation)
+    const input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]> = {
+      params: yield* decodeParams(params),
+      query: yield* decodeQuery(search),
+      payload: yield* decodePayload(isLeftOut ? {} : yield* parseBody(bytes))
+    }
+    return input
+  })
+}
+
+/**
+ * The route of an operation: whatever it fails with becomes the answer of that
+ * operation, in which what became of a payment is said.
+ */
+export const operationRoute = <R>(
+  { entry, name }: Operation,
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>
+) =>
+  HttpRouter.route(
+    entry.method,
+    routerPath(entry),
+    Effect.gen(function* () {
+      const record = yield* RequestRecord
+      record.operation = name
+      return yield* handler.pipe(
+        Effect.catch((error) => errorResponse(error, entry)),
+        Effect.catchCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : failure(entry, cause)))
+      )
+    })
+  )
+
+const failure = Effect.fnUntraced(function* (entry: CatalogEntry, cause: Cause.Cause<never>) {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  yield* Effect.logError("an operation failed", cause)
+  return yield* errorResponse(
+    new InternalError({ withPayment: entry.price !== null && headers["payment-signature"] !== undefined }),
+    entry
+  )
+})

@@ -1,0 +1,36 @@
+import type { Operation } from "@agentos/api"
+import type { Answer } from "@agentos/core"
+import { Effect, Redacted } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { RequestRecord } from "../edge/RequestRecord.ts"
+
+const JSON_TYPE = "application/json"
+
+/** The success envelope around what an operation gives. */
+export const successResponse = ({ entry, status }: Operation, data: unknown) =>
+  Effect.map(RequestRecord, ({ requestId }) =>
+    HttpServerResponse.text(JSON.stringify({ data, requestId, guide: entry.guide }), {
+      status,
+      contentType: JSON_TYPE
+    })
+  )
+
+/** The success envelope around data that stand as JSON text already. */
+export const preparedResponse = ({ entry }: Operation, data: string, headers: Readonly<Record<string, string>>) =>
+  Effect.map(RequestRecord, ({ requestId }) =>
+    HttpServerResponse.text(`{"data":${data},"requestId":"${requestId}","guide":${JSON.stringify(entry.guide)}}`, {
+      headers,
+      contentType: JSON_TYPE
+    })
+  )
+
+/** The answer of a paid operation, with the bytes and headers that it has each time it is given. */
+export const paidResponse = (answer: Answer) =>
+  Effect.map(RequestRecord, (record) => {
+    if (record.requestId !== answer.requestId) record.repeats = answer.requestId
+    return HttpServerResponse.text(Redacted.value(answer.body), {
+      status: answer.created ? 201 : 200,
+      contentType: JSON_TYPE,
+      headers: { "x-request-id": answer.requestId, "payment-response": answer.receipt }
+    })
+  })

@@ -1,0 +1,183 @@
+import { CATALOG, type CatalogEntry } from "@agentos/core"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { readChallenge } from "../support/ScriptedRail.ts"
+import { call, callPaid, errorOf, fresh, freshWallet, newTenant, payFor } from "../support/TestClient.ts"
+import { startServer, type TestServer } from "../support/TestServer.ts"
+
+const MAILBOXES = "/api/v1/email/mailboxes"
+const UPDATE = "/api/v1/email/mailboxes/update"
+const UNKNOWN_ID = "019aa000-0000-7000-8000-000000000001"
+
+const entries: ReadonlyArray<CatalogEntry> = CATALOG
+const pathOf = (entry: CatalogEntry): string => entry.path.replaceAll(/\{\w+\}/g, UNKNOWN_ID)
+
+let server: TestServer
+let withoutEmail: TestServer
+beforeAll(async () => {
+  server = await startServer()
+  withoutEmail = await startServer({ capabilities: { email: false, phone: false } })
+})
+afterAll(async () => {
+  await server.stop()
+  await withoutEmail.stop()
+})
+
+describe("order of checks", () => {
+  it("answers 503 without a challenge for every service that is not there, whatever comes with the request", async () => {
+    for (const entry of entries.filter(({ capability }) => capability !== "always")) {
+      const requests = [{}, { token: "nonsense" }, ...(entry.method === "POST" ? [{ body: "not json" }] : [])]
+      for (const request of requests) {
+        const answer = await call(withoutEmail, entry.method, pathOf(entry), request)
+        assert.strictEqual(answer.status, 503, `${entry.operationId} ${JSON.stringify(request)}`)
+        assert.strictEqual(errorOf(answer).code, "SERVICE_UNAVAILABLE")
+        assert.isNull(answer.headers.get("payment-required"))
+      }
+    }
+  })
+
+  it("answers 428 for every bearer operation without a token, free or paid, before its input is looked at", async () => {
+    const there = entries.filter(
+      ({ authentication, capability }) => authentication === "bearer" && capability !== "phone"
+    )
+    assert.isAtLeast(there.length, 12)
+    for (const entry of there) {
+      const answer = await call(
+        server,
+        entry.method,
+        pathOf(entry),
+        entry.method === "POST" ? { body: "not json" } : {}
+      )
+      assert.strictEqual(answer.status, 428, entry.operationId)
+      const error = errorOf(answer)
+      assert.strictEqual(error.code, "ONBOARDING_REQUIRED")
+      assert.deepInclude(error.onboarding, {
+        serviceId: "email.mailbox.create",
+        method: "POST",
+        endpoint: MAILBOXES,
+        price: { amount: "0.25", asset: "USDT" }
+      })
+      assert.isNull(answer.headers.get("payment-required"))
+    }
+  })
+
+  it("answers 401 for a token that is malformed, unknown or of the other kind, before the input is looked at", async () => {
+    const { token } = await newTenant(server)
+    const realtime = await call(server, "GET", "/api/v1/events/realtime-token", { token })
+    const [, jwt = ""] = /"token":"([^"]+)"/.exec(realtime.text) ?? []
+    const rows = [
+      [{ authorization: "Bearer" }, "AUTH_REQUIRED"],
+      [{ authorization: "Basic abc" }, "AUTH_REQUIRED"],
+      [{ authorization: "Bearer at_v1_nonsense" }, "AUTH_REQUIRED"],
+      [{ authorization: `Bearer ${token.slice(0, -1)}` }, "AUTH_REQUIRED"],
+      [{ authorization: `Bearer ${token} ${token}` }, "AUTH_REQUIRED"],
+      [{ authorization: `Bearer ${jwt}` }, "INVALID_TOKEN"]
+    ] as const
+    for (const [headers, code] of rows) {
+      for (const path of [UPDATE, "/api/v1/events/list", MAILBOXES]) {
+        const answer = await call(server, "POST", path, { body: "not json", headers })
+        assert.strictEqual(answer.status, 401, `${path} ${headers.authorization}`)
+        assert.strictEqual(errorOf(answer).code, code)
+        assert.strictEqual(answer.headers.get("www-authenticate"), 'Bearer error="invalid_token"')
+      }
+    }
+    const lower = await call(server, "GET", "/api/v1/events", { headers: { authorization: `bearer ${token}` } })
+    assert.strictEqual(lower.status, 200)
+  })
+
+  it("checks input, then ownership, then state, and only then asks for payment", async () => {
+    const { mailboxId, token } = await newTenant(server)
+    const other = await newTenant(server)
+    const update = (body: unknown) => call(server, "POST", UPDATE, { body, token })
+    assert.strictEqual((await update({ mailboxId: 1 })).status, 400)
+    const missing = await update({ mailboxId: UNKNOWN_ID, active: true })
+    assert.strictEqual(missing.status, 404)
+    assert.deepStrictEqual(errorOf(missing).next, { method: "GET", path: "/api/v1/email/mailboxes/query" })
+    const foreign = await update({ mailboxId: other.mailboxId, active: true })
+    assert.strictEqual(foreign.status, 403)
+    assert.strictEqual(errorOf(foreign).code, "RESOURCE_NOT_OWNED")
+    assert.strictEqual((await update({ mailboxId })).status, 400)
+    const taken = await call(server, "POST", MAILBOXES, { body: { localPart: other.address.split("@")[0] } })
+    assert.strictEqual(taken.status, 409)
+    assert.strictEqual(errorOf(taken).code, "CONFLICT")
+    for (const answer of [missing, foreign, taken]) {
+      assert.isNull(answer.headers.get("payment-required"))
+      assert.strictEqual(errorOf(answer).paymentState, "none")
+      assert.include(errorOf(answer).message, "Nothing was charged")
+    }
+    assert.strictEqual((await update({ mailboxId, active: false })).status, 402)
+  })
+
+  it("asks for the payment of this very request", async () => {
+    const answer = await call(server, "POST", MAILBOXES, { body: { localPart: fresh("ask") } })
+    assert.strictEqual(answer.status, 402)
+    const error = errorOf(answer)
+    assert.strictEqual(error.code, "PAYMENT_REQUIRED")
+    assert.deepStrictEqual(error.next, { method: "POST", path: MAILBOXES })
+    assert.include(error.message, "0.25 USDT")
+    const { accepts, resource } = readChallenge(answer.headers.get("payment-required") ?? "")
+    assert.strictEqual(resource, `http://agentos.test${MAILBOXES}`)
+    assert.strictEqual(accepts[0]?.amount, "250000")
+    assert.property(accepts[0]?.extra, "binding")
+  })
+
+  it("answers an unpaid start-here request without a body with its challenge, and any other such request with 400", async () => {
+    const probe = await call(server, "POST", MAILBOXES)
+    assert.strictEqual(probe.status, 402)
+    assert.isNotNull(probe.headers.get("payment-required"))
+    assert.strictEqual((await call(server, "POST", MAILBOXES, { body: {} })).status, 400)
+    const headers = await payFor(server, MAILBOXES, {}, freshWallet())
+    const paid = await call(server, "POST", MAILBOXES, { headers })
+    assert.strictEqual(paid.status, 400)
+    const { token } = await newTenant(server)
+    assert.strictEqual((await call(server, "POST", UPDATE, { token })).status, 400)
+    assert.strictEqual((await call(server, "POST", MAILBOXES, { token })).status, 402)
+  })
+
+  it("answers what was paid for from its operation, although the resource is gone and the service is out", async () => {
+    const { mailboxId, token, wallet } = await newTenant(server)
+    const path = "/api/v1/email/mailboxes/delete"
+    const request = { body: { mailboxId }, token }
+    const headers = await payFor(server, path, request, wallet)
+    const first = await call(server, "POST", path, { ...request, headers })
+    assert.strictEqual(first.status, 200)
+    server.payments.outage.chain = true
+    server.payments.outage.verify = true
+    const again = await call(server, "POST", path, { ...request, headers })
+    server.payments.outage.chain = false
+    server.payments.outage.verify = false
+    assert.strictEqual(again.status, 200)
+    assert.strictEqual(again.text, first.text)
+    assert.strictEqual((await call(server, "POST", path, request)).status, 404)
+    assert.strictEqual((await call(server, "POST", path, { body: request.body, headers })).status, 428)
+  })
+
+  it("wants an Idempotency-Key beside a payment (400), and none beside a request for the challenge", async () => {
+    const body = { localPart: fresh("key") }
+    const { "payment-signature": signature } = await payFor(server, MAILBOXES, { body }, freshWallet())
+    for (const headers of [
+      { "payment-signature": signature },
+      { "payment-signature": signature, "idempotency-key": "" },
+      { "payment-signature": signature, "idempotency-key": "x".repeat(256) }
+    ]) {
+      const answer = await call(server, "POST", MAILBOXES, { body, headers })
+      assert.strictEqual(answer.status, 400)
+      assert.deepStrictEqual(
+        errorOf(answer).issues?.map(({ path }) => path),
+        ["Idempotency-Key"]
+      )
+    }
+    const headers = { "payment-signature": signature, "idempotency-key": "x".repeat(255) }
+    assert.strictEqual((await call(server, "POST", MAILBOXES, { body, headers })).status, 201)
+  })
+
+  it("lets a start-here request carry a token, whose wallet must pay", async () => {
+    const { token, wallet } = await newTenant(server)
+    const own = await callPaid(server, MAILBOXES, { body: { localPart: fresh("own") }, token }, wallet)
+    assert.strictEqual(own.status, 201)
+    assert.include(own.text, token)
+    const stranger = await callPaid(server, MAILBOXES, { body: { localPart: fresh("own") }, token }, freshWallet())
+    assert.strictEqual(stranger.status, 403)
+    assert.strictEqual(errorOf(stranger).code, "FORBIDDEN")
+    assert.strictEqual(errorOf(stranger).paymentState, "none")
+  })
+})

@@ -1,0 +1,205 @@
+import { OPERATIONS } from "@agentos/api"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { pay } from "../support/ScriptedRail.ts"
+import {
+  call,
+  callPaid,
+  dataOf,
+  errorOf,
+  fresh,
+  freshWallet,
+  newTenant,
+  payFor,
+  textAt
+} from "../support/TestClient.ts"
+import { startServer, type TestServer } from "../support/TestServer.ts"
+
+const MAILBOXES = "/api/v1/email/mailboxes"
+const UPDATE = "/api/v1/email/mailboxes/update"
+const SEND = "/api/v1/email/messages/send"
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server.stop())
+
+describe("paid operations", () => {
+  it("give a mailbox and the wallet's token, once, in the envelope and with a receipt", async () => {
+    const wallet = freshWallet()
+    const localPart = fresh("ada")
+    const request = { body: { localPart, displayName: "Ada" } }
+    const headers = await payFor(server, MAILBOXES, request, wallet)
+    const answer = await call(server, "POST", MAILBOXES, { ...request, headers })
+    assert.strictEqual(answer.status, 201)
+    assert.isNotNull(answer.headers.get("payment-response"))
+    assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+    assert.strictEqual(answer.headers.get("content-type"), "application/json")
+    const data = Schema.decodeUnknownSync(OPERATIONS.createMailbox.data)(dataOf(answer))
+    assert.strictEqual(data.mailbox.address, `${localPart}@agents.test`)
+    assert.match(data.authentication.accessToken, /^at_v1_[0-9A-Za-z]+$/)
+    const envelope = JSON.parse(answer.text) as { requestId: string; guide: string }
+    assert.strictEqual(envelope.requestId, answer.headers.get("x-request-id"))
+    assert.strictEqual(envelope.guide, "/docs#mailboxes")
+    assert.strictEqual(server.payments.transfers.get(wallet), 1)
+
+    const second = await callPaid(server, MAILBOXES, { body: { localPart: fresh("ada") } }, wallet)
+    assert.strictEqual(textAt(dataOf(second), "authentication", "accessToken"), data.authentication.accessToken)
+  })
+
+  it("give the same answer to the same request, byte for byte and header for header", async () => {
+    const wallet = freshWallet()
+    const request = { body: { localPart: fresh("same") } }
+    const headers = await payFor(server, MAILBOXES, request, wallet)
+    const first = await call(server, "POST", MAILBOXES, { ...request, headers })
+    const again = await call(server, "POST", MAILBOXES, { ...request, headers })
+    assert.strictEqual(again.status, 201)
+    assert.strictEqual(again.text, first.text)
+    for (const name of ["payment-response", "x-request-id", "content-type"]) {
+      assert.strictEqual(again.headers.get(name), first.headers.get(name))
+    }
+    assert.strictEqual(server.payments.transfers.get(wallet), 1)
+  })
+
+  it("happen once, however many copies of the request come at once", async () => {
+    const { mailboxId, token, wallet } = await newTenant(server)
+    const request = { body: { mailboxId, to: ["a@example.com"], subject: fresh("once"), text: "t" }, token }
+    const headers = await payFor(server, SEND, request, wallet)
+    const before = server.payments.transfers.get(wallet)
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => call(server, "POST", SEND, { ...request, headers }))
+    )
+    const done = answers.filter(({ status }) => status === 201)
+    assert.isAtLeast(done.length, 1)
+    assert.lengthOf(new Set(done.map(({ text }) => text)), 1)
+    for (const answer of answers.filter(({ status }) => status !== 201)) {
+      assert.strictEqual(answer.status, 409)
+      const error = errorOf(answer)
+      assert.strictEqual(error.code, "PAYMENT_PENDING")
+      assert.isTrue(error.retryable)
+      assert.deepStrictEqual(error.next, { method: "POST", path: SEND })
+      assert.isNotNull(answer.headers.get("retry-after"))
+    }
+    assert.lengthOf(
+      server.sent.filter(({ subject }) => subject === request.body.subject),
+      1
+    )
+    assert.strictEqual(server.payments.transfers.get(wallet), (before ?? 0) + 1)
+    const last = await call(server, "POST", SEND, { ...request, headers })
+    assert.strictEqual(last.text, done[0]?.text)
+  })
+
+  it("refuse a key or a payment that stands for something else (409)", async () => {
+    const wallet = freshWallet()
+    const request = { body: { localPart: fresh("one") } }
+    const headers = await payFor(server, MAILBOXES, request, wallet)
+    assert.strictEqual((await call(server, "POST", MAILBOXES, { ...request, headers })).status, 201)
+    const other = { body: { localPart: fresh("two") } }
+    const otherHeaders = await payFor(server, MAILBOXES, other, wallet)
+    const conflicts = [
+      await call(server, "POST", MAILBOXES, { ...other, headers }),
+      await call(server, "POST", MAILBOXES, { ...request, headers: { ...headers, "idempotency-key": fresh("k") } }),
+      await call(server, "POST", MAILBOXES, {
+        ...other,
+        headers: { ...otherHeaders, "idempotency-key": headers["idempotency-key"] }
+      })
+    ]
+    for (const answer of conflicts) {
+      assert.strictEqual(answer.status, 409)
+      assert.strictEqual(errorOf(answer).code, "IDEMPOTENCY_CONFLICT")
+      assert.strictEqual(errorOf(answer).paymentState, "settled")
+    }
+    assert.strictEqual(server.payments.transfers.get(wallet), 1)
+  })
+
+  it("refuse a payment that is none, or is for another request, with a challenge and the reason (402)", async () => {
+    const wallet = freshWallet()
+    const request = { body: { localPart: fresh("ref") } }
+    const challenge = (await call(server, "POST", MAILBOXES, request)).headers.get("payment-required") ?? ""
+    const foreign = await payFor(server, MAILBOXES, { body: { localPart: fresh("other") } }, wallet)
+    const key = { "idempotency-key": fresh("key") }
+    const refused = [
+      { ...key, "payment-signature": "nonsense" },
+      { ...key, "payment-signature": foreign["payment-signature"] },
+      { ...key, "payment-signature": pay(challenge, wallet, fresh("n"), true) }
+    ]
+    for (const headers of refused) {
+      const answer = await call(server, "POST", MAILBOXES, { ...request, headers })
+      assert.strictEqual(answer.status, 402)
+      assert.isNotNull(answer.headers.get("payment-required"))
+      assert.include(errorOf(answer).message, "The payment was not taken")
+      assert.strictEqual(errorOf(answer).paymentState, "none")
+    }
+    assert.isUndefined(server.payments.transfers.get(wallet))
+  })
+
+  it("say to wait while a settlement is not known, and never ask for another payment", async () => {
+    const wallet = freshWallet()
+    const request = { body: { localPart: fresh("lost") } }
+    const headers = await payFor(server, MAILBOXES, request, wallet)
+    server.payments.script.push("lose the answer")
+    server.payments.outage.verify = true
+    const unwell = await call(server, "POST", MAILBOXES, { ...request, headers })
+    server.payments.outage.verify = false
+    assert.strictEqual(unwell.status, 502)
+    assert.strictEqual(errorOf(unwell).code, "PROVIDER_TEMPORARY_FAILURE")
+    assert.strictEqual(errorOf(unwell).paymentState, "none")
+    assert.isNotNull(unwell.headers.get("retry-after"))
+    const settled = await call(server, "POST", MAILBOXES, { ...request, headers })
+    assert.strictEqual(settled.status, 201)
+    assert.strictEqual(server.payments.transfers.get(wallet), 1)
+  })
+
+  it("say what becomes of the money when the provider is unwell, or refuses for good (502)", async () => {
+    const { mailboxId, token, wallet } = await newTenant(server)
+    const request = { body: { mailboxId, to: ["a@example.com"], subject: fresh("down"), text: "t" }, token }
+    const headers = await payFor(server, SEND, request, wallet)
+    server.sendScript.push("Temporary")
+    const delayed = await call(server, "POST", SEND, { ...request, headers })
+    assert.strictEqual(delayed.status, 502)
+    assert.deepInclude(errorOf(delayed), {
+      code: "PROVIDER_TEMPORARY_FAILURE",
+      paymentState: "settled",
+      retryable: true
+    })
+    assert.strictEqual((await call(server, "POST", SEND, { ...request, headers })).status, 201)
+
+    const doomed = { ...request, body: { ...request.body, subject: fresh("no") } }
+    server.sendScript.push("Rejected")
+    const rejected = await callPaid(server, SEND, doomed, wallet)
+    assert.strictEqual(rejected.status, 502)
+    assert.deepInclude(errorOf(rejected), { code: "PROVIDER_REJECTED", paymentState: "refund_due", retryable: false })
+  })
+
+  it("update, delete and send as the contract says", async () => {
+    const { mailboxId, token, wallet } = await newTenant(server)
+    const updated = await callPaid(server, UPDATE, { body: { mailboxId, displayName: "Ada" }, token }, wallet)
+    assert.strictEqual(updated.status, 200)
+    assert.strictEqual(
+      Schema.decodeUnknownSync(OPERATIONS.updateMailbox.data)(dataOf(updated)).mailbox.displayName,
+      "Ada"
+    )
+
+    const body = { mailboxId, to: ["a@example.com"], cc: ["b@example.com"], subject: "Hello", text: "Hi" }
+    const sent = await callPaid(server, SEND, { body, token }, wallet)
+    assert.strictEqual(sent.status, 201)
+    const { message } = Schema.decodeUnknownSync(OPERATIONS.sendMessage.data)(dataOf(sent))
+    assert.strictEqual(message.text, "Hi")
+
+    const path = `/api/v1/email/messages/query?messageId=${message.messageId}`
+    const read = Schema.decodeUnknownSync(OPERATIONS.queryMessages.data)(
+      dataOf(await call(server, "GET", path, { token }))
+    )
+    assert.deepStrictEqual("message" in read ? read.message : undefined, message)
+
+    const deletion = { body: { mailboxId }, token }
+    const deleted = await callPaid(server, "/api/v1/email/mailboxes/delete", deletion, wallet)
+    assert.strictEqual(deleted.status, 200)
+    assert.deepInclude(Schema.decodeUnknownSync(OPERATIONS.deleteMailbox.data)(dataOf(deleted)), {
+      mailboxId,
+      deleted: true,
+      messagesDeleted: 1
+    })
+  })
+})

@@ -1,0 +1,140 @@
+import {
+  PaymentRail,
+  type PaymentProof,
+  type PaymentTerms,
+  ProofInvalid,
+  ProofMalformed,
+  ProviderError,
+  type SettleAnswer,
+  type Settlement
+} from "@agentos/core"
+import { Effect, Schema } from "effect"
+import { createHash } from "node:crypto"
+
+/** What the facilitator does with the next settlement. */
+export type SettleScript = "settle" | "refuse" | "lose the answer"
+
+/** A chain with one token, and a facilitator that does as it is told. */
+export interface ScriptedRail {
+  readonly rail: PaymentRail["Service"]
+  /** What the next settlements do, in order; `settle` when it runs out. */
+  readonly script: Array<SettleScript>
+  /** How many transfers to us the chain has seen, by payer. */
+  readonly transfers: ReadonlyMap<string, number>
+  /** What can't be reached. */
+  readonly outage: { verify: boolean; chain: boolean }
+}
+
+const TERMS = {
+  scheme: "exact",
+  network: "eip155:402402",
+  asset: "0x00000000000000000000000000000000000000a1",
+  payTo: "0x00000000000000000000000000000000000000b2",
+  maxTimeoutSeconds: 30,
+  extra: { name: "USDT0", version: "1" }
+} as const
+
+const Accepted = Schema.Struct({
+  scheme: Schema.String,
+  network: Schema.String,
+  asset: Schema.String,
+  amount: Schema.String,
+  payTo: Schema.String,
+  maxTimeoutSeconds: Schema.Int,
+  extra: Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Int]))
+})
+
+const Challenge = Schema.fromJsonString(
+  Schema.Struct({ error: Schema.NullOr(Schema.String), resource: Schema.String, accepts: Schema.Array(Accepted) })
+)
+
+const Payment = Schema.fromJsonString(
+  Schema.Struct({ payer: Schema.String, nonce: Schema.String, accepted: Accepted, forged: Schema.Boolean })
+)
+
+const toHeader = (text: string) => Buffer.from(text).toString("base64")
+const fromHeader = (header: string) => Buffer.from(header, "base64").toString()
+
+/** What a challenge says. */
+export const readChallenge = (header: string) => Schema.decodeSync(Challenge)(fromHeader(header))
+
+/** The header by which `payer` accepts the first terms of a challenge, with an authorization of its own. */
+export const pay = (challenge: string, payer: string, nonce: string, forged = false): string => {
+  const [accepted] = readChallenge(challenge).accepts
+  if (accepted === undefined) throw new Error("the challenge offers nothing")
+  return toHeader(Schema.encodeSync(Payment)({ payer, nonce, accepted, forged }))
+}
+
+const decode = (header: string): PaymentProof => {
+  const { accepted, forged, nonce, payer } = Schema.decodeSync(Payment)(fromHeader(header))
+  return {
+    digest: createHash("sha256").update(header).digest("hex"),
+    network: accepted.network,
+    asset: accepted.asset,
+    payer,
+    payTo: accepted.payTo,
+    value: BigInt(accepted.amount),
+    nonce,
+    validAfter: 0,
+    validBefore: 10_000_000_000,
+    accepted,
+    payload: forged ? "forged" : "{}"
+  }
+}
+
+export const make = (): ScriptedRail => {
+  const script: Array<SettleScript> = []
+  const transfers = new Map<string, number>()
+  const used = new Map<string, Settlement>()
+  const outage = { verify: false, chain: false }
+  let block = 1n
+
+  const unreachable = new ProviderError({ provider: "chain", reason: "Temporary", message: "The chain is unreachable" })
+  const transfer = (proof: PaymentProof) => {
+    if (used.has(proof.nonce)) return
+    used.set(proof.nonce, { _tag: "Paid", transaction: `0x${proof.nonce}`, block: ++block })
+    transfers.set(proof.payer, (transfers.get(proof.payer) ?? 0) + 1)
+  }
+  const settle = (proof: PaymentProof): SettleAnswer => {
+    switch (script.shift() ?? "settle") {
+      case "settle":
+        transfer(proof)
+        return { _tag: "Accepted", transaction: `0x${proof.nonce}` }
+      case "refuse":
+        return { _tag: "Refused", message: "the facilitator refuses" }
+      case "lose the answer":
+        transfer(proof)
+        return { _tag: "Unknown", message: "no answer" }
+    }
+  }
+  const unlessChainIsOut = <A>(read: () => A) =>
+    Effect.suspend(() => (outage.chain ? Effect.fail(unreachable) : Effect.succeed(read())))
+
+  const rail = PaymentRail.of({
+    terms: (amount): ReadonlyArray<PaymentTerms> => [{ ...TERMS, amount }],
+    encodeChallenge: ({ accepts, error, resource }) =>
+      toHeader(
+        Schema.encodeSync(Challenge)({
+          error: error ?? null,
+          resource: resource.url,
+          accepts: accepts.map((terms) => ({ ...terms, amount: terms.amount.toString() }))
+        })
+      ),
+    decodeProof: (header) =>
+      Effect.try({ try: () => decode(header), catch: () => new ProofMalformed({ message: "This is no payment" }) }),
+    authenticate: (proof) =>
+      proof.payload === "forged" ? Effect.fail(new ProofInvalid({ message: "Not signed by the payer" })) : Effect.void,
+    verify: (proof) =>
+      Effect.suspend((): Effect.Effect<void, ProofInvalid | ProviderError> => {
+        if (outage.verify) return Effect.fail(unreachable)
+        return used.has(proof.nonce) ? Effect.fail(new ProofInvalid({ message: "Nonce used" })) : Effect.void
+      }),
+    readNonce: (proof) => unlessChainIsOut(() => ({ used: used.has(proof.nonce), block })),
+    settle: (proof) => Effect.sync(() => settle(proof)),
+    findSettlement: (proof) =>
+      unlessChainIsOut(() => used.get(proof.nonce) ?? ({ _tag: "Unused", expired: false } as const)),
+    encodeReceipt: (receipt) => toHeader(`receipt ${receipt.transaction}`)
+  })
+
+  return { rail, script, transfers, outage }
+}

@@ -1,0 +1,106 @@
+import { ErrorEnvelope } from "@agentos/api"
+import { Schema } from "effect"
+import { connect } from "node:net"
+import { pay } from "./ScriptedRail.ts"
+import type { TestServer } from "./TestServer.ts"
+
+export interface TestAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+export interface TestRequest {
+  /** Sent as JSON, unless it is a text already. */
+  readonly body?: unknown
+  readonly token?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** One request, as any HTTP client would make it. */
+export const call = async (
+  { url }: Pick<TestServer, "url">,
+  method: string,
+  path: string,
+  { body, headers, token }: TestRequest = {}
+): Promise<TestAnswer> => {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...headers
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
+  })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+/** Bytes on a connection of their own, and all that comes back until the server ends it. */
+export const rawCall = ({ port }: TestServer, ...parts: ReadonlyArray<string | Uint8Array>): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1")
+    const received: Array<Buffer> = []
+    socket.on("data", (chunk: Buffer) => received.push(chunk))
+    socket.on("error", reject)
+    socket.on("close", () => resolve(Buffer.concat(received).toString()))
+    for (const part of parts) socket.write(part)
+  })
+
+const decodeError = Schema.decodeUnknownSync(Schema.fromJsonString(ErrorEnvelope), { onExcessProperty: "error" })
+
+/** The error of an answer, which must be in the envelope and carry the request's id. */
+export const errorOf = (answer: TestAnswer) => {
+  const { error } = decodeError(answer.text)
+  if (error.requestId !== answer.headers.get("x-request-id")) throw new Error("another requestId in the header")
+  return error
+}
+
+const Data = Schema.fromJsonString(
+  Schema.Struct({ data: Schema.Record(Schema.String, Schema.Json), requestId: Schema.String, guide: Schema.String })
+)
+
+/** `data` of an answer, which must be a success in the envelope. */
+export const dataOf = (answer: TestAnswer) => Schema.decodeUnknownSync(Data)(answer.text).data
+
+/** What `at` says in nested data, as a text. */
+export const textAt = (json: Schema.Json | undefined, ...at: ReadonlyArray<string>): string => {
+  const [key, ...rest] = at
+  if (key === undefined) {
+    if (typeof json !== "string") throw new Error(`not a text: ${JSON.stringify(json)}`)
+    return json
+  }
+  const inner = typeof json === "object" && json !== null && !Array.isArray(json) ? Object.entries(json) : []
+  return textAt(inner.find(([name]) => name === key)?.[1], ...rest)
+}
+
+let counter = 0
+/** A wallet, an authorization nonce or a key that no other test has. */
+export const fresh = (prefix: string): string => `${prefix}${++counter}`
+export const freshWallet = (): string => `0x${(++counter).toString(16).padStart(40, "0")}`
+
+/** The payment headers for a request, made from its own challenge. */
+export const payFor = async (server: TestServer, path: string, request: TestRequest, payer: string) => {
+  const challenge = (await call(server, "POST", path, request)).headers.get("payment-required")
+  if (challenge === null) throw new Error("no challenge")
+  return { "payment-signature": pay(challenge, payer, fresh("n")), "idempotency-key": fresh("key") }
+}
+
+/** Pays for a request and makes it. */
+export const callPaid = async (server: TestServer, path: string, request: TestRequest, payer: string) => {
+  const headers = await payFor(server, path, request, payer)
+  return await call(server, "POST", path, { ...request, headers: { ...request.headers, ...headers } })
+}
+
+/** A wallet that has bought a mailbox, and with it its token. */
+export const newTenant = async (server: TestServer) => {
+  const wallet = freshWallet()
+  const answer = await callPaid(server, "/api/v1/email/mailboxes", { body: { localPart: fresh("box") } }, wallet)
+  const data = dataOf(answer)
+  return {
+    wallet,
+    token: textAt(data, "authentication", "accessToken"),
+    mailboxId: textAt(data, "mailbox", "mailboxId"),
+    address: textAt(data, "mailbox", "address")
+  }
+}
