@@ -1,0 +1,10 @@
+/**
+ * The parts of the sandbox, for tests that need one without the others. Stand-ins
+ * at the wire: nothing of the product imports them.
+ */
+export { startChain, type Chain } from "./chain/Chain.ts"
+export { readChainDescription, type ChainDescription } from "./chain/ChainDescription.ts"
+export * from "./chain/SandboxNetwork.ts"
+export * from "./chain/SandboxUsdt.ts"
+export { startFacilitator, type FacilitatorServer } from "./facilitator/FacilitatorServer.ts"
+export { startRelay, type Relay, type RelayOptions } from "./relay/Relay.ts"

@@ -1,0 +1,104 @@
+import type { AddressInfo } from "node:net"
+import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from "smtp-server"
+import { MailService, Refusal } from "./MailService.ts"
+import { Outbox } from "./Outbox.ts"
+
+/** The sandbox's stand-in for the mail system of the world. */
+export interface RelayOptions {
+  /** 0 or none takes a free one, of 127.0.0.1. */
+  readonly port?: number
+  readonly outboxDir: string
+  /** Mail to this domain goes to the service; all other mail stays in the outbox. */
+  readonly domain: string
+  /** Where the service takes mail. */
+  readonly service: { readonly host: string; readonly port: number }
+}
+
+export interface Relay {
+  readonly port: number
+  readonly close: () => Promise<void>
+}
+
+/** More than the service itself takes, so that it is the service who says no. */
+const SIZE_LIMIT_BYTES = 30 * 1024 * 1024
+
+/** Recipients by which a test tells the relay how the world answers. */
+const SCRIPTED: ReadonlyMap<string, Refusal> = new Map([
+  ["reject.test", new Refusal(550, "5.7.1 this domain takes no mail")],
+  ["bounce.test", new Refusal(550, "5.1.1 no such user")],
+  ["defer.test", new Refusal(451, "4.3.2 not now")]
+])
+/** Mail for this domain is taken, and then the connection is cut instead of an answer. */
+const DROPPED = "drop.test"
+
+/**
+ * Starts the relay: an SMTP server for the service's outbound mail.
+ *
+ * Mail to the service's own domain goes on to the service within the same
+ * transaction, with its bytes unchanged, and gets the service's answers, a
+ * recipient's at RCPT. All other mail is kept as files and goes nowhere. For
+ * tests, recipients at `reject.test`, `bounce.test` and `defer.test` are refused
+ * with 550 5.7.1, 550 5.1.1 and 451; after a mail to `drop.test` the connection is cut.
+ */
+export const startRelay = async (options: RelayOptions): Promise<Relay> => {
+  const outbox = await Outbox.open(options.outboxDir)
+  const service = new MailService(options.service.host, options.service.port)
+  const isOwn = (address: string) => domainOf(address) === options.domain.toLowerCase()
+
+  const takeRecipient = async (address: string, session: SMTPServerSession): Promise<void> => {
+    const scripted = SCRIPTED.get(domainOf(address))
+    if (scripted !== undefined) throw scripted
+    if (isOwn(address)) await service.check(senderOf(session), address)
+  }
+
+  const takeMail = async (stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> => {
+    const chunks: Array<Buffer> = []
+    for await (const chunk of stream) if (!stream.sizeExceeded) chunks.push(chunk as Buffer)
+    if (stream.sizeExceeded) throw new Refusal(552, "5.3.4 the mail is too large")
+    const raw = Buffer.concat(chunks)
+    const mailFrom = senderOf(session)
+    const recipients = session.envelope.rcptTo.map(({ address }) => address)
+    const others = recipients.filter((address) => !isOwn(address))
+    const own = recipients.filter(isOwn)
+    if (own.length > 0) await service.deliver({ mailFrom, rcptTo: own }, raw)
+    return others.length > 0 ? outbox.keep({ mailFrom, rcptTo: others }, raw) : "delivered"
+  }
+
+  const server = new SMTPServer({
+    name: "relay.sandbox.test",
+    banner: "AgentOS sandbox relay: mail to the rest of the world stays here",
+    authOptional: true,
+    disabledCommands: ["AUTH", "STARTTLS"],
+    disableReverseLookup: true,
+    size: SIZE_LIMIT_BYTES,
+    logger: false,
+    onRcptTo: ({ address }, session, reply) => {
+      takeRecipient(address, session).then(() => reply(), reply)
+    },
+    onData: (stream, session, reply) => {
+      const dropped = session.envelope.rcptTo.some(({ address }) => domainOf(address) === DROPPED)
+      takeMail(stream, session).then(
+        (name) => (dropped ? cut(server, session) : reply(null, `2.0.0 Ok: kept as ${name}`)),
+        reply
+      )
+    }
+  })
+  server.on("error", (error) => console.error(`the relay: ${error.message}`))
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve))
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    close: () => new Promise((resolve) => server.close(resolve))
+  }
+}
+
+const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1).toLowerCase()
+
+const senderOf = ({ envelope }: SMTPServerSession): string =>
+  envelope.mailFrom === false ? "" : envelope.mailFrom.address
+
+/** Cuts a session's connection without a word. */
+const cut = (server: SMTPServer, { id }: SMTPServerSession): void => {
+  for (const connection of server.connections) {
+    if (connection.session?.id === id) connection._socket.destroy()
+  }
+}
