@@ -13,7 +13,8 @@ afterAll(async () => {
   for (const parser of parsers) await parser.close()
 })
 
-const parser = opened()
+// Patient, since the machine may have more to do than this.
+const parser = opened({ readMillis: 60_000 })
 const parse = async (raw: string) => Result.getOrThrow(await parser.parse(raw))
 
 const HEADER = "From: Ada <ada@Sender.Test>\r\nTo: bob@agents.test\r\nSubject: hello\r\nMessage-ID: <1@sender.test>\r\n"

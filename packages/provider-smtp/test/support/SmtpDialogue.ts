@@ -43,12 +43,10 @@ export const openDialogue = async (port: number): Promise<SmtpDialogue> => {
       else if (gone) reject(new Error("the connection was closed"))
       else waiting.push({ resolve, reject })
     })
-  const write = (bytes: string | Uint8Array) =>
-    new Promise<void>((resolve) => {
-      if (socket.destroyed || socket.write(bytes)) return resolve()
-      socket.once("drain", resolve)
-      socket.once("close", () => resolve())
-    })
+  const write = async (bytes: string | Uint8Array) => {
+    if (socket.destroyed || socket.write(bytes)) return
+    await Promise.race([new Promise<void>((resolve) => socket.once("drain", resolve)), closed])
+  }
   return { socket, closed, reply, write, say: (line) => write(`${line}\r\n`).then(reply) }
 }
 

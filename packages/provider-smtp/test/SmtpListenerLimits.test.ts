@@ -1,0 +1,197 @@
+import { Effect } from "effect"
+import { afterEach, describe, expect, it } from "vitest"
+import { openListener, type TestListener, type TestListenerOptions } from "./support/Listener.ts"
+import { openDialogue, openSession, startMessage } from "./support/SmtpDialogue.ts"
+
+const MIB = 1024 * 1024
+
+const listeners: Array<TestListener> = []
+const opened = async (options: TestListenerOptions = {}) => {
+  const listener = await openListener(options)
+  listeners.push(listener)
+  return listener
+}
+afterEach(async () => {
+  for (const listener of listeners.splice(0)) await listener.close()
+})
+
+const LINE = Buffer.from(`${"x".repeat(78)}\r\n`)
+
+const sendBytes = async (session: Awaited<ReturnType<typeof openSession>>, bytes: number, block = 64 * 1024) => {
+  const chunk = Buffer.concat(Array.from({ length: Math.ceil(block / LINE.length) }, () => LINE))
+  for (let sent = 0; sent < bytes; sent += chunk.length) await session.write(chunk)
+  return session.say(".")
+}
+
+describe("a mail that is too large", () => {
+  it("is refused before it is sent, where its sender says its size", async () => {
+    const { port } = await opened({ limits: { messageBytes: MIB } })
+    const session = await openSession(port)
+    expect(await session.say(`MAIL FROM:<news@sender.test> SIZE=${MIB + 1}`)).toMatch(/^552/)
+    expect(await session.say(`MAIL FROM:<news@sender.test> SIZE=${MIB}`)).toMatch(/^250/)
+  })
+
+  it("is refused with 552 5.3.4 after it was sent, and the connection goes on", async () => {
+    const listener = await opened({ limits: { messageBytes: MIB } })
+    const session = await openSession(listener.port)
+    await startMessage(session, "ada@agents.test")
+    expect(await sendBytes(session, 2 * MIB)).toMatch(/^552 5\.3\.4 /)
+    await startMessage(session, "ada@agents.test")
+    expect(await sendBytes(session, 1000)).toMatch(/^250/)
+    expect(listener.taken).toHaveLength(1)
+  })
+
+  it("is never kept beyond the limit, however many come at a time", async () => {
+    const listener = await opened({ limits: { messageBytes: MIB } })
+    const before = process.memoryUsage()
+    let peak = 0
+    const watch = setInterval(() => {
+      const { rss, external, heapUsed } = process.memoryUsage()
+      peak = Math.max(peak, Math.min(rss - before.rss, external + heapUsed - before.external - before.heapUsed))
+    }, 5)
+    const send = async () => {
+      const session = await openSession(listener.port)
+      for (let i = 0; i < 2; i++) {
+        await startMessage(session, "ada@agents.test")
+        expect(await sendBytes(session, 8 * MIB)).toMatch(/^552 5\.3\.4 /)
+      }
+      session.socket.destroy()
+    }
+    await Promise.all(Array.from({ length: 8 }, send))
+    clearInterval(watch)
+    // 128 MiB went through.
+    expect(peak).toBeLessThan(64 * MIB)
+    expect(listener.taken).toEqual([])
+  })
+
+  it("exactly as large as allowed is taken", async () => {
+    const listener = await opened({ limits: { messageBytes: 1_000 } })
+    const session = await openSession(listener.port)
+    for (const [bytes, reply] of [
+      [998, /^250/],
+      [999, /^552/]
+    ] as const) {
+      await startMessage(session, "ada@agents.test")
+      expect(await session.say(`${"x".repeat(bytes)}\r\n.`)).toMatch(reply)
+    }
+    expect(listener.taken.map(({ raw }) => raw.length)).toEqual([1_000])
+  })
+})
+
+describe("too much at a time", () => {
+  it("of mails is put off with 452, and taken later", async () => {
+    const listener = await opened({ limits: { messages: 2 } })
+    const sessions = await Promise.all([1, 2, 3].map(() => openSession(listener.port)))
+    for (const session of sessions.slice(0, 2)) await startMessage(session, "ada@agents.test")
+    expect(await sessions[2]!.say("MAIL FROM:<news@sender.test>")).toMatch(/^452 4\.3\.1 /)
+    for (const session of sessions.slice(0, 2)) expect(await session.say("x\r\n.")).toMatch(/^250/)
+    expect(await startMessage(sessions[2]!, "ada@agents.test")).toMatch(/^354/)
+    expect(await sessions[2]!.say("x\r\n.")).toMatch(/^250/)
+  })
+
+  it("of bytes is put off with 452, and taken later", async () => {
+    const listener = await opened({ limits: { bufferedBytes: 4 * MIB } })
+    const [first, second] = await Promise.all([openSession(listener.port), openSession(listener.port)])
+    await startMessage(first, "ada@agents.test")
+    await startMessage(second, "ada@agents.test")
+    for (let i = 0; i < 40; i++) await first.write(LINE.toString().repeat(820))
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(await sendBytes(second, 3 * MIB)).toMatch(/^452 4\.3\.1 /)
+    expect(await second.say(`MAIL FROM:<news@sender.test> SIZE=${3 * MIB}`)).toMatch(/^452 4\.3\.1 /)
+    expect(await first.say(".")).toMatch(/^250/)
+    await startMessage(second, "ada@agents.test")
+    expect(await sendBytes(second, 3 * MIB)).toMatch(/^250/)
+    expect(listener.taken).toHaveLength(2)
+  })
+
+  it("of connections from one address is refused with 421", async () => {
+    const { port } = await opened({ limits: { connectionsPerAddress: 2 } })
+    const sessions = [await openSession(port), await openSession(port)]
+    const third = await openDialogue(port)
+    expect(await third.reply()).toMatch(/^421 4\.7\.0 /)
+    await third.closed
+    await sessions[0]!.say("QUIT")
+    await sessions[0]!.closed
+    await expect.poll(async () => (await openDialogue(port)).reply(), { timeout: 5_000 }).toMatch(/^220/)
+  })
+
+  it("of connections in all is refused with 421", async () => {
+    const { port } = await opened({ limits: { connections: 1 } })
+    await openSession(port)
+    expect(await (await openDialogue(port)).reply()).toMatch(/^421/)
+  })
+})
+
+describe("a sender", () => {
+  it("that goes away within a mail leaves nothing", async () => {
+    const listener = await opened({ limits: { messages: 1 } })
+    const session = await openSession(listener.port)
+    await startMessage(session, "ada@agents.test")
+    await session.write(LINE.toString().repeat(1_000))
+    session.socket.destroy()
+    const next = await openSession(listener.port)
+    await expect.poll(() => next.say("MAIL FROM:<news@sender.test>"), { timeout: 5_000 }).toMatch(/^250/)
+    expect(listener.taken).toEqual([])
+  })
+
+  it("that is silent for too long is told 421", async () => {
+    const { port } = await opened({ limits: { idleMillis: 150 } })
+    const session = await openSession(port)
+    expect(await session.reply()).toMatch(/^421/)
+    await session.closed
+  })
+
+  it("that trickles a mail for too long is told 421, and leaves nothing", async () => {
+    const listener = await opened({ limits: { messageMillis: 300 } })
+    const session = await openSession(listener.port)
+    await startMessage(session, "ada@agents.test")
+    const trickle = setInterval(() => void session.write("x\r\n"), 20)
+    expect(await session.reply()).toMatch(/^421 4\.4\.2 /)
+    clearInterval(trickle)
+    session.socket.destroy()
+    expect(listener.taken).toEqual([])
+  })
+})
+
+describe("closing", () => {
+  it("sends those away who are not sending, at once", async () => {
+    const listener = await opened()
+    const idle = await openSession(listener.port)
+    const addressed = await openSession(listener.port)
+    await addressed.say("MAIL FROM:<news@sender.test>")
+    const began = performance.now()
+    const closing = listener.close()
+    expect(await idle.reply()).toMatch(/^421 4\.3\.2 /)
+    expect(await addressed.reply()).toMatch(/^421 4\.3\.2 /)
+    await closing
+    expect(performance.now() - began).toBeLessThan(1_500)
+    await expect(openSession(listener.port)).rejects.toThrow(/closed/)
+  })
+
+  it("lets a mail that is arriving finish, and then says 421", async () => {
+    const listener = await opened()
+    const session = await openSession(listener.port)
+    await startMessage(session, "ada@agents.test")
+    const closing = listener.close()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(await session.say("x\r\n.")).toMatch(/^250/)
+    expect(await session.reply()).toMatch(/^421/)
+    await closing
+    expect(listener.taken).toHaveLength(1)
+  })
+
+  it("does not wait longer than it was told, for a sender or for the store", async () => {
+    const stuck = await opened({ limits: { shutdownMillis: 300 } })
+    const session = await openSession(stuck.port)
+    await startMessage(session, "ada@agents.test")
+    const hanging = await opened({ limits: { shutdownMillis: 300 }, accept: () => Effect.never })
+    const storing = await openSession(hanging.port)
+    await startMessage(storing, "ada@agents.test")
+    await storing.write("x\r\n.\r\n")
+    const began = performance.now()
+    await Promise.all([stuck.close(), hanging.close()])
+    expect(performance.now() - began).toBeLessThan(2_000)
+    await Promise.all([session.closed, storing.closed])
+    expect([...stuck.taken, ...hanging.taken]).toEqual([])
+  })
+})
