@@ -11,6 +11,7 @@ import { type DirectoryInUse, lockDirectory } from "./DirectoryLock.ts"
 import { migrate } from "./Migrations.ts"
 import { openPGliteStream } from "./PGliteStream.ts"
 import { makeTransact } from "./Transaction.ts"
+import { vacuumWhenDue } from "./Vacuuming.ts"
 
 /** An open database at the present schema, which every store of this package works on. */
 export class Database extends Context.Service<
@@ -125,6 +126,7 @@ export const layerPGlite = (options: PGliteOptions = {}): Layer.Layer<Database, 
         minConnections: 1
       })
       yield* Effect.provideService(migrate, SqlClient.SqlClient, sql)
+      yield* Effect.forkScoped(vacuumWhenDue(sql))
       return { sql, announcements: makeLocal(sql) }
     }).pipe(Effect.catchTags(openFailures))
   )

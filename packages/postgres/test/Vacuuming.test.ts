@@ -1,0 +1,26 @@
+import { Database, layerPGlite } from "@agentos/postgres"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { vacuum } from "../src/Vacuuming.ts"
+
+layer(layerPGlite(), { excludeTestServices: true })("an embedded database", (it) => {
+  it.effect("clears away what updates left behind, where it has become much", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* Database
+      yield* sql`create table busy (n integer primary key, changes integer not null)`
+      yield* sql`create index busy_changes on busy (changes)`
+      yield* sql`insert into busy select n, 0 from generate_series(1, 100) n`
+      for (let change = 0; change < 3; change++) yield* sql`update busy set changes = changes + 1`
+      // The statistics are handed in when a transaction is over and a second has passed, or on demand.
+      yield* sql`select pg_stat_force_next_flush()`
+      const leftBehind = sql<{
+        readonly n: bigint
+      }>`select n_dead_tup as n from pg_stat_user_tables where relname = 'busy'`
+      assert.deepStrictEqual(yield* leftBehind, [{ n: 300n }])
+      assert.deepStrictEqual(yield* vacuum(sql), [], "not yet much")
+      assert.deepStrictEqual(yield* vacuum(sql, 250), ["busy"])
+      assert.deepStrictEqual(yield* leftBehind, [{ n: 0n }])
+      assert.deepStrictEqual(yield* vacuum(sql, 250), [])
+    })
+  )
+})
