@@ -35,7 +35,7 @@ export const openPGliteStream = (database: PGlite): Duplex => {
     if (message[0] === TERMINATE) return
     if (message[0] === UNTYPED) {
       // There is nobody to interrupt: the statement is over before anything else is read.
-      if (message.readInt32BE(4) === CANCEL_REQUEST) return void stream.push(null)
+      if (message.readInt32BE(4) === CANCEL_REQUEST) return void stream.destroy()
       await resetSession(database)
     }
     await database.runExclusive(() =>
