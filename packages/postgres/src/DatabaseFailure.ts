@@ -24,6 +24,8 @@ export class DatabaseFailure extends Schema.TaggedError<DatabaseFailure>()("Data
 
 const SERIALIZATION_FAILURE = "40001"
 const DEADLOCK_DETECTED = "40P01"
+/** The server ends the session, or takes none: 57P01 to 57P05. */
+const SHUTDOWN = "57P"
 
 const textOf = (cause: unknown, field: "code" | "constraint" | "message"): string | undefined => {
   if (typeof cause !== "object" || cause === null || !(field in cause)) return undefined
@@ -36,7 +38,8 @@ export const fromSqlError = (error: SqlError.SqlError): DatabaseFailure => {
   const { reason } = error
   const code = textOf(reason.cause, "code")
   const said = [reason.message, textOf(reason.cause, "message")].filter((text) => text !== undefined).join(": ")
-  const prefix = reason._tag === "ConnectionError" ? "the database can't be reached" : "the database refused"
+  const isUnreachable = reason._tag === "ConnectionError" || code?.startsWith(SHUTDOWN) === true
+  const prefix = isUnreachable ? "the database can't be reached" : "the database refused"
   return new DatabaseFailure({
     message: `${prefix}: ${said}${code === undefined ? "" : ` (${code})`}`,
     code,

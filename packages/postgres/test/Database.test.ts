@@ -1,0 +1,206 @@
+import { EventStore, InboundMailStore, TenantStore, Timestamp, Transactor, Uuid, walletAddress } from "@agentos/core"
+import { Database, layerPGlite, layerPostgres, Postgres } from "@agentos/postgres"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Array, Deferred, Effect, Fiber, Layer, Option, Redacted } from "effect"
+import { startProgram, temporaryDirectory } from "./support/Program.ts"
+import { layerTestPostgres, TestPostgres } from "./support/TestPostgres.ts"
+
+const SECONDS = 1_000
+const MIGRATIONS = ["tenants", "events", "payments", "email"]
+
+const migrationsRun = Effect.gen(function* () {
+  const { sql } = yield* Database
+  const rows = yield* sql<{ readonly name: string }>`select name from agentos_migrations order by migration_id`
+  return rows.map(({ name }) => name)
+})
+
+const candidate = Effect.gen(function* () {
+  const tenantId = yield* Uuid.next
+  const wallet = walletAddress(`0x${tenantId.replaceAll("-", "").padStart(40, "0")}`)
+  return { tenantId, wallet, tokenVersion: 1, createdAt: yield* Timestamp.now }
+})
+
+layer(TestPostgres.layer(), { excludeTestServices: true })("a database on PostgreSQL", (it) => {
+  const open = Effect.map(TestPostgres, ({ url }) => layerPostgres({ url, maxConnections: 2 }))
+
+  it.effect("is migrated once, however many servers start at once, and again later", () =>
+    Effect.gen(function* () {
+      const database = yield* open
+      const seen = yield* Effect.forEach(
+        Array.range(1, 6),
+        () => Effect.provide(migrationsRun, database, { local: true }),
+        { concurrency: "unbounded" }
+      )
+      for (const names of seen) assert.deepStrictEqual(names, MIGRATIONS)
+      assert.deepStrictEqual(yield* Effect.provide(migrationsRun, database, { local: true }), MIGRATIONS)
+    })
+  )
+
+  it.effect("says so when it can't be opened", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestPostgres
+      const closed = Redacted.make(Redacted.value(url).replace(/:\d+\//, ":9/"))
+      const missing = Redacted.make(Redacted.value(url).replace(/postgres$/, "nowhere"))
+      const failure = (at: Redacted.Redacted) => Effect.flip(Effect.scoped(Layer.build(layerPostgres({ url: at }))))
+      const [unreachable, refused] = [yield* failure(closed), yield* failure(missing)]
+      assert.match(unreachable.message, /^the database can't be reached: .*ECONNREFUSED/)
+      assert.match(refused.message, /^the database refused: .*"nowhere" does not exist \(3D000\)$/)
+    })
+  )
+
+  it.effect("gives up a statement that takes too long, and goes on", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestPostgres
+      const slow = layerPostgres({ url, statementTimeout: 50 })
+      yield* Effect.gen(function* () {
+        const { sql } = yield* Database
+        const error = yield* Effect.flip(sql`select pg_sleep(10)`)
+        assert.strictEqual(error.reason._tag, "StatementTimeoutError")
+        assert.deepStrictEqual(yield* sql`select 1 as one`, [{ one: 1 }])
+      }).pipe(Effect.provide(slow))
+    })
+  )
+})
+
+layer(Layer.provideMerge(Postgres.layer, layerTestPostgres()), { excludeTestServices: true })(
+  "a store whose connections are lost",
+  (it) => {
+    it.effect("dies by what it was doing, is not ready, and recovers", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestPostgres
+        const tenants = yield* TenantStore
+        const transactor = yield* Transactor
+        assert.isTrue(yield* transactor.ready)
+
+        const [begun, proceed] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
+        const lost = yield* candidate
+        const working = yield* Effect.forkChild(
+          transactor.transact(
+            Effect.andThen(
+              tenants.ensure(lost),
+              Effect.andThen(
+                Deferred.succeed(begun, undefined),
+                Effect.andThen(Deferred.await(proceed), tenants.find(lost.tenantId))
+              )
+            )
+          )
+        )
+        yield* Deferred.await(begun)
+        const others = layerPostgres({ url, applicationName: "another", maxConnections: 1 })
+        yield* Effect.provide(
+          Effect.flatMap(
+            Database,
+            (other) =>
+              other.sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'agentos'`
+          ),
+          others
+        )
+        yield* Deferred.succeed(proceed, undefined)
+        const exit = yield* Fiber.await(working)
+        assert.match(String(exit), /the database can't be reached/)
+
+        const found = yield* Effect.eventually(
+          Effect.catchDefect(tenants.find(lost.tenantId), () => Effect.fail("not yet"))
+        )
+        assert.deepStrictEqual(found, Option.none(), "what was not committed is gone")
+        assert.isTrue(yield* transactor.ready)
+        const next = yield* candidate
+        assert.deepStrictEqual(yield* transactor.transact(tenants.ensure(next)), next)
+      })
+    )
+  }
+)
+
+describe("a store with a single connection", () => {
+  it.live("needs no second one, inside a transaction or out of it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestPostgres
+      const stores = Layer.provide(Postgres.layer, layerPostgres({ url, maxConnections: 1 }))
+      yield* Effect.gen(function* () {
+        const events = yield* EventStore
+        const mails = yield* InboundMailStore
+        const tenants = yield* TenantStore
+        const transactor = yield* Transactor
+        const work = Effect.gen(function* () {
+          const tenant = yield* tenants.ensure(yield* candidate)
+          const draft = { type: "email.received", source: "smtp", service: "email", payload: {} } as const
+          const id = yield* Uuid.next
+          yield* events.append([{ ...draft, tenantId: tenant.tenantId, resourceId: id, agentId: id, dedupeKey: id }])
+          yield* events.lease(tenant.tenantId, id, 1)
+          yield* events.release([id])
+          yield* mails.complete(id)
+        })
+        yield* Effect.forEach(Array.range(1, 20), () => transactor.transact(work), { concurrency: "unbounded" })
+      }).pipe(Effect.provide(stores))
+    }).pipe(Effect.provide(TestPostgres.layer()))
+  )
+})
+
+describe("a store on a server that has become read-only", () => {
+  it.live("is not ready", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestPostgres
+      yield* Effect.gen(function* () {
+        const { sql } = yield* Database
+        const { ready } = yield* Transactor
+        assert.isTrue(yield* ready)
+        yield* sql`set default_transaction_read_only = on`
+        assert.isFalse(yield* ready)
+      }).pipe(Effect.provide(Layer.provideMerge(Postgres.layer, layerPostgres({ url, maxConnections: 1 }))))
+    }).pipe(Effect.provide(TestPostgres.layer()))
+  )
+})
+
+describe("an embedded database", () => {
+  it.live(
+    "keeps what was committed when its process is killed, and is then free for another",
+    () =>
+      Effect.gen(function* () {
+        const directory = yield* temporaryDirectory
+        const program = yield* startProgram("appendMain", directory)
+        yield* program.lines(50)
+        const refused = yield* Effect.flip(Layer.build(layerPGlite({ directory })))
+        assert.strictEqual(refused._tag, "DirectoryInUse")
+        yield* program.kill
+        const committed = yield* program.lines(Infinity)
+        assert.isAtLeast(committed.length, 50)
+
+        const stored = yield* Effect.gen(function* () {
+          const { sql } = yield* Database
+          assert.deepStrictEqual(yield* migrationsRun, MIGRATIONS)
+          return yield* sql<{ readonly event_id: string }>`select event_id from events order by created_at, event_id`
+        }).pipe(Effect.provide(layerPGlite({ directory })))
+        const ids = stored.map((row) => row.event_id)
+        assert.deepStrictEqual(ids.slice(0, committed.length), committed)
+        assert.isAtMost(ids.length, committed.length + 1, "one more may have been committed and not yet told")
+      }),
+    120 * SECONDS
+  )
+
+  layer(Layer.provideMerge(Postgres.layer, layerPGlite()), { excludeTestServices: true })("in memory", (it) => {
+    it.effect("takes and gives back a mail of 25 MiB", () =>
+      Effect.gen(function* () {
+        const mails = yield* InboundMailStore
+        const raw = new Uint8Array(25 * 1024 * 1024).map((_, index) => (index * 31) % 256)
+        const envelope = { mailFrom: "a@b.c", rcptTo: ["d@e.f"], remoteAddress: "::1", helo: "x", secure: true }
+        const inboundMailId = yield* Uuid.next
+        yield* mails.add({ inboundMailId, envelope, raw, receivedAt: yield* Timestamp.now, attempts: 0 })
+        const [mail] = yield* mails.lease(1, 1_000)
+        assert.strictEqual(Buffer.compare(mail?.raw ?? new Uint8Array(), raw), 0)
+      })
+    )
+
+    it.effect("goes on after a statement was interrupted, a transaction too", () =>
+      Effect.gen(function* () {
+        const { sql, transact } = yield* Database
+        const one = sql<{ readonly one: number }>`select 1 as one`
+        for (const statement of [one, transact(one)]) {
+          const running = yield* Effect.forEach(Array.range(1, 20), () => Effect.forkChild(statement))
+          yield* Effect.yieldNow
+          yield* Fiber.interruptAll(running)
+          assert.deepStrictEqual(yield* one, [{ one: 1 }])
+        }
+      })
+    )
+  })
+})
