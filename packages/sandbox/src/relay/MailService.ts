@@ -38,7 +38,11 @@ export class MailService {
     }
   }
 
-  /** Hands a mail over with its bytes unchanged. What the service answers is the answer. */
+  /**
+   * Hands a mail over with its bytes unchanged (but for bare LF and CR, which SMTP does not carry: each becomes
+   * CRLF). Answers the service's words; fails with its refusal, also when it refuses only some recipients: the
+   * sender then comes again, and the service knows the mail that it already has.
+   */
   async deliver(envelope: Envelope, raw: Buffer): Promise<string> {
     const transport = createTransport({
       host: this.host,
@@ -49,6 +53,8 @@ export class MailService {
     })
     try {
       const info = await transport.sendMail({ envelope: { from: envelope.mailFrom, to: [...envelope.rcptTo] }, raw })
+      const [refused] = info.rejectedErrors ?? []
+      if (refused !== undefined) throw refused
       return info.response
     } catch (error) {
       throw toRefusal(error)
@@ -64,8 +70,11 @@ const toRefusal = (error: unknown): Refusal => {
   const { response, responseCode } = error as { readonly response?: string; readonly responseCode?: number }
   return responseCode === undefined
     ? new Refusal(451, "4.4.1 the mail service can't be reached")
-    : new Refusal(responseCode, (response ?? "").replace(/^\d{3}[ -]?/, ""))
+    : new Refusal(responseCode, withoutCode(response ?? ""))
 }
+
+/** The text of a reply. */
+export const withoutCode = (reply: string): string => reply.replace(/^\d{3}[ -]?/, "")
 
 /** An SMTP connection on which one thing is said after the other. */
 class Dialogue {
@@ -81,7 +90,7 @@ class Dialogue {
     return new Promise((resolve, reject) => {
       const socket = connect({ host, port, timeout: TIMEOUT_MILLIS })
       socket.once("connect", () => resolve(new Dialogue(socket)))
-      socket.once("timeout", () => socket.destroy())
+      socket.once("timeout", () => socket.destroy(new Error("the mail service is silent")))
       socket.on("error", (error) => reject(toRefusal(error)))
     })
   }

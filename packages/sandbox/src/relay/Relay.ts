@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net"
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from "smtp-server"
-import { MailService, Refusal } from "./MailService.ts"
+import { MailService, Refusal, withoutCode } from "./MailService.ts"
 import { Outbox } from "./Outbox.ts"
 
 /** The sandbox's stand-in for the mail system of the world. */
@@ -16,11 +16,18 @@ export interface RelayOptions {
 
 export interface Relay {
   readonly port: number
+  /** Resolves within about a second. */
   readonly close: () => Promise<void>
 }
 
 /** More than the service itself takes, so that it is the service who says no. */
 const SIZE_LIMIT_BYTES = 30 * 1024 * 1024
+
+/** At a time: each may hold a whole mail in memory. */
+const CLIENTS_MAX = 50
+
+/** Clients keep their connections open; when the relay ends, a mail that is being taken has this long. */
+const CLOSE_MILLIS = 1_000
 
 /** Recipients by which a test tells the relay how the world answers. */
 const SCRIPTED: ReadonlyMap<string, Refusal> = new Map([
@@ -39,6 +46,8 @@ const DROPPED = "drop.test"
  * recipient's at RCPT. All other mail is kept as files and goes nowhere. For
  * tests, recipients at `reject.test`, `bounce.test` and `defer.test` are refused
  * with 550 5.7.1, 550 5.1.1 and 451; after a mail to `drop.test` the connection is cut.
+ *
+ * A service that can't be reached is answered with 451. Rejects when the port can't be had.
  */
 export const startRelay = async (options: RelayOptions): Promise<Relay> => {
   const outbox = await Outbox.open(options.outboxDir)
@@ -51,6 +60,7 @@ export const startRelay = async (options: RelayOptions): Promise<Relay> => {
     if (isOwn(address)) await service.check(senderOf(session), address)
   }
 
+  /** Answers what the sender is told. */
   const takeMail = async (stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> => {
     const chunks: Array<Buffer> = []
     for await (const chunk of stream) if (!stream.sizeExceeded) chunks.push(chunk as Buffer)
@@ -60,8 +70,9 @@ export const startRelay = async (options: RelayOptions): Promise<Relay> => {
     const recipients = session.envelope.rcptTo.map(({ address }) => address)
     const others = recipients.filter((address) => !isOwn(address))
     const own = recipients.filter(isOwn)
-    if (own.length > 0) await service.deliver({ mailFrom, rcptTo: own }, raw)
-    return others.length > 0 ? outbox.keep({ mailFrom, rcptTo: others }, raw) : "delivered"
+    const answer = own.length > 0 ? withoutCode(await service.deliver({ mailFrom, rcptTo: own }, raw)) : undefined
+    if (others.length === 0 && answer !== undefined) return answer
+    return `2.0.0 Ok: kept as ${await outbox.keep({ mailFrom, rcptTo: others }, raw)}`
   }
 
   const server = new SMTPServer({
@@ -71,20 +82,22 @@ export const startRelay = async (options: RelayOptions): Promise<Relay> => {
     disabledCommands: ["AUTH", "STARTTLS"],
     disableReverseLookup: true,
     size: SIZE_LIMIT_BYTES,
+    maxClients: CLIENTS_MAX,
+    closeTimeout: CLOSE_MILLIS,
     logger: false,
     onRcptTo: ({ address }, session, reply) => {
       takeRecipient(address, session).then(() => reply(), reply)
     },
     onData: (stream, session, reply) => {
       const dropped = session.envelope.rcptTo.some(({ address }) => domainOf(address) === DROPPED)
-      takeMail(stream, session).then(
-        (name) => (dropped ? cut(server, session) : reply(null, `2.0.0 Ok: kept as ${name}`)),
-        reply
-      )
+      takeMail(stream, session).then((answer) => (dropped ? cut(server, session) : reply(null, answer)), reply)
     }
   })
   server.on("error", (error) => console.error(`the relay: ${error.message}`))
-  await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve))
+  await new Promise<void>((resolve, reject) => {
+    server.server.once("error", reject)
+    server.listen(options.port ?? 0, "127.0.0.1", resolve)
+  })
   return {
     port: (server.server.address() as AddressInfo).port,
     close: () => new Promise((resolve) => server.close(resolve))
