@@ -19,7 +19,7 @@ import {
   PaymentPending,
   PaymentRefused
 } from "./PaymentError.ts"
-import { PaymentRail, type Settlement } from "./PaymentRail.ts"
+import { PaymentRail, type SettleAnswer, type Settlement } from "./PaymentRail.ts"
 
 /** For how long a worker holds an operation before it must renew; what a crash costs in waiting. */
 export const WORK_LEASE = 15 * Timestamp.SECOND
@@ -28,6 +28,10 @@ const RENEW_EVERY = Duration.seconds(5)
 
 /** How long the chain is asked, after a settlement, before the client is told to come back. */
 const CONFIRM_WITHIN = { accepted: Duration.seconds(10), unknown: Duration.seconds(3) }
+
+/** A facilitator that takes longer than this over its answer is not waited for alone: the chain may know by then. */
+const WATCH_AFTER = Duration.seconds(3)
+const WATCH_EVERY = Duration.seconds(1)
 
 const confirming = (within: Duration.Duration) =>
   Schedule.exponential("50 millis", 1.5).pipe(Schedule.upTo({ duration: within }))
@@ -157,8 +161,20 @@ export class OperationWorker extends Context.Service<
         )
       })
 
+      /** What a slow facilitator will have to say, as soon as the chain shows it. */
+      const watchChain = (operation: Operation): Effect.Effect<SettleAnswer> =>
+        findSettlement(operation).pipe(
+          Effect.filterOrFail((found) => found._tag === "Paid"),
+          Effect.retry(Schedule.spaced(WATCH_EVERY)),
+          Effect.map(({ transaction }): SettleAnswer => ({ _tag: "Accepted", transaction })),
+          Effect.orDie,
+          Effect.delay(WATCH_AFTER)
+        )
+
       const submit = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
-        const answer = yield* whileLeased(operation)(rail.settle(operation.proof, operation.terms))
+        const answer = yield* whileLeased(operation)(
+          Effect.raceFirst(rail.settle(operation.proof, operation.terms), watchChain(operation))
+        )
         if (answer._tag === "Refused") {
           const settlement = yield* Effect.option(findSettlement(operation))
           return Option.isSome(settlement) && settlement.value._tag === "Paid"

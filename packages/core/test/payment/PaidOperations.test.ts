@@ -199,6 +199,16 @@ describe("PaidOperations", () => {
     })
   )
 
+  scenario("does not wait for a facilitator that hangs when the chain knows", (host) =>
+    Effect.gen(function* () {
+      host.payments.script.push("hang")
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      const answer = yield* underClock(create({ localPart: "ada" }, { signature }))
+      assert.isTrue(answer.created)
+      assert.strictEqual(host.payments.settleCalls(), 1)
+    })
+  )
+
   scenario("never answers an unknown settlement with 402, and submits the same authorization again", (host) =>
     Effect.gen(function* () {
       host.payments.script.push("fail before")

@@ -12,7 +12,7 @@ import { Effect } from "effect"
 import { createHash } from "node:crypto"
 
 /** What the facilitator does with the next settlement: as a whole, before it took effect, after, or not at all. */
-export type SettleScript = "settle" | "refuse" | "lose the answer" | "fail before" | "use otherwise"
+export type SettleScript = "settle" | "refuse" | "lose the answer" | "fail before" | "use otherwise" | "hang"
 
 /** A chain with one token, and a facilitator that does as it is told. */
 export interface ScriptedRail {
@@ -81,6 +81,7 @@ export const make = (): ScriptedRail => {
     settleCalls++
     switch (script.shift() ?? "settle") {
       case "settle":
+      case "hang":
         transfer(proof)
         return { _tag: "Accepted", transaction: `0x${proof.nonce}` }
       case "refuse":
@@ -115,7 +116,13 @@ export const make = (): ScriptedRail => {
       Effect.suspend(() =>
         outage.chain ? Effect.fail(unreachable) : Effect.succeed({ used: used.has(proof.nonce), block })
       ),
-    settle: (proof) => Effect.sync(() => settle(proof)),
+    settle: (proof) =>
+      Effect.suspend(() => {
+        if (script[0] !== "hang") return Effect.succeed(settle(proof))
+        script[0] = "settle"
+        settle(proof)
+        return Effect.never
+      }),
     findSettlement: (proof) =>
       Effect.suspend(() =>
         outage.chain

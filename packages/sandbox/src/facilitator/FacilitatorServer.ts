@@ -5,6 +5,9 @@ import { ChainUnreachable, type FacilitatorOptions, makeFacilitator } from "./Fa
 import { Fault, type FaultOperation, makeFaultPlan } from "./FaultPlan.ts"
 import { type PaymentRequest, readPaymentRequest } from "./PaymentRequest.ts"
 
+/** A reason that every client of facilitators knows for a plain refusal (x402 version 2, section 9). */
+const REJECTED_REASON = "insufficient_funds"
+
 /** A facilitator that serves. */
 export interface FacilitatorServer {
   /** Without a path: /verify, /settle and /supported follow. */
@@ -90,11 +93,11 @@ const facilitatorRoutes = (options: FacilitatorOptions): Routes => {
     }
 
   return {
-    "/verify": { POST: paid("verify", facilitator.verify, { isValid: false, invalidReason: "sandbox_fault" }) },
+    "/verify": { POST: paid("verify", facilitator.verify, { isValid: false, invalidReason: REJECTED_REASON }) },
     "/settle": {
       POST: paid("settle", facilitator.settle, {
         success: false,
-        errorReason: "sandbox_fault",
+        errorReason: REJECTED_REASON,
         transaction: "",
         network: `eip155:${options.chainId}`
       })

@@ -252,11 +252,11 @@ describe("faults", () => {
     const { payload, requirements } = await paid()
     expect(await remote().verify(payload, requirements)).toMatchObject({
       isValid: false,
-      invalidReason: "sandbox_fault"
+      invalidReason: "insufficient_funds"
     })
     expect(await remote().settle(payload, requirements)).toMatchObject({
       success: false,
-      errorReason: "sandbox_fault",
+      errorReason: "insufficient_funds",
       transaction: ""
     })
     expect(await isUsed(payload)).toBe(false)

@@ -1,0 +1,192 @@
+import { describe, expect, it } from "vitest"
+import { freshName } from "../support/Agent.ts"
+import { Realtime } from "../support/Realtime.ts"
+import { useSandbox } from "../support/useSandbox.ts"
+
+const host = useSandbox()
+const UNKNOWN = "01900000-0000-7000-8000-000000000000"
+
+const bearerOperations = [
+  ["GET", "/api/v1/email/mailboxes/query"],
+  ["POST", "/api/v1/email/mailboxes/update"],
+  ["POST", "/api/v1/email/mailboxes/delete"],
+  ["POST", "/api/v1/email/messages/send"],
+  ["GET", "/api/v1/email/messages/query"],
+  ["GET", "/api/v1/events"],
+  ["GET", "/api/v1/events/realtime-token"],
+  ["POST", "/api/v1/events/list"],
+  ["POST", "/api/v1/events/get"],
+  ["POST", "/api/v1/events/ack"],
+  ["POST", "/api/v1/events/ack-all"],
+  ["POST", `/api/v1/events/${UNKNOWN}/acknowledge`]
+] as const
+
+describe("a request without a good token", () => {
+  it.each(bearerOperations)("%s %s sends newcomers to the start, and wrong tokens away", async (method, path) => {
+    const agent = host.agent(0)
+    const body = method === "POST" ? { body: {} } : {}
+    const newcomer = await agent.send({ method, path, ...body })
+    expect([newcomer.status, newcomer.body.error.code]).toEqual([428, "ONBOARDING_REQUIRED"])
+    expect(newcomer.headers.get("payment-required")).toBeNull()
+    expect(newcomer.body.error.onboarding).toMatchObject({
+      serviceId: "email.mailbox.create",
+      method: "POST",
+      endpoint: expect.stringContaining("/api/v1/email/mailboxes"),
+      price: { amount: "0.25", asset: "USDT" }
+    })
+    for (const token of ["nonsense", `at_v1_${"0".repeat(72)}`, "at_v1_"]) {
+      agent.token = token
+      const wrong = await agent.send({ method, path, ...body })
+      expect([wrong.status, wrong.body.error.code]).toEqual([401, "AUTH_REQUIRED"])
+    }
+  })
+
+  it("tells the two kinds of token apart", async () => {
+    const agent = host.agent(0)
+    await agent.createMailbox(freshName())
+    const reply = await agent.send({ path: "/api/v1/events/realtime-token" })
+    agent.token = (reply.body.data["realtime"] as unknown as { readonly token: string }).token
+    const wrong = await agent.send({ path: "/api/v1/events" })
+    expect([wrong.status, wrong.body.error.code]).toEqual([401, "INVALID_TOKEN"])
+  })
+})
+
+describe("another tenant's resources", () => {
+  it("are seen by their owner alone, before any payment is asked for", async () => {
+    const [owner, stranger] = [host.agent(0), host.agent(1)]
+    const mailbox = await owner.createMailbox(freshName())
+    await stranger.createMailbox(freshName())
+    const { mailboxId } = mailbox
+    const attempts = [
+      { path: "/api/v1/email/mailboxes/update", body: { mailboxId, active: false } },
+      { path: "/api/v1/email/mailboxes/delete", body: { mailboxId } },
+      { path: "/api/v1/email/messages/send", body: { mailboxId, to: ["a@b.test"], subject: "s", text: "t" } },
+      { path: `/api/v1/email/messages/query?mailboxId=${mailboxId}` }
+    ]
+    for (const attempt of attempts) {
+      const reply = await stranger.send(attempt)
+      expect([attempt.path, reply.status, reply.body.error.code]).toEqual([attempt.path, 403, "RESOURCE_NOT_OWNED"])
+    }
+    const unknown = [
+      { path: "/api/v1/email/mailboxes/update", body: { mailboxId: UNKNOWN, active: false } },
+      { path: `/api/v1/email/messages/query?mailboxId=${UNKNOWN}` },
+      { path: `/api/v1/email/messages/query?messageId=${UNKNOWN}` },
+      { path: "/api/v1/events/get", body: { eventId: UNKNOWN } },
+      { path: "/api/v1/events/ack", body: { eventId: UNKNOWN } },
+      { path: `/api/v1/events/${UNKNOWN}/acknowledge`, method: "POST" }
+    ]
+    for (const attempt of unknown) {
+      const reply = await stranger.send(attempt)
+      expect([attempt.path, reply.status, reply.body.error.code]).toEqual([attempt.path, 404, "RESOURCE_NOT_FOUND"])
+    }
+  })
+
+  it("are not paid for by another wallet than the token's", async () => {
+    const [owner, stranger] = [host.agent(0), host.agent(1)]
+    const { mailboxId } = await owner.createMailbox(freshName())
+    const request = { path: "/api/v1/email/mailboxes/update", body: { mailboxId, displayName: "x" } }
+    stranger.token = owner.token
+    const { amount, result } = await host.chain.charged(stranger.account.address, () => stranger.pay(request))
+    expect([result.status, result.body.error.code, amount]).toEqual([403, "FORBIDDEN", 0n])
+  })
+})
+
+describe("services that can't be had", () => {
+  it.each([
+    ["POST", "/api/v1/domains/register"],
+    ["POST", "/api/v1/phone/purchase-us-number-30-days"],
+    ["POST", "/api/v1/phone/call-1-minute"],
+    ["GET", "/api/v1/phone/numbers"]
+  ])("%s %s answers 503 and never asks for payment", async (method, path) => {
+    const reply = await host.agent(0).send({ method, path, ...(method === "POST" ? { body: {} } : {}) })
+    expect([reply.status, reply.body.error.code]).toEqual([503, "SERVICE_UNAVAILABLE"])
+    expect(reply.headers.get("payment-required")).toBeNull()
+  })
+})
+
+describe("what is no request of this API", () => {
+  it("gets the error envelope all the same", async () => {
+    const agent = host.agent(0)
+    const cases = [
+      [{ path: "/api/v1/nothing" }, 404],
+      [{ path: "/nothing", body: {} }, 404],
+      [{ path: "/api/v1/services/nothing" }, 404],
+      [{ method: "DELETE", path: "/api/v1/email/mailboxes" }, 405],
+      [{ path: "/api/v1/email/mailboxes" }, 405],
+      [{ path: "/api/v1/email/mailboxes", body: "x", headers: { "content-type": "text/plain" } }, 415],
+      [{ path: "/api/v1/email/mailboxes", body: JSON.stringify({ localPart: "x".repeat(300_000) }) }, 413]
+    ] as const
+    for (const [request, status] of cases) {
+      const reply = await agent.send(request)
+      expect([request.path, reply.status]).toEqual([request.path, status])
+      expect(reply.body.error.requestId).toBe(reply.headers.get("x-request-id"))
+      expect(reply.body).toMatchObject({
+        guides: { llms: "/llms.txt", serviceCatalog: "/api/v1/services", openapi: "/openapi.json" }
+      })
+    }
+    const wrongMethod = await agent.send({ path: "/api/v1/email/mailboxes" })
+    expect(wrongMethod.headers.get("allow")).toContain("POST")
+  })
+})
+
+describe("events by REST", () => {
+  it("are listed, read and acknowledged one by one and all together, and never leased by looking", async () => {
+    const agent = host.agent(2)
+    const mailbox = await agent.createMailbox(freshName())
+    const friend = host.agent(1)
+    const sender = await friend.createMailbox(freshName())
+    for (let i = 0; i < 3; i++) {
+      const body = { mailboxId: sender.mailboxId, to: [mailbox.address], subject: `event ${i}`, text: "x" }
+      expect((await friend.pay({ path: "/api/v1/email/messages/send", body })).status).toBe(201)
+    }
+    type EventFields = {
+      readonly eventId: string
+      readonly status: string
+      readonly createdAt: string
+      readonly resourceId: string
+    }
+    const pending = async (): Promise<ReadonlyArray<EventFields>> => {
+      const reply = await agent.send({ path: "/api/v1/events?limit=200" })
+      return (
+        reply.body.data["items"] as unknown as ReadonlyArray<
+          EventFields & { readonly type: string; readonly agentId: string }
+        >
+      ).filter(({ agentId }) => agentId === mailbox.mailboxId)
+    }
+    let events = await pending()
+    for (let tries = 0; events.length < 3 && tries < 100; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      events = await pending()
+    }
+    expect(events.map(({ status }) => status)).toEqual(["pending", "pending", "pending"])
+    const [first, second, third] = events as [EventFields, EventFields, EventFields]
+    const ack = await agent.send({ path: "/api/v1/events/ack", body: { eventId: first.eventId } })
+    expect(ack.body.data["event"]).toMatchObject({ eventId: first.eventId, status: "acknowledged" })
+    const again = await agent.send({ method: "POST", path: `/api/v1/events/${first.eventId}/acknowledge` })
+    expect([again.status, again.body.data["event"]]).toMatchObject([200, { status: "acknowledged" }])
+    const realtime = await Realtime.open(agent)
+    const ready = await realtime.next("session.ready")
+    expect(ready.pending).toBeGreaterThanOrEqual(2)
+    let delivery = await realtime.next("event.delivery")
+    while (delivery.event!.eventId !== second.eventId) delivery = await realtime.next("event.delivery")
+    realtime.close()
+    const before = new Date(Date.parse(third.createdAt) + 1).toISOString()
+    const all = await agent.send({ path: "/api/v1/events/ack-all", body: { before, types: ["email.received"] } })
+    expect(all.status).toBe(200)
+    expect(all.body.data["acknowledged"]).toBeGreaterThanOrEqual(2)
+    expect(await pending()).toEqual([])
+    const filter = { agentId: mailbox.mailboxId, types: ["email.received"], status: "acknowledged", limit: 2 }
+    const page = await agent.send({ path: "/api/v1/events/list", body: filter })
+    const { items, nextCursor } = page.body.data as unknown as {
+      readonly items: ReadonlyArray<EventFields>
+      readonly nextCursor: string
+    }
+    expect(items.map(({ eventId }) => eventId)).toEqual([first.eventId, second.eventId])
+    const rest = await agent.send({ path: "/api/v1/events/list", body: { ...filter, cursor: nextCursor } })
+    expect(rest.body.data).toMatchObject({ items: [{ eventId: third.eventId }], nextCursor: null })
+    const foreign = await friend.send({ path: "/api/v1/events/list", body: { ...filter, cursor: nextCursor } })
+    expect([foreign.status, foreign.body.error.issues?.[0]?.path]).toEqual([400, "cursor"])
+    const stolen = await friend.send({ path: "/api/v1/events/get", body: { eventId: first.eventId } })
+    expect([stolen.status, stolen.body.error.code]).toEqual([403, "RESOURCE_NOT_OWNED"])
+  })
+})

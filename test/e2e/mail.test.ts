@@ -1,0 +1,348 @@
+import { readdir, readFile } from "node:fs/promises"
+import { createTransport, type SendMailOptions } from "nodemailer"
+import { describe, expect, it } from "vitest"
+import { type Agent, freshName, type MailboxFields } from "../support/Agent.ts"
+import { Realtime } from "../support/Realtime.ts"
+import { useSandbox } from "../support/useSandbox.ts"
+
+const host = useSandbox()
+
+interface MessageFields {
+  readonly messageId: string
+  readonly threadId: string
+  readonly mailboxId: string
+  readonly direction: string
+  readonly from: string
+  readonly to: ReadonlyArray<string>
+  readonly subject: string
+  readonly text?: string | null
+  readonly html?: string | null
+  readonly status: string
+  readonly malformed: boolean
+  readonly messageIdHeader: string
+  readonly attachments: ReadonlyArray<{
+    readonly filename: string
+    readonly sizeBytes: number
+    readonly sha256: string
+  }>
+  readonly authentication: { readonly spf: string; readonly dkim: string; readonly dmarc: string } | null
+  readonly recipients: ReadonlyArray<{
+    readonly address: string
+    readonly kind: string
+    readonly status: string
+    readonly reason: string | null
+  }>
+}
+
+/** A stranger's mail program, straight at the door of the service. */
+const deliver = (options: SendMailOptions) =>
+  createTransport({
+    host: host.sandbox.mail.host,
+    port: host.sandbox.mail.port,
+    requireTLS: true,
+    tls: { rejectUnauthorized: false }
+  }).sendMail(options)
+
+const listed = async (agent: Agent, mailboxId: string): Promise<ReadonlyArray<MessageFields>> => {
+  const reply = await agent.send({ path: `/api/v1/email/messages/query?mailboxId=${mailboxId}` })
+  expect(reply.status).toBe(200)
+  return reply.body.data["items"] as unknown as ReadonlyArray<MessageFields>
+}
+
+const fetched = async (agent: Agent, messageId: string): Promise<MessageFields> => {
+  const reply = await agent.send({ path: `/api/v1/email/messages/query?messageId=${messageId}` })
+  expect(reply.status).toBe(200)
+  return reply.body.data["message"]! as MessageFields
+}
+
+/** Waits until the mailbox has this many messages. */
+const arrived = async (agent: Agent, mailboxId: string, count: number): Promise<ReadonlyArray<MessageFields>> => {
+  for (let tries = 0; ; tries++) {
+    const messages = await listed(agent, mailboxId)
+    if (messages.length >= count || tries > 100) {
+      expect(messages).toHaveLength(count)
+      return messages
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+const newMailbox = async (
+  wallet: 0 | 1 | 2 = 0
+): Promise<{ readonly agent: Agent; readonly mailbox: MailboxFields }> => {
+  const agent = host.agent(wallet)
+  return { agent, mailbox: await agent.createMailbox(freshName()) }
+}
+
+const send = (agent: Agent, body: Record<string, unknown>) => agent.pay({ path: "/api/v1/email/messages/send", body })
+
+const outbox = async (recipient: string): Promise<ReadonlyArray<string>> => {
+  const { outboxDir } = host.sandbox.mail
+  const files = (await readdir(outboxDir)).filter((name) => name.endsWith(".eml"))
+  const mails = await Promise.all(files.map((name) => readFile(`${outboxDir}/${name}`, "utf8")))
+  return mails.filter((mail) => mail.includes(recipient))
+}
+
+describe("inbound mail", () => {
+  it("becomes a message and an event, pushed over the socket, once", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const realtime = await Realtime.open(agent)
+    await realtime.next("session.ready")
+    while ((await realtime.next()).type !== "session.replay.complete");
+    const info = await deliver({
+      from: "Zoë <zoe@elsewhere.test>",
+      to: mailbox.address,
+      subject: "Grüße 👋",
+      text: "The code is 123456.",
+      html: "<p>The code is <b>123456</b>.</p>",
+      attachments: [{ filename: "a.txt", content: "hello" }]
+    })
+    expect(info.response).toMatch(/^250 /)
+    const { event } = await realtime.next("event.delivery")
+    expect(event).toMatchObject({ type: "email.received", status: "delivered" })
+    expect(event!.payload).toMatchObject({
+      type: "email.received",
+      eventId: event!.eventId,
+      mailboxId: mailbox.mailboxId,
+      from: "zoe@elsewhere.test",
+      subject: "Grüße 👋",
+      receivedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    })
+    expect(JSON.stringify(event)).not.toContain("123456")
+    const message = await fetched(agent, event!.payload["emailId"]!)
+    expect(message).toMatchObject({
+      direction: "inbound",
+      status: "received",
+      text: expect.stringContaining("The code is 123456."),
+      html: expect.stringContaining("<b>123456</b>"),
+      malformed: false,
+      attachments: [
+        { filename: "a.txt", sizeBytes: 5, sha256: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" }
+      ]
+    })
+    const [summary] = await listed(agent, mailbox.mailboxId)
+    expect(summary).not.toHaveProperty("text")
+    realtime.send({ type: "event.ack", eventId: event!.eventId })
+    expect((await realtime.next("event.acknowledged")).eventId).toBe(event!.eventId)
+    realtime.close()
+    const got = await agent.send({ path: "/api/v1/events/get", body: { eventId: event!.eventId } })
+    expect(got.body.data["event"]).toMatchObject({ status: "acknowledged", source: "smtp", deliveryCount: 1 })
+  })
+
+  it("goes to every mailbox that it names, tags included, and to each once", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const second = await agent.createMailbox(freshName())
+    const other = await newMailbox(1)
+    const tagged = mailbox.address.replace("@", "+news@")
+    await deliver({
+      from: "a@elsewhere.test",
+      to: [mailbox.address, tagged, second.address.toUpperCase(), other.mailbox.address],
+      subject: "all",
+      text: "all"
+    })
+    await arrived(agent, mailbox.mailboxId, 1)
+    await arrived(agent, second.mailboxId, 1)
+    await arrived(other.agent, other.mailbox.mailboxId, 1)
+  })
+
+  it("is recognised when it comes again", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const mail = {
+      from: "a@elsewhere.test",
+      to: mailbox.address,
+      subject: "twice",
+      messageId: `<${freshName()}@elsewhere.test>`
+    }
+    await deliver({ ...mail, text: "one" })
+    await deliver({ ...mail, text: "one" })
+    await deliver({ ...mail, text: "two" })
+    await arrived(agent, mailbox.mailboxId, 2)
+  })
+
+  it("is refused for unknown and inactive mailboxes, other domains and when it is too large", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const refused = async (options: SendMailOptions) => {
+      const error = (await deliver({ from: "a@elsewhere.test", subject: "x", text: "x", ...options }).catch(
+        (e: unknown) => e
+      )) as {
+        readonly responseCode: number
+      }
+      return error.responseCode
+    }
+    expect(await refused({ to: `${freshName()}@${host.sandbox.emailDomain}` })).toBe(550)
+    expect(await refused({ to: "a@elsewhere.test" })).toBe(550)
+    expect(await refused({ to: mailbox.address, text: "x".repeat(26 * 1024 * 1024) })).toBe(552)
+    const update = await agent.pay({
+      path: "/api/v1/email/mailboxes/update",
+      body: { mailboxId: mailbox.mailboxId, active: false }
+    })
+    expect(update.body.data["mailbox"]).toMatchObject({ active: false })
+    expect(await refused({ to: mailbox.address })).toBe(550)
+    expect(await listed(agent, mailbox.mailboxId)).toHaveLength(0)
+  })
+
+  it("is kept and flagged, or read as far as it goes, when its MIME is broken", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const bomb = `To: ${"g:".repeat(20_000)}\r\nSubject: bomb\r\n\r\nbody\r\n`
+    const broken =
+      'Content-Type: multipart/mixed; boundary="x"\r\nSubject: broken\r\n\r\n--x\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\n!!!'
+    for (const raw of [bomb, broken, "\r\n", "no header at all"]) {
+      const info = await deliver({ envelope: { from: "a@elsewhere.test", to: mailbox.address }, raw })
+      expect(info.response).toMatch(/^250 /)
+    }
+    await arrived(agent, mailbox.mailboxId, 4)
+    await deliver({ from: "a@elsewhere.test", to: mailbox.address, subject: "after", text: "still here" })
+    const messages = await arrived(agent, mailbox.mailboxId, 5)
+    expect(messages[0]!.subject).toBe("after")
+  })
+
+  it("is paged newest first, without a gap or a repeat", async () => {
+    const { agent, mailbox } = await newMailbox()
+    for (let i = 0; i < 5; i++)
+      await deliver({ from: "a@elsewhere.test", to: mailbox.address, subject: `${i}`, text: "x" })
+    await arrived(agent, mailbox.mailboxId, 5)
+    const subjects: Array<string> = []
+    let cursor: string | null = null
+    do {
+      const query: string = cursor === null ? "" : `&cursor=${cursor}`
+      const reply = await agent.send({
+        path: `/api/v1/email/messages/query?mailboxId=${mailbox.mailboxId}&limit=2${query}`
+      })
+      const page = reply.body.data as unknown as {
+        readonly items: ReadonlyArray<MessageFields>
+        readonly nextCursor: string | null
+      }
+      subjects.push(...page.items.map(({ subject }) => subject))
+      cursor = page.nextCursor
+    } while (cursor !== null)
+    expect([...subjects].sort()).toEqual(["0", "1", "2", "3", "4"])
+  })
+})
+
+describe("outbound mail", () => {
+  it("leaves signed, once, and is charged its price", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const recipient = `${freshName()}@elsewhere.test`
+    const hidden = `${freshName()}@elsewhere.test`
+    const { amount, result } = await host.chain.charged(agent.account.address, () =>
+      send(agent, {
+        mailboxId: mailbox.mailboxId,
+        to: [recipient],
+        bcc: [hidden],
+        subject: "Hällo",
+        text: "Hi\n",
+        html: "<p>Hi</p>"
+      })
+    )
+    expect([result.status, amount]).toEqual([201, 20_000n])
+    const message = result.body.data["message"]! as MessageFields
+    expect(message).toMatchObject({ direction: "outbound", status: "sent", from: mailbox.address, subject: "Hällo" })
+    expect(message.recipients).toEqual([
+      { address: recipient, kind: "to", status: "sent", reason: null },
+      { address: hidden, kind: "bcc", status: "sent", reason: null }
+    ])
+    const mails = await outbox(message.messageIdHeader)
+    expect(mails).toHaveLength(1)
+    expect(mails[0]).toMatch(/^DKIM-Signature: /im)
+    expect(mails[0]).not.toMatch(/^Bcc:/im)
+    expect(await fetched(agent, message.messageId)).toMatchObject({ text: "Hi\n" })
+  })
+
+  it("reaches another mailbox here with SPF, DKIM and DMARC passing, and threads the answer", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const friend = await newMailbox(1)
+    await send(agent, { mailboxId: mailbox.mailboxId, to: [friend.mailbox.address], subject: "Question", text: "?" })
+    const [question] = await arrived(friend.agent, friend.mailbox.mailboxId, 1)
+    expect(question!.authentication).toEqual({ spf: "pass", dkim: "pass", dmarc: "pass" })
+    const [sent] = await listed(agent, mailbox.mailboxId)
+    await deliver({
+      from: friend.mailbox.address,
+      to: mailbox.address,
+      subject: "Re: Question",
+      text: "!",
+      inReplyTo: sent!.messageIdHeader
+    })
+    const [answer] = await arrived(agent, mailbox.mailboxId, 2)
+    expect(answer!.threadId).toBe(sent!.threadId)
+    expect(answer!.authentication!.dkim).not.toBe("pass")
+  })
+
+  it("says which recipients were refused, and suppresses an address that does not exist", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const nobody = `${freshName()}@${host.sandbox.emailDomain}`
+    const recipient = `${freshName()}@elsewhere.test`
+    const reply = await send(agent, { mailboxId: mailbox.mailboxId, to: [recipient, nobody], subject: "s", text: "t" })
+    expect(reply.status).toBe(201)
+    const { recipients } = reply.body.data["message"]! as MessageFields
+    expect(recipients).toMatchObject([
+      { status: "sent" },
+      { address: nobody, status: "failed", reason: expect.stringContaining("550") }
+    ])
+    const again = await agent.send({
+      path: "/api/v1/email/messages/send",
+      body: { mailboxId: mailbox.mailboxId, to: [nobody], subject: "s", text: "t" }
+    })
+    expect([again.status, again.body.error.issues?.[0]?.path]).toEqual([400, "to.0"])
+  })
+
+  it("is refused before payment when anything of it is wrong", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const good = { mailboxId: mailbox.mailboxId, to: ["a@elsewhere.test"], subject: "s", text: "t" }
+    const wrong: ReadonlyArray<readonly [string, unknown, string]> = [
+      ["to", [], "to"],
+      ["to", ["not an address"], "to.0"],
+      ["to", ["a@b", "a@b\r\nBcc: c@d"], "to.1"],
+      ["to", Array.from({ length: 51 }, (_, i) => `a${i}@b.test`), "to"],
+      ["subject", "a\r\nBcc: x@y.test", "subject"],
+      ["subject", "a\u0000", "subject"],
+      ["subject", "x".repeat(999), "subject"],
+      ["text", "x".repeat(1024 * 1024 + 1), "text"],
+      ["text", 5, "text"],
+      ["mailboxId", "nonsense", "mailboxId"],
+      ["more", 1, "more"]
+    ]
+    for (const [field, value, path] of wrong) {
+      const reply = await agent.send({ path: "/api/v1/email/messages/send", body: { ...good, [field]: value } })
+      expect([reply.status, reply.body.error.code, reply.body.error.issues?.map((issue) => issue.path)]).toEqual([
+        400,
+        "INVALID_REQUEST",
+        expect.arrayContaining([path])
+      ])
+    }
+    const cc = Array.from({ length: 50 }, (_, i) => `a${i}@b.test`)
+    const many = await agent.send({ path: "/api/v1/email/messages/send", body: { ...good, cc } })
+    expect(many.status).toBe(400)
+    const large = await agent.send({
+      path: "/api/v1/email/messages/send",
+      body: { ...good, text: "é".repeat(512 * 1024), html: "x".repeat(1024 * 1024) }
+    })
+    expect(large.status).toBe(402)
+  })
+})
+
+describe("a mailbox", () => {
+  it("is changed, and deleted with its messages; its name stays its owner's", async () => {
+    const { agent, mailbox } = await newMailbox()
+    await deliver({ from: "a@elsewhere.test", to: mailbox.address, subject: "x", text: "x" })
+    const [message] = await arrived(agent, mailbox.mailboxId, 1)
+    const updated = await agent.pay({
+      path: "/api/v1/email/mailboxes/update",
+      body: { mailboxId: mailbox.mailboxId, displayName: "Ada 🦊", outboundSignature: "Yours,\nAda" }
+    })
+    expect([updated.status, updated.body.data["mailbox"]]).toMatchObject([200, { displayName: "Ada 🦊", active: true }])
+    const request = { path: "/api/v1/email/mailboxes/delete", body: { mailboxId: mailbox.mailboxId } }
+    const signature = await agent.payment(request)
+    const deleted = await host.chain.charged(agent.account.address, () => agent.replay(request, signature, "delete"))
+    expect([deleted.result.status, deleted.amount]).toEqual([200, 10_000n])
+    expect(deleted.result.body.data).toMatchObject({ mailboxId: mailbox.mailboxId, deleted: true, messagesDeleted: 1 })
+    const again = await host.chain.charged(agent.account.address, () => agent.replay(request, signature, "delete"))
+    expect([again.result.status, again.amount, again.result.text]).toEqual([200, 0n, deleted.result.text])
+    const gone = await agent.send({ path: `/api/v1/email/messages/query?messageId=${message!.messageId}` })
+    expect([gone.status, gone.body.error.code]).toEqual([404, "RESOURCE_NOT_FOUND"])
+    const stranger = await host
+      .agent(1)
+      .send({ path: "/api/v1/email/mailboxes", body: { localPart: mailbox.localPart } })
+    expect([stranger.status, stranger.body.error.code]).toEqual([409, "CONFLICT"])
+    expect((await agent.createMailbox(mailbox.localPart)).address).toBe(mailbox.address)
+  })
+})

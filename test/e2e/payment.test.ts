@@ -1,0 +1,328 @@
+import { encodePaymentSignatureHeader } from "@x402/core/http"
+import type { PaymentPayload, PaymentRequired } from "@x402/core/types"
+import { randomUUID } from "node:crypto"
+import { describe, expect, it } from "vitest"
+import type { Agent, Reply } from "../support/Agent.ts"
+import { freshName } from "../support/Agent.ts"
+import { useSandbox } from "../support/useSandbox.ts"
+
+const CREATE = "/api/v1/email/mailboxes"
+const MAILBOX_PRICE = 250_000n
+
+const host = useSandbox()
+
+const createRequest = (localPart: string = freshName()) => ({ path: CREATE, body: { localPart } })
+
+/** Arms the facilitator with a fault. */
+const arm = async (operation: "verify" | "settle", mode: "before" | "after" | "reject" | "hang", times = 1) => {
+  const response = await fetch(`${host.sandbox.facilitatorUrl}/sandbox/faults`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ operation, mode, times })
+  })
+  expect(response.ok).toBe(true)
+}
+
+/** What a test changes in a payment: its accepted terms, its authorization. */
+const tampered = (
+  payload: PaymentPayload,
+  change: {
+    readonly accepted?: Record<string, unknown>
+    readonly authorization?: Record<string, unknown>
+    readonly signature?: string
+  }
+): string => {
+  const inner = payload.payload as { readonly signature: string; readonly authorization: Record<string, unknown> }
+  return encodePaymentSignatureHeader({
+    ...payload,
+    accepted: { ...payload.accepted, ...change.accepted },
+    payload: {
+      signature: change.signature ?? inner.signature,
+      authorization: { ...inner.authorization, ...change.authorization }
+    }
+  })
+}
+
+/** Repeats a request until its answer is no longer that it is pending. */
+const settled = async (attempt: () => Promise<Reply>): Promise<Reply> => {
+  for (let tries = 0; ; tries++) {
+    const reply = await attempt()
+    if (reply.body.error?.code !== "PAYMENT_PENDING" || tries > 60) return reply
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+}
+
+describe("a start-here request", () => {
+  it("is challenged without any body, and refused with a wrong one", async () => {
+    const agent = host.agent(0)
+    const probe = await agent.send({ method: "POST", path: CREATE })
+    expect(probe.status).toBe(402)
+    expect(probe.body.error.code).toBe("PAYMENT_REQUIRED")
+    for (const body of [
+      {},
+      { localPart: 1 },
+      { localPart: "a", more: 1 },
+      "[]",
+      "nonsense",
+      '{"localPart":"a","localPart":"b"}'
+    ]) {
+      const reply = await agent.send({ path: CREATE, body })
+      expect([reply.status, reply.body.error.code]).toEqual([400, "INVALID_REQUEST"])
+    }
+  })
+
+  it("offers the terms of the chain it runs on", async () => {
+    const challenge = await host.agent(0).challenge(createRequest())
+    const { asset, assetName, assetVersion, network, payTo } = host.sandbox.chain
+    expect(challenge.x402Version).toBe(2)
+    expect(challenge.accepts).toHaveLength(1)
+    expect(challenge.accepts[0]).toMatchObject({
+      scheme: "exact",
+      network,
+      asset,
+      payTo,
+      amount: "250000",
+      extra: { name: assetName, version: assetVersion }
+    })
+  })
+
+  it("charges exactly the price once, and answers a retry with the same bytes", async () => {
+    const agent = host.agent(0)
+    const request = createRequest()
+    const key = randomUUID()
+    const signature = await agent.payment(request)
+    const first = await host.chain.charged(agent.account.address, () => agent.replay(request, signature, key))
+    expect(first.result.status).toBe(201)
+    expect(first.amount).toBe(MAILBOX_PRICE)
+    expect(first.result.body.data).toMatchObject({
+      mailbox: { localPart: request.body.localPart, active: true },
+      authentication: { accessToken: expect.stringMatching(/^at_v1_/) },
+      operationId: expect.any(String)
+    })
+    const again = await host.chain.charged(agent.account.address, () => agent.replay(request, signature, key))
+    expect(again.amount).toBe(0n)
+    expect(again.result.status).toBe(201)
+    expect(again.result.text).toBe(first.result.text)
+    expect(again.result.headers.get("payment-response")).toBe(first.result.headers.get("payment-response"))
+    const receipt = JSON.parse(
+      Buffer.from(first.result.headers.get("payment-response")!, "base64").toString()
+    ) as unknown
+    expect(receipt).toMatchObject({ success: true, network: host.sandbox.chain.network })
+  })
+
+  it("gives the same wallet the same token, and takes the token along", async () => {
+    const agent = host.agent(1)
+    await agent.createMailbox(freshName())
+    const token = agent.token
+    await agent.createMailbox(freshName())
+    expect(agent.token).toBe(token)
+    const stranger = host.agent(0)
+    stranger.token = token
+    const reply = await stranger.pay(createRequest())
+    expect([reply.status, reply.body.error.code]).toEqual([403, "FORBIDDEN"])
+  })
+
+  it("refuses a taken or reserved name before it asks for payment", async () => {
+    const agent = host.agent(0)
+    const { localPart } = await agent.createMailbox(freshName())
+    const taken = await agent.send({ path: CREATE, body: { localPart: localPart.toUpperCase() } })
+    expect([taken.status, taken.body.error.code]).toEqual([409, "CONFLICT"])
+    const reserved = await agent.send({ path: CREATE, body: { localPart: "Postmaster" } })
+    expect([reserved.status, reserved.body.error.issues?.[0]?.path]).toEqual([400, "localPart"])
+  })
+})
+
+describe("a payment that does not hold", () => {
+  const attempt = async (
+    header: (challenge: PaymentRequired, agent: Agent) => Promise<string>,
+    expected: readonly [number, string]
+  ) => {
+    const agent = host.agent(0)
+    const request = createRequest()
+    const challenge = await agent.challenge(request)
+    const signature = await header(challenge, agent)
+    const { amount, result } = await host.chain.charged(agent.account.address, () =>
+      agent.replay(request, signature, randomUUID())
+    )
+    expect([result.status, result.body.error.code]).toEqual(expected)
+    expect(amount).toBe(0n)
+    if (result.status === 402) {
+      expect(result.headers.get("payment-required")).not.toBeNull()
+      expect(result.body.error.message.length).toBeGreaterThan(10)
+    }
+    return result
+  }
+  const required = [402, "PAYMENT_REQUIRED"] as const
+
+  it.each([
+    ["amount", { amount: "1" }],
+    ["network", { network: "eip155:1" }],
+    ["asset", { asset: "0x00000000000000000000000000000000000000aa" }],
+    ["recipient", { payTo: "0x00000000000000000000000000000000000000aa" }],
+    ["time-out", { maxTimeoutSeconds: 3600 }]
+  ])("is refused when its terms have another %s", async (_name, change) => {
+    await attempt(async (challenge, agent) => tampered(await agent.sign(challenge), { accepted: change }), required)
+    await attempt(async (challenge, agent) => {
+      const changed = { ...challenge.accepts[0]!, ...change } as PaymentRequired["accepts"][number]
+      return encodePaymentSignatureHeader(
+        await agent
+          .sign({ ...challenge, accepts: [changed] })
+          .catch(() => agent.sign(challenge).then((payload) => ({ ...payload, accepted: changed })))
+      )
+    }, required)
+  })
+
+  it.each([
+    ["value", { value: "1" }],
+    ["recipient", { to: "0x00000000000000000000000000000000000000aa" }],
+    ["expiry", { validBefore: "1" }],
+    ["payer", { from: "0x00000000000000000000000000000000000000aa" }]
+  ])("is refused when its authorization has another %s than was signed", async (_name, change) => {
+    await attempt(
+      async (challenge, agent) => tampered(await agent.sign(challenge), { authorization: change }),
+      required
+    )
+  })
+
+  it("is refused when it is malformed", async () => {
+    for (const header of ["nonsense", "e30=", Buffer.from('{"x402Version":1}').toString("base64")]) {
+      await attempt(async () => header, required)
+    }
+    await attempt(async (challenge, agent) => tampered(await agent.sign(challenge), { signature: "0x1234" }), required)
+  })
+
+  it("is refused for another request than it was made for", async () => {
+    await attempt(async (_challenge, agent) => agent.payment(createRequest()), required)
+  })
+
+  it("needs an Idempotency-Key of 255 characters at most", async () => {
+    const agent = host.agent(0)
+    const request = createRequest()
+    const signature = await agent.payment(request)
+    for (const key of [undefined, "", "k".repeat(256)]) {
+      const headers = { "payment-signature": signature, ...(key === undefined ? {} : { "idempotency-key": key }) }
+      const reply = await agent.send({ ...request, headers })
+      expect([reply.status, reply.body.error.code]).toEqual([400, "INVALID_REQUEST"])
+    }
+    expect((await agent.replay(request, signature, "k".repeat(255))).status).toBe(201)
+  })
+
+  it("is refused when key or proof stand for something else", async () => {
+    const agent = host.agent(0)
+    const [request, other] = [createRequest(), createRequest()]
+    const key = randomUUID()
+    const [signature, otherSignature] = [await agent.payment(request), await agent.payment(other)]
+    expect((await agent.replay(request, signature, key)).status).toBe(201)
+    const { amount, result } = await host.chain.charged(agent.account.address, async () => [
+      await agent.replay(request, signature, randomUUID()),
+      await agent.replay(other, signature, key),
+      await agent.replay(other, otherSignature, key),
+      await agent.replay({ path: "/api/v1/email/mailboxes?a=1", body: request.body }, signature, key)
+    ])
+    for (const reply of result) expect([reply.status, reply.body.error.code]).toEqual([409, "IDEMPOTENCY_CONFLICT"])
+    expect(amount).toBe(0n)
+  })
+
+  it("is refused when its authorization was settled behind our back", async () => {
+    const agent = host.agent(0)
+    const request = createRequest()
+    const payload = await agent.sign(await agent.challenge(request))
+    const settle = await fetch(`${host.sandbox.facilitatorUrl}/settle`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ x402Version: 2, paymentPayload: payload, paymentRequirements: payload.accepted })
+    })
+    expect(await settle.json()).toMatchObject({ success: true })
+    const reply = await agent.replay(request, encodePaymentSignatureHeader(payload), randomUUID())
+    expect([reply.status, reply.body.error.code]).toEqual([409, "IDEMPOTENCY_CONFLICT"])
+  })
+})
+
+describe("a hundred copies of one paid request", () => {
+  it("are one transfer, one mailbox and one answer", async () => {
+    const agent = host.agent(2)
+    await agent.createMailbox(freshName())
+    const request = createRequest()
+    const key = randomUUID()
+    const signature = await agent.payment(request)
+    const { amount, result } = await host.chain.charged(agent.account.address, async () => {
+      const replies = await Promise.all(Array.from({ length: 100 }, () => agent.replay(request, signature, key)))
+      return [...replies, await settled(() => agent.replay(request, signature, key))]
+    })
+    expect(amount).toBe(MAILBOX_PRICE)
+    const finished = result.filter(({ status }) => status === 201)
+    expect(new Set(finished.map(({ text }) => text)).size).toBe(1)
+    expect(result.at(-1)!.status).toBe(201)
+    for (const reply of result.filter(({ status }) => status !== 201)) {
+      expect([reply.status, reply.body.error.code]).toEqual([409, "PAYMENT_PENDING"])
+      expect(reply.headers.get("retry-after")).not.toBeNull()
+    }
+    const mailboxes = await agent.send({ path: "/api/v1/email/mailboxes/query" })
+    const items = mailboxes.body.data["items"] as unknown as ReadonlyArray<{ readonly localPart: string }>
+    expect(items.filter(({ localPart }) => localPart === request.body.localPart)).toHaveLength(1)
+  })
+})
+
+describe("a facilitator that fails", () => {
+  const payOnce = async (agent: Agent) => {
+    const request = createRequest()
+    const key = randomUUID()
+    const signature = await agent.payment(request)
+    return () => agent.replay(request, signature, key)
+  }
+
+  it("before verification: nothing is charged, and the same request succeeds later", async () => {
+    const agent = host.agent(0)
+    const attempt = await payOnce(agent)
+    await arm("verify", "before")
+    const failed = await host.chain.charged(agent.account.address, attempt)
+    expect([failed.result.status, failed.result.body.error.code]).toEqual([502, "PROVIDER_TEMPORARY_FAILURE"])
+    expect(failed.amount).toBe(0n)
+    const succeeded = await host.chain.charged(agent.account.address, attempt)
+    expect([succeeded.result.status, succeeded.amount]).toEqual([201, MAILBOX_PRICE])
+  })
+
+  it("by refusing in verification: 402 with its reason", async () => {
+    const agent = host.agent(0)
+    const attempt = await payOnce(agent)
+    await arm("verify", "reject")
+    const { amount, result } = await host.chain.charged(agent.account.address, attempt)
+    expect([result.status, result.body.error.code, amount]).toEqual([402, "PAYMENT_REQUIRED", 0n])
+  })
+
+  it("by losing its answer after settling: charged once, delivered once", async () => {
+    const agent = host.agent(0)
+    const attempt = await payOnce(agent)
+    await arm("settle", "after")
+    const { amount, result } = await host.chain.charged(agent.account.address, () => settled(attempt))
+    expect([result.status, amount]).toEqual([201, MAILBOX_PRICE])
+  })
+
+  it("before settling: never answered with 402, and settled once by a retry", async () => {
+    const agent = host.agent(0)
+    const attempt = await payOnce(agent)
+    await arm("settle", "before")
+    const { amount, result } = await host.chain.charged(agent.account.address, async () => {
+      const first = await attempt()
+      expect([first.status, first.body.error.code]).toEqual([409, "PAYMENT_PENDING"])
+      return settled(attempt)
+    })
+    expect([result.status, amount]).toEqual([201, MAILBOX_PRICE])
+  })
+
+  it("by refusing to settle: nothing is charged", async () => {
+    const agent = host.agent(0)
+    const attempt = await payOnce(agent)
+    await arm("settle", "reject")
+    const { amount, result } = await host.chain.charged(agent.account.address, attempt)
+    expect([result.status, result.body.error.code, amount]).toEqual([402, "PAYMENT_REQUIRED", 0n])
+  })
+
+  it("by hanging after it broadcast: charged once, delivered once", async () => {
+    const agent = host.agent(0)
+    const attempt = await payOnce(agent)
+    await arm("settle", "hang")
+    const { amount, result } = await host.chain.charged(agent.account.address, () => settled(attempt))
+    expect([result.status, amount]).toEqual([201, MAILBOX_PRICE])
+  })
+})

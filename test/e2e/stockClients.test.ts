@@ -1,0 +1,68 @@
+import { wrapAxiosWithPayment, x402Client as AxiosClient } from "@x402/axios"
+import { ExactEvmScheme } from "@x402/evm/exact/client"
+import { wrapFetchWithPayment, x402Client as FetchClient } from "@x402/fetch"
+import axios from "axios"
+import { randomUUID } from "node:crypto"
+import { privateKeyToAccount } from "viem/accounts"
+import { describe, expect, it } from "vitest"
+import { freshName } from "../support/Agent.ts"
+import { useSandbox } from "../support/useSandbox.ts"
+
+const host = useSandbox()
+const account = () => privateKeyToAccount(host.sandbox.wallets[0]!.privateKey)
+const url = () => `${host.sandbox.baseUrl}/api/v1/email/mailboxes`
+
+describe("clients that nobody here wrote", () => {
+  it("@x402/axios pays", async () => {
+    const client = wrapAxiosWithPayment(
+      axios.create(),
+      new AxiosClient().register("eip155:*", new ExactEvmScheme(account()))
+    )
+    const { amount, result } = await host.chain.charged(account().address, () =>
+      client.post(url(), { localPart: freshName() }, { headers: { "idempotency-key": randomUUID() } })
+    )
+    expect([result.status, amount]).toEqual([201, 250_000n])
+    expect(result.headers["payment-response"]).toBeTruthy()
+  })
+
+  it("@x402/fetch pays, once it is allowed to spend the asset", async () => {
+    const wallet = new FetchClient().register("eip155:*", new ExactEvmScheme(account()))
+    const { asset, network } = host.sandbox.chain
+    wallet.setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: "5000000" }] })
+    const paying = wrapFetchWithPayment(fetch, wallet)
+    const { amount, result } = await host.chain.charged(account().address, () =>
+      paying(url(), {
+        method: "POST",
+        headers: { "content-type": "application/json", "idempotency-key": randomUUID() },
+        body: JSON.stringify({ localPart: freshName() })
+      })
+    )
+    expect([result.status, amount]).toEqual([201, 250_000n])
+  })
+})
+
+describe("discovery", () => {
+  it("tells what there is, at what price, and that this is a sandbox", async () => {
+    const agent = host.agent(0)
+    const index = await agent.send({ path: "/api/v1" })
+    expect(index.body.data).toMatchObject({ name: "AgentOS", environment: "sandbox" })
+    const services = await agent.send({ path: "/api/v1/services" })
+    const items = services.body.data["items"] as unknown as ReadonlyArray<{
+      readonly serviceId: string
+      readonly available: boolean
+      readonly price: { readonly amount: string } | null
+    }>
+    expect(items).toHaveLength(25)
+    for (const { available, serviceId } of items) {
+      const isOffered = !serviceId.startsWith("phone.") && serviceId !== "domain.register"
+      expect({ serviceId, available }).toEqual({ serviceId, available: isOffered })
+      const one = await agent.send({ path: `/api/v1/services/${serviceId}` })
+      expect(one.body.data["service"]).toMatchObject({ serviceId, available })
+    }
+    for (const path of ["/openapi.json", "/llms.txt", "/docs", "/health/live", "/health/ready"]) {
+      expect([path, (await agent.send({ path })).status]).toEqual([path, 200])
+    }
+    const document = (await agent.send({ path: "/openapi.json" })).body as unknown as { readonly openapi: string }
+    expect(document.openapi).toMatch(/^3\.1\./)
+  })
+})

@@ -1,0 +1,35 @@
+import { createPublicClient, erc20Abi, http } from "viem"
+import type { SandboxDescription } from "./Sandbox.ts"
+
+/** The balances of the token, in base units: what was charged, by the only witness that counts. */
+export class Chain {
+  private readonly client
+  private readonly sandbox: SandboxDescription
+
+  constructor(sandbox: SandboxDescription) {
+    this.sandbox = sandbox
+    this.client = createPublicClient({ transport: http(sandbox.chain.rpcUrl), cacheTime: 0 })
+  }
+
+  balanceOf(address: `0x${string}`): Promise<bigint> {
+    return this.client.readContract({
+      address: this.sandbox.chain.asset,
+      abi: erc20Abi,
+      functionName: "balanceOf",
+      args: [address]
+    })
+  }
+
+  /** What `work` moved from the payer to the service. Both must agree. */
+  async charged<A>(
+    payer: `0x${string}`,
+    work: () => Promise<A>
+  ): Promise<{ readonly amount: bigint; readonly result: A }> {
+    const before = await Promise.all([this.balanceOf(payer), this.balanceOf(this.sandbox.chain.payTo)])
+    const result = await work()
+    const after = await Promise.all([this.balanceOf(payer), this.balanceOf(this.sandbox.chain.payTo)])
+    const amount = before[0] - after[0]
+    if (after[1] - before[1] !== amount) throw new Error(`paid ${amount}, but received ${after[1] - before[1]}`)
+    return { amount, result }
+  }
+}

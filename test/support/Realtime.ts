@@ -1,0 +1,74 @@
+import { once } from "node:events"
+import { WebSocket } from "ws"
+import type { Agent } from "./Agent.ts"
+
+/** A message of the realtime protocol, as a stranger reads it. */
+export interface RealtimeMessage {
+  readonly type: string
+  readonly event?: {
+    readonly eventId: string
+    readonly type: string
+    readonly status: string
+    readonly resourceId: string
+    readonly payload: Record<string, string>
+  }
+  readonly eventId?: string
+  readonly deliveryId?: string
+  readonly delivered?: number
+  readonly pending?: number
+  readonly code?: string
+}
+
+/** A plain socket of the `ws` package, with what came over it in order. */
+export class Realtime {
+  readonly socket: WebSocket
+  private readonly messages: Array<RealtimeMessage> = []
+  private waiting: (() => void) | undefined
+
+  private constructor(socket: WebSocket) {
+    this.socket = socket
+    socket.on("message", (data: Buffer) => {
+      this.messages.push(JSON.parse(data.toString("utf8")) as RealtimeMessage)
+      this.waiting?.()
+    })
+  }
+
+  /** Gets a realtime token, connects and authenticates. */
+  static async open(agent: Agent, message: Record<string, string> = {}): Promise<Realtime> {
+    const reply = await agent.send({ path: "/api/v1/events/realtime-token" })
+    const { token, websocketUrl } = reply.body.data["realtime"] as unknown as {
+      readonly token: string
+      readonly websocketUrl: string
+    }
+    const socket = new WebSocket(websocketUrl)
+    const realtime = new Realtime(socket)
+    await once(socket, "open")
+    realtime.send({ type: "session.authenticate", token, ...message })
+    return realtime
+  }
+
+  send(message: object): void {
+    this.socket.send(JSON.stringify(message))
+  }
+
+  /** The next message, within ten seconds. */
+  async next(type?: string): Promise<RealtimeMessage> {
+    const deadline = Date.now() + 10_000
+    while (this.messages.length === 0) {
+      if (Date.now() > deadline) throw new Error(`no message within 10 s, waiting for ${type ?? "any"}`)
+      await new Promise<void>((resolve) => {
+        this.waiting = resolve
+        setTimeout(resolve, 250)
+      })
+    }
+    const message = this.messages.shift()!
+    if (type !== undefined && message.type !== type) {
+      throw new Error(`expected ${type}, got ${JSON.stringify(message)}`)
+    }
+    return message
+  }
+
+  close(): void {
+    this.socket.close()
+  }
+}

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const MAIN = fileURLToPath(import.meta.resolve("@agentos/sandbox/main"))
+
+/** What a running sandbox says of itself in `sandbox.json`. */
+export interface SandboxDescription {
+  readonly baseUrl: string
+  readonly websocketUrl: string
+  readonly emailDomain: string
+  readonly mail: {
+    readonly host: string
+    readonly port: number
+    readonly relayPort: number
+    readonly outboxDir: string
+  }
+  readonly chain: {
+    readonly rpcUrl: string
+    readonly network: `${string}:${string}`
+    readonly asset: `0x${string}`
+    readonly assetName: string
+    readonly assetVersion: string
+    readonly decimals: number
+    readonly payTo: `0x${string}`
+  }
+  readonly facilitatorUrl: string
+  readonly wallets: ReadonlyArray<{ readonly address: `0x${string}`; readonly privateKey: `0x${string}` }>
+  readonly processes: Readonly<Record<"server" | "chain" | "facilitator" | "relay", number>>
+}
+
+export interface Sandbox {
+  readonly directory: string
+  readonly process: ChildProcess
+  /** What it printed so far. */
+  readonly output: () => string
+  readonly describe: () => Promise<SandboxDescription>
+  /** Ends it as a person does, and answers its exit status. */
+  readonly stop: () => Promise<number | null>
+}
+
+export interface SandboxOptions {
+  /** Reused, and left alone at the end, when given. */
+  readonly directory?: string
+  readonly arguments?: ReadonlyArray<string>
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** Starts a sandbox of its own on free ports, and waits until it says that it is ready. */
+export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
+  const directory = options.directory ?? (await mkdtemp(join(tmpdir(), "agentos-")))
+  const child = spawn(
+    process.execPath,
+    [MAIN, "--port", "0", "--data", directory, ...(options.arguments ?? ["--no-tour"])],
+    { stdio: ["ignore", "pipe", "pipe"], detached: true, env: { ...process.env, ...options.environment } }
+  )
+  let output = ""
+  const exited = once(child, "exit")
+  const ready = new Promise<void>((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        output += text
+        if (/^ready /m.test(output)) resolve()
+      })
+    }
+  })
+  await Promise.race([
+    ready,
+    exited.then(() => {
+      throw new Error(`the sandbox ended before it was ready:\n${output}`)
+    })
+  ])
+  return {
+    directory,
+    process: child,
+    output: () => output,
+    describe: async () => JSON.parse(await readFile(join(directory, "sandbox.json"), "utf8")) as SandboxDescription,
+    stop: async () => {
+      child.kill("SIGTERM")
+      await exited
+      if (options.directory === undefined) await rm(directory, { recursive: true, force: true })
+      return child.exitCode
+    }
+  }
+}

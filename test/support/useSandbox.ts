@@ -1,0 +1,35 @@
+import { afterAll, beforeAll } from "vitest"
+import { Agent } from "./Agent.ts"
+import { Chain } from "./Chain.ts"
+import { type Sandbox, type SandboxDescription, startSandbox } from "./Sandbox.ts"
+
+/** A sandbox for all tests of a file. */
+export interface SandboxUnderTest {
+  readonly sandbox: SandboxDescription
+  readonly chain: Chain
+  /** An agent on one of the funded wallets, without a token. */
+  readonly agent: (wallet: 0 | 1 | 2) => Agent
+}
+
+export const useSandbox = (): SandboxUnderTest => {
+  let running: Sandbox | undefined
+  let described: SandboxDescription | undefined
+  beforeAll(async () => {
+    running = await startSandbox()
+    described = await running.describe()
+  })
+  afterAll(() => running?.stop())
+  const sandbox = () => {
+    if (described === undefined) throw new Error("the sandbox is not running")
+    return described
+  }
+  return {
+    get sandbox() {
+      return sandbox()
+    },
+    get chain() {
+      return new Chain(sandbox())
+    },
+    agent: (wallet) => new Agent(sandbox(), sandbox().wallets[wallet]!.privateKey)
+  }
+}
