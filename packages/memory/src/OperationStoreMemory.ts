@@ -38,13 +38,13 @@ export const layer = Layer.effect(
           if (operation === undefined) return Option.none()
           if (operation.leasedUntil !== null && operation.leasedUntil > now) return Option.none()
           const fence = operation.fence + 1
-          return Option.some(put({ ...operation, fence, leasedUntil: leaseEnd(now, leaseMillis), updatedAt: now }))
+          return Option.some(put({ ...operation, fence, leasedUntil: leaseEnd(now, leaseMillis) }))
         }),
       renew: (operationId, fence, leaseMillis) =>
         run((now) => {
           const operation = operations.get(operationId)
           if (operation === undefined || operation.fence !== fence) return false
-          put({ ...operation, leasedUntil: leaseEnd(now, leaseMillis), updatedAt: now })
+          put({ ...operation, leasedUntil: leaseEnd(now, leaseMillis) })
           return true
         }),
       post: (entries) => run(() => entries.forEach((entry) => post(tables, entry))),

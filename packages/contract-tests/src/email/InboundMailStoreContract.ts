@@ -5,6 +5,7 @@ import { AWKWARD_TEXTS } from "../AwkwardText.ts"
 import { type ContractTests, defineContract, type HarnessServices } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import { type Change, undoneTest } from "../kernel/UndoneTests.ts"
+import { overlapping } from "../Overlap.ts"
 import { rolledBack } from "../RolledBack.ts"
 import { StoreClock } from "../StoreClock.ts"
 import * as Mailboxes from "./MailboxSample.ts"
@@ -42,7 +43,7 @@ const queued = Effect.fnUntraced(function* (count: number) {
 /** A mail for comparison: its bytes as text, and no attempts. */
 const content = ({ attempts: _, raw, ...rest }: InboundMail) => ({ ...rest, raw: Sample.latin1(raw) })
 
-const leaseTests: ContractTests<Ports> = (it) => {
+const leaseTests: ContractTests<Ports> = (it, capabilities) => {
   describe("add and lease", () => {
     it.effect("give a mail as it came, byte for byte", () =>
       Effect.gen(function* () {
@@ -138,6 +139,25 @@ const leaseTests: ContractTests<Ports> = (it) => {
           taken.push(...ids(leased.flat()))
         }
         assert.deepStrictEqual(taken.toSorted(), ids(mails).toSorted())
+      })
+    )
+  })
+
+  describe("two transactions on the queue", () => {
+    it.effect("lease no mail twice, and leave to the next what was rolled back", () =>
+      Effect.gen(function* () {
+        for (const firstEnds of ["committed", "rolled back"] as const) {
+          const store = yield* emptied
+          const mails = yield* queued(5)
+          const [first, second] = yield* overlapping(capabilities, {
+            first: store.lease(2, LEASE),
+            second: store.lease(2, LEASE),
+            firstEnds
+          })
+          const rest = yield* store.lease(9, LEASE)
+          const kept = firstEnds === "committed" ? first : []
+          assert.deepStrictEqual(ids([...kept, ...second, ...rest]).toSorted(), ids(mails).toSorted())
+        }
       })
     )
   })

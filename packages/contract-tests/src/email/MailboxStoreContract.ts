@@ -1,5 +1,6 @@
 import { type InboundMailStore, MailboxStore, type MessageStore } from "@agentos/core"
 import { defineContract } from "../Contract.ts"
+import { mailboxOverlapTests } from "./EmailOverlapTests.ts"
 import { mailboxRecordTests } from "./MailboxRecordTests.ts"
 import { mailboxRemovalTests } from "./MailboxRemovalTests.ts"
 import { reservationTests } from "./ReservationTests.ts"
@@ -11,5 +12,6 @@ export const MailboxStoreContract = defineContract<MailboxStore | MessageStore |
     mailboxRecordTests(it, capabilities)
     reservationTests(it, capabilities)
     mailboxRemovalTests(it, capabilities)
+    mailboxOverlapTests(it, capabilities)
   }
 )

@@ -6,6 +6,7 @@ import { type ContractTests, defineContract, propertyOptions } from "../Contract
 import * as Fresh from "../Fresh.ts"
 import { readPages } from "../Paging.ts"
 import { rolledBack } from "../RolledBack.ts"
+import { messageOverlapTests } from "./EmailOverlapTests.ts"
 import { suppressionTests } from "./SuppressionTests.ts"
 import { threadTests } from "./ThreadTests.ts"
 import * as Mailboxes from "./MailboxSample.ts"
@@ -316,4 +317,5 @@ export const MessageStoreContract = defineContract<MailboxStore | MessageStore>(
   listTests(it, capabilities)
   threadTests(it, capabilities)
   suppressionTests(it, capabilities)
+  messageOverlapTests(it, capabilities)
 })

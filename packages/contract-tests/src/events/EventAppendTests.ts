@@ -1,8 +1,8 @@
 import { EventStore, type EventSignal, Transactor, Uuid } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
-import { Array, Effect, Fiber, Schema } from "effect"
+import { Array, Deferred, Effect, Fiber, Schema } from "effect"
 import { AWKWARD_TEXTS } from "../AwkwardText.ts"
-import type { ContractTests } from "../Contract.ts"
+import { type ContractTests, needing } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import { refused } from "../Refused.ts"
 import { StoreClock } from "../StoreClock.ts"
@@ -10,7 +10,7 @@ import * as Sample from "./EventSample.ts"
 import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
 
 /** What is promised of `append`: what it stores, what it leaves out, and the order. */
-export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it) => {
+export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it, capabilities) => {
   describe("append", () => {
     it.effect("stores drafts, pending and never delivered, and answers them in the order given", () =>
       Effect.gen(function* () {
@@ -216,6 +216,36 @@ export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it) =>
         )
         Sample.assertGrowing(yield* Sample.all(tenantId))
         assert.isTrue(elsewhere.createdAt < early[0]!.createdAt, "the clock did not go back")
+      })
+    )
+
+    const waits = needing(
+      capabilities.concurrentTransactions,
+      "is that of commits: a second append waits for the first"
+    )
+    it.effect.skipIf(waits.missing)(waits.name, () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const { transact } = yield* Transactor
+        const { tenantId } = yield* Fresh.tenant
+        const [appended, proceed] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
+        const first = yield* Effect.forkChild(
+          transact(
+            Effect.tap(Sample.appendOne(tenantId), () =>
+              Effect.andThen(Deferred.succeed(appended, undefined), Deferred.await(proceed))
+            )
+          )
+        )
+        yield* Deferred.await(appended)
+        const second = yield* Effect.forkChild(Sample.appendOne(tenantId))
+        // Time enough for the second to go through, if nothing held it up.
+        for (let round = 0; round < 50 && second.pollUnsafe() === undefined; round++) yield* Sample.all(tenantId)
+        const seen = yield* Sample.all(tenantId)
+        yield* Deferred.succeed(proceed, undefined)
+        const events = [yield* Fiber.join(first), yield* Fiber.join(second)]
+        const last = seen.at(-1)
+        const rest = yield* store.list(tenantId, {}, last && { createdAt: last.createdAt, id: last.eventId }, 10)
+        assert.deepStrictEqual(Sample.ids([...seen, ...rest]), Sample.ids(events))
       })
     )
 

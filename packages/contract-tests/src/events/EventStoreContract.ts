@@ -4,6 +4,7 @@ import { eventAcknowledgeTests } from "./EventAcknowledgeTests.ts"
 import { eventAppendTests } from "./EventAppendTests.ts"
 import { eventLeaseTests } from "./EventLeaseTests.ts"
 import { eventModelTests } from "./EventModelTests.ts"
+import { eventOverlapTests } from "./EventOverlapTests.ts"
 import { eventReadTests } from "./EventReadTests.ts"
 import { eventSignalTests } from "./EventSignalTests.ts"
 
@@ -13,6 +14,7 @@ export const EventStoreContract = defineContract<EventStore | EventSignal>("Even
   eventReadTests(it, capabilities)
   eventLeaseTests(it, capabilities)
   eventAcknowledgeTests(it, capabilities)
+  eventOverlapTests(it, capabilities)
   eventSignalTests(it, capabilities)
   eventModelTests(it, capabilities)
 })

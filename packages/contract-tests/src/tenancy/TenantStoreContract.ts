@@ -3,9 +3,10 @@ import { assert, describe } from "@effect/vitest"
 import { Array, Deferred, Effect, Fiber, Option } from "effect"
 import { type ContractTests, defineContract, needing } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
+import { overlapping } from "../Overlap.ts"
 import { rolledBack } from "../RolledBack.ts"
 
-const ensureTests: ContractTests<TenantStore> = (it) => {
+const ensureTests: ContractTests<TenantStore> = (it, capabilities) => {
   describe("ensure", () => {
     it.effect("makes the candidate a tenant where its wallet has none", () =>
       Effect.gen(function* () {
@@ -49,6 +50,24 @@ const ensureTests: ContractTests<TenantStore> = (it) => {
           stored.tenantId
         )
         for (const tenant of tenants) assert.deepStrictEqual(tenant, stored)
+      })
+    )
+
+    it.effect("gives one tenant to two transactions that overlap: the second waits to know", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        for (const firstEnds of ["committed", "rolled back"] as const) {
+          const wallet = yield* Fresh.wallet
+          const [one, two] = yield* Effect.all([Fresh.candidate, Fresh.candidate])
+          const [first, second] = yield* overlapping(capabilities, {
+            first: store.ensure({ ...one, wallet }),
+            second: store.ensure({ ...two, wallet }),
+            firstEnds
+          })
+          assert.strictEqual(first.tenantId, one.tenantId)
+          assert.strictEqual(second.tenantId, firstEnds === "committed" ? one.tenantId : two.tenantId)
+          assert.deepStrictEqual(yield* store.findByWallet(wallet), Option.some(second))
+        }
       })
     )
 
@@ -118,7 +137,7 @@ const findTests: ContractTests<TenantStore> = (it) => {
   })
 }
 
-const revokeTests: ContractTests<TenantStore> = (it) => {
+const revokeTests: ContractTests<TenantStore> = (it, capabilities) => {
   describe("revokeTokens", () => {
     it.effect("raises the token version, and nothing else, of that tenant alone", () =>
       Effect.gen(function* () {
@@ -150,6 +169,17 @@ const revokeTests: ContractTests<TenantStore> = (it) => {
         })
         const versions = revoked.map((each) => Option.getOrThrow(each).tokenVersion)
         assert.strictEqual(new Set([tenant.tokenVersion, ...versions]).size, 11)
+      })
+    )
+
+    it.effect("raises it twice in two transactions that overlap", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const { tenantId } = yield* Fresh.tenant
+        const revoke = store.revokeTokens(tenantId)
+        const both = yield* overlapping(capabilities, { first: revoke, second: revoke, firstEnds: "committed" })
+        const [first, second] = both.map((revoked) => Option.getOrThrow(revoked).tokenVersion)
+        assert.isAbove(second!, first!)
       })
     )
 
