@@ -32,6 +32,12 @@ export class NodeServer extends Context.Service<NodeServer, Server>()("@agentos/
         shouldUpgradeCallback: isGatewayUpgrade
       })
       server.on("clientError", answerBrokenRequest)
+      // Once the server has stopped listening, a connection that has got its answer is of no more use.
+      server.on("request", (_request, response) => {
+        response.once("close", () => {
+          if (!server.listening) setImmediate(() => server.closeIdleConnections())
+        })
+      })
       // An expectation that nobody knows may be passed over (RFC 9110, section 10.1.1).
       server.on("checkExpectation", (request, response) => server.emit("request", request, response))
       return server

@@ -1,6 +1,7 @@
 import { NodeHttpServer } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
+import { NetAddress } from "effect/net"
 import * as HttpEdge from "./edge/HttpEdge.ts"
 import { RateLimiting } from "./edge/RateLimiting.ts"
 import * as DiscoveryRoutes from "./handler/DiscoveryRoutes.ts"
@@ -61,4 +62,8 @@ export const layer = RealtimeGateway.layer.pipe(
 )
 
 /** Where the server listens. */
-export const address = Effect.map(HttpServer.HttpServer, (server) => server.address)
+export const address = Effect.map(HttpServer.HttpServer, (server) => {
+  const { address: bound } = server
+  if (bound._tag === "UnixPathAddress") throw new Error("the server listens on a path and not on a port")
+  return { host: NetAddress.formatIp(bound.address), port: bound.port }
+})

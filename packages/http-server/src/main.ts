@@ -1,5 +1,5 @@
 import { NodeRuntime } from "@effect/platform-node"
-import { Cause, Effect, Layer, Logger, Option } from "effect"
+import { Cause, Effect, Exit, Layer, Logger, Option } from "effect"
 import { mailIntake } from "./config/MailLayer.ts"
 import * as ServerConfig from "./config/ServerConfig.ts"
 import { coreLayer, settingsLayer } from "./config/ServerLayer.ts"
@@ -44,4 +44,11 @@ const explain = (error: unknown): string => (error instanceof Error ? error.mess
 
 const log = Logger.layer([Logger.withConsoleError(Logger.formatJson)])
 
-program.pipe(Effect.provide(log), NodeRuntime.runMain({ disableErrorReporting: true }))
+/** Being told to stop, and stopping, is no failure. */
+const exitCode = (exit: Exit.Exit<unknown, unknown>): number =>
+  Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1
+
+program.pipe(
+  Effect.provide(log),
+  NodeRuntime.runMain({ disableErrorReporting: true, teardown: (exit, onExit) => onExit(exitCode(exit)) })
+)

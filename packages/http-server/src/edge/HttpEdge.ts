@@ -1,7 +1,7 @@
 import { InternalError, LIVE_PATH, MethodNotAllowed, READY_PATH, type RequestError, RouteUnknown } from "@agentos/api"
 import { Uuid } from "@agentos/core"
 import { Cause, Clock, Effect, Option } from "effect"
-import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ServerSettings } from "../ServerSettings.ts"
 import { logAccess } from "./AccessLog.ts"
 import { errorResponse } from "./ErrorResponse.ts"
@@ -39,16 +39,20 @@ const answerOptions = (request: Request) => {
 const isRouteNotFound = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
+/** Whether the client has gone away; otherwise it is the server that could not wait any longer. */
+const isGone = ({ reasons }: Cause.Cause<unknown>): boolean =>
+  reasons.some(({ annotations }) => annotations.has(HttpServerError.ClientAbort.key))
+
+const answerInternal = (request: Request) => {
+  const withPayment = request.headers["payment-signature"] !== undefined
+  return errorResponse(new InternalError({ withPayment }), entryAt(request.method, pathOf(request.url)))
+}
+
 /** What no part of the application has foreseen. The cause goes to the log, and nothing of it to the client. */
 const answerFailure = (request: Request) => (cause: Cause.Cause<unknown>) => {
-  if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
-  const failure = Cause.squash(cause)
-  if (isRouteNotFound(failure)) return answerWithoutRoute(request)
-  const withPayment = request.headers["payment-signature"] !== undefined
-  return Effect.andThen(
-    Effect.logError("a request failed", cause),
-    errorResponse(new InternalError({ withPayment }), null)
-  )
+  if (Cause.hasInterruptsOnly(cause)) return isGone(cause) ? Effect.failCause(cause) : answerInternal(request)
+  if (isRouteNotFound(Cause.squash(cause))) return answerWithoutRoute(request)
+  return Effect.andThen(Effect.logError("a request failed", cause), answerInternal(request))
 }
 
 /**
@@ -60,6 +64,7 @@ export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
     const settings = yield* ServerSettings
     const { limitAddress } = yield* RateLimiting
     const headers = commonHeaders(settings.publicUrl)
+    const behindProxies = HttpMiddleware.xForwardedHeaders({ trustedProxies: settings.trustedProxies })
 
     return (app) =>
       Effect.gen(function* () {
@@ -96,7 +101,7 @@ export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
           Effect.annotateLogs("requestId", record.requestId),
           Effect.provideService(RequestRecord, record)
         )
-      })
+      }).pipe(behindProxies)
   }),
   { global: true }
 )

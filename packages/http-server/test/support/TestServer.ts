@@ -1,26 +1,31 @@
 import {
   type Capabilities,
   Core,
+  type EventDraft,
   EmailProvider,
+  EventStore,
   MailParser,
   MailUnreadable,
   type OutgoingMail,
   PaymentRail,
   ProviderError,
-  type SendReceipt
+  type SendReceipt,
+  type TenantId,
+  TenantStore,
+  Transactor,
+  walletAddress
 } from "@agentos/core"
 import { type RateLimit, Server, ServerSettings } from "@agentos/http-server"
 import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
 import { Memory } from "@agentos/memory"
-import { Duration, Effect, Exit, Layer, Redacted, References, Scope } from "effect"
-import { HttpServer } from "effect/http"
-import { NetAddress } from "effect/net"
+import { Duration, Effect, Exit, Layer, Logger, Redacted, Schema, Scope } from "effect"
+import { IpNetwork } from "effect/net"
 import * as ScriptedRail from "./ScriptedRail.ts"
 
 export const DOMAIN = "agents.test"
 
 /** What the mail provider does with the next mails; it sends when this runs out. */
-export type SendScript = "send" | ProviderError["reason"]
+export type SendScript = "send" | "wait" | ProviderError["reason"]
 
 export interface TestServer {
   readonly url: string
@@ -28,6 +33,10 @@ export interface TestServer {
   readonly payments: ScriptedRail.ScriptedRail
   readonly sent: ReadonlyArray<OutgoingMail>
   readonly sendScript: Array<SendScript>
+  /** The lines of the log so far, as JSON. */
+  readonly logs: ReadonlyArray<string>
+  /** Lets events happen to a wallet's tenant; gives their ids. */
+  readonly append: (wallet: string, names: ReadonlyArray<string>) => Promise<ReadonlyArray<string>>
   /** Ends it as a signal would, and waits until it has. */
   readonly stop: () => Promise<void>
 }
@@ -36,29 +45,53 @@ export interface TestServerOptions {
   readonly capabilities?: Capabilities
   readonly rateLimit?: RateLimit
   readonly publicUrl?: string
-  readonly drainTimeout?: Duration.Duration
-  /** Beside the ports of the core, or instead of some of them. */
-  readonly ports?: (ports: TestPorts) => TestPorts
+  readonly drainTimeout?: Duration.Input
+  readonly trustedProxies?: ReadonlyArray<string>
+  /** Stands in for the store's own. */
+  readonly transactor?: Transactor["Service"]
 }
 
 const keys = { activeKeyId: 1, keys: [{ id: 1, secret: Redacted.make("k".repeat(44)) }] }
+
+/** How long a relay that is told to wait takes over a mail. */
+const SLOW_SEND = "300 millis"
 
 const emailProvider = (sent: Array<OutgoingMail>, sendScript: Array<SendScript>) =>
   EmailProvider.of({
     name: "scripted",
     domain: DOMAIN,
-    send: (mail) =>
-      Effect.suspend((): Effect.Effect<SendReceipt, ProviderError> => {
-        const reason = sendScript.shift() ?? "send"
-        if (reason === "send" || reason === "Unknown") sent.push(mail)
-        return reason === "send"
-          ? Effect.succeed({ accepted: mail.to, rejected: [], response: "250 ok" })
-          : Effect.fail(new ProviderError({ provider: "scripted", reason, message: `The relay says ${reason}` }))
-      })
+    send: Effect.fnUntraced(function* (mail): Effect.fn.Return<SendReceipt, ProviderError> {
+      const script = sendScript.shift() ?? "send"
+      if (script === "wait") yield* Effect.sleep(SLOW_SEND)
+      if (script === "send" || script === "wait" || script === "Unknown") sent.push(mail)
+      return script === "send" || script === "wait"
+        ? { accepted: mail.to, rejected: [], response: "250 ok" }
+        : yield* new ProviderError({ provider: "scripted", reason: script, message: `The relay says ${script}` })
+    })
   })
 
-const makePorts = (payments: ScriptedRail.ScriptedRail, sent: Array<OutgoingMail>, sendScript: Array<SendScript>) =>
-  Layer.mergeAll(
+const asDraft =
+  (tenantId: TenantId) =>
+  (name: string): EventDraft => ({
+    tenantId,
+    type: "email.received",
+    source: "scripted",
+    service: "email",
+    resourceId: name,
+    agentId: "agent",
+    payload: { subject: name },
+    dedupeKey: name
+  })
+
+const encodeLine = Schema.encodeSync(Schema.UnknownFromJsonString)
+
+/** The whole server on a free port, over memory, with a chain and a mail provider that do as they are told. */
+export const startServer = async (options: TestServerOptions = {}): Promise<TestServer> => {
+  const payments = ScriptedRail.make()
+  const sent: Array<OutgoingMail> = []
+  const sendScript: Array<SendScript> = []
+  const logs: Array<string> = []
+  const ports = Layer.mergeAll(
     Memory.layer,
     Layer.orDie(KeyringNode.layer(keys)),
     Layer.orDie(RealtimeTokensJose.layer(keys, { issuer: "https://agentos.test" })),
@@ -66,14 +99,7 @@ const makePorts = (payments: ScriptedRail.ScriptedRail, sent: Array<OutgoingMail
     Layer.succeed(PaymentRail, payments.rail),
     Layer.succeed(MailParser, { parse: () => Effect.fail(new MailUnreadable({ message: "nothing is parsed here" })) })
   )
-type TestPorts = ReturnType<typeof makePorts>
-
-/** The whole server on a free port, over memory, with a chain and a mail provider that do as they are told. */
-export const startServer = async (options: TestServerOptions = {}): Promise<TestServer> => {
-  const payments = ScriptedRail.make()
-  const sent: Array<OutgoingMail> = []
-  const sendScript: Array<SendScript> = []
-  const ports = makePorts(payments, sent, sendScript)
+  const { transactor } = options
   const settings = Layer.succeed(ServerSettings, {
     environment: "sandbox",
     host: "127.0.0.1",
@@ -81,31 +107,40 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     publicUrl: options.publicUrl ?? "http://agentos.test",
     capabilities: options.capabilities ?? { email: true, phone: false },
     rateLimit: options.rateLimit ?? null,
-    trustedProxies: [],
-    drainTimeout: options.drainTimeout ?? Duration.seconds(2)
+    trustedProxies: (options.trustedProxies ?? []).map(IpNetwork.fromStringUnsafe),
+    drainTimeout: Duration.fromInputUnsafe(options.drainTimeout ?? "2 seconds")
   })
   const server = Server.layer.pipe(
-    Layer.provide(Core.layer.pipe(Layer.provideMerge(options.ports === undefined ? ports : options.ports(ports)))),
+    Layer.provideMerge(
+      Core.layer.pipe(
+        Layer.provideMerge(transactor === undefined ? ports : Layer.merge(ports, Layer.succeed(Transactor, transactor)))
+      )
+    ),
     Layer.provide(settings),
-    Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
+    Layer.provide(Logger.layer([Logger.make((line) => logs.push(encodeLine(Logger.formatStructured.log(line))))]))
   )
   const scope = Scope.makeUnsafe()
-  const address = await Effect.runPromise(
-    Effect.gen(function* () {
-      const context = yield* Layer.buildWithScope(server, scope)
-      return yield* Effect.provideContext(
-        Effect.map(HttpServer.HttpServer, (http) => http.address),
-        context
-      )
-    })
-  )
-  if (!NetAddress.isInetAddress(address)) throw new Error("the server listens on no port")
+  const context = await Effect.runPromise(Layer.buildWithScope(server, scope))
+  const run = Effect.runPromiseWith(context)
+  const { port } = await run(Server.address)
   return {
-    url: `http://127.0.0.1:${address.port}`,
-    port: address.port,
+    url: `http://127.0.0.1:${port}`,
+    port,
     payments,
     sent,
     sendScript,
+    logs,
+    append: (wallet, names) =>
+      run(
+        Effect.gen(function* () {
+          const store = yield* EventStore
+          const { findByWallet } = yield* TenantStore
+          const { transact } = yield* Transactor
+          const { tenantId } = yield* Effect.fromOption(yield* findByWallet(walletAddress(wallet)))
+          const events = yield* transact(store.append(names.map(asDraft(tenantId))))
+          return events.map(({ eventId }) => eventId)
+        })
+      ),
     stop: () => Effect.runPromise(Scope.close(scope, Exit.void))
   }
 }

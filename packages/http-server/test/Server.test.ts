@@ -1,0 +1,82 @@
+import { assert, describe, it } from "@effect/vitest"
+import { connect } from "node:net"
+import { WebSocket } from "ws"
+import { call, dataOf, errorOf, newTenant, payFor, textAt } from "./support/TestClient.ts"
+import { startServer } from "./support/TestServer.ts"
+
+const SEND = "/api/v1/email/messages/send"
+
+/** How long something takes, in milliseconds. */
+const timed = async (action: () => Promise<void>): Promise<number> => {
+  const startedAt = performance.now()
+  await action()
+  return performance.now() - startedAt
+}
+
+describe("Server", () => {
+  it("lets requests under way finish when it stops, and takes no new ones", async () => {
+    const server = await startServer({ drainTimeout: "5 seconds" })
+    const { mailboxId, token, wallet } = await newTenant(server)
+    const request = { body: { mailboxId, to: ["a@example.com"], subject: "slow", text: "t" }, token }
+    const headers = await payFor(server, SEND, request, wallet)
+    server.sendScript.push("wait")
+    const answering = call(server, "POST", SEND, { ...request, headers })
+    while (server.sendScript.length > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    const stopping = server.stop()
+    const answer = await answering
+    await stopping
+    assert.strictEqual(answer.status, 201)
+    const refused = await call(server, "GET", "/health/live").then(
+      () => false,
+      () => true
+    )
+    assert.isTrue(refused)
+  })
+
+  it("says of requests that it can't wait for that they may be repeated", async () => {
+    const server = await startServer({ drainTimeout: "50 millis" })
+    const { mailboxId, token, wallet } = await newTenant(server)
+    const request = { body: { mailboxId, to: ["a@example.com"], subject: "slow", text: "t" }, token }
+    const headers = await payFor(server, SEND, request, wallet)
+    server.sendScript.push("wait")
+    const answering = call(server, "POST", SEND, { ...request, headers })
+    while (server.sendScript.length > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await server.stop()
+    const answer = await answering
+    assert.strictEqual(answer.status, 500)
+    assert.deepInclude(errorOf(answer), { code: "INTERNAL_ERROR", retryable: true, paymentState: "unknown" })
+  })
+
+  it("is not held up by connections that ask for nothing, and cuts off what takes too long", async () => {
+    const server = await startServer({ drainTimeout: "500 millis" })
+    await call(server, "GET", "/health/live")
+    const idle = connect(server.port, "127.0.0.1")
+    const partial = connect(server.port, "127.0.0.1")
+    idle.on("error", () => {})
+    partial.on("error", () => {})
+    await new Promise((resolve) => idle.once("connect", resolve))
+    partial.write(
+      "POST /api/v1/email/mailboxes HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
+    )
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const duration = await timed(server.stop)
+    assert.isBelow(duration, 2_000)
+    idle.destroy()
+    partial.destroy()
+  })
+
+  it("ends sockets with 1012, at once", async () => {
+    const server = await startServer({ drainTimeout: "5 seconds" })
+    const { token } = await newTenant(server)
+    const data = dataOf(await call(server, "GET", "/api/v1/events/realtime-token", { token }))
+    const socket = new WebSocket(`ws://127.0.0.1:${server.port}/api/v1/events/socket`)
+    socket.on("open", () => {
+      socket.send(JSON.stringify({ type: "session.authenticate", token: textAt(data, "realtime", "token") }))
+    })
+    await new Promise((resolve) => socket.once("message", resolve))
+    const closed = new Promise<number>((resolve) => socket.once("close", resolve))
+    const duration = await timed(server.stop)
+    assert.strictEqual(await closed, 1012)
+    assert.isBelow(duration, 2_000)
+  })
+})

@@ -1,0 +1,63 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { call, errorOf, fresh, freshWallet, newTenant, payFor } from "../support/TestClient.ts"
+import { startServer } from "../support/TestServer.ts"
+
+const MAILBOXES = "/api/v1/email/mailboxes"
+
+/** What a store says when it breaks, which is nobody's business. */
+const SECRET = "password=hunter2"
+
+describe("failures", () => {
+  it("are answered in the envelope, and their cause is in the log alone", async () => {
+    const server = await startServer({
+      transactor: { transact: () => Effect.die(new Error(SECRET)), ready: Effect.die(new Error(SECRET)) }
+    })
+    const request = { body: { localPart: fresh("fail") } }
+    const headers = await payFor(server, MAILBOXES, request, freshWallet())
+    const answer = await call(server, "POST", MAILBOXES, { ...request, headers })
+    const unready = await call(server, "GET", "/health/ready")
+    await server.stop()
+
+    assert.strictEqual(answer.status, 500)
+    const error = errorOf(answer)
+    assert.deepInclude(error, { code: "INTERNAL_ERROR", paymentState: "unknown", retryable: true })
+    assert.deepStrictEqual(error.next, { method: "POST", path: MAILBOXES })
+    assert.notInclude(answer.text, SECRET)
+    assert.notMatch(answer.text, /\bat .*:\d+/)
+    const causes = server.logs.filter((line) => line.includes(SECRET) && line.includes(error.requestId))
+    assert.lengthOf(causes, 1)
+    assert.strictEqual(unready.status, 503)
+    assert.strictEqual(unready.text, '{"status":"unready"}')
+  })
+})
+
+describe("the access log", () => {
+  it("has one line a request, with what is known of it and no secret", async () => {
+    const server = await startServer()
+    const { token } = await newTenant(server)
+    const before = server.logs.length
+    const answer = await call(server, "GET", "/api/v1/events?limit=3", { token })
+    const refused = await call(server, "GET", `/api/v1/events?cursor=${SECRET}`, { token })
+    await server.stop()
+
+    const lines = server.logs.slice(before)
+    assert.lengthOf(lines, 2)
+    for (const part of [
+      '"status":200',
+      '"method":"GET"',
+      '"path":"/api/v1/events"',
+      '"operation":"replayEvents"',
+      '"tenantId":'
+    ]) {
+      assert.include(lines[0], part)
+    }
+    assert.include(lines[0], `"requestId":"${answer.headers.get("x-request-id")}"`)
+    assert.include(lines[1], '"code":"INVALID_REQUEST"')
+    assert.include(lines[1], `"requestId":"${refused.headers.get("x-request-id")}"`)
+    for (const line of server.logs) {
+      assert.notInclude(line, token)
+      assert.notInclude(line, SECRET)
+    }
+  })
+})

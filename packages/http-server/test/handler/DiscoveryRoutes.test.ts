@@ -1,0 +1,131 @@
+import { openApiDocument, OPERATIONS, type Operation } from "@agentos/api"
+import { CATALOG, SERVICES } from "@agentos/core"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { createHash } from "node:crypto"
+import { call, dataOf, errorOf } from "../support/TestClient.ts"
+import { startServer, type TestServer } from "../support/TestServer.ts"
+
+let server: TestServer
+let bare: TestServer
+beforeAll(async () => {
+  server = await startServer()
+  bare = await startServer({ capabilities: { email: false, phone: false } })
+})
+afterAll(async () => {
+  await server.stop()
+  await bare.stop()
+})
+
+const read = async <A>(data: Schema.Codec<A, unknown>, path: string, from = server) => {
+  const answer = await call(from, "GET", path)
+  assert.strictEqual(answer.status, 200)
+  return Schema.decodeUnknownSync(data, { onExcessProperty: "error" })(dataOf(answer))
+}
+
+describe("discovery", () => {
+  it("says what the API is", async () => {
+    const { authentication, environment, guides, name, services, version } = await read(
+      OPERATIONS.describeApi.data,
+      "/api/v1"
+    )
+    assert.deepStrictEqual(
+      { environment, name, version },
+      { environment: "sandbox", name: "AgentOS", version: "1.0.0" }
+    )
+    assert.deepStrictEqual(authentication.startHere, ["email.mailbox.create"])
+    assert.lengthOf(services, SERVICES.length)
+    for (const path of Object.values(guides)) assert.strictEqual((await call(server, "GET", path)).status, 200, path)
+  })
+
+  it("lists every service, and says which can be had", async () => {
+    const { items } = await read(OPERATIONS.listServices.data, "/api/v1/services")
+    assert.deepStrictEqual(
+      items.map(({ serviceId }) => serviceId),
+      SERVICES.map(({ serviceId }) => serviceId)
+    )
+    const available = (serviceId: string) => items.find((item) => item.serviceId === serviceId)?.available
+    assert.isTrue(available("email.mailbox.create"))
+    assert.isTrue(available("events.list"))
+    assert.isFalse(available("phone.number.us.30d"))
+    assert.isFalse(available("domain.register"))
+    assert.deepStrictEqual(
+      items.filter(({ marketplaceListing }) => marketplaceListing).map(({ serviceId }) => serviceId),
+      ["email.mailbox.create", "email.mailbox.update", "email.mailbox.delete", "email.message.send"]
+    )
+    for (const service of items) {
+      const path = `/api/v1/services/${service.serviceId}`
+      assert.deepStrictEqual((await read(OPERATIONS.getService.data, path)).service, service)
+    }
+    const without = await read(OPERATIONS.listServices.data, "/api/v1/services", bare)
+    assert.lengthOf(
+      without.items.filter(({ marketplaceListing }) => marketplaceListing),
+      0
+    )
+  })
+
+  it("knows no other service", async () => {
+    const answer = await call(server, "GET", "/api/v1/services/email.mailbox")
+    assert.strictEqual(answer.status, 404)
+    assert.strictEqual(errorOf(answer).code, "RESOURCE_NOT_FOUND")
+    assert.deepStrictEqual(errorOf(answer).next, { method: "GET", path: "/api/v1/services" })
+  })
+
+  it("gives documents once, and says when they have not changed", async () => {
+    const paths = ["/api/v1", "/api/v1/services", "/api/v1/services/events.list", "/openapi.json", "/llms.txt", "/docs"]
+    for (const path of paths) {
+      const first = await call(server, "GET", path)
+      const etag = first.headers.get("etag") ?? ""
+      assert.notStrictEqual(etag, "", path)
+      for (const tag of [etag, `"other", ${etag}`, "*"]) {
+        const again = await call(server, "GET", path, { headers: { "if-none-match": tag } })
+        assert.strictEqual(again.status, 304, path)
+        assert.strictEqual(again.text, "")
+        assert.notStrictEqual(again.headers.get("x-request-id"), first.headers.get("x-request-id"))
+      }
+      const other = await call(server, "GET", path, { headers: { "if-none-match": '"other"' } })
+      assert.strictEqual(other.status, 200)
+    }
+  })
+
+  it("serves the contract", async () => {
+    const answer = await call(server, "GET", "/openapi.json")
+    assert.strictEqual(answer.headers.get("content-type"), "application/json")
+    assert.deepStrictEqual(JSON.parse(answer.text), openApiDocument("http://agentos.test"))
+  })
+
+  it("has a section of the guide for each anchor of the catalog", async () => {
+    const { headers, text } = await call(server, "GET", "/docs")
+    assert.strictEqual(headers.get("content-type"), "text/html; charset=utf-8")
+    const operations: ReadonlyArray<Operation> = Object.values(OPERATIONS)
+    for (const { guide } of operations.map(({ entry }) => entry)) {
+      assert.isTrue(guide.startsWith("/docs#"), guide)
+      assert.include(text, `id="${guide.slice("/docs#".length)}"`)
+    }
+    const [, style = ""] = /<style>([^<]*)<\/style>/.exec(text) ?? []
+    const hash = createHash("sha256").update(style).digest("base64")
+    assert.include(headers.get("content-security-policy"), `style-src 'sha256-${hash}'`)
+    assert.notInclude(text, "undefined")
+  })
+
+  it("guides agents through everything that there is", async () => {
+    const { headers, text } = await call(server, "GET", "/llms.txt")
+    assert.include(headers.get("content-type"), "charset=utf-8")
+    for (const entry of CATALOG) assert.include(text, entry.path)
+    for (const word of [
+      "PAYMENT-SIGNATURE",
+      "Idempotency-Key",
+      "PAYMENT_PENDING",
+      "setSpendControls",
+      "session.authenticate"
+    ]) {
+      assert.include(text, word)
+    }
+    assert.notInclude(text, "undefined")
+  })
+
+  it("says whether it lives and is ready", async () => {
+    assert.strictEqual((await call(server, "GET", "/health/live")).text, '{"status":"live"}')
+    assert.strictEqual((await call(server, "GET", "/health/ready")).text, '{"status":"ready"}')
+  })
+})

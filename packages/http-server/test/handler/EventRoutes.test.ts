@@ -1,0 +1,143 @@
+import { OPERATIONS } from "@agentos/api"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { WebSocket } from "ws"
+import { call, dataOf, errorOf, newTenant, textAt } from "../support/TestClient.ts"
+import { startServer, type TestServer } from "../support/TestServer.ts"
+
+const LIST = "/api/v1/events/list"
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer({ publicUrl: "https://agentos.test" })
+})
+afterAll(() => server.stop())
+
+/** A tenant to whom events have happened. */
+const tenantWith = async (...names: ReadonlyArray<string>) => {
+  const tenant = await newTenant(server)
+  return { ...tenant, eventIds: await server.append(tenant.wallet, names) }
+}
+
+const read = async <A>(data: Schema.Codec<A, unknown>, method: string, path: string, token: string, body?: unknown) => {
+  const answer = await call(server, method, path, { token, ...(body === undefined ? {} : { body }) })
+  assert.strictEqual(answer.status, 200, answer.text)
+  return Schema.decodeUnknownSync(data, { onExcessProperty: "error" })(dataOf(answer))
+}
+
+describe("events", () => {
+  it("wait for their tenant, oldest first, and stay until they are acknowledged", async () => {
+    const { eventIds, token } = await tenantWith("a", "b", "c")
+    const replay = () => read(OPERATIONS.replayEvents.data, "GET", "/api/v1/events", token)
+    assert.deepStrictEqual(
+      (await replay()).items.map(({ eventId }) => eventId),
+      eventIds
+    )
+    const first = await read(OPERATIONS.replayEvents.data, "GET", "/api/v1/events?limit=1", token)
+    assert.lengthOf(first.items, 1)
+
+    for (let times = 0; times < 2; times++) {
+      const { event } = await read(OPERATIONS.acknowledgeEvent.data, "POST", "/api/v1/events/ack", token, {
+        eventId: eventIds[0]
+      })
+      assert.strictEqual(event.status, "acknowledged")
+      const path = `/api/v1/events/${eventIds[1]}/acknowledge`
+      const body = times === 0 ? undefined : {}
+      assert.strictEqual(
+        (await read(OPERATIONS.acknowledgeEventById.data, "POST", path, token, body)).event.status,
+        "acknowledged"
+      )
+    }
+    assert.deepStrictEqual(
+      (await replay()).items.map(({ eventId }) => eventId),
+      eventIds.slice(2)
+    )
+  })
+
+  it("are listed in pages that go by their filter", async () => {
+    const { eventIds, token } = await tenantWith("a", "b", "c")
+    const list = (body: unknown) => read(OPERATIONS.listEvents.data, "POST", LIST, token, body)
+    const one = await list({ limit: 2, types: ["email.received"] })
+    assert.deepStrictEqual(
+      one.items.map(({ eventId }) => eventId),
+      eventIds.slice(0, 2)
+    )
+    const two = await list({ types: ["email.received"], cursor: one.nextCursor, limit: 2 })
+    assert.deepStrictEqual(
+      two.items.map(({ eventId }) => eventId),
+      eventIds.slice(2)
+    )
+    assert.isNull(two.nextCursor)
+    assert.lengthOf((await list({ status: "acknowledged" })).items, 0)
+    assert.lengthOf((await list({ service: "phone" })).items, 0)
+    assert.lengthOf(
+      (await list({ resourceId: "b", from: "2020-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z" })).items,
+      1
+    )
+    assert.lengthOf((await list({ to: "2020-01-01T00:00:00Z" })).items, 0)
+    const misused = await call(server, "POST", LIST, { token, body: { cursor: one.nextCursor, service: "email" } })
+    assert.strictEqual(misused.status, 400)
+    const wrong = await tenantWith("d")
+    assert.strictEqual(
+      (await call(server, "POST", LIST, { token: wrong.token, body: { cursor: one.nextCursor } })).status,
+      400
+    )
+  })
+
+  it("are acknowledged all at once up to a moment", async () => {
+    const { token } = await tenantWith("a", "b")
+    const path = "/api/v1/events/ack-all"
+    const all = (body: unknown) => read(OPERATIONS.acknowledgeAllEvents.data, "POST", path, token, body)
+    assert.strictEqual((await all({ before: "2020-01-01T00:00:00Z" })).acknowledged, 0)
+    assert.strictEqual((await all({ before: "2100-01-01T00:00:00Z", service: "phone" })).acknowledged, 0)
+    assert.strictEqual((await all({ before: "2100-01-01T00:00:00Z", types: ["email.received"] })).acknowledged, 2)
+    assert.strictEqual((await all({ before: "2100-01-01T00:00:00Z" })).acknowledged, 0)
+  })
+
+  it("belong to their tenant alone", async () => {
+    const { eventIds } = await tenantWith("a")
+    const { token } = await newTenant(server)
+    const [eventId] = eventIds
+    for (const path of ["/api/v1/events/get", "/api/v1/events/ack"]) {
+      const foreign = await call(server, "POST", path, { token, body: { eventId } })
+      assert.strictEqual(foreign.status, 403)
+      assert.strictEqual(errorOf(foreign).code, "RESOURCE_NOT_OWNED")
+      const unknown = await call(server, "POST", path, {
+        token,
+        body: { eventId: "019aa000-0000-7000-8000-000000000001" }
+      })
+      assert.strictEqual(unknown.status, 404)
+      assert.deepStrictEqual(errorOf(unknown).next, { method: "POST", path: LIST, body: {} })
+    }
+    assert.strictEqual((await call(server, "POST", `/api/v1/events/${eventId}/acknowledge`, { token })).status, 403)
+  })
+
+  it("come over the WebSocket with a credential of its own", async () => {
+    const { eventIds, token } = await tenantWith("a")
+    const { items, realtime } = await read(
+      OPERATIONS.getRealtimeToken.data,
+      "GET",
+      "/api/v1/events/realtime-token",
+      token
+    )
+    assert.strictEqual(realtime.websocketUrl, "wss://agentos.test/api/v1/events/socket")
+    assert.approximately(Date.parse(realtime.expiresAt) - Date.now(), 15 * 60_000, 5_000)
+    assert.deepStrictEqual(
+      items.map(({ eventId }) => eventId),
+      eventIds
+    )
+
+    const socket = new WebSocket(`ws://127.0.0.1:${server.port}/api/v1/events/socket`)
+    const received: Array<string> = []
+    await new Promise<void>((resolve, reject) => {
+      socket.on("error", reject)
+      socket.on("open", () => socket.send(JSON.stringify({ type: "session.authenticate", token: realtime.token })))
+      socket.on("message", (data: Buffer) => {
+        received.push(textAt(JSON.parse(data.toString("utf8")) as Schema.Json, "type"))
+        if (received.length === 3) resolve()
+      })
+    })
+    socket.close()
+    assert.deepStrictEqual(received, ["session.ready", "event.delivery", "session.replay.complete"])
+  })
+})
