@@ -257,6 +257,41 @@ describe("PaidOperations", () => {
     })
   )
 
+  scenario("reads the nonce itself before it settles, whatever the facilitator verified", (host) =>
+    Effect.gen(function* () {
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      host.payments.useNonce(JSON.parse(signature) as never)
+      host.payments.outage.blind = true
+      for (let i = 0; i < 2; i++) {
+        const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
+        assert.strictEqual(error._tag, "IdempotencyConflict")
+      }
+      assert.strictEqual(host.payments.settleCalls(), 0)
+      const other = yield* challengeOf()
+      host.payments.outage.blind = false
+      yield* create({ localPart: "ada" }, { signature: pay(other, BOB, "02"), key: "key-2" })
+    })
+  )
+
+  for (const how of ["expired", "used otherwise"] as const) {
+    scenario(`asks the chain before it submits again: ${how}`, (host) =>
+      Effect.gen(function* () {
+        host.payments.script.push("fail before")
+        const challenge = yield* challengeOf()
+        const signature = pay(challenge, ADA, "01")
+        yield* failureOf(underClock(create({ localPart: "ada" }, { signature })))
+        host.payments.end(JSON.parse(signature) as never, how)
+        for (let i = 0; i < 2; i++) {
+          const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
+          assert.strictEqual(error._tag, "PaymentRequired")
+        }
+        assert.strictEqual(host.payments.settleCalls(), 1)
+        yield* create({ localPart: "ada" }, { signature: pay(challenge, BOB, "02"), key: "key-2" })
+        assert.deepStrictEqual([...host.payments.transfers], [[BOB, 1]])
+      })
+    )
+  }
+
   scenario("waits for a chain that can't be reached, and goes on where it stood", (host) =>
     Effect.gen(function* () {
       const signature = pay(yield* challengeOf(), ADA, "01")

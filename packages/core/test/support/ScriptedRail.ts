@@ -23,8 +23,10 @@ export interface ScriptedRail {
   readonly transfers: ReadonlyMap<string, number>
   /** How often the facilitator was asked to settle. */
   readonly settleCalls: () => number
-  /** Whether the facilitator's verification, or the chain, can be reached. */
-  readonly outage: { verify: boolean; chain: boolean }
+  /** Whether the facilitator's verification, or the chain, can't be reached; and whether it verifies anything at all. */
+  readonly outage: { verify: boolean; chain: boolean; blind: boolean }
+  /** Lets an authorization end as it may: never used in its time, or used for something else. */
+  readonly end: (proof: PaymentProof, how: "expired" | "used otherwise") => void
   /** Uses up an authorization as a third party would. */
   readonly useNonce: (proof: PaymentProof) => void
 }
@@ -67,7 +69,7 @@ export const make = (): ScriptedRail => {
   const script: Array<SettleScript> = []
   const transfers = new Map<string, number>()
   const used = new Map<string, Settlement>()
-  const outage = { verify: false, chain: false }
+  const outage = { verify: false, chain: false, blind: false }
   let block = 1n
   let settleCalls = 0
 
@@ -110,7 +112,9 @@ export const make = (): ScriptedRail => {
     verify: (proof) =>
       Effect.suspend((): Effect.Effect<void, ProofInvalid | ProviderError> => {
         if (outage.verify) return Effect.fail(unreachable)
-        return used.has(proof.nonce) ? Effect.fail(new ProofInvalid({ message: "nonce used" })) : Effect.void
+        return used.has(proof.nonce) && !outage.blind
+          ? Effect.fail(new ProofInvalid({ message: "nonce used" }))
+          : Effect.void
       }),
     readNonce: (proof) =>
       Effect.suspend(() =>
@@ -132,5 +136,14 @@ export const make = (): ScriptedRail => {
     encodeReceipt: (receipt) => `receipt ${receipt.transaction}`
   })
 
-  return { rail, script, transfers, settleCalls: () => settleCalls, outage, useNonce: transfer }
+  const end: ScriptedRail["end"] = ({ nonce }, how) => {
+    used.set(
+      nonce,
+      how === "expired"
+        ? { _tag: "Unused", expired: true }
+        : { _tag: "UsedOtherwise", message: "cancelled by its owner" }
+    )
+  }
+
+  return { rail, script, transfers, settleCalls: () => settleCalls, outage, end, useNonce: transfer }
 }
