@@ -3,16 +3,18 @@ import { fileURLToPath } from "node:url"
 import { readFileIfAny, replaceFile } from "./chain/AtomicFile.ts"
 import { ChildFailed } from "./supervisor/ChildProcess.ts"
 import { launcherGone } from "./supervisor/Launchers.ts"
+import { inherited } from "./supervisor/Programs.ts"
 import { readStartOptions, startHelp, type StartOptions } from "./supervisor/StartOptions.ts"
 import { StartRefused, startSandbox, type Supervisor } from "./supervisor/Supervisor.ts"
 import { DataInUse } from "./supervisor/SupervisorLock.ts"
-import { describeFailure, describeRunning, nextSteps } from "./supervisor/Wording.ts"
+import { describeFailure, describeRunning, nextSteps, shortPath } from "./supervisor/Wording.ts"
 
 /**
  * Starts the sandbox, says when it is ready, takes the tour unless it was taken before, and stays until it is told
  * to end. Exit code 0 after SIGINT or SIGTERM, 1 when the start or the tour fails, 2 when the command line is wrong.
  */
 const run = async (options: StartOptions, stopRequest: AbortSignal): Promise<number> => {
+  console.log(`Starting the sandbox in ${shortPath(options.dataDir)}.`)
   const sandbox = await startSandbox(options, (line) => console.log(line), stopRequest).catch((error: unknown) => {
     if (!stopRequest.aborted) console.error(explain(error))
   })
@@ -40,7 +42,8 @@ const explain = (error: unknown): string => {
 const takeTourOnce = async ({ data }: Supervisor, stopRequest: AbortSignal): Promise<boolean> => {
   if ((await readFileIfAny(data.tourFile)) !== undefined) return true
   const tour = spawn(process.execPath, [fileURLToPath(new URL("tourMain.ts", import.meta.url)), "--data", data.root], {
-    stdio: ["ignore", "inherit", "inherit"]
+    stdio: ["ignore", "inherit", "inherit"],
+    env: inherited()
   })
   const stop = () => void tour.kill()
   stopRequest.addEventListener("abort", stop)

@@ -57,13 +57,19 @@ export const programs = (run: RunLayout): Readonly<Record<ChildName, ChildProgra
   server: {
     name: "server",
     module: serverModule(),
-    environment: { ...process.env, ...serverEnvironment(run) },
+    environment: { ...inherited(), ...serverEnvironment(run) },
     watchesStdin: false
   }
 })
 
+/** Keeps what Node has compiled, which saves a third of the time that a process takes to start. */
+const compileCache = module("../../../../node_modules/.cache/compile")
+
+/** The supervisor's own environment, for the processes that it starts. */
+export const inherited = (): NodeJS.ProcessEnv => ({ NODE_COMPILE_CACHE: compileCache, ...process.env })
+
 const configured = (name: string, configuration: object): NodeJS.ProcessEnv => ({
-  ...process.env,
+  ...inherited(),
   [name]: JSON.stringify(configuration)
 })
 
@@ -85,7 +91,6 @@ const serverEnvironment = (run: RunLayout): Readonly<Record<string, string>> => 
   AGENTOS_SMTP_CERT_FILE: run.files.smtpCertificateFile,
   AGENTOS_SMTP_RELAY_HOST: run.host,
   AGENTOS_SMTP_RELAY_PORT: String(run.ports.relay),
-  AGENTOS_SMTP_RELAY_TLS: "none",
   AGENTOS_SMTP_RELAY_TLS: "none",
   AGENTOS_DKIM_SELECTOR: dkimSelector,
   AGENTOS_DKIM_KEY_FILE: run.files.dkimKeyFile,

@@ -1,5 +1,6 @@
 import { isAbsolute, relative } from "node:path"
 import type { ChildFailed } from "./ChildProcess.ts"
+import { defaultDataDir } from "./StartOptions.ts"
 import type { Supervisor } from "./Supervisor.ts"
 
 /** A path as a person here would write it. */
@@ -28,12 +29,15 @@ and goes nowhere.
 
 /** What to do next, once it runs. */
 export const nextSteps = ({ data }: Supervisor): string => {
-  const option = shortPath(data.root) === ".agentos" ? "" : ` --data ${shortPath(data.root)}`
+  const isDefault = data.root === defaultDataDir
   return `
 Next, from another terminal:
-  npx -y pnpm@12 tour${option}          the tour again
-  node examples/receive-mail/src/main.ts   an agent that pays for a mailbox and waits for mail
-Ctrl-C stops everything; what is in ${shortPath(data.root)} is there again at the next start.
+  npx -y pnpm@12 tour${isDefault ? "" : ` --data ${data.root}`}
+      takes the tour through this sandbox again
+  npx -y pnpm@12 --filter @agentos/example-receive-mail start${isDefault ? "" : ` --sandbox ${data.sandboxFile}`}
+      an agent that pays for a mailbox and waits for mail
+
+Ctrl-C stops everything. What is in ${shortPath(data.root)} is there again at the next start.
 `
 }
 
