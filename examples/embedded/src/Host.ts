@@ -1,0 +1,129 @@
+import {
+  Core,
+  Credentials,
+  type EventRecord,
+  Events,
+  InboundDelivery,
+  InboundMails,
+  MailboxCreation,
+  type MailboxRecord,
+  type OutgoingMail,
+  PaidOperations,
+  type PaidRequest,
+  PaymentRail,
+  PaymentRequired,
+  serviceEntry,
+  Timestamp,
+  toEventRecord,
+  Uuid
+} from "@agentos/core"
+import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
+import { Memory } from "@agentos/memory"
+import { Effect, Layer, ManagedRuntime, Redacted, Schema } from "effect"
+import { createHash, randomBytes, randomUUID } from "node:crypto"
+import { type CreditAccount, openCredits } from "./Credits.ts"
+import { type HouseMail, houseMail } from "./HouseMail.ts"
+
+/** What a department gets when it buys a mailbox. */
+export interface BoughtMailbox {
+  readonly mailbox: MailboxRecord
+  readonly authentication: { readonly accessToken: string }
+}
+
+/** The core in a host of our own: what it does for its departments. Everything here is a plain promise. */
+export interface Host {
+  readonly openAccount: (name: string, credits: bigint) => CreditAccount
+  readonly balance: (account: CreditAccount) => bigint
+  readonly createMailbox: (account: CreditAccount, localPart: string) => Promise<BoughtMailbox>
+  /** Whether the mail has a mailbox to go to. It is delivered a moment later. */
+  readonly accept: (mail: HouseMail) => Promise<boolean>
+  readonly events: (accessToken: string) => Promise<ReadonlyArray<EventRecord>>
+  readonly acknowledge: (accessToken: string, eventId: string) => Promise<EventRecord>
+  readonly sent: ReadonlyArray<OutgoingMail>
+  readonly close: () => Promise<void>
+}
+
+export const openHost = (domain: string): Host => {
+  const credits = openCredits()
+  const sent: Array<OutgoingMail> = []
+  // A host that keeps its data keeps its keys too: what is made under them is worth nothing without.
+  const keys = { activeKeyId: 1, keys: [{ id: 1, secret: Redacted.make(randomBytes(32).toString("base64")) }] }
+
+  // Each port of the core gets an adapter: storage and keys from packages, payment and mail from this house.
+  const ports = Layer.mergeAll(
+    Memory.layer,
+    KeyringNode.layer(keys),
+    RealtimeTokensJose.layer(keys, { issuer: domain }),
+    Layer.succeed(PaymentRail, credits.rail),
+    houseMail(domain, sent)
+  )
+  const runtime = ManagedRuntime.make(Core.layer.pipe(Layer.provideMerge(ports)))
+  // The one thing that runs by itself: it delivers mail that was accepted.
+  runtime.runFork(InboundDelivery.run)
+
+  return {
+    openAccount: credits.open,
+    balance: ({ address }) => credits.balance(address),
+    createMailbox: (account, localPart) => runtime.runPromise(createMailbox(account, { localPart })),
+    accept: (mail) => runtime.runPromise(accept(mail)),
+    events: (accessToken) => runtime.runPromise(listEvents(accessToken)),
+    acknowledge: (accessToken, eventId) => runtime.runPromise(acknowledge(accessToken, eventId)),
+    sent,
+    close: () => runtime.dispose()
+  }
+}
+
+/** Asks what it costs, pays, and asks again: as a client does over HTTP. */
+const createMailbox = Effect.fnUntraced(function* (account: CreditAccount, body: unknown) {
+  const operations = yield* PaidOperations
+  const service = yield* MailboxCreation
+  const input = yield* Schema.decodeUnknownEffect(service.input)(body)
+  const entry = serviceEntry(service.serviceId)
+  const unpaid: PaidRequest = {
+    entry,
+    // A payment is good for this very request and for no other.
+    binding: { tenantId: null, method: entry.method, path: entry.path, query: "", bodyHash: hashOf(body) },
+    requestId: yield* Uuid.next,
+    resourceUrl: `house:${entry.path}`,
+    tenant: null,
+    paymentSignature: null,
+    idempotencyKey: null
+  }
+  const refusal = yield* Effect.flip(operations.execute(service, unpaid, input))
+  if (!(refusal instanceof PaymentRequired)) return yield* Effect.fail(refusal)
+  const paymentSignature = account.pay(refusal.challenge, yield* Timestamp.now)
+  const answer = yield* operations.execute(
+    service,
+    { ...unpaid, paymentSignature, idempotencyKey: randomUUID() },
+    input
+  )
+  return (JSON.parse(Redacted.value(answer.body)) as { readonly data: BoughtMailbox }).data
+})
+
+const hashOf = (body: unknown): string => createHash("sha256").update(JSON.stringify(body)).digest("hex")
+
+const accept = Effect.fnUntraced(function* (mail: HouseMail) {
+  const inbound = yield* InboundMails
+  const rcptTo = yield* Effect.filter(mail.to, inbound.isDeliverable)
+  if (rcptTo.length === 0) return false
+  yield* inbound.accept(
+    { mailFrom: mail.from, rcptTo, remoteAddress: "127.0.0.1", helo: "house", secure: true },
+    new TextEncoder().encode(JSON.stringify(mail))
+  )
+  return true
+})
+
+const tenantOf = (accessToken: string) =>
+  Effect.flatMap(Credentials, ({ authenticate }) => authenticate(Redacted.make(accessToken)))
+
+const listEvents = Effect.fnUntraced(function* (accessToken: string) {
+  const events = yield* Events
+  const { tenantId } = yield* tenantOf(accessToken)
+  return (yield* events.replay(tenantId)).map(toEventRecord)
+})
+
+const acknowledge = Effect.fnUntraced(function* (accessToken: string, eventId: string) {
+  const events = yield* Events
+  const { tenantId } = yield* tenantOf(accessToken)
+  return toEventRecord(yield* events.acknowledge(tenantId, eventId))
+})
