@@ -171,6 +171,20 @@ describe("awkward mail is read", () => {
     expect(mail.subject).toBe("hello")
   })
 
+  it("a mail of 25 MB, most of it one attachment", async () => {
+    const content = Buffer.alloc(18_000_000, "attached ")
+    const encoded = content.toString("base64").replace(/.{76}/g, "$&\r\n")
+    const part = `Content-Type: application/zip\r\nContent-Transfer-Encoding: base64\r\n\r\n${encoded}`
+    expect((await kept(mixed("\r\nsee below", part))).attachments).toEqual([
+      {
+        filename: null,
+        contentType: "application/zip",
+        sizeBytes: content.length,
+        sha256: createHash("sha256").update(content).digest("hex")
+      }
+    ])
+  })
+
   it("a header of 1 MB", async () => {
     expect((await kept(`X-Big: ${"x".repeat(1_000_000)}\r\n${HEADER}\r\nx`)).subject).toBe("hello")
   })

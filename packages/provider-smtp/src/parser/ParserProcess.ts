@@ -44,7 +44,14 @@ const mainFile = fileURLToPath(new URL("./parserMain.ts", import.meta.url))
 const startChild = (heapMegabytes: number): ChildProcess =>
   fork(mainFile, [], {
     env: {},
-    execArgv: [`--max-old-space-size=${heapMegabytes}`, "--permission", "--allow-fs-read=*", "--no-warnings"],
+    execArgv: [
+      `--max-old-space-size=${heapMegabytes}`,
+      // Most of what a mail takes is dropped at once: a small young generation keeps a process a quarter smaller.
+      "--max-semi-space-size=1",
+      "--permission",
+      "--allow-fs-read=*",
+      "--no-warnings"
+    ],
     serialization: "advanced",
     stdio: ["ignore", "ignore", "ignore", "ipc"]
   })

@@ -1,0 +1,16 @@
+import { fork } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { expect, it } from "vitest"
+
+it("ends when whoever started it is gone", async () => {
+  const main = fileURLToPath(new URL("../../src/parser/parserMain.ts", import.meta.url))
+  const child = fork(main, [], {
+    execArgv: [],
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "inherit", "ipc"]
+  })
+  const exited = new Promise((resolve) => child.once("exit", resolve))
+  expect(await new Promise((resolve) => child.once("message", resolve))).toEqual({ _tag: "Ready" })
+  child.disconnect()
+  expect(await exited).toBe(0)
+})
