@@ -3,8 +3,11 @@ import { PGlite } from "@electric-sql/pglite"
 import { Context, Duration, Effect, Layer, type Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { type Migrator, SqlClient, SqlError } from "effect/sql"
-import { mkdirSync } from "node:fs"
+import { execFile } from "node:child_process"
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { type Announcements, makeListening, makeLocal } from "./Announcements.ts"
 import { DatabaseFailure, fromSqlError } from "./DatabaseFailure.ts"
 import { type DirectoryInUse, lockDirectory } from "./DirectoryLock.ts"
@@ -135,25 +138,41 @@ const openPGlite = Effect.fnUntraced(function* (directory: string | undefined) {
   if (directory !== undefined) {
     yield* Effect.sync(() => mkdirSync(directory, { recursive: true, mode: 0o700 }))
     yield* lockDirectory(directory)
+    yield* Effect.tryPromise({ try: () => createDatabase(directory), catch: notOpened })
   }
   const settings = Object.entries(PLANNING).flatMap(([name, value]) => ["-c", `${name}=${value}`])
   return yield* Effect.acquireRelease(
     Effect.tryPromise({
       try: () =>
-        PGlite.create(directory === undefined ? "memory://" : join(directory, "database"), {
+        PGlite.create(directory === undefined ? "memory://" : databaseIn(directory), {
           startParams: [...PGlite.defaultStartParams, ...settings]
         }),
-      catch: (cause) =>
-        new DatabaseFailure({
-          message: `the embedded database can't be opened: ${String(cause)}`,
-          code: undefined,
-          constraint: undefined,
-          cause
-        })
+      catch: notOpened
     }),
     (database) => Effect.promise(() => database.close())
   )
 })
+
+const databaseIn = (directory: string): string => join(directory, "database")
+
+const notOpened = (cause: unknown): DatabaseFailure =>
+  new DatabaseFailure({
+    message: `the embedded database can't be opened: ${String(cause)}`,
+    code: undefined,
+    constraint: undefined,
+    cause
+  })
+
+const run = promisify(execFile)
+
+/** Makes the database where there is none: elsewhere first, so that one that is there is whole. */
+const createDatabase = async (directory: string): Promise<void> => {
+  if (existsSync(databaseIn(directory))) return
+  const draft = join(directory, "database.new")
+  rmSync(draft, { recursive: true, force: true })
+  await run(process.execPath, [fileURLToPath(new URL("createDatabaseMain.ts", import.meta.url)), draft])
+  renameSync(draft, databaseIn(directory))
+}
 
 /** What went wrong while a database was opened, in the words of this package. */
 const openFailures = {

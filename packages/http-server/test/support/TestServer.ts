@@ -83,7 +83,7 @@ const asDraft =
     dedupeKey: name
   })
 
-const encodeLine = Schema.encodeSync(Schema.UnknownFromJsonString)
+const encodeLine = Schema.encodeSync(Schema.fromJsonString(Schema.Unknown))
 
 /** The whole server on a free port, over memory, with a chain and a mail provider that do as they are told. */
 export const startServer = async (options: TestServerOptions = {}): Promise<TestServer> => {
