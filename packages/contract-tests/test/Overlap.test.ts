@@ -1,0 +1,46 @@
+import { TenantStore, Transactor } from "@agentos/core"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import { overlapping } from "../src/Overlap.ts"
+
+/** Transactions that hold nothing up, so that only the order of things shows. */
+const stores = Layer.merge(
+  Layer.succeed(Transactor, { transact: (effect) => effect, ready: Effect.succeed(true) }),
+  Layer.mock(TenantStore)({ find: () => Effect.as(Effect.yieldNow, Option.none()) })
+)
+
+const capabilities = { concurrentTransactions: true } as const
+
+layer(stores)("overlapping", (it) => {
+  it.effect("lets the second be done while the first is open, and answers both", () =>
+    Effect.gen(function* () {
+      for (const firstEnds of ["committed", "rolled back"] as const) {
+        const notes: Array<string> = []
+        const note = (text: string) => Effect.sync(() => notes.push(text))
+        const answers = yield* overlapping(capabilities, {
+          first: note("first"),
+          second: Effect.andThen(Effect.yieldNow, note("second")),
+          firstEnds
+        }).pipe(
+          Effect.provideService(Transactor, {
+            transact: (effect) => Effect.ensuring(effect, note("ended")),
+            ready: Effect.succeed(true)
+          })
+        )
+        assert.deepStrictEqual(answers, [1, 2])
+        assert.deepStrictEqual(notes, ["first", "second", "ended", "ended"])
+      }
+    })
+  )
+
+  it.effect("fails when either fails, and does not wait for ever", () =>
+    Effect.gen(function* () {
+      const fine = Effect.succeed(1)
+      const broken = Effect.fail("broken" as const)
+      const first = overlapping(capabilities, { first: broken, second: fine, firstEnds: "committed" })
+      assert.strictEqual(yield* Effect.flip(first), "broken")
+      const second = overlapping(capabilities, { first: fine, second: broken, firstEnds: "rolled back" })
+      assert.strictEqual(yield* Effect.flip(second), "broken")
+    })
+  )
+})
