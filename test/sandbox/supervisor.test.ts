@@ -1,0 +1,225 @@
+import { spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs"
+import { connect } from "node:net"
+import { networkInterfaces, tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { Agent, freshName } from "../support/Agent.ts"
+import { Chain } from "../support/Chain.ts"
+import { familyOf, isRunning, untilGone } from "../support/Processes.ts"
+import { type Sandbox, type SandboxDescription, startSandbox } from "../support/Sandbox.ts"
+
+const MAIN = fileURLToPath(import.meta.resolve("@agentos/sandbox/main"))
+const directory = mkdtempSync(join(tmpdir(), "agentos-supervisor-"))
+let sandbox: Sandbox
+let description: SandboxDescription
+let agent: Agent
+
+const start = async (): Promise<void> => {
+  sandbox = await startSandbox({ directory })
+  description = await sandbox.describe()
+}
+
+beforeAll(async () => {
+  await start()
+  agent = new Agent(description, description.wallets[0]!.privateKey)
+})
+
+afterAll(async () => {
+  if (sandbox.process.exitCode === null && sandbox.process.signalCode === null) await sandbox.stop()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+/** Starts another one, which is expected to end by itself. */
+const run = (args: ReadonlyArray<string>, environment: Record<string, string> = {}) => {
+  const { status, stderr, stdout } = spawnSync(process.execPath, [MAIN, ...args], {
+    encoding: "utf8",
+    env: { ...process.env, ...environment },
+    timeout: 60_000
+  })
+  return { status, stdout, stderr }
+}
+
+const mailboxes = async (asked: Agent): Promise<ReadonlyArray<string>> => {
+  const reply = await asked.send({ path: "/api/v1/email/mailboxes/query" })
+  expect(reply.status).toBe(200)
+  return (reply.body.data["items"] as unknown as ReadonlyArray<{ readonly localPart: string }>).map(
+    ({ localPart }) => localPart
+  )
+}
+
+const balances = (of: SandboxDescription) =>
+  Promise.all(of.wallets.map(({ address }) => new Chain(of).balanceOf(address)))
+
+type ProcessName = keyof SandboxDescription["processes"]
+
+/** Kills one process and waits until another one is in its place. */
+const replaced = async (name: ProcessName): Promise<number> => {
+  const before = (await sandbox.describe()).processes[name]
+  process.kill(before, "SIGKILL")
+  return vi.waitFor(
+    async () => {
+      const { [name]: now } = (await sandbox.describe()).processes
+      expect(now).not.toBe(before)
+      expect(isRunning(now)).toBe(true)
+      return now
+    },
+    { timeout: 60_000, interval: 50 }
+  )
+}
+
+/** Whether somebody takes connections there. */
+const answers = (host: string, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: 2_000 }, () => resolve(true))
+    socket.once("error", () => resolve(false))
+    socket.once("timeout", () => resolve(false))
+    socket.once("connect", () => socket.destroy())
+  })
+
+describe("a sandbox that runs", () => {
+  it("tells its owner, and nobody else, all there is to know", () => {
+    expect(statSync(join(directory, "sandbox.json")).mode & 0o777).toBe(0o600)
+    expect(sandbox.output()).toMatch(new RegExp(`^ready ${description.baseUrl}$`, "m"))
+    expect(description).toMatchObject({
+      baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      websocketUrl: expect.stringMatching(/^ws:\/\/127\.0\.0\.1:\d+\//),
+      emailDomain: expect.stringMatching(/\./),
+      mail: { host: "127.0.0.1", port: expect.any(Number), relayPort: expect.any(Number) },
+      chain: { network: expect.stringMatching(/^eip155:\d+$/), decimals: 6 },
+      facilitatorUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)
+    })
+    expect(existsSync(description.mail.outboxDir)).toBe(true)
+    const pids = Object.values(description.processes)
+    expect(new Set(pids).size).toBe(4)
+    for (const pid of pids) expect(familyOf(sandbox.process.pid!)).toContain(pid)
+  })
+
+  it("has wallets with money", async () => {
+    expect(description.wallets.length).toBeGreaterThanOrEqual(3)
+    for (const balance of await balances(description)) expect(balance).toBeGreaterThan(1_000_000_000n)
+  })
+
+  it("listens on this machine alone", async () => {
+    const { baseUrl, chain, facilitatorUrl, mail } = description
+    const ports = [baseUrl, chain.rpcUrl, facilitatorUrl].map((url) => Number(new URL(url).port))
+    const outside = Object.values(networkInterfaces()).flatMap(
+      (addresses) => addresses?.filter(({ family, internal }) => family === "IPv4" && !internal) ?? []
+    )
+    for (const port of [...ports, mail.port, mail.relayPort]) {
+      expect(await answers("127.0.0.1", port)).toBe(true)
+      for (const { address } of outside) expect(await answers(address, port)).toBe(false)
+    }
+  })
+
+  it("keeps others from its data, and says so in one line", () => {
+    const { status, stderr } = run(["--no-tour", "--port", "0", "--data", directory])
+    expect(status).toBe(1)
+    expect(stderr.trim()).toMatch(new RegExp(`^${directory} is in use .*process ${sandbox.process.pid}.*$`))
+  })
+
+  it("starts a server again that was killed: same port, same data", async () => {
+    const { localPart } = await agent.createMailbox(freshName())
+    const pid = await replaced("server")
+    expect(await sandbox.describe()).toEqual({
+      ...description,
+      processes: { ...description.processes, server: pid }
+    })
+    expect(await mailboxes(agent)).toContain(localPart)
+  })
+
+  it.each<ProcessName>(["chain", "facilitator", "relay"])("starts the %s again, and goes on", async (name) => {
+    const before = await balances(description)
+    await replaced(name)
+    expect(await balances(description)).toEqual(before)
+    const { mailboxId } = await agent.createMailbox(freshName())
+    const to = ["friend@outside.example"]
+    const sent = await agent.pay({
+      path: "/api/v1/email/messages/send",
+      body: { mailboxId, to, subject: "Still here", text: "As ever." }
+    })
+    expect(sent.status).toBe(201)
+  })
+})
+
+describe("a sandbox that ends", () => {
+  const kept: { mailboxes: ReadonlyArray<string>; balances: ReadonlyArray<bigint> } = { mailboxes: [], balances: [] }
+
+  const expectKept = async (): Promise<void> => {
+    const token = agent.token
+    agent = new Agent(description, description.wallets[0]!.privateKey)
+    agent.token = token
+    expect(await mailboxes(agent)).toEqual(kept.mailboxes)
+    expect(await balances(description)).toEqual(kept.balances)
+  }
+
+  it("at SIGTERM takes everything with it, and has succeeded", async () => {
+    kept.mailboxes = await mailboxes(agent)
+    kept.balances = await balances(description)
+    const family = familyOf(sandbox.process.pid!)
+    expect(family.length).toBeGreaterThan(4)
+    const stoppedAt = performance.now()
+    expect(await sandbox.stop()).toBe(0)
+    expect(performance.now() - stoppedAt).toBeLessThan(10_000)
+    await untilGone(family, 1_000)
+    expect(existsSync(join(directory, "sandbox.json"))).toBe(false)
+  })
+
+  it("has mailboxes, tokens and balances at the next start", async () => {
+    await start()
+    await expectKept()
+  })
+
+  it("by SIGKILL takes everything with it too", async () => {
+    const family = familyOf(sandbox.process.pid!)
+    sandbox.process.kill("SIGKILL")
+    await untilGone(family, 10_000)
+  })
+
+  it("can be started again in the moment in which it was killed", async () => {
+    await start()
+    sandbox.process.kill("SIGKILL")
+    await once(sandbox.process, "exit")
+    await start()
+    await expectKept()
+  })
+
+  it("at SIGINT ends as at SIGTERM", async () => {
+    const family = familyOf(sandbox.process.pid!)
+    sandbox.process.kill("SIGINT")
+    expect(await once(sandbox.process, "exit")).toEqual([0, null])
+    await untilGone(family, 1_000)
+  })
+})
+
+describe("a sandbox that can't start", () => {
+  it("says what is wrong with the command line", () => {
+    const { status, stderr, stdout } = run(["--sideways"])
+    expect(status).toBe(2)
+    expect(stderr).toMatch(/--sideways/)
+    expect(stderr).toMatch(/Usage/)
+    expect(stdout).toBe("")
+    expect(run(["--help"])).toMatchObject({ status: 0, stdout: expect.stringMatching(/--no-tour/), stderr: "" })
+  })
+
+  it("says that its port is taken", async () => {
+    const { createServer } = await import("node:net")
+    const holder = createServer().listen(0, "127.0.0.1")
+    await once(holder, "listening")
+    const { port } = holder.address() as { readonly port: number }
+    const { status, stderr } = run(["--no-tour", "--port", String(port), "--data", directory])
+    holder.close()
+    expect(status).toBe(1)
+    expect(stderr).toContain(`Port ${port} is taken`)
+  })
+
+  it("shows the words of what failed, and leaves nothing behind", () => {
+    const nowhere = "postgres://nobody:secret@127.0.0.1:9/nothing?sslmode=disable&connect_timeout=1"
+    const { status, stderr } = run(["--no-tour", "--port", "0", "--data", directory], { DATABASE_URL: nowhere })
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/^The server ended with exit code \d+\. Its log .* ends so:\n.*\w/)
+    expect(existsSync(join(directory, "sandbox.json"))).toBe(false)
+  })
+})

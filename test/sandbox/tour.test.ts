@@ -1,0 +1,65 @@
+import { spawnSync } from "node:child_process"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll, expect, it, onTestFinished, vi } from "vitest"
+import { startSandbox } from "../support/Sandbox.ts"
+
+const TOUR = fileURLToPath(new URL("tourMain.ts", import.meta.resolve("@agentos/sandbox/main")))
+const directory = mkdtempSync(join(tmpdir(), "agentos-tour-"))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+const STEPS = [
+  /1 {2}Read the catalog .* 0\.25 USDT/,
+  /2 {2}Create a mailbox .* transaction 0x[0-9a-f]{64}, balance [\d.]+ → [\d.]+ USDT/,
+  /3 {2}Open the realtime socket .* session\.ready/,
+  /4 {2}Send mail from outside .* 250 /,
+  /5 {2}Be told of it .* event [0-9a-f-]{36}, \d+ ms after/,
+  /6 {2}Read the message .* "Is anybody there\?"/,
+  /7 {2}Acknowledge the event .* event\.acknowledged/,
+  /8 {2}Answer by email .* DKIM-signed in .* transaction 0x[0-9a-f]{64}/,
+  /9 {2}List what is acknowledged .* [0-9a-f-]{36} is acknowledged/
+]
+
+const takeTour = () => spawnSync(process.execPath, [TOUR, "--data", directory], { encoding: "utf8", timeout: 60_000 })
+
+it("is taken once by start, and again whenever it is asked for", async () => {
+  const first = await startSandbox({ directory, arguments: [] })
+  onTestFinished(async () => void (await first.stop()))
+  await vi.waitFor(() => expect(first.output()).toMatch(/The tour took/), { timeout: 60_000, interval: 100 })
+  for (const step of STEPS) expect(first.output()).toMatch(step)
+  await vi.waitFor(() => expect(existsSync(join(directory, "tour.json"))).toBe(true))
+
+  const again = takeTour()
+  expect(again.status).toBe(0)
+  for (const step of STEPS) expect(again.stdout).toMatch(step)
+  expect(await first.stop()).toBe(0)
+
+  const second = await startSandbox({ directory, arguments: [] })
+  onTestFinished(async () => void (await second.stop()))
+  await vi.waitFor(() => expect(second.output()).toMatch(/Ctrl-C/), { timeout: 60_000, interval: 100 })
+  expect(second.output()).not.toMatch(/The tour/)
+  expect(await second.stop()).toBe(0)
+})
+
+it("names the step that failed, with what was expected and what was seen", async () => {
+  const sandbox = await startSandbox({ directory })
+  onTestFinished(async () => void (await sandbox.stop()))
+  const { facilitatorUrl } = await sandbox.describe()
+  await fetch(`${facilitatorUrl}/sandbox/faults`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ operation: "verify", mode: "reject", times: 10 })
+  })
+  const failed = takeTour()
+  expect(failed.status).toBe(1)
+  expect(failed.stderr).toMatch(/Step 2, "Create a mailbox", failed: expected a success, saw 402 .*PAYMENT_REQUIRED/)
+  expect(await sandbox.stop()).toBe(0)
+})
+
+it("needs a sandbox that runs", () => {
+  const { status, stderr } = takeTour()
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/^No sandbox runs on .*pnpm@12 start/)
+})

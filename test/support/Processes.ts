@@ -1,0 +1,38 @@
+import { spawnSync } from "node:child_process"
+import { vi } from "vitest"
+
+interface Row {
+  readonly pid: number
+  readonly parent: number
+}
+
+/** What runs on this machine. Who has ended, and waits for a parent to notice, does not. */
+const running = (): ReadonlyArray<Row> =>
+  spawnSync("ps", ["-A", "-o", "pid=,ppid=,stat="])
+    .stdout.toString()
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , state]) => !state?.startsWith("Z"))
+    .map(([pid, parent]) => ({ pid: Number(pid), parent: Number(parent) }))
+
+/** A process and everything below it. */
+export const familyOf = (pid: number): ReadonlyArray<number> => {
+  const rows = running()
+  const family = rows.filter((row) => row.pid === pid).map((row) => row.pid)
+  for (const member of family) family.push(...rows.filter(({ parent }) => parent === member).map((row) => row.pid))
+  return family
+}
+
+export const isRunning = (pid: number): boolean => running().some((row) => row.pid === pid)
+
+/** Waits until none of them runs. */
+export const untilGone = (pids: ReadonlyArray<number>, timeoutMillis: number): Promise<void> =>
+  vi.waitFor(
+    () => {
+      const rows = running()
+      const left = pids.filter((pid) => rows.some((row) => row.pid === pid))
+      if (left.length > 0) throw new Error(`still running: ${left.join(", ")}`)
+    },
+    { timeout: timeoutMillis, interval: 100 }
+  )
