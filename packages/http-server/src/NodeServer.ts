@@ -29,6 +29,8 @@ export class NodeServer extends Context.Service<NodeServer, Server>()("@agentos/
         connectionsCheckingInterval: CHECK_EVERY,
         keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
         noDelay: true,
+        // Asked for at the edge, which answers in the envelope.
+        requireHostHeader: false,
         shouldUpgradeCallback: isGatewayUpgrade
       })
       server.on("clientError", answerBrokenRequest)

@@ -1,4 +1,4 @@
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Effect, Exit, Layer, Logger, Option } from "effect"
 import { mailIntake } from "./config/MailLayer.ts"
 import * as ServerConfig from "./config/ServerConfig.ts"

@@ -1,7 +1,7 @@
 import { isEmailAddress } from "@agentos/core"
 import type { KeyringConfig } from "@agentos/keyring-node"
 import { PaymentNetwork } from "@agentos/x402"
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Redacted, Schema, SchemaIssue } from "effect"
 import { IpNetwork } from "effect/net"
 import type { RateLimit } from "../ServerSettings.ts"
 
@@ -191,6 +191,8 @@ const decodeNetworks = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.N
   onExcessProperty: "error"
 })
 
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
 const readNetworks = (reader: Reader): ReadonlyArray<PaymentNetwork> => {
   const text = reader.text("AGENTOS_NETWORKS")
   if (text === undefined) {
@@ -199,7 +201,9 @@ const readNetworks = (reader: Reader): ReadonlyArray<PaymentNetwork> => {
   }
   const decoded = decodeNetworks(text)
   if (decoded._tag === "Success") return decoded.success
-  reader.issues.push(`AGENTOS_NETWORKS: ${String(decoded.failure).replaceAll("\n", "\n    ")}`)
+  for (const { message, path = [] } of formatIssue(decoded.failure.issue).issues) {
+    reader.issues.push(["AGENTOS_NETWORKS", ...path].map(String).join(".") + `: ${message}`)
+  }
   return []
 }
 

@@ -48,7 +48,7 @@ export const answerBrokenRequest = (error: ReadingError, socket: Duplex): void =
   const text = JSON.stringify(body)
   const head = Object.entries({
     ...COMMON_HEADERS,
-    ...headers,
+    ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
     connection: "close",
     "content-type": "application/json",
     "content-length": `${Buffer.byteLength(text)}`,

@@ -1,6 +1,6 @@
-import { InternalError, LIVE_PATH, MethodNotAllowed, READY_PATH, type RequestError, RouteUnknown } from "@agentos/api"
+import { type ApiError, InternalError, LIVE_PATH, MethodNotAllowed, READY_PATH, RouteUnknown } from "@agentos/api"
 import { Uuid } from "@agentos/core"
-import { Cause, Clock, Effect, Option } from "effect"
+import { Cause, Clock, Effect, identity, Option } from "effect"
 import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ServerSettings } from "../ServerSettings.ts"
 import { logAccess } from "./AccessLog.ts"
@@ -64,7 +64,8 @@ export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
     const settings = yield* ServerSettings
     const { limitAddress } = yield* RateLimiting
     const headers = commonHeaders(settings.publicUrl)
-    const behindProxies = HttpMiddleware.xForwardedHeaders({ trustedProxies: settings.trustedProxies })
+    const { trustedProxies } = settings
+    const behindProxies = trustedProxies.length === 0 ? identity : HttpMiddleware.xForwardedHeaders({ trustedProxies })
 
     return (app) =>
       Effect.gen(function* () {
@@ -72,7 +73,7 @@ export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
         const startedAt = yield* Clock.currentTimeMillis
         const record: RequestRecord["Service"] = { requestId: yield* Uuid.next }
 
-        const refuse = (error: RequestError) => errorResponse(error, entryAt(request.method, pathOf(request.url)))
+        const refuse = (error: ApiError) => errorResponse(error, entryAt(request.method, pathOf(request.url)))
 
         const answer = Effect.suspend(() => {
           const flaw = headerFlaw(request)

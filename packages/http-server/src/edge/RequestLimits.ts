@@ -1,6 +1,7 @@
-import { BodyTooLarge, MediaTypeUnsupported, OPERATIONS, type RequestError, UriTooLong } from "@agentos/api"
-import { BODY_LIMIT_BYTES } from "@agentos/core"
+import { type ApiError, BodyTooLarge, MediaTypeUnsupported, OPERATIONS, UriTooLong } from "@agentos/api"
+import { BODY_LIMIT_BYTES, InvalidRequest } from "@agentos/core"
 import type { HttpServerRequest } from "effect/http"
+import { IncomingMessage } from "node:http"
 
 /** Longest request target, in bytes: no legal one comes near it. */
 export const TARGET_LIMIT_BYTES = 8 * 1024
@@ -48,13 +49,20 @@ const mediaTypeFlaw = (headers: HttpServerRequest.HttpServerRequest["headers"]):
 
 const BODY_METHODS: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"])
 
+const hostMissing = new InvalidRequest({
+  message: "HTTP/1.1 asks for a Host header",
+  issues: [{ path: "Host", message: "required" }]
+})
+
+/** RFC 9112, section 3.2. */
+const lacksHost = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean =>
+  headers["host"] === undefined && source instanceof IncomingMessage && source.httpVersion === "1.1"
+
 /** What is too long about a request, or of the wrong kind, by its target and headers alone. */
-export const headerFlaw = ({
-  headers,
-  method,
-  url
-}: Pick<HttpServerRequest.HttpServerRequest, "headers" | "method" | "url">): RequestError | undefined => {
+export const headerFlaw = (request: HttpServerRequest.HttpServerRequest): ApiError | undefined => {
+  const { headers, method, url } = request
   if (url.length > TARGET_LIMIT_BYTES) return new UriTooLong({ limitBytes: TARGET_LIMIT_BYTES })
+  if (lacksHost(request)) return hostMissing
   if (!BODY_METHODS.has(method) || !hasBody(headers)) return undefined
   const limitBytes = bodyLimitOf(pathOf(url))
   if (Number(headers["content-length"] ?? 0) > limitBytes) return new BodyTooLarge({ limitBytes })

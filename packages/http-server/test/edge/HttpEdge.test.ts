@@ -179,6 +179,9 @@ describe("HttpEdge", () => {
     ]) {
       assert.include(rawError(await rawCall(server, text)), { status: "400", code: "INVALID_REQUEST" })
     }
+    const hostless = await rawCall(server, "GET /api/v1 HTTP/1.1\r\nConnection: close\r\n\r\n")
+    assert.include(rawError(hostless), { status: "400", code: "INVALID_REQUEST" })
+    assert.include(await rawCall(server, "GET /health/live HTTP/1.0\r\n\r\n"), "HTTP/1.1 200")
     const smuggled =
       "POST /api/v1 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
     assert.include(rawError(await rawCall(server, smuggled)), { status: "400" })

@@ -1,0 +1,134 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { spawnSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { inspect } from "node:util"
+import * as ServerConfig from "../../src/config/ServerConfig.ts"
+
+const SECRET = "c2VjcmV0IG9mIHRoZSBzZXJ2ZXIsIDQ0IGxldHRlcnMu"
+
+const NETWORK = {
+  network: "eip155:196",
+  rpcUrl: "https://rpc.example/hunter2",
+  asset: "0x779ded0c9e1022225f8e0630b35a9b54be713736",
+  name: "USD₮0",
+  version: "1",
+  decimals: 6,
+  payTo: "0x00000000000000000000000000000000000000b2",
+  maxTimeoutSeconds: 120,
+  confirmations: 1,
+  facilitator: { url: "https://facilitator.example", headers: { "x-api-key": "hunter2" } }
+}
+
+const COMPLETE = {
+  AGENTOS_PUBLIC_URL: "https://agentos.example/",
+  AGENTOS_KEYS: `1:${SECRET},7:${SECRET}7`,
+  DATABASE_URL: "postgres://agentos:hunter2@db.example/agentos",
+  AGENTOS_NETWORKS: JSON.stringify([NETWORK])
+}
+
+const read = (environment: Record<string, string | undefined>) => Effect.runSync(ServerConfig.read(environment))
+const flawsOf = (environment: Record<string, string | undefined>) =>
+  Effect.runSync(Effect.flip(ServerConfig.read(environment))).issues
+
+describe("ServerConfig", () => {
+  it("needs an address, keys, a database and a network, and fills in the rest", () => {
+    const config = read(COMPLETE)
+    assert.deepInclude(config, {
+      environment: "production",
+      host: "127.0.0.1",
+      port: 8080,
+      publicUrl: "https://agentos.example",
+      mail: undefined,
+      rateLimit: { burst: 1200, perSecond: 20 }
+    })
+    assert.strictEqual(config.keys.activeKeyId, 7)
+    assert.strictEqual(read({ ...COMPLETE, AGENTOS_ACTIVE_KEY: "1" }).keys.activeKeyId, 1)
+    assert.strictEqual(config.networks[0]?.network, "eip155:196")
+  })
+
+  it("limits nothing in a sandbox, which may also be reached without encryption", () => {
+    const config = read({ ...COMPLETE, AGENTOS_ENVIRONMENT: "sandbox", AGENTOS_PUBLIC_URL: "http://127.0.0.1:8080" })
+    assert.isNull(config.rateLimit)
+    const limited = read({ ...COMPLETE, AGENTOS_ENVIRONMENT: "sandbox", AGENTOS_RATE_LIMIT_PER_MINUTE: "60" })
+    assert.deepStrictEqual(limited.rateLimit, { burst: 60, perSecond: 1 })
+  })
+
+  it("names all that is wrong at once", () => {
+    assert.deepStrictEqual(
+      flawsOf({}).map((issue) => issue.split(" ")[0]),
+      ["AGENTOS_PUBLIC_URL", "AGENTOS_KEYS", "DATABASE_URL", "AGENTOS_NETWORKS"]
+    )
+    const flaws = flawsOf({
+      ...COMPLETE,
+      AGENTOS_ENVIRONMENT: "staging",
+      AGENTOS_PORT: "80800",
+      AGENTOS_PUBLIC_URL: "http://agentos.example",
+      AGENTOS_KEYS: SECRET,
+      AGENTOS_DATA_DIR: "/var/lib/agentos",
+      AGENTOS_TRUSTED_PROXIES: "the-proxy",
+      AGENTOS_EMAIL_DOMAIN: "not a domain",
+      AGENTOS_DKIM_SELECTOR: "s1",
+      AGENTOS_SMTP_KEY_FILE: "/etc/key.pem"
+    })
+    assert.sameMembers(
+      flaws.map((issue) => issue.split(" ")[0]),
+      [
+        "AGENTOS_ENVIRONMENT",
+        "AGENTOS_PORT",
+        "AGENTOS_PUBLIC_URL",
+        "AGENTOS_KEYS",
+        "DATABASE_URL",
+        "AGENTOS_TRUSTED_PROXIES",
+        "AGENTOS_EMAIL_DOMAIN",
+        "AGENTOS_DKIM_SELECTOR",
+        "AGENTOS_SMTP_KEY_FILE",
+        "AGENTOS_SMTP_RELAY_HOST"
+      ]
+    )
+    for (const text of ["{", "[]", "7"]) {
+      assert.match(flawsOf({ ...COMPLETE, AGENTOS_NETWORKS: text })[0] ?? "", /^AGENTOS_NETWORKS/)
+    }
+    const { decimals: _, ...incomplete } = NETWORK
+    assert.deepStrictEqual(
+      flawsOf({ ...COMPLETE, AGENTOS_NETWORKS: JSON.stringify([NETWORK, { ...incomplete, payTo: "me" }]) }).map(
+        (issue) => issue.split(":")[0]
+      ),
+      ["AGENTOS_NETWORKS.1.decimals", "AGENTOS_NETWORKS.1.payTo"]
+    )
+  })
+
+  it("shows no secret, in its errors or in itself", () => {
+    const config = read({
+      ...COMPLETE,
+      AGENTOS_EMAIL_DOMAIN: "agents.example",
+      AGENTOS_SMTP_RELAY_HOST: "relay.example",
+      AGENTOS_SMTP_RELAY_USER: "agentos",
+      AGENTOS_SMTP_RELAY_PASSWORD: "hunter2"
+    })
+    const shown = [
+      JSON.stringify(config),
+      inspect(config, { depth: null }),
+      ...flawsOf({ ...COMPLETE, AGENTOS_KEYS: SECRET })
+    ]
+    for (const text of shown) {
+      assert.notInclude(text, SECRET)
+      assert.notInclude(text, "hunter2")
+    }
+    assert.strictEqual(
+      config.mail?.relay.password === undefined ? "" : Redacted.value(config.mail.relay.password),
+      "hunter2"
+    )
+  })
+})
+
+describe("main", () => {
+  it("says in plain lines why it can't start, and nothing on standard output", () => {
+    const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+    const { status, stderr, stdout } = spawnSync(process.execPath, [main], { env: { PATH: "" }, encoding: "utf8" })
+    assert.strictEqual(status, 1)
+    assert.strictEqual(stdout, "")
+    assert.match(stderr, /^agentos: The configuration can't be used:\n {2}AGENTOS_PUBLIC_URL is missing: /)
+    assert.notInclude(stderr, "    at ")
+  })
+})

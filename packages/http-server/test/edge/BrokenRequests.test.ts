@@ -1,0 +1,29 @@
+import { assert, describe, it } from "@effect/vitest"
+import { PassThrough } from "node:stream"
+import { answerBrokenRequest, type ReadingError } from "../../src/edge/BrokenRequests.ts"
+
+const broken = (code: string): ReadingError => Object.assign(new Error(code), { code })
+
+const answerTo = async (error: ReadingError): Promise<string> => {
+  const socket = new PassThrough()
+  answerBrokenRequest(error, socket)
+  return Buffer.concat(await socket.toArray()).toString()
+}
+
+describe("answerBrokenRequest", () => {
+  it("tells who took too long that the request may be sent again (408), and ends the connection", async () => {
+    const [head = "", body = ""] = (await answerTo(broken("ERR_HTTP_REQUEST_TIMEOUT"))).split("\r\n\r\n")
+    assert.match(head, /^HTTP\/1\.1 408 Request Timeout\r\n/)
+    assert.match(head, /\r\nconnection: close(?:\r\n|$)/i)
+    assert.include(head, `content-length: ${Buffer.byteLength(body)}`)
+    assert.include(body, '"code":"REQUEST_TIMEOUT"')
+    assert.include(body, '"retryable":true')
+  })
+
+  it("says nothing to who has gone", () => {
+    const socket = new PassThrough()
+    answerBrokenRequest(broken("ECONNRESET"), socket)
+    assert.isTrue(socket.destroyed)
+    assert.isNull(socket.read())
+  })
+})
