@@ -1,17 +1,12 @@
 import { PgClient, type PgConnection } from "@effect/sql-pg"
-import { PGlite } from "@electric-sql/pglite"
 import { Context, Duration, Effect, Layer, type Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { type Migrator, SqlClient, SqlError } from "effect/sql"
-import { execFile } from "node:child_process"
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { promisify } from "node:util"
 import { type Announcements, makeListening, makeLocal } from "./Announcements.ts"
 import { DatabaseFailure, fromSqlError } from "./DatabaseFailure.ts"
-import { type DirectoryInUse, lockDirectory } from "./DirectoryLock.ts"
+import type { DirectoryInUse } from "./DirectoryLock.ts"
 import { migrate } from "./Migrations.ts"
+import { openPGlite } from "./PGliteDatabase.ts"
 import { openPGliteStream } from "./PGliteStream.ts"
 import { makeTransact } from "./Transaction.ts"
 import { vacuumWhenDue } from "./Vacuuming.ts"
@@ -29,7 +24,10 @@ export class Database extends Context.Service<
 
 /** A PostgreSQL server, of version 14 or later. */
 export interface PostgresOptions {
-  /** As libpq reads it: `postgres://user:password@host:port/database?sslmode=…`. A pooler in between must keep sessions. */
+  /**
+   * As libpq reads it: `postgres://user:password@host:port/database?sslmode=…`. A pooler in between must
+   * keep sessions, for LISTEN, and hand on the settings that a connection begins with.
+   */
   readonly url: Redacted.Redacted
   /** Connections for statements and transactions, 10 unless said; one more listens for events. */
   readonly maxConnections?: number | undefined
@@ -117,7 +115,7 @@ export const layerPostgres = (options: PostgresOptions): Layer.Layer<Database, D
 export const layerPGlite = (options: PGliteOptions = {}): Layer.Layer<Database, DatabaseFailure | DirectoryInUse> =>
   makeLayer(
     Effect.gen(function* () {
-      const database = yield* openPGlite(options.directory)
+      const database = yield* openPGlite(options.directory, PLANNING)
       const sql = yield* PgClient.make({
         stream: () => openPGliteStream(database),
         ssl: false,
@@ -133,46 +131,6 @@ export const layerPGlite = (options: PGliteOptions = {}): Layer.Layer<Database, 
       return { sql, announcements: makeLocal(sql) }
     }).pipe(Effect.catchTags(openFailures))
   )
-
-const openPGlite = Effect.fnUntraced(function* (directory: string | undefined) {
-  if (directory !== undefined) {
-    yield* Effect.sync(() => mkdirSync(directory, { recursive: true, mode: 0o700 }))
-    yield* lockDirectory(directory)
-    yield* Effect.tryPromise({ try: () => createDatabase(directory), catch: notOpened })
-  }
-  const settings = Object.entries(PLANNING).flatMap(([name, value]) => ["-c", `${name}=${value}`])
-  return yield* Effect.acquireRelease(
-    Effect.tryPromise({
-      try: () =>
-        PGlite.create(directory === undefined ? "memory://" : databaseIn(directory), {
-          startParams: [...PGlite.defaultStartParams, ...settings]
-        }),
-      catch: notOpened
-    }),
-    (database) => Effect.promise(() => database.close())
-  )
-})
-
-const databaseIn = (directory: string): string => join(directory, "database")
-
-const notOpened = (cause: unknown): DatabaseFailure =>
-  new DatabaseFailure({
-    message: `the embedded database can't be opened: ${String(cause)}`,
-    code: undefined,
-    constraint: undefined,
-    cause
-  })
-
-const run = promisify(execFile)
-
-/** Makes the database where there is none: elsewhere first, so that one that is there is whole. */
-const createDatabase = async (directory: string): Promise<void> => {
-  if (existsSync(databaseIn(directory))) return
-  const draft = join(directory, "database.new")
-  rmSync(draft, { recursive: true, force: true })
-  await run(process.execPath, [fileURLToPath(new URL("createDatabaseMain.ts", import.meta.url)), draft])
-  renameSync(draft, databaseIn(directory))
-}
 
 /** What went wrong while a database was opened, in the words of this package. */
 const openFailures = {

@@ -2,6 +2,8 @@ import { EventStore, InboundMailStore, TenantStore, Timestamp, Transactor, Uuid,
 import { Database, layerPGlite, layerPostgres, Postgres } from "@agentos/postgres"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Array, Deferred, Effect, Fiber, Layer, Option, Redacted } from "effect"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { startProgram, temporaryDirectory } from "./support/Program.ts"
 import { layerTestPostgres, TestPostgres } from "./support/TestPostgres.ts"
 
@@ -175,6 +177,16 @@ describe("an embedded database", () => {
         assert.isAtMost(ids.length, committed.length + 1, "one more may have been committed and not yet told")
       }),
     120 * SECONDS
+  )
+
+  it.live("says so when its directory can't be made", () =>
+    Effect.gen(function* () {
+      const directory = join(yield* temporaryDirectory, "file")
+      writeFileSync(directory, "")
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(layerPGlite({ directory }))))
+      assert.strictEqual(error._tag, "DatabaseFailure")
+      assert.match(error.message, /^the embedded database can't be opened: .*EEXIST/)
+    })
   )
 
   layer(Layer.provideMerge(Postgres.layer, layerPGlite()), { excludeTestServices: true })("in memory", (it) => {

@@ -1,0 +1,67 @@
+import { PGlite } from "@electric-sql/pglite"
+import { Effect } from "effect"
+import { execFile } from "node:child_process"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs"
+import { extname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { DatabaseFailure } from "./DatabaseFailure.ts"
+import { lockDirectory } from "./DirectoryLock.ts"
+
+/**
+ * Opens an embedded database until the scope closes: in a directory, which no other
+ * process has meanwhile, or in memory. `settings` are those of PostgreSQL.
+ */
+export const openPGlite = Effect.fnUntraced(function* (
+  directory: string | undefined,
+  settings: Readonly<Record<string, string>>
+) {
+  if (directory !== undefined) {
+    yield* Effect.try({ try: () => mkdirSync(directory, { recursive: true, mode: 0o700 }), catch: notOpened })
+    yield* Effect.catchDefect(lockDirectory(directory), (cause) => Effect.fail(notOpened(cause)))
+    yield* Effect.tryPromise({ try: () => createDatabase(directory), catch: notOpened })
+  }
+  const parameters = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
+  return yield* Effect.acquireRelease(
+    Effect.tryPromise({
+      try: () =>
+        PGlite.create(directory === undefined ? "memory://" : databaseIn(directory), {
+          startParams: [...PGlite.defaultStartParams, ...parameters]
+        }),
+      catch: notOpened
+    }),
+    (database) => Effect.promise(() => database.close())
+  )
+})
+
+const databaseIn = (directory: string): string => join(directory, "database")
+
+const notOpened = (cause: unknown): DatabaseFailure =>
+  new DatabaseFailure({
+    message: `the embedded database can't be opened: ${String(cause)}`,
+    code: undefined,
+    constraint: undefined,
+    cause
+  })
+
+const run = promisify(execFile)
+
+/** What a database is called while it is being made, before what tells one attempt from another. */
+const DRAFT = "database.new-"
+
+/** The program that makes one, as it stands beside this module: a source, or built from it. */
+const creator = fileURLToPath(new URL(`createDatabaseMain${extname(import.meta.url)}`, import.meta.url))
+
+/**
+ * Makes the database where there is none: elsewhere first, so that one that is there is whole. Each
+ * attempt has a place of its own, since one whose server was killed may still be at it.
+ */
+const createDatabase = async (directory: string): Promise<void> => {
+  if (existsSync(databaseIn(directory))) return
+  for (const name of readdirSync(directory)) {
+    if (name.startsWith(DRAFT)) rmSync(join(directory, name), { recursive: true, force: true })
+  }
+  const draft = mkdtempSync(join(directory, DRAFT))
+  await run(process.execPath, [creator, draft])
+  renameSync(draft, databaseIn(directory))
+}
