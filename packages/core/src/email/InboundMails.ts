@@ -14,9 +14,9 @@ import { type Message, snippetOf } from "./Message.ts"
 import { MessageStore, type NewMessage } from "./MessageStore.ts"
 
 /** How many mails one pass takes up, and how many of them are read at a time. */
-const BATCH = 16
+const BATCH = 6
 const CONCURRENCY = 2
-/** For how long a mail stays with the one who reads it: longer than any mail may take. */
+/** For how long mails stay with the one who reads them: longer than a whole batch of the slowest may take. */
 const READ_LEASE = Timestamp.MINUTE
 /** A mail whose reader went away this often is delivered unread: it may be what makes them go. */
 const ATTEMPT_LIMIT = 3
