@@ -13,7 +13,7 @@ import * as Server from "./Server.ts"
  */
 const program = Effect.gen(function* () {
   const config = yield* ServerConfig.read(process.env)
-  yield* Effect.gen(function* () {
+  return yield* Effect.gen(function* () {
     const smtpPort = yield* mailIntake(config.mail)
     const http = yield* Server.address
     const listening = {
