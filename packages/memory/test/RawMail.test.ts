@@ -1,0 +1,101 @@
+import {
+  InboundMailStore,
+  MailboxStore,
+  type Message,
+  MessageStore,
+  TenantStore,
+  Timestamp,
+  walletAddress
+} from "@agentos/core"
+import {
+  InboundMailStoreMemory,
+  MailboxStoreMemory,
+  MemoryDatabase,
+  MessageStoreMemory,
+  TenantStoreMemory
+} from "@agentos/memory"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+
+const stores = Layer.mergeAll(
+  InboundMailStoreMemory.layer,
+  MailboxStoreMemory.layer,
+  MessageStoreMemory.layer,
+  TenantStoreMemory.layer
+).pipe(Layer.provideMerge(Layer.fresh(MemoryDatabase.layer)))
+
+const addMail = Effect.fnUntraced(function* (inboundMailId: string) {
+  const mails = yield* InboundMailStore
+  const envelope = { mailFrom: "", rcptTo: [], remoteAddress: "", helo: "", secure: true }
+  const receivedAt = yield* Timestamp.now
+  yield* mails.add({ inboundMailId, envelope, raw: new Uint8Array(9), receivedAt, attempts: 0 })
+})
+
+/** A mailbox with one message for each of these mails. */
+const addMailbox = Effect.fnUntraced(function* (mailboxId: string, inboundMailIds: ReadonlyArray<string>) {
+  const tenants = yield* TenantStore
+  const mailboxes = yield* MailboxStore
+  const messages = yield* MessageStore
+  const now = yield* Timestamp.now
+  const wallet = walletAddress(`0x${"0".repeat(40)}`)
+  const { tenantId } = yield* tenants.ensure({ tenantId: "tenant", wallet, tokenVersion: 1, createdAt: now })
+  const place = { mailboxId, tenantId, createdAt: now }
+  const setting = { displayName: null, outboundSignature: null, active: true, updatedAt: now }
+  yield* mailboxes.reserve(mailboxId, tenantId, "operation")
+  yield* mailboxes.create({ ...place, ...setting, localPart: mailboxId, address: mailboxId }, "operation")
+  yield* messages.insert(
+    inboundMailIds.map((inboundMailId) => {
+      const messageId = `${mailboxId} ${inboundMailId}`
+      const message: Message = { ...BLANK, ...place, messageId, threadId: messageId }
+      return { message, duplicateKey: null, inboundMailId }
+    })
+  )
+})
+
+const BLANK = {
+  direction: "inbound",
+  from: "",
+  to: [],
+  cc: [],
+  bcc: [],
+  subject: "",
+  snippet: "",
+  messageIdHeader: null,
+  inReplyTo: null,
+  references: [],
+  attachments: [],
+  authentication: null,
+  malformed: false,
+  status: "received",
+  recipients: [],
+  text: null,
+  html: null
+} as const
+
+const kept = Effect.map(MemoryDatabase, ({ tables }) => tables.inboundMails.rows().map((row) => row.mail.inboundMailId))
+
+describe("raw mail in memory", () => {
+  it.effect("goes with the last message that refers to it", () =>
+    Effect.gen(function* () {
+      const mails = yield* InboundMailStore
+      const mailboxes = yield* MailboxStore
+      yield* Effect.forEach(["shared", "own", "waiting"], addMail)
+      yield* addMailbox("one", ["shared", "own", "waiting"])
+      yield* addMailbox("two", ["shared"])
+      yield* Effect.forEach(["shared", "own"], mails.complete)
+      yield* mailboxes.remove("tenant", "one")
+      assert.deepStrictEqual(yield* kept, ["shared", "waiting"])
+      yield* mailboxes.remove("tenant", "two")
+      assert.deepStrictEqual(yield* kept, ["waiting"])
+    }).pipe(Effect.provide(stores))
+  )
+
+  it.effect("goes when it is done and no message refers to it", () =>
+    Effect.gen(function* () {
+      const mails = yield* InboundMailStore
+      yield* Effect.forEach(["read", "waiting"], addMail)
+      yield* mails.complete("read")
+      assert.deepStrictEqual(yield* kept, ["waiting"])
+    }).pipe(Effect.provide(stores))
+  )
+})
