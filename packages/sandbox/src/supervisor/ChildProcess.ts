@@ -12,6 +12,8 @@ export interface ChildProgram {
   /** The path of its module. */
   readonly module: string
   readonly environment: NodeJS.ProcessEnv
+  /** Options of Node's own. */
+  readonly nodeOptions?: ReadonlyArray<string>
   /** Whether it ends by itself when its stdin does. One that does not is killed when the supervisor is gone. */
   readonly watchesStdin: boolean
 }
@@ -63,16 +65,14 @@ export const serve = async (
 export const describeExit = ({ code, signal }: ProcessExit): string =>
   signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`
 
-const launch = async (program: ChildProgram): Promise<GuardedProcess> => {
-  const { environment, module, watchesStdin } = program
-  return watchesStdin
-    ? spawnWithStdin(module, environment)
-    : spawnGuarded(process.execPath, [module], { env: environment })
+const launch = ({ environment, module, nodeOptions = [], watchesStdin }: ChildProgram): Promise<GuardedProcess> => {
+  const args = [...nodeOptions, module]
+  return watchesStdin ? spawnWithStdin(args, environment) : spawnGuarded(process.execPath, args, { env: environment })
 }
 
 /** In a process group of its own, so that Ctrl-C in a terminal leaves it to the supervisor to end it in order. */
-const spawnWithStdin = async (module: string, env: NodeJS.ProcessEnv): Promise<GuardedProcess> => {
-  const child = spawn(process.execPath, [module], { env, detached: true, stdio: ["pipe", "pipe", "pipe"] })
+const spawnWithStdin = async (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): Promise<GuardedProcess> => {
+  const child = spawn(process.execPath, args, { env, detached: true, stdio: ["pipe", "pipe", "pipe"] })
   child.stdin.on("error", () => undefined)
   const exited = new Promise<ProcessExit>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }))

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url"
 import type { ChainDescription } from "../chain/ChainDescription.ts"
 import type { ChildProgram } from "./ChildProcess.ts"
+import { compileCacheDir } from "./CompileCache.ts"
 import type { DataDirectory } from "./DataDirectory.ts"
 import type { SandboxProcesses } from "./SandboxFile.ts"
 import { dkimSelector, type ServerFiles } from "./ServerFiles.ts"
@@ -58,15 +59,15 @@ export const programs = (run: RunLayout): Readonly<Record<ChildName, ChildProgra
     name: "server",
     module: serverModule(),
     environment: { ...inherited(), ...serverEnvironment(run) },
+    // Optimizing the WebAssembly of the embedded database takes V8 half a gigabyte for a moment, at every start, and
+    // makes it faster by a fifth. A sandbox had rather stay small.
+    nodeOptions: usesOwnDatabase() ? ["--liftoff-only"] : [],
     watchesStdin: false
   }
 })
 
-/** Keeps what Node has compiled, which saves a third of the time that a process takes to start. */
-const compileCache = module("../../../../node_modules/.cache/compile")
-
 /** The supervisor's own environment, for the processes that it starts. */
-export const inherited = (): NodeJS.ProcessEnv => ({ NODE_COMPILE_CACHE: compileCache, ...process.env })
+export const inherited = (): NodeJS.ProcessEnv => ({ NODE_COMPILE_CACHE: compileCacheDir, ...process.env })
 
 const configured = (name: string, configuration: object): NodeJS.ProcessEnv => ({
   ...inherited(),
@@ -76,7 +77,11 @@ const configured = (name: string, configuration: object): NodeJS.ProcessEnv => (
 export const baseUrl = (run: RunLayout): string => `http://${run.host}:${run.ports.http}`
 export const facilitatorUrl = (run: RunLayout): string => `http://${run.host}:${run.ports.facilitator}`
 
+/** Short-lived memory is collected early: on one machine, 40 MB less are worth more than a little speed. */
+const NODE_FLAGS = "--max-semi-space-size=4"
+
 const serverEnvironment = (run: RunLayout): Readonly<Record<string, string>> => ({
+  NODE_OPTIONS: [process.env["NODE_OPTIONS"], NODE_FLAGS].filter(Boolean).join(" "),
   AGENTOS_ENVIRONMENT: "sandbox",
   AGENTOS_HOST: run.host,
   AGENTOS_PORT: String(run.ports.http),

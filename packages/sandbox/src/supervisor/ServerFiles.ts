@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
-import { Effect, Redacted } from "effect"
 import { readFileIfAny, replaceFile } from "../chain/AtomicFile.ts"
 
 /** What the server is given as files, and its key ring. */
@@ -42,24 +41,29 @@ const once = async (path: string, make: () => Promise<string>): Promise<string> 
   return made
 }
 
-// Only the first start needs what makes keys, and it takes a moment to load.
-const smtp = () => import("@agentos/provider-smtp")
+// Only the first start needs what makes these, and it takes a moment to load.
 
 const makeDkimKey = async (domain: string): Promise<string> => {
-  const { generateDkimKey } = await smtp()
+  const [{ generateDkimKey }, { Effect, Redacted }] = await Promise.all([
+    import("@agentos/provider-smtp/DkimKey"),
+    import("effect")
+  ])
   const { privateKey } = await Effect.runPromise(generateDkimKey(domain, dkimSelector))
   return Redacted.value(privateKey)
 }
 
 const makeCertificate = async (domain: string): Promise<string> => {
-  const { generateCertificate } = await smtp()
+  const [{ generateCertificate }, { Effect, Redacted }] = await Promise.all([
+    import("@agentos/provider-smtp/Certificate"),
+    import("effect")
+  ])
   const made = await Effect.runPromise(generateCertificate(domain))
   return `${Redacted.value(made.privateKey).trim()}\n${made.certificate.trim()}\n`
 }
 
 /** The whole of DNS, as far as the sandbox goes: the records of the domain of its mailboxes. */
 const makeZone = async (domain: string, dkimKey: string): Promise<string> => {
-  const { dkimRecord } = await smtp()
+  const [{ dkimRecord }, { Redacted }] = await Promise.all([import("@agentos/provider-smtp/DkimKey"), import("effect")])
   const records = [
     { name: domain, type: "A", value: "127.0.0.1" },
     { name: domain, type: "MX", value: `10 ${domain}` },
