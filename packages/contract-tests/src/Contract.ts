@@ -63,7 +63,7 @@ export const defineContract = <Ports>(port: string, tests: ContractTests<Ports>)
 
 /** How often a property is tried on this adapter. */
 export const propertyOptions = (capabilities: StoreCapabilities) => ({
-  arbitrary: { runs: capabilities.propertyRuns ?? 30 },
+  arbitrary: { runs: capabilities.propertyRuns ?? 30, size: 80 },
   timeout: 120_000
 })
 

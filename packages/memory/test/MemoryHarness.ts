@@ -19,5 +19,8 @@ const clock = Layer.effect(
 export const memoryHarness: StoreHarness<StoragePorts> = {
   name: "memory",
   layer: Layer.merge(Memory.layer, clock),
-  capabilities: { concurrentTransactions: { unsupported: "in memory one transaction runs after the other" } }
+  capabilities: {
+    concurrentTransactions: { unsupported: "in memory one transaction runs after the other" },
+    propertyRuns: 200
+  }
 }

@@ -3,6 +3,7 @@ import { defineContract } from "../Contract.ts"
 import { mailboxOverlapTests } from "./EmailOverlapTests.ts"
 import { mailboxRecordTests } from "./MailboxRecordTests.ts"
 import { mailboxRemovalTests } from "./MailboxRemovalTests.ts"
+import { reservationModelTests } from "./ReservationModelTests.ts"
 import { reservationTests } from "./ReservationTests.ts"
 
 /** What every `MailboxStore` does, together with the messages and raw mail that go with a mailbox. */
@@ -11,6 +12,7 @@ export const MailboxStoreContract = defineContract<MailboxStore | MessageStore |
   (it, capabilities) => {
     mailboxRecordTests(it, capabilities)
     reservationTests(it, capabilities)
+    reservationModelTests(it, capabilities)
     mailboxRemovalTests(it, capabilities)
     mailboxOverlapTests(it, capabilities)
   }
