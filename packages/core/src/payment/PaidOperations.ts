@@ -1,7 +1,6 @@
 import { Context, Effect, Fiber, FiberSet, Layer, Option, Result, Schema } from "effect"
-import type { ServiceEntry } from "../catalog/Catalog.ts"
 import { Keyring } from "../kernel/Keyring.ts"
-import { invalid, type InvalidRequest } from "../kernel/ResourceError.ts"
+import type { InvalidRequest } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
@@ -11,36 +10,18 @@ import type { Answer } from "./Answer.ts"
 import type { Operation } from "./Operation.ts"
 import { OperationStore } from "./OperationStore.ts"
 import { OperationWorker, WORK_LEASE } from "./OperationWorker.ts"
+import { checkKey, checkPayer, conflictOf, endpoint, type PaidRequest, priceOf } from "./PaidRequest.ts"
 import type { CheckError, PaidService } from "./PaidService.ts"
-import { PAYMENT_STATES } from "./OperationState.ts"
 import {
   IdempotencyConflict,
   OperationDelayed,
   type OperationError,
-  PayerMismatch,
   type PaymentError,
   PaymentRequired
 } from "./PaymentError.ts"
 import { PaymentRail } from "./PaymentRail.ts"
 import { type PaymentProof, type PaymentTerms, proofKey } from "./PaymentTerms.ts"
 import * as RequestBinding from "./RequestBinding.ts"
-
-/** Longest Idempotency-Key, in characters. */
-export const IDEMPOTENCY_KEY_LIMIT = 255
-
-/** A request to a paid service, as far as payment is concerned. */
-export interface PaidRequest {
-  readonly entry: ServiceEntry
-  readonly binding: RequestBinding.RequestBinding
-  readonly requestId: string
-  /** Where the service is, for the challenge. */
-  readonly resourceUrl: string
-  /** The tenant of the token that came with the request. */
-  readonly tenant: Tenant | null
-  /** The PAYMENT-SIGNATURE header, null when there is none. */
-  readonly paymentSignature: string | null
-  readonly idempotencyKey: string | null
-}
 
 /**
  * The door to everything that costs money: challenges, proofs, replays. What a
@@ -92,16 +73,6 @@ export class PaidOperations extends Context.Service<
         },
         Effect.provideService(Keyring, keyring)
       )
-
-      const checkKey = Effect.fnUntraced(function* (request: PaidRequest) {
-        const { idempotencyKey, paymentSignature } = request
-        if (idempotencyKey !== null && idempotencyKey.length > IDEMPOTENCY_KEY_LIMIT) {
-          return yield* invalid("Idempotency-Key", `at most ${IDEMPOTENCY_KEY_LIMIT} characters`)
-        }
-        if (paymentSignature !== null && (idempotencyKey === null || idempotencyKey === "")) {
-          return yield* invalid("Idempotency-Key", "required beside PAYMENT-SIGNATURE")
-        }
-      })
 
       /** The operation that stands under the proof or the key of a request, if it is this very request's. */
       const findOperation = Effect.fnUntraced(function* (
@@ -276,41 +247,4 @@ const REFUSALS: Readonly<Record<RequestBinding.BindingRefusal, string>> = {
   "different terms": "The payment accepts other terms than this service offers; pay the terms of this challenge.",
   "different request": "The payment was made for another request; pay the challenge of this one.",
   "challenge expired": "The challenge that was paid has expired; pay this one."
-}
-
-const endpoint = (request: PaidRequest): string => `${request.entry.method} ${request.entry.path}`
-
-const priceOf = (request: PaidRequest): bigint => {
-  if (request.entry.price === null) throw new Error(`${request.entry.serviceId} has no price`)
-  return request.entry.price
-}
-
-/** A request with a token is paid by the token's wallet. */
-const checkPayer = (request: PaidRequest, proof: PaymentProof): Effect.Effect<void, PayerMismatch> =>
-  request.tenant === null || walletAddress(proof.payer) === request.tenant.wallet
-    ? Effect.void
-    : Effect.fail(new PayerMismatch({ payer: proof.payer }))
-
-/** Why an operation that holds one of a request's keys is not this request's own. */
-const conflictOf = (
-  operation: Operation,
-  request: PaidRequest,
-  proof: PaymentProof,
-  idempotencyKey: string
-): IdempotencyConflict | undefined => {
-  const conflict = (message: string) =>
-    new IdempotencyConflict({ message, paymentState: PAYMENT_STATES[operation.state] })
-  const sameProof = operation.proof.digest === proof.digest
-  const sameKey = operation.idempotencyKey === idempotencyKey && operation.endpoint === endpoint(request)
-  if (!sameKey) return conflict("This payment was already offered with another Idempotency-Key or endpoint.")
-  if (!sameProof) {
-    return conflict(
-      operation.proof.nonce === proof.nonce
-        ? "This authorization was already offered in another PAYMENT-SIGNATURE header; repeat that one unchanged."
-        : "This Idempotency-Key was already used with another payment; repeat that one, or use a new key."
-    )
-  }
-  return operation.fingerprint === RequestBinding.fingerprint(request.binding)
-    ? undefined
-    : conflict("This Idempotency-Key and payment were already used for a request with another body or query.")
 }

@@ -1,0 +1,76 @@
+import { Effect } from "effect"
+import type { ServiceEntry } from "../catalog/Catalog.ts"
+import { invalid } from "../kernel/ResourceError.ts"
+import { type Tenant, walletAddress } from "../tenancy/Tenant.ts"
+import type { Operation } from "./Operation.ts"
+import { PAYMENT_STATES } from "./OperationState.ts"
+import { IdempotencyConflict, PayerMismatch } from "./PaymentError.ts"
+import type { PaymentProof } from "./PaymentTerms.ts"
+import * as RequestBinding from "./RequestBinding.ts"
+
+/** Longest Idempotency-Key, in characters. */
+export const IDEMPOTENCY_KEY_LIMIT = 255
+
+/** A request to a paid service, as far as payment is concerned. */
+export interface PaidRequest {
+  readonly entry: ServiceEntry
+  readonly binding: RequestBinding.RequestBinding
+  readonly requestId: string
+  /** Where the service is, for the challenge. */
+  readonly resourceUrl: string
+  /** The tenant of the token that came with the request. */
+  readonly tenant: Tenant | null
+  /** The PAYMENT-SIGNATURE header, null when there is none. */
+  readonly paymentSignature: string | null
+  readonly idempotencyKey: string | null
+}
+
+/** A payment comes with an Idempotency-Key, and no key is too long. */
+export const checkKey = Effect.fnUntraced(function* (request: PaidRequest) {
+  const { idempotencyKey, paymentSignature } = request
+  if (idempotencyKey !== null && idempotencyKey.length > IDEMPOTENCY_KEY_LIMIT) {
+    return yield* invalid("Idempotency-Key", `at most ${IDEMPOTENCY_KEY_LIMIT} characters`)
+  }
+  if (paymentSignature !== null && (idempotencyKey === null || idempotencyKey === "")) {
+    return yield* invalid("Idempotency-Key", "required beside PAYMENT-SIGNATURE")
+  }
+})
+
+/** Method and path, as operations are claimed by them. */
+export const endpoint = (request: PaidRequest): string => `${request.entry.method} ${request.entry.path}`
+
+/** What the request costs. */
+export const priceOf = (request: PaidRequest): bigint => {
+  if (request.entry.price === null) throw new Error(`${request.entry.serviceId} has no price`)
+  return request.entry.price
+}
+
+/** A request with a token is paid by the token's wallet. */
+export const checkPayer = (request: PaidRequest, proof: PaymentProof): Effect.Effect<void, PayerMismatch> =>
+  request.tenant === null || walletAddress(proof.payer) === request.tenant.wallet
+    ? Effect.void
+    : Effect.fail(new PayerMismatch({ payer: proof.payer }))
+
+/** Why an operation that holds one of a request's keys is not this request's own. */
+export const conflictOf = (
+  operation: Operation,
+  request: PaidRequest,
+  proof: PaymentProof,
+  idempotencyKey: string
+): IdempotencyConflict | undefined => {
+  const conflict = (message: string) =>
+    new IdempotencyConflict({ message, paymentState: PAYMENT_STATES[operation.state] })
+  const sameProof = operation.proof.digest === proof.digest
+  const sameKey = operation.idempotencyKey === idempotencyKey && operation.endpoint === endpoint(request)
+  if (!sameKey) return conflict("This payment was already offered with another Idempotency-Key or endpoint.")
+  if (!sameProof) {
+    return conflict(
+      operation.proof.nonce === proof.nonce
+        ? "This authorization was already offered in another PAYMENT-SIGNATURE header; repeat that one unchanged."
+        : "This Idempotency-Key was already used with another payment; repeat that one, or use a new key."
+    )
+  }
+  return operation.fingerprint === RequestBinding.fingerprint(request.binding)
+    ? undefined
+    : conflict("This Idempotency-Key and payment were already used for a request with another body or query.")
+}
