@@ -11,10 +11,10 @@ import { WebSocket } from "ws"
 
 // Where the service is and who pays: from the environment, or from the sandbox that runs on this machine.
 const { values } = parseArgs({ options: { max: { type: "string" }, sandbox: { type: "string" } } })
-const { AGENTOS_URL, AGENTOS_PRIVATE_KEY } = process.env
+const { AGENTOS_BASE_URL, AGENTOS_PRIVATE_KEY } = process.env
 const sandboxFile = values.sandbox ?? new URL("../../../.agentos/sandbox.json", import.meta.url)
-const sandbox = AGENTOS_URL && AGENTOS_PRIVATE_KEY ? undefined : JSON.parse(readFileSync(sandboxFile, "utf8"))
-const baseURL: string = AGENTOS_URL ?? sandbox.baseUrl
+const sandbox = AGENTOS_BASE_URL && AGENTOS_PRIVATE_KEY ? undefined : JSON.parse(readFileSync(sandboxFile, "utf8"))
+const baseURL: string = AGENTOS_BASE_URL ?? sandbox.baseUrl
 const privateKey = (AGENTOS_PRIVATE_KEY ?? sandbox.wallets[0].privateKey) as `0x${string}`
 let mailsLeft = Number(values.max ?? Number.POSITIVE_INFINITY)
 
