@@ -44,7 +44,7 @@ it("pays for a mailbox, receives mail and acknowledges it", async () => {
   expect(byFile.printed()).toMatch(/from you@outside\.example: Hi\nthe first\n[^]*the second/)
 
   const { privateKey } = wallets[1]!
-  const byEnvironment = startExample(["--max", "1"], { AGENTOS_URL: baseUrl, AGENTOS_PRIVATE_KEY: privateKey })
+  const byEnvironment = startExample(["--max", "1"], { AGENTOS_BASE_URL: baseUrl, AGENTOS_PRIVATE_KEY: privateKey })
   await send(await byEnvironment.address(), "the third")
   expect(await byEnvironment.exit).toEqual([0, null])
   expect(byEnvironment.printed()).toMatch(/the third/)
