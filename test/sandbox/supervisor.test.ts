@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { Agent, freshName } from "../support/Agent.ts"
 import { Chain } from "../support/Chain.ts"
 import { familyOf, isRunning, untilGone } from "../support/Processes.ts"
-import { type Sandbox, type SandboxDescription, startSandbox } from "../support/Sandbox.ts"
+import type { SandboxDescription } from "@agentos/sandbox"
+import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 
 const MAIN = fileURLToPath(import.meta.resolve("@agentos/sandbox/main"))
 const directory = mkdtempSync(join(tmpdir(), "agentos-supervisor-"))

@@ -4,7 +4,7 @@ import type { PaymentPayload, PaymentRequired } from "@x402/core/types"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
 import { randomUUID } from "node:crypto"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
-import type { SandboxDescription } from "./Sandbox.ts"
+import type { SandboxDescription } from "@agentos/sandbox"
 
 /** An answer as it came over the wire. */
 export interface Reply {

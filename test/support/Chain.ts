@@ -1,5 +1,5 @@
 import { createPublicClient, erc20Abi, http } from "viem"
-import type { SandboxDescription } from "./Sandbox.ts"
+import type { SandboxDescription } from "@agentos/sandbox"
 
 /** The balances of the token, in base units: what was charged, by the only witness that counts. */
 export class Chain {

@@ -4,33 +4,9 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import type { SandboxDescription } from "@agentos/sandbox"
 
 const MAIN = fileURLToPath(import.meta.resolve("@agentos/sandbox/main"))
-
-/** What a running sandbox says of itself in `sandbox.json`. */
-export interface SandboxDescription {
-  readonly baseUrl: string
-  readonly websocketUrl: string
-  readonly emailDomain: string
-  readonly mail: {
-    readonly host: string
-    readonly port: number
-    readonly relayPort: number
-    readonly outboxDir: string
-  }
-  readonly chain: {
-    readonly rpcUrl: string
-    readonly network: `${string}:${string}`
-    readonly asset: `0x${string}`
-    readonly assetName: string
-    readonly assetVersion: string
-    readonly decimals: number
-    readonly payTo: `0x${string}`
-  }
-  readonly facilitatorUrl: string
-  readonly wallets: ReadonlyArray<{ readonly address: `0x${string}`; readonly privateKey: `0x${string}` }>
-  readonly processes: Readonly<Record<"server" | "chain" | "facilitator" | "relay", number>>
-}
 
 export interface Sandbox {
   readonly directory: string

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll } from "vitest"
 import { Agent } from "./Agent.ts"
 import { Chain } from "./Chain.ts"
-import { type Sandbox, type SandboxDescription, startSandbox } from "./Sandbox.ts"
+import { type Sandbox, startSandbox } from "./Sandbox.ts"
+import type { SandboxDescription } from "@agentos/sandbox"
 
 /** A sandbox for all tests of a file. */
 export interface SandboxUnderTest {

@@ -41,3 +41,5 @@ export * from "./payment/OperationStoreContract.ts"
 export * from "./StorageContract.ts"
 export * from "./StoreClock.ts"
 export * from "./tenancy/TenantStoreContract.ts"
+/** Not a suite: a chain and a facilitator for tests of what stands on `PaymentRail`. */
+export * as ScriptedRail from "./payment/ScriptedRail.ts"

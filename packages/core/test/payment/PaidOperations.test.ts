@@ -12,11 +12,13 @@ import {
   TenantStore,
   walletAddress
 } from "@agentos/core"
+import { ScriptedRail } from "@agentos/contract-tests"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option, Redacted, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { pay } from "../support/ScriptedRail.ts"
 import * as TestHost from "../support/TestHost.ts"
+
+const { pay } = ScriptedRail
 
 const ADA = "0x00000000000000000000000000000000000000ad"
 const BOB = "0x00000000000000000000000000000000000000b0"
@@ -250,7 +252,7 @@ describe("PaidOperations", () => {
   scenario("buys nothing with an authorization that was used before, and does not ask for another", (host) =>
     Effect.gen(function* () {
       const signature = pay(yield* challengeOf(), ADA, "01")
-      host.payments.useNonce(JSON.parse(signature) as never)
+      host.payments.useNonce(signature)
       const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
       assert.strictEqual(error._tag, "IdempotencyConflict")
       assert.strictEqual(host.payments.settleCalls(), 0)
@@ -260,7 +262,7 @@ describe("PaidOperations", () => {
   scenario("reads the nonce itself before it settles, whatever the facilitator verified", (host) =>
     Effect.gen(function* () {
       const signature = pay(yield* challengeOf(), ADA, "01")
-      host.payments.useNonce(JSON.parse(signature) as never)
+      host.payments.useNonce(signature)
       host.payments.outage.blind = true
       for (let i = 0; i < 2; i++) {
         const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
@@ -280,7 +282,7 @@ describe("PaidOperations", () => {
         const challenge = yield* challengeOf()
         const signature = pay(challenge, ADA, "01")
         yield* failureOf(underClock(create({ localPart: "ada" }, { signature })))
-        host.payments.end(JSON.parse(signature) as never, how)
+        host.payments.end(signature, how)
         for (let i = 0; i < 2; i++) {
           const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
           assert.strictEqual(error._tag, "PaymentRequired")
@@ -316,7 +318,7 @@ describe("PaidOperations", () => {
     Effect.gen(function* () {
       const challenge = yield* challengeOf()
       const elsewhere = pay(yield* challengeOf({ body: "elsewhere" }), ADA, "01")
-      const forged = pay(challenge, ADA, "02", { payload: "forged" })
+      const forged = pay(challenge, ADA, "02", true)
       for (const signature of ["garbage", elsewhere, forged]) {
         const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
         assert.strictEqual(error._tag, "PaymentRequired")
@@ -336,7 +338,7 @@ describe("PaidOperations", () => {
       const signature = pay(yield* challengeOf(), ADA, "01")
       const fiber = yield* Effect.forkChild(create({ localPart: "ada" }, { signature }))
       yield* Effect.yieldNow
-      host.payments.useNonce(JSON.parse(signature) as never)
+      host.payments.useNonce(signature)
       yield* Fiber.interrupt(fiber)
       yield* TestClock.adjust("5 seconds")
       const answer = yield* create({ localPart: "ada" }, { signature })

@@ -9,9 +9,9 @@ import {
   RealtimeTokens,
   type SendReceipt
 } from "@agentos/core"
+import { ScriptedRail } from "@agentos/contract-tests"
 import { Memory } from "@agentos/memory"
 import { Effect, Layer, Option, Redacted } from "effect"
-import * as ScriptedRail from "./ScriptedRail.ts"
 import * as TestKeyring from "./TestKeyring.ts"
 
 /** What the mail provider does with the next mails; it sends when this runs out. */

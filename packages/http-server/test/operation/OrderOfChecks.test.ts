@@ -1,6 +1,6 @@
 import { CATALOG, type CatalogEntry } from "@agentos/core"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { readChallenge } from "../support/ScriptedRail.ts"
+import { ScriptedRail } from "@agentos/contract-tests"
 import { call, callPaid, errorOf, fresh, freshWallet, newTenant, payFor } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 
@@ -114,7 +114,7 @@ describe("order of checks", () => {
     assert.strictEqual(error.code, "PAYMENT_REQUIRED")
     assert.deepStrictEqual(error.next, { method: "POST", path: MAILBOXES })
     assert.include(error.message, "0.25 USDT")
-    const { accepts, resource } = readChallenge(answer.headers.get("payment-required") ?? "")
+    const { accepts, resource } = ScriptedRail.readChallenge(answer.headers.get("payment-required") ?? "")
     assert.strictEqual(resource, `http://agentos.test${MAILBOXES}`)
     assert.strictEqual(accepts[0]?.amount, "250000")
     assert.property(accepts[0]?.extra, "binding")

@@ -1,7 +1,7 @@
 import { OPERATIONS } from "@agentos/api"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { pay } from "../support/ScriptedRail.ts"
+import { ScriptedRail } from "@agentos/contract-tests"
 import {
   call,
   callPaid,
@@ -122,7 +122,7 @@ describe("paid operations", () => {
     const refused = [
       { ...key, "payment-signature": "nonsense" },
       { ...key, "payment-signature": foreign["payment-signature"] },
-      { ...key, "payment-signature": pay(challenge, wallet, fresh("n"), true) }
+      { ...key, "payment-signature": ScriptedRail.pay(challenge, wallet, fresh("n"), true) }
     ]
     for (const headers of refused) {
       const answer = await call(server, "POST", MAILBOXES, { ...request, headers })

@@ -1,7 +1,7 @@
 import { ErrorEnvelope } from "@agentos/api"
 import { Schema } from "effect"
 import { connect } from "node:net"
-import { pay } from "./ScriptedRail.ts"
+import { ScriptedRail } from "@agentos/contract-tests"
 import type { TestServer } from "./TestServer.ts"
 
 export interface TestAnswer {
@@ -83,7 +83,7 @@ export const freshWallet = (): string => `0x${(++counter).toString(16).padStart(
 export const payFor = async (server: TestServer, path: string, request: TestRequest, payer: string) => {
   const challenge = (await call(server, "POST", path, request)).headers.get("payment-required")
   if (challenge === null) throw new Error("no challenge")
-  return { "payment-signature": pay(challenge, payer, fresh("n")), "idempotency-key": fresh("key") }
+  return { "payment-signature": ScriptedRail.pay(challenge, payer, fresh("n")), "idempotency-key": fresh("key") }
 }
 
 /** Pays for a request and makes it. */

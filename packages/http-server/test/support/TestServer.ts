@@ -20,7 +20,7 @@ import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
 import { Memory } from "@agentos/memory"
 import { Duration, Effect, Exit, Layer, Logger, Redacted, Schema, Scope } from "effect"
 import { IpNetwork } from "effect/net"
-import * as ScriptedRail from "./ScriptedRail.ts"
+import { ScriptedRail } from "@agentos/contract-tests"
 
 export const DOMAIN = "agents.test"
 

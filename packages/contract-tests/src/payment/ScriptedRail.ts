@@ -9,10 +9,9 @@ import {
   type Settlement
 } from "@agentos/core"
 import { Effect, Schema } from "effect"
-import { createHash } from "node:crypto"
 
 /** What the facilitator does with the next settlement. */
-export type SettleScript = "settle" | "refuse" | "lose the answer"
+export type SettleScript = "settle" | "refuse" | "lose the answer" | "fail before" | "use otherwise" | "hang"
 
 /** A chain with one token, and a facilitator that does as it is told. */
 export interface ScriptedRail {
@@ -21,8 +20,14 @@ export interface ScriptedRail {
   readonly script: Array<SettleScript>
   /** How many transfers to us the chain has seen, by payer. */
   readonly transfers: ReadonlyMap<string, number>
-  /** What can't be reached. */
-  readonly outage: { verify: boolean; chain: boolean }
+  /** How often the facilitator was asked to settle. */
+  readonly settleCalls: () => number
+  /** Whether the facilitator's verification, or the chain, can't be reached; and whether it verifies anything at all. */
+  readonly outage: { verify: boolean; chain: boolean; blind: boolean }
+  /** Uses up the authorization in a header as a third party would. */
+  readonly useNonce: (header: string) => void
+  /** Lets the authorization in a header end as it may: never used in its time, or used for something else. */
+  readonly end: (header: string, how: "expired" | "used otherwise") => void
 }
 
 const TERMS = {
@@ -68,7 +73,8 @@ export const pay = (challenge: string, payer: string, nonce: string, forged = fa
 const decode = (header: string): PaymentProof => {
   const { accepted, forged, nonce, payer } = Schema.decodeSync(Payment)(fromHeader(header))
   return {
-    digest: createHash("sha256").update(header).digest("hex"),
+    // Whatever tells headers apart will do here.
+    digest: header,
     network: accepted.network,
     asset: accepted.asset,
     payer,
@@ -82,12 +88,15 @@ const decode = (header: string): PaymentProof => {
   }
 }
 
+const usedOtherwise: Settlement = { _tag: "UsedOtherwise", message: "cancelled by its owner" }
+
 export const make = (): ScriptedRail => {
   const script: Array<SettleScript> = []
   const transfers = new Map<string, number>()
   const used = new Map<string, Settlement>()
-  const outage = { verify: false, chain: false }
+  const outage = { verify: false, chain: false, blind: false }
   let block = 1n
+  let settleCalls = 0
 
   const unreachable = new ProviderError({ provider: "chain", reason: "Temporary", message: "The chain is unreachable" })
   const transfer = (proof: PaymentProof) => {
@@ -96,8 +105,10 @@ export const make = (): ScriptedRail => {
     transfers.set(proof.payer, (transfers.get(proof.payer) ?? 0) + 1)
   }
   const settle = (proof: PaymentProof): SettleAnswer => {
+    settleCalls++
     switch (script.shift() ?? "settle") {
       case "settle":
+      case "hang":
         transfer(proof)
         return { _tag: "Accepted", transaction: `0x${proof.nonce}` }
       case "refuse":
@@ -105,6 +116,11 @@ export const make = (): ScriptedRail => {
       case "lose the answer":
         transfer(proof)
         return { _tag: "Unknown", message: "no answer" }
+      case "fail before":
+        return { _tag: "Unknown", message: "500" }
+      case "use otherwise":
+        used.set(proof.nonce, usedOtherwise)
+        return { _tag: "Unknown", message: "500" }
     }
   }
   const unlessChainIsOut = <A>(read: () => A) =>
@@ -127,14 +143,31 @@ export const make = (): ScriptedRail => {
     verify: (proof) =>
       Effect.suspend((): Effect.Effect<void, ProofInvalid | ProviderError> => {
         if (outage.verify) return Effect.fail(unreachable)
-        return used.has(proof.nonce) ? Effect.fail(new ProofInvalid({ message: "Nonce used" })) : Effect.void
+        return used.has(proof.nonce) && !outage.blind
+          ? Effect.fail(new ProofInvalid({ message: "Nonce used" }))
+          : Effect.void
       }),
     readNonce: (proof) => unlessChainIsOut(() => ({ used: used.has(proof.nonce), block })),
-    settle: (proof) => Effect.sync(() => settle(proof)),
+    settle: (proof) =>
+      Effect.suspend(() => {
+        const hangs = script[0] === "hang"
+        const answer = settle(proof)
+        return hangs ? Effect.never : Effect.succeed(answer)
+      }),
     findSettlement: (proof) =>
       unlessChainIsOut(() => used.get(proof.nonce) ?? ({ _tag: "Unused", expired: false } as const)),
     encodeReceipt: (receipt) => toHeader(`receipt ${receipt.transaction}`)
   })
 
-  return { rail, script, transfers, outage }
+  return {
+    rail,
+    script,
+    transfers,
+    settleCalls: () => settleCalls,
+    outage,
+    useNonce: (header) => transfer(decode(header)),
+    end: (header, how) => {
+      used.set(decode(header).nonce, how === "expired" ? { _tag: "Unused", expired: true } : usedOtherwise)
+    }
+  }
 }
