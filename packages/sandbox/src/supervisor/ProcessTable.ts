@@ -15,7 +15,7 @@ export const lookUpProcess = (pid: number): ProcessEntry | undefined =>
 
 /** Whether there is a process of this number, at little cost. */
 export const isRunning = (pid: number): boolean => {
-  if (process.platform === "linux") return readProc(pid) !== undefined
+  if (process.platform === "linux") return readStat(pid) !== undefined
   try {
     return process.kill(pid, 0)
   } catch (error) {
@@ -23,12 +23,21 @@ export const isRunning = (pid: number): boolean => {
   }
 }
 
-/** proc(5): after the command in parentheses, which may hold anything, come state, parent, … and as 20th the start. */
-const readProc = (pid: number): ProcessEntry | undefined => {
+/** proc(5): what follows the command, which stands in parentheses and may hold anything. Begins with the state. */
+const readStat = (pid: number): ReadonlyArray<string> | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-    if (fields[0] === "Z" || fields[0] === "X") return undefined
+    return fields[0] === "Z" || fields[0] === "X" ? undefined : fields
+  } catch {
+    return undefined
+  }
+}
+
+const readProc = (pid: number): ProcessEntry | undefined => {
+  const fields = readStat(pid)
+  if (fields === undefined) return undefined
+  try {
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()
     const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1)
     return { parent: Number(fields[1]), startedAt: `${boot} ${fields[19]}`, command }

@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { readFileIfAny, replaceFile } from "../chain/AtomicFile.ts"
-import { ChildFailed } from "./ChildProcess.ts"
+import { explain } from "./Failure.ts"
 import { launcherGone } from "./Launchers.ts"
 import { inherited } from "./Programs.ts"
+import { shortPath } from "./ShortPath.ts"
 import { readStartOptions, startHelp, type StartOptions } from "./StartOptions.ts"
-import { StartRefused, startSandbox, type Supervisor } from "./Supervisor.ts"
-import { DataInUse } from "./SupervisorLock.ts"
-import { describeFailure, describeRunning, nextSteps, shortPath } from "./Wording.ts"
+import { startSandbox, type Supervisor } from "./Supervisor.ts"
+import { describeRunning, nextSteps } from "./Wording.ts"
 
 /**
  * The command `start`: starts the sandbox, says when it is ready, takes the tour unless it was taken before, and stays
@@ -47,12 +47,6 @@ const run = async (options: StartOptions, stopRequest: AbortSignal): Promise<num
     console.log("Stopping.")
     await sandbox.stop()
   }
-}
-
-const explain = (error: unknown): string => {
-  if (error instanceof ChildFailed) return describeFailure(error)
-  if (error instanceof StartRefused || error instanceof DataInUse) return error.message
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 /** Answers whether all is well: the tour succeeded, now or before, or was cut short by a request to stop. */

@@ -6,6 +6,8 @@ import type { LogFile } from "./LogFile.ts"
 /** What the supervisor hears of a child that it did not stop itself. */
 export interface ChildEvents {
   readonly onDied: (how: string) => void
+  /** An attempt to start it again came to nothing: the first after it served. The attempts go on. */
+  readonly onStuck: (error: unknown) => void
   readonly onServing: (pid: number) => void
 }
 
@@ -34,22 +36,31 @@ export const superviseChild = (program: ChildProgram, log: LogFile, events: Chil
     })
   }
 
-  const noteFailure = (error: unknown): undefined => {
-    log.write(`${String(error)}\n`)
-  }
-
   /** Waits for the end of what serves, and starts it again, over and over. */
   const keepServing = async (first: ServingProcess): Promise<void> => {
-    let serving: ServingProcess | undefined = first
-    for (;;) {
-      const exit = await serving?.exited
+    for (let serving = first; ;) {
+      const exit = await serving.exited
       if (stopping.signal.aborted) return
-      if (exit !== undefined) events.onDied(describeExit(exit))
+      events.onDied(describeExit(exit))
+      const next = await startAgain()
+      if (next === undefined) return
+      serving = next
+      events.onServing(serving.pid)
+    }
+  }
+
+  /** Tries until it serves; undefined once it is not to serve any more. */
+  const startAgain = async (): Promise<ServingProcess | undefined> => {
+    for (let failures = 0; ; failures++) {
       const pause = Math.max(0, startedAt + startMillisMin - performance.now())
       await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined)
-      if (stopping.signal.aborted) return
-      serving = await startOnce().catch(noteFailure)
-      if (serving !== undefined) events.onServing(serving.pid)
+      if (stopping.signal.aborted) return undefined
+      try {
+        return await startOnce()
+      } catch (error) {
+        log.write(`${String(error)}\n`)
+        if (failures === 0 && !stopping.signal.aborted) events.onStuck(error)
+      }
     }
   }
 

@@ -13,6 +13,7 @@ import { prepareServerFiles } from "./ServerFiles.ts"
 import type { StartOptions } from "./StartOptions.ts"
 import { superviseChild, type SupervisedChild } from "./SupervisedChild.ts"
 import { lockData } from "./SupervisorLock.ts"
+import { explain, StartRefused } from "./Failure.ts"
 
 /** A sandbox that runs. */
 export interface Supervisor {
@@ -22,15 +23,12 @@ export interface Supervisor {
   readonly stop: () => Promise<void>
 }
 
-/** A start that can't succeed, and why, in a line for people. */
-export class StartRefused extends Error {}
-
 const host = "127.0.0.1"
 const walletCount = 5
 
 /** The server may finish what it is at; the rest has nothing to finish. Together they stay under ten seconds. */
-const serverGraceMillis = 6_000
-const graceMillis = 2_500
+const serverGraceMillis = 8_200
+const graceMillis = 1_300
 
 /**
  * Starts the sandbox of a data directory, and resolves once all of it serves and `sandbox.json` says so. What dies
@@ -42,7 +40,9 @@ export const startSandbox = async (
   report: (line: string) => void,
   signal: AbortSignal
 ): Promise<Supervisor> => {
-  const data = await openDataDirectory(options.dataDir)
+  const data = await openDataDirectory(options.dataDir).catch((error: unknown) => {
+    throw new StartRefused(`${options.dataDir} can't hold the data: ${explain(error)}`)
+  })
   const unlock = lockData(data.lockFile, data.root)
   try {
     await leftoversGone(data)
@@ -105,6 +105,7 @@ const startChildren = async (run: RunLayout, report: (line: string) => void, sig
     const name = key as ChildName
     const child = superviseChild(program, openLog(join(data.logs, `${name}.log`)), {
       onDied: (how) => report(`The ${program.name} ${how}; starting it again.`),
+      onStuck: (error) => report(`${explain(error)}\nIt is tried again every second.`),
       onServing: (pid) => {
         processes = { ...processes, [name]: pid }
         void announce().then(

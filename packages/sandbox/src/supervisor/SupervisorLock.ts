@@ -1,4 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
+import { StartRefused } from "./Failure.ts"
 import { lookUpProcess } from "./ProcessTable.ts"
 
 interface Holder {
@@ -6,26 +7,25 @@ interface Holder {
   readonly startedAt: string
 }
 
-/** Another sandbox runs on the same data. */
-export class DataInUse extends Error {
-  constructor(directory: string, pid: number) {
-    super(`${directory} is in use by a sandbox that runs already (process ${pid}). Stop it, or choose another --data.`)
-  }
-}
+const inUse = (directory: string, pid: number): StartRefused =>
+  new StartRefused(
+    `${directory} is in use by a sandbox that runs already (process ${pid}). Stop it, or choose another --data.`
+  )
 
 /**
- * Keeps a data directory to this process; answers how to give it up. The lock of a process that is gone is taken
- * over. (Two that find it stale in the same moment may both get it: the database's own lock keeps them apart then.)
+ * Keeps a data directory to this process; answers how to give it up. Throws `StartRefused` while another sandbox has
+ * it. The lock of a process that is gone is taken over. (Two that find it stale in the same moment may both get it:
+ * the database's own lock keeps them apart then.)
  */
 export const lockData = (lockFile: string, directory: string): (() => void) => {
   const own: Holder = { pid: process.pid, startedAt: lookUpProcess(process.pid)?.startedAt ?? "" }
   if (!create(lockFile, own)) {
     const holder = read(lockFile)
     if (holder !== undefined && lookUpProcess(holder.pid)?.startedAt === holder.startedAt) {
-      throw new DataInUse(directory, holder.pid)
+      throw inUse(directory, holder.pid)
     }
     rmSync(lockFile, { force: true })
-    if (!create(lockFile, own)) throw new DataInUse(directory, read(lockFile)?.pid ?? 0)
+    if (!create(lockFile, own)) throw inUse(directory, read(lockFile)?.pid ?? 0)
   }
   return () => rmSync(lockFile, { force: true })
 }

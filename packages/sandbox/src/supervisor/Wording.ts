@@ -1,13 +1,6 @@
-import { isAbsolute, relative } from "node:path"
-import type { ChildFailed } from "./ChildProcess.ts"
+import { shortPath } from "./ShortPath.ts"
 import { defaultDataDir } from "./StartOptions.ts"
 import type { Supervisor } from "./Supervisor.ts"
-
-/** A path as a person here would write it. */
-export const shortPath = (path: string): string => {
-  const short = relative(process.cwd(), path)
-  return short === "" || short.startsWith("..") || isAbsolute(short) ? path : short
-}
 
 /** What a person needs to know of a sandbox that runs. */
 export const describeRunning = ({ data, description }: Supervisor): string => {
@@ -39,9 +32,4 @@ Next, from another terminal:
 
 Ctrl-C stops everything. What is in ${shortPath(data.root)} is there again at the next start.
 `
-}
-
-export const describeFailure = (failure: ChildFailed): string => {
-  const tail = failure.log.tail()
-  return `${failure.message}.${tail === "" ? "" : ` Its log (${shortPath(failure.log.path)}) ends so:\n${tail}`}`
 }

@@ -79,7 +79,8 @@ const answer = async (request: Promise<AxiosResponse>): Promise<AxiosResponse> =
   try {
     return await request
   } catch (error) {
-    if (!isAxiosError(error) || error.response === undefined) throw error
+    if (!isAxiosError(error)) throw error
+    if (error.response === undefined) throw new Unexpected("an answer", error.code ?? error.message)
     const { data, status } = error.response as AxiosResponse
     throw new Unexpected("a success", `${status} ${JSON.stringify(data?.error ?? data)}`)
   }

@@ -17,6 +17,7 @@ let count = 0
 const supervise = (life: string, watchesStdin = true) => {
   const name = `child-${++count}`
   const deaths: Array<string> = []
+  const stuck: Array<unknown> = []
   const served: Array<number> = []
   let wake = () => {}
   const starts = join(directory, `${name}.starts`)
@@ -30,6 +31,7 @@ const supervise = (life: string, watchesStdin = true) => {
     openLog(join(directory, `${name}.log`)),
     {
       onDied: (how) => void deaths.push(how),
+      onStuck: (error) => void stuck.push(error),
       onServing: (pid) => {
         served.push(pid)
         wake()
@@ -38,7 +40,7 @@ const supervise = (life: string, watchesStdin = true) => {
   )
   const nextServing = () => new Promise<void>((resolve) => (wake = resolve))
   const startTimes = () => readFileSync(starts, "utf8").trim().split("\n").map(Number)
-  return { child, deaths, served, nextServing, startTimes }
+  return { child, deaths, stuck, served, nextServing, startTimes }
 }
 
 it("starts a program again that dies, once a second at most", async () => {
@@ -56,6 +58,18 @@ it("starts a program again that dies, once a second at most", async () => {
   for (const [index, time] of times.entries()) if (index > 0) expect(time - times[index - 1]!).toBeGreaterThan(800)
   await child.stop(5_000)
   expect([first, ...served].some(isRunning)).toBe(false)
+})
+
+it("says once that a program does not come back, and goes on trying", async () => {
+  const { child, nextServing, served, startTimes, stuck } = supervise("recover")
+  const first = await child.start()
+  const serving = nextServing()
+  process.kill(first, "SIGKILL")
+  await serving
+  expect(stuck).toEqual([expect.any(ChildFailed)])
+  expect(startTimes()).toHaveLength(4)
+  expect(served).toHaveLength(1)
+  await child.stop(5_000)
 })
 
 it.each([true, false])("ends a program that is asked to, and leaves it so (stdin: %s)", async (watchesStdin) => {

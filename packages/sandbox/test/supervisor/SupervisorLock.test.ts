@@ -4,7 +4,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, it } from "vitest"
 import { isRunning, lookUpProcess } from "../../src/supervisor/ProcessTable.ts"
-import { DataInUse, lockData } from "../../src/supervisor/SupervisorLock.ts"
+import { lockData } from "../../src/supervisor/SupervisorLock.ts"
+import { StartRefused } from "../../src/supervisor/Failure.ts"
 
 const directory = mkdtempSync(join(tmpdir(), "agentos-lock-"))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -12,7 +13,7 @@ afterAll(() => rmSync(directory, { recursive: true }))
 it("is held by one at a time", () => {
   const file = join(directory, "held.lock")
   const unlock = lockData(file, directory)
-  expect(() => lockData(file, directory)).toThrow(DataInUse)
+  expect(() => lockData(file, directory)).toThrow(StartRefused)
   expect(() => lockData(file, directory)).toThrow(`process ${process.pid}`)
   unlock()
   lockData(file, directory)()
