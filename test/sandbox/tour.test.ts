@@ -1,9 +1,14 @@
 import { spawnSync } from "node:child_process"
+import { once } from "node:events"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { createTestClient, defineChain, erc20Abi, http, parseEther, publicActions, walletActions } from "viem"
+import { privateKeyToAccount } from "viem/accounts"
 import { afterAll, expect, it, onTestFinished, vi } from "vitest"
+import { Chain } from "../support/Chain.ts"
+import { untilGone } from "../support/Processes.ts"
 import { startSandbox } from "../support/Sandbox.ts"
 
 const TOUR = fileURLToPath(new URL("tourMain.ts", import.meta.resolve("@agentos/sandbox/main")))
@@ -56,6 +61,43 @@ it("names the step that failed, with what was expected and what was seen", async
   expect(failed.status).toBe(1)
   expect(failed.stderr).toMatch(/Step 2, "Create a mailbox", failed: expected a success, saw 402 .*PAYMENT_REQUIRED/)
   expect(await sandbox.stop()).toBe(0)
+})
+
+it("ends a start whose tour fails, and all that was started", async () => {
+  rmSync(join(directory, "tour.json"))
+  // The tour's wallet is left without money, and so without a tour.
+  const before = await startSandbox({ directory })
+  onTestFinished(async () => void (await before.stop()))
+  const { chain, wallets } = await before.describe()
+  const { address, privateKey } = wallets.at(-1)!
+  const client = createTestClient({
+    account: privateKeyToAccount(privateKey),
+    chain: defineChain({
+      id: Number(chain.network.split(":")[1]),
+      name: "sandbox",
+      nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+      rpcUrls: { default: { http: [chain.rpcUrl] } }
+    }),
+    mode: "anvil",
+    transport: http()
+  }).extend(publicActions)
+  await client.setBalance({ address, value: parseEther("1") })
+  const args = [wallets[0]!.address, await new Chain(await before.describe()).balanceOf(address)] as const
+  const { request } = await client.simulateContract({
+    address: chain.asset,
+    abi: erc20Abi,
+    functionName: "transfer",
+    args
+  })
+  await client.waitForTransactionReceipt({ hash: await client.extend(walletActions).writeContract(request) })
+  expect(await before.stop()).toBe(0)
+
+  const failing = await startSandbox({ directory, arguments: [] })
+  const { processes } = await failing.describe()
+  expect(await once(failing.process, "exit")).toEqual([1, null])
+  expect(failing.output()).toMatch(/Step 2, "Create a mailbox", failed: expected a success, saw 402/)
+  await untilGone(Object.values(processes), 1_000)
+  expect(existsSync(join(directory, "tour.json"))).toBe(false)
 })
 
 it("needs a sandbox that runs", () => {
