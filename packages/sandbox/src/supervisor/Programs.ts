@@ -15,6 +15,8 @@ export interface RunLayout {
   readonly host: string
   readonly ports: Readonly<Record<"http" | "smtp" | "chain" | "facilitator" | "relay", number>>
   readonly chain: ChainDescription
+  /** Whether nothing is deployed there yet. */
+  readonly isNewChain: boolean
   readonly files: ServerFiles
 }
 
@@ -24,7 +26,7 @@ const module = (path: string): string => fileURLToPath(new URL(path, import.meta
 /** The server is found by its package's name, and started as anybody would. */
 const serverModule = (): string => fileURLToPath(new URL("main.ts", import.meta.resolve("@agentos/http-server")))
 
-/** The processes of a run. They can all be started at once: each waits for the others as far as it needs them. */
+/** The processes of a run. They can be started at once, but for a new chain: each waits for those that it needs. */
 export const programs = (run: RunLayout): Readonly<Record<ChildName, ChildProgram>> => ({
   chain: {
     name: "chain",

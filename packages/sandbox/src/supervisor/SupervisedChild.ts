@@ -66,6 +66,7 @@ export const superviseChild = (program: ChildProgram, log: LogFile, events: Chil
 
   return {
     start: async () => {
+      if (stopping.signal.aborted) throw new Error(`The ${program.name} was stopped before it was started`)
       const first = startOnce()
       watch = first.then(keepServing, () => undefined)
       return (await first).pid

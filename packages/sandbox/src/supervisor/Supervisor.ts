@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { describeChain } from "../chain/ChainDescription.ts"
+import { describeChain, readChainDescription } from "../chain/ChainDescription.ts"
 import { createChainKeys, readChainKeys } from "../chain/ChainKeys.ts"
 import { openDataDirectory, type DataDirectory } from "./DataDirectory.ts"
 import { findFreePorts, isPortFree } from "./FreePort.ts"
@@ -79,15 +79,17 @@ const layOut = async (data: DataDirectory, httpPort: number): Promise<RunLayout>
     throw new StartRefused(`Port ${httpPort} is taken. Choose another with --port N; 0 takes a free one.`)
   }
   const [http = 0, smtp = 0, chain = 0, facilitator = 0, relay = 0] = await findFreePorts(5)
-  const [keys, files] = await Promise.all([
+  const [keys, files, deployed] = await Promise.all([
     readChainKeys(data.chain).then((kept) => kept ?? createChainKeys(data.chain, walletCount)),
-    prepareServerFiles(data.server, emailDomain)
+    prepareServerFiles(data.server, emailDomain),
+    readChainDescription(data.chain)
   ])
   return {
     data,
     host,
     ports: { http: httpPort === 0 ? http : httpPort, smtp, chain, facilitator, relay },
     chain: describeChain(keys, `http://${host}:${chain}`),
+    isNewChain: deployed === undefined,
     files
   }
 }
@@ -131,15 +133,15 @@ const startChildren = async (run: RunLayout, report: (line: string) => void, sig
       if (signal.aborted) abort()
       signal.addEventListener("abort", abort)
     })
-    await Promise.race([
-      aborted,
-      Promise.all(
-        supervised.map(async ({ child, name }) => {
-          const pid = await child.start()
-          processes = { ...processes, [name]: pid }
-        })
-      )
-    ])
+    const start = async (name: ChildName): Promise<void> => {
+      const pid = await childOf(name).start()
+      processes = { ...processes, [name]: pid }
+    }
+    const chain = start("chain")
+    const others = [start("facilitator"), start("relay")]
+    // A new chain answers before it has a token, and the server looks for that once.
+    const server = run.isNewChain ? chain.then(() => start("server")) : start("server")
+    await Promise.race([aborted, Promise.all([chain, ...others, server])])
     announced = true
     await announce()
     return { description: describe(), stop }

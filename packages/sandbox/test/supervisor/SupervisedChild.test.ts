@@ -104,3 +104,10 @@ it("can be stopped before it serves", async () => {
   await child.stop(5_000)
   expect(await started).toBeInstanceOf(ChildFailed)
 })
+
+it("stays stopped, even before it was started", async () => {
+  const { child, startTimes } = supervise("serve")
+  await child.stop(5_000)
+  await expect(child.start()).rejects.toThrow("stopped")
+  expect(startTimes).toThrow("ENOENT")
+})
