@@ -285,6 +285,44 @@ describe("outbound mail", () => {
     expect([again.status, again.body.error.issues?.[0]?.path]).toEqual([400, "to.0"])
   })
 
+  it("owes the money back when every recipient is refused for good, and says so each time", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const request = {
+      path: "/api/v1/email/messages/send",
+      body: { mailboxId: mailbox.mailboxId, to: [`${freshName()}@reject.test`], subject: "s", text: "t" }
+    }
+    const signature = await agent.payment(request)
+    const { amount, result } = await host.chain.charged(agent.account.address, async () => [
+      await agent.replay(request, signature, "refused"),
+      await agent.replay(request, signature, "refused")
+    ])
+    expect(amount).toBe(20_000n)
+    for (const reply of result) {
+      expect([reply.status, reply.body.error.code]).toEqual([502, "PROVIDER_REJECTED"])
+      expect(reply.body.error).toMatchObject({ paymentState: "refund_due", retryable: false })
+    }
+    expect(await listed(agent, mailbox.mailboxId)).toHaveLength(0)
+  })
+
+  it("asks for the same request again when the relay is unwell, and charges it once", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const request = {
+      path: "/api/v1/email/messages/send",
+      body: { mailboxId: mailbox.mailboxId, to: [`${freshName()}@defer.test`], subject: "s", text: "t" }
+    }
+    const signature = await agent.payment(request)
+    const { amount, result } = await host.chain.charged(agent.account.address, async () => [
+      await agent.replay(request, signature, "deferred"),
+      await agent.replay(request, signature, "deferred")
+    ])
+    expect(amount).toBe(20_000n)
+    for (const reply of result) {
+      expect([reply.status, reply.body.error.code]).toEqual([502, "PROVIDER_TEMPORARY_FAILURE"])
+      expect(reply.body.error).toMatchObject({ paymentState: "settled", retryable: true })
+      expect(Number(reply.headers.get("retry-after"))).toBeGreaterThan(0)
+    }
+  })
+
   it("is refused before payment when anything of it is wrong", async () => {
     const { agent, mailbox } = await newMailbox()
     const good = { mailboxId: mailbox.mailboxId, to: ["a@elsewhere.test"], subject: "s", text: "t" }
