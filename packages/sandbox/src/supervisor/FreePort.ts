@@ -16,12 +16,12 @@ export const isPortFree = (port: number): Promise<boolean> =>
     probe.listen({ port, host: "127.0.0.1", exclusive: true }, () => probe.close(() => resolve(true)))
   })
 
-/** Finds so many different ports that are free now. */
-export const findFreePorts = async (count: number): Promise<ReadonlyArray<number>> => {
+/** Finds so many different ports that are free now, and not one that somebody else is meant to have. */
+export const findFreePorts = async (count: number, except?: number): Promise<ReadonlyArray<number>> => {
   const ports = new Set<number>()
   for (let attempt = 0; attempt < attempts && ports.size < count; attempt++) {
     const port = randomInt(range.first, range.last + 1)
-    if (await isPortFree(port)) ports.add(port)
+    if (port !== except && (await isPortFree(port))) ports.add(port)
   }
   if (ports.size < count) throw new Error(`No free ports between ${range.first} and ${range.last}`)
   return [...ports]

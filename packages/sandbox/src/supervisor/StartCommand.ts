@@ -52,14 +52,13 @@ const run = async (options: StartOptions, stopRequest: AbortSignal): Promise<num
 /** Answers whether all is well: the tour succeeded, now or before, or was cut short by a request to stop. */
 const takeTourOnce = async ({ data }: Supervisor, stopRequest: AbortSignal): Promise<boolean> => {
   if ((await readFileIfAny(data.tourFile)) !== undefined) return true
-  const tour = spawn(
-    process.execPath,
-    [fileURLToPath(new URL("../tourMain.ts", import.meta.url)), "--data", data.root],
-    {
-      stdio: ["ignore", "inherit", "inherit"],
-      env: inherited()
-    }
-  )
+  const program = fileURLToPath(new URL("../tourMain.ts", import.meta.url))
+  const tour = spawn(process.execPath, [program, "--data", data.root], {
+    stdio: ["ignore", "inherit", "inherit"],
+    env: inherited(),
+    // Ctrl-C in a terminal is for the supervisor to hear, and not a failure of the tour.
+    detached: true
+  })
   const stop = () => void tour.kill()
   stopRequest.addEventListener("abort", stop)
   const code = await new Promise((resolve) => tour.once("exit", resolve))

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { describeChain, readChainDescription } from "../chain/ChainDescription.ts"
 import { createChainKeys, readChainKeys } from "../chain/ChainKeys.ts"
 import { openDataDirectory, type DataDirectory } from "./DataDirectory.ts"
+import { explain, StartRefused } from "./Failure.ts"
 import { findFreePorts, isPortFree } from "./FreePort.ts"
 import { openLog } from "./LogFile.ts"
 import { isRunning } from "./ProcessTable.ts"
@@ -13,7 +14,6 @@ import { prepareServerFiles } from "./ServerFiles.ts"
 import type { StartOptions } from "./StartOptions.ts"
 import { superviseChild, type SupervisedChild } from "./SupervisedChild.ts"
 import { lockData } from "./SupervisorLock.ts"
-import { explain, StartRefused } from "./Failure.ts"
 
 /** A sandbox that runs. */
 export interface Supervisor {
@@ -27,8 +27,8 @@ const host = "127.0.0.1"
 const walletCount = 5
 
 /** The server may finish what it is at; the rest has nothing to finish. Together they stay under ten seconds. */
-const serverGraceMillis = 8_200
-const graceMillis = 1_300
+const serverGraceMillis = 8_500
+const graceMillis = 1_200
 
 /**
  * Starts the sandbox of a data directory, and resolves once all of it serves and `sandbox.json` says so. What dies
@@ -78,7 +78,7 @@ const layOut = async (data: DataDirectory, httpPort: number): Promise<RunLayout>
   if (httpPort !== 0 && !(await isPortFree(httpPort))) {
     throw new StartRefused(`Port ${httpPort} is taken. Choose another with --port N; 0 takes a free one.`)
   }
-  const [http = 0, smtp = 0, chain = 0, facilitator = 0, relay = 0] = await findFreePorts(5)
+  const [http = 0, smtp = 0, chain = 0, facilitator = 0, relay = 0] = await findFreePorts(5, httpPort)
   const [keys, files, deployed] = await Promise.all([
     readChainKeys(data.chain).then((kept) => kept ?? createChainKeys(data.chain, walletCount)),
     prepareServerFiles(data.server, emailDomain),

@@ -18,7 +18,7 @@ export interface PaidAnswer<Data> {
 
 /** An agent's HTTP client and wallet. Payment is the stock client's affair: it answers each 402 by itself. */
 export interface TourClient {
-  /** What a request without a token or a payment is answered. */
+  /** Free requests: the `data` of what they are answered. */
   readonly get: <Data>(path: string) => Promise<Data>
   readonly post: <Data>(path: string, body: object) => Promise<Data>
   /** Pays what the service asks for, and holds that against the price and against the chain. */
