@@ -321,6 +321,26 @@ describe("RealtimeGateway", () => {
     })
   )
 
+  scenario(
+    "cuts off a reader that does not read with 4408, and keeps what it was not shown",
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      const observer = yield* open(tenant, "observe")
+      yield* observer.expect("session.replay.complete")
+      observer.socket.pause()
+      // Far more than what the network between the two holds for itself.
+      const large = "x".repeat(256 * 1024)
+      const events = yield* append(
+        tenant,
+        numbered(100).map((name) => name + large)
+      )
+      yield* Effect.yieldNow
+      observer.socket.resume()
+      assert.strictEqual(yield* observer.closed, 4408)
+      assert.lengthOf(yield* (yield* EventStore).replayable(tenant.tenantId, 200), events.length)
+    })
+  )
+
   it.effect("gives every lease back and closes with 1012 when it stops", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
