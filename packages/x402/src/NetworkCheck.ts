@@ -1,7 +1,7 @@
 import type { ProviderError } from "@agentos/core"
 import { Effect, Schedule } from "effect"
 import type { EvmChain } from "./EvmChain.ts"
-import type { FacilitatorHttp } from "./FacilitatorHttp.ts"
+import type { Facilitator } from "./facilitator/Facilitator.ts"
 import { misconfigured, type OfferedNetwork } from "./PaymentNetwork.ts"
 
 /** How often a chain or facilitator that does not answer at start-up is asked again, within some six seconds. */
@@ -55,7 +55,7 @@ export const domainCheck = Effect.fnUntraced(function* (
  */
 export const facilitatorCheck = Effect.fnUntraced(function* (
   { config }: OfferedNetwork,
-  facilitator: FacilitatorHttp
+  facilitator: Facilitator
 ): Effect.fn.Return<void, ProviderError> {
   const supported = yield* patiently(facilitator.supports(config.network)).pipe(
     Effect.catchIf(

@@ -1,35 +1,14 @@
 import { ProviderError, Usdt } from "@agentos/core"
 import { Effect, Schema } from "effect"
 import { type Address, getAddress, type Hex, isAddress } from "viem"
+import { between, HttpUrl } from "./ConfigurationField.ts"
+import { FacilitatorConfig } from "./facilitator/FacilitatorConfig.ts"
 import * as TransferAuthorization from "./TransferAuthorization.ts"
-
-const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
 /** An EVM address. One in mixed case must have the right checksum (ERC-55), so that a slip of the hand is noticed. */
 const EvmAddress = Schema.String.check(
   Schema.makeFilter((text) => isAddress(text) || "an EVM address, with the right checksum if its case is mixed")
 )
-
-const HttpUrl = Schema.String.check(Schema.isPattern(/^https?:\/\/[^\s/]/))
-
-/** What can stand in a header: checked here, because `fetch` names a value that it refuses in its error. */
-const HeaderValue = Schema.String.check(Schema.isPattern(/^[!-~]([ -~]*[!-~])?$/))
-
-/** A facilitator: who submits authorizations to the chain for us (x402 version 2, section 7: /verify, /settle, /supported). */
-export const Facilitator = Schema.Struct({
-  /** Where it is, without the name of a call. */
-  url: HttpUrl,
-  /** Headers of every call, for a facilitator that wants to know who calls. */
-  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.RedactedFromValue(HeaderValue))),
-  /** How long a verification, or the question what is supported, may take; 10,000 when left out. */
-  verifyTimeoutMillis: Schema.optionalKey(between(1, 120_000)),
-  /**
-   * How long a settlement may take before its outcome counts as unknown; 30,000 when left out. It should be more
-   * than the facilitator itself waits for a receipt: to give up earlier makes outcomes unknown that need not be.
-   */
-  settleTimeoutMillis: Schema.optionalKey(between(1, 600_000))
-})
-export type Facilitator = typeof Facilitator.Type
 
 /**
  * A network on which payments are taken, in one token. Decodes from plain JSON, or is
@@ -60,7 +39,7 @@ export const PaymentNetwork = Schema.Struct({
   maxTimeoutSeconds: between(20, 3_600),
   /** How many blocks must follow the one that paid. 0: the latest block is enough. */
   confirmations: between(0, 10_000),
-  facilitator: Facilitator
+  facilitator: FacilitatorConfig
 })
 export type PaymentNetwork = typeof PaymentNetwork.Type
 

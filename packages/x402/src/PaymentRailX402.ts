@@ -8,7 +8,8 @@ import {
 } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import * as EvmChain from "./EvmChain.ts"
-import * as FacilitatorHttp from "./FacilitatorHttp.ts"
+import type { Facilitator, FacilitatorRequest } from "./facilitator/Facilitator.ts"
+import * as FacilitatorHttp from "./facilitator/FacilitatorHttp.ts"
 import { domainCheck, facilitatorCheck } from "./NetworkCheck.ts"
 import * as PaymentHeader from "./PaymentHeader.ts"
 import { misconfigured, offer, type OfferedNetwork, type PaymentNetwork } from "./PaymentNetwork.ts"
@@ -34,7 +35,7 @@ export const CLOCK_TOLERANCE_SECONDS = 60
 interface Route {
   readonly offered: OfferedNetwork
   readonly chain: EvmChain.EvmChain
-  readonly facilitator: FacilitatorHttp.FacilitatorHttp
+  readonly facilitator: Facilitator
 }
 
 /**
@@ -136,7 +137,7 @@ const termsOf = (offered: OfferedNetwork, amount: bigint): PaymentTerms => ({
   extra: { name: offered.config.name, version: offered.config.version, assetTransferMethod: "eip3009" }
 })
 
-const requestOf = (proof: PaymentProof, terms: PaymentTerms): FacilitatorHttp.FacilitatorRequest => ({
+const requestOf = (proof: PaymentProof, terms: PaymentTerms): FacilitatorRequest => ({
   payload: proof.payload,
   requirements: JSON.stringify(PaymentHeader.requirementsOf(terms))
 })

@@ -3,15 +3,15 @@ import type { ProviderError, SettleAnswer } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { inspect } from "node:util"
-import * as FacilitatorHttp from "../src/FacilitatorHttp.ts"
-import { Facilitator } from "../src/index.ts"
-import { nobody, sendJson, serve } from "./support/HttpFake.ts"
-import { transaction } from "./support/Sample.ts"
+import * as FacilitatorHttp from "../../src/facilitator/FacilitatorHttp.ts"
+import { HttpFacilitatorConfig } from "../../src/facilitator/FacilitatorConfig.ts"
+import { nobody, sendJson, serve } from "../support/HttpFake.ts"
+import { transaction } from "../support/Sample.ts"
 
 const request = { payload: '{"x402Version":2,"extensions":{}}', requirements: '{"scheme":"exact"}' }
 
 /** A facilitator that answers each question in the same way. Where it never answers, little time is lost on it. */
-const answering = (respond: (response: ServerResponse) => void, other: Partial<Facilitator> = {}) =>
+const answering = (respond: (response: ServerResponse) => void, other: Partial<HttpFacilitatorConfig> = {}) =>
   Effect.map(
     serve((_request, response) => respond(response)),
     ({ seen, url }) => {
@@ -191,7 +191,7 @@ describe("FacilitatorHttp.verify", () => {
   it.effect("refuses a header value that can't be sent, without saying it", () =>
     Effect.gen(function* () {
       const decode = (value: string) =>
-        Effect.try(() => Facilitator.make({ url: nobody, headers: { "X-Key": Redacted.make(value) } }))
+        Effect.try(() => HttpFacilitatorConfig.make({ url: nobody, headers: { "X-Key": Redacted.make(value) } }))
       const error = yield* Effect.flip(decode("very\nsecret"))
       assert.notInclude(inspect(error, { depth: 9 }), "very\\nsecret")
       yield* decode("Bearer abc def")

@@ -1,28 +1,8 @@
 import { ProofInvalid, ProviderError, type SettleAnswer } from "@agentos/core"
 import { Effect, Option, Redacted, Schema } from "effect"
-import { type Facilitator, PROVIDER } from "./PaymentNetwork.ts"
-
-/**
- * What is asked of a facilitator: the client's own payload, and the requirements it is held
- * against, which we made (x402 version 2, sections 7.1 and 7.2). Both as JSON text.
- */
-export interface FacilitatorRequest {
-  readonly payload: string
-  readonly requirements: string
-}
-
-/** The standard HTTP interface of a facilitator. Nothing is asked twice by itself: a repeated settlement is the caller's decision. */
-export interface FacilitatorHttp {
-  /** Whether the payment would settle. No answer, or none that can be read, is a `ProviderError`: nothing happened. */
-  readonly verify: (request: FacilitatorRequest) => Effect.Effect<void, ProofInvalid | ProviderError>
-  /**
-   * Submits the payment. `Accepted` and `Refused` are what the facilitator says in so many words;
-   * a time-out, a broken connection, any status but 2xx, and any answer that leaves room for doubt, are `Unknown`.
-   */
-  readonly settle: (request: FacilitatorRequest) => Effect.Effect<SettleAnswer>
-  /** Whether it settles scheme `exact` of version 2 on a network. */
-  readonly supports: (network: string) => Effect.Effect<boolean, ProviderError>
-}
+import { PROVIDER } from "../PaymentNetwork.ts"
+import type { Facilitator, FacilitatorRequest } from "./Facilitator.ts"
+import type { HttpFacilitatorConfig } from "./FacilitatorConfig.ts"
 
 const DEFAULT_VERIFY_TIMEOUT_MILLIS = 10_000
 const DEFAULT_SETTLE_TIMEOUT_MILLIS = 30_000
@@ -92,15 +72,18 @@ interface HttpAnswer {
   readonly body: string
 }
 
-/** A client of the facilitator. */
-export const make = (facilitator: Facilitator): FacilitatorHttp => {
-  const base = facilitator.url.replace(/\/+$/, "")
-  const verifyMillis = facilitator.verifyTimeoutMillis ?? DEFAULT_VERIFY_TIMEOUT_MILLIS
-  const settleMillis = facilitator.settleTimeoutMillis ?? DEFAULT_SETTLE_TIMEOUT_MILLIS
+/**
+ * A client of a facilitator with the standard HTTP interface (x402 version 2, section 7). A settlement that is
+ * answered with any status but 2xx is `Unknown`.
+ */
+export const make = (config: HttpFacilitatorConfig): Facilitator => {
+  const base = config.url.replace(/\/+$/, "")
+  const verifyMillis = config.verifyTimeoutMillis ?? DEFAULT_VERIFY_TIMEOUT_MILLIS
+  const settleMillis = config.settleTimeoutMillis ?? DEFAULT_SETTLE_TIMEOUT_MILLIS
 
   const call = (name: string, timeoutMillis: number, request: FacilitatorRequest | null) =>
     Effect.tryPromise({
-      try: (signal) => exchange(`${base}/${name}`, facilitator.headers ?? {}, request, signal),
+      try: (signal) => exchange(`${base}/${name}`, config.headers ?? {}, request, signal),
       catch: (cause) => trouble("Temporary", `could not be reached for /${name}`, cause)
     }).pipe(
       Effect.timeoutOrElse({
@@ -186,7 +169,7 @@ const trouble = (reason: ProviderError["reason"], what: string, cause?: unknown)
  */
 const exchange = async (
   url: string,
-  headers: NonNullable<Facilitator["headers"]>,
+  headers: NonNullable<HttpFacilitatorConfig["headers"]>,
   request: FacilitatorRequest | null,
   signal: AbortSignal
 ): Promise<HttpAnswer> => {

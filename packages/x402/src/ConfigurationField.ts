@@ -1,0 +1,23 @@
+import { Schema } from "effect"
+
+/** A whole number within bounds, both included. */
+export const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+export const HttpUrl = Schema.String.check(Schema.isPattern(/^https?:\/\/[^\s/]/))
+
+/** What can stand in a header: checked here, because `fetch` names a value that it refuses in its error. */
+export const HeaderValue = Schema.String.check(Schema.isPattern(/^[!-~]([ -~]*[!-~])?$/))
+
+/** The order of secp256k1's group. */
+const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
+/** A private key of an account: `0x` and 64 digits, and a number that is a key. No error says anything of it. */
+export const PrivateKey = Schema.RedactedFromValue(
+  Schema.TemplateLiteral(["0x", Schema.String]).check(
+    Schema.makeFilter(
+      (text) =>
+        (/^0x[0-9a-fA-F]{64}$/.test(text) && BigInt(text) > 0n && BigInt(text) < CURVE_ORDER) ||
+        "a private key: 0x and 64 hexadecimal digits"
+    )
+  )
+)
