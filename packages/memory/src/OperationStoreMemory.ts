@@ -1,7 +1,16 @@
-import { type Ledger, type Operation, OperationStore, proofKey, Timestamp } from "@agentos/core"
+import {
+  type Hold,
+  isFinal,
+  type Ledger,
+  type Operation,
+  OperationStore,
+  type OperationTotal,
+  proofKey,
+  Timestamp
+} from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
-import { compositeKey, operationKeys, requireTenant, type Tables } from "./Tables.ts"
+import { compositeKey, OPEN, operationKeys, requireTenant, type Tables } from "./Tables.ts"
 
 /** Paid operations and the ledger in memory. */
 export const layer = Layer.effect(
@@ -10,9 +19,12 @@ export const layer = Layer.effect(
     const { balances, operations } = tables
 
     const put = (operation: Operation): Operation => {
+      requireHeldUnlessFinal(operation)
       operations.set(operation.operationId, operation)
       return operation
     }
+    const taken = (operation: Operation, now: Timestamp.Timestamp, millis: number): Operation =>
+      put({ ...operation, fence: operation.fence + 1, ...heldUntil(now, { by: "worker", millis }) })
 
     return OperationStore.of({
       claim: (operation, leaseMillis) =>
@@ -20,41 +32,81 @@ export const layer = Layer.effect(
           requireTenant(tables, operation.tenantId)
           const key = { ...operation, proof: proofKey(operation.proof) }
           if (operations.has(operation.operationId) || findByKeys(tables, key).length > 0) return false
-          put({ ...operation, fence: 1, leasedUntil: leaseEnd(now, leaseMillis) })
+          put({ ...operation, fence: 1, ...heldUntil(now, { by: "worker", millis: leaseMillis }) })
           return true
         }),
       find: (operationId) => run(() => Option.fromUndefinedOr(operations.get(operationId))),
       findByKeys: (keys) => run(() => findByKeys(tables, keys)),
-      advance: ({ change, fence, from, leaseMillis, operationId, to }) =>
+      advance: ({ change, fence, from, hold, operationId, to }) =>
         run((now) => {
           const operation = operations.get(operationId)
           if (operation === undefined || operation.state !== from || operation.fence !== fence) return Option.none()
-          const leasedUntil = leaseEnd(now, leaseMillis)
-          return Option.some(put({ ...operation, ...change, state: to, leasedUntil, updatedAt: now }))
+          return Option.some(put({ ...operation, ...change, state: to, ...heldUntil(now, hold), updatedAt: now }))
         }),
       takeOver: (operationId, leaseMillis) =>
         run((now) => {
           const operation = operations.get(operationId)
-          if (operation === undefined) return Option.none()
+          if (operation === undefined || isFinal(operation.state)) return Option.none()
           if (operation.leasedUntil !== null && operation.leasedUntil > now) return Option.none()
-          const fence = operation.fence + 1
-          return Option.some(put({ ...operation, fence, leasedUntil: leaseEnd(now, leaseMillis) }))
+          return Option.some(taken(operation, now, leaseMillis))
         }),
-      renew: (operationId, fence, leaseMillis) =>
+      takeDue: (limit, leaseMillis) =>
+        run((now) =>
+          operations
+            .where("queue", OPEN)
+            .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
+            .toSorted(longestDueFirst)
+            .slice(0, limit)
+            .map((operation) => taken(operation, now, leaseMillis))
+        ),
+      hold: (operationId, fence, hold) =>
         run((now) => {
           const operation = operations.get(operationId)
-          if (operation === undefined || operation.fence !== fence) return false
-          put({ ...operation, leasedUntil: leaseEnd(now, leaseMillis) })
+          if (operation === undefined || operation.fence !== fence || isFinal(operation.state)) return false
+          put({ ...operation, ...heldUntil(now, hold) })
           return true
         }),
       post: (entries) => run(() => entries.forEach((entry) => post(tables, entry))),
-      balances: run(() => balances.rows())
+      balances: run(() => balances.rows()),
+      totals: run(() => totals(operations.rows())),
+      listPaid: (after, limit) =>
+        run(() =>
+          operations
+            .rows()
+            .filter(({ operationId, transaction }) => transaction !== null && operationId > (after ?? ""))
+            .toSorted(byId)
+            .slice(0, limit)
+        )
     })
   })
 )
 
-const leaseEnd = (now: Timestamp.Timestamp, leaseMillis: number): Timestamp.Timestamp | null =>
-  leaseMillis === 0 ? null : Timestamp.add(now, leaseMillis)
+/** A worker's lease is also when the job may take the work up. */
+const heldUntil = (now: Timestamp.Timestamp, hold: Hold): Pick<Operation, "leasedUntil" | "dueAt"> => {
+  const dueAt = hold.by === "nobody" ? null : Timestamp.add(now, hold.millis)
+  return { leasedUntil: hold.by === "worker" ? dueAt : null, dueAt }
+}
+
+/** Dies where an operation would be left that nobody ever takes up again, or taken up though it is final. */
+const requireHeldUnlessFinal = ({ dueAt, operationId, state }: Operation): void => {
+  if ((dueAt === null) === isFinal(state)) return
+  throw new Error(`operation ${operationId} is ${state}, and ${dueAt === null ? "nobody" : "somebody"} has it next`)
+}
+
+const byId = (a: Operation, b: Operation): number => (a.operationId < b.operationId ? -1 : 1)
+
+const longestDueFirst = (a: Operation, b: Operation): number => (a.dueAt ?? 0) - (b.dueAt ?? 0) || byId(a, b)
+
+const totals = (operations: ReadonlyArray<Operation>): ReadonlyArray<OperationTotal> => {
+  const sums = new Map<string, OperationTotal>()
+  for (const { proof, state, terms } of operations) {
+    const { asset, network } = proofKey(proof)
+    const key = compositeKey(state, network, asset)
+    const { amount, count } = sums.get(key) ?? { amount: 0n, count: 0 }
+    sums.set(key, { state, network, asset, count: count + 1, amount: amount + terms.amount })
+  }
+  return [...sums.values()]
+}
 
 const findByKeys = (
   { operations }: Tables,
@@ -68,7 +120,8 @@ const findByKeys = (
   return [...new Set([...byProof, ...byRequest])]
 }
 
-const post = ({ balances }: Tables, { account, amount, asset, network }: Ledger.LedgerEntry): void => {
+const post = ({ balances }: Tables, { account, amount, network, ...entry }: Ledger.LedgerEntry): void => {
+  const asset = entry.asset.toLowerCase()
   const key = compositeKey(account, network, asset)
   balances.set(key, { account, network, asset, amount: (balances.get(key)?.amount ?? 0n) + amount })
 }

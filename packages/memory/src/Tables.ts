@@ -60,6 +60,9 @@ export const operationKeys = {
     compositeKey(payer, endpoint, idempotencyKey)
 }
 
+/** The one value of the index `queue` of operations. */
+export const OPEN = "open"
+
 const isOpen = ({ event }: EventRow) => event.status === "pending" || event.status === "delivered"
 
 /** The tables of a database whose changes go into this journal. */
@@ -76,10 +79,11 @@ export const makeTables = (journal: Journal) => ({
   /** By tenantId. */
   lastEvents: new Table<LastEvent>(journal, {}),
   /** By operationId. */
-  operations: new Table<Operation, "proof" | "request">(journal, {
+  operations: new Table<Operation, "proof" | "request" | "queue">(journal, {
     proof: (operation) => operationKeys.proof(proofKey(operation.proof)),
     request: (operation) =>
-      operationKeys.request(proofKey(operation.proof).payer, operation.endpoint, operation.idempotencyKey)
+      operationKeys.request(proofKey(operation.proof).payer, operation.endpoint, operation.idempotencyKey),
+    queue: ({ dueAt }) => (dueAt === null ? null : OPEN)
   }),
   /** By account, network and asset. */
   balances: new Table<LedgerBalance>(journal, {}),

@@ -4,13 +4,15 @@ import { createTenants } from "./migration/0001_tenants.ts"
 import { createEvents } from "./migration/0002_events.ts"
 import { createPayments } from "./migration/0003_payments.ts"
 import { createEmail } from "./migration/0004_email.ts"
+import { createCompletion } from "./migration/0005_completion.ts"
 
 /** In the order in which they are run, each once and never changed after it was released. */
 const migrations = Migrator.fromRecord({
   "0001_tenants": createTenants,
   "0002_events": createEvents,
   "0003_payments": createPayments,
-  "0004_email": createEmail
+  "0004_email": createEmail,
+  "0005_completion": createCompletion
 })
 
 /** The table that remembers what was run. */

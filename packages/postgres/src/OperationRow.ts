@@ -10,8 +10,8 @@ import { Schema } from "effect"
 
 export const OPERATION_COLUMNS = `
   operation_id, tenant_id, service_id, endpoint, idempotency_key, fingerprint, request_id, proof, terms, input, plan,
-  state, nonce_read_at_block, transaction, refund_transaction, failure, answer_created, answer_body, answer_slots,
-  fence, leased_until, created_at, updated_at`
+  state, nonce_read_at_block, transaction, refund_nonce, refund_transaction, failure, answer_created, answer_body,
+  answer_slots, fence, leased_until, due_at, created_at, updated_at`
 
 export interface OperationRow {
   readonly operation_id: string
@@ -28,6 +28,7 @@ export interface OperationRow {
   readonly state: string
   readonly nonce_read_at_block: string | null
   readonly transaction: string | null
+  readonly refund_nonce: string | null
   readonly refund_transaction: string | null
   readonly failure: string | null
   readonly answer_created: boolean | null
@@ -35,6 +36,7 @@ export interface OperationRow {
   readonly answer_slots: string | null
   readonly fence: number
   readonly leased_until: bigint | null
+  readonly due_at: bigint | null
   readonly created_at: bigint
   readonly updated_at: bigint
 }
@@ -64,8 +66,10 @@ const decodeTerms = (text: string): PaymentTerms => {
 }
 
 const toServiceId = Schema.decodeUnknownSync(ServiceId)
-const toState = Schema.decodeUnknownSync(OperationState)
+export const toState = Schema.decodeUnknownSync(OperationState)
 const toMoment = (millis: bigint): Timestamp.Timestamp => Timestamp.Timestamp.make(Number(millis))
+const toMomentOrNull = (millis: bigint | null): Timestamp.Timestamp | null =>
+  millis === null ? null : toMoment(millis)
 
 const toFailure = (text: string | null): Operation["failure"] => {
   const failure: Operation["failure"] = text === null ? null : JSON.parse(text)
@@ -93,11 +97,13 @@ export const toOperation = (row: OperationRow): Operation => ({
   state: toState(row.state),
   nonceReadAtBlock: row.nonce_read_at_block === null ? null : BigInt(row.nonce_read_at_block),
   transaction: row.transaction,
+  refundNonce: row.refund_nonce,
   refundTransaction: row.refund_transaction,
   failure: toFailure(row.failure),
   answer: toAnswer(row),
   fence: row.fence,
-  leasedUntil: row.leased_until === null ? null : toMoment(row.leased_until),
+  leasedUntil: toMomentOrNull(row.leased_until),
+  dueAt: toMomentOrNull(row.due_at),
   createdAt: toMoment(row.created_at),
   updatedAt: toMoment(row.updated_at)
 })

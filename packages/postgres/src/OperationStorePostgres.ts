@@ -1,9 +1,11 @@
 import {
+  type Hold,
   type LedgerBalance,
   type Ledger,
   type Operation,
   type OperationChange,
   OperationStore,
+  type OperationTotal,
   proofKey
 } from "@agentos/core"
 import { Array, Effect, Layer, Option, Schema } from "effect"
@@ -11,12 +13,26 @@ import type { Statement } from "effect/sql"
 import { ClockOffset } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
-import { encodeProof, encodeTerms, OPERATION_COLUMNS, type OperationRow, toOperation } from "./OperationRow.ts"
+import { encodeProof, encodeTerms, OPERATION_COLUMNS, type OperationRow, toOperation, toState } from "./OperationRow.ts"
 import * as Parameter from "./Parameter.ts"
 
 const toAccount: (account: unknown) => Ledger.LedgerAccount = Schema.decodeUnknownSync(
   Schema.Literals(["received", "inFlight", "fulfilled", "refundDue", "refunded"])
 )
+
+interface TotalRow extends Record<"state" | "network" | "asset" | "amount", string> {
+  readonly count: bigint
+}
+
+const toTotal = (row: TotalRow): OperationTotal => ({
+  ...row,
+  state: toState(row.state),
+  count: Number(row.count),
+  amount: BigInt(row.amount)
+})
+
+/** The UUID before all others, which no operation has (RFC 9562, section 5.9). */
+const NIL = "00000000-0000-0000-0000-000000000000"
 
 const first = (rows: ReadonlyArray<OperationRow>): Option.Option<Operation> => Option.map(Array.head(rows), toOperation)
 
@@ -28,17 +44,26 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
     const { sql } = yield* Database
     const offset = yield* ClockOffset
     const columns = sql.literal(OPERATION_COLUMNS)
-    const now = () => sql`epoch_millis() + ${Parameter.integer(offset())}`
-    const leaseEnd = (leaseMillis: number) =>
-      leaseMillis === 0 ? sql`null` : sql`${now()} + ${Parameter.integer(leaseMillis)}`
+    /** Begins a statement, so that all of it happens at one moment, which is read as `(select now from clock)`. */
+    const clock = () => sql`clock as materialized (select epoch_millis() + ${Parameter.integer(offset())} as now)`
+    const now = sql`(select now from clock)`
+    /** A worker's lease is also when the job may take the work up. */
+    const held = (hold: Hold): ReadonlyArray<Statement.Fragment> => {
+      const until = hold.by === "nobody" ? sql`null` : sql`${now} + ${Parameter.integer(hold.millis)}`
+      return [sql`leased_until = ${hold.by === "worker" ? until : sql`null`}`, sql`due_at = ${until}`]
+    }
+    const taken = (leaseMillis: number) =>
+      sql.csv([sql`fence = operations.fence + 1`, ...held({ by: "worker", millis: leaseMillis })])
 
     const claim = (operation: Operation, leaseMillis: number) => {
       const key = proofKey(operation.proof)
+      const leasedUntil = sql`${now} + ${Parameter.integer(leaseMillis)}`
       return sql`
+        with ${clock()}
         insert into operations (
           operation_id, tenant_id, service_id, endpoint, idempotency_key, fingerprint, request_id,
           network, asset, payer, nonce, amount, proof, terms, input, plan, state,
-          fence, leased_until, created_at, updated_at
+          fence, leased_until, due_at, created_at, updated_at
         ) values (
           ${Parameter.uuid(operation.operationId)}, ${Parameter.uuid(operation.tenantId)},
           ${Parameter.text(operation.serviceId)}, ${Parameter.text(operation.endpoint)},
@@ -48,7 +73,8 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
           ${Parameter.text(key.nonce)}, ${Parameter.amount(operation.terms.amount)},
           ${Parameter.text(encodeProof(operation.proof))}, ${Parameter.text(encodeTerms(operation.terms))},
           ${Parameter.text(operation.input)}, ${Parameter.text(operation.plan)}, ${Parameter.text(operation.state)},
-          1, ${leaseEnd(leaseMillis)}, ${Parameter.integer(operation.createdAt)}, ${Parameter.integer(operation.updatedAt)}
+          1, ${leasedUntil}, ${leasedUntil},
+          ${Parameter.integer(operation.createdAt)}, ${Parameter.integer(operation.updatedAt)}
         )
         on conflict do nothing
         returning operation_id`
@@ -56,9 +82,10 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
 
     const changes = (change: OperationChange): ReadonlyArray<Statement.Fragment> => {
       const parts: Array<Statement.Fragment> = []
-      const { nonceReadAtBlock, transaction, refundTransaction, failure, answer } = change
+      const { nonceReadAtBlock, transaction, refundNonce, refundTransaction, failure, answer } = change
       if (nonceReadAtBlock !== undefined) parts.push(sql`nonce_read_at_block = ${Parameter.integer(nonceReadAtBlock)}`)
       if (transaction !== undefined) parts.push(sql`transaction = ${Parameter.text(transaction)}`)
+      if (refundNonce !== undefined) parts.push(sql`refund_nonce = ${Parameter.text(refundNonce)}`)
       if (refundTransaction !== undefined) parts.push(sql`refund_transaction = ${Parameter.text(refundTransaction)}`)
       if (failure !== undefined) parts.push(sql`failure = ${jsonOrNull(failure)}`)
       if (answer !== undefined) {
@@ -70,6 +97,23 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
       }
       return parts
     }
+
+    /**
+     * Reads `operations_due` from its beginning, passes over what another transaction holds, and looks at
+     * no more than `limit` rows that it does not pass over: whoever holds an operation is due with it later.
+     */
+    const takeDue = (limit: number, leaseMillis: number) => sql<OperationRow>`
+      with ${clock()}, due as materialized (
+        select operation_id, due_at as was_due_at from operations
+        where due_at <= ${now}
+        order by due_at, operation_id limit ${Parameter.integer(limit)}
+        for update skip locked
+      ), taken as (
+        update operations set ${taken(leaseMillis)}
+        from due where operations.operation_id = due.operation_id
+        returning was_due_at, ${sql.literal(OPERATION_COLUMNS.replaceAll(/\w+/g, (column) => `operations.${column}`))}
+      )
+      select ${columns} from taken order by was_due_at, operation_id`
 
     return OperationStore.of({
       claim: (operation, leaseMillis) => Effect.map(orDie(claim(operation, leaseMillis)), (rows) => rows.length > 0),
@@ -95,13 +139,14 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
           (rows) => rows.map(toOperation)
         )
       },
-      advance: ({ change, fence, from, leaseMillis, operationId, to }) =>
+      advance: ({ change, fence, from, hold, operationId, to }) =>
         Effect.map(
           orDie(sql<OperationRow>`
+            with ${clock()}
             update operations set ${sql.csv([
               sql`state = ${Parameter.text(to)}`,
-              sql`leased_until = ${leaseEnd(leaseMillis)}`,
-              sql`updated_at = ${now()}`,
+              sql`updated_at = ${now}`,
+              ...held(hold),
               ...changes(change)
             ])}
             where operation_id = ${Parameter.uuid(operationId)} and fence = ${Parameter.integer(fence)}
@@ -112,16 +157,21 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
       takeOver: (operationId, leaseMillis) =>
         Effect.map(
           orDie(sql<OperationRow>`
-            update operations set fence = fence + 1, leased_until = ${leaseEnd(leaseMillis)}
-            where operation_id = ${Parameter.uuid(operationId)} and (leased_until is null or leased_until <= ${now()})
+            with ${clock()}
+            update operations set ${taken(leaseMillis)}
+            where operation_id = ${Parameter.uuid(operationId)} and due_at is not null
+              and (leased_until is null or leased_until <= ${now})
             returning ${columns}`),
           first
         ),
-      renew: (operationId, fence, leaseMillis) =>
+      takeDue: (limit, leaseMillis) => Effect.map(orDie(takeDue(limit, leaseMillis)), (rows) => rows.map(toOperation)),
+      hold: (operationId, fence, hold) =>
         Effect.map(
           orDie(sql`
-            update operations set leased_until = ${leaseEnd(leaseMillis)}
+            with ${clock()}
+            update operations set ${sql.csv(held(hold))}
             where operation_id = ${Parameter.uuid(operationId)} and fence = ${Parameter.integer(fence)}
+              and due_at is not null
             returning operation_id`),
           (rows) => rows.length > 0
         ),
@@ -130,8 +180,9 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
           ? Effect.void
           : orDie(
               Effect.asVoid(sql`
+                with ${clock()}
                 insert into ledger_entries (operation_id, account, network, asset, amount, created_at)
-                select operation_id, account, network, asset, amount, ${now()} from unnest(
+                select operation_id, account, network, lower(asset), amount, ${now} from unnest(
                   ${Parameter.uuids(entries.map((entry) => entry.operationId))},
                   ${Parameter.texts(entries.map((entry) => entry.account))},
                   ${Parameter.texts(entries.map((entry) => entry.network))},
@@ -145,7 +196,21 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
           group by account, network, asset order by account, network, asset`),
         (rows) =>
           rows.map((row): LedgerBalance => ({ ...row, account: toAccount(row.account), amount: BigInt(row.amount) }))
-      )
+      ),
+      totals: Effect.map(
+        orDie(sql<TotalRow>`
+          select state, network, asset, count(*) as count, sum(amount) as amount from operations
+          group by state, network, asset order by state, network, asset`),
+        (rows) => rows.map(toTotal)
+      ),
+      listPaid: (after, limit) =>
+        Effect.map(
+          orDie(sql<OperationRow>`
+            select ${columns} from operations
+            where transaction is not null and operation_id > ${Parameter.uuid(after ?? NIL)}
+            order by operation_id limit ${Parameter.integer(limit)}`),
+          (rows) => rows.map(toOperation)
+        )
     })
   })
 )
