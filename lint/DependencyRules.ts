@@ -38,6 +38,9 @@ const own = (name: string) => `^packages/${name}/`
 /** Stands in a list of what is allowed for every module that comes with Node. */
 const nodeBuiltin = "node:*"
 
+/** The programs of http-server: what is started, and what a host starts in its own way. */
+const serverPrograms = "^packages/http-server/src/(?:main|ledgerMain|ServerProgram|LedgerProgram)\\.ts$"
+
 const only = (
   name: string,
   comment: string,
@@ -113,26 +116,20 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
   ),
   only(
     "http-server-imports-api-and-core",
-    "Handlers reach adapters through ports; src/main.ts and src/config/ compose them.",
-    {
-      path: source("http-server"),
-      pathNot: ["^packages/http-server/src/main\\.ts$", "^packages/http-server/src/config/"]
-    },
+    "Handlers reach adapters through ports; programs and src/config/ compose them.",
+    { path: source("http-server"), pathNot: [serverPrograms, "^packages/http-server/src/config/"] },
     [source("http-server"), source("(?:api|core)"), anyInstalled, nodeBuiltin]
   ),
   only(
     "http-server-composes-adapters",
     "The production entry point composes adapters, never the sandbox or a client.",
-    { path: ["^packages/http-server/src/main\\.ts$", "^packages/http-server/src/config/"].join("|") },
+    { path: [serverPrograms, "^packages/http-server/src/config/"].join("|") },
     [source("http-server"), source(`(?:api|core|${adapter})`), anyInstalled, nodeBuiltin]
   ),
   never(
     "http-server-config-is-for-main",
-    "Composition belongs to the entry point: inside the package only src/main.ts uses src/config/.",
-    {
-      path: source("http-server"),
-      pathNot: ["^packages/http-server/src/main\\.ts$", "^packages/http-server/src/config/"]
-    },
+    "Composition belongs to entry points: inside the package only programs use src/config/.",
+    { path: source("http-server"), pathNot: [serverPrograms, "^packages/http-server/src/config/"] },
     { path: "^packages/http-server/src/config/" }
   ),
   only("cli-imports-api-alone", "agentctl is a client like any other.", { path: source("cli") }, [

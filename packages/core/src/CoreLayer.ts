@@ -6,6 +6,7 @@ import { MailboxDeletion } from "./email/MailboxDeletion.ts"
 import { MailboxUpdate } from "./email/MailboxUpdate.ts"
 import { MessageSending } from "./email/MessageSending.ts"
 import { Events } from "./events/Events.ts"
+import { LedgerCheck } from "./payment/LedgerCheck.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
 import { PaidOperations } from "./payment/PaidOperations.ts"
 import { PaidServices, toStored } from "./payment/PaidService.ts"
@@ -40,5 +41,6 @@ export const layer = Layer.mergeAll(
   Events.layer,
   Mailboxes.layer,
   InboundMails.layer,
-  PaidOperations.layer.pipe(Layer.provide(OperationWorker.layer), Layer.provide(paidServices))
+  LedgerCheck.layer,
+  PaidOperations.layer.pipe(Layer.provideMerge(OperationWorker.layer), Layer.provide(paidServices))
 ).pipe(Layer.provideMerge(emailServices))

@@ -1,10 +1,12 @@
 import {
+  type ChainTransfer,
   PaymentRail,
   type PaymentProof,
   type PaymentTerms,
   ProofInvalid,
   ProofMalformed,
   ProviderError,
+  type RefundProgress,
   type SettleAnswer,
   type Settlement
 } from "@agentos/core"
@@ -26,6 +28,10 @@ export interface ScriptedRail {
   readonly outage: { verify: boolean; chain: boolean; blind: boolean }
   /** Uses up the authorization in a header as a third party would. */
   readonly useNonce: (header: string) => void
+  /** How often money went back, by the nonce of the refund. */
+  readonly refunds: ReadonlyMap<string, { readonly wallet: string; readonly amount: bigint }>
+  /** What stands in the way of refunds: nothing, a payment that is not final, no wallet, an answer that gets lost. */
+  readonly refunding: { mode: "pays" | "waits" | "no wallet" | "loses the answer" }
   /** Lets the authorization in a header end as it may: never used in its time, or used for something else. */
   readonly end: (header: string, how: "expired" | "used otherwise") => void
 }
@@ -88,12 +94,18 @@ const decode = (header: string): PaymentProof => {
   }
 }
 
+const noWallet = new ProviderError({ provider: "chain", reason: "Misconfigured", message: "No refund wallet" })
+const notFinal: RefundProgress = { _tag: "Pending", message: "the payment is not final" }
+
 const usedOtherwise: Settlement = { _tag: "UsedOtherwise", message: "cancelled by its owner" }
 
 export const make = (): ScriptedRail => {
   const script: Array<SettleScript> = []
   const transfers = new Map<string, number>()
   const used = new Map<string, Settlement>()
+  const refunds = new Map<string, { readonly wallet: string; readonly amount: bigint }>()
+  const refunding: ScriptedRail["refunding"] = { mode: "pays" }
+  const received: Array<ChainTransfer> = []
   const outage = { verify: false, chain: false, blind: false }
   let block = 1n
   let settleCalls = 0
@@ -101,7 +113,9 @@ export const make = (): ScriptedRail => {
   const unreachable = new ProviderError({ provider: "chain", reason: "Temporary", message: "The chain is unreachable" })
   const transfer = (proof: PaymentProof) => {
     if (used.has(proof.nonce)) return
-    used.set(proof.nonce, { _tag: "Paid", transaction: `0x${proof.nonce}`, block: ++block })
+    const transaction = `0x${proof.nonce}`
+    used.set(proof.nonce, { _tag: "Paid", transaction, block: ++block })
+    received.push({ direction: "received", transaction, block, wallet: proof.payer, amount: proof.value })
     transfers.set(proof.payer, (transfers.get(proof.payer) ?? 0) + 1)
   }
   const settle = (proof: PaymentProof): SettleAnswer => {
@@ -156,6 +170,24 @@ export const make = (): ScriptedRail => {
       }),
     findSettlement: (proof) =>
       unlessChainIsOut(() => used.get(proof.nonce) ?? ({ _tag: "Unused", expired: false } as const)),
+    canRefund: () => refunding.mode !== "no wallet",
+    refund: ({ nonce, payer, terms }) =>
+      unlessChainIsOut(() => {
+        const transaction = `0xback${nonce.slice(2)}`
+        if (refunds.has(nonce)) return Effect.succeed({ _tag: "Paid", transaction } as const)
+        if (refunding.mode === "no wallet") return Effect.fail(noWallet)
+        if (refunding.mode === "waits") return Effect.succeed(notFinal)
+        refunds.set(nonce, { wallet: payer, amount: terms.amount })
+        received.push({ direction: "refunded", transaction, block: ++block, wallet: payer, amount: terms.amount })
+        return refunding.mode === "pays"
+          ? Effect.succeed({ _tag: "Paid", transaction } as const)
+          : Effect.fail(unreachable)
+      }).pipe(Effect.flatten),
+    transfers: (_token, fromBlock) =>
+      unlessChainIsOut(() => ({
+        transfers: received.filter((transfer) => transfer.block >= fromBlock),
+        nextBlock: null
+      })),
     encodeReceipt: (receipt) => toHeader(`receipt ${receipt.transaction}`)
   })
 
@@ -165,6 +197,8 @@ export const make = (): ScriptedRail => {
     transfers,
     settleCalls: () => settleCalls,
     outage,
+    refunds,
+    refunding,
     useNonce: (header) => transfer(decode(header)),
     end: (header, how) => {
       used.set(decode(header).nonce, how === "expired" ? { _tag: "Unused", expired: true } : usedOtherwise)

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
 import { Conflict, invalid } from "../kernel/ResourceError.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { AnswerSecret, type PaidService } from "../payment/PaidService.ts"
 import { CreateMailboxInput } from "./EmailInput.ts"
@@ -32,6 +33,7 @@ export class MailboxCreation extends Context.Service<MailboxCreation, PaidServic
         serviceId: "email.mailbox.create",
         input: CreateMailboxInput,
         plan: Plan,
+        retryFor: Timestamp.HOUR,
         check: Effect.fnUntraced(function* (tenant, input) {
           if (LocalPart.isReserved(input.localPart)) {
             return yield* invalid("localPart", "reserved for the operator of the domain; choose another")

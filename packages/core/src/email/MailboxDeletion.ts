@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Schema } from "effect"
+import * as Timestamp from "../kernel/Timestamp.ts"
 import { type PaidService, ResourceGone } from "../payment/PaidService.ts"
 import { DeleteMailboxInput } from "./EmailInput.ts"
 import { MailboxStore } from "./MailboxStore.ts"
@@ -16,6 +17,7 @@ export class MailboxDeletion extends Context.Service<MailboxDeletion, PaidServic
         serviceId: "email.mailbox.delete",
         input: DeleteMailboxInput,
         plan: Schema.Null,
+        retryFor: Timestamp.HOUR,
         check: (tenant, input) => Effect.asVoid(ownedMailbox(store, tenant, input.mailboxId)),
         prepare: ({ tenant }, input) => Effect.as(ownedMailbox(store, tenant, input.mailboxId), null),
         abandon: () => Effect.void,

@@ -19,6 +19,7 @@ export class MailboxUpdate extends Context.Service<MailboxUpdate, PaidService<Up
         serviceId: "email.mailbox.update",
         input: UpdateMailboxInput,
         plan: Schema.Null,
+        retryFor: Timestamp.HOUR,
         check: Effect.fnUntraced(function* (tenant, input) {
           yield* ownedMailbox(store, tenant, input.mailboxId)
           if (input.displayName === undefined && input.outboundSignature === undefined && input.active === undefined) {

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { InvalidRequest, invalid, type Issue } from "../kernel/ResourceError.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import type { OperationContext, PaidService } from "../payment/PaidService.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
@@ -57,6 +58,7 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         serviceId: "email.message.send",
         input: SendMessageInput,
         plan: Plan,
+        retryFor: Timestamp.DAY,
         check: Effect.fnUntraced(function* (tenant, input) {
           const mailbox = yield* ownedMailbox(mailboxes, tenant, input.mailboxId)
           yield* checkRecipients(mailbox.tenantId, input)

@@ -17,7 +17,7 @@ export interface LedgerEntry {
   readonly amount: bigint
 }
 
-/** From which account to which a move carries the operation's amount. Moves that carry none are not here. */
+/** In which account the amount of an operation stands, by its state; in none before it is paid. */
 const ACCOUNT_OF: Readonly<Record<OperationState, LedgerAccount | null>> = {
   claimed: null,
   settling: null,
@@ -29,6 +29,9 @@ const ACCOUNT_OF: Readonly<Record<OperationState, LedgerAccount | null>> = {
   refund_due: "refundDue",
   refunded: "refunded"
 }
+
+/** In which account the amount of an operation in a state stands; null before it is paid. */
+export const accountOf = (state: OperationState): LedgerAccount | null => ACCOUNT_OF[state]
 
 /** The entries of a move from one state to another: none, or two that add up to zero. */
 export const entriesOf = (

@@ -32,6 +32,8 @@ export interface Operation {
   readonly nonceReadAtBlock: bigint | null
   /** The transaction that paid, once known. */
   readonly transaction: string | null
+  /** The authorization nonce under which it is paid back: `0x` and 64 digits, fixed when it becomes owed. */
+  readonly refundNonce: string | null
   /** The transaction that paid back, once known. */
   readonly refundTransaction: string | null
   /** Why it was refused, went unpaid or is owed back. */
@@ -42,6 +44,8 @@ export interface Operation {
   readonly fence: number
   /** Until when a worker may be at it; null when nobody is. On the store's clock. */
   readonly leasedUntil: Timestamp | null
+  /** When the completion job takes it up unless a worker ends it before; null once it is final. On the store's clock. */
+  readonly dueAt: Timestamp | null
   readonly createdAt: Timestamp
   readonly updatedAt: Timestamp
 }

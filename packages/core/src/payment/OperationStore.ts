@@ -6,8 +6,30 @@ import type { ProofKey } from "./PaymentTerms.ts"
 
 /** What a move writes besides the new state. Parts that are left out stay as they are. */
 export type OperationChange = Partial<
-  Pick<Operation, "nonceReadAtBlock" | "transaction" | "refundTransaction" | "failure" | "answer">
+  Pick<Operation, "nonceReadAtBlock" | "transaction" | "refundNonce" | "refundTransaction" | "failure" | "answer">
 >
+
+/**
+ * Who has an operation next, in milliseconds from now on the store's clock:
+ *
+ * - the `worker` that writes this: a lease, after which anybody may take it over, the completion job included;
+ * - the `job`: nobody holds it; whoever asks for it by id may take it at once, the job takes it when it is due;
+ * - `nobody`: it is final.
+ */
+export type Hold =
+  | { readonly by: "worker"; readonly millis: number }
+  | { readonly by: "job"; readonly millis: number }
+  | { readonly by: "nobody" }
+
+/** How many operations stand in a state, and how much money. */
+export interface OperationTotal {
+  readonly state: OperationState
+  readonly network: string
+  readonly asset: string
+  readonly count: number
+  /** Base units of the token. */
+  readonly amount: bigint
+}
 
 /** Where an operation may already stand for a request: under its proof, or under its key. */
 export interface OperationKeys {
@@ -21,17 +43,17 @@ export class OperationStore extends Context.Service<
   OperationStore,
   {
     /**
-     * Stores a new operation with a lease of `leaseMillis` to its maker (fence 1), unless one
-     * of its keys is taken: then nothing is stored and the answer is false. Call in a transaction
-     * that holds the tenant's lock.
+     * Stores a new operation with a lease of `leaseMillis` to its maker (fence 1), due when that is over,
+     * unless one of its keys is taken: then nothing is stored and the answer is false. Call in a
+     * transaction that holds the tenant's lock.
      */
     readonly claim: (operation: Operation, leaseMillis: number) => Effect.Effect<boolean>
     readonly find: (operationId: string) => Effect.Effect<Option.Option<Operation>>
     /** The operations (two at most) that hold the proof's key, or the payer's Idempotency-Key on the endpoint. */
     readonly findByKeys: (keys: OperationKeys) => Effect.Effect<ReadonlyArray<Operation>>
     /**
-     * Moves an operation from `from` to `to`, if it is in `from` and under `fence`; the lease is renewed
-     * for `leaseMillis`, or given up when that is 0. None when it is not: another worker has it.
+     * Moves an operation from `from` to `to`, if it is in `from` and under `fence`, and says who has
+     * it next. None when it is not: another worker has it.
      */
     readonly advance: (move: {
       readonly operationId: string
@@ -39,19 +61,29 @@ export class OperationStore extends Context.Service<
       readonly from: OperationState
       readonly to: OperationState
       readonly change: OperationChange
-      readonly leaseMillis: number
+      readonly hold: Hold
     }) => Effect.Effect<Option.Option<Operation>>
-    /** Takes the work of an operation whose lease is over: raises its fence. None while another worker holds it. */
+    /**
+     * Takes the work of an operation that is not final and whose lease is over: raises its fence, and
+     * leases it for `leaseMillis`. None while another worker holds it, and once it is final.
+     */
     readonly takeOver: (operationId: string, leaseMillis: number) => Effect.Effect<Option.Option<Operation>>
     /**
-     * Sets the lease to `leaseMillis` from now, if still under `fence`; whether it was. 0 gives the
-     * work up, so that the next worker need not wait.
+     * Takes over up to `limit` operations that are due and that no worker holds, the longest due first.
+     * Takers at one time take different ones, and none waits for another. Costs what is due, however
+     * many operations are final.
      */
-    readonly renew: (operationId: string, fence: number, leaseMillis: number) => Effect.Effect<boolean>
+    readonly takeDue: (limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<Operation>>
+    /** Says who has the operation next, if it is still under `fence`; whether it was. Its `updatedAt` stays. */
+    readonly hold: (operationId: string, fence: number, hold: Hold) => Effect.Effect<boolean>
     /** Writes balanced entries. Call in the transaction of the move that they record. */
     readonly post: (entries: ReadonlyArray<LedgerEntry>) => Effect.Effect<void>
     /** Sums per account, network and asset. */
     readonly balances: Effect.Effect<ReadonlyArray<LedgerBalance>>
+    /** What the operations themselves come to, per state, network and asset: what the ledger is held against. */
+    readonly totals: Effect.Effect<ReadonlyArray<OperationTotal>>
+    /** Operations that have a transaction which paid, by ascending operationId, strictly after `after`; `limit` at most. */
+    readonly listPaid: (after: string | null, limit: number) => Effect.Effect<ReadonlyArray<Operation>>
   }
 >()("@agentos/core/payment/OperationStore") {}
 

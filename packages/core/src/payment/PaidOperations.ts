@@ -9,7 +9,8 @@ import { TenantStore } from "../tenancy/TenantStore.ts"
 import type { Answer } from "./Answer.ts"
 import type { Operation } from "./Operation.ts"
 import { OperationStore } from "./OperationStore.ts"
-import { OperationWorker, WORK_LEASE } from "./OperationWorker.ts"
+import { WORK_LEASE } from "./OperationJournal.ts"
+import { OperationWorker } from "./OperationWorker.ts"
 import { checkKey, checkPayer, conflictOf, endpoint, type PaidRequest, priceOf } from "./PaidRequest.ts"
 import type { CheckError, PaidService } from "./PaidService.ts"
 import {
@@ -180,11 +181,13 @@ export class PaidOperations extends Context.Service<
               state: "claimed",
               nonceReadAtBlock: null,
               transaction: null,
+              refundNonce: null,
               refundTransaction: null,
               failure: null,
               answer: null,
               fence: 1,
               leasedUntil: null,
+              dueAt: null,
               createdAt,
               updatedAt: createdAt
             }

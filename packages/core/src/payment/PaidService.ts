@@ -45,6 +45,11 @@ export interface PaidService<Input, Plan, Receipt> {
   readonly serviceId: ServiceId
   readonly input: Schema.Codec<Input, Schema.Json>
   readonly plan: Schema.Codec<Plan, Schema.Json>
+  /**
+   * For how many milliseconds after the payment a provider that is unwell is tried again before the money goes
+   * back. The call under way when the time is over is still waited for.
+   */
+  readonly retryFor: number
   /** Everything that would make the operation fail and can be known beforehand. `tenant` is null for a wallet's first call. */
   readonly check: (tenant: Tenant | null, input: Input) => Effect.Effect<void, CheckError>
   /** Checks again and reserves, in the transaction of the claim, under the tenant's lock. */
@@ -75,6 +80,7 @@ export interface Attempt {
 /** A service as the worker needs it: able to take up an operation from what is stored of it. */
 export interface StoredService {
   readonly serviceId: ServiceId
+  readonly retryFor: number
   readonly attempt: (context: OperationContext, operation: Operation) => Effect.Effect<Attempt>
 }
 
@@ -84,6 +90,7 @@ export const toStored = <Input, Plan, Receipt>(service: PaidService<Input, Plan,
   const decodePlan = Schema.decodeEffect(Schema.fromJsonString(service.plan))
   return {
     serviceId: service.serviceId,
+    retryFor: service.retryFor,
     attempt: Effect.fnUntraced(function* (context, operation) {
       const input = yield* Effect.orDie(decodeInput(operation.input))
       const plan = yield* Effect.orDie(decodePlan(operation.plan))

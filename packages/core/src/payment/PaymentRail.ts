@@ -34,6 +34,43 @@ export type Settlement =
   /** The nonce is used, and the chain does not yet show by what with enough confirmations. */
   | { readonly _tag: "Unsettled" }
 
+/** Money to be given back: the whole of a payment, to the wallet that made it. */
+export interface Refund {
+  /** The terms that were paid: network, token, amount. */
+  readonly terms: PaymentTerms
+  /** Who paid, and is paid back. */
+  readonly payer: string
+  /** The transaction that paid, and the block after which it did. */
+  readonly transaction: string
+  readonly afterBlock: bigint
+  /** The nonce of the authorization that pays back: the token takes it once, however often it is submitted. */
+  readonly nonce: string
+}
+
+/** How far a refund has come. */
+export type RefundProgress =
+  /** The chain shows the transfer back, with enough confirmations. */
+  | { readonly _tag: "Paid"; readonly transaction: string }
+  /** Not yet: the payment is not final, or the transfer back is on its way. Ask again. `message` holds no secret. */
+  | { readonly _tag: "Pending"; readonly message: string }
+
+/** A token on a network. */
+export interface Token {
+  readonly network: string
+  readonly asset: string
+}
+
+/** A transfer of a token between us and somebody, as its contract's log has it. Addresses in lower case. */
+export interface ChainTransfer {
+  readonly direction: "received" | "refunded"
+  readonly transaction: string
+  readonly block: bigint
+  /** The other side: who paid, or who was paid back. */
+  readonly wallet: string
+  /** Base units of the token. */
+  readonly amount: bigint
+}
+
 /** What the client sees of a challenge besides the terms. */
 export interface ChallengeDocument {
   readonly error: string | undefined
@@ -76,6 +113,25 @@ export class PaymentRail extends Context.Service<
       afterBlock: bigint,
       transaction?: string
     ) => Effect.Effect<Settlement, ProviderError>
+    /** Whether there is a wallet to pay back from, for this token. */
+    readonly canRefund: (token: Token) => boolean
+    /**
+     * Carries on a refund, however far it has come, also in a process that has died: looks on the chain first,
+     * and submits the transfer back only when the nonce is unused and the payment itself is final. May be called
+     * again at any time; the money moves once. `Misconfigured` where there is no wallet to pay from.
+     */
+    readonly refund: (refund: Refund) => Effect.Effect<RefundProgress, ProviderError>
+    /**
+     * Transfers of a token to us, and from the wallet that pays back, from a block on, oldest first. One call looks
+     * through a bounded number of blocks; `nextBlock` is where the next one begins, null at the chain's head.
+     */
+    readonly transfers: (
+      token: Token,
+      fromBlock: bigint
+    ) => Effect.Effect<
+      { readonly transfers: ReadonlyArray<ChainTransfer>; readonly nextBlock: bigint | null },
+      ProviderError
+    >
     /** The value of PAYMENT-RESPONSE for a payment that settled. The same for the same payment. */
     readonly encodeReceipt: (receipt: {
       readonly network: string

@@ -1,0 +1,55 @@
+import { Cause, Duration, Effect, FiberSet } from "effect"
+import { WORK_LEASE } from "../payment/OperationJournal.ts"
+import type { Operation } from "../payment/Operation.ts"
+import { OperationStore } from "../payment/OperationStore.ts"
+import { OperationWorker } from "../payment/OperationWorker.ts"
+
+/** How often it is looked for operations that are due. */
+const LOOK_EVERY = Duration.seconds(1)
+/** How many are carried on at one time. Most of them wait for somebody outside. */
+const CONCURRENCY = 64
+
+/**
+ * Carries on paid operations that nobody is at, for as long as it runs: those
+ * whose worker died, whose client never came back, whose outcome was unknown,
+ * whose provider was unwell, and those that are owed back. Any number of
+ * servers may run it: each operation is one's at a time.
+ */
+export const run: Effect.Effect<never, never, OperationStore | OperationWorker> = Effect.gen(function* () {
+  const operations = yield* OperationStore
+  const worker = yield* OperationWorker
+  const working = yield* FiberSet.make<void>()
+
+  const carryOn = (operation: Operation) =>
+    worker.carryOn(operation).pipe(
+      // What it waits for is written in the operation's state, and it is looked at again.
+      Effect.catch((error) =>
+        Effect.logDebug(
+          `operation ${operation.operationId} waits in ${operation.state}: ${error._tag} ${error.message}`
+        )
+      ),
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.failCause(cause)
+          : Effect.logError(`operation ${operation.operationId} could not be carried on from ${operation.state}`, cause)
+      )
+    )
+
+  const pass = Effect.gen(function* () {
+    const room = CONCURRENCY - (yield* FiberSet.size(working))
+    const due = room > 0 ? yield* operations.takeDue(room, WORK_LEASE) : []
+    yield* Effect.forEach(due, (operation) => FiberSet.run(working, carryOn(operation)), { discard: true })
+    // A full take says that there may be more, for which there is room soon.
+    return due.length === room && room > 0
+  })
+
+  return yield* pass.pipe(
+    Effect.catchCause((cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.failCause(cause)
+        : Effect.as(Effect.logError("due operations could not be looked for; trying again", cause), false)
+    ),
+    Effect.flatMap((more) => Effect.sleep(more ? Duration.millis(50) : LOOK_EVERY)),
+    Effect.forever
+  )
+}).pipe(Effect.scoped)

@@ -1,0 +1,69 @@
+import { Effect, Result } from "effect"
+import { serviceEntry } from "../catalog/Catalog.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import * as Answers from "./Answer.ts"
+import type { Operation, OperationFailureKind } from "./Operation.ts"
+import { delayed, OperationJournal } from "./OperationJournal.ts"
+import { OperationSteps } from "./OperationStep.ts"
+import { PaidServices } from "./PaidService.ts"
+import type { OperationError } from "./PaymentError.ts"
+import { failureOf } from "./Settling.ts"
+
+type Step = (operation: Operation) => Effect.Effect<Operation, OperationError>
+
+/** The steps by which what was paid for is given, or the money becomes owed back. */
+export interface Fulfilling {
+  /** From `settled`: looks again whether it can be done, and commits `fulfilling`. */
+  readonly start: Step
+  /** From `fulfilling`: calls the provider, and commits the result, the ledger and the answer. */
+  readonly fulfil: Step
+}
+
+export const make: Effect.Effect<Fulfilling, never, OperationJournal | PaidServices> = Effect.gen(function* () {
+  const { commit, giveUp, openAttempt, whileLeased } = yield* OperationJournal
+  const services = yield* PaidServices
+  const reach = yield* OperationSteps
+
+  const owe = (operation: Operation, kind: OperationFailureKind) => (error: { readonly message: string }) =>
+    Effect.tap(giveUp(operation, "OweRefund", failureOf(kind, error.message)), (owed) => reach("refund_owed", owed))
+
+  const start = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
+    const attempt = yield* openAttempt(operation)
+    return yield* Effect.catchTag(
+      commit(operation, "StartFulfilling", Effect.as(attempt.revalidate, {})),
+      "ResourceGone",
+      owe(operation, "gone")
+    )
+  })
+
+  /** Whether the service has waited for its provider as long as it does. The state was entered when it began. */
+  const isLate = Effect.fnUntraced(function* (operation: Operation) {
+    const window = services.get(operation.serviceId)?.retryFor ?? 0
+    return (yield* Timestamp.now) >= Timestamp.add(operation.updatedAt, window)
+  })
+
+  const fulfil = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
+    yield* reach("before_perform", operation)
+    const attempt = yield* openAttempt(operation)
+    const performed = yield* Effect.result(whileLeased(operation)(attempt.perform))
+    yield* reach("after_perform", operation)
+    if (Result.isFailure(performed)) {
+      const error = performed.failure
+      if (error.reason === "Rejected") return yield* owe(operation, "rejected")(error)
+      return (yield* isLate(operation)) ? yield* owe(operation, "late")(error) : yield* delayed(operation, error)
+    }
+    const answer = Effect.map(performed.success, (fulfilment) => ({
+      answer: Answers.store(fulfilment, {
+        operationId: operation.operationId,
+        requestId: operation.requestId,
+        guide: serviceEntry(operation.serviceId).guide
+      })
+    }))
+    return yield* commit(operation, "Fulfil", answer).pipe(
+      Effect.tap((fulfilled) => reach("fulfilled", fulfilled)),
+      Effect.catchTag("ResourceGone", owe(operation, "gone"))
+    )
+  })
+
+  return { start, fulfil }
+})

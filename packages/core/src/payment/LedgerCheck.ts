@@ -1,0 +1,186 @@
+import { Context, Effect, Layer } from "effect"
+import type { ProviderError } from "../kernel/ProviderError.ts"
+import { Transactor } from "../kernel/Transactor.ts"
+import { accountOf, type LedgerAccount } from "./Ledger.ts"
+import type { Operation } from "./Operation.ts"
+import { OperationStore } from "./OperationStore.ts"
+import { type ChainTransfer, PaymentRail, type Token } from "./PaymentRail.ts"
+
+/** The ledger of one token, in its base units, and what is wrong with it. */
+export interface TokenLedger extends Token {
+  /** Everything that was ever paid: what the other four come to. */
+  readonly settled: bigint
+  readonly fulfilled: bigint
+  readonly inFlight: bigint
+  readonly refundDue: bigint
+  readonly refunded: bigint
+  /** Sentences for the operator; empty when everything adds up. */
+  readonly problems: ReadonlyArray<string>
+}
+
+/** The ledger of one token beside the chain's own log. */
+export interface ChainComparison extends Token {
+  /** What the chain shows as received and as paid back, in base units, and in how many transfers. */
+  readonly received: { readonly count: number; readonly amount: bigint }
+  readonly paidBack: { readonly count: number; readonly amount: bigint }
+  /** Money that came without an operation that knows of it: somebody's gift, or another deployment's. */
+  readonly unclaimed: ReadonlyArray<ChainTransfer>
+  /** Sentences for the operator; empty when ledger and chain agree. */
+  readonly problems: ReadonlyArray<string>
+}
+
+/** Operations read at one time. */
+const PAGE = 500
+/** Sentences that are listed of one kind; the rest is counted. */
+const PROBLEM_LIMIT = 100
+
+/**
+ * Proves that money is accounted for: that the ledger balances, that it says
+ * the same as the operations, and that the chain says the same as both.
+ */
+export class LedgerCheck extends Context.Service<
+  LedgerCheck,
+  {
+    /** The ledger of every token that anything was ever paid in, held against the operations. */
+    readonly check: Effect.Effect<ReadonlyArray<TokenLedger>>
+    /** Every paid operation held against the transfers that the chain shows. Reads all of both. */
+    readonly compareWithChain: Effect.Effect<ReadonlyArray<ChainComparison>, ProviderError>
+  }
+>()("@agentos/core/payment/LedgerCheck") {
+  static readonly layer = Layer.effect(
+    LedgerCheck,
+    Effect.gen(function* () {
+      const operations = yield* OperationStore
+      const rail = yield* PaymentRail
+      const transactor = yield* Transactor
+
+      const check = Effect.gen(function* () {
+        // In one transaction, so that a move between the two reads is not taken for an error.
+        const { balances, totals } = yield* transactor.transact(
+          Effect.all({ balances: operations.balances, totals: operations.totals })
+        )
+        return tokensOf([...balances, ...totals]).map((token) => {
+          const balanceOf = (account: LedgerAccount) =>
+            sum(balances.filter((row) => isOf(row, token) && row.account === account))
+          const expected = (account: LedgerAccount) =>
+            sum(totals.filter((row) => isOf(row, token) && accountOf(row.state) === account))
+          const settled = -balanceOf("received")
+          const parts = {
+            fulfilled: balanceOf("fulfilled"),
+            inFlight: balanceOf("inFlight"),
+            refundDue: balanceOf("refundDue"),
+            refunded: balanceOf("refunded")
+          }
+          const accounted = parts.fulfilled + parts.inFlight + parts.refundDue + parts.refunded
+          const problems = PARTS.filter((part) => parts[part] !== expected(part)).map(
+            (part) => `${part} is ${parts[part]} in the ledger, and ${expected(part)} by the operations`
+          )
+          if (settled !== accounted) problems.unshift(`settled is ${settled}, and its parts come to ${accounted}`)
+          return { ...token, settled, ...parts, problems }
+        })
+      })
+
+      const readPaid = Effect.gen(function* () {
+        const paid: Array<Operation> = []
+        for (let after: string | null = null; ;) {
+          const page: ReadonlyArray<Operation> = yield* operations.listPaid(after, PAGE)
+          paid.push(...page)
+          if (page.length < PAGE) return paid
+          after = page.at(-1)!.operationId
+        }
+      })
+
+      const readTransfers = Effect.fnUntraced(function* (token: Token, fromBlock: bigint) {
+        const transfers: Array<ChainTransfer> = []
+        for (let block: bigint | null = fromBlock; block !== null;) {
+          const page: { readonly transfers: ReadonlyArray<ChainTransfer>; readonly nextBlock: bigint | null } =
+            yield* rail.transfers(token, block)
+          transfers.push(...page.transfers)
+          block = page.nextBlock
+        }
+        return transfers
+      })
+
+      const compare = Effect.fnUntraced(function* (token: Token, paid: ReadonlyArray<Operation>) {
+        const first = paid.reduce<bigint | null>(
+          (lowest, { nonceReadAtBlock: block }) => (lowest === null || (block ?? 0n) < lowest ? (block ?? 0n) : lowest),
+          null
+        )
+        const transfers = yield* readTransfers(token, first ?? 0n)
+        return { ...token, ...compareTransfers(paid, transfers) }
+      })
+
+      return LedgerCheck.of({
+        check,
+        compareWithChain: Effect.gen(function* () {
+          const paid = yield* readPaid
+          return yield* Effect.forEach(tokensOf(paid.map(({ terms }) => terms)), (token) =>
+            compare(
+              token,
+              paid.filter(({ terms }) => isOf(terms, token))
+            )
+          )
+        })
+      })
+    })
+  )
+}
+
+const PARTS = ["fulfilled", "inFlight", "refundDue", "refunded"] as const
+
+const sum = (rows: ReadonlyArray<{ readonly amount: bigint }>): bigint =>
+  rows.reduce((total, { amount }) => total + amount, 0n)
+
+const isOf = (row: Token, token: Token): boolean => row.network === token.network && row.asset === token.asset
+
+const tokensOf = (rows: ReadonlyArray<Token>): ReadonlyArray<Token> =>
+  Array.from(new Map(rows.map(({ asset, network }) => [`${network} ${asset}`, { network, asset }])).values())
+
+/** A transfer as both sides can name it: one transaction may hold several. */
+const keyOf = (direction: string, transaction: string, wallet: string, amount: bigint): string =>
+  `${direction} ${transaction.toLowerCase()} ${wallet.toLowerCase()} ${amount}`
+
+/** Holds operations and transfers of one token against each other, each transfer being taken once. */
+export const compareTransfers = (
+  paid: ReadonlyArray<Operation>,
+  transfers: ReadonlyArray<ChainTransfer>
+): Omit<ChainComparison, keyof Token> => {
+  const open = new Map<string, Array<ChainTransfer>>()
+  for (const transfer of transfers) {
+    const key = keyOf(transfer.direction, transfer.transaction, transfer.wallet, transfer.amount)
+    open.set(key, [...(open.get(key) ?? []), transfer])
+  }
+  const missing = (direction: "received" | "refunded", transaction: string, { proof, terms }: Operation): boolean =>
+    open.get(keyOf(direction, transaction, proof.payer, terms.amount))?.shift() === undefined
+
+  const problems: Array<string> = []
+  for (const operation of paid) {
+    const { operationId, refundTransaction, state, transaction } = operation
+    if (transaction !== null && missing("received", transaction, operation)) {
+      problems.push(
+        `operation ${operationId} (${state}) counts as paid, and the chain shows no transfer in ${transaction}`
+      )
+    }
+    if (refundTransaction !== null && missing("refunded", refundTransaction, operation)) {
+      problems.push(
+        `operation ${operationId} counts as paid back, and the chain shows no transfer in ${refundTransaction}`
+      )
+    }
+  }
+  const left = [...open.values()].flat()
+  const unclaimed = left.filter(({ direction }) => direction === "received")
+  for (const { amount, transaction, wallet } of left.filter(({ direction }) => direction === "refunded")) {
+    problems.push(`${amount} went back to ${wallet} in ${transaction}, and no operation says so`)
+  }
+  const total = (direction: ChainTransfer["direction"]) => {
+    const own = transfers.filter((transfer) => transfer.direction === direction)
+    return { count: own.length, amount: sum(own) }
+  }
+  const more = problems.length - PROBLEM_LIMIT
+  return {
+    received: total("received"),
+    paidBack: total("refunded"),
+    unclaimed: unclaimed.slice(0, PROBLEM_LIMIT),
+    problems: more > 0 ? [...problems.slice(0, PROBLEM_LIMIT), `and ${more} more`] : problems
+  }
+}

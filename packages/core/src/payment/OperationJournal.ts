@@ -1,0 +1,149 @@
+import { Context, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Hex } from "effect/encoding"
+import { EventStore } from "../events/EventStore.ts"
+import { Keyring } from "../kernel/Keyring.ts"
+import type { ProviderError } from "../kernel/ProviderError.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import { Transactor } from "../kernel/Transactor.ts"
+import * as Uuid from "../kernel/Uuid.ts"
+import { TenantStore } from "../tenancy/TenantStore.ts"
+import * as Ledger from "./Ledger.ts"
+import type { Operation, OperationFailure } from "./Operation.ts"
+import { isFinal, move, type OperationMove, type OperationState, PAYMENT_STATES } from "./OperationState.ts"
+import { type Hold, type OperationChange, OperationStore } from "./OperationStore.ts"
+import { type Attempt, PaidServices } from "./PaidService.ts"
+import { OperationDelayed, PaymentPending } from "./PaymentError.ts"
+import { eventOf } from "./PaymentEvent.ts"
+
+/** For how long a worker holds an operation before it must renew; what a crash costs in waiting. */
+export const WORK_LEASE = 15 * Timestamp.SECOND
+/** How often the lease is renewed while a call outside is under way. */
+const RENEW_EVERY = Duration.seconds(5)
+
+/** When a client that must wait had better ask again, in seconds. */
+export const RETRY_SOON = 1
+export const RETRY_LATER = 5
+
+/** States in which nothing is left to do for the client: the end, or what the completion job sees to. */
+export const isAtRest = (state: OperationState): boolean =>
+  isFinal(state) || state === "refused" || state === "refund_due"
+
+/** Who has an operation that has just come to a state. */
+const holdOf = (state: OperationState): Hold => {
+  if (isFinal(state)) return { by: "nobody" }
+  return isAtRest(state) ? { by: "job", millis: 0 } : { by: "worker", millis: WORK_LEASE }
+}
+
+/** The operation is another worker's now, or what it waits for is not known yet. */
+export const pending = (operation: Operation, retryAfterSeconds: number): PaymentPending =>
+  new PaymentPending({
+    operationId: operation.operationId,
+    paymentState: PAYMENT_STATES[operation.state],
+    retryAfterSeconds
+  })
+
+/** Somebody outside is unwell, and the operation waits for that. */
+export const delayed = (operation: Operation, error: ProviderError): OperationDelayed =>
+  new OperationDelayed({
+    operationId: operation.operationId,
+    paymentState: PAYMENT_STATES[operation.state],
+    message: error.message,
+    retryAfterSeconds: RETRY_LATER
+  })
+
+/**
+ * Writes down the moves of operations, each in one transaction with everything
+ * that belongs to it: the ledger's entries, the event, and what the caller adds.
+ */
+export class OperationJournal extends Context.Service<
+  OperationJournal,
+  {
+    /** Commits a move. Fails with `PaymentPending` when another worker has the operation: nothing is written then. */
+    readonly commit: <E>(
+      operation: Operation,
+      by: OperationMove,
+      change: Effect.Effect<OperationChange, E>
+    ) => Effect.Effect<Operation, E | PaymentPending>
+    /** Commits an end in which the goods are not given, and gives up what was reserved. */
+    readonly giveUp: (
+      operation: Operation,
+      by: "ProveUnpaid" | "OweRefund",
+      change: { readonly failure: OperationFailure; readonly transaction?: string }
+    ) => Effect.Effect<Operation, PaymentPending>
+    /** The operation in the hands of its service. */
+    readonly openAttempt: (operation: Operation) => Effect.Effect<Attempt>
+    /** Renews the lease while a call outside takes its time, so that nobody else begins the same. */
+    readonly whileLeased: (operation: Operation) => <A, E>(outside: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  }
+>()("@agentos/core/payment/OperationJournal") {
+  static readonly layer = Layer.effect(
+    OperationJournal,
+    Effect.gen(function* () {
+      const operations = yield* OperationStore
+      const tenants = yield* TenantStore
+      const transactor = yield* Transactor
+      const events = yield* EventStore
+      const services = yield* PaidServices
+      const keyring = yield* Keyring
+
+      const openAttempt = Effect.fnUntraced(function* (operation: Operation) {
+        const service = services.get(operation.serviceId)
+        const tenant = yield* tenants.find(operation.tenantId)
+        if (service === undefined || Option.isNone(tenant)) {
+          return yield* Effect.die(new Error(`operation ${operation.operationId} has no service or no tenant here`))
+        }
+        const { createdAt, operationId } = operation
+        return yield* service.attempt({ operationId, createdAt, tenant: tenant.value }, operation)
+      })
+
+      const commit = <E>(operation: Operation, by: OperationMove, change: Effect.Effect<OperationChange, E>) =>
+        transactor.transact(
+          Effect.gen(function* () {
+            const to = move(operation.state, by)
+            if (to === undefined) return yield* Effect.die(new Error(`${by} is no move from ${operation.state}`))
+            yield* tenants.lock([operation.tenantId])
+            const moved = yield* operations.advance({
+              operationId: operation.operationId,
+              fence: operation.fence,
+              from: operation.state,
+              to,
+              change: yield* change,
+              hold: holdOf(to)
+            })
+            if (Option.isNone(moved)) return yield* pending(operation, RETRY_SOON)
+            yield* operations.post(Ledger.entriesOf(operation, operation.state, to))
+            const event = eventOf(moved.value)
+            if (event !== undefined) yield* events.append([event])
+            return moved.value
+          })
+        )
+
+      /** Derived, so that a deployment whose tables were restored pays back under the same nonce, and so only once. */
+      const refundNonce = (operationId: string): string =>
+        `0x${Hex.encode(keyring.mac(keyring.activeKeyId, "refund-nonce", Uuid.toBytes(operationId))!)}`
+
+      return OperationJournal.of({
+        commit,
+        giveUp: (operation, by, change) =>
+          Effect.flatMap(openAttempt(operation), ({ abandon }) =>
+            commit(
+              operation,
+              by,
+              Effect.as(
+                abandon,
+                by === "OweRefund" ? { ...change, refundNonce: refundNonce(operation.operationId) } : change
+              )
+            )
+          ),
+        openAttempt,
+        whileLeased: (operation) => (outside) =>
+          Effect.raceFirst(
+            outside,
+            operations
+              .hold(operation.operationId, operation.fence, { by: "worker", millis: WORK_LEASE })
+              .pipe(Effect.delay(RENEW_EVERY), Effect.repeat(Schedule.forever), Effect.andThen(Effect.never))
+          )
+      })
+    })
+  )
+}

@@ -1,0 +1,40 @@
+import { Effect } from "effect"
+import type { Operation } from "./Operation.ts"
+import { delayed, OperationJournal, pending, RETRY_LATER } from "./OperationJournal.ts"
+import { OperationSteps } from "./OperationStep.ts"
+import type { OperationError } from "./PaymentError.ts"
+import { PaymentRail } from "./PaymentRail.ts"
+
+/** The step by which owed money goes back. */
+export interface Refunding {
+  /** From `refund_due`: carries the refund on, and commits `refunded` once the chain shows it. */
+  readonly payBack: (operation: Operation) => Effect.Effect<Operation, OperationError>
+}
+
+export const make: Effect.Effect<Refunding, never, PaymentRail | OperationJournal> = Effect.gen(function* () {
+  const rail = yield* PaymentRail
+  const { commit, whileLeased } = yield* OperationJournal
+  const reach = yield* OperationSteps
+
+  const payBack = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
+    const { nonceReadAtBlock, proof, refundNonce, terms, transaction } = operation
+    if (refundNonce === null || transaction === null) {
+      return yield* Effect.die(new Error(`operation ${operation.operationId} is owed back without its payment`))
+    }
+    yield* reach("before_refund", operation)
+    const progress = yield* rail
+      .refund({ terms, payer: proof.payer, transaction, afterBlock: nonceReadAtBlock ?? 0n, nonce: refundNonce })
+      .pipe(
+        whileLeased(operation),
+        Effect.mapError((error) => delayed(operation, error))
+      )
+    if (progress._tag === "Pending") return yield* pending(operation, RETRY_LATER)
+    yield* reach("after_refund", operation)
+    return yield* Effect.tap(
+      commit(operation, "ProveRefunded", Effect.succeed({ refundTransaction: progress.transaction })),
+      (refunded) => reach("refunded", refunded)
+    )
+  })
+
+  return { payBack }
+})

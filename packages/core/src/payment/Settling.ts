@@ -1,0 +1,143 @@
+import { Duration, Effect, Option, Schedule } from "effect"
+import type { Operation, OperationFailure, OperationFailureKind } from "./Operation.ts"
+import { delayed, OperationJournal, pending, RETRY_LATER, RETRY_SOON } from "./OperationJournal.ts"
+import { OperationSteps } from "./OperationStep.ts"
+import type { OperationError } from "./PaymentError.ts"
+import { PaymentRail, type SettleAnswer, type Settlement } from "./PaymentRail.ts"
+
+/** How long the chain is asked, after a settlement, before the client is told to come back. */
+const CONFIRM_WITHIN = { accepted: Duration.seconds(10), unknown: Duration.seconds(3) }
+
+/** A facilitator that takes longer than this over its answer is not waited for alone: the chain may know by then. */
+const WATCH_AFTER = Duration.seconds(3)
+const WATCH_EVERY = Duration.seconds(1)
+
+const confirming = (within: Duration.Duration) =>
+  Schedule.exponential("50 millis", 1.5).pipe(Schedule.upTo({ duration: within }))
+
+/** Why an operation ends without its goods, as it is stored. */
+export const failureOf = (kind: OperationFailureKind, message: string): { readonly failure: OperationFailure } => ({
+  failure: { kind, message }
+})
+
+type Step = (operation: Operation) => Effect.Effect<Operation, OperationError>
+
+/** The steps by which an operation finds out whether it is paid. */
+export interface Settling {
+  /** From `claimed`: reads the nonce, commits `settling`, submits the authorization. */
+  readonly begin: Step
+  /** From `settling`: asks the chain, and submits again only what is unused and can still be used. */
+  readonly settleOn: Step
+  /**
+   * From `refused`: a facilitator that says no ends nothing, since whoever holds the authorization can submit it.
+   * It is unpaid once the chain can't take it any more; a transfer that shows up is owed back.
+   */
+  readonly watchRefused: Step
+}
+
+export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal> = Effect.gen(function* () {
+  const rail = yield* PaymentRail
+  const { commit, giveUp, whileLeased } = yield* OperationJournal
+  const reach = yield* OperationSteps
+
+  const findSettlement = (operation: Operation, transaction?: string) =>
+    rail.findSettlement(operation.proof, operation.terms, operation.nonceReadAtBlock ?? 0n, transaction)
+
+  const begin = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
+    yield* reach("claimed", operation)
+    const reading = yield* Effect.mapError(whileLeased(operation)(rail.readNonce(operation.proof)), (error) =>
+      delayed(operation, error)
+    )
+    if (reading.used) {
+      const why = "This authorization had been used before; it buys nothing here."
+      return yield* giveUp(operation, "ProveUnpaid", failureOf("used_before", why))
+    }
+    return yield* Effect.flatMap(
+      commit(operation, "StartSettling", Effect.succeed({ nonceReadAtBlock: reading.block })),
+      submit
+    )
+  })
+
+  /** What a slow facilitator will have to say, as soon as the chain shows it. */
+  const watchChain = (operation: Operation): Effect.Effect<SettleAnswer> =>
+    findSettlement(operation).pipe(
+      Effect.filterOrFail((found) => found._tag === "Paid"),
+      Effect.retry(Schedule.spaced(WATCH_EVERY)),
+      Effect.map(({ transaction }): SettleAnswer => ({ _tag: "Accepted", transaction })),
+      Effect.orDie,
+      Effect.delay(WATCH_AFTER)
+    )
+
+  const submit = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
+    yield* reach("before_settle", operation)
+    const answer = yield* whileLeased(operation)(
+      Effect.raceFirst(rail.settle(operation.proof, operation.terms), watchChain(operation))
+    )
+    yield* reach("after_settle", operation)
+    if (answer._tag === "Refused") {
+      const settlement = yield* Effect.option(whileLeased(operation)(findSettlement(operation)))
+      return Option.isSome(settlement) && settlement.value._tag === "Paid"
+        ? yield* conclude(operation, settlement.value)
+        : yield* commit(operation, "NoteRefusal", Effect.succeed(failureOf("refused", answer.message)))
+    }
+    const transaction = answer._tag === "Accepted" ? answer.transaction : undefined
+    const settlement = yield* findSettlement(operation, transaction).pipe(
+      Effect.filterOrFail((found) => found._tag === "Paid" || found._tag === "UsedOtherwise"),
+      Effect.retry(confirming(answer._tag === "Accepted" ? CONFIRM_WITHIN.accepted : CONFIRM_WITHIN.unknown)),
+      whileLeased(operation),
+      Effect.mapError(() => pending(operation, RETRY_SOON))
+    )
+    return yield* conclude(operation, settlement)
+  })
+
+  const conclude = (operation: Operation, settlement: Settlement): Effect.Effect<Operation, OperationError> => {
+    switch (settlement._tag) {
+      case "Paid":
+        return Effect.tap(
+          commit(operation, "ProveSettled", Effect.succeed({ transaction: settlement.transaction })),
+          (settled) => reach("settled", settled)
+        )
+      case "UsedOtherwise":
+        return giveUp(operation, "ProveUnpaid", failureOf("used_otherwise", settlement.message))
+      case "Unused":
+        return settlement.expired
+          ? giveUp(operation, "ProveUnpaid", failureOf("expired", "The authorization ran out before it was used."))
+          : Effect.fail(pending(operation, RETRY_SOON))
+      case "Unsettled":
+        return Effect.fail(pending(operation, RETRY_SOON))
+    }
+  }
+
+  const settleOn = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
+    const settlement = yield* Effect.mapError(whileLeased(operation)(findSettlement(operation)), () =>
+      pending(operation, RETRY_LATER)
+    )
+    return settlement._tag === "Unused" && !settlement.expired
+      ? yield* submit(operation)
+      : yield* conclude(operation, settlement)
+  })
+
+  const watchRefused = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
+    const settlement = yield* Effect.mapError(whileLeased(operation)(findSettlement(operation)), (error) =>
+      delayed(operation, error)
+    )
+    const why = operation.failure ?? failureOf("refused", "The facilitator refused the payment.").failure
+    switch (settlement._tag) {
+      case "Paid":
+        return yield* Effect.tap(
+          giveUp(operation, "OweRefund", { failure: why, transaction: settlement.transaction }),
+          (owed) => reach("refund_owed", owed)
+        )
+      case "UsedOtherwise":
+        return yield* giveUp(operation, "ProveUnpaid", { failure: why })
+      case "Unused":
+        return settlement.expired
+          ? yield* giveUp(operation, "ProveUnpaid", { failure: why })
+          : yield* pending(operation, RETRY_LATER)
+      case "Unsettled":
+        return yield* pending(operation, RETRY_LATER)
+    }
+  })
+
+  return { begin, settleOn, watchRefused }
+})

@@ -1,0 +1,64 @@
+import { OperationCompletion, PaymentRail } from "@agentos/core"
+import { Cause, Effect, Exit, Layer, Logger, Option } from "effect"
+import { mailIntake } from "./config/MailLayer.ts"
+import * as ServerConfig from "./config/ServerConfig.ts"
+import { coreLayer, settingsLayer } from "./config/ServerLayer.ts"
+import * as Server from "./Server.ts"
+
+/** Says, once, on which networks a debt to a customer can only be written down. */
+const warnOfMissingWallets = (networks: ServerConfig.ServerConfig["networks"]) =>
+  Effect.gen(function* () {
+    const rail = yield* PaymentRail
+    const without = networks.filter((network) => !rail.canRefund(network)).map(({ network }) => network)
+    if (without.length === 0) return
+    yield* Effect.logWarning(
+      `No refund wallet on ${without.join(", ")}: what is owed back there is recorded as refund_due and not paid. ` +
+        `Give each network a "refund" with the private key of a wallet that holds the token.`
+    )
+  })
+
+const log = Logger.layer([Logger.withConsoleError(Logger.formatJson)])
+
+/** What went wrong in one line, or in the lines of whoever found more than one thing wrong. */
+const explain = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/**
+ * The server of production: everything comes from environment variables (see
+ * `config/ServerConfig.ts`). When it listens it prints one line of JSON that
+ * says where; its log goes to standard error. It serves until it is
+ * interrupted, and then ends gracefully. Why it failed is said before it fails.
+ */
+export const serverProgram: Effect.Effect<never, unknown> = Effect.gen(function* () {
+  const config = yield* ServerConfig.read(process.env)
+  return yield* Effect.gen(function* () {
+    yield* warnOfMissingWallets(config.networks)
+    yield* Effect.forkScoped(OperationCompletion.run)
+    const smtpPort = yield* mailIntake(config.mail)
+    const http = yield* Server.address
+    const listening = {
+      event: "listening",
+      http,
+      smtp: Option.match(smtpPort, {
+        onNone: () => null,
+        onSome: (port) => ({ host: config.mail?.listener.host, port })
+      }),
+      pid: process.pid
+    }
+    process.stdout.write(`${JSON.stringify(listening)}\n`)
+    return yield* Effect.never
+  }).pipe(
+    Effect.provide(Server.layer.pipe(Layer.provideMerge(coreLayer(config)), Layer.provide(settingsLayer(config))))
+  )
+}).pipe(
+  Effect.scoped,
+  Effect.tapCause((cause) =>
+    Cause.hasInterruptsOnly(cause)
+      ? Effect.void
+      : Effect.sync(() => process.stderr.write(`agentos: ${explain(Cause.squash(cause))}\n`))
+  ),
+  Effect.provide(log)
+)
+
+/** The exit status of the program. Being told to stop, and stopping, is no failure. */
+export const exitCode = (exit: Exit.Exit<unknown, unknown>): number =>
+  Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1
