@@ -66,3 +66,7 @@ export const authorizationKey = (request: PaymentRequest): string => {
   const { authorization } = request.paymentPayload.payload as { readonly authorization: typeof Authorization.Type }
   return `${authorization.from}:${authorization.nonce}`.toLowerCase()
 }
+
+/** The authorization's nonce, or nothing where the payload is none. */
+export const nonceOf = ({ paymentPayload }: PaymentRequest): ReadonlyArray<string> =>
+  isEip3009Payload(paymentPayload.payload) ? [paymentPayload.payload.authorization.nonce] : []

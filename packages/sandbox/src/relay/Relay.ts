@@ -1,5 +1,8 @@
 import type { AddressInfo } from "node:net"
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from "smtp-server"
+import { type FaultMode, makeFaultPlan } from "../fault/FaultPlan.ts"
+import { faultRoutes } from "../fault/FaultRoutes.ts"
+import { startJsonServer } from "../http/JsonServer.ts"
 import { MailService, Refusal, withoutCode } from "./MailService.ts"
 import { Outbox } from "./Outbox.ts"
 
@@ -12,10 +15,14 @@ export interface RelayOptions {
   readonly domain: string
   /** Where the service takes mail. */
   readonly service: { readonly host: string; readonly port: number }
+  /** Where its faults are planned over HTTP; 0 or none takes a free one. */
+  readonly faultsPort?: number
 }
 
 export interface Relay {
   readonly port: number
+  /** Of the HTTP server for its faults: `/sandbox/faults` follows. */
+  readonly faultsUrl: string
   /** Resolves within about a second. */
   readonly close: () => Promise<void>
 }
@@ -38,6 +45,17 @@ const SCRIPTED: ReadonlyMap<string, Refusal> = new Map([
 /** Mail for this domain is taken, and then the connection is cut instead of an answer. */
 const DROPPED = "drop.test"
 
+const FAULTY = ["send"] as const
+
+/** The answers to faults that keep nothing. */
+const FAULT_REPLIES: Readonly<Partial<Record<FaultMode, Refusal>>> = {
+  before: new Refusal(451, "4.3.0 sandbox fault"),
+  reject: new Refusal(550, "5.7.1 sandbox fault")
+}
+
+/** A client that has no time-out of its own is let go after this. */
+const HANG_MILLIS_MAX = 120_000
+
 /**
  * Starts the relay: an SMTP server for the service's outbound mail.
  *
@@ -46,6 +64,10 @@ const DROPPED = "drop.test"
  * recipient's at RCPT. All other mail is kept as files and goes nowhere. For
  * tests, recipients at `reject.test`, `bounce.test` and `defer.test` are refused
  * with 550 5.7.1, 550 5.1.1 and 451; after a mail to `drop.test` the connection is cut.
+ *
+ * Faults of the operation `send` are planned over HTTP, see `faultRoutes`: `before` refuses the mail with 451 at the end
+ * of DATA, `reject` with 550; `after` takes it and cuts the connection, `hang` takes it and says no more. Those that
+ * are `only` for one recipient name its address.
  *
  * A service that can't be reached is answered with 451. Rejects when the port can't be had.
  */
@@ -75,6 +97,26 @@ export const startRelay = async (options: RelayOptions): Promise<Relay> => {
     return `2.0.0 Ok: kept as ${await outbox.keep({ mailFrom, rcptTo: others }, raw)}`
   }
 
+  const faults = makeFaultPlan<(typeof FAULTY)[number]>()
+  const silences = new Set<NodeJS.Timeout>()
+
+  /** Takes a mail, or fails as the oldest fault planned for it says. */
+  const endData = async (
+    stream: SMTPServerDataStream,
+    session: SMTPServerSession
+  ): Promise<string | "cut" | "hang"> => {
+    const recipients = session.envelope.rcptTo.map(({ address }) => address)
+    const fault = faults.take("send", recipients)
+    const refusal = fault === undefined ? undefined : FAULT_REPLIES[fault]
+    if (refusal !== undefined) {
+      for await (const _ of stream) continue
+      throw refusal
+    }
+    const answer = await takeMail(stream, session)
+    if (fault === "after" || recipients.some((address) => domainOf(address) === DROPPED)) return "cut"
+    return fault === "hang" ? "hang" : answer
+  }
+
   const server = new SMTPServer({
     name: "relay.sandbox.test",
     banner: "AgentOS sandbox relay: mail to the rest of the world stays here",
@@ -89,8 +131,15 @@ export const startRelay = async (options: RelayOptions): Promise<Relay> => {
       takeRecipient(address, session).then(() => reply(), reply)
     },
     onData: (stream, session, reply) => {
-      const dropped = session.envelope.rcptTo.some(({ address }) => domainOf(address) === DROPPED)
-      takeMail(stream, session).then((answer) => (dropped ? cut(server, session) : reply(null, answer)), reply)
+      endData(stream, session).then((answer) => {
+        if (answer === "cut") return cut(server, session)
+        if (answer !== "hang") return reply(null, answer)
+        const silence = setTimeout(() => {
+          silences.delete(silence)
+          cut(server, session)
+        }, HANG_MILLIS_MAX)
+        silences.add(silence)
+      }, reply)
     }
   })
   server.on("error", (error) => console.error(`the relay: ${error.message}`))
@@ -98,11 +147,20 @@ export const startRelay = async (options: RelayOptions): Promise<Relay> => {
     server.server.once("error", reject)
     server.listen(options.port ?? 0, "127.0.0.1", resolve)
   })
+  const control = await startJsonServer({ routes: faultRoutes(faults, FAULTY), port: options.faultsPort ?? 0 }).catch(
+    (error: unknown) => close(server).then(() => Promise.reject(error))
+  )
   return {
     port: (server.server.address() as AddressInfo).port,
-    close: () => new Promise((resolve) => server.close(resolve))
+    faultsUrl: control.url,
+    close: async () => {
+      for (const silence of silences) clearTimeout(silence)
+      await Promise.all([control.close(), close(server)])
+    }
   }
 }
+
+const close = (server: SMTPServer): Promise<void> => new Promise((resolve) => server.close(resolve))
 
 const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1).toLowerCase()
 

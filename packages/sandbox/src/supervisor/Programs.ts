@@ -13,7 +13,7 @@ export const emailDomain = "sandbox.agentos.test"
 export interface RunLayout {
   readonly data: DataDirectory
   readonly host: string
-  readonly ports: Readonly<Record<"http" | "smtp" | "chain" | "facilitator" | "relay", number>>
+  readonly ports: Readonly<Record<"http" | "smtp" | "chain" | "facilitator" | "relay" | "relayFaults", number>>
   readonly chain: ChainDescription
   /** Whether nothing is deployed there yet. */
   readonly isNewChain: boolean
@@ -23,8 +23,13 @@ export interface RunLayout {
 export type ChildName = keyof SandboxProcesses
 
 const module = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
-/** The server is found by its package's name, and started as anybody would. */
-const serverModule = (): string => fileURLToPath(new URL("main.ts", import.meta.resolve("@agentos/http-server")))
+/**
+ * The server is found by its package's name, and started as anybody would. A test that wants another one around it
+ * (say, one that stops at a certain step) names its entry module's path in AGENTOS_SANDBOX_SERVER_MODULE.
+ */
+const serverModule = (): string =>
+  process.env["AGENTOS_SANDBOX_SERVER_MODULE"] ??
+  fileURLToPath(new URL("main.ts", import.meta.resolve("@agentos/http-server")))
 
 /** The processes of a run. They can be started at once, but for a new chain: each waits for those that it needs. */
 export const programs = (run: RunLayout): Readonly<Record<ChildName, ChildProgram>> => ({
@@ -52,6 +57,7 @@ export const programs = (run: RunLayout): Readonly<Record<ChildName, ChildProgra
     environment: configured("AGENTOS_SANDBOX_RELAY", {
       outboxDir: run.data.outbox,
       port: run.ports.relay,
+      faultsPort: run.ports.relayFaults,
       domain: emailDomain,
       service: { host: run.host, port: run.ports.smtp }
     }),
@@ -77,6 +83,7 @@ const configured = (name: string, configuration: object): NodeJS.ProcessEnv => (
 })
 
 export const baseUrl = (run: RunLayout): string => `http://${run.host}:${run.ports.http}`
+export const relayFaultsUrl = (run: RunLayout): string => `http://${run.host}:${run.ports.relayFaults}`
 export const facilitatorUrl = (run: RunLayout): string => `http://${run.host}:${run.ports.facilitator}`
 
 /** Short-lived memory is collected early: on one machine, 40 MB less are worth more than a little speed. */

@@ -15,6 +15,8 @@ export interface SandboxDescription {
     readonly port: number
     /** Where the service hands in mail for everybody else. */
     readonly relayPort: number
+    /** Where that relay is made to fail: `/sandbox/faults` follows, as it does on the facilitator. */
+    readonly relayFaultsUrl: string
     /** Where that mail ends: one file each. */
     readonly outboxDir: string
   }
@@ -26,6 +28,8 @@ export interface SandboxDescription {
     readonly assetVersion: string
     readonly decimals: number
     readonly payTo: `0x${string}`
+    /** Whose money goes back to customers. */
+    readonly refundWallet: `0x${string}`
   }
   readonly facilitatorUrl: string
   /** Customers with play money. */

@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { privateKeyToAddress } from "viem/accounts"
 import { describeChain, readChainDescription } from "../chain/ChainDescription.ts"
 import { createChainKeys, readChainKeys } from "../chain/ChainKeys.ts"
 import { openDataDirectory, type DataDirectory } from "./DataDirectory.ts"
@@ -8,7 +9,15 @@ import { explain, StartRefused } from "./Failure.ts"
 import { findFreePorts, isPortFree } from "./FreePort.ts"
 import { openLog } from "./LogFile.ts"
 import { isRunning } from "./ProcessTable.ts"
-import { baseUrl, type ChildName, emailDomain, facilitatorUrl, programs, type RunLayout } from "./Programs.ts"
+import {
+  baseUrl,
+  type ChildName,
+  emailDomain,
+  facilitatorUrl,
+  programs,
+  relayFaultsUrl,
+  type RunLayout
+} from "./Programs.ts"
 import { readSandboxFile, type SandboxDescription, type SandboxProcesses, writeSandboxFile } from "./SandboxFile.ts"
 import { prepareServerFiles } from "./ServerFiles.ts"
 import type { StartOptions } from "./StartOptions.ts"
@@ -78,7 +87,7 @@ const layOut = async (data: DataDirectory, httpPort: number): Promise<RunLayout>
   if (httpPort !== 0 && !(await isPortFree(httpPort))) {
     throw new StartRefused(`Port ${httpPort} is taken. Choose another with --port N; 0 takes a free one.`)
   }
-  const [http = 0, smtp = 0, chain = 0, facilitator = 0, relay = 0] = await findFreePorts(5, httpPort)
+  const [http = 0, smtp = 0, chain = 0, facilitator = 0, relay = 0, relayFaults = 0] = await findFreePorts(6, httpPort)
   const [keys, files, deployed] = await Promise.all([
     readChainKeys(data.chain).then((kept) => kept ?? createChainKeys(data.chain, walletCount)),
     prepareServerFiles(data.server, emailDomain),
@@ -87,7 +96,7 @@ const layOut = async (data: DataDirectory, httpPort: number): Promise<RunLayout>
   return {
     data,
     host,
-    ports: { http: httpPort === 0 ? http : httpPort, smtp, chain, facilitator, relay },
+    ports: { http: httpPort === 0 ? http : httpPort, smtp, chain, facilitator, relay, relayFaults },
     chain: describeChain(keys, `http://${host}:${chain}`),
     isNewChain: deployed === undefined,
     files
@@ -152,13 +161,28 @@ const startChildren = async (run: RunLayout, report: (line: string) => void, sig
 }
 
 const descriptionOf = (run: RunLayout, processes: SandboxProcesses): SandboxDescription => {
-  const { asset, assetName, assetVersion, decimals, network, payTo, rpcUrl, wallets } = run.chain
+  const { asset, assetName, assetVersion, decimals, network, payTo, refundKey, rpcUrl, wallets } = run.chain
   return {
     baseUrl: baseUrl(run),
     websocketUrl: `ws://${host}:${run.ports.http}/api/v1/events/socket`,
     emailDomain,
-    mail: { host, port: run.ports.smtp, relayPort: run.ports.relay, outboxDir: run.data.outbox },
-    chain: { rpcUrl, network, asset, assetName, assetVersion, decimals, payTo },
+    mail: {
+      host,
+      port: run.ports.smtp,
+      relayPort: run.ports.relay,
+      relayFaultsUrl: relayFaultsUrl(run),
+      outboxDir: run.data.outbox
+    },
+    chain: {
+      rpcUrl,
+      network,
+      asset,
+      assetName,
+      assetVersion,
+      decimals,
+      payTo,
+      refundWallet: privateKeyToAddress(refundKey)
+    },
     facilitatorUrl: facilitatorUrl(run),
     wallets,
     processes

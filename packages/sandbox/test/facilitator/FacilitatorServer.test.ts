@@ -281,6 +281,15 @@ describe("faults", () => {
     expect(await remote().verify(payload, requirements)).toMatchObject({ isValid: false })
   })
 
+  it("can be meant for one authorization alone", async () => {
+    const [one, other] = [await paid(), await paid()]
+    const { authorization } = one.payload.payload as { authorization: { nonce: string } }
+    await plan({ operation: "settle", mode: "reject", only: authorization.nonce })
+    expect(await remote().settle(other.payload, other.requirements)).toMatchObject({ success: true })
+    expect(await remote().settle(one.payload, one.requirements)).toMatchObject({ success: false })
+    expect(await remote().settle(one.payload, one.requirements)).toMatchObject({ success: true })
+  })
+
   it("can be listed and cleared", async () => {
     const answer = await plan({ operation: "settle", mode: "hang", times: 3 })
     const faults = [{ operation: "settle", mode: "hang", times: 3 }]

@@ -148,6 +148,62 @@ describe("the world's answers, by request", () => {
   })
 })
 
+describe("planned faults", () => {
+  const plan = (fault: object) =>
+    fetch(`${relay.faultsUrl}/sandbox/faults`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ operation: "send", ...fault })
+    })
+
+  it.each([
+    ["before", /^451 /],
+    ["reject", /^550 5\.7\.1 /]
+  ])("%s: the mail is refused at the end of DATA, and nothing is kept", async (mode, response) => {
+    await plan({ mode })
+    await expect(send(["one@else.test"])).rejects.toMatchObject({
+      command: "DATA",
+      response: expect.stringMatching(response)
+    })
+    expect(await kept()).toEqual([])
+    expect((await send(["one@else.test"])).response).toMatch(/^250/)
+  })
+
+  it("after: the mail is kept, and the connection dies without an answer", async () => {
+    await plan({ mode: "after", times: 2 })
+    await expect(send(["one@else.test"])).rejects.toMatchObject({ code: "ECONNECTION" })
+    await expect(send(["ada@agents.test"])).rejects.toMatchObject({ code: "ECONNECTION" })
+    expect(await kept()).toHaveLength(1)
+    expect(service.taken).toHaveLength(1)
+    expect((await send(["one@else.test"])).response).toMatch(/^250/)
+  })
+
+  it("hang: the mail is kept, and no answer comes until the client gives up", async () => {
+    await plan({ mode: "hang" })
+    const impatient = nodemailer.createTransport({
+      host: "127.0.0.1",
+      port: relay.port,
+      ignoreTLS: true,
+      socketTimeout: 500
+    })
+    const sent = impatient.sendMail({ envelope: { from: "news@agents.test", to: ["one@else.test"] }, raw })
+    await expect(sent).rejects.toMatchObject({ code: "ETIMEDOUT" })
+    expect(await kept()).toHaveLength(1)
+    expect((await send(["one@else.test"])).response).toMatch(/^250/)
+  })
+
+  it("can be meant for one recipient alone", async () => {
+    await plan({ mode: "reject", only: "Two@else.test" })
+    expect((await send(["one@else.test"])).response).toMatch(/^250/)
+    await expect(send(["one@else.test", "two@else.test"])).rejects.toMatchObject({ responseCode: 550 })
+  })
+
+  it("are refused when they are not the relay's", async () => {
+    expect((await plan({ operation: "settle", mode: "before" })).status).toBe(400)
+    expect(await (await fetch(`${relay.faultsUrl}/sandbox/faults`)).json()).toEqual({ faults: [] })
+  })
+})
+
 describe("the relay", () => {
   it("takes many mails at a time", async () => {
     await Promise.all(
@@ -166,6 +222,8 @@ describe("the relay", () => {
   it("says so when its port is taken", async () => {
     const options = { outboxDir, domain: "agents.test", service: { host: "127.0.0.1", port: service.port } }
     await expect(startRelay({ ...options, port: relay.port })).rejects.toThrow(/EADDRINUSE/)
+    const faultsPort = Number(new URL(relay.faultsUrl).port)
+    await expect(startRelay({ ...options, faultsPort })).rejects.toThrow(/EADDRINUSE/)
   })
 
   it("closes while a client keeps its connection open", async () => {
