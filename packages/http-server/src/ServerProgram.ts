@@ -2,8 +2,10 @@ import { OperationCompletion, PaymentRail } from "@agentos/core"
 import { Cause, Effect, Exit, Layer, Logger, Option } from "effect"
 import { mailIntake } from "./config/MailLayer.ts"
 import * as ServerConfig from "./config/ServerConfig.ts"
-import { coreLayer, settingsLayer } from "./config/ServerLayer.ts"
+import { coreLayer, type Ports, settingsLayer } from "./config/ServerLayer.ts"
 import * as Server from "./Server.ts"
+
+export type { Ports } from "./config/ServerLayer.ts"
 
 /** Says, once, on which networks a debt to a customer can only be written down. */
 const warnOfMissingWallets = (networks: ServerConfig.ServerConfig["networks"]) =>
@@ -28,36 +30,42 @@ const explain = (error: unknown): string => (error instanceof Error ? error.mess
  * says where; its log goes to standard error. It serves until it is
  * interrupted, and then ends gracefully. Why it failed is said before it fails.
  */
-export const serverProgram: Effect.Effect<never, unknown> = Effect.gen(function* () {
-  const config = yield* ServerConfig.read(process.env)
-  return yield* Effect.gen(function* () {
-    yield* warnOfMissingWallets(config.networks)
-    yield* Effect.forkScoped(OperationCompletion.run)
-    const smtpPort = yield* mailIntake(config.mail)
-    const http = yield* Server.address
-    const listening = {
-      event: "listening",
-      http,
-      smtp: Option.match(smtpPort, {
-        onNone: () => null,
-        onSome: (port) => ({ host: config.mail?.listener.host, port })
-      }),
-      pid: process.pid
-    }
-    process.stdout.write(`${JSON.stringify(listening)}\n`)
-    return yield* Effect.never
+export const serverProgram: Effect.Effect<never, unknown> = Effect.suspend(() => serverProgramAround((ports) => ports))
+
+/** The same on ports that `around` changes: for a test that shows what becomes of a port that breaks its promise. */
+export const serverProgramAround = (around: (ports: Ports) => Ports): Effect.Effect<never, unknown> =>
+  Effect.gen(function* () {
+    const config = yield* ServerConfig.read(process.env)
+    return yield* Effect.gen(function* () {
+      yield* warnOfMissingWallets(config.networks)
+      yield* Effect.forkScoped(OperationCompletion.run)
+      const smtpPort = yield* mailIntake(config.mail)
+      const http = yield* Server.address
+      const listening = {
+        event: "listening",
+        http,
+        smtp: Option.match(smtpPort, {
+          onNone: () => null,
+          onSome: (port) => ({ host: config.mail?.listener.host, port })
+        }),
+        pid: process.pid
+      }
+      process.stdout.write(`${JSON.stringify(listening)}\n`)
+      return yield* Effect.never
+    }).pipe(
+      Effect.provide(
+        Server.layer.pipe(Layer.provideMerge(coreLayer(config, around)), Layer.provide(settingsLayer(config)))
+      )
+    )
   }).pipe(
-    Effect.provide(Server.layer.pipe(Layer.provideMerge(coreLayer(config)), Layer.provide(settingsLayer(config))))
+    Effect.scoped,
+    Effect.tapCause((cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.void
+        : Effect.sync(() => process.stderr.write(`agentos: ${explain(Cause.squash(cause))}\n`))
+    ),
+    Effect.provide(log)
   )
-}).pipe(
-  Effect.scoped,
-  Effect.tapCause((cause) =>
-    Cause.hasInterruptsOnly(cause)
-      ? Effect.void
-      : Effect.sync(() => process.stderr.write(`agentos: ${explain(Cause.squash(cause))}\n`))
-  ),
-  Effect.provide(log)
-)
 
 /** The exit status of the program. Being told to stop, and stopping, is no failure. */
 export const exitCode = (exit: Exit.Exit<unknown, unknown>): number =>

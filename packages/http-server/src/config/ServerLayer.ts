@@ -10,19 +10,22 @@ import { storageLayer } from "./StorageLayer.ts"
 /** Requests under way get this long to finish; with what else stopping takes it stays under ten seconds. */
 const DRAIN_TIMEOUT = Duration.seconds(8)
 
-/** The services of the core on the adapters that the configuration names. */
-export const coreLayer = (config: ServerConfig) =>
-  Core.layer.pipe(
-    Layer.provideMerge(
-      Layer.mergeAll(
-        storageLayer(config),
-        KeyringNode.layer(config.keys),
-        RealtimeTokensJose.layer(config.keys, { issuer: config.publicUrl }),
-        PaymentRailX402.layer({ networks: config.networks }),
-        mailPorts(config.mail)
-      )
-    )
+/** What the core needs from outside, as the configuration names it. */
+const portsLayer = (config: ServerConfig) =>
+  Layer.mergeAll(
+    storageLayer(config),
+    KeyringNode.layer(config.keys),
+    RealtimeTokensJose.layer(config.keys, { issuer: config.publicUrl }),
+    PaymentRailX402.layer({ networks: config.networks }),
+    mailPorts(config.mail)
   )
+
+/** The ports of a server. */
+export type Ports = ReturnType<typeof portsLayer>
+
+/** The services of the core on the adapters that the configuration names, or on what `around` makes of them. */
+export const coreLayer = (config: ServerConfig, around: (ports: Ports) => Ports) =>
+  Core.layer.pipe(Layer.provideMerge(around(portsLayer(config))))
 
 /** What the HTTP server is told about itself. */
 export const settingsLayer = (config: ServerConfig) =>

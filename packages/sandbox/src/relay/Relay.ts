@@ -104,7 +104,7 @@ export const startRelay = async (options: RelayOptions): Promise<Relay> => {
   const endData = async (
     stream: SMTPServerDataStream,
     session: SMTPServerSession
-  ): Promise<string | "cut" | "hang"> => {
+  ): Promise<{ readonly reply: string } | "cut" | "hang"> => {
     const recipients = session.envelope.rcptTo.map(({ address }) => address)
     const fault = faults.take("send", recipients)
     const refusal = fault === undefined ? undefined : FAULT_REPLIES[fault]
@@ -114,7 +114,7 @@ export const startRelay = async (options: RelayOptions): Promise<Relay> => {
     }
     const answer = await takeMail(stream, session)
     if (fault === "after" || recipients.some((address) => domainOf(address) === DROPPED)) return "cut"
-    return fault === "hang" ? "hang" : answer
+    return fault === "hang" ? "hang" : { reply: answer }
   }
 
   const server = new SMTPServer({
@@ -133,7 +133,7 @@ export const startRelay = async (options: RelayOptions): Promise<Relay> => {
     onData: (stream, session, reply) => {
       endData(stream, session).then((answer) => {
         if (answer === "cut") return cut(server, session)
-        if (answer !== "hang") return reply(null, answer)
+        if (answer !== "hang") return reply(null, answer.reply)
         const silence = setTimeout(() => {
           silences.delete(silence)
           cut(server, session)
