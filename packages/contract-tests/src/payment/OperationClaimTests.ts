@@ -24,7 +24,7 @@ const keysOf = ({ endpoint, idempotencyKey, proof }: Operation) => ({
 /** What is promised of `claim`, `find` and `findByKeys`. */
 export const operationClaimTests: ContractTests<OperationStore> = (it) => {
   describe("claim", () => {
-    it.effect("stores the operation as it is, with a lease to its maker and fence 1", () =>
+    it.effect("stores the operation as it is, with a lease to its maker, due when that is over, and fence 1", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
@@ -32,10 +32,10 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
         const before = yield* clock.now
         assert.isTrue(yield* store.claim(operation, Sample.LEASE))
         const after = yield* clock.now
-        const { leasedUntil, ...stored } = yield* Sample.found(operation.operationId)
-        const { leasedUntil: _, ...expected } = operation
-        assert.deepStrictEqual(stored, { ...expected, fence: 1 })
-        assert.isTrue(before + Sample.LEASE <= leasedUntil! && leasedUntil! <= after + Sample.LEASE, "leasedUntil")
+        const stored = yield* Sample.found(operation.operationId)
+        assert.deepStrictEqual(Sample.lasting(stored), Sample.lasting(operation))
+        assert.strictEqual(stored.fence, 1)
+        Sample.assertLeased(stored, before, after)
         assert.deepStrictEqual(yield* store.takeOver(operation.operationId, Sample.LEASE), Option.none())
       })
     )
@@ -68,12 +68,12 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
           }
           assert.isTrue(yield* store.claim(operation, Sample.LEASE))
           const claimed = yield* Sample.found(operation.operationId)
-          const { leasedUntil } = claimed
-          assert.deepStrictEqual(claimed, { ...operation, leasedUntil })
+          assert.deepStrictEqual(Sample.lasting(claimed), Sample.lasting(operation))
 
           const change: OperationChange = {
             nonceReadAtBlock: 2n ** 63n - 1n,
             transaction: text,
+            refundNonce: text,
             refundTransaction: text,
             failure: { kind: "late", message: text },
             answer: {
@@ -83,8 +83,8 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
             }
           }
           const { fence, operationId } = claimed
-          const move = { operationId, fence, from: "claimed", to: "settling", leaseMillis: 0 } as const
-          yield* store.advance({ ...move, change })
+          const move = { operationId, fence, from: "claimed", to: "settling" } as const
+          yield* store.advance({ ...move, change, hold: { by: "job", millis: 0 } })
           assert.deepInclude(yield* Sample.found(operationId), change)
         }
       })
@@ -206,7 +206,7 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
         const tenant = yield* Fresh.tenant
         const operation = yield* Sample.operation(tenant)
         assert.isTrue(yield* store.claim(operation, Sample.LEASE))
-        yield* Sample.moved(yield* Sample.found(operation.operationId), "unpaid", 0)
+        yield* Sample.moved(yield* Sample.found(operation.operationId), "unpaid")
         yield* clock.advance(90 * 24 * 3_600_000)
         const { endpoint, idempotencyKey, proof } = operation
         assert.isFalse(yield* store.claim(yield* Sample.operation(tenant, { proof }), Sample.LEASE))

@@ -8,9 +8,10 @@ import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./OperationSample.ts"
 
 const { LEASE } = Sample
+const WORKER = { by: "worker", millis: LEASE } as const
 
 const settle = ({ fence, operationId }: Operation) =>
-  ({ operationId, fence, from: "claimed", to: "settling", change: {}, leaseMillis: LEASE }) as const
+  ({ operationId, fence, from: "claimed", to: "settling", change: {}, hold: WORKER }) as const
 
 /** What holds when two transactions on one operation overlap. */
 export const operationOverlapTests: ContractTests<OperationStore> = (it, capabilities) => {
@@ -87,7 +88,7 @@ export const operationOverlapTests: ContractTests<OperationStore> = (it, capabil
         })
         assert.isTrue(Option.isSome(taken))
         assert.deepStrictEqual(late, Option.none())
-        assert.isFalse(yield* store.renew(operation.operationId, operation.fence, LEASE))
+        assert.isFalse(yield* store.hold(operation.operationId, operation.fence, WORKER))
       })
     )
 
@@ -95,12 +96,12 @@ export const operationOverlapTests: ContractTests<OperationStore> = (it, capabil
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
-        for (const goOn of ["advance", "renew"] as const) {
+        for (const goOn of ["advance", "hold"] as const) {
           const operation = yield* Sample.claimed()
           const { fence, operationId } = operation
           yield* clock.advance(LEASE)
           const working: Effect.Effect<unknown> =
-            goOn === "advance" ? store.advance(settle(operation)) : store.renew(operationId, fence, LEASE)
+            goOn === "advance" ? store.advance(settle(operation)) : store.hold(operationId, fence, WORKER)
           const [, taken] = yield* overlapping(capabilities, {
             first: working,
             second: store.takeOver(operationId, LEASE),

@@ -1,6 +1,15 @@
-import { type Operation, OperationStore, type OperationState, type PaymentProof, type Tenant } from "@agentos/core"
+import {
+  type Hold,
+  isFinal,
+  type Operation,
+  OperationStore,
+  type OperationState,
+  type PaymentProof,
+  type Tenant,
+  Timestamp
+} from "@agentos/core"
 import { assert } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Array, Effect, Option } from "effect"
 import * as Fresh from "../Fresh.ts"
 import { StoreClock } from "../StoreClock.ts"
 
@@ -70,11 +79,13 @@ export const operation = Effect.fnUntraced(function* (tenant: Tenant, parts?: Pa
     state: "claimed",
     nonceReadAtBlock: null,
     transaction: null,
+    refundNonce: null,
     refundTransaction: null,
     failure: null,
     answer: null,
     fence: 1,
     leasedUntil: null,
+    dueAt: null,
     createdAt: now,
     updatedAt: now,
     ...parts
@@ -97,10 +108,50 @@ export const found = Effect.fnUntraced(function* (operationId: string) {
   return Option.isSome(stored) ? stored.value : assert.fail("expected the operation to be stored")
 })
 
+/** By whom an operation is held that has come to a state, where the test does not say. */
+const holdOf = (state: OperationState): Hold => (isFinal(state) ? { by: "nobody" } : { by: "worker", millis: LEASE })
+
 /** Moves the operation under its own fence, and fails when that is refused. */
-export const moved = Effect.fnUntraced(function* (from: Operation, to: OperationState, leaseMillis = LEASE) {
+export const moved = Effect.fnUntraced(function* (from: Operation, to: OperationState, hold = holdOf(to)) {
   const store = yield* OperationStore
   const { fence, operationId, state } = from
-  const answer = yield* store.advance({ operationId, fence, from: state, to, change: {}, leaseMillis })
+  const answer = yield* store.advance({ operationId, fence, from: state, to, change: {}, hold })
   return Option.isSome(answer) ? answer.value : assert.fail(`expected the move from ${state} to ${to} to be made`)
+})
+
+/** Everything of an operation but what a taking of its work writes: its fence, and who has it next. */
+export const lasting = ({ dueAt: _, fence: __, leasedUntil: ___, ...rest }: Operation) => rest
+
+/** Fails unless a worker's lease ends, and the operation is due, `LEASE` after a moment between `before` and `after`. */
+export const assertLeased = ({ dueAt, leasedUntil }: Operation, before: number, after: number) => {
+  assert.isTrue(leasedUntil !== null && before + LEASE <= leasedUntil && leasedUntil <= after + LEASE, "leasedUntil")
+  assert.strictEqual(dueAt, leasedUntil)
+}
+
+/**
+ * The store, with nothing in the queue of the completion job, which is one for all: what other tests
+ * have left there is leased for longer than any test looks ahead.
+ */
+export const emptiedQueue = Effect.gen(function* () {
+  const store = yield* OperationStore
+  const clock = yield* StoreClock
+  yield* clock.advance(90 * Timestamp.DAY)
+  for (const _ of Array.range(1, 20)) {
+    if ((yield* store.takeDue(1_000, 500_000 * Timestamp.DAY)).length === 0) return store
+  }
+  return assert.fail("the queue does not become empty")
+})
+
+/** A way from `claimed` to each state that is final. */
+export const FINAL_PATHS: ReadonlyArray<ReadonlyArray<OperationState>> = [
+  ["settling", "settled", "fulfilling", "fulfilled"],
+  ["settling", "refused", "unpaid"],
+  ["settling", "refused", "refund_due", "refunded"]
+]
+
+/** Moves the operation from state to state, by the worker that has it. */
+export const movedAlong = Effect.fnUntraced(function* (from: Operation, path: ReadonlyArray<OperationState>) {
+  let operation = from
+  for (const to of path) operation = yield* moved(operation, to)
+  return operation
 })

@@ -3,6 +3,8 @@ import { defineContract } from "../Contract.ts"
 import { ledgerTests } from "./LedgerTests.ts"
 import { operationClaimTests } from "./OperationClaimTests.ts"
 import { operationOverlapTests } from "./OperationOverlapTests.ts"
+import { operationQueueTests } from "./OperationQueueTests.ts"
+import { operationTotalsTests } from "./OperationTotalsTests.ts"
 import { operationWorkTests } from "./OperationWorkTests.ts"
 
 /** What every `OperationStore` does. */
@@ -10,5 +12,7 @@ export const OperationStoreContract = defineContract<OperationStore>("OperationS
   operationClaimTests(it, capabilities)
   operationWorkTests(it, capabilities)
   operationOverlapTests(it, capabilities)
+  operationQueueTests(it, capabilities)
   ledgerTests(it, capabilities)
+  operationTotalsTests(it, capabilities)
 })

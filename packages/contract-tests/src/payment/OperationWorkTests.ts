@@ -3,25 +3,20 @@ import { assert, describe } from "@effect/vitest"
 import { Array, Effect, Option } from "effect"
 import type { ContractTests } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
+import { refused } from "../Refused.ts"
 import { rolledBack } from "../RolledBack.ts"
 import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./OperationSample.ts"
 
-const { LEASE } = Sample
+const { assertLeased, lasting, LEASE } = Sample
+const WORKER = { by: "worker", millis: LEASE } as const
+const NOBODY = { by: "nobody" } as const
+const job = (millis: number) => ({ by: "job", millis }) as const
 
-/** Everything of an operation but what a taking of its work writes: fence and lease. */
-const lasting = ({ fence: _, leasedUntil: __, ...rest }: Operation) => rest
-
-/** Fails unless the lease ends `LEASE` after a moment between `before` and `after`. */
-const assertLeased = (operation: Operation, before: number, after: number) => {
-  const { leasedUntil } = operation
-  assert.isTrue(leasedUntil !== null && before + LEASE <= leasedUntil && leasedUntil <= after + LEASE, "leasedUntil")
-}
-
-/** What is promised of `advance`, `takeOver` and `renew`. */
+/** What is promised of `advance`, `takeOver` and `hold`. */
 export const operationWorkTests: ContractTests<OperationStore> = (it) => {
   describe("advance", () => {
-    it.effect("moves the operation, renews the lease, and answers it as it is stored", () =>
+    it.effect("moves the operation, renews the worker's lease, and answers it as it is stored", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
@@ -57,13 +52,14 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
           { transaction: `0x${"ab".repeat(32)}` },
           { failure: { kind: "rejected", message: 'it\'s "over" \\ 100%' } },
           { answer },
+          { refundNonce: `0x${"cd".repeat(32)}` },
           { refundTransaction: "0xff", failure: null },
           { answer: { created: false, body: "", slots: [] }, nonceReadAtBlock: 0n, transaction: null },
-          { nonceReadAtBlock: null, answer: null }
+          { nonceReadAtBlock: null, refundNonce: null, answer: null }
         ]
         for (const change of changes) {
           const { fence, operationId, state: from } = operation
-          const moved = yield* store.advance({ operationId, fence, from, to: from, change, leaseMillis: LEASE })
+          const moved = yield* store.advance({ operationId, fence, from, to: from, change, hold: WORKER })
           const expected = { ...operation, ...change }
           operation = yield* Sample.found(operationId)
           const { updatedAt } = operation
@@ -78,25 +74,49 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
         const store = yield* OperationStore
         const operation = yield* Sample.moved(yield* Sample.claimed(), "settling")
         const { fence, operationId } = operation
-        const move = { operationId, to: "settled", change: { transaction: "0x1" }, leaseMillis: 0 } as const
-        const refused = [
+        const move = { operationId, to: "settled", change: { transaction: "0x1" }, hold: job(0) } as const
+        const moves = [
           { ...move, fence, from: "claimed" },
           { ...move, fence, from: "settled" },
           { ...move, fence: fence + 1, from: "settling" },
           { ...move, fence: fence - 1, from: "settling" },
           { ...move, operationId: yield* Fresh.id, fence, from: "settling" }
         ] as const
-        for (const each of refused) assert.deepStrictEqual(yield* store.advance(each), Option.none())
+        for (const each of moves) assert.deepStrictEqual(yield* store.advance(each), Option.none())
         assert.deepStrictEqual(yield* Sample.found(operationId), operation)
       })
     )
 
-    it.effect("gives the lease up when it is to last for 0", () =>
+    it.effect("leaves it to the job, due when it says, and to whoever asks for it by id before", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
-        const operation = yield* Sample.moved(yield* Sample.claimed(), "settling", 0)
+        const clock = yield* StoreClock
+        const before = yield* clock.now
+        const operation = yield* Sample.moved(yield* Sample.claimed(), "settling", job(LEASE))
+        const after = yield* clock.now
         assert.isNull(operation.leasedUntil)
+        assert.isTrue(before + LEASE <= operation.dueAt! && operation.dueAt! <= after + LEASE, "dueAt")
+        assert.deepStrictEqual(yield* Sample.found(operation.operationId), operation)
         assert.isTrue(Option.isSome(yield* store.takeOver(operation.operationId, LEASE)))
+      })
+    )
+
+    it.effect("leaves it to nobody once it is final", () =>
+      Effect.gen(function* () {
+        const operation = yield* Sample.moved(yield* Sample.claimed(), "unpaid", NOBODY)
+        assert.isNull(operation.leasedUntil)
+        assert.isNull(operation.dueAt)
+        assert.deepStrictEqual(yield* Sample.found(operation.operationId), operation)
+      })
+    )
+
+    it.effect("dies rather than leave it to nobody before it is final, or to somebody then", () =>
+      Effect.gen(function* () {
+        const operation = yield* Sample.claimed()
+        yield* refused(Sample.moved(operation, "settling", NOBODY))
+        yield* refused(Sample.moved(operation, "unpaid", WORKER))
+        yield* refused(Sample.moved(operation, "unpaid", job(0)))
+        assert.deepStrictEqual(yield* Sample.found(operation.operationId), operation)
       })
     )
 
@@ -124,7 +144,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
               from: "claimed",
               to: "settling",
               change: { nonceReadAtBlock: BigInt(n) },
-              leaseMillis: LEASE
+              hold: WORKER
             }),
           { concurrency: "unbounded" }
         )
@@ -164,10 +184,23 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
         assertLeased(stored, before, after)
 
         const late = { operationId, fence: operation.fence, from: "claimed", to: "unpaid", change: {} } as const
-        assert.deepStrictEqual(yield* store.advance({ ...late, leaseMillis: 0 }), Option.none())
-        assert.isFalse(yield* store.renew(operationId, operation.fence, LEASE))
+        assert.deepStrictEqual(yield* store.advance({ ...late, hold: NOBODY }), Option.none())
+        assert.isFalse(yield* store.hold(operationId, operation.fence, WORKER))
         assert.deepStrictEqual(yield* Sample.found(operationId), stored)
         assert.strictEqual((yield* Sample.moved(stored, "settling")).state, "settling")
+      })
+    )
+
+    it.effect("takes nothing that is final, however long ago", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const clock = yield* StoreClock
+        for (const path of Sample.FINAL_PATHS) {
+          const operation = yield* Sample.movedAlong(yield* Sample.claimed(), path)
+          yield* clock.advance(2 * LEASE)
+          assert.deepStrictEqual(yield* store.takeOver(operation.operationId, LEASE), Option.none(), operation.state)
+          assert.deepStrictEqual(yield* Sample.found(operation.operationId), operation)
+        }
       })
     )
 
@@ -195,8 +228,8 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
     )
   })
 
-  describe("renew", () => {
-    it.effect("sets the lease from now, under the fence, and changes nothing else of the operation", () =>
+  describe("hold", () => {
+    it.effect("leases it to the worker from now, and changes nothing else of it", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
@@ -204,7 +237,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
         const { fence, operationId } = operation
         yield* clock.advance(LEASE - 10_000)
         const before = yield* clock.now
-        assert.isTrue(yield* store.renew(operationId, fence, LEASE))
+        assert.isTrue(yield* store.hold(operationId, fence, WORKER))
         const after = yield* clock.now
         const renewed = yield* Sample.found(operationId)
         assertLeased(renewed, before, after)
@@ -215,19 +248,46 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("gives the work up with 0, so that the next worker need not wait", () =>
+    it.effect("leaves it to the job from now, and changes nothing else of it", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
-        const { fence, operationId } = yield* Sample.claimed()
-        assert.isTrue(yield* store.renew(operationId, fence, 0))
+        const clock = yield* StoreClock
+        const operation = yield* Sample.claimed()
+        const { fence, operationId } = operation
+        yield* clock.advance(10_000)
+        const before = yield* clock.now
+        assert.isTrue(yield* store.hold(operationId, fence, job(3 * LEASE)))
+        const after = yield* clock.now
         const given = yield* Sample.found(operationId)
         assert.isNull(given.leasedUntil)
+        assert.isTrue(before + 3 * LEASE <= given.dueAt! && given.dueAt! <= after + 3 * LEASE, "dueAt")
+        assert.deepStrictEqual(lasting(given), lasting(operation))
         assert.strictEqual(given.fence, fence)
         const taken = yield* store.takeOver(operationId, LEASE)
         assert.deepStrictEqual(
-          Option.map(taken, (operation) => operation.fence),
+          Option.map(taken, (each) => each.fence),
           Option.some(fence + 1)
         )
+      })
+    )
+
+    it.effect("dies rather than leave it to nobody before it is final", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const operation = yield* Sample.claimed()
+        yield* refused(store.hold(operation.operationId, operation.fence, NOBODY))
+        assert.deepStrictEqual(yield* Sample.found(operation.operationId), operation)
+      })
+    )
+
+    it.effect("leaves what is final to nobody, whatever it is told", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const operation = yield* Sample.moved(yield* Sample.claimed(), "unpaid")
+        for (const hold of [WORKER, job(0), NOBODY]) {
+          assert.isFalse(yield* store.hold(operation.operationId, operation.fence, hold))
+        }
+        assert.deepStrictEqual(yield* Sample.found(operation.operationId), operation)
       })
     )
 
@@ -237,7 +297,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
         const clock = yield* StoreClock
         const { fence, operationId } = yield* Sample.claimed()
         yield* clock.advance(2 * LEASE)
-        assert.isTrue(yield* store.renew(operationId, fence, LEASE))
+        assert.isTrue(yield* store.hold(operationId, fence, WORKER))
         assert.deepStrictEqual(yield* store.takeOver(operationId, LEASE), Option.none())
       })
     )
@@ -247,9 +307,9 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
         const store = yield* OperationStore
         const operation = yield* Sample.claimed()
         const { fence, operationId } = operation
-        assert.isFalse(yield* store.renew(operationId, fence + 1, 0))
-        assert.isFalse(yield* store.renew(operationId, fence - 1, 0))
-        assert.isFalse(yield* store.renew(yield* Fresh.id, fence, LEASE))
+        assert.isFalse(yield* store.hold(operationId, fence + 1, job(0)))
+        assert.isFalse(yield* store.hold(operationId, fence - 1, job(0)))
+        assert.isFalse(yield* store.hold(yield* Fresh.id, fence, WORKER))
         assert.deepStrictEqual(yield* Sample.found(operationId), operation)
       })
     )

@@ -1,0 +1,157 @@
+import { type Operation, type OperationState, OperationStore, type OperationTotal } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Array, Effect } from "effect"
+import type { ContractTests } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
+import * as Sample from "./OperationSample.ts"
+
+/** The totals of one token on all networks. */
+const totalsOf = Effect.fnUntraced(function* (asset: string) {
+  const store = yield* OperationStore
+  return (yield* store.totals).filter((total) => total.asset === asset)
+})
+
+/** An operation of a token, of an amount, in a state. */
+const stored = Effect.fnUntraced(function* (
+  token: Pick<OperationTotal, "asset" | "network">,
+  amount: bigint,
+  path: ReadonlyArray<OperationState>
+) {
+  const store = yield* OperationStore
+  const tenant = yield* Fresh.tenant
+  const base = yield* Sample.operation(tenant, { proof: yield* Sample.proof(tenant, token) })
+  assert.isTrue(yield* store.claim({ ...base, terms: { ...base.terms, amount } }, Sample.LEASE))
+  return yield* Sample.movedAlong(yield* Sample.found(base.operationId), path)
+})
+
+/** An operation that was paid, by a transaction of its own. */
+const paid = Effect.gen(function* () {
+  const store = yield* OperationStore
+  const { fence, operationId } = yield* Sample.moved(yield* Sample.claimed(), "settling")
+  const transaction = yield* Fresh.word
+  const hold = { by: "worker", millis: Sample.LEASE } as const
+  yield* store.advance({ operationId, fence, from: "settling", to: "settled", change: { transaction }, hold })
+  return yield* Sample.found(operationId)
+})
+
+/** Everything that is paid, in pages of `limit`. */
+const allPaid = Effect.fnUntraced(function* (limit: number) {
+  const store = yield* OperationStore
+  const operations: Array<Operation> = []
+  for (let after: string | null = null; ;) {
+    const page: ReadonlyArray<Operation> = yield* store.listPaid(after, limit)
+    assert.isAtMost(page.length, limit)
+    for (const operation of page) {
+      assert.isTrue(after === null || operation.operationId > after, "in order, and strictly after")
+      assert.isNotNull(operation.transaction)
+      after = operation.operationId
+    }
+    operations.push(...page)
+    if (page.length < limit) return operations
+  }
+})
+
+/** What is promised of `totals` and `listPaid`. */
+export const operationTotalsTests: ContractTests<OperationStore> = (it) => {
+  describe("totals", () => {
+    it.effect("count operations and sum their amounts, per state, network and asset", () =>
+      Effect.gen(function* () {
+        const { asset } = yield* Sample.proof(yield* Fresh.tenant)
+        const [one, two] = [
+          { asset, network: "eip155:196" },
+          { asset, network: "eip155:42220" }
+        ]
+        const [fulfilled, unpaid, refunded] = Sample.FINAL_PATHS
+        assert.deepStrictEqual(yield* totalsOf(asset), [])
+        yield* stored(one, 20_000n, fulfilled!)
+        yield* stored(one, 5_000_000n, fulfilled!)
+        yield* stored(two, 7n, fulfilled!)
+        yield* stored(one, 0n, unpaid!)
+        yield* stored(one, 3n, refunded!)
+        yield* stored(one, 11n, ["settling", "settled"])
+        const last = yield* stored(one, 13n, ["settling"])
+        const before: ReadonlyArray<OperationTotal> = [
+          { state: "fulfilled", ...one, count: 2, amount: 5_020_000n },
+          { state: "fulfilled", ...two, count: 1, amount: 7n },
+          { state: "unpaid", ...one, count: 1, amount: 0n },
+          { state: "refunded", ...one, count: 1, amount: 3n },
+          { state: "settled", ...one, count: 1, amount: 11n }
+        ]
+        const settling: OperationTotal = { state: "settling", ...one, count: 1, amount: 13n }
+        assert.sameDeepMembers([...(yield* totalsOf(asset))], [...before, settling])
+        yield* Sample.moved(last, "settled")
+        const settled: OperationTotal = { state: "settled", ...one, count: 2, amount: 24n }
+        assert.sameDeepMembers([...(yield* totalsOf(asset))], [...before.slice(0, 4), settled])
+      })
+    )
+
+    it.effect("are exact beyond every fixed width", () =>
+      Effect.gen(function* () {
+        const { asset, network } = yield* Sample.proof(yield* Fresh.tenant)
+        const amounts = [1n, 2n ** 53n + 1n, 2n ** 64n + 1n, Sample.UINT256_MAX, Sample.UINT256_MAX]
+        for (const amount of amounts) yield* stored({ asset, network }, amount, [])
+        const amount = amounts.reduce((sum, each) => sum + each, 0n)
+        assert.deepStrictEqual(yield* totalsOf(asset), [
+          { state: "claimed", network, asset, count: amounts.length, amount }
+        ])
+      })
+    )
+
+    it.effect("name a token in lower case, as the ledger does, in whatever case it was written", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const { asset, network } = yield* Sample.proof(yield* Fresh.tenant)
+        const shouted = `0x${asset.slice(2).toUpperCase()}`
+        const operation = yield* stored({ asset: shouted, network }, 2n, [])
+        yield* stored({ asset, network }, 3n, [])
+        assert.deepStrictEqual(yield* totalsOf(asset), [{ state: "claimed", network, asset, count: 2, amount: 5n }])
+        const entry = { operationId: operation.operationId, network }
+        yield* store.post([
+          { ...entry, asset: shouted, account: "received", amount: -2n },
+          { ...entry, asset, account: "inFlight", amount: 2n },
+          { ...entry, asset, account: "received", amount: -3n },
+          { ...entry, asset: shouted, account: "inFlight", amount: 3n }
+        ])
+        assert.sameDeepMembers(
+          (yield* store.balances).filter((balance) => balance.asset.toLowerCase() === asset),
+          [
+            { account: "received", network, asset, amount: -5n },
+            { account: "inFlight", network, asset, amount: 5n }
+          ]
+        )
+      })
+    )
+  })
+
+  describe("listPaid", () => {
+    it.effect("pages through what has a transaction that paid, by operationId, each once", () =>
+      Effect.gen(function* () {
+        const settling = yield* Sample.moved(yield* Sample.claimed(), "settling")
+        const operations = yield* Effect.forEach(Array.range(1, 7), () => paid)
+        const refunded = yield* Sample.movedAlong(yield* paid, ["refund_due", "refunded"])
+        const claimed = yield* Sample.claimed()
+        const ours = new Set([...operations, refunded, settling, claimed].map(({ operationId }) => operationId))
+        const expected = [...operations, refunded].toSorted((a, b) => (a.operationId < b.operationId ? -1 : 1))
+        for (const limit of [1, 3, 1_000]) {
+          const found = yield* allPaid(limit)
+          assert.deepStrictEqual(
+            found.filter(({ operationId }) => ours.has(operationId)),
+            expected
+          )
+        }
+      })
+    )
+
+    it.effect("begins strictly after the one that it is told", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const ours = (yield* Effect.forEach(Array.range(1, 4), () => paid)).map(({ operationId }) => operationId)
+        const [a, b, ...later] = ours.toSorted()
+        const found = (yield* store.listPaid(b!, 100_000)).map(({ operationId }) => operationId)
+        assert.includeMembers(found, later)
+        assert.isFalse(found.includes(a!) || found.includes(b!))
+        assert.deepStrictEqual(yield* store.listPaid("ffffffff-ffff-ffff-ffff-ffffffffffff", 10), [])
+      })
+    )
+  })
+}
