@@ -22,6 +22,8 @@ export interface ScriptedRail {
   readonly script: Array<SettleScript>
   /** How many transfers to us the chain has seen, by payer. */
   readonly transfers: ReadonlyMap<string, number>
+  /** Every transfer that the chain shows, in order. */
+  readonly log: Array<ChainTransfer>
   /** How often the facilitator was asked to settle. */
   readonly settleCalls: () => number
   /** Whether the facilitator's verification, or the chain, can't be reached; and whether it verifies anything at all. */
@@ -105,7 +107,7 @@ export const make = (): ScriptedRail => {
   const used = new Map<string, Settlement>()
   const refunds = new Map<string, { readonly wallet: string; readonly amount: bigint }>()
   const refunding: ScriptedRail["refunding"] = { mode: "pays" }
-  const received: Array<ChainTransfer> = []
+  const log: Array<ChainTransfer> = []
   const outage = { verify: false, chain: false, blind: false }
   let block = 1n
   let settleCalls = 0
@@ -115,7 +117,7 @@ export const make = (): ScriptedRail => {
     if (used.has(proof.nonce)) return
     const transaction = `0x${proof.nonce}`
     used.set(proof.nonce, { _tag: "Paid", transaction, block: ++block })
-    received.push({ direction: "received", transaction, block, wallet: proof.payer, amount: proof.value })
+    log.push({ direction: "received", transaction, block, wallet: proof.payer, amount: proof.value })
     transfers.set(proof.payer, (transfers.get(proof.payer) ?? 0) + 1)
   }
   const settle = (proof: PaymentProof): SettleAnswer => {
@@ -178,14 +180,14 @@ export const make = (): ScriptedRail => {
         if (refunding.mode === "no wallet") return Effect.fail(noWallet)
         if (refunding.mode === "waits") return Effect.succeed(notFinal)
         refunds.set(nonce, { wallet: payer, amount: terms.amount })
-        received.push({ direction: "refunded", transaction, block: ++block, wallet: payer, amount: terms.amount })
+        log.push({ direction: "refunded", transaction, block: ++block, wallet: payer, amount: terms.amount })
         return refunding.mode === "pays"
           ? Effect.succeed({ _tag: "Paid", transaction } as const)
           : Effect.fail(unreachable)
       }).pipe(Effect.flatten),
     transfers: (_token, fromBlock) =>
       unlessChainIsOut(() => ({
-        transfers: received.filter((transfer) => transfer.block >= fromBlock),
+        transfers: log.filter((transfer) => transfer.block >= fromBlock),
         nextBlock: null
       })),
     encodeReceipt: (receipt) => toHeader(`receipt ${receipt.transaction}`)
@@ -195,6 +197,7 @@ export const make = (): ScriptedRail => {
     rail,
     script,
     transfers,
+    log,
     settleCalls: () => settleCalls,
     outage,
     refunds,

@@ -1,0 +1,243 @@
+import { MailboxDeletion, OperationCompletion, OperationStore, PaidOperations, type Tenant } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Option, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import {
+  ADA,
+  adasMailbox,
+  balances,
+  BOB,
+  challengeOf,
+  create,
+  eventsOf,
+  failureOf,
+  pay,
+  requestOf,
+  scenario,
+  sendPaid,
+  underClock
+} from "../support/Purchase.ts"
+
+/** Runs the job in the background of the test. */
+const jobRuns = Effect.forkScoped(OperationCompletion.run)
+
+const stateOf = Effect.fnUntraced(function* (operationId: string) {
+  return Option.getOrThrow(yield* (yield* OperationStore).find(operationId))
+})
+
+const deleteMailbox = Effect.fnUntraced(function* (tenant: Tenant, mailboxId: string) {
+  const paid = yield* PaidOperations
+  const service = yield* MailboxDeletion
+  const attempt = (signature: string | null) =>
+    paid.execute(service, requestOf("email.mailbox.delete", { tenant, signature, key: "delete" }), { mailboxId })
+  const error = yield* failureOf(attempt(null))
+  return yield* attempt(pay(error._tag === "PaymentRequired" ? error.challenge : "", ADA, "09"))
+})
+
+/** The id of an operation that has failed to give an answer yet. */
+const operationOf = (error: { readonly _tag: string }): string =>
+  "operationId" in error && typeof error.operationId === "string" ? error.operationId : ""
+
+describe("OperationCompletion", () => {
+  scenario("finishes what a client left behind, settling the same authorization again", (host) =>
+    Effect.gen(function* () {
+      host.payments.script.push("fail before", "fail before")
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      const error = yield* failureOf(underClock(create({ localPart: "ada" }, { signature })))
+      yield* jobRuns
+      yield* TestClock.adjust("60 seconds")
+      const operation = yield* stateOf(operationOf(error))
+      assert.strictEqual(operation.state, "fulfilled")
+      assert.isNull(operation.dueAt)
+      assert.strictEqual(host.payments.transfers.get(ADA), 1)
+      assert.strictEqual(host.payments.settleCalls(), 3)
+      const answer = yield* create({ localPart: "ada" }, { signature })
+      assert.match(Redacted.value(answer.body), /"accessToken":"at_v1_\w+"/)
+    })
+  )
+
+  scenario("sends mail in the background once its relay is well, and only once", (host) =>
+    Effect.gen(function* () {
+      host.sendScript.push(...Array.from({ length: 8 }, () => "Temporary" as const))
+      const { attempt, challenge } = yield* sendPaid
+      const error = yield* failureOf(attempt(pay(challenge, ADA, "02")))
+      yield* jobRuns
+      yield* TestClock.adjust("5 minutes")
+      assert.strictEqual((yield* stateOf(operationOf(error))).state, "fulfilled")
+      assert.lengthOf(host.sent, 1)
+      assert.deepStrictEqual(yield* balances, { received: -270_000n, fulfilled: 270_000n })
+    })
+  )
+
+  scenario("gives the money back when the relay stays unwell for a day, and not before", (host) =>
+    Effect.gen(function* () {
+      host.sendScript.push(...Array.from({ length: 1_000 }, () => "Temporary" as const))
+      const { attempt, challenge, tenant } = yield* sendPaid
+      const signature = pay(challenge, ADA, "02")
+      const operationId = operationOf(yield* failureOf(attempt(signature)))
+      // Nobody looks at it for most of the day.
+      yield* TestClock.adjust("1435 minutes")
+      yield* jobRuns
+      yield* TestClock.adjust("4 minutes")
+      assert.strictEqual((yield* stateOf(operationId)).state, "fulfilling")
+      yield* TestClock.adjust("2 minutes")
+      const operation = yield* stateOf(operationId)
+      assert.deepInclude(operation, { state: "refunded" })
+      assert.strictEqual(operation.failure?.kind, "late")
+      assert.deepStrictEqual([...host.payments.refunds.values()], [{ wallet: ADA, amount: 20_000n }])
+      assert.deepInclude(yield* failureOf(attempt(signature)), { _tag: "OperationRejected", paymentState: "refunded" })
+      const [, failed] = yield* eventsOf(tenant)
+      assert.deepInclude(failed, { type: "payment.failed" })
+      assert.deepInclude(failed!.payload, { operationId, paymentState: "refund_due", baseUnits: "20000" })
+    })
+  )
+
+  scenario("pays back what the provider refused, once, whatever gets lost on the way", (host) =>
+    Effect.gen(function* () {
+      host.sendScript.push("Rejected")
+      host.payments.refunding.mode = "loses the answer"
+      const { attempt, challenge } = yield* sendPaid
+      const operationId = operationOf(yield* failureOf(attempt(pay(challenge, ADA, "02"))))
+      yield* jobRuns
+      yield* TestClock.adjust("60 seconds")
+      const operation = yield* stateOf(operationId)
+      assert.strictEqual(operation.state, "refunded")
+      assert.strictEqual(operation.refundTransaction, `0xback${operation.refundNonce?.slice(2)}`)
+      assert.lengthOf([...host.payments.refunds], 1)
+      assert.deepStrictEqual(yield* balances, { received: -270_000n, fulfilled: 250_000n, refunded: 20_000n })
+    })
+  )
+
+  scenario("waits with the refund until the payment is final", (host) =>
+    Effect.gen(function* () {
+      host.sendScript.push("Rejected")
+      host.payments.refunding.mode = "waits"
+      const { attempt, challenge } = yield* sendPaid
+      const operationId = operationOf(yield* failureOf(attempt(pay(challenge, ADA, "02"))))
+      yield* jobRuns
+      yield* TestClock.adjust("10 minutes")
+      assert.strictEqual((yield* stateOf(operationId)).state, "refund_due")
+      host.payments.refunding.mode = "pays"
+      yield* TestClock.adjust("20 seconds")
+      assert.strictEqual((yield* stateOf(operationId)).state, "refunded")
+    })
+  )
+
+  scenario("keeps a debt that no wallet can pay, and pays it when there is one", (host) =>
+    Effect.gen(function* () {
+      host.sendScript.push("Rejected")
+      host.payments.refunding.mode = "no wallet"
+      const { attempt, challenge } = yield* sendPaid
+      const signature = pay(challenge, ADA, "02")
+      const operationId = operationOf(yield* failureOf(attempt(signature)))
+      yield* jobRuns
+      yield* TestClock.adjust("30 minutes")
+      assert.deepInclude(yield* failureOf(attempt(signature)), { paymentState: "refund_due" })
+      assert.deepStrictEqual(yield* balances, { received: -270_000n, fulfilled: 250_000n, refundDue: 20_000n })
+      host.payments.refunding.mode = "pays"
+      yield* TestClock.adjust("10 minutes")
+      assert.strictEqual((yield* stateOf(operationId)).state, "refunded")
+    })
+  )
+
+  scenario("watches a refused payment until it can't be used, and frees its name", (host) =>
+    Effect.gen(function* () {
+      host.payments.script.push("refuse")
+      const challenge = yield* challengeOf()
+      const signature = pay(challenge, ADA, "01")
+      yield* failureOf(create({ localPart: "ada" }, { signature }))
+      yield* jobRuns
+      yield* TestClock.adjust("1 minute")
+      const bobs = create({ localPart: "ada" }, { signature: pay(challenge, BOB, "02"), key: "key-2" })
+      assert.strictEqual((yield* failureOf(bobs))._tag, "Conflict")
+      host.payments.end(signature, "expired")
+      yield* TestClock.adjust("20 seconds")
+      yield* bobs
+      assert.deepStrictEqual([...host.payments.transfers], [[BOB, 1]])
+    })
+  )
+
+  scenario("gives back what was paid after the facilitator had refused it", (host) =>
+    Effect.gen(function* () {
+      host.payments.script.push("refuse")
+      const challenge = yield* challengeOf()
+      const signature = pay(challenge, ADA, "01")
+      yield* failureOf(create({ localPart: "ada" }, { signature }))
+      yield* jobRuns
+      yield* TestClock.adjust("10 seconds")
+      host.payments.useNonce(signature)
+      yield* TestClock.adjust("30 seconds")
+      assert.deepStrictEqual([...host.payments.refunds.values()], [{ wallet: ADA, amount: 250_000n }])
+      assert.deepStrictEqual(yield* balances, { received: -250_000n, refunded: 250_000n })
+      const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
+      assert.deepInclude(error, { _tag: "OperationRejected", paymentState: "refunded" })
+      yield* create({ localPart: "ada" }, { signature: pay(challenge, BOB, "02"), key: "key-2" })
+    })
+  )
+
+  scenario("gives the money back when what was paid for has gone before it could be done", (host) =>
+    Effect.gen(function* () {
+      host.sendScript.push("Temporary")
+      const { attempt, challenge, mailboxId, tenant } = yield* sendPaid
+      // The payment settles, and its mailbox is deleted before the mail is sent.
+      host.payments.script.push("fail before")
+      const signature = pay(challenge, ADA, "02")
+      const operationId = operationOf(yield* failureOf(underClock(attempt(signature))))
+      yield* deleteMailbox(tenant, mailboxId)
+      yield* jobRuns
+      yield* TestClock.adjust("1 minute")
+      const operation = yield* stateOf(operationId)
+      assert.deepInclude(operation, { state: "refunded" })
+      assert.strictEqual(operation.failure?.kind, "gone")
+      assert.lengthOf(host.sent, 0)
+    })
+  )
+
+  scenario("goes on when the chain can be asked again", (host) =>
+    Effect.gen(function* () {
+      host.payments.script.push("fail before")
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      const operationId = operationOf(yield* failureOf(underClock(create({ localPart: "ada" }, { signature }))))
+      host.payments.outage.chain = true
+      yield* jobRuns
+      yield* TestClock.adjust("10 minutes")
+      assert.strictEqual((yield* stateOf(operationId)).state, "settling")
+      host.payments.outage.chain = false
+      yield* TestClock.adjust("20 seconds")
+      assert.strictEqual((yield* stateOf(operationId)).state, "fulfilled")
+    })
+  )
+})
+
+describe("events of payments", () => {
+  scenario("tell of a payment that bought something, with it and once", () =>
+    Effect.gen(function* () {
+      const { answer, signature, tenant } = yield* adasMailbox
+      yield* create({ localPart: "ada" }, { signature })
+      const events = yield* eventsOf(tenant)
+      assert.lengthOf(events, 1)
+      assert.strictEqual(events[0]!.type, "payment.completed")
+      assert.deepInclude(events[0]!.payload, {
+        operationId: answer.operationId,
+        serviceId: "email.mailbox.create",
+        price: { amount: "0.25", asset: "USDT" },
+        baseUnits: "250000",
+        payer: ADA,
+        paymentState: "settled",
+        transaction: "0x01"
+      })
+    })
+  )
+
+  scenario("tell of a payment that never came about", (host) =>
+    Effect.gen(function* () {
+      const { attempt, challenge, tenant } = yield* sendPaid
+      host.payments.script.push("use otherwise")
+      yield* failureOf(attempt(pay(challenge, ADA, "03")))
+      const failed = (yield* eventsOf(tenant)).at(-1)
+      assert.strictEqual(failed?.type, "payment.failed")
+      assert.deepInclude(failed?.payload, { paymentState: "none", transaction: null })
+      assert.deepInclude(failed?.payload["reason"], { kind: "used_otherwise" })
+    })
+  )
+})

@@ -1,0 +1,73 @@
+import { LedgerCheck, OperationStore } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { ADA, adasMailbox, failureOf, pay, scenario, sendPaid } from "../support/Purchase.ts"
+
+const TOKEN = { network: "eip155:402402", asset: "0x00000000000000000000000000000000000000a1" }
+
+describe("LedgerCheck", () => {
+  scenario("finds nothing where nothing was paid", () =>
+    Effect.gen(function* () {
+      const ledger = yield* LedgerCheck
+      assert.deepStrictEqual(yield* ledger.check, [])
+      assert.deepStrictEqual(yield* ledger.compareWithChain, [])
+    })
+  )
+
+  scenario("shows where every unit is", (host) =>
+    Effect.gen(function* () {
+      host.sendScript.push("Rejected")
+      const { attempt, challenge } = yield* sendPaid
+      yield* failureOf(attempt(pay(challenge, ADA, "02")))
+      const [token] = yield* (yield* LedgerCheck).check
+      assert.deepStrictEqual(token, {
+        ...TOKEN,
+        settled: 270_000n,
+        fulfilled: 250_000n,
+        inFlight: 0n,
+        refundDue: 20_000n,
+        refunded: 0n,
+        problems: []
+      })
+      const [chain] = yield* (yield* LedgerCheck).compareWithChain
+      assert.deepInclude(chain, { received: { count: 2, amount: 270_000n }, unclaimed: [], problems: [] })
+    })
+  )
+
+  scenario("says so when entries are missing, or say another state than the operation", () =>
+    Effect.gen(function* () {
+      const { answer } = yield* adasMailbox
+      const store = yield* OperationStore
+      const entry = { operationId: answer.operationId, ...TOKEN }
+      yield* store.post([{ ...entry, account: "fulfilled", amount: -1n }])
+      const [wrong] = yield* (yield* LedgerCheck).check
+      assert.deepStrictEqual(wrong?.problems, [
+        "settled is 250000, and its parts come to 249999",
+        "fulfilled is 249999 in the ledger, and 250000 by the operations"
+      ])
+      yield* store.post([{ ...entry, account: "inFlight", amount: 1n }])
+      const [moved] = yield* (yield* LedgerCheck).check
+      assert.deepStrictEqual(moved?.problems, [
+        "fulfilled is 249999 in the ledger, and 250000 by the operations",
+        "inFlight is 1 in the ledger, and 0 by the operations"
+      ])
+    })
+  )
+
+  scenario("says so when the chain does not show what is said to be paid, and shows what nobody claims", (host) =>
+    Effect.gen(function* () {
+      yield* adasMailbox
+      const transfer = host.payments.log.pop()!
+      host.payments.log.push({ ...transfer, transaction: "0xelsewhere", amount: 1n })
+      host.payments.log.push({ ...transfer, direction: "refunded", transaction: "0xgone" })
+      const [chain] = yield* (yield* LedgerCheck).compareWithChain
+      assert.deepStrictEqual(
+        chain?.unclaimed.map(({ transaction }) => transaction),
+        ["0xelsewhere"]
+      )
+      assert.lengthOf(chain?.problems ?? [], 2)
+      assert.match(chain?.problems[0] ?? "", /counts as paid, and the chain shows no transfer in 0x01$/)
+      assert.match(chain?.problems[1] ?? "", /^250000 went back to 0x0+ad in 0xgone, and no operation says so$/)
+    })
+  )
+})

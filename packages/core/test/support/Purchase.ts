@@ -1,0 +1,125 @@
+import {
+  type CreateMailboxInput,
+  EventStore,
+  MailboxCreation,
+  MessageSending,
+  OperationStore,
+  PaidOperations,
+  type PaidRequest,
+  type ServiceId,
+  serviceEntry,
+  type Tenant,
+  TenantStore,
+  walletAddress
+} from "@agentos/core"
+import { ScriptedRail } from "@agentos/contract-tests"
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber, type Layer, Option, Redacted, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import * as TestHost from "./TestHost.ts"
+
+export const { pay } = ScriptedRail
+
+export const ADA = "0x00000000000000000000000000000000000000ad"
+export const BOB = "0x00000000000000000000000000000000000000b0"
+
+export interface Offer {
+  readonly tenant?: Tenant | null
+  readonly body?: string
+  readonly signature?: string | null
+  readonly key?: string | null
+}
+
+export const requestOf = (serviceId: ServiceId, offer: Offer): PaidRequest => {
+  const entry = serviceEntry(serviceId)
+  const tenant = offer.tenant ?? null
+  return {
+    entry,
+    tenant,
+    requestId: "01900000-0000-7000-8000-000000000001",
+    resourceUrl: `https://agentos.test${entry.path}`,
+    binding: {
+      tenantId: tenant?.tenantId ?? null,
+      method: entry.method,
+      path: entry.path,
+      query: "",
+      bodyHash: offer.body ?? "body"
+    },
+    paymentSignature: offer.signature ?? null,
+    idempotencyKey: offer.key === undefined ? "key-1" : offer.key
+  }
+}
+
+export const create = (input: CreateMailboxInput, offer: Offer = {}) =>
+  Effect.flatMap(Effect.all([PaidOperations, MailboxCreation]), ([paid, service]) =>
+    paid.execute(service, requestOf("email.mailbox.create", offer), input)
+  )
+
+export const challengeOf = (offer: Offer = {}) =>
+  Effect.map(Effect.flip(create({ localPart: "ada" }, offer)), (error) => {
+    assert.strictEqual(error._tag, "PaymentRequired")
+    return error._tag === "PaymentRequired" ? error.challenge : ""
+  })
+
+export const failureOf = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.flip(effect)
+
+export const scenario = (
+  name: string,
+  test: (
+    host: ReturnType<typeof TestHost.make>
+  ) => Effect.Effect<void, unknown, Layer.Success<ReturnType<typeof TestHost.make>["layer"]> | Scope.Scope>
+) =>
+  it.effect(name, () => {
+    const host = TestHost.make()
+    return Effect.provide(test(host), host.layer)
+  })
+
+/** Lets the clock run while something waits for it. */
+export const underClock = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.forkChild(Effect.result(effect))
+    yield* TestClock.adjust("20 seconds")
+    return yield* Effect.flatMap(Fiber.join(fiber), Effect.fromResult)
+  })
+
+export const balances = Effect.gen(function* () {
+  const store = yield* OperationStore
+  const all = yield* store.balances
+  assert.strictEqual(
+    all.reduce((sum, { amount }) => sum + amount, 0n),
+    0n
+  )
+  return Object.fromEntries(all.filter(({ amount }) => amount !== 0n).map(({ account, amount }) => [account, amount]))
+})
+
+/** A mailbox of Ada's, paid for; and her as a tenant. */
+export const adasMailbox = Effect.gen(function* () {
+  const signature = pay(yield* challengeOf(), ADA, "01")
+  const answer = yield* create({ localPart: "ada" }, { signature })
+  const tenant = Option.getOrThrow(yield* (yield* TenantStore).findByWallet(walletAddress(ADA)))
+  const body = JSON.parse(Redacted.value(answer.body)) as { data: { mailbox: { mailboxId: string } } }
+  return { answer, signature, tenant, mailboxId: body.data.mailbox.mailboxId }
+})
+
+export const send = (tenant: Tenant, mailboxId: string, offer: Offer) =>
+  Effect.flatMap(Effect.all([PaidOperations, MessageSending]), ([paid, service]) =>
+    paid.execute(service, requestOf("email.message.send", { ...offer, tenant }), {
+      mailboxId,
+      to: ["friend@example.com"],
+      subject: "Hello",
+      text: "Hi"
+    })
+  )
+
+export const sendPaid = Effect.gen(function* () {
+  const { mailboxId, tenant } = yield* adasMailbox
+  const error = yield* failureOf(send(tenant, mailboxId, {}))
+  const challenge = error._tag === "PaymentRequired" ? error.challenge : ""
+  return { challenge, mailboxId, tenant, attempt: (signature: string) => send(tenant, mailboxId, { signature }) }
+})
+
+/** Types and payloads of a tenant's events, oldest first. */
+export const eventsOf = Effect.fnUntraced(function* (tenant: Tenant) {
+  const events = yield* (yield* EventStore).list(tenant.tenantId, {}, undefined, 100)
+  return events.map(({ payload, type }) => ({ type, payload }))
+})
