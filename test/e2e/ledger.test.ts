@@ -1,0 +1,84 @@
+import { startPostgres } from "@agentos/postgres/testing"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import type { SandboxDescription } from "@agentos/sandbox"
+import { Agent, freshName } from "../support/Agent.ts"
+import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
+
+const MAIN = fileURLToPath(new URL("ledgerMain.ts", import.meta.resolve("@agentos/http-server")))
+
+/** What the server of a sandbox is told, as far as the ledger's check needs it. */
+const environmentOf = (sandbox: SandboxDescription, databaseUrl: string) => {
+  const { asset, assetName, assetVersion, decimals, network, payTo, rpcUrl } = sandbox.chain
+  return {
+    AGENTOS_ENVIRONMENT: "sandbox",
+    AGENTOS_PUBLIC_URL: sandbox.baseUrl,
+    AGENTOS_KEYS: "1:the check makes no use of any key at all",
+    DATABASE_URL: databaseUrl,
+    AGENTOS_NETWORKS: JSON.stringify([
+      {
+        network,
+        rpcUrl,
+        asset,
+        name: assetName,
+        version: assetVersion,
+        decimals,
+        payTo,
+        facilitator: { url: sandbox.facilitatorUrl },
+        confirmations: 0,
+        maxTimeoutSeconds: 30
+      }
+    ])
+  }
+}
+
+/** Runs the command as an operator does. */
+const runLedger = async (environment: Readonly<Record<string, string>>) => {
+  const child = spawn(process.execPath, [MAIN], { env: { ...process.env, ...environment }, stdio: "pipe" })
+  let [output, errors] = ["", ""]
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text))
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text))
+  await once(child, "close")
+  return { status: child.exitCode, output, errors }
+}
+
+describe("pnpm ledger", () => {
+  let postgres: Awaited<ReturnType<typeof startPostgres>>
+  let running: Sandbox
+  let sandbox: SandboxDescription
+  beforeAll(async () => {
+    postgres = await startPostgres()
+    running = await startSandbox({ environment: { DATABASE_URL: postgres.url } })
+    sandbox = await running.describe()
+  })
+  afterAll(async () => {
+    await running?.stop()
+    await postgres?.stop()
+  })
+
+  it("proves to the last unit where the money is, beside a server that runs, and that the chain agrees", async () => {
+    const agent = new Agent(sandbox, sandbox.wallets[0]!.privateKey)
+    const { mailboxId } = await agent.createMailbox(freshName())
+    await agent.pay({ path: "/api/v1/email/mailboxes/update", body: { mailboxId, displayName: "Ada" } })
+    const { errors, output, status } = await runLedger(environmentOf(sandbox, postgres.url))
+    expect(errors).toBe("")
+    expect(status).toBe(0)
+    const report = JSON.parse(output) as { ok: boolean; ledger: ReadonlyArray<object>; chain: ReadonlyArray<object> }
+    expect(report).toMatchObject({
+      ok: true,
+      ledger: [{ settled: "260000", fulfilled: "260000", inFlight: "0", refundDue: "0", refunded: "0", problems: [] }],
+      chain: [{ received: { count: 2, amount: "260000" }, paidBack: { count: 0 }, unclaimed: [], problems: [] }]
+    })
+  })
+
+  it("ends with 1 and says why where it can't tell", async () => {
+    const { errors, output, status } = await runLedger({
+      ...environmentOf(sandbox, postgres.url),
+      AGENTOS_NETWORKS: "[]"
+    })
+    expect({ output, status }).toEqual({ output: "", status: 1 })
+    expect(errors).toContain("AGENTOS_NETWORKS")
+  })
+})
