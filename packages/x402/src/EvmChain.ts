@@ -11,19 +11,24 @@ import {
   numberToHex,
   pad,
   parseAbi,
-  toEventSelector,
   TransactionReceiptNotFoundError
 } from "viem"
 import { type OfferedNetwork, PROVIDER } from "./PaymentNetwork.ts"
+import {
+  AUTHORIZATION_CANCELED,
+  AUTHORIZATION_USED,
+  type AuthorizationUse,
+  TRANSFER,
+  type TokenTransfer,
+  transferIn,
+  usesIn
+} from "./TokenLog.ts"
 
-/** What a token's log says of the use of an authorization's nonce. */
-export interface AuthorizationUse {
+/** A transfer and where it stands. */
+export interface LoggedTransfer extends TokenTransfer {
   readonly transaction: string
   readonly block: bigint
-  /** The nonce was given up by AuthorizationCanceled, and moved nothing. */
-  readonly cancelled: boolean
-  /** The Transfer that directly follows in the token's own log. Addresses in lower case. */
-  readonly transfer: Option.Option<{ readonly from: string; readonly to: string; readonly value: bigint }>
+  readonly logIndex: number
 }
 
 /**
@@ -31,7 +36,7 @@ export interface AuthorizationUse {
  * fails is a `ProviderError`: `Misconfigured` where the node refuses us or the contract does
  * not have what was asked for, else `Temporary`.
  *
- * Payers and nonces are given in lower case.
+ * Payers, wallets and nonces are given in lower case.
  */
 export interface EvmChain {
   readonly chainId: Effect.Effect<bigint, ProviderError>
@@ -40,22 +45,45 @@ export interface EvmChain {
   readonly finalizedBlock: Effect.Effect<{ readonly number: bigint; readonly timestamp: bigint }, ProviderError>
   /** Whether the nonce is used or cancelled as of a block (EIP-3009, authorizationState). */
   readonly isUsed: (payer: Hex, nonce: Hex, block: bigint) => Effect.Effect<boolean, ProviderError>
+  /** Every use of an authorization of the payer's in a transaction; none when it has not been mined, or is no longer. */
+  readonly readUses: (transaction: Hex, payer: Hex) => Effect.Effect<ReadonlyArray<AuthorizationUse>, ProviderError>
   /** The use of the nonce in a transaction that has been mined; none when it has not been, or did not use it. */
   readonly readUse: (
     transaction: Hex,
     payer: Hex,
     nonce: Hex
   ) => Effect.Effect<Option.Option<AuthorizationUse>, ProviderError>
-  /** The first use of the nonce from one block to another, both included. Searches `LOG_QUESTIONS_MAX` ranges at most. */
+  /**
+   * The use of the nonce from one block to another, both included. Searches `LOG_QUESTIONS_MAX` ranges at most,
+   * beginning with the oldest blocks or with the newest.
+   */
   readonly findUse: (
     payer: Hex,
     nonce: Hex,
     from: bigint,
-    to: bigint
+    to: bigint,
+    order?: BlockOrder
   ) => Effect.Effect<Option.Option<AuthorizationUse>, ProviderError>
+  /** Transfers to a wallet, or from any of some wallets, in one range of blocks as `ranges` makes them. */
+  readonly readTransfers: (
+    side: { readonly to: Hex } | { readonly from: ReadonlyArray<Hex> },
+    range: BlockRange
+  ) => Effect.Effect<ReadonlyArray<LoggedTransfer>, ProviderError>
+  /** The blocks from one to another in as many pieces as the node answers questions about. */
+  readonly ranges: (from: bigint, to: bigint, order?: BlockOrder) => Iterable<BlockRange>
+  /** What a wallet holds in the newest block, in base units. */
+  readonly balanceOf: (wallet: Hex) => Effect.Effect<bigint, ProviderError>
   readonly tokenDomainSeparator: Effect.Effect<Hex, ProviderError>
   readonly tokenDecimals: Effect.Effect<number, ProviderError>
 }
+
+/** A run of blocks, both ends included. */
+export interface BlockRange {
+  readonly from: bigint
+  readonly to: bigint
+}
+
+export type BlockOrder = "oldest first" | "newest first"
 
 /**
  * How many ranges of blocks one search looks through. An authorization is used within minutes of
@@ -70,13 +98,11 @@ const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024
 
 /** EIP-3009; EIP-712's DOMAIN_SEPARATOR as EIP-2612 names it; ERC-20. */
 const tokenAbi = parseAbi([
+  "function balanceOf(address account) view returns (uint256)",
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
   "function DOMAIN_SEPARATOR() view returns (bytes32)",
   "function decimals() view returns (uint8)"
 ])
-const AUTHORIZATION_USED = toEventSelector("AuthorizationUsed(address,bytes32)")
-const AUTHORIZATION_CANCELED = toEventSelector("AuthorizationCanceled(address,bytes32)")
-const TRANSFER = toEventSelector("Transfer(address,address,uint256)")
 
 /** A reader of the network's chain. */
 export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
@@ -109,7 +135,7 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
       })
     )
 
-  const readUse = (transaction: Hex, payer: Hex, nonce: Hex) =>
+  const readUses = (transaction: Hex, payer: Hex) =>
     Effect.map(
       ask(() =>
         client.getTransactionReceipt({ hash: transaction }).catch((cause: unknown) => {
@@ -117,7 +143,25 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
           throw cause
         })
       ),
-      (receipt) => Option.flatMap(Option.fromUndefinedOr(receipt), (found) => useIn(found, asset, payer, nonce))
+      (receipt) => (receipt === undefined ? [] : usesIn(receipt, asset, payer))
+    )
+  const readUse = (transaction: Hex, payer: Hex, nonce: Hex) =>
+    Effect.map(readUses(transaction, payer), (uses) => Option.fromUndefinedOr(uses.find((use) => use.nonce === nonce)))
+
+  const step = BigInt(config.logBlocksMax ?? DEFAULT_LOG_BLOCKS)
+  const logs = (range: BlockRange, topics: ReadonlyArray<Hex | ReadonlyArray<Hex> | null>) =>
+    ask(() =>
+      client.request({
+        method: "eth_getLogs",
+        params: [
+          {
+            address: asset,
+            topics: topics.map((topic) => (typeof topic === "string" || topic === null ? topic : [...topic])),
+            fromBlock: numberToHex(range.from),
+            toBlock: numberToHex(range.to)
+          }
+        ]
+      })
     )
 
   return {
@@ -138,30 +182,36 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
           blockNumber: block
         })
       ),
+    readUses,
     readUse,
-    findUse: Effect.fnUntraced(function* (payer, nonce, from, to) {
-      const step = BigInt(config.logBlocksMax ?? DEFAULT_LOG_BLOCKS)
-      for (let count = 0n, start = from; start <= to && count < LOG_QUESTIONS_MAX; count++, start += step) {
-        const end = start + step - 1n
-        const logs = yield* ask(() =>
-          client.request({
-            method: "eth_getLogs",
-            params: [
-              {
-                address: asset,
-                topics: [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], pad(payer), nonce],
-                fromBlock: numberToHex(start),
-                toBlock: numberToHex(end < to ? end : to)
-              }
-            ]
-          })
-        )
-        const transaction = logs[0]?.transactionHash
+    findUse: Effect.fnUntraced(function* (payer, nonce, from, to, order) {
+      let count = 0
+      for (const range of rangesOf(step, from, to, order)) {
+        if (++count > LOG_QUESTIONS_MAX) break
+        const [use] = yield* logs(range, [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], pad(payer), nonce])
         // Its receipt may be missing: the chain took the block back, or the node knows only half of it yet.
-        if (typeof transaction === "string") return yield* readUse(transaction, payer, nonce)
+        if (typeof use?.transactionHash === "string") return yield* readUse(use.transactionHash, payer, nonce)
       }
       return Option.none()
     }),
+    readTransfers: (side, range) =>
+      Effect.map(
+        logs(range, "to" in side ? [TRANSFER, null, pad(side.to)] : [TRANSFER, side.from.map((wallet) => pad(wallet))]),
+        (found) =>
+          found.flatMap(({ blockNumber, logIndex, transactionHash, ...log }) =>
+            blockNumber === null || logIndex === null || transactionHash === null
+              ? []
+              : Option.toArray(transferIn(log)).map((transfer) => ({
+                  ...transfer,
+                  transaction: transactionHash,
+                  block: BigInt(blockNumber),
+                  logIndex: Number(logIndex)
+                }))
+          )
+      ),
+    ranges: (from, to, order) => rangesOf(step, from, to, order),
+    balanceOf: (wallet) =>
+      ask(() => client.readContract({ address: asset, abi: tokenAbi, functionName: "balanceOf", args: [wallet] })),
     tokenDomainSeparator: ask(() =>
       client.readContract({ address: asset, abi: tokenAbi, functionName: "DOMAIN_SEPARATOR" })
     ),
@@ -169,41 +219,19 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
   }
 }
 
-interface ReceiptLog {
-  readonly address: string
-  readonly topics: ReadonlyArray<Hex>
-  readonly data: Hex
-  readonly logIndex: number
+function* rangesOf(step: bigint, from: bigint, to: bigint, order: BlockOrder = "oldest first"): Generator<BlockRange> {
+  if (order === "oldest first") {
+    for (let start = from; start <= to; start += step) {
+      const end = start + step - 1n
+      yield { from: start, to: end < to ? end : to }
+    }
+  } else {
+    for (let end = to; end >= from; end -= step) {
+      const start = end - step + 1n
+      yield { from: start > from ? start : from, to: end }
+    }
+  }
 }
-
-const useIn = (
-  receipt: { readonly transactionHash: Hex; readonly blockNumber: bigint; readonly logs: ReadonlyArray<ReceiptLog> },
-  asset: string,
-  payer: Hex,
-  nonce: Hex
-): Option.Option<AuthorizationUse> => {
-  const own = receipt.logs.filter((log) => log.address.toLowerCase() === asset.toLowerCase())
-  const use = own.find(
-    ({ topics: [event, authorizer, used] }) =>
-      (event === AUTHORIZATION_USED || event === AUTHORIZATION_CANCELED) && authorizer === pad(payer) && used === nonce
-  )
-  if (use === undefined) return Option.none()
-  const next = own.find((log) => log.logIndex === use.logIndex + 1)
-  return Option.some({
-    transaction: receipt.transactionHash,
-    block: receipt.blockNumber,
-    cancelled: use.topics[0] === AUTHORIZATION_CANCELED,
-    transfer: next === undefined ? Option.none() : transferIn(next)
-  })
-}
-
-const transferIn = ({ data, topics: [event, from, to] }: ReceiptLog) =>
-  event === TRANSFER && from !== undefined && to !== undefined && data.length === 66
-    ? Option.some({ from: addressIn(from), to: addressIn(to), value: BigInt(data) })
-    : Option.none()
-
-/** The address in a topic of 32 bytes. */
-const addressIn = (topic: Hex): string => `0x${topic.slice(-40).toLowerCase()}`
 
 /** Whether only the operator can mend it: access refused, or a contract that does not have the function. */
 const isOperators = (cause: unknown): boolean => {

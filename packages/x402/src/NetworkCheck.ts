@@ -69,3 +69,14 @@ export const facilitatorCheck = Effect.fnUntraced(function* (
     )
   }
 })
+
+/** Warns of a refund wallet that holds nothing: whoever is owed money would wait for it. */
+export const refundCheck = Effect.fnUntraced(function* (
+  { config, refundWallets: [wallet] }: OfferedNetwork,
+  chain: EvmChain
+): Effect.fn.Return<void, ProviderError> {
+  if (wallet === undefined || (yield* patiently(chain.balanceOf(wallet))) > 0n) return
+  yield* Effect.logWarning(
+    `Payment network ${config.network}: the refund wallet ${wallet} holds nothing, so nobody can be paid back from it.`
+  )
+})

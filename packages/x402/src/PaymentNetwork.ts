@@ -1,7 +1,7 @@
 import { ProviderError, Usdt } from "@agentos/core"
-import { Effect, Schema } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { type Address, getAddress, type Hex, isAddress } from "viem"
-import { between, HttpUrl } from "./ConfigurationField.ts"
+import { between, HttpUrl, PrivateKey } from "./ConfigurationField.ts"
 import { FacilitatorConfig } from "./facilitator/FacilitatorConfig.ts"
 import * as TransferAuthorization from "./TransferAuthorization.ts"
 
@@ -9,6 +9,22 @@ import * as TransferAuthorization from "./TransferAuthorization.ts"
 const EvmAddress = Schema.String.check(
   Schema.makeFilter((text) => isAddress(text) || "an EVM address, with the right checksum if its case is mixed")
 )
+
+/** The wallet from which money goes back to those who paid and got nothing. */
+export const RefundWallet = Schema.Struct({
+  /**
+   * Its key. The wallet holds the token and needs no gas: what it signs is submitted by the facilitator. It signs for
+   * this deployment alone, and is not `payTo`: a server that is broken into then loses what the wallet was filled with
+   * and not all that was ever earned, and what came in is never told from what went back by guessing.
+   */
+  privateKey: PrivateKey,
+  /**
+   * Addresses of the wallets that paid back before this one: what they paid is not paid again. Before the key is
+   * changed, no server may have used the old one for twenty minutes, the time for which what it signed stays valid.
+   */
+  formerWallets: Schema.optionalKey(Schema.Array(EvmAddress).check(Schema.isMaxLength(20)))
+})
+export type RefundWallet = typeof RefundWallet.Type
 
 /**
  * A network on which payments are taken, in one token. Decodes from plain JSON, or is
@@ -39,7 +55,9 @@ export const PaymentNetwork = Schema.Struct({
   maxTimeoutSeconds: between(20, 3_600),
   /** How many blocks must follow the one that paid. 0: the latest block is enough. */
   confirmations: between(0, 10_000),
-  facilitator: FacilitatorConfig
+  facilitator: FacilitatorConfig,
+  /** Without it nothing is paid back: what is owed stays on record. */
+  refund: Schema.optionalKey(RefundWallet)
 })
 export type PaymentNetwork = typeof PaymentNetwork.Type
 
@@ -62,6 +80,8 @@ export interface OfferedNetwork {
   readonly unitsPerPriceUnit: bigint
   /** What every signature for the token covers; see `TransferAuthorization.domainSeparator`. */
   readonly domainSeparator: Hex
+  /** Who pays back, and who did, in lower case; the present one first. None where nothing is paid back. */
+  readonly refundWallets: ReadonlyArray<Address>
 }
 
 const check = Schema.decodeUnknownEffect(Schema.toType(PaymentNetwork))
@@ -78,6 +98,17 @@ export const offer = Effect.fnUntraced(function* (
   if (asset === payTo) {
     return yield* misconfigured(`Payment network ${config.network}: payTo is the token's own contract.`)
   }
+  const refundWallets = refundWalletsOf(config)
+  for (const [role, address] of [
+    ["payTo", payTo],
+    ["the token's own contract", asset]
+  ] as const) {
+    if (refundWallets.includes(lowerCase(address))) {
+      return yield* misconfigured(
+        `Payment network ${config.network}: a refund wallet is ${role}; give it one of its own.`
+      )
+    }
+  }
   const { name, version } = config
   const chainId = BigInt(reference)
   return {
@@ -87,6 +118,17 @@ export const offer = Effect.fnUntraced(function* (
     asset,
     payTo,
     unitsPerPriceUnit: 10n ** BigInt(config.decimals - Usdt.DECIMALS),
-    domainSeparator: TransferAuthorization.domainSeparator({ name, version, chainId, verifyingContract: asset })
+    domainSeparator: TransferAuthorization.domainSeparator({ name, version, chainId, verifyingContract: asset }),
+    refundWallets
   }
 })
+
+const lowerCase = (address: string): Address => `0x${address.slice(2).toLowerCase()}`
+
+const refundWalletsOf = ({ refund }: PaymentNetwork): ReadonlyArray<Address> =>
+  refund === undefined
+    ? []
+    : [
+        TransferAuthorization.addressOf(Redacted.value(refund.privateKey)),
+        ...(refund.formerWallets ?? []).map(lowerCase)
+      ]

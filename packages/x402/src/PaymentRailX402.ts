@@ -4,17 +4,20 @@ import {
   type PaymentTerms,
   ProofInvalid,
   type ProviderError,
-  Timestamp
+  Timestamp,
+  type Token
 } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import * as EvmChain from "./EvmChain.ts"
 import type { Facilitator, FacilitatorRequest } from "./facilitator/Facilitator.ts"
 import * as FacilitatorHttp from "./facilitator/FacilitatorHttp.ts"
-import { domainCheck, facilitatorCheck } from "./NetworkCheck.ts"
+import { domainCheck, facilitatorCheck, refundCheck } from "./NetworkCheck.ts"
 import * as PaymentHeader from "./PaymentHeader.ts"
 import { misconfigured, offer, type OfferedNetwork, type PaymentNetwork } from "./PaymentNetwork.ts"
+import { payBack } from "./Refunds.ts"
 import { findSettlement, hexOf } from "./SettlementSearch.ts"
 import * as TransferAuthorization from "./TransferAuthorization.ts"
+import { readTransfers } from "./TransferLog.ts"
 
 /** How payments are taken. */
 export interface PaymentRailOptions {
@@ -66,7 +69,10 @@ export const layer = (options: PaymentRailOptions): Layer.Layer<PaymentRail, Pro
       yield* Effect.forEach(
         routes.values(),
         ({ chain, facilitator, offered }) =>
-          Effect.andThen(domainCheck(offered, chain), facilitatorCheck(offered, facilitator)),
+          domainCheck(offered, chain).pipe(
+            Effect.andThen(refundCheck(offered, chain)),
+            Effect.andThen(facilitatorCheck(offered, facilitator))
+          ),
         { concurrency: "unbounded", discard: true }
       )
       return make(routes)
@@ -78,7 +84,7 @@ const routeKey = (network: string, asset: string): string => `${network} ${asset
 const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
   const findRoute = (network: string, asset: string) => routes.get(routeKey(network, asset))
   /** The route of an operation, which may be older than the configuration. */
-  const routeOf = ({ asset, network }: PaymentProof): Effect.Effect<Route, ProviderError> => {
+  const routeOf = ({ asset, network }: Token): Effect.Effect<Route, ProviderError> => {
     const route = findRoute(network, asset)
     return route === undefined
       ? Effect.fail(misconfigured(`The payment network ${network} is no longer configured.`))
@@ -116,6 +122,16 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       const { chain, offered } = yield* routeOf(proof)
       const { confirmations } = offered.config
       return yield* findSettlement(chain, { proof, terms, afterBlock, transaction, confirmations })
+    }),
+    canRefund: ({ asset, network }) => findRoute(network, asset)?.offered.config.refund !== undefined,
+    refund: Effect.fnUntraced(function* (refund) {
+      const { chain, facilitator, offered } = yield* routeOf(refund.terms)
+      const settle = (proof: PaymentProof, terms: PaymentTerms) => facilitator.settle(requestOf(proof, terms))
+      return yield* payBack({ chain, offered, settle }, refund)
+    }),
+    transfers: Effect.fnUntraced(function* (token, fromBlock) {
+      const { chain, offered } = yield* routeOf(token)
+      return yield* readTransfers(chain, offered, fromBlock)
     }),
     encodeReceipt: PaymentHeader.encodeReceipt
   })

@@ -1,7 +1,8 @@
 import type { PaymentProof, PaymentTerms, ProviderError, Settlement } from "@agentos/core"
 import { Effect, Option } from "effect"
 import type { Hex } from "viem"
-import type { AuthorizationUse, EvmChain } from "./EvmChain.ts"
+import type { EvmChain } from "./EvmChain.ts"
+import type { AuthorizationUse } from "./TokenLog.ts"
 
 /** What is looked for, and from where. */
 export interface SettlementQuery {
@@ -11,6 +12,17 @@ export interface SettlementQuery {
   readonly afterBlock: bigint
   /** Where to look first. */
   readonly transaction: string | undefined
+  /** How many blocks must follow the use before anything is concluded from it. */
+  readonly confirmations: number
+}
+
+/** What must be seen of a use for it to be the transfer that is looked for. */
+export interface ExpectedUse {
+  readonly from: string
+  readonly to: string
+  readonly value: bigint
+  /** A use in this block or an earlier one is another. */
+  readonly afterBlock: bigint
   /** How many blocks must follow the use before anything is concluded from it. */
   readonly confirmations: number
 }
@@ -34,7 +46,8 @@ export const findSettlement = Effect.fnUntraced(function* (
   chain: EvmChain,
   query: SettlementQuery
 ): Effect.fn.Return<Settlement, ProviderError> {
-  const { afterBlock, confirmations, proof, transaction } = query
+  const { afterBlock, confirmations, proof, terms, transaction } = query
+  const expected = { from: proof.payer, to: terms.payTo, value: terms.amount, afterBlock, confirmations }
   const payer = hexOf(proof.payer)
   const nonce = hexOf(proof.nonce)
 
@@ -42,7 +55,7 @@ export const findSettlement = Effect.fnUntraced(function* (
     const [use, latest] = yield* Effect.all([chain.readUse(hexOf(transaction), payer, nonce), chain.latestBlock], {
       concurrency: 2
     })
-    if (Option.isSome(use)) return judge(query, use.value, latest)
+    if (Option.isSome(use)) return judge(expected, use.value, latest)
   }
 
   // In this order, so that the nonce is read in a block that is not older than the finalized one.
@@ -52,7 +65,7 @@ export const findSettlement = Effect.fnUntraced(function* (
     return { _tag: "Unused", expired: latest >= finalized.number && finalized.timestamp > BigInt(proof.validBefore) }
   }
   const use = yield* chain.findUse(payer, nonce, afterBlock + 1n, latest)
-  if (Option.isSome(use)) return judge(query, use.value, latest)
+  if (Option.isSome(use)) return judge(expected, use.value, latest)
   // A node's logs may lag behind its state. That there is no log is no proof of an earlier use; the state is.
   if (!(yield* chain.isUsed(payer, nonce, afterBlock))) return UNSETTLED
   return latest < afterBlock + BigInt(confirmations) ? UNSETTLED : USED_BEFORE
@@ -64,15 +77,15 @@ const USED_BEFORE: Settlement = {
   message: "The authorization had been used before this payment was taken up."
 }
 
-const judge = (query: SettlementQuery, use: AuthorizationUse, latest: bigint): Settlement => {
-  const { afterBlock, confirmations, proof, terms } = query
-  if (latest < use.block + BigInt(confirmations)) return UNSETTLED
-  if (use.block <= afterBlock) return USED_BEFORE
+/** What a use of the nonce means when the chain has come as far as `latest`. */
+export const judge = (expected: ExpectedUse, use: AuthorizationUse, latest: bigint): Settlement => {
+  if (latest < use.block + BigInt(expected.confirmations)) return UNSETTLED
+  if (use.block <= expected.afterBlock) return USED_BEFORE
   if (use.cancelled) return { _tag: "UsedOtherwise", message: "The payer cancelled the authorization." }
   const paid = Option.exists(
     use.transfer,
     ({ from, to, value }) =>
-      from === proof.payer.toLowerCase() && to === terms.payTo.toLowerCase() && value === terms.amount
+      from === expected.from.toLowerCase() && to === expected.to.toLowerCase() && value === expected.value
   )
   return paid
     ? { _tag: "Paid", transaction: use.transaction, block: use.block }

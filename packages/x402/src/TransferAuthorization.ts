@@ -1,6 +1,16 @@
 // The whole of the library takes a tenth of a second to load, and this of it a hundredth.
 import { instantiateSecp256k1 } from "@bitauth/libauth/build/lib/crypto/secp256k1.js"
-import { type Address, concat, encodeAbiParameters, type Hex, hexToBytes, keccak256, stringToHex } from "viem"
+import {
+  type Address,
+  bytesToHex,
+  concat,
+  encodeAbiParameters,
+  type Hex,
+  hexToBytes,
+  keccak256,
+  numberToHex,
+  stringToHex
+} from "viem"
 
 /**
  * The message that a payer signs: TransferWithAuthorization of EIP-3009
@@ -92,5 +102,21 @@ export const recoverSigner = (hash: Hex, signature: Hex): string | undefined => 
   if (recoveryId === undefined || BigInt(`0x${signature.slice(66, 130)}`) > HALF_ORDER) return undefined
   // The library answers text where there is no key to be found.
   const key = secp256k1.recoverPublicKeyUncompressed(bytes.subarray(0, 64), recoveryId, hexToBytes(hash))
-  return typeof key === "string" ? undefined : `0x${keccak256(key.subarray(1)).slice(26)}`
+  return typeof key === "string" ? undefined : addressOfPublicKey(key)
+}
+
+const addressOfPublicKey = (key: Uint8Array): Address => `0x${keccak256(key.subarray(1)).slice(26)}`
+
+/** The account of a private key, in lower case. Throws where the number is no key; `PrivateKey` takes none of those. */
+export const addressOf = (privateKey: Hex): Address => {
+  const key = secp256k1.derivePublicKeyUncompressed(hexToBytes(privateKey))
+  if (typeof key === "string") throw new Error("not a private key")
+  return addressOfPublicKey(key)
+}
+
+/** Signs a digest as `recoverSigner` reads it. The same key and digest give the same signature (RFC 6979). */
+export const sign = (privateKey: Hex, hash: Hex): Hex => {
+  const signed = secp256k1.signMessageHashRecoverableCompact(hexToBytes(privateKey), hexToBytes(hash))
+  if (typeof signed === "string") throw new Error("not a private key")
+  return concat([bytesToHex(signed.signature), numberToHex(27 + signed.recoveryId, { size: 1 })])
 }

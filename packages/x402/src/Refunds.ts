@@ -1,0 +1,205 @@
+import { createHash } from "node:crypto"
+import {
+  type PaymentProof,
+  type PaymentTerms,
+  type ProviderError,
+  type Refund,
+  type RefundProgress,
+  type SettleAnswer,
+  type Settlement,
+  Timestamp
+} from "@agentos/core"
+import { Duration, Effect, Option, Redacted, Schedule } from "effect"
+import { type Address, getAddress, type Hex } from "viem"
+import { type EvmChain, LOG_QUESTIONS_MAX } from "./EvmChain.ts"
+import { requirementsOf } from "./PaymentHeader.ts"
+import { misconfigured, type OfferedNetwork } from "./PaymentNetwork.ts"
+import { type ExpectedUse, hexOf, judge } from "./SettlementSearch.ts"
+import * as TransferAuthorization from "./TransferAuthorization.ts"
+
+/** The network on which money goes back, and who submits what the refund wallet signs. */
+export interface RefundRoute {
+  readonly offered: OfferedNetwork
+  readonly chain: EvmChain
+  readonly settle: (proof: PaymentProof, terms: PaymentTerms) => Effect.Effect<SettleAnswer>
+}
+
+/**
+ * What is signed within one such stretch of time is the same to the last byte, so that a facilitator knows it again,
+ * whichever server asks. It is valid until the end of the next one.
+ */
+export const AUTHORIZATION_STRETCH_SECONDS = 600
+
+/** How long the chain is asked for a transfer that the facilitator says it made. */
+const CONFIRM_WITHIN = Duration.seconds(3)
+
+/**
+ * Carries a refund on by one step, wherever it stands. The chain is asked first, each time: only where it shows the
+ * nonce unused, and the payment final, is the transfer back signed and submitted. However often that happens, on
+ * however many servers, the token takes the nonce once (EIP-3009).
+ *
+ * A payment that a reorganisation took back is not final, and is never paid back.
+ */
+export const payBack = Effect.fnUntraced(function* (
+  route: RefundRoute,
+  refund: Refund
+): Effect.fn.Return<RefundProgress, ProviderError> {
+  const { config, refundWallets } = route.offered
+  const [wallet, ...formerWallets] = refundWallets
+  if (wallet === undefined || config.refund === undefined) {
+    return yield* misconfigured(`${config.network} has no refund wallet: the money is still owed.`)
+  }
+
+  const made = yield* findTransfer(route, refund, wallet)
+  // What a former wallet's nonce was spent on besides this refund is no concern of it: that wallet can't pay it any more.
+  const madeBefore = yield* Effect.forEach(formerWallets, (former) => findTransfer(route, refund, former))
+  for (const found of [made, ...madeBefore]) if (found._tag === "Paid") return paid(found)
+  for (const found of [made, ...madeBefore]) if (found._tag === "Unsettled") return pending(ON_ITS_WAY)
+  if (made._tag === "UsedOtherwise") return yield* usedElsewhere(route.offered, wallet)
+
+  const obstacle = yield* findObstacle(route.chain, refund)
+  if (obstacle !== undefined) return pending(obstacle)
+  const balance = yield* route.chain.balanceOf(wallet)
+  if (balance < refund.terms.amount) {
+    const what = `holds ${balance} base units of the token, and ${refund.terms.amount} are owed`
+    return yield* emptyWallet(route.offered, wallet, what)
+  }
+  return yield* submit(route, refund, wallet, Redacted.value(config.refund.privateKey))
+})
+
+const paid = ({ transaction }: { readonly transaction: string }): RefundProgress => ({ _tag: "Paid", transaction })
+
+const pending = (message: string): RefundProgress => ({ _tag: "Pending", message })
+
+const ON_ITS_WAY =
+  "The money is on its way back, and the chain does not show it with enough confirmations yet. If this does not " +
+  `change, the transfer lies further back than ${LOG_QUESTIONS_MAX} times logBlocksMax blocks.`
+
+const usedElsewhere = ({ config }: OfferedNetwork, wallet: Address): ProviderError =>
+  misconfigured(
+    `The refund wallet ${wallet} on ${config.network} has spent the nonce of this refund on something else, so its key ` +
+      "is in use elsewhere. Nothing was paid back. Configure another refund wallet, and name this one in formerWallets."
+  )
+
+const emptyWallet = ({ config }: OfferedNetwork, wallet: Address, what: string): ProviderError =>
+  misconfigured(
+    `The refund wallet ${wallet} on ${config.network} is empty: it ${what}. Send the token to it; ` +
+      "the money is still owed, and goes back by itself then."
+  )
+
+/**
+ * The transfer back, if a wallet has made it. The newest blocks are searched first: a refund may come long after its
+ * payment, and is looked for soon after it was submitted. `transaction`, where known, is looked at before.
+ */
+const findTransfer = Effect.fnUntraced(function* (
+  { chain, offered }: RefundRoute,
+  refund: Refund,
+  wallet: Address,
+  transaction?: string
+): Effect.fn.Return<Settlement, ProviderError> {
+  const { afterBlock, payer, terms } = refund
+  const nonce = hexOf(refund.nonce)
+  const { confirmations } = offered.config
+  const expected: ExpectedUse = { from: wallet, to: payer, value: terms.amount, afterBlock, confirmations }
+  if (transaction !== undefined) {
+    const use = yield* chain.readUse(hexOf(transaction), wallet, nonce)
+    if (Option.isSome(use)) return judge(expected, use.value, yield* chain.latestBlock)
+  }
+  const latest = yield* chain.latestBlock
+  if (!(yield* chain.isUsed(wallet, nonce, latest))) return { _tag: "Unused", expired: false }
+  const use = yield* chain.findUse(wallet, nonce, afterBlock + 1n, latest, "newest first")
+  return Option.isSome(use) ? judge(expected, use.value, latest) : { _tag: "Unsettled" }
+})
+
+/** Why the payment can't be paid back yet, or undefined where it is final: in a block that the chain will not take back. */
+const findObstacle = Effect.fnUntraced(function* (
+  chain: EvmChain,
+  { afterBlock, payer, terms, transaction }: Refund
+): Effect.fn.Return<string | undefined, ProviderError> {
+  const expected = { from: payer, to: terms.payTo, value: terms.amount, afterBlock, confirmations: 0 }
+  const finalized = yield* chain.finalizedBlock
+  const uses = yield* chain.readUses(hexOf(transaction), hexOf(payer))
+  const payment = uses.find((use) => judge(expected, use, use.block)._tag === "Paid")
+  if (payment === undefined)
+    return "The chain does not show the payment at present, and nothing goes back until it does."
+  return payment.block > finalized.number ? "The payment is not final yet; the money goes back once it is." : undefined
+})
+
+/** Signs the transfer back, has the facilitator submit it as it does any payment, and asks the chain. */
+const submit = Effect.fnUntraced(function* (
+  route: RefundRoute,
+  refund: Refund,
+  wallet: Address,
+  privateKey: Hex
+): Effect.fn.Return<RefundProgress, ProviderError> {
+  const now = Math.floor((yield* Timestamp.now) / Timestamp.SECOND)
+  const { proof, terms } = authorize(route.offered, refund, wallet, privateKey, now)
+  const answer = yield* route.settle(proof, terms)
+  const transaction = answer._tag === "Accepted" ? answer.transaction : undefined
+  const found = yield* findTransfer(route, refund, wallet, transaction).pipe(
+    Effect.filterOrFail((settlement) => settlement._tag === "Paid"),
+    Effect.retry({
+      while: () => answer._tag === "Accepted",
+      schedule: Schedule.exponential("50 millis", 1.5).pipe(Schedule.upTo({ duration: CONFIRM_WITHIN }))
+    }),
+    // It has been submitted: whatever the chain fails to say now, it is asked again, and first.
+    Effect.option
+  )
+  if (Option.isSome(found)) return paid(found.value)
+  if (answer._tag === "Refused" && /insufficient_(funds|balance)/.test(answer.message)) {
+    return yield* emptyWallet(route.offered, wallet, "holds too little for the facilitator")
+  }
+  return pending(answer._tag === "Accepted" ? ON_ITS_WAY : `The money is still owed. ${answer.message}`)
+})
+
+/** An ordinary payment by which the refund wallet pays the payer, as if it had been asked for at `now` (unix seconds). */
+const authorize = (offered: OfferedNetwork, refund: Refund, wallet: Address, privateKey: Hex, now: number) => {
+  const stretch = AUTHORIZATION_STRETCH_SECONDS
+  const validBefore = (Math.floor(now / stretch) + 2) * stretch
+  const authorization = {
+    from: getAddress(wallet),
+    to: getAddress(refund.payer),
+    value: refund.terms.amount,
+    validAfter: 0n,
+    validBefore: BigInt(validBefore),
+    nonce: hexOf(refund.nonce)
+  }
+  const terms: PaymentTerms = {
+    scheme: "exact",
+    network: offered.network,
+    asset: offered.asset,
+    amount: refund.terms.amount,
+    payTo: authorization.to,
+    maxTimeoutSeconds: 2 * stretch,
+    extra: { name: offered.config.name, version: offered.config.version, assetTransferMethod: "eip3009" }
+  }
+  const accepted = requirementsOf(terms)
+  const digest = TransferAuthorization.digest(offered.domainSeparator, authorization)
+  const payload = JSON.stringify({
+    x402Version: 2,
+    accepted,
+    payload: {
+      signature: TransferAuthorization.sign(privateKey, digest),
+      authorization: {
+        ...authorization,
+        value: authorization.value.toString(),
+        validAfter: "0",
+        validBefore: validBefore.toString()
+      }
+    }
+  })
+  const proof: PaymentProof = {
+    digest: createHash("sha256").update(payload).digest("hex"),
+    network: terms.network,
+    asset: terms.asset,
+    payer: wallet,
+    payTo: terms.payTo,
+    value: terms.amount,
+    nonce: authorization.nonce,
+    validAfter: 0,
+    validBefore,
+    accepted,
+    payload
+  }
+  return { proof, terms }
+}
