@@ -4,10 +4,14 @@ import type { PaymentNetwork } from "./PaymentNetwork.ts"
 export type TokenPreset = Pick<PaymentNetwork, "network" | "asset" | "decimals" | "name" | "version">
 
 /**
- * Networks on which USDT (as USDT0) has transferWithAuthorization. At start-up each is held against its contract,
- * so that a preset that has gone out of date is refused, not used.
+ * Networks on which USDT (as USDT0, mostly) has transferWithAuthorization. At start-up each is held against its
+ * contract, so that a preset that has gone out of date is refused, not used.
+ *
+ * Other chains with USDT0 are left out until a source says which EIP-712 domain their contract has: it differs from
+ * one to the next, and stands in no function of the contract.
  */
 export const TOKEN_PRESETS = {
+  /** https://github.com/Uniswap/uniswap-ai, its skill pay-with-app: what OKX's own x402 payments are made in. */
   xLayer: {
     network: "eip155:196",
     asset: "0x779Ded0c9e1022225f8E0630b35a9b54bE713736",
@@ -15,6 +19,7 @@ export const TOKEN_PRESETS = {
     name: "USD\u20AE0",
     version: "1"
   },
+  /** https://github.com/x402-foundation/x402/pull/3457, whose author held the domain against the chain. */
   celo: {
     network: "eip155:42220",
     asset: "0x48065fbBE25f71C9282ddf5e1cD6D6A887483D5e",
@@ -22,11 +27,28 @@ export const TOKEN_PRESETS = {
     name: "Tether USD",
     version: "1"
   },
+  /** The default asset of `@x402/evm` on the chain; also https://docs.wdk.tether.io/ai/x402. */
   stable: {
     network: "eip155:988",
     asset: "0x779Ded0c9e1022225f8E0630b35a9b54bE713736",
     decimals: 6,
     name: "USDT0",
+    version: "1"
+  },
+  /** https://docs.wdk.tether.io/ai/x402 */
+  plasma: {
+    network: "eip155:9745",
+    asset: "0xB8CE59FC3717ada4C02eaDF9682A9e934F625ebb",
+    decimals: 6,
+    name: "USDT0",
+    version: "1"
+  },
+  /** The default asset of `@x402/evm` on the chain; also https://dev.flare.network/network/guides/gasless-usdt0-transfers. */
+  flare: {
+    network: "eip155:14",
+    asset: "0xe7cd86e13AC4309349F30B3435a9d337750fC82D",
+    decimals: 6,
+    name: "USD\u20AE0",
     version: "1"
   }
 } satisfies Readonly<Record<string, TokenPreset>>

@@ -1,4 +1,5 @@
 export { FacilitatorConfig } from "./facilitator/FacilitatorConfig.ts"
 export { PaymentNetwork } from "./PaymentNetwork.ts"
+export { PaymentNetworkConfig } from "./PaymentNetworkConfig.ts"
 export * as PaymentRailX402 from "./PaymentRailX402.ts"
 export { TOKEN_PRESETS, type TokenPreset } from "./TokenPreset.ts"

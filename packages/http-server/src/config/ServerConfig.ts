@@ -1,6 +1,6 @@
 import { isEmailAddress } from "@agentos/core"
 import type { KeyringConfig } from "@agentos/keyring-node"
-import { PaymentNetwork } from "@agentos/x402"
+import { type PaymentNetwork, PaymentNetworkConfig } from "@agentos/x402"
 import { Effect, Redacted, Schema, SchemaIssue } from "effect"
 import { IpNetwork } from "effect/net"
 import type { RateLimit } from "../ServerSettings.ts"
@@ -186,7 +186,7 @@ const readDatabase = (reader: Reader): ServerConfig["database"] => {
   return { directory: directory ?? "" }
 }
 
-const decodeNetworks = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.NonEmptyArray(PaymentNetwork)), {
+const decodeNetworks = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.NonEmptyArray(PaymentNetworkConfig)), {
   errors: "all",
   onExcessProperty: "error"
 })

@@ -1,0 +1,32 @@
+import { Effect, Predicate, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { PaymentNetwork } from "./PaymentNetwork.ts"
+import { TOKEN_PRESETS } from "./TokenPreset.ts"
+
+const isPreset = (name: unknown): name is keyof typeof TOKEN_PRESETS =>
+  typeof name === "string" && Object.hasOwn(TOKEN_PRESETS, name)
+
+const invalid = (message: string) => Effect.fail(new SchemaIssue.InvalidValue({ message }))
+
+/** Puts what is known of a token in the place of its preset's name. Anything else is left as it is. */
+const expand = (input: unknown): Effect.Effect<unknown, SchemaIssue.Issue> => {
+  if (!Predicate.isObject(input) || !("preset" in input)) return Effect.succeed(input)
+  const { preset, ...own } = input
+  if (!isPreset(preset)) return invalid(`preset must be one of ${Object.keys(TOKEN_PRESETS).join(", ")}`)
+  const token = TOKEN_PRESETS[preset]
+  const twice = Object.keys(token).filter((key) => key in own)
+  return twice.length === 0
+    ? Effect.succeed({ ...token, ...own })
+    : invalid(`the preset ${preset} says ${twice.join(", ")}: leave out one of them`)
+}
+
+/**
+ * A network as an operator configures it: a `PaymentNetwork` in full, or with `preset`, the name of one of
+ * `TOKEN_PRESETS`, in place of network, asset, decimals, name and version.
+ */
+export const PaymentNetworkConfig = Schema.Unknown.pipe(
+  Schema.decodeTo(
+    Schema.Unknown,
+    SchemaTransformation.transformEffect({ decode: expand, encode: (network) => Effect.succeed(network) })
+  ),
+  Schema.decodeTo(PaymentNetwork)
+)
