@@ -1,6 +1,7 @@
 import type {
   EventSignal,
   EventStore,
+  GasTransactionStore,
   InboundMailStore,
   MailboxStore,
   MessageStore,
@@ -12,6 +13,7 @@ import { MailboxStoreContract } from "./email/MailboxStoreContract.ts"
 import { MessageStoreContract } from "./email/MessageStoreContract.ts"
 import { EventStoreContract } from "./events/EventStoreContract.ts"
 import { TransactorContract } from "./kernel/TransactorContract.ts"
+import { GasTransactionStoreContract } from "./payment/GasTransactionStoreContract.ts"
 import { OperationStoreContract } from "./payment/OperationStoreContract.ts"
 import { TenantStoreContract } from "./tenancy/TenantStoreContract.ts"
 
@@ -20,6 +22,7 @@ export type StoragePorts =
   | HarnessServices
   | EventSignal
   | EventStore
+  | GasTransactionStore
   | InboundMailStore
   | MailboxStore
   | MessageStore
@@ -30,6 +33,7 @@ const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   TransactorContract.register(it, capabilities)
   EventStoreContract.register(it, capabilities)
   OperationStoreContract.register(it, capabilities)
+  GasTransactionStoreContract.register(it, capabilities)
   MailboxStoreContract.register(it, capabilities)
   MessageStoreContract.register(it, capabilities)
   InboundMailStoreContract.register(it, capabilities)

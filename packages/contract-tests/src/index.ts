@@ -20,10 +20,11 @@
  * - `capabilities` says what the adapter can't do, and why: tests that need it are skipped with the
  *   reason in their name.
  *
- * Every test makes tenants, ids, local parts and assets of its own, so suites share a database with
- * each other and with what else is in it, one exception aside: the queue of inbound mail is one for
- * all. While the InboundMailStore suite runs, nothing else may add to that queue or take from it, the
- * MailboxStore suite in another process included.
+ * Every test makes tenants, ids, local parts, assets and gas wallets of its own, so suites share a
+ * database with each other and with what else is in it, two exceptions aside: the queue of inbound mail
+ * and the queue of open operations are each one for all. While the InboundMailStore suite runs, nothing
+ * else may add to the first or take from it, the MailboxStore suite in another process included; and
+ * while the OperationStore suite runs, nothing else may claim operations or carry them on.
  *
  * Rows refer to each other only as the ports say: an event, an operation, a reservation or a mailbox
  * to a stored tenant, a message to a mailbox and (where it names one) to an inbound mail that was
@@ -37,6 +38,7 @@ export * from "./email/MessageStoreContract.ts"
 export * from "./events/EventStoreContract.ts"
 export * from "./events/TestEventPolicy.ts"
 export * from "./kernel/TransactorContract.ts"
+export * from "./payment/GasTransactionStoreContract.ts"
 export * from "./payment/OperationStoreContract.ts"
 export * from "./StorageContract.ts"
 export * from "./StoreClock.ts"

@@ -1,6 +1,7 @@
 import { Layer } from "effect"
 import * as EventSignalMemory from "./EventSignalMemory.ts"
 import * as EventStoreMemory from "./EventStoreMemory.ts"
+import * as GasTransactionStoreMemory from "./GasTransactionStoreMemory.ts"
 import * as InboundMailStoreMemory from "./InboundMailStoreMemory.ts"
 import * as MailboxStoreMemory from "./MailboxStoreMemory.ts"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
@@ -13,6 +14,7 @@ import * as TransactorMemory from "./TransactorMemory.ts"
 export const layer = Layer.mergeAll(
   EventSignalMemory.layer,
   EventStoreMemory.layer,
+  GasTransactionStoreMemory.layer,
   InboundMailStoreMemory.layer,
   MailboxStoreMemory.layer,
   MessageStoreMemory.layer,

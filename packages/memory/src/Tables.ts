@@ -1,5 +1,7 @@
 import {
   type DurableEvent,
+  type GasTransaction,
+  type GasWallet,
   type InboundMail,
   type LedgerBalance,
   type Mailbox,
@@ -60,6 +62,14 @@ export const operationKeys = {
     compositeKey(payer, endpoint, idempotencyKey)
 }
 
+/** The keys of gas wallets, and of what they have signed. */
+export const gasKeys = {
+  wallet: ({ address, network }: GasWallet) => compositeKey(network, address),
+  transaction: ({ address, network }: GasWallet, accountNonce: number) =>
+    compositeKey(network, address, String(accountNonce)),
+  reference: ({ address, network }: GasWallet, reference: string) => compositeKey(network, address, reference)
+}
+
 /** The one value of the index `queue` of operations. */
 export const OPEN = "open"
 
@@ -87,6 +97,13 @@ export const makeTables = (journal: Journal) => ({
   }),
   /** By account, network and asset. */
   balances: new Table<LedgerBalance>(journal, {}),
+  /** By wallet: the account nonce that it is given next. */
+  gasWallets: new Table<number>(journal, {}),
+  /** By wallet and account nonce. */
+  gasTransactions: new Table<GasTransaction, "wallet" | "reference">(journal, {
+    wallet: ({ wallet }) => gasKeys.wallet(wallet),
+    reference: ({ reference, wallet }) => gasKeys.reference(wallet, reference)
+  }),
   /** By mailboxId. */
   mailboxes: new Table<Mailbox, "tenant" | "localPart">(journal, {
     tenant: (mailbox) => mailbox.tenantId,

@@ -6,6 +6,7 @@
  */
 export * as EventSignalMemory from "./EventSignalMemory.ts"
 export * as EventStoreMemory from "./EventStoreMemory.ts"
+export * as GasTransactionStoreMemory from "./GasTransactionStoreMemory.ts"
 export * as InboundMailStoreMemory from "./InboundMailStoreMemory.ts"
 export * as MailboxStoreMemory from "./MailboxStoreMemory.ts"
 export * as Memory from "./Memory.ts"

@@ -5,6 +5,7 @@ import { createEvents } from "./migration/0002_events.ts"
 import { createPayments } from "./migration/0003_payments.ts"
 import { createEmail } from "./migration/0004_email.ts"
 import { createCompletion } from "./migration/0005_completion.ts"
+import { createGas } from "./migration/0006_gas.ts"
 
 /** In the order in which they are run, each once and never changed after it was released. */
 const migrations = Migrator.fromRecord({
@@ -12,7 +13,8 @@ const migrations = Migrator.fromRecord({
   "0002_events": createEvents,
   "0003_payments": createPayments,
   "0004_email": createEmail,
-  "0005_completion": createCompletion
+  "0005_completion": createCompletion,
+  "0006_gas": createGas
 })
 
 /** The table that remembers what was run. */

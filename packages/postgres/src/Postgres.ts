@@ -1,6 +1,7 @@
 import { Layer } from "effect"
 import * as EventSignalPostgres from "./EventSignalPostgres.ts"
 import * as EventStorePostgres from "./EventStorePostgres.ts"
+import * as GasTransactionStorePostgres from "./GasTransactionStorePostgres.ts"
 import * as InboundMailStorePostgres from "./InboundMailStorePostgres.ts"
 import * as MailboxStorePostgres from "./MailboxStorePostgres.ts"
 import * as MessageStorePostgres from "./MessageStorePostgres.ts"
@@ -15,6 +16,7 @@ export const layer = Layer.mergeAll(
   EventStorePostgres.layer,
   EventSignalPostgres.layer,
   OperationStorePostgres.layer,
+  GasTransactionStorePostgres.layer,
   MailboxStorePostgres.layer,
   MessageStorePostgres.layer,
   InboundMailStorePostgres.layer

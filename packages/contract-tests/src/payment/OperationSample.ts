@@ -132,15 +132,17 @@ export const assertLeased = ({ dueAt, leasedUntil }: Operation, before: number, 
  * The store, with nothing in the queue of the completion job, which is one for all: what other tests
  * have left there is leased for longer than any test looks ahead.
  */
-export const emptiedQueue = Effect.gen(function* () {
-  const store = yield* OperationStore
-  const clock = yield* StoreClock
-  yield* clock.advance(90 * Timestamp.DAY)
-  for (const _ of Array.range(1, 20)) {
-    if ((yield* store.takeDue(1_000, 500_000 * Timestamp.DAY)).length === 0) return store
+export const emptiedQueue: Effect.Effect<OperationStore["Service"], never, OperationStore | StoreClock> = Effect.gen(
+  function* () {
+    const store = yield* OperationStore
+    const clock = yield* StoreClock
+    yield* clock.advance(90 * Timestamp.DAY)
+    for (const _ of Array.range(1, 20)) {
+      if ((yield* store.takeDue(1_000, 500_000 * Timestamp.DAY)).length === 0) return store
+    }
+    return assert.fail("the queue does not become empty")
   }
-  return assert.fail("the queue does not become empty")
-})
+)
 
 /** A way from `claimed` to each state that is final. */
 export const FINAL_PATHS: ReadonlyArray<ReadonlyArray<OperationState>> = [

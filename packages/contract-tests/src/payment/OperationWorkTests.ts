@@ -1,4 +1,4 @@
-import { type Operation, type OperationChange, OperationStore } from "@agentos/core"
+import { type OperationChange, OperationStore } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Array, Effect, Option } from "effect"
 import type { ContractTests } from "../Contract.ts"

@@ -1,0 +1,120 @@
+import {
+  type GasTransaction,
+  GasTransactionStore,
+  type GasWallet,
+  type SignedTransaction,
+  Timestamp
+} from "@agentos/core"
+import { Array, Effect, Layer } from "effect"
+import { ClockOffset } from "./ClockOffset.ts"
+import { Database } from "./Database.ts"
+import { orDie } from "./DatabaseFailure.ts"
+import * as Parameter from "./Parameter.ts"
+
+interface GasTransactionRow {
+  readonly network: string
+  readonly address: string
+  readonly account_nonce: bigint
+  readonly reference: string
+  readonly hashes: ReadonlyArray<string>
+  readonly bytes: ReadonlyArray<string>
+  readonly created_at: bigint
+  readonly signed_at: bigint
+}
+
+const toGasTransaction = (row: GasTransactionRow): GasTransaction => ({
+  wallet: { network: row.network, address: row.address },
+  accountNonce: Number(row.account_nonce),
+  reference: row.reference,
+  versions: Array.zipWith(row.hashes, row.bytes, (hash, bytes) => ({ hash, bytes })),
+  createdAt: Timestamp.Timestamp.make(Number(row.created_at)),
+  signedAt: Timestamp.Timestamp.make(Number(row.signed_at))
+})
+
+export const layer: Layer.Layer<GasTransactionStore, never, Database> = Layer.effect(
+  GasTransactionStore,
+  Effect.gen(function* () {
+    const { sql, transact } = yield* Database
+    const offset = yield* ClockOffset
+    const columns = sql.literal("network, address, account_nonce, reference, hashes, bytes, created_at, signed_at")
+    const now = () => sql`epoch_millis() + ${Parameter.integer(offset())}`
+    const isOf = ({ address, network }: GasWallet) =>
+      sql`network = ${Parameter.text(network)} and address = ${Parameter.text(address)}`
+
+    /** Locks the wallet until the transaction ends, and gives the account nonce that is next. */
+    const lock = Effect.fnUntraced(function* (wallet: GasWallet) {
+      const locked = sql<{ readonly next_account_nonce: bigint }>`
+        select next_account_nonce from gas_wallets where ${isOf(wallet)} for no key update`
+      const [known] = yield* locked
+      if (known !== undefined) return Number(known.next_account_nonce)
+      yield* sql`
+        insert into gas_wallets (network, address, next_account_nonce)
+        values (${Parameter.text(wallet.network)}, ${Parameter.text(wallet.address)}, 0) on conflict do nothing`
+      // Where somebody was faster, a statement of its own sees what they committed.
+      const [made] = yield* locked
+      return made === undefined
+        ? yield* Effect.die(new Error("a gas wallet came and went"))
+        : Number(made.next_account_nonce)
+    })
+
+    /** Everything that is written is written at the end, so that a failure of `sign` leaves nothing to undo. */
+    const store = Effect.fnUntraced(function* (
+      { accountNonce, reference, wallet }: Pick<GasTransaction, "accountNonce" | "reference" | "wallet">,
+      { bytes, hash }: SignedTransaction
+    ) {
+      yield* sql`
+        update gas_wallets set next_account_nonce = ${Parameter.integer(accountNonce + 1)} where ${isOf(wallet)}`
+      const [stored] = yield* sql<GasTransactionRow>`
+        with clock as materialized (select ${now()} as now)
+        insert into gas_transactions (${columns})
+        select
+          ${Parameter.text(wallet.network)}, ${Parameter.text(wallet.address)}, ${Parameter.integer(accountNonce)},
+          ${Parameter.text(reference)}, ${Parameter.texts([hash])}, ${Parameter.texts([bytes])}, now, now
+        from clock
+        returning ${columns}`
+      return stored === undefined
+        ? yield* Effect.die(new Error("a gas transaction was not stored"))
+        : toGasTransaction(stored)
+    })
+
+    const open: GasTransactionStore["Service"]["open"] = ({ accountNonceMin, reference, wallet }, sign) =>
+      Effect.gen(function* () {
+        const next = yield* orDie(lock(wallet))
+        const [known] = yield* orDie(sql<GasTransactionRow>`
+          select ${columns} from gas_transactions where ${isOf(wallet)} and reference = ${Parameter.text(reference)}`)
+        if (known !== undefined) return toGasTransaction(known)
+        const accountNonce = Math.max(next, accountNonceMin)
+        const signed = yield* sign(accountNonce)
+        return yield* orDie(store({ accountNonce, reference, wallet }, signed))
+      })
+
+    return GasTransactionStore.of({
+      open: (transaction, sign) => transact(open(transaction, sign)),
+      reprice: ({ accountNonce, wallet }, previousHash, version) =>
+        Effect.map(
+          orDie(sql`
+            update gas_transactions set
+              hashes = array_append(hashes, ${Parameter.text(version.hash)}),
+              bytes = array_append(bytes, ${Parameter.text(version.bytes)}),
+              signed_at = ${now()}
+            where ${isOf(wallet)} and account_nonce = ${Parameter.integer(accountNonce)}
+              and hashes[cardinality(hashes)] = ${Parameter.text(previousHash)}
+            returning account_nonce`),
+          (rows) => rows.length > 0
+        ),
+      listOpen: (wallet, limit) =>
+        Effect.map(
+          orDie(sql<GasTransactionRow>`
+            select ${columns} from gas_transactions where ${isOf(wallet)}
+            order by account_nonce limit ${Parameter.integer(limit)}`),
+          (rows) => rows.map(toGasTransaction)
+        ),
+      closeBelow: (wallet, accountNonce) =>
+        orDie(
+          Effect.asVoid(sql`
+            delete from gas_transactions
+            where ${isOf(wallet)} and account_nonce < ${Parameter.integer(accountNonce)}`)
+        )
+    })
+  })
+)
