@@ -42,17 +42,17 @@ export type Request = {
 export class Agent {
   readonly account: PrivateKeyAccount
   token: string | undefined
-  private readonly sandbox: SandboxDescription
+  private readonly server: Pick<SandboxDescription, "baseUrl">
   private readonly wallet: x402Client
 
-  constructor(sandbox: SandboxDescription, privateKey: `0x${string}`) {
-    this.sandbox = sandbox
+  constructor(server: Pick<SandboxDescription, "baseUrl">, privateKey: `0x${string}`) {
+    this.server = server
     this.account = privateKeyToAccount(privateKey)
     this.wallet = new x402Client().register("eip155:*", new ExactEvmScheme(this.account))
   }
 
   async send({ body, headers = {}, method = body === undefined ? "GET" : "POST", path }: Request): Promise<Reply> {
-    const response = await fetch(this.sandbox.baseUrl + path, {
+    const response = await fetch(this.server.baseUrl + path, {
       method,
       headers: {
         ...(body === undefined ? {} : { "content-type": "application/json" }),

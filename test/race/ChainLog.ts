@@ -1,0 +1,66 @@
+import { createPublicClient, http, parseAbi } from "viem"
+import type { Cluster } from "../support/Cluster.ts"
+
+/** Money that the token moved by an authorization. */
+export interface Movement {
+  readonly from: string
+  readonly to: string
+  readonly value: bigint
+  /** Of the authorization; undefined where money moved without one. */
+  readonly nonce: string | undefined
+  readonly transaction: `0x${string}`
+}
+
+const ABI = parseAbi([
+  "event Transfer(address indexed from, address indexed to, uint256 value)",
+  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)"
+])
+const BLOCKS_AT_ONCE = 2_000n
+
+const clientOf = (cluster: Cluster) =>
+  createPublicClient({ transport: http(cluster.chain.rpcUrl), cacheTime: 0, pollingInterval: 200 })
+
+/**
+ * All that the token ever moved, oldest first. An authorization's use stands directly before the transfer that it
+ * made (EIP-3009). Addresses and nonces in lower case.
+ */
+export const readMovements = async (cluster: Cluster): Promise<ReadonlyArray<Movement>> => {
+  const client = clientOf(cluster)
+  const newest = await client.getBlockNumber()
+  const movements: Array<Movement> = []
+  for (let fromBlock = 0n; fromBlock <= newest; fromBlock += BLOCKS_AT_ONCE) {
+    const toBlock = fromBlock + BLOCKS_AT_ONCE - 1n < newest ? fromBlock + BLOCKS_AT_ONCE - 1n : newest
+    const logs = await client.getLogs({ address: cluster.chain.asset, events: ABI, fromBlock, toBlock, strict: true })
+    logs.forEach((log, index) => {
+      if (log.eventName !== "Transfer") return
+      const before = logs[index - 1]
+      const used =
+        before?.eventName === "AuthorizationUsed" &&
+        before.transactionHash === log.transactionHash &&
+        before.logIndex === log.logIndex - 1 &&
+        before.args.authorizer === log.args.from
+      movements.push({
+        from: log.args.from.toLowerCase(),
+        to: log.args.to.toLowerCase(),
+        value: log.args.value,
+        nonce: used ? before.args.nonce.toLowerCase() : undefined,
+        transaction: log.transactionHash
+      })
+    })
+  }
+  return movements
+}
+
+/** Waits until no authorization that ends at `validBefore` (unix seconds) can be used any more, however the chain is asked. */
+export const untilExpired = async (cluster: Cluster, validBefore: number): Promise<void> => {
+  const client = clientOf(cluster)
+  for (;;) {
+    const { timestamp } = await client.getBlock({ blockTag: "finalized" })
+    if (timestamp >= BigInt(validBefore)) return
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+}
+
+/** What a transaction was sent with, which anybody can read. */
+export const readCalldata = async (cluster: Cluster, transaction: `0x${string}`): Promise<`0x${string}`> =>
+  (await clientOf(cluster).getTransaction({ hash: transaction })).input

@@ -1,0 +1,42 @@
+import { randomInt } from "node:crypto"
+import { parseArgs } from "node:util"
+import { startCluster } from "../support/Cluster.ts"
+import { races } from "./Races.ts"
+import { runRaces } from "./RaceRun.ts"
+import { describe } from "./Report.ts"
+
+/**
+ * Races on two servers over one PostgreSQL: `npx -y pnpm@12 race [--rounds 500] [--only NAME] [--seed N]`, where NAME
+ * is a part of a race's name. Prints what each came to; the exit code is 1 when anything was violated.
+ */
+const say = (line: string) => void process.stdout.write(`${line}\n`)
+
+const args = process.argv.slice(2)
+const { values } = parseArgs({
+  args: args[0] === "--" ? args.slice(1) : args,
+  options: { rounds: { type: "string" }, only: { type: "string" }, seed: { type: "string" } }
+})
+const rounds = Number(values.rounds ?? 500)
+const seed = Number(values.seed ?? randomInt(2 ** 31))
+const chosen = races.filter(({ name }) => name.includes(values.only ?? ""))
+if (!Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seed) || chosen.length === 0) {
+  say(
+    `Usage: race [--rounds N] [--seed N] [--only NAME]\nThe races:\n${races.map(({ name }) => `  ${name}`).join("\n")}`
+  )
+  process.exit(2)
+}
+
+say(`seed ${seed}; ${rounds} rounds each`)
+const cluster = await startCluster({ servers: 2 })
+const stop = () => void cluster.stop().then(() => process.exit(130))
+process.once("SIGINT", stop)
+process.once("SIGTERM", stop)
+try {
+  const onRace = ({ name }: { readonly name: string }, millis: number) =>
+    say(`${name}: played in ${(millis / 1_000).toFixed(1)} s`)
+  const verdicts = await runRaces(cluster, { races: chosen, rounds, seed, onRace })
+  say(`\n${describe(seed, verdicts)}`)
+  process.exitCode = verdicts.every(({ violations }) => violations.length === 0) ? 0 : 1
+} finally {
+  await cluster.stop()
+}

@@ -1,0 +1,197 @@
+import { startPostgres } from "@agentos/postgres/testing"
+import {
+  baseUrl,
+  type ChainDescription,
+  type ChildProgram,
+  createChainKeys,
+  describeChain,
+  findFreePorts,
+  type GuardedProcess,
+  openDataDirectory,
+  openLog,
+  prepareServerFiles,
+  emailDomain,
+  facilitatorUrl,
+  programs,
+  type RunLayout,
+  serve
+} from "@agentos/sandbox"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { privateKeyToAddress } from "viem/accounts"
+import { databaseUrl, execute } from "./ClusterDatabase.ts"
+
+/** One of the servers. */
+export interface ClusterServer {
+  readonly baseUrl: string
+  /** Of the process that serves now. */
+  readonly pid: () => number
+  /** Takes the processor away from it, as a machine does that swaps or a hypervisor that moves it. */
+  readonly freeze: () => void
+  readonly thaw: () => void
+  readonly start: () => Promise<void>
+  readonly stop: () => Promise<void>
+  /** The last lines of what it logged. */
+  readonly log: () => string
+}
+
+/** Several servers on one PostgreSQL, with one chain, one facilitator and one mail relay. */
+export interface Cluster {
+  readonly servers: ReadonlyArray<ClusterServer>
+  readonly chain: ChainDescription
+  /** Where refunds come from. */
+  readonly refundWallet: `0x${string}`
+  readonly facilitatorUrl: string
+  readonly emailDomain: string
+  /** Where mail to the rest of the world ends. */
+  readonly outboxDir: string
+  readonly database: {
+    /** Of the database that the servers use. */
+    readonly url: string
+    /** Keeps a copy. The servers have to be stopped. */
+    readonly backUp: () => Promise<void>
+    /** Puts the copy in place of what the servers used. They have to be stopped. */
+    readonly restore: () => Promise<void>
+  }
+  /** Ends everything, and leaves nothing behind. */
+  readonly stop: () => Promise<void>
+}
+
+export interface ClusterOptions {
+  readonly servers: number
+  /** Over what the sandbox tells its server. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** A server may finish what it is at; the rest has nothing to finish. */
+const SERVER_GRACE_MILLIS = 9_000
+const GRACE_MILLIS = 1_500
+
+/** The sandbox's own wallets are not used: whoever races makes wallets of its own. */
+const WALLETS = 1
+
+/** Starts a cluster on free ports, and resolves once every server serves. */
+export const startCluster = async (options: ClusterOptions): Promise<Cluster> => {
+  const cleanup: Array<() => Promise<void>> = []
+  const stop = async () => {
+    for (let end = cleanup.pop(); end !== undefined; end = cleanup.pop()) await end()
+  }
+  try {
+    const directory = await mkdtemp(join(tmpdir(), "agentos-cluster-"))
+    cleanup.push(() => rm(directory, { recursive: true, force: true }))
+    const [postgres, run, ports] = await Promise.all([
+      startPostgres({ settings: { max_connections: "200" } }),
+      layOut(directory),
+      findFreePorts(2 * options.servers)
+    ])
+    cleanup.push(postgres.stop)
+    await execute(postgres.url, "create database agentos")
+
+    const helpers = programs(run)
+    const chain = makeProcess(helpers.chain, join(run.data.logs, "chain.log"), GRACE_MILLIS)
+    const others = [helpers.facilitator, helpers.relay].map((program) =>
+      makeProcess(program, join(run.data.logs, `${program.name}.log`), GRACE_MILLIS)
+    )
+    cleanup.push(() => ended(chain, ...others))
+    await chain.start()
+    await Promise.all(others.map(({ start }) => start()))
+
+    const url = databaseUrl(postgres.url, "agentos")
+    const environment = { ...options.environment, DATABASE_URL: url, AGENTOS_DATA_DIR: "" }
+    const servers = Array.from({ length: options.servers }, (_, index): ClusterServer => {
+      const [http = 0, smtp = 0] = ports.slice(2 * index)
+      const own = { ...run, ports: { ...run.ports, http, smtp } }
+      const { server } = programs(own)
+      // All are one service to the outside: what is bound to its address holds for each.
+      const shared = { AGENTOS_PUBLIC_URL: `http://${run.host}:${ports[0]}` }
+      const program = { ...server, nodeOptions: [], environment: { ...server.environment, ...shared, ...environment } }
+      const child = makeProcess(program, join(run.data.logs, `server-${index}.log`), SERVER_GRACE_MILLIS)
+      return { baseUrl: baseUrl(own), ...child }
+    })
+    cleanup.push(() => ended(...servers))
+    await Promise.all(servers.map(({ start }) => start()))
+    return {
+      servers,
+      chain: run.chain,
+      refundWallet: privateKeyToAddress(run.chain.refundKey),
+      facilitatorUrl: facilitatorUrl(run),
+      emailDomain,
+      outboxDir: run.data.outbox,
+      database: {
+        url,
+        backUp: async () => void (await execute(postgres.url, ...copied("agentos", "agentos_backup"))),
+        restore: async () => void (await execute(postgres.url, ...copied("agentos_backup", "agentos")))
+      },
+      stop
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Statements that make `to` a copy of `from`; neither may be in use. */
+const copied = (from: string, to: string): ReadonlyArray<string> => [
+  `drop database if exists ${to}`,
+  `create database ${to} template ${from}`
+]
+
+/** As the sandbox lays out a run of its own; its one server's ports are left to the caller. */
+const layOut = async (directory: string): Promise<RunLayout> => {
+  const data = await openDataDirectory(directory)
+  const host = "127.0.0.1"
+  const [smtp = 0, chain = 0, facilitator = 0, relay = 0, relayFaults = 0] = await findFreePorts(5)
+  const [keys, files] = await Promise.all([
+    createChainKeys(data.chain, WALLETS),
+    prepareServerFiles(data.server, emailDomain)
+  ])
+  return {
+    data,
+    host,
+    ports: { http: 0, smtp, chain, facilitator, relay, relayFaults },
+    chain: describeChain(keys, `http://${host}:${chain}`),
+    isNewChain: true,
+    files
+  }
+}
+
+type ClusterProcess = Omit<ClusterServer, "baseUrl">
+
+/** A program that can be started and stopped any number of times, one process at a time. */
+const makeProcess = (program: ChildProgram, logPath: string, graceMillis: number): ClusterProcess => {
+  const log = openLog(logPath)
+  let running: GuardedProcess | undefined
+  let pid = 0
+  return {
+    pid: () => pid,
+    log: log.tail,
+    freeze: () => void process.kill(pid, "SIGSTOP"),
+    thaw: () => void process.kill(pid, "SIGCONT"),
+    start: async () => {
+      const serving = await serve(program, log, (child) => (running = child))
+      pid = serving.pid
+    },
+    stop: async () => {
+      const child = running
+      if (child === undefined) return
+      running = undefined
+      // One that is frozen would not hear of its end.
+      child.kill("SIGCONT")
+      child.kill("SIGTERM")
+      const done = new AbortController()
+      const killing = sleep(graceMillis, undefined, { signal: done.signal }).then(
+        () => child.kill("SIGKILL"),
+        () => undefined
+      )
+      await child.exited
+      done.abort()
+      await killing
+    }
+  }
+}
+
+const ended = async (...processes: ReadonlyArray<{ readonly stop: () => Promise<void> }>): Promise<void> => {
+  await Promise.all(processes.map(({ stop }) => stop()))
+}
