@@ -34,7 +34,7 @@ describe("a client made from the contract", () => {
         assert.strictEqual((yield* client.describeApi({ params: {}, query: {} })).data.name, "AgentOS")
         const { data } = yield* client.getService({ params: { serviceId: "events.list" }, query: {} })
         assert.strictEqual(data.service.path, "/api/v1/events/list")
-        const listed = yield* client.listEvents({ params: {}, query: {}, payload: { limit: 1 } })
+        const listed = yield* client.listEvents({ params: {}, query: {}, payload: { service: "email", limit: 1 } })
         assert.strictEqual(listed.data.items[0]?.eventId, eventId)
         const replayed = yield* client.replayEvents({ params: {}, query: { limit: 1 } })
         assert.lengthOf(replayed.data.items, 1)

@@ -16,6 +16,9 @@ afterAll(() => server.stop())
 /** A tenant to whom events have happened. */
 const tenantWith = async (...names: ReadonlyArray<string>) => {
   const tenant = await newTenant(server)
+  // What tells of the payment that made it a tenant is no part of this.
+  const { token } = tenant
+  await call(server, "POST", "/api/v1/events/ack-all", { token, body: { before: "2100-01-01T00:00:00Z" } })
   return { ...tenant, eventIds: await server.append(tenant.wallet, names) }
 }
 
@@ -68,7 +71,7 @@ describe("events", () => {
       eventIds.slice(2)
     )
     assert.isNull(two.nextCursor)
-    assert.lengthOf((await list({ status: "acknowledged" })).items, 0)
+    assert.lengthOf((await list({ status: "acknowledged", service: "email" })).items, 0)
     assert.lengthOf((await list({ service: "phone" })).items, 0)
     assert.lengthOf(
       (await list({ resourceId: "b", from: "2020-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z" })).items,
