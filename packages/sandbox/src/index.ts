@@ -15,6 +15,13 @@ export { type ChildProgram, serve } from "./supervisor/ChildProcess.ts"
 export { openDataDirectory } from "./supervisor/DataDirectory.ts"
 export { findFreePorts } from "./supervisor/FreePort.ts"
 export { openLog } from "./supervisor/LogFile.ts"
-export { baseUrl, emailDomain, facilitatorUrl, programs, type RunLayout } from "./supervisor/Programs.ts"
+export {
+  baseUrl,
+  emailDomain,
+  facilitatorUrl,
+  programs,
+  relayFaultsUrl,
+  type RunLayout
+} from "./supervisor/Programs.ts"
 export type { SandboxDescription } from "./supervisor/SandboxFile.ts"
 export { prepareServerFiles } from "./supervisor/ServerFiles.ts"
