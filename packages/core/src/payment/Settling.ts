@@ -54,7 +54,7 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
     }
     return yield* Effect.flatMap(
       commit(operation, "StartSettling", Effect.succeed({ nonceReadAtBlock: reading.block })),
-      submit
+      (settling) => submit(settling, "first")
     )
   })
 
@@ -68,13 +68,20 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
       Effect.delay(WATCH_AFTER)
     )
 
-  const submit = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
+  /**
+   * Only the first submission can be refused for certain. A later one, refused or not, says nothing of an
+   * earlier one that may be on its way: until the chain knows, the outcome is unknown, and nobody signs again.
+   */
+  const submit = Effect.fnUntraced(function* (
+    operation: Operation,
+    submission: "first" | "repeated"
+  ): Effect.fn.Return<Operation, OperationError> {
     yield* reach("before_settle", operation)
     const answer = yield* whileLeased(operation)(
       Effect.raceFirst(rail.settle(operation.proof, operation.terms), watchChain(operation))
     )
     yield* reach("after_settle", operation)
-    if (answer._tag === "Refused") {
+    if (answer._tag === "Refused" && submission === "first") {
       const settlement = yield* Effect.option(whileLeased(operation)(findSettlement(operation)))
       return Option.isSome(settlement) && settlement.value._tag === "Paid"
         ? yield* conclude(operation, settlement.value)
@@ -113,7 +120,7 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
       pending(operation, RETRY_LATER)
     )
     return settlement._tag === "Unused" && !settlement.expired
-      ? yield* submit(operation)
+      ? yield* submit(operation, "repeated")
       : yield* conclude(operation, settlement)
   })
 

@@ -157,6 +157,22 @@ describe("OperationCompletion", () => {
     })
   )
 
+  scenario("takes no refusal for an answer while an earlier submission may be on its way", (host) =>
+    Effect.gen(function* () {
+      host.payments.script.push("fail before", ...Array.from({ length: 50 }, () => "refuse" as const))
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      yield* failureOf(underClock(create({ localPart: "ada" }, { signature })))
+      yield* jobRuns
+      const error = yield* failureOf(underClock(create({ localPart: "ada" }, { signature })))
+      assert.deepInclude(error, { _tag: "PaymentPending", paymentState: "unknown" })
+      assert.isAbove(host.payments.settleCalls(), 2)
+      host.payments.useNonce(signature)
+      yield* TestClock.adjust("30 seconds")
+      assert.isTrue((yield* create({ localPart: "ada" }, { signature })).created)
+      assert.strictEqual(host.payments.transfers.get(ADA), 1)
+    })
+  )
+
   scenario("gives back what was paid after the facilitator had refused it", (host) =>
     Effect.gen(function* () {
       host.payments.script.push("refuse")
