@@ -1,12 +1,13 @@
 import type { ProviderError } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Fiber, References } from "effect"
+import { Clock, Effect, Fiber, Logger, Redacted, References } from "effect"
 import { TestClock } from "effect/testing"
 import { getAddress } from "viem"
 import { type PaymentNetwork, TOKEN_PRESETS } from "../src/index.ts"
 import { offer } from "../src/PaymentNetwork.ts"
 import { nobody, sendJson } from "./support/HttpFake.ts"
 import { prepare } from "./support/RailFake.ts"
+import { privateKey, wallet } from "./support/RefundFake.ts"
 import * as Sample from "./support/Sample.ts"
 
 describe("PaymentRailX402.layer", () => {
@@ -93,6 +94,24 @@ describe("PaymentRailX402.layer", () => {
       const error = yield* Effect.flip(rail.verify(proof, Sample.terms()))
       assert.strictEqual(error._tag === "ProviderError" && error.reason, "Temporary")
     }).pipe(Effect.provideService(References.MinimumLogLevel, "Error"))
+  )
+
+  it.effect("says at the start that a refund wallet is empty", () =>
+    Effect.gen(function* () {
+      const said: Array<unknown> = []
+      const logger = Logger.make(({ message }) => said.push(message))
+      const { build, configured, state } = yield* prepare({ refund: { privateKey: Redacted.make(privateKey) } })
+      const started = Effect.provide(build(configured), Logger.layer([logger]))
+      yield* started
+      assert.deepStrictEqual(said, [
+        [
+          `Payment network eip155:402402: the refund wallet ${wallet} holds nothing, so nobody can be paid back from it.`
+        ]
+      ])
+      state.balances.set(wallet, 1n)
+      yield* started
+      assert.strictEqual(said.length, 1)
+    })
   )
 
   it.effect("has presets that are spelled as addresses are", () =>

@@ -2,7 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { hashTypedData, type Hex, numberToHex, pad } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
-import { digest, domainSeparator, recoverSigner, type TransferAuthorization } from "../src/TransferAuthorization.ts"
+import {
+  addressOf,
+  digest,
+  domainSeparator,
+  recoverSigner,
+  sign,
+  type TransferAuthorization
+} from "../src/TransferAuthorization.ts"
 import { asset, payer, payTo, stranger } from "./support/Sample.ts"
 
 /** USDC on Ethereum, whose contract says this of its DOMAIN_SEPARATOR. */
@@ -73,6 +80,19 @@ describe("TransferAuthorization", () => {
         account.signTypedData({ domain, types, primaryType, message: changed })
       )
       assert.strictEqual(recoverSigner(digest(separator, changed), signature), account.address.toLowerCase())
+    })
+  )
+
+  it.effect.prop("signs as wallets sign", { secret: Uint(250n), value: Uint(128n) }, ({ secret, value }) =>
+    Effect.gen(function* () {
+      const key = bytes32(secret + 1n)
+      const account = privateKeyToAccount(key)
+      assert.strictEqual(addressOf(key), account.address.toLowerCase())
+      const changed = { ...message, from: account.address, value }
+      assert.strictEqual(
+        sign(key, digest(separator, changed)),
+        yield* Effect.promise(() => account.signTypedData({ domain, types, primaryType, message: changed }))
+      )
     })
   )
 

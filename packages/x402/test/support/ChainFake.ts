@@ -19,8 +19,10 @@ export interface FakeChainState {
   finalized: { number: number; timestamp: number }
   decimals: number
   domainSeparator: Hex
-  /** From which block on a nonce counts as used. */
+  /** From which block on a nonce counts as used: whoever's, or that of `wallet nonce` in lower case. */
   readonly usedFrom: Map<string, number>
+  /** What wallets hold, by their addresses in lower case. */
+  readonly balances: Map<string, bigint>
   readonly logs: Array<FakeLog>
   /** Whether logs and receipts lag behind the state. */
   logsLag: boolean
@@ -50,7 +52,7 @@ const decodeCall = Schema.decodeUnknownSync(Schema.fromJsonString(RpcCall))
 const decodeContractCall = Schema.decodeUnknownSync(Schema.Struct({ data: HexText }))
 const LogFilter = Schema.Struct({
   address: Schema.String,
-  topics: Schema.Tuple([Schema.Array(HexText), HexText, HexText]),
+  topics: Schema.Array(Schema.Union([HexText, Schema.Array(HexText), Schema.Null])),
   fromBlock: HexText,
   toBlock: HexText
 })
@@ -67,6 +69,7 @@ export const start = Effect.gen(function* () {
     decimals: 6,
     domainSeparator: "0x",
     usedFrom: new Map(),
+    balances: new Map(),
     logs: [],
     logsLag: false,
     stateFrom: 0,
@@ -114,11 +117,13 @@ const answer = (state: FakeChainState, { method, params = [] }: typeof RpcCall.T
 const contractAnswer = (state: FakeChainState, data: Hex, at: number): Hex => {
   if (!state.hasContract) return "0x"
   if (data.startsWith(selector("decimals()"))) return word(state.decimals)
+  if (data.startsWith(selector("balanceOf(address)"))) return word(state.balances.get(`0x${data.slice(-40)}`) ?? 0n)
   if (data.startsWith(selector("DOMAIN_SEPARATOR()"))) return state.domainSeparator
   if (!data.startsWith(selector("authorizationState(address,bytes32)"))) throw new Error("no such function")
   if (at > state.latest) throw new Error("header not found")
   if (at < state.stateFrom) throw new Error("missing trie node")
-  const usedFrom = state.usedFrom.get(`0x${data.slice(-64)}`)
+  const [authorizer, nonce] = [`0x${data.slice(34, 74)}`, `0x${data.slice(-64)}`]
+  const usedFrom = state.usedFrom.get(`${authorizer} ${nonce}`) ?? state.usedFrom.get(nonce)
   return word(usedFrom !== undefined && usedFrom <= at)
 }
 
@@ -136,9 +141,7 @@ const logsOf = (
     .filter(
       (log) =>
         log.address.toLowerCase() === address.toLowerCase() &&
-        topics[0].some((topic) => topic === log.topics[0]) &&
-        log.topics[1] === topics[1] &&
-        log.topics[2] === topics[2] &&
+        topics.every((wanted, at) => wanted === null || [wanted].flat().some((topic) => topic === log.topics[at])) &&
         log.block >= Number(fromBlock) &&
         log.block <= Number(toBlock)
     )

@@ -1,4 +1,5 @@
 import { PaymentRail } from "@agentos/core"
+import { Memory } from "@agentos/memory"
 import { Context, Effect, Layer } from "effect"
 import { type PaymentNetwork, PaymentRailX402 } from "../../src/index.ts"
 import { offer } from "../../src/PaymentNetwork.ts"
@@ -16,13 +17,15 @@ const willing: Respond = ({ path }, response) => {
 /** A chain and a facilitator, and the rail over them and whichever network they are configured as. */
 export const prepare = (other: Partial<PaymentNetwork> = {}, respond: Respond = willing) =>
   Effect.gen(function* () {
-    const { state, url } = yield* ChainFake.start
+    const { seen: chainSeen, state, url } = yield* ChainFake.start
     const facilitator = yield* serve(respond)
     const configured = Sample.network(url, facilitator.url, other)
     state.domainSeparator = (yield* offer(Sample.network(url, facilitator.url))).domainSeparator
     const build = (...networks: ReadonlyArray<PaymentNetwork>) =>
-      Effect.map(Layer.build(PaymentRailX402.layer({ networks })), (context) => Context.get(context, PaymentRail))
-    return { state, facilitator, configured, build }
+      Layer.build(PaymentRailX402.layer({ networks }).pipe(Layer.provide(Memory.layer))).pipe(
+        Effect.map((context) => Context.get(context, PaymentRail))
+      )
+    return { state, chainSeen, facilitator, configured, build }
   })
 
 /** The rail itself, as soon as it is built. */

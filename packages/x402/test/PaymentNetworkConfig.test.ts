@@ -1,0 +1,128 @@
+import { inspect } from "node:util"
+import { assert, describe, it } from "@effect/vitest"
+import { DEFAULT_ASSETS } from "@x402/evm"
+import { Effect, Redacted, Result, Schema, SchemaIssue } from "effect"
+import { privateKeyToAddress } from "viem/accounts"
+import { PaymentNetworkConfig, TOKEN_PRESETS } from "../src/index.ts"
+import { offer } from "../src/PaymentNetwork.ts"
+import * as Sample from "./support/Sample.ts"
+
+const decode = Schema.decodeUnknownResult(PaymentNetworkConfig, { errors: "all", onExcessProperty: "error" })
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** What an operator writes of a network beside its token. */
+const own = {
+  rpcUrl: "https://rpc.example/v2/an-access-key",
+  payTo: Sample.payTo,
+  maxTimeoutSeconds: 120,
+  confirmations: 1,
+  facilitator: { url: "https://facilitator.example" }
+}
+const token = { network: "eip155:402402", asset: Sample.asset, decimals: 6, name: "USD₮0", version: "1" } as const
+const key = `0x${"7b".repeat(32)}` as const
+
+/** What is said of a configuration that is refused: path and message of each issue. */
+const refused = (config: unknown): string =>
+  Result.match(decode(config), {
+    onSuccess: () => "",
+    onFailure: ({ issue }) =>
+      formatIssue(issue)
+        .issues.map(({ message, path = [] }) => `${path.map(String).join(".")}: ${message}`)
+        .join("\n")
+  })
+
+describe("PaymentNetworkConfig", () => {
+  it("puts a preset's token in the place of its name", () => {
+    for (const [preset, expected] of Object.entries(TOKEN_PRESETS)) {
+      const network = Result.getOrThrow(decode({ ...own, preset }))
+      assert.deepStrictEqual(network, { ...own, ...expected, rpcUrl: network.rpcUrl })
+      assert.strictEqual(Redacted.value(network.rpcUrl), own.rpcUrl)
+    }
+  })
+
+  it("takes a network in full as it always did", () => {
+    const network = Result.getOrThrow(decode({ ...own, ...token }))
+    assert.deepStrictEqual(network, { ...own, ...token, rpcUrl: network.rpcUrl })
+  })
+
+  it("says which preset there is not, and what is said twice", () => {
+    for (const preset of ["xlayer", "toString", 7, null]) {
+      assert.strictEqual(
+        refused({ ...own, preset }),
+        ": preset must be one of xLayer, celo, stable, plasma, flare",
+        String(preset)
+      )
+    }
+    assert.strictEqual(
+      refused({ ...own, preset: "celo", asset: Sample.asset, version: "2" }),
+      ": the preset celo says asset, version: leave out one of them"
+    )
+  })
+
+  it("says where a network is wrong, with a preset or without", () => {
+    assert.include(refused({ ...own, preset: "celo", payTo: "0x12" }), "payTo: ")
+    assert.include(refused({ ...own, preset: "celo", confirmation: 3 }), "confirmation: ")
+    assert.include(refused({ ...own, ...token, decimals: 2 }), "decimals: ")
+    assert.include(refused(own), "network: ")
+    for (const nothing of [null, 7, "celo", []]) assert.notStrictEqual(refused(nothing), "")
+  })
+
+  it("has presets that say what the stock library says of the same tokens", () => {
+    for (const preset of ["celo", "stable", "flare"] as const) {
+      const { network, ...known } = TOKEN_PRESETS[preset]
+      const found = DEFAULT_ASSETS[network]?.find((candidate) => candidate.asset === known.asset)
+      assert.deepInclude(found, known)
+    }
+  })
+})
+
+describe("A refund wallet's configuration", () => {
+  const withRefund = (refund: unknown) => ({ ...own, ...token, refund })
+
+  it("keeps the key to itself", () => {
+    const network = Result.getOrThrow(decode(withRefund({ privateKey: key })))
+    assert.notInclude(JSON.stringify(network), "7b7b")
+    const wrong = ["", "0x", key.slice(0, -1), `${key}0`, key.replace("0x", ""), `${key.slice(0, -1)}g`, [key], { key }]
+    const noKeys = [`0x${"0".repeat(64)}`, `0x${"f".repeat(64)}`]
+    for (const privateKey of [...wrong, ...noKeys]) {
+      const message = refused(withRefund({ privateKey }))
+      assert.include(message, "refund.privateKey")
+      assert.notInclude(message, "7b7b")
+      assert.notInclude(message, "ffff")
+    }
+  })
+
+  it.effect("is of an account of its own", () =>
+    Effect.gen(function* () {
+      const configured = (refund: object, payTo: string = Sample.payTo) =>
+        offer(Result.getOrThrow(decode({ ...withRefund(refund), payTo })))
+      const address = privateKeyToAddress(key)
+      const { refundWallets } = yield* configured({ privateKey: key, formerWallets: [Sample.stranger] })
+      assert.deepStrictEqual<ReadonlyArray<string>>(refundWallets, [
+        address.toLowerCase(),
+        Sample.stranger.toLowerCase()
+      ])
+      const same = [
+        configured({ privateKey: key }, address),
+        configured({ privateKey: key }, address.toLowerCase()),
+        configured({ privateKey: key, formerWallets: [Sample.payTo.toLowerCase()] })
+      ]
+      for (const attempt of same) {
+        const error = yield* Effect.flip(attempt)
+        assert.strictEqual(error.reason, "Misconfigured")
+        assert.include(error.message, "a refund wallet is payTo")
+      }
+      assert.include(
+        (yield* Effect.flip(configured({ privateKey: key, formerWallets: [Sample.asset] }))).message,
+        "the token's own contract"
+      )
+      assert.deepStrictEqual((yield* offer(Result.getOrThrow(decode({ ...own, ...token })))).refundWallets, [])
+      const unchecked = Sample.network(own.rpcUrl, own.facilitator.url, {
+        refund: { privateKey: Redacted.make(`${key}7b` as const) }
+      })
+      const error = yield* Effect.flip(offer(unchecked))
+      assert.strictEqual(error.reason, "Misconfigured")
+      assert.notInclude(inspect(error, { depth: 9, showHidden: true }), "7b7b")
+    })
+  )
+})

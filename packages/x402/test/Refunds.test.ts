@@ -1,0 +1,327 @@
+import { inspect } from "node:util"
+import type { RefundProgress } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { getAddress } from "viem"
+import { AUTHORIZATION_STRETCH_SECONDS } from "../src/Refunds.ts"
+import { railOf } from "./support/RailFake.ts"
+import { privateKey, refund, refundNonce, start, wallet } from "./support/RefundFake.ts"
+import * as Sample from "./support/Sample.ts"
+
+const assertPending = (progress: RefundProgress, message: string) =>
+  assert.include(progress._tag === "Pending" ? progress.message : `paid in ${progress.transaction}`, message)
+
+const key = Redacted.make(privateKey)
+
+describe("PaymentRailX402.refund", () => {
+  it.effect(
+    "submits an ordinary payment from the refund wallet to the payer, and is done when the chain shows it",
+    () =>
+      Effect.gen(function* () {
+        const { moved, rail, state, submitted } = yield* start()
+        const progress = yield* rail.refund(refund())
+        assert.deepStrictEqual(progress, { _tag: "Paid", transaction: state.logs.at(-1)!.transaction })
+        assert.strictEqual(moved(), Sample.price)
+        const { paymentPayload, paymentRequirements, x402Version } = JSON.parse(submitted()[0]!)
+        const payer = Sample.payer.address
+        assert.deepStrictEqual(paymentRequirements, {
+          scheme: "exact",
+          network: "eip155:402402",
+          asset: Sample.asset,
+          amount: "250000",
+          payTo: payer,
+          maxTimeoutSeconds: 1_200,
+          extra: { name: "USD₮0", version: "1", assetTransferMethod: "eip3009" }
+        })
+        assert.deepStrictEqual([x402Version, paymentPayload.x402Version], [2, 2])
+        assert.deepStrictEqual(paymentPayload.accepted, paymentRequirements)
+        assert.deepStrictEqual(paymentPayload.payload.authorization, {
+          from: getAddress(wallet),
+          to: payer,
+          value: "250000",
+          validAfter: "0",
+          validBefore: "1200",
+          nonce: refundNonce
+        })
+      })
+  )
+
+  it.effect("pays once, however often it is asked", () =>
+    Effect.gen(function* () {
+      const { moved, otherRail, rail, submitted } = yield* start()
+      const first = yield* rail.refund(refund())
+      for (const again of [rail, otherRail, rail]) assert.deepStrictEqual(yield* again.refund(refund()), first)
+      assert.deepStrictEqual([moved(), submitted().length], [Sample.price, 1])
+    })
+  )
+
+  it.effect("pays once when two servers do it at one time", () =>
+    Effect.gen(function* () {
+      const { moved, otherRail, rail, submitted } = yield* start()
+      const progress = yield* Effect.forEach([rail, otherRail, rail, otherRail], (each) => each.refund(refund()), {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(moved(), Sample.price)
+      assert.isAbove(submitted().length, 1, "they raced")
+      assert.strictEqual(new Set(submitted()).size, 1, "what they submit is the same to the last byte")
+      assert.strictEqual(new Set(progress.map((each) => each._tag === "Paid" && each.transaction)).size, 1)
+    })
+  )
+
+  it.effect("waits until the payment is final", () =>
+    Effect.gen(function* () {
+      const { moved, rail, state, submitted } = yield* start()
+      for (const number of [1, 58, 59]) {
+        state.finalized = { number, timestamp: 1_000 }
+        assertPending(yield* rail.refund(refund()), "not final yet")
+      }
+      assert.deepStrictEqual([moved(), submitted().length], [0n, 0])
+      state.finalized = { number: 60, timestamp: 1_000 }
+      assert.strictEqual((yield* rail.refund(refund()))._tag, "Paid")
+      assert.strictEqual(moved(), Sample.price)
+    })
+  )
+
+  it.effect("gives nothing back for a payment that a reorganisation took back, unless it comes again", () =>
+    Effect.gen(function* () {
+      const { dropFrom, moved, pay, rail, state, submitted } = yield* start()
+      dropFrom(60)
+      assertPending(yield* rail.refund(refund()), "does not show the payment")
+      pay(95)
+      assertPending(yield* rail.refund(refund()), "not final yet")
+      assert.deepStrictEqual([moved(), submitted().length], [0n, 0])
+      state.finalized = { number: 95, timestamp: 1_000 }
+      assert.strictEqual((yield* rail.refund(refund()))._tag, "Paid")
+    })
+  )
+
+  const otherPayments: ReadonlyArray<readonly [what: string, block: number, Parameters<typeof Sample.useLogs>[1]]> = [
+    ["of another amount", 60, { value: Sample.price - 1n }],
+    ["to somebody else", 60, { to: Sample.stranger }],
+    ["from somebody else", 60, { from: Sample.stranger }],
+    ["in another token", 60, { token: Sample.stranger }],
+    ["from before it was taken up", 50, {}]
+  ]
+  it.effect.each(otherPayments)("gives nothing back for a payment %s", ([, block, changed]) =>
+    Effect.gen(function* () {
+      const { dropFrom, moved, pay, rail } = yield* start()
+      dropFrom(0)
+      pay(block, changed)
+      assertPending(yield* rail.refund(refund()), "does not show the payment")
+      assert.strictEqual(moved(), 0n)
+    })
+  )
+
+  it.effect("tells the operator of an empty wallet, and pays as soon as it is filled", () =>
+    Effect.gen(function* () {
+      const { facilitator, moved, rail, state, submitted } = yield* start()
+      for (const balance of [0n, Sample.price - 1n]) {
+        state.balances.set(wallet, balance)
+        const error = yield* Effect.flip(rail.refund(refund()))
+        assert.strictEqual(error.reason, "Misconfigured")
+        assert.include(error.message, `The refund wallet ${wallet} on eip155:402402 is empty: it holds ${balance} base`)
+      }
+      assert.strictEqual(submitted().length, 0)
+      state.balances.set(wallet, Sample.price)
+      for (const refuses of ["insufficient_funds", "invalid_exact_evm_insufficient_balance"]) {
+        facilitator.conduct = { refuses }
+        const error = yield* Effect.flip(rail.refund(refund()))
+        assert.strictEqual(error.reason, "Misconfigured")
+        assert.include(error.message, "is empty: it holds too little for the facilitator")
+      }
+      facilitator.conduct = "settles"
+      assert.strictEqual((yield* rail.refund(refund()))._tag, "Paid")
+      assert.strictEqual(moved(), Sample.price)
+    })
+  )
+
+  it.effect("has paid when the answer is lost, and when whoever asked is gone", () =>
+    Effect.gen(function* () {
+      const { facilitator, moved, otherRail, rail, submitted } = yield* start()
+      facilitator.conduct = "loses the answer"
+      const paid = yield* rail.refund(refund())
+      assert.strictEqual(paid._tag, "Paid")
+      assert.deepStrictEqual(yield* otherRail.refund(refund()), paid)
+      assert.deepStrictEqual([moved(), submitted().length], [Sample.price, 1])
+    })
+  )
+
+  it.effect("submits the same bytes for some minutes while nothing is mined, and moves the money once", () =>
+    Effect.gen(function* () {
+      const { facilitator, mineLost, moved, otherRail, rail, submitted } = yield* start()
+      facilitator.conduct = "loses it"
+      yield* TestClock.setTime(5 * AUTHORIZATION_STRETCH_SECONDS * 1_000)
+      assertPending(yield* rail.refund(refund()), "The facilitator did not answer")
+      yield* TestClock.adjust((AUTHORIZATION_STRETCH_SECONDS - 1) * 1_000)
+      assertPending(yield* otherRail.refund(refund()), "The facilitator did not answer")
+      assert.strictEqual(new Set(submitted()).size, 1)
+      yield* TestClock.adjust(1_000)
+      assertPending(yield* rail.refund(refund()), "The facilitator did not answer")
+      assert.strictEqual(new Set(submitted()).size, 2)
+      assert.strictEqual(moved(), 0n)
+      mineLost()
+      assert.strictEqual((yield* rail.refund(refund()))._tag, "Paid")
+      assert.deepStrictEqual([moved(), submitted().length], [Sample.price, 3])
+    })
+  )
+
+  it.effect("comes back to a facilitator that fails or refuses", () =>
+    Effect.gen(function* () {
+      const { facilitator, moved, rail } = yield* start()
+      facilitator.conduct = "fails"
+      assertPending(yield* rail.refund(refund()), "The money is still owed. The facilitator answered with status 500.")
+      facilitator.conduct = { refuses: "invalid_network" }
+      assertPending(
+        yield* rail.refund(refund()),
+        "The money is still owed. The facilitator refused the payment: invalid_"
+      )
+      assert.strictEqual(moved(), 0n)
+      facilitator.conduct = "settles"
+      assert.strictEqual((yield* rail.refund(refund()))._tag, "Paid")
+    })
+  )
+
+  const otherUses = [
+    ["cancelled", { cancelled: true }],
+    ["spent on somebody else", { to: Sample.stranger }],
+    ["spent on another amount", { value: Sample.price + 1n }]
+  ] as const
+  it.effect.each(otherUses)("stops where its nonce was %s", ([, use]) =>
+    Effect.gen(function* () {
+      const rig = yield* start()
+      rig.use(70, use)
+      const error = yield* Effect.flip(rig.rail.refund(refund()))
+      assert.strictEqual(error.reason, "Misconfigured")
+      assert.include(error.message, `The refund wallet ${wallet} on eip155:402402 has spent the nonce`)
+      assert.strictEqual(rig.submitted().length, 0)
+    })
+  )
+
+  it.effect("takes no transfer back for done before enough blocks have followed", () =>
+    Effect.gen(function* () {
+      const { rail, state, submitted, use } = yield* start({ confirmations: 3 })
+      use(98)
+      assertPending(yield* rail.refund(refund()), "on its way back")
+      state.latest = 101
+      assert.strictEqual((yield* rail.refund(refund()))._tag, "Paid")
+      assert.strictEqual(submitted().length, 0)
+    })
+  )
+
+  it.live("submits again what a reorganisation took back, and waits a little for its blocks", () =>
+    Effect.gen(function* () {
+      const { dropFrom, moved, rail, state, submitted, use } = yield* start({ confirmations: 3 })
+      use(98)
+      assertPending(yield* rail.refund(refund()), "on its way back")
+      dropFrom(98)
+      const mined = Effect.repeat(Effect.sleep("5 millis"), { until: () => moved() > 0n })
+      yield* Effect.forkScoped(
+        Effect.andThen(
+          mined,
+          Effect.sync(() => (state.latest += 3))
+        )
+      )
+      assert.strictEqual((yield* rail.refund(refund()))._tag, "Paid")
+      assert.deepStrictEqual([moved(), submitted().length], [Sample.price, 1])
+    })
+  )
+
+  it.effect("does not submit what the state of the chain shows and its logs do not yet", () =>
+    Effect.gen(function* () {
+      const { rail, state, submitted, use } = yield* start()
+      use(95)
+      state.logsLag = true
+      assertPending(yield* rail.refund(refund()), "on its way back")
+      state.logsLag = false
+      assert.strictEqual((yield* rail.refund(refund()))._tag, "Paid")
+      assert.strictEqual(submitted().length, 0)
+    })
+  )
+
+  it.effect("finds a transfer long after its payment by looking at the newest blocks first", () =>
+    Effect.gen(function* () {
+      const { rail, state, use } = yield* start({ logBlocksMax: 2 })
+      state.latest = 1_000_000
+      for (const block of [1_000_000, 999_999, 999_850]) {
+        use(block)
+        assert.strictEqual((yield* rail.refund(refund()))._tag, "Paid", String(block))
+        state.logs.splice(2)
+      }
+    })
+  )
+})
+
+describe("A refund wallet that took another's place", () => {
+  const former = Sample.stranger
+  const byFormer = { by: former } as const
+  const configured = { refund: { privateKey: key, formerWallets: [former] } }
+
+  it.effect("does not pay again what the former one paid, or may be paying", () =>
+    Effect.gen(function* () {
+      const { dropFrom, moved, rail, state, submitted, use } = yield* start({ ...configured, confirmations: 3 })
+      use(98, byFormer)
+      assertPending(yield* rail.refund(refund()), "on its way back")
+      state.latest = 101
+      assert.strictEqual((yield* rail.refund(refund()))._tag, "Paid")
+      assert.strictEqual(submitted().length, 0)
+      dropFrom(98)
+      assert.strictEqual(moved(), 0n)
+    })
+  )
+
+  it.effect("pays where the former one spent the nonce on something else", () =>
+    Effect.gen(function* () {
+      const { moved, rail, submitted, use } = yield* start(configured)
+      use(70, { ...byFormer, cancelled: true })
+      assert.strictEqual((yield* rail.refund(refund()))._tag, "Paid")
+      assert.deepStrictEqual([moved(), submitted().length], [Sample.price, 1])
+    })
+  )
+})
+
+describe("PaymentRailX402.canRefund", () => {
+  it.effect("is for the networks that have a refund wallet", () =>
+    Effect.gen(function* () {
+      const { rail } = yield* start()
+      const token = { network: "eip155:402402", asset: Sample.asset }
+      assert.isTrue(rail.canRefund(token))
+      assert.isTrue(rail.canRefund({ ...token, asset: Sample.asset.toLowerCase() }))
+      assert.isFalse(rail.canRefund({ ...token, asset: Sample.stranger }))
+      assert.isFalse(rail.canRefund({ ...token, network: "eip155:196" }))
+      const without = yield* railOf()
+      assert.isFalse(without.rail.canRefund(token))
+      const error = yield* Effect.flip(without.rail.refund(refund()))
+      assert.strictEqual(error.reason, "Misconfigured")
+      assert.include(error.message, "eip155:402402 has no refund wallet: the money is still owed")
+    })
+  )
+
+  it.effect("knows a network that was taken out, and one that is away, for what they are", () =>
+    Effect.gen(function* () {
+      const { rail, state, submitted } = yield* start()
+      const gone = refund({ terms: Sample.terms({ network: "eip155:196" }) })
+      assert.strictEqual((yield* Effect.flip(rail.refund(gone))).reason, "Misconfigured")
+      state.status = 503
+      assert.strictEqual((yield* Effect.flip(rail.refund(refund()))).reason, "Temporary")
+      assert.strictEqual(submitted().length, 0)
+    })
+  )
+
+  it.effect("never tells the key", () =>
+    Effect.gen(function* () {
+      const { facilitator, rail, state, use } = yield* start()
+      const said: Array<unknown> = []
+      for (const conduct of ["fails", { refuses: "insufficient_funds" }] as const) {
+        facilitator.conduct = conduct
+        said.push(yield* Effect.result(rail.refund(refund())))
+      }
+      state.balances.clear()
+      said.push(yield* Effect.result(rail.refund(refund())))
+      use(70, { cancelled: true })
+      said.push(yield* Effect.result(rail.refund(refund())))
+      assert.strictEqual(said.length, 4)
+      assert.notInclude(inspect(said, { depth: 9, showHidden: true }), "7b7b7b7b")
+    })
+  )
+})

@@ -1,0 +1,171 @@
+import type { ServerResponse } from "node:http"
+import type { PaymentRail, Refund } from "@agentos/core"
+import { Effect, Redacted, Schema } from "effect"
+import { type Hex, keccak256, numberToHex, pad, stringToHex, verifyTypedData } from "viem"
+import { privateKeyToAccount } from "viem/accounts"
+import type { PaymentNetwork } from "../../src/index.ts"
+import { hexOf } from "../../src/SettlementSearch.ts"
+import { AUTHORIZATION_CANCELED, AUTHORIZATION_USED, type FakeChainState, TRANSFER } from "./ChainFake.ts"
+import { sendJson } from "./HttpFake.ts"
+import { prepare } from "./RailFake.ts"
+import * as Sample from "./Sample.ts"
+
+/** A key for tests alone, that holds nothing anywhere. */
+export const privateKey: Hex = `0x${"7b".repeat(32)}`
+export const wallet = hexOf(privateKeyToAccount(privateKey).address)
+export const refundNonce: Hex = `0x${"e5".repeat(32)}`
+
+const HexText = Schema.TemplateLiteral(["0x", Schema.String])
+const Authorization = Schema.Struct({
+  from: HexText,
+  to: HexText,
+  value: Schema.BigIntFromString,
+  validAfter: Schema.BigIntFromString,
+  validBefore: Schema.BigIntFromString,
+  nonce: HexText
+})
+const decodeSettlement = Schema.decodeUnknownSync(
+  Schema.fromJsonString(
+    Schema.Struct({
+      paymentPayload: Schema.Struct({ payload: Schema.Struct({ signature: HexText, authorization: Authorization }) })
+    })
+  )
+)
+
+/**
+ * What the facilitator does with a settlement: says that it is done when it is; does it and loses its answer; loses it
+ * before it is mined; does nothing and fails; says a reason to refuse; or says no more than that it has it.
+ */
+export type Conduct = "settles" | "loses the answer" | "loses it" | "fails" | { readonly refuses: string }
+
+export interface RefundRig {
+  readonly rail: PaymentRail["Service"]
+  readonly state: FakeChainState
+  /** The rail of another server, on the same chain. */
+  readonly otherRail: PaymentRail["Service"]
+  readonly facilitator: { conduct: Conduct }
+  /** What was submitted, as it was sent. */
+  readonly submitted: () => ReadonlyArray<string>
+  /** What was submitted and not mined yet is mined: each authorization that the token still takes. */
+  readonly mineLost: () => void
+  /** Base units that have gone back to the payer by the sample refund's nonce. */
+  readonly moved: () => bigint
+  /** The payment that is owed back stands in a block. */
+  readonly pay: (block: number, other?: Parameters<typeof Sample.useLogs>[1]) => void
+  /** A reorganisation takes every log from a block on. */
+  readonly dropFrom: (block: number) => void
+  /** A wallet uses the refund's nonce in a block: by a transfer, or by giving it up. */
+  readonly use: (block: number, other?: { by?: Hex; to?: string; value?: bigint; cancelled?: boolean }) => void
+}
+
+/** The refund of the sample payment, which was read as unused in block 50. */
+export const refund = (other: Partial<Refund> = {}): Refund => ({
+  terms: Sample.terms(),
+  payer: Sample.payer.address.toLowerCase(),
+  transaction: Sample.transaction,
+  afterBlock: 50n,
+  nonce: refundNonce,
+  ...other
+})
+
+const topic = (address: string): Hex => pad(hexOf(address))
+
+/** A chain at block 100 of which 90 are final, the sample payment in block 60, and a facilitator that does what it is asked to. */
+export const start = (other: Partial<PaymentNetwork> = {}) =>
+  Effect.gen(function* () {
+    const conduct: RefundRig["facilitator"] = { conduct: "settles" }
+    const lost: Array<string> = []
+    const token = { state: undefined as FakeChainState | undefined }
+    const settle = (body: string): string | undefined => {
+      const { authorization } = decodeSettlement(body).paymentPayload.payload
+      const state = token.state!
+      const key = `${authorization.from.toLowerCase()} ${authorization.nonce}`
+      if (state.usedFrom.has(key)) return undefined
+      state.latest += 1
+      write(state, state.latest, { ...authorization, by: authorization.from })
+      return state.logs.at(-1)!.transaction
+    }
+    const answer = async (body: string, response: ServerResponse) => {
+      await checkSignature(body)
+      const now = conduct.conduct
+      if (now === "fails") return response.writeHead(500).end()
+      if (typeof now === "object") return sendJson(response, { success: false, errorReason: now.refuses })
+      if (now === "loses it") lost.push(body)
+      const transaction = now === "loses it" ? undefined : settle(body)
+      if (now !== "settles") return response.destroy()
+      return transaction === undefined
+        ? sendJson(response, { success: false, errorReason: "invalid_exact_evm_nonce_already_used" })
+        : sendJson(response, { success: true, transaction })
+    }
+    const rig = yield* prepare({ refund: { privateKey: Redacted.make(privateKey) }, ...other }, (request, response) => {
+      if (request.path === "/supported") {
+        return sendJson(response, { kinds: [{ x402Version: 2, scheme: "exact", network: "eip155:402402" }] })
+      }
+      void answer(request.body, response)
+    })
+    const { state } = rig
+    token.state = state
+    state.balances.set(wallet, 10n ** 9n)
+    const pay: RefundRig["pay"] = (block, changed) => state.logs.push(...Sample.useLogs(block, changed))
+    pay(60)
+    return {
+      rail: yield* rig.build(rig.configured),
+      otherRail: yield* rig.build(rig.configured),
+      state,
+      facilitator: conduct,
+      submitted: () => rig.facilitator.seen.filter(({ path }) => path === "/settle").map(({ body }) => body),
+      mineLost: () => lost.splice(0).forEach(settle),
+      moved: () => movedIn(state),
+      pay,
+      dropFrom: (block) => {
+        state.logs.splice(0, state.logs.length, ...state.logs.filter((log) => log.block < block))
+        for (const [key, from] of state.usedFrom) if (from >= block) state.usedFrom.delete(key)
+        state.latest = Math.max(block, state.latest)
+      },
+      use: (block, { by = wallet, cancelled = false, to = Sample.payer.address, value = Sample.price } = {}) =>
+        write(state, block, { by, to, value, nonce: refundNonce, cancelled })
+    } satisfies RefundRig
+  })
+
+/** Writes the use of a nonce into the chain, as the token does. */
+const write = (
+  state: FakeChainState,
+  block: number,
+  use: {
+    readonly by: Hex
+    readonly to: string
+    readonly value: bigint
+    readonly nonce: Hex
+    readonly cancelled?: boolean
+  }
+): void => {
+  const transaction = keccak256(stringToHex(`${block} ${use.by} ${use.nonce}`))
+  const log = { block, transaction, address: Sample.asset }
+  const event = use.cancelled === true ? AUTHORIZATION_CANCELED : AUTHORIZATION_USED
+  state.usedFrom.set(`${use.by.toLowerCase()} ${use.nonce}`, block)
+  state.logs.push({ ...log, logIndex: 0, topics: [event, topic(use.by), use.nonce], data: "0x" })
+  if (use.cancelled === true) return
+  const topics = [TRANSFER, topic(use.by), topic(use.to)]
+  state.logs.push({ ...log, logIndex: 1, topics, data: numberToHex(use.value, { size: 32 }) })
+}
+
+const movedIn = ({ logs }: FakeChainState): bigint =>
+  logs.reduce((sum, { data, topics: [event, , to] }) => {
+    return event === TRANSFER && to === topic(Sample.payer.address) ? sum + BigInt(data) : sum
+  }, 0n)
+
+/** Holds what is submitted against the token's typed data, by code that is not the rail's. */
+const checkSignature = async (body: string): Promise<void> => {
+  const { authorization, signature } = decodeSettlement(body).paymentPayload.payload
+  const names = { value: "uint256", validAfter: "uint256", validBefore: "uint256", nonce: "bytes32" }
+  const types = { from: "address", to: "address", ...names }
+  const signed = await verifyTypedData({
+    address: authorization.from,
+    domain: { name: "USD₮0", version: "1", chainId: 402402, verifyingContract: Sample.asset },
+    types: { TransferWithAuthorization: Object.entries(types).map(([name, type]) => ({ name, type })) },
+    primaryType: "TransferWithAuthorization",
+    message: authorization,
+    signature
+  })
+  if (!signed) throw new Error("the refund wallet did not sign what was submitted")
+}
