@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { PaymentRail, type PaymentProof, type PaymentTerms, Usdt } from "@agentos/core"
+import { Memory } from "@agentos/memory"
 import { type Chain, sandboxClient, startChain, startFacilitator } from "@agentos/sandbox"
 import { type PaymentNetwork, PaymentRailX402 } from "@agentos/x402"
 import { x402Client } from "@x402/core/client"
@@ -52,7 +53,7 @@ export class PaymentRig extends Context.Service<
         facilitatorUrl: facilitator.url,
         client: sandboxClient(chain.rpcUrl),
         railOf: (other) =>
-          Layer.build(PaymentRailX402.layer({ networks: [networkOf(other)] })).pipe(
+          Layer.build(PaymentRailX402.layer({ networks: [networkOf(other)] }).pipe(Layer.provide(Memory.layer))).pipe(
             Effect.map((context) => Context.get(context, PaymentRail)),
             Effect.orDie
           ),

@@ -1,4 +1,5 @@
 import {
+  type GasTransactionStore,
   type PaymentProof,
   PaymentRail,
   type PaymentTerms,
@@ -10,7 +11,7 @@ import {
 import { Effect, Layer } from "effect"
 import * as EvmChain from "./EvmChain.ts"
 import type { Facilitator, FacilitatorRequest } from "./facilitator/Facilitator.ts"
-import * as FacilitatorHttp from "./facilitator/FacilitatorHttp.ts"
+import * as FacilitatorChoice from "./facilitator/FacilitatorChoice.ts"
 import { domainCheck, facilitatorCheck, refundCheck } from "./NetworkCheck.ts"
 import * as PaymentHeader from "./PaymentHeader.ts"
 import { misconfigured, offer, type OfferedNetwork, type PaymentNetwork } from "./PaymentNetwork.ts"
@@ -48,9 +49,10 @@ interface Route {
  * Payers are externally owned accounts alone. A contract wallet's signature (ERC-1271, ERC-6492)
  * says nothing without asking the chain, and `authenticate` must know by computation alone.
  *
- * Building the layer holds every network against its chain and its facilitator; see `NetworkCheck`.
+ * Building the layer holds every network against its chain and its facilitator; see `NetworkCheck`. The store is used
+ * where a network's facilitator is the server itself.
  */
-export const layer = (options: PaymentRailOptions): Layer.Layer<PaymentRail, ProviderError> =>
+export const layer = (options: PaymentRailOptions): Layer.Layer<PaymentRail, ProviderError, GasTransactionStore> =>
   Layer.effect(
     PaymentRail,
     Effect.gen(function* () {
@@ -62,7 +64,7 @@ export const layer = (options: PaymentRailOptions): Layer.Layer<PaymentRail, Pro
         routes.set(key, {
           offered,
           chain: EvmChain.make(offered),
-          facilitator: FacilitatorHttp.make(offered.config.facilitator)
+          facilitator: yield* FacilitatorChoice.make(offered)
         })
       }
       if (routes.size === 0) return yield* misconfigured("No payment network is configured.")

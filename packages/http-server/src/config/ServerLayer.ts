@@ -11,14 +11,16 @@ import { storageLayer } from "./StorageLayer.ts"
 const DRAIN_TIMEOUT = Duration.seconds(8)
 
 /** What the core needs from outside, as the configuration names it. */
-const portsLayer = (config: ServerConfig) =>
-  Layer.mergeAll(
-    storageLayer(config),
+const portsLayer = (config: ServerConfig) => {
+  const storage = storageLayer(config)
+  return Layer.mergeAll(
+    storage,
     KeyringNode.layer(config.keys),
     RealtimeTokensJose.layer(config.keys, { issuer: config.publicUrl }),
-    PaymentRailX402.layer({ networks: config.networks }),
+    PaymentRailX402.layer({ networks: config.networks }).pipe(Layer.provide(storage)),
     mailPorts(config.mail)
   )
+}
 
 /** The ports of a server. */
 export type Ports = ReturnType<typeof portsLayer>

@@ -1,0 +1,57 @@
+import { Option, Schema } from "effect"
+import { keccak256, stringToHex } from "viem"
+import type { FacilitatorRequest } from "./Facilitator.ts"
+
+const Requirements = Schema.Struct({
+  scheme: Schema.String,
+  network: Schema.TemplateLiteral([Schema.String, ":", Schema.String]),
+  asset: Schema.String,
+  amount: Schema.String,
+  payTo: Schema.String,
+  maxTimeoutSeconds: Schema.Finite,
+  extra: Schema.mutableKey(Schema.Record(Schema.String, Schema.Unknown))
+})
+
+const Payload = Schema.Struct({
+  x402Version: Schema.Literal(2),
+  accepted: Requirements,
+  payload: Schema.Struct({
+    signature: Schema.String,
+    authorization: Schema.Struct({
+      from: Schema.String,
+      to: Schema.String,
+      value: Schema.String,
+      validAfter: Schema.String,
+      validBefore: Schema.String,
+      nonce: Schema.String
+    })
+  })
+})
+
+const decodePayload = Schema.decodeUnknownOption(Schema.fromJsonString(Payload))
+const decodeRequirements = Schema.decodeUnknownOption(Schema.fromJsonString(Requirements))
+
+/** A payment by EIP-3009 and what it is held against, as `@x402/evm` takes them. */
+export interface DecodedPayment {
+  readonly payload: typeof Payload.Type
+  readonly requirements: typeof Requirements.Type
+}
+
+export const decodePayment = (request: FacilitatorRequest): Option.Option<DecodedPayment> =>
+  Option.all({ payload: decodePayload(request.payload), requirements: decodeRequirements(request.requirements) })
+
+/**
+ * What a settlement is known by among the transactions of a gas wallet: the authorization, for people, and its
+ * signature, which stands for everything that the payer signed.
+ */
+export const referenceOf = ({ payload, requirements }: DecodedPayment): string => {
+  const { authorization, signature } = payload.payload
+  const signed = keccak256(stringToHex(signature.toLowerCase())).slice(2, 18)
+  return [
+    "eip3009",
+    requirements.asset.toLowerCase(),
+    authorization.from.toLowerCase(),
+    authorization.nonce.toLowerCase(),
+    signed
+  ].join(":")
+}

@@ -1,0 +1,98 @@
+import { ProofInvalid, type ProviderError, type SettleAnswer } from "@agentos/core"
+import { Effect, Schema } from "effect"
+import { trouble } from "./FacilitatorExchange.ts"
+
+/** Text that is left out, or null, where there is none. */
+export const optionalText = Schema.optionalKey(Schema.NullOr(Schema.String))
+
+/** The answer of /verify (x402 version 2, section 7.1). */
+export const Verdict = Schema.Struct({ isValid: Schema.Boolean, invalidReason: optionalText })
+
+/** The answer of /settle (section 7.2). */
+export const Settlement = Schema.Struct({
+  success: Schema.Boolean,
+  transaction: optionalText,
+  errorReason: optionalText
+})
+
+/** The answer of /supported (section 7.3). */
+export const Supported = Schema.Struct({
+  kinds: Schema.Array(Schema.Struct({ x402Version: Schema.Number, scheme: Schema.String, network: Schema.String }))
+})
+
+/**
+ * Reasons by which a facilitator says that it did not submit the payment: what it found in the payment itself, before
+ * anything was sent. From x402 version 2, section 9, and from `@x402/evm`. Every other reason counts as unknown, those
+ * above all that a payment which did settle can bring about: `settlement_pending`, `…_transaction_failed`,
+ * `…_nonce_already_used`, `…_transaction_simulation_failed`, `invalid_transaction_state`, `unexpected_settle_error`.
+ */
+const REFUSALS: ReadonlySet<string> = new Set([
+  "asset_not_deployed_contract",
+  "insufficient_funds",
+  "invalid_exact_evm_authorization_value",
+  "invalid_exact_evm_eip3009_not_supported",
+  "invalid_exact_evm_failed_to_parse_signature",
+  "invalid_exact_evm_insufficient_balance",
+  "invalid_exact_evm_missing_eip712_domain",
+  "invalid_exact_evm_network_mismatch",
+  "invalid_exact_evm_recipient_mismatch",
+  "invalid_exact_evm_scheme",
+  "invalid_exact_evm_signature",
+  "invalid_exact_evm_token_name_mismatch",
+  "invalid_exact_evm_token_version_mismatch",
+  "invalid_network",
+  "invalid_payload",
+  "invalid_payment_requirements",
+  "invalid_scheme",
+  "invalid_x402_version",
+  "unsupported_payload_type",
+  "unsupported_scheme"
+])
+/** What all reasons begin with that speak of the payload as it was sent. */
+const PAYLOAD_REFUSAL = "invalid_exact_evm_payload_"
+
+/** Whether a code says, in so many words, that nothing was submitted. */
+export const isRefusal = (code: string): boolean => REFUSALS.has(code) || code.startsWith(PAYLOAD_REFUSAL)
+
+/** Verdicts that speak of the facilitator's own trouble, not of the payment. */
+const TROUBLES: ReadonlySet<string> = new Set(["unexpected_verify_error"])
+
+/** A reason as it may be shown: codes alone, since the texts beside them can hold addresses of nodes with their keys. */
+export const codeOf = (reason: string | null | undefined): string =>
+  typeof reason === "string" && /^[a-z0-9_.:-]{1,80}$/i.test(reason) ? reason : "no reason given"
+
+/** What a verdict says of the payment. */
+export const readVerdict = Effect.fnUntraced(function* (
+  verdict: typeof Verdict.Type,
+  troubles: ReadonlySet<string> = TROUBLES
+): Effect.fn.Return<void, ProofInvalid | ProviderError> {
+  if (verdict.isValid) return
+  const code = codeOf(verdict.invalidReason)
+  if (troubles.has(code)) return yield* trouble("Temporary", `could not verify the payment: ${code}`)
+  return yield* new ProofInvalid({ message: `The facilitator does not accept the payment: ${code}.` })
+})
+
+/** Whether scheme `exact` of version 2 is among what is supported on a network. */
+export const supportsExact = ({ kinds }: typeof Supported.Type, network: string): boolean => {
+  const names = [network, network.replace(/:.*/, ":*")]
+  return kinds.some((kind) => kind.x402Version === 2 && kind.scheme === "exact" && names.includes(kind.network))
+}
+
+export const accepted = (transaction: string): SettleAnswer => ({
+  _tag: "Accepted",
+  transaction: transaction.toLowerCase()
+})
+
+export const refused = (code: string): SettleAnswer => ({
+  _tag: "Refused",
+  message: `The facilitator refused the payment: ${code}.`
+})
+
+export const unknown = (message: string): SettleAnswer => ({ _tag: "Unknown", message })
+
+/** Says that a settlement failed, and not so that nothing can have been submitted. */
+export const doubtful = (code: string): SettleAnswer =>
+  unknown(`The facilitator could not say that the payment failed: ${code}.`)
+
+/** The hash of a transaction, which one of zeros is not. */
+export const isTransaction = (text: string): boolean => /^0x[0-9a-f]{64}$/i.test(text) && !/^0x0+$/.test(text)

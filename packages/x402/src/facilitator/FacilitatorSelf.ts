@@ -1,0 +1,156 @@
+import type { GasTransaction, GasTransactionStore, ProofInvalid, ProviderError, SettleAnswer } from "@agentos/core"
+import { type PendingSettlementStore, x402Facilitator } from "@x402/core/facilitator"
+import { ExactEvmScheme } from "@x402/evm/exact/facilitator"
+import { Effect, Option, Schedule, type Scope } from "effect"
+import * as EvmChain from "../EvmChain.ts"
+import type { OfferedNetwork } from "../PaymentNetwork.ts"
+import { hexOf } from "../SettlementSearch.ts"
+import type { Facilitator, FacilitatorRequest } from "./Facilitator.ts"
+import { accepted, codeOf, doubtful, isRefusal, readVerdict, refused, unknown } from "./FacilitatorAnswer.ts"
+import type { SelfFacilitatorConfig } from "./FacilitatorConfig.ts"
+import { trouble } from "./FacilitatorExchange.ts"
+import { type Attempt, makeSigner, newAttempt } from "./FacilitatorSigner.ts"
+import * as GasAccount from "./GasAccount.ts"
+import * as GasChain from "./GasChain.ts"
+import * as GasKeeper from "./GasKeeper.ts"
+import * as GasSpender from "./GasSpender.ts"
+import { kindOf } from "./NodeFailure.ts"
+import { type DecodedPayment, decodePayment } from "./DecodedPayment.ts"
+
+const VERIFY_TIMEOUT_MILLIS = 10_000
+const DEFAULT_SETTLE_TIMEOUT_MILLIS = 20_000
+/** For how long it is taken for granted that the wallet can pay for gas, once that was seen. */
+const SOLVENCY_SEEN_FOR = "10 seconds"
+/** When it is looked whether a block has a transaction: soon, and then less and less often. */
+const LOOK = Schedule.min([Schedule.exponential("100 millis", 1.5), Schedule.spaced("1 second")])
+
+/**
+ * A facilitator within the server: the checks and the call of `@x402/evm`, and a wallet of the deployment that pays
+ * for the gas. No third party is asked but the chain's node.
+ *
+ * Each settlement is signed and stored in the `GasTransactionStore` before it is broadcast, under the account nonce
+ * that the store gives out, so that servers share the wallet without a gap or a clash, and a server that dies in
+ * between leaves nothing forgotten: the `GasKeeper` of any of them goes on.
+ *
+ * `@x402/evm` keeps transactions that it stopped waiting for (`pendingSettlementStore`), so that a repeated settlement
+ * awaits the first one instead of sending another. It gets a store that remembers nothing, since the
+ * `GasTransactionStore` does the same and more: the open transaction of an authorization is what a repeated settlement
+ * is answered from, in every server and after every crash, from before its broadcast until the chain has it for good,
+ * and from then on the trial run shows the authorization as used. The library would learn of a transaction only
+ * after its broadcast, and forget it within five minutes.
+ *
+ * `settle` answers `Accepted` when a block has the transfer, and `Refused` only where the library refuses the payment
+ * before anything was stored, nothing was stored for it earlier, and the chain shows it unused. The keeper runs for as
+ * long as the scope.
+ */
+export const make = Effect.fnUntraced(function* (
+  offered: OfferedNetwork,
+  config: SelfFacilitatorConfig
+): Effect.fn.Return<Facilitator, never, GasTransactionStore | Scope.Scope> {
+  const account = GasAccount.make(offered, config)
+  const gasChain = GasChain.make(offered)
+  const chain = EvmChain.make(offered)
+  const spender = yield* GasSpender.make(account, gasChain)
+  const solvency = yield* Effect.cachedWithTTL(spender.solvency, SOLVENCY_SEEN_FOR)
+  const settleMillis = config.settleTimeoutMillis ?? DEFAULT_SETTLE_TIMEOUT_MILLIS
+  yield* Effect.forkScoped(GasKeeper.run(account, gasChain, spender))
+
+  /** Puts a question to the library, with a signer of its own, so that what went wrong is known of this question alone. */
+  const ask = Effect.fnUntraced(function* <A>(
+    attempt: Attempt,
+    question: (library: x402Facilitator) => Promise<A>
+  ): Effect.fn.Return<A, ProviderError> {
+    const context = yield* Effect.context<never>()
+    return yield* Effect.tryPromise({
+      try: (signal) => {
+        const run = <B>(effect: Effect.Effect<B, unknown>) => Effect.runPromiseWith(context)(effect, { signal })
+        const signer = makeSigner({ account, chain: gasChain, spender, attempt, run, awaitMined })
+        const scheme = new ExactEvmScheme(signer, { pendingSettlementStore: FORGETFUL, simulateInSettle: true })
+        return question(new x402Facilitator().register(offered.network, scheme))
+      },
+      catch: (cause) => trouble("Temporary", `of this server failed: ${kindOf(cause)}`)
+    })
+  })
+
+  /** The receipt of a transaction, as soon as a block has one of its versions. */
+  const awaitMined = (transaction: GasTransaction) => {
+    const look = Effect.gen(function* () {
+      const current = Option.getOrElse(yield* spender.find(transaction.reference), () => transaction)
+      return yield* spender.receiptOf(current)
+    })
+    return Effect.orElseSucceed(look, () => Option.none()).pipe(
+      Effect.repeat({ until: Option.isSome, schedule: LOOK }),
+      Effect.map(Option.getOrThrow)
+    )
+  }
+
+  /** What to say where the library has sent nothing: whether somebody had before, and whether that is a refusal. */
+  const withoutSending = Effect.fnUntraced(function* (
+    payment: DecodedPayment,
+    attempt: Attempt,
+    code: string
+  ): Effect.fn.Return<SettleAnswer, ProviderError> {
+    const earlier = yield* spender.find(attempt.reference)
+    if (Option.isSome(earlier)) {
+      const receipt = yield* awaitMined(earlier.value)
+      return receipt.status === "success" ? accepted(receipt.transactionHash) : REVERTED
+    }
+    if (attempt.failure !== undefined) return unknown(attempt.failure.message)
+    if (attempt.outage || !isRefusal(code)) return doubtful(code)
+    const { from, nonce } = payment.payload.payload.authorization
+    const isUsed = yield* chain.isUsed(hexOf(from), hexOf(nonce), yield* chain.latestBlock)
+    return isUsed ? doubtful(code) : refused(code)
+  })
+
+  const settle = Effect.fnUntraced(function* (
+    request: FacilitatorRequest
+  ): Effect.fn.Return<SettleAnswer, ProviderError> {
+    const payment = decodePayment(request)
+    if (Option.isNone(payment)) return unknown("The payment could not be read.")
+    const attempt = newAttempt(payment.value)
+    const said = yield* ask(attempt, (library) => library.settle(payment.value.payload, payment.value.requirements))
+    if (attempt.mined !== undefined) {
+      return said.success ? accepted(attempt.mined) : REVERTED
+    }
+    const code = codeOf(said.errorReason)
+    if (attempt.failure?.reason === "Misconfigured") yield* Effect.logError(attempt.failure.message)
+    return attempt.opened ? doubtful(code) : yield* withoutSending(payment.value, attempt, code)
+  })
+
+  return {
+    verify: Effect.fnUntraced(function* (request): Effect.fn.Return<void, ProofInvalid | ProviderError> {
+      const payment = decodePayment(request)
+      if (Option.isNone(payment)) return yield* trouble("Rejected", "could not read the payment")
+      const { payload, requirements } = payment.value
+      const attempt = newAttempt(payment.value)
+      const [said] = yield* Effect.all([ask(attempt, (library) => library.verify(payload, requirements)), solvency], {
+        concurrency: 2
+      }).pipe(
+        Effect.timeoutOrElse({
+          duration: VERIFY_TIMEOUT_MILLIS,
+          orElse: () => Effect.fail(trouble("Temporary", `did not verify within ${VERIFY_TIMEOUT_MILLIS} ms`))
+        })
+      )
+      if (!said.isValid && attempt.outage) return yield* trouble("Temporary", "lost the chain while it verified")
+      return yield* readVerdict({ isValid: said.isValid, invalidReason: said.invalidReason ?? null })
+    }),
+    settle: (request) =>
+      settle(request).pipe(
+        Effect.timeoutOrElse({
+          duration: settleMillis,
+          orElse: () => Effect.succeed(unknown(`No block had the payment within ${settleMillis} ms.`))
+        }),
+        Effect.catch((error: ProviderError) => Effect.succeed(unknown(error.message)))
+      ),
+    supports: (network) => Effect.succeed(network === offered.network)
+  }
+})
+
+const REVERTED = unknown("The payment's transaction failed on the chain.")
+
+/** See `make`. */
+const FORGETFUL: PendingSettlementStore = {
+  get: async () => undefined,
+  set: async () => undefined,
+  delete: async () => undefined
+}

@@ -1,0 +1,179 @@
+import { type GasTransaction, GasTransactionStore, type ProviderError, Timestamp } from "@agentos/core"
+import { Cause, Clock, Effect, Option, Schedule } from "effect"
+import { formatGwei } from "viem"
+import { type GasAccount, priceIn } from "./GasAccount.ts"
+import type { GasChain } from "./GasChain.ts"
+import { isEnough, repriced } from "./GasPrice.ts"
+import { plan } from "./GasRound.ts"
+import { broadcast, type GasSpender, LIST_MAX } from "./GasSpender.ts"
+
+/** How often a wallet is looked after. */
+const EVERY = "2 seconds"
+/** How often the same thing is said. */
+const SAY_EVERY_MILLIS = 60_000
+
+/**
+ * Looks after a gas wallet for as long as it runs, whichever server opened its transactions: broadcasts again what no
+ * block has (a node forgets when it restarts; a server dies between storing and sending), prices again what is stuck,
+ * and closes what the chain has taken for good. Any number of servers may run it: a version is added to a transaction
+ * only where nobody else has added one, and to broadcast twice has one effect.
+ *
+ * A transaction whose call fails in its block has used its account nonce all the same and is closed like any other.
+ * Final is what the chain calls final, or is 64 blocks deep: what a block closer than that had can be taken back, and
+ * must then be broadcast again.
+ *
+ * With nothing open, the chain is not asked.
+ */
+export const run = Effect.fnUntraced(function* (
+  account: GasAccount,
+  chain: GasChain,
+  spender: GasSpender
+): Effect.fn.Return<never, never, GasTransactionStore> {
+  const store = yield* GasTransactionStore
+  const say = yield* makeVoice
+  const round = keepOnce(account, chain, spender, store, say)
+  return yield* round.pipe(
+    Effect.catch((error: ProviderError) =>
+      say("away", Effect.logWarning(`gas wallet ${account.address} waits: ${error.message}`))
+    ),
+    Effect.catchCause((cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.failCause(cause)
+        : Effect.logError(`gas wallet ${account.address} was not looked after; trying again`, cause)
+    ),
+    Effect.repeat(Schedule.spaced(EVERY)),
+    Effect.andThen(Effect.never)
+  )
+})
+
+type Voice = (key: string, saying: Effect.Effect<void>) => Effect.Effect<void>
+
+/** Says each thing once in a while, however often it is found. */
+const makeVoice: Effect.Effect<Voice> = Effect.sync(() => {
+  const said = new Map<string, number>()
+  return (key, saying) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      for (const [old, at] of said) if (now - at >= SAY_EVERY_MILLIS) said.delete(old)
+      if (said.has(key)) return Effect.void
+      said.set(key, now)
+      return saying
+    })
+})
+
+/** One round. */
+export const keepOnce = Effect.fnUntraced(function* (
+  account: GasAccount,
+  chain: GasChain,
+  spender: GasSpender,
+  store: GasTransactionStore["Service"],
+  say: Voice
+): Effect.fn.Return<void, ProviderError> {
+  const { address, wallet } = account
+  const open = yield* store.listOpen(wallet, LIST_MAX)
+  if (open.length === 0) return
+  const [nonces, market] = yield* Effect.all([chain.accountNonces(address), chain.market], { concurrency: 2 })
+  const { close, foreign, gap, stuck, waiting } = plan({
+    ...nonces,
+    open,
+    isFull: open.length === LIST_MAX,
+    now: yield* Timestamp.now,
+    blockAt: Timestamp.Timestamp.make(Number(market.blockTimestamp) * Timestamp.SECOND),
+    repriceAfterMillis: account.repriceAfterMillis
+  })
+
+  for (const transaction of waiting) yield* broadcast(account, chain, transaction)
+  for (const [index, transaction] of stuck.entries()) {
+    const newest = transaction.versions.at(-1)
+    if (newest === undefined) continue
+    const price = priceIn(newest)
+    // Later transactions wait for the first, whatever they offer.
+    const another = index === 0 || !isEnough(price, market) ? repriced(price, market, account.ceiling) : price
+    if (another === undefined) {
+      yield* say(
+        `ceiling ${transaction.accountNonce}`,
+        Effect.logError(
+          `gas wallet ${address} on ${wallet.network}: account nonce ${transaction.accountNonce} is stuck, and its ` +
+            `price can't be raised within maxFeePerGasGwei, which is ${formatGwei(account.ceiling)}. It waits for ` +
+            `cheaper gas (now ${formatGwei(market.baseFeePerGas)} gwei), or for a higher ceiling; so does all after it.`
+        )
+      )
+    }
+    if (another === undefined || another === price) {
+      yield* broadcast(account, chain, transaction)
+      continue
+    }
+    const version = yield* account.signAgain(newest, another)
+    if (!(yield* store.reprice(transaction, newest.hash, version))) continue
+    yield* Effect.logInfo(
+      `gas wallet ${address} on ${wallet.network}: account nonce ${transaction.accountNonce} is priced again, at ` +
+        `${formatGwei(another.maxFeePerGas)} gwei at most`
+    )
+    yield* broadcast(account, chain, { ...transaction, versions: [...transaction.versions, version] })
+  }
+
+  if (foreign.length > 0) yield* reportForeign(account, chain, store, say, foreign, nonces.taken)
+  if (gap !== undefined) {
+    yield* say(
+      `gap ${gap}`,
+      Effect.logError(
+        `gas wallet ${address} on ${wallet.network}: the chain waits for account nonce ${gap}, of which nothing is ` +
+          `known here, and later transactions wait for it. Is the chain another one than before? If this does not ` +
+          `pass within a minute, send any transaction with account nonce ${gap} from the wallet.`
+      )
+    )
+  }
+  if (close.length > 0) yield* closeTaken(account, spender, store, say, close)
+})
+
+/** Tells of account nonces that went to nobody here, once that is sure: another server may just have closed them. */
+const reportForeign = Effect.fnUntraced(function* (
+  { address, wallet }: GasAccount,
+  chain: GasChain,
+  store: GasTransactionStore["Service"],
+  say: Voice,
+  suspects: ReadonlyArray<number>,
+  taken: number
+): Effect.fn.Return<void, ProviderError> {
+  const open = yield* store.listOpen(wallet, LIST_MAX)
+  const { final } = yield* chain.accountNonces(address)
+  const known = new Set(open.map((transaction) => transaction.accountNonce))
+  const foreign = suspects.filter((nonce) => nonce >= final && nonce < taken && !known.has(nonce))
+  if (foreign.length === 0) return
+  yield* say(
+    `foreign ${foreign.at(-1)}`,
+    Effect.logError(
+      `gas wallet ${address} on ${wallet.network}: something else than this deployment sent from it, account nonce ` +
+        `${foreign.join(", ")}. Give the deployment a wallet of its own: settlements lose their place to such transactions.`
+    )
+  )
+})
+
+/** Closes transactions whose account nonce is gone for good, and tells of those that came to nothing. */
+const closeTaken = Effect.fnUntraced(function* (
+  { address, wallet }: GasAccount,
+  spender: GasSpender,
+  store: GasTransactionStore["Service"],
+  say: Voice,
+  close: ReadonlyArray<GasTransaction>
+): Effect.fn.Return<void, ProviderError> {
+  for (const transaction of close) {
+    const { accountNonce, reference, versions } = transaction
+    const receipt = yield* spender.receiptOf(transaction)
+    const what = `gas wallet ${address} on ${wallet.network}: account nonce ${accountNonce}`
+    if (Option.isNone(receipt)) {
+      yield* say(
+        `lost ${accountNonce}`,
+        Effect.logError(
+          `${what} was taken by a transaction that this deployment did not sign, in place of ${reference} ` +
+            `(${versions.map(({ hash }) => hash).join(", ")}). Nothing else may send from this wallet.`
+        )
+      )
+    } else if (receipt.value.status === "reverted") {
+      yield* Effect.logWarning(
+        `${what} cost gas and moved nothing: ${reference} failed in ${receipt.value.transactionHash}`
+      )
+    }
+  }
+  const last = close.at(-1)
+  if (last !== undefined) yield* store.closeBelow(wallet, last.accountNonce + 1)
+})

@@ -1,0 +1,122 @@
+import { type GasTransaction, GasTransactionStore, ProviderError } from "@agentos/core"
+import { Effect, Option } from "effect"
+import { type Address, formatEther, formatGwei, type Hex, type TransactionReceipt } from "viem"
+import { misconfigured, PROVIDER } from "../PaymentNetwork.ts"
+import { type GasAccount, hex } from "./GasAccount.ts"
+import type { GasChain } from "./GasChain.ts"
+import { type GasPrice, priceOf } from "./GasPrice.ts"
+
+/** Gas that a transfer by an authorization takes at most, for what must be known before one is tried. */
+const TRANSFER_GAS = 150_000n
+
+/** How many open transactions are looked through for one. More are open only when hundreds are mined in a minute. */
+export const LIST_MAX = 1_000
+
+/** Sends transactions from a wallet that other servers send from at the same time. */
+export interface GasSpender {
+  /** Whether the wallet could pay for a settlement now. `Misconfigured` where it could not. */
+  readonly solvency: Effect.Effect<void, ProviderError>
+  /**
+   * Sends a call once: its bytes are signed and stored before they are broadcast, and an open transaction of the same
+   * reference is sent again instead. `onOpen` runs before the store is asked: whatever fails after it may have been
+   * stored, and be sent by whoever finds it. Fails with whatever the trial run fails with.
+   */
+  readonly submit: (
+    reference: string,
+    call: { readonly to: Address; readonly data: Hex },
+    onOpen: Effect.Effect<void>
+  ) => Effect.Effect<GasTransaction, unknown>
+  /** The open transaction of a reference. */
+  readonly find: (reference: string) => Effect.Effect<Option.Option<GasTransaction>>
+  /** The receipt of whichever version of a transaction a block has. */
+  readonly receiptOf: (transaction: GasTransaction) => Effect.Effect<Option.Option<TransactionReceipt>, ProviderError>
+}
+
+export const make = Effect.fnUntraced(function* (
+  account: GasAccount,
+  chain: GasChain
+): Effect.fn.Return<GasSpender, never, GasTransactionStore> {
+  const store = yield* GasTransactionStore
+  const { address, ceiling, wallet } = account
+
+  /** The price of a transaction, which the wallet can pay for. */
+  const affordable = Effect.fnUntraced(function* (gas: bigint): Effect.fn.Return<GasPrice, ProviderError> {
+    const [market, balance] = yield* Effect.all([chain.market, chain.balance(address)], { concurrency: 2 })
+    const price = priceOf(market, ceiling)
+    if (price === undefined) {
+      return yield* new ProviderError({
+        provider: PROVIDER,
+        reason: "Temporary",
+        message:
+          `Gas on ${wallet.network} costs ${formatGwei(market.baseFeePerGas)} gwei, and maxFeePerGasGwei lets it ` +
+          `cost ${formatGwei(ceiling)}. Nothing was submitted.`
+      })
+    }
+    // What it will cost, not what it may: most nodes ask for the latter, and say so then.
+    if (balance < gas * (market.baseFeePerGas + price.maxPriorityFeePerGas)) {
+      return yield* misconfigured(shortOfGas(account, balance))
+    }
+    return price
+  })
+
+  return {
+    solvency: Effect.asVoid(affordable(TRANSFER_GAS)),
+    submit: Effect.fnUntraced(function* (reference, call, onOpen) {
+      const estimate = yield* Effect.tryPromise({
+        try: () => chain.client.estimateGas({ account: address, ...call }),
+        catch: (error) => error
+      })
+      // A storage slot that is in use at the trial run can be empty when it counts, and costs 20,000 more then.
+      const gas = (estimate * 5n) / 4n + 25_000n
+      const [price, accountNonceMin] = yield* Effect.all([affordable(gas), chain.nextNonce(address)], {
+        concurrency: 2
+      })
+      yield* onOpen
+      const transaction = yield* store.open({ wallet, reference, accountNonceMin }, (accountNonce) =>
+        account.sign({ ...call, gas }, accountNonce, price)
+      )
+      yield* broadcast(account, chain, transaction)
+      return transaction
+    }),
+    find: (reference) =>
+      Effect.map(store.listOpen(wallet, LIST_MAX), (open) =>
+        Option.fromUndefinedOr(open.find((transaction) => transaction.reference === reference))
+      ),
+    receiptOf: Effect.fnUntraced(function* ({ versions }) {
+      for (const { hash } of versions.toReversed()) {
+        const receipt = yield* chain.receipt(hex(hash))
+        if (Option.isSome(receipt)) return receipt
+      }
+      return Option.none()
+    })
+  }
+})
+
+/** Broadcasts the newest version, and says in the log why a node would not take it. The keeper does it again. */
+export const broadcast = Effect.fnUntraced(function* (
+  account: GasAccount,
+  chain: GasChain,
+  { accountNonce, versions }: GasTransaction
+): Effect.fn.Return<void> {
+  const newest = versions.at(-1)
+  if (newest === undefined) return
+  const refusal = yield* chain.broadcast(hex(newest.bytes))
+  const what = `transaction ${newest.hash}, account nonce ${accountNonce} of gas wallet ${account.address} on ${account.wallet.network}`
+  switch (refusal) {
+    case undefined:
+    case "AlreadyKnown":
+    case "NonceTooLow":
+      return
+    case "InsufficientFunds":
+      return yield* Effect.logError(`${what}: ${shortOfGas(account)} It is sent again until then.`)
+    case "Underpriced":
+      return yield* Effect.logWarning(`${what}: its price is too low for the chain now. It will be priced again.`)
+    case "Unclear":
+      return yield* Effect.logWarning(`${what}: the node did not say that it took it. It is sent again.`)
+  }
+})
+
+/** What an operator reads who must fill the wallet. */
+export const shortOfGas = ({ address, wallet }: GasAccount, balance?: bigint): string =>
+  `The gas wallet ${address} ${balance === undefined ? "" : `holds ${formatEther(balance)} of the coin of ${wallet.network} and `}` +
+  `can't pay for gas: send it some of the coin of ${wallet.network}.`
