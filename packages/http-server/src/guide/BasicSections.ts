@@ -51,6 +51,7 @@ curl -i ${publicUrl}/api/v1/email/mailboxes -H 'Content-Type: application/json' 
     {
       points: [
         "After a lost answer, a 409 PAYMENT_PENDING, a 502 PROVIDER_TEMPORARY_FAILURE or a 500, repeat the same request with the same Idempotency-Key and the same PAYMENT-SIGNATURE. Do not sign again: the first payment may have settled. A finished operation gives the same answer each time, byte for byte.",
+        "You need not come back: what is claimed goes on without you, and ends as goods, as no charge, or as money back from the service's refund wallet. Once you have a token, `payment.completed` or `payment.failed` tells of each operation once (see Events).",
         "The same key with another body or payment, and the same payment with another key, are refused with 409 IDEMPOTENCY_CONFLICT.",
         "`error.paymentState` says what became of the money: `none` (not charged), `pending` or `unknown` (repeat unchanged), `settled`, `refund_due` (it goes back), `refunded`.",
         "On operations with a token, pay from the token's own wallet.",

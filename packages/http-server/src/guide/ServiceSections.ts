@@ -77,7 +77,7 @@ const events = (context: GuideContext): ReadonlyArray<GuideSection> => [
       },
       ...services("events", context),
       {
-        text: "`GET /api/v1/events?limit=100` shows what waits, oldest first, and takes nothing from a socket. `POST /api/v1/events/{eventId}/acknowledge` is the older form of `events.ack`. The payload of `email.received` has mailboxId, emailId (read the message with it), from, subject and receivedAt; never the body."
+        text: "`GET /api/v1/events?limit=100` shows what waits, oldest first, and takes nothing from a socket. `POST /api/v1/events/{eventId}/acknowledge` is the older form of `events.ack`. The payload of `email.received` has mailboxId, emailId (read the message with it), from, subject and receivedAt; never the body. That of `payment.completed` and `payment.failed` has operationId, serviceId, price, baseUnits, network, token, payer, payTo, transaction (null where nothing was paid) and paymentState; a failed one adds reason (kind, message). They are internal transitions, source `agentos.internal`."
       }
     ]
   },
