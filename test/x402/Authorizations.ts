@@ -42,7 +42,7 @@ const submitter = Effect.map(PaymentRig, ({ chain, client }) => ({
   },
   wallet: createWalletClient({
     account: privateKeyToAccount(chain.deployerKey),
-    chain: client.chain,
+    chain: { ...client.chain, id: chain.chainId },
     transport: http(chain.rpcUrl)
   }),
   mined: (hash: Hex) =>
@@ -100,7 +100,10 @@ export const redirect = Effect.fnUntraced(function* (
 })
 
 /** The payer cancels the authorization of a proof. */
-export const cancel = Effect.fnUntraced(function* (proof: PaymentProof, payer: PrivateKeyAccount) {
+export const cancel = Effect.fnUntraced(function* (
+  proof: Pick<PaymentProof, "payer" | "nonce">,
+  payer: PrivateKeyAccount
+) {
   const { asset, domain, mined, wallet } = yield* submitter
   const message = { authorizer: hex(proof.payer), nonce: hex(proof.nonce) }
   const signature = yield* Effect.promise(() =>

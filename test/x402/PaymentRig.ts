@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises"
+import { copyFile, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { PaymentRail, type PaymentProof, type PaymentTerms, Usdt } from "@agentos/core"
+import { PaymentRail, type PaymentProof, type PaymentTerms, type ProviderError, Usdt } from "@agentos/core"
 import { Memory } from "@agentos/memory"
 import { type Chain, sandboxClient, startChain, startFacilitator } from "@agentos/sandbox"
 import { type PaymentNetwork, PaymentRailX402 } from "@agentos/x402"
@@ -9,73 +9,125 @@ import { x402Client } from "@x402/core/client"
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { domainSeparator } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 
+type Rail = PaymentRail["Service"]
+
 /** A chain and a facilitator of the sandbox, and payment rails over them. */
-export class PaymentRig extends Context.Service<
-  PaymentRig,
-  {
-    readonly dataDir: string
-    readonly chain: Chain
-    readonly facilitatorUrl: string
-    readonly client: ReturnType<typeof sandboxClient>
-    /** The rail, configured as the sandbox is but for what is said. */
-    readonly railOf: (other?: Partial<PaymentNetwork>) => Effect.Effect<PaymentRail["Service"], never, Scope.Scope>
-    /** Lets the next question of a kind fail in a way of the sandbox's facilitator. */
-    readonly plan: (operation: "verify" | "settle", mode: "before" | "after" | "hang") => Effect.Effect<void>
-  }
->()("@agentos/test/x402/PaymentRig") {
+export interface Rig {
+  readonly dataDir: string
+  readonly chain: Chain
+  readonly facilitatorUrl: string
+  readonly client: ReturnType<typeof sandboxClient>
+  /** The network, configured as the sandbox is but for what is said. */
+  readonly networkOf: (other?: Partial<PaymentNetwork>) => PaymentNetwork
+  /** The rail over that network alone. */
+  readonly railOf: (other?: Partial<PaymentNetwork>) => Effect.Effect<Rail, never, Scope.Scope>
+  /** Lets the next question of a kind fail in a way of the sandbox's facilitator. */
+  readonly plan: (operation: "verify" | "settle", mode: "before" | "after" | "hang") => Effect.Effect<void>
+}
+
+/** The rail over some networks. */
+export const railOver = (...networks: ReadonlyArray<PaymentNetwork>): Effect.Effect<Rail, ProviderError, Scope.Scope> =>
+  Effect.map(Layer.build(PaymentRailX402.layer({ networks }).pipe(Layer.provide(Memory.layer))), (context) =>
+    Context.get(context, PaymentRail)
+  )
+
+const startRig = (dataDir: string, chainId?: number): Effect.Effect<Rig, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const chain = yield* startedChain(dataDir, chainId)
+    const facilitator = yield* startedFacilitator(chain)
+    const networkOf = (other: Partial<PaymentNetwork> = {}): PaymentNetwork => ({
+      network: chain.network,
+      rpcUrl: Redacted.make(chain.rpcUrl),
+      asset: chain.asset,
+      decimals: chain.decimals,
+      name: chain.assetName,
+      version: chain.assetVersion,
+      payTo: chain.payTo,
+      maxTimeoutSeconds: 30,
+      confirmations: 0,
+      facilitator: { url: facilitator.url, settleTimeoutMillis: 5_000 },
+      ...other
+    })
+    return {
+      dataDir,
+      chain,
+      facilitatorUrl: facilitator.url,
+      client: sandboxClient(chain.rpcUrl),
+      networkOf,
+      railOf: (other) => Effect.orDie(railOver(networkOf(other))),
+      plan: (operation, mode) =>
+        Effect.promise(async () => {
+          await fetch(`${facilitator.url}/sandbox/faults`, {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify({ operation, mode })
+          })
+        })
+    }
+  })
+
+const temporaryDirectory = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "agentos-x402-"))),
+  (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+)
+
+export class PaymentRig extends Context.Service<PaymentRig, Rig>()("@agentos/test/x402/PaymentRig") {
   static readonly layer = Layer.effect(
     PaymentRig,
-    Effect.gen(function* () {
-      const dataDir = yield* Effect.acquireRelease(
-        Effect.promise(() => mkdtemp(join(tmpdir(), "agentos-x402-"))),
-        (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
-      )
-      const chain = yield* startedChain(dataDir)
-      const facilitator = yield* startedFacilitator(chain)
-      const networkOf = (other: Partial<PaymentNetwork> = {}): PaymentNetwork => ({
-        network: chain.network,
-        rpcUrl: Redacted.make(chain.rpcUrl),
-        asset: chain.asset,
-        decimals: chain.decimals,
-        name: chain.assetName,
-        version: chain.assetVersion,
-        payTo: chain.payTo,
-        maxTimeoutSeconds: 30,
-        confirmations: 0,
-        facilitator: { url: facilitator.url, settleTimeoutMillis: 5_000 },
-        ...other
-      })
-      return PaymentRig.of({
-        dataDir,
-        chain,
-        facilitatorUrl: facilitator.url,
-        client: sandboxClient(chain.rpcUrl),
-        railOf: (other) =>
-          Layer.build(PaymentRailX402.layer({ networks: [networkOf(other)] }).pipe(Layer.provide(Memory.layer))).pipe(
-            Effect.map((context) => Context.get(context, PaymentRail)),
-            Effect.orDie
-          ),
-        plan: (operation, mode) =>
-          Effect.promise(async () => {
-            await fetch(`${facilitator.url}/sandbox/faults`, {
-              method: "POST",
-              headers: { "content-type": "application/json" },
-              body: JSON.stringify({ operation, mode })
-            })
-          })
-      })
-    })
+    Effect.flatMap(temporaryDirectory, (dataDir) => startRig(dataDir))
   )
 }
 
+/** Another chain with the same token, wallets and addresses as the first: only its id differs. */
+export class SecondRig extends Context.Service<SecondRig, Rig>()("@agentos/test/x402/SecondRig") {
+  static readonly layer = Layer.effect(
+    SecondRig,
+    Effect.gen(function* () {
+      const first = yield* PaymentRig
+      const dataDir = yield* temporaryDirectory
+      yield* Effect.promise(() => copyFile(join(first.dataDir, "keys.json"), join(dataDir, "keys.json")))
+      return yield* startRig(dataDir, first.chain.chainId + 1)
+    })
+  ).pipe(Layer.provideMerge(PaymentRig.layer))
+}
+
 /** The chain of a directory, for as long as the scope lasts. */
-const startedChain = (dataDir: string): Effect.Effect<Chain, never, Scope.Scope> =>
+const startedChain = (dataDir: string, chainId?: number): Effect.Effect<Chain, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.promise(() => startChain({ dataDir })),
+    Effect.promise(async () => {
+      const chain = await startChain({ dataDir })
+      return chainId === undefined ? chain : await renumber(chain, chainId)
+    }),
     (chain) => Effect.promise(() => chain.stop())
   )
+
+/** Gives a chain another id, as if it had been made with it: the token's code holds the domain of the chain it was deployed on. */
+const renumber = async (chain: Chain, chainId: number): Promise<Chain> => {
+  const client = sandboxClient(chain.rpcUrl)
+  const separatorOn = (id: number) => {
+    const { asset: verifyingContract, assetName: name, assetVersion: version } = chain
+    return domainSeparator({ domain: { name, version, chainId: id, verifyingContract } }).slice(2)
+  }
+  await sendRpc(chain.rpcUrl, "anvil_setChainId", chainId)
+  const code = (await client.getCode({ address: chain.asset })) ?? "0x"
+  const renumbered = code.slice(2).replaceAll(separatorOn(chain.chainId), separatorOn(chainId))
+  await client.setCode({ address: chain.asset, bytecode: `0x${renumbered}` })
+  return { ...chain, chainId, network: `eip155:${chainId}` }
+}
+
+/** Asks a node for what clients have no name for. */
+export const sendRpc = async (rpcUrl: string, method: string, ...params: ReadonlyArray<unknown>): Promise<void> => {
+  const response = await fetch(rpcUrl, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
+  })
+  const text = await response.text()
+  if (text.includes('"error"')) throw new Error(`${method}: ${text}`)
+}
 
 const startedFacilitator = (chain: Chain) =>
   Effect.acquireRelease(
@@ -95,16 +147,16 @@ export const price = Usdt.fromDecimal("0.25")
 /** Keys of a binding, of which the rail knows nothing. */
 export const binding = { challengeNonce: "00ff", issuedAt: 1_763_712_345_678, keyId: 1, binding: "f".repeat(64) }
 
-/** The terms that a challenge offers for a quarter of a USDT. */
-export const termsOf = (rail: PaymentRail["Service"]): PaymentTerms => {
-  const [terms] = rail.terms(price)
+/** The terms that a challenge offers for a quarter of a USDT: on the first network, or on the one that is named. */
+export const termsOf = (rail: Rail, network?: string): PaymentTerms => {
+  const terms = rail.terms(price).find((offered) => network === undefined || offered.network === network)
   if (terms === undefined) throw new Error("the rail offers nothing")
   return { ...terms, extra: { ...terms.extra, ...binding } }
 }
 
 /** A payment that the stock client made of the rail's own challenge, and the rail read again. */
 export const pay = (
-  rail: PaymentRail["Service"],
+  rail: Rail,
   privateKey: `0x${string}`,
   terms: PaymentTerms = termsOf(rail)
 ): Effect.Effect<PaymentProof> =>

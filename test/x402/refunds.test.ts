@@ -1,0 +1,213 @@
+import { assert, layer } from "@effect/vitest"
+import { sandboxUsdtAbi } from "@agentos/sandbox"
+import { Effect, Fiber, Redacted, References } from "effect"
+import { createWalletClient, type Hex, http } from "viem"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { cancel } from "./Authorizations.ts"
+import { PaymentRig, price, sendRpc } from "./PaymentRig.ts"
+import {
+  assertMovedOnce,
+  balanceOf,
+  finalize,
+  refundWallet,
+  settled,
+  transfersBetween,
+  untilPaid
+} from "./RefundSample.ts"
+
+/** A rail that pays back from the sandbox's refund wallet, or from another. */
+const refundingRail = (key?: Hex) =>
+  Effect.flatMap(PaymentRig, (rig) =>
+    rig.railOf({
+      refund: { privateKey: Redacted.make(key ?? rig.chain.refundKey) },
+      facilitator: { url: rig.facilitatorUrl, settleTimeoutMillis: 1_000 }
+    })
+  )
+
+/** Sends the token to an account. */
+const fund = Effect.fnUntraced(function* (to: Hex, amount: bigint) {
+  const { chain, client } = yield* PaymentRig
+  const owner = createWalletClient({
+    account: privateKeyToAccount(chain.deployerKey),
+    chain: client.chain,
+    transport: http(chain.rpcUrl)
+  })
+  yield* Effect.promise(async () => {
+    const call = { address: chain.asset, abi: sandboxUsdtAbi, functionName: "mint", args: [to, amount] } as const
+    await client.waitForTransactionReceipt({ hash: await owner.writeContract(call) })
+  })
+})
+
+layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("Refunds on the sandbox's chain", (it) => {
+  it.effect("go back to the payer, once the payment is final, and once", () =>
+    Effect.gen(function* () {
+      const rig = yield* PaymentRig
+      const rail = yield* refundingRail()
+      const wallet = yield* refundWallet
+      const accounts = [rig.chain.wallets[0]!.address, rig.chain.payTo, wallet]
+      const balances = Effect.forEach(accounts, (address) => balanceOf(rig, address))
+      const [payerBefore = 0n, usBefore = 0n, walletBefore = 0n] = yield* balances
+      const start = yield* Effect.promise(() => rig.client.getBlockNumber())
+      const { paidInBlock, payer, refund } = yield* settled(rail, 0)
+      const transaction = yield* untilPaid(rail, refund)
+      assert.deepStrictEqual(yield* balances, [payerBefore, usBefore + price, walletBefore - price])
+      const block = yield* assertMovedOnce(payer, transaction)
+      // A block is final two blocks later.
+      assert.isAtLeast(Number(block), Number(paidInBlock) + 2)
+
+      const later = yield* refundingRail()
+      for (const each of [rail, later]) {
+        assert.deepStrictEqual(yield* each.refund(refund), { _tag: "Paid", transaction })
+      }
+      assert.deepStrictEqual(yield* balances, [payerBefore, usBefore + price, walletBefore - price])
+
+      const token = { network: rig.chain.network, asset: rig.chain.asset }
+      assert.deepStrictEqual(yield* later.transfers(token, start + 1n), {
+        transfers: [
+          {
+            direction: "received",
+            transaction: refund.transaction,
+            block: paidInBlock,
+            wallet: refund.payer,
+            amount: price
+          },
+          { direction: "refunded", transaction, block, wallet: refund.payer, amount: price }
+        ],
+        nextBlock: null
+      })
+    })
+  )
+
+  it.effect("happen once when servers race for them", () =>
+    Effect.gen(function* () {
+      const rails = yield* Effect.forEach([1, 2, 3], () => refundingRail())
+      const { payer, refund } = yield* settled(rails[0]!, 1)
+      yield* finalize
+      const transactions = yield* Effect.forEach([...rails, ...rails], (rail) => untilPaid(rail, refund), {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(new Set(transactions).size, 1)
+      yield* assertMovedOnce(payer, transactions[0]!)
+    })
+  )
+
+  it.effect("survive a facilitator that fails before, loses its answer, or never gives one", () =>
+    Effect.gen(function* () {
+      const { plan } = yield* PaymentRig
+      const rail = yield* refundingRail()
+      for (const [index, mode] of (["before", "after", "hang"] as const).entries()) {
+        const { payer, refund } = yield* settled(rail, 2)
+        yield* finalize
+        yield* plan("settle", mode)
+        const first = yield* rail.refund(refund)
+        assert.strictEqual(first._tag, mode === "before" ? "Pending" : "Paid", mode)
+        const transaction = yield* untilPaid(rail, refund)
+        yield* assertMovedOnce(payer, transaction, index + 1)
+      }
+    })
+  )
+
+  it.effect("are found by another server when the one that submitted them is gone", () =>
+    Effect.gen(function* () {
+      const rig = yield* PaymentRig
+      const rail = yield* rig.railOf({ refund: { privateKey: Redacted.make(rig.chain.refundKey) } })
+      const { payer, refund } = yield* settled(rail, 3)
+      yield* finalize
+      yield* rig.plan("settle", "hang")
+      const doomed = yield* Effect.forkScoped(rail.refund(refund))
+      const wallet = yield* refundWallet
+      yield* Effect.repeat(Effect.delay(transfersBetween(rig, wallet, payer), "20 millis"), {
+        until: ({ length }) => length > 0,
+        times: 200
+      })
+      yield* Fiber.interrupt(doomed)
+      const next = yield* (yield* refundingRail()).refund(refund)
+      if (next._tag !== "Paid") return assert.fail(next.message)
+      yield* assertMovedOnce(payer, next.transaction)
+    })
+  )
+
+  it.effect("wait for an empty wallet to be filled", () =>
+    Effect.gen(function* () {
+      const rig = yield* PaymentRig
+      const key = generatePrivateKey()
+      const { address } = privateKeyToAccount(key)
+      const rail = yield* refundingRail(key)
+      const { payer, refund } = yield* settled(rail, 4)
+      yield* finalize
+      const error = yield* Effect.flip(rail.refund(refund))
+      assert.strictEqual(error.reason, "Misconfigured")
+      assert.include(error.message, `The refund wallet ${address.toLowerCase()} on eip155:402402 is empty`)
+      yield* fund(address, price)
+      const transaction = yield* untilPaid(rail, refund)
+      const transfers = yield* transfersBetween(rig, address, payer)
+      assert.deepStrictEqual<ReadonlyArray<unknown>>(
+        transfers.map(({ args, transactionHash }) => [transactionHash, args.value]),
+        [[transaction, price]]
+      )
+      assert.strictEqual(yield* balanceOf(rig, address), 0n)
+    }).pipe(Effect.provideService(References.MinimumLogLevel, "Error"))
+  )
+
+  it.effect(
+    "do not happen where the wallet's key spent the nonce elsewhere, until another wallet takes its place",
+    () =>
+      Effect.gen(function* () {
+        const rig = yield* PaymentRig
+        const key = generatePrivateKey()
+        const account = privateKeyToAccount(key)
+        yield* fund(account.address, price)
+        const rail = yield* refundingRail(key)
+        const { payer, refund } = yield* settled(rail, 4)
+        yield* finalize
+        yield* cancel({ payer: account.address.toLowerCase(), nonce: refund.nonce }, account)
+        const error = yield* Effect.flip(rail.refund(refund))
+        assert.strictEqual(error.reason, "Misconfigured")
+        assert.include(error.message, "has spent the nonce of this refund on something else")
+        assert.strictEqual(yield* balanceOf(rig, account.address), price)
+        const successor = yield* rig.railOf({
+          refund: { privateKey: Redacted.make(rig.chain.refundKey), formerWallets: [account.address] }
+        })
+        yield* assertMovedOnce(payer, yield* untilPaid(successor, refund))
+      })
+  )
+
+  it.effect("are not made twice by a wallet that takes another's place", () =>
+    Effect.gen(function* () {
+      const rig = yield* PaymentRig
+      const key = generatePrivateKey()
+      const { address } = privateKeyToAccount(key)
+      yield* fund(address, price)
+      const rail = yield* refundingRail(key)
+      const { payer, refund } = yield* settled(rail, 0)
+      const transaction = yield* untilPaid(rail, refund)
+      const wallet = yield* refundWallet
+      const before = (yield* transfersBetween(rig, wallet, payer)).length
+      const successor = yield* rig.railOf({
+        refund: { privateKey: Redacted.make(rig.chain.refundKey), formerWallets: [address] }
+      })
+      assert.deepStrictEqual(yield* successor.refund(refund), { _tag: "Paid", transaction })
+      assert.strictEqual((yield* transfersBetween(rig, wallet, payer)).length, before)
+    })
+  )
+
+  // The last one: it takes blocks from the chain of the others.
+  it.effect("are not made for a payment that a reorganisation took back", () =>
+    Effect.gen(function* () {
+      const rig = yield* PaymentRig
+      const rail = yield* refundingRail()
+      const { paidInBlock, payer, proof, refund } = yield* settled(rail, 0)
+      const wallet = yield* refundWallet
+      const before = (yield* transfersBetween(rig, wallet, payer)).length
+      // One block more than there are: another may come while it is counted.
+      const depth = (yield* Effect.promise(() => rig.client.getBlockNumber())) - paidInBlock + 2n
+      yield* Effect.promise(() => sendRpc(rig.chain.rpcUrl, "anvil_rollback", Number(depth)))
+      assert.isFalse((yield* rail.readNonce(proof)).used)
+      yield* finalize
+      yield* finalize
+      const progress = yield* rail.refund(refund)
+      assert.include(progress._tag === "Pending" ? progress.message : "paid", "does not show the payment")
+      assert.strictEqual((yield* transfersBetween(rig, wallet, payer)).length, before)
+    })
+  )
+})
