@@ -36,6 +36,10 @@ class GasModel {
     return accountNonce
   }
 
+  closeBelow(accountNonce: number) {
+    for (const { accountNonce: each } of this.listed()) if (each < accountNonce) this.open.delete(each)
+  }
+
   listed() {
     return [...this.open]
       .map(([accountNonce, transaction]) => ({ accountNonce, ...transaction }))
@@ -89,9 +93,7 @@ export const gasModelTests: ContractTests<GasTransactionStore> = (it, capabiliti
               }
               case "CloseBelow":
                 yield* store.closeBelow(wallet, command.accountNonce)
-                for (const accountNonce of [...model.open.keys()]) {
-                  if (accountNonce < command.accountNonce) model.open.delete(accountNonce)
-                }
+                model.closeBelow(command.accountNonce)
                 break
             }
             const listed = (yield* store.listOpen(wallet, 1_000)).map(({ accountNonce, reference, versions }) => ({

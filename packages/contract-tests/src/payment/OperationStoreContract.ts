@@ -2,7 +2,9 @@ import type { OperationStore } from "@agentos/core"
 import { defineContract } from "../Contract.ts"
 import { ledgerTests } from "./LedgerTests.ts"
 import { operationClaimTests } from "./OperationClaimTests.ts"
+import { operationHoldTests } from "./OperationHoldTests.ts"
 import { operationOverlapTests } from "./OperationOverlapTests.ts"
+import { operationQueueModelTests } from "./OperationQueueModelTests.ts"
 import { operationQueueTests } from "./OperationQueueTests.ts"
 import { operationTotalsTests } from "./OperationTotalsTests.ts"
 import { operationWorkTests } from "./OperationWorkTests.ts"
@@ -11,8 +13,10 @@ import { operationWorkTests } from "./OperationWorkTests.ts"
 export const OperationStoreContract = defineContract<OperationStore>("OperationStore", (it, capabilities) => {
   operationClaimTests(it, capabilities)
   operationWorkTests(it, capabilities)
+  operationHoldTests(it, capabilities)
   operationOverlapTests(it, capabilities)
   operationQueueTests(it, capabilities)
+  operationQueueModelTests(it, capabilities)
   ledgerTests(it, capabilities)
   operationTotalsTests(it, capabilities)
 })

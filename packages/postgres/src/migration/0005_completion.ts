@@ -11,6 +11,11 @@ import { SqlClient } from "effect/sql"
  * it is cleared away; so that is done once it is a few thousand, however
  * large the table has become. `operations_paid` is what a comparison with the chain goes through.
  *
+ * `operations_totals` holds all that operations are summed by, as the rows themselves are some fifty
+ * times as large. It is led by a column that no statement asks for, and the rest is not to be searched by:
+ * led by the state, it would look like a shorter way to one operation to a planner that believes
+ * there are few in that state.
+ *
  * Accounts of the ledger name a token in lower case, as the operations' own columns do.
  */
 export const createCompletion = Effect.gen(function* () {
@@ -30,5 +35,6 @@ export const createCompletion = Effect.gen(function* () {
     )`
   yield* sql`create index operations_due on operations (due_at, operation_id) where due_at is not null`
   yield* sql`create index operations_paid on operations (operation_id) where transaction is not null`
+  yield* sql`create index operations_totals on operations (created_at) include (state, network, asset, amount)`
   yield* sql`update ledger_entries set asset = lower(asset) where asset <> lower(asset)`
 })

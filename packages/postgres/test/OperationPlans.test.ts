@@ -1,0 +1,203 @@
+import { type Operation, OperationStore, TenantStore, Timestamp, Uuid, walletAddress } from "@agentos/core"
+import { Database, layerPGlite, Postgres } from "@agentos/postgres"
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import { OPERATION_COLUMNS } from "../src/OperationRow.ts"
+import { type Plan, plansOf } from "./support/Plans.ts"
+import { layerTestPostgres } from "./support/TestPostgres.ts"
+
+/** How many operations are final, and how many are due, and not yet due, of those that are not. */
+const FINAL = 20_000
+const DUE = 100
+const LATER = 1_000
+/** Rows that a statement may look at: those that it is about, several times over, since each node of a plan counts its own. */
+const VISITED_MAX = 2_000
+const LEASE = 60_000
+const SECONDS = 1_000
+
+/** An operation that is claimed, of which others are copies. */
+const claimed = Effect.gen(function* () {
+  const store = yield* OperationStore
+  const tenants = yield* TenantStore
+  const id = yield* Uuid.next
+  const wallet = walletAddress(`0x${id.replaceAll("-", "").padStart(40, "0")}`)
+  const now = yield* Timestamp.now
+  const { tenantId } = yield* tenants.ensure({ tenantId: id, wallet, tokenVersion: 1, createdAt: now })
+  const asset = `0x${"a1".repeat(20)}`
+  const token = { network: "eip155:196", asset, payTo: `0x${"b2".repeat(20)}` }
+  const terms = { ...token, scheme: "exact", amount: 250_000n, maxTimeoutSeconds: 120, extra: {} } as const
+  const operation: Operation = {
+    operationId: id,
+    tenantId,
+    serviceId: "email.mailbox.create",
+    endpoint: "POST /api/v1/email/mailboxes",
+    idempotencyKey: id,
+    fingerprint: "fingerprint",
+    requestId: id,
+    proof: {
+      ...token,
+      digest: id,
+      payer: wallet,
+      value: 250_000n,
+      nonce: id,
+      validAfter: 0,
+      validBefore: 2_000_000_000,
+      accepted: { ...terms, amount: "250000" },
+      payload: "{}"
+    },
+    terms,
+    input: "{}",
+    plan: "{}",
+    state: "claimed",
+    nonceReadAtBlock: null,
+    transaction: null,
+    refundNonce: null,
+    refundTransaction: null,
+    failure: null,
+    answer: null,
+    fence: 1,
+    leasedUntil: null,
+    dueAt: null,
+    createdAt: now,
+    updatedAt: now
+  }
+  assert.isTrue(yield* store.claim(operation, LEASE))
+  return operation
+})
+
+/** What tells a copy from the operation that it is made of. */
+interface Copies {
+  readonly count: number
+  readonly state: string
+  /** In how many milliseconds the first is due, each other a millisecond later; null when they are final. */
+  readonly dueIn: number | null
+  readonly transaction: string | null
+}
+
+const copy = Effect.fnUntraced(function* ({ operationId }: Operation, { count, dueIn, state, transaction }: Copies) {
+  const { sql } = yield* Database
+  const columns = `${OPERATION_COLUMNS}, network, asset, payer, nonce, amount`
+  const values = columns
+    .replace("operation_id", "gen_random_uuid()")
+    .replace("idempotency_key", "gen_random_uuid()::text")
+    .replace("nonce, amount", "gen_random_uuid()::text, amount")
+    .replace("state", "$2::text")
+    .replace(/\btransaction\b/, "$3::text")
+    .replace("leased_until", "null")
+    .replace("due_at", "epoch_millis() + $4::bigint + n")
+  yield* sql.unsafe(
+    `insert into operations (${columns}) select ${values} from operations, generate_series(1, $5::integer) n
+    where operation_id = $1::uuid`,
+    [operationId, state, transaction, dueIn, count]
+  )
+})
+
+const addOpen = (operation: Operation) =>
+  Effect.andThen(
+    copy(operation, { count: DUE, state: "settling", dueIn: -10_000, transaction: null }),
+    copy(operation, { count: LATER, state: "refused", dueIn: 3_600_000, transaction: null })
+  )
+const addFinal = (operation: Operation) =>
+  Effect.andThen(
+    copy(operation, { count: FINAL / 2, state: "fulfilled", dueIn: null, transaction: "0x01" }),
+    copy(operation, { count: FINAL / 2, state: "unpaid", dueIn: null, transaction: null })
+  )
+
+const assertReads = (plans: ReadonlyArray<Plan>, indexes: ReadonlyArray<string>, name: string, most: number): void => {
+  assert.isAbove(plans.length, 0, name)
+  for (const plan of plans) {
+    assert.deepStrictEqual(plan.wholeTables, [], `${name}: ${plan.text}`)
+    assert.isAtMost(plan.rowsVisited, most, `${name}: ${plan.text}`)
+    assert.sameMembers([...plan.indexes], [...indexes], `${name}: ${plan.text}`)
+  }
+}
+
+/** Every statement on operations, with the indexes that it is to read. */
+const assertPlans = Effect.fnUntraced(function* (operation: Operation) {
+  const store = yield* OperationStore
+  const { fence, operationId, proof } = Option.getOrThrow(yield* store.find(operation.operationId))
+  const check = <A, E>(
+    name: string,
+    indexes: ReadonlyArray<string>,
+    effect: Effect.Effect<A, E>,
+    most = VISITED_MAX
+  ): Effect.Effect<void, E, Database> => Effect.map(plansOf(effect), (plans) => assertReads(plans, indexes, name, most))
+
+  const worker = { by: "worker", millis: LEASE } as const
+  yield* check("find", ["operations_key"], store.find(operationId))
+  const byKeys = store.findByKeys({ proof, endpoint: operation.endpoint, idempotencyKey: operation.idempotencyKey })
+  yield* check("findByKeys", ["operations_proof_key", "operations_idempotency_key"], byKeys)
+  yield* check("hold", ["operations_key"], store.hold(operationId, fence, worker))
+  yield* check("takeOver", ["operations_key"], store.takeOver(operationId, LEASE))
+  const stay = { operationId, fence, from: "claimed", to: "claimed", change: {}, hold: worker } as const
+  yield* check("advance", ["operations_key"], store.advance(stay))
+
+  yield* check("takeDue", ["operations_due", "operations_key"], store.takeDue(DUE / 2, LEASE))
+  const rest = store.takeDue(1_000, LEASE)
+  yield* check("takeDue, more than there is", ["operations_due", "operations_key"], rest)
+  assert.deepStrictEqual(yield* store.takeDue(1_000, LEASE), [], "the rest is due later")
+  yield* check("takeDue, of nothing", ["operations_due", "operations_key"], store.takeDue(1_000, LEASE))
+
+  const page = 50
+  yield* check("listPaid", ["operations_paid"], store.listPaid(null, page))
+  const middle = store.listPaid("80000000-0000-0000-0000-000000000000", page)
+  yield* check("listPaid from the middle", ["operations_paid"], middle)
+  yield* check("totals", ["operations_totals"], store.totals, Infinity)
+})
+
+describe("with 20,000 operations final, the open ones are found as fast as ever", () => {
+  const onServer = () => Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovacuum: "off" } }))
+
+  layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
+    it.effect(
+      "with no statistics, and with good ones",
+      () =>
+        Effect.gen(function* () {
+          const { sql } = yield* Database
+          const operation = yield* claimed
+          yield* addFinal(operation)
+          yield* addOpen(operation)
+          yield* assertPlans(operation)
+          yield* addOpen(operation)
+          yield* sql`vacuum analyze operations`
+          yield* assertPlans(operation)
+        }),
+      60 * SECONDS
+    )
+  })
+
+  layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
+    it.effect(
+      "with the statistics of when they were due, and of when there were none",
+      () =>
+        Effect.gen(function* () {
+          const { sql } = yield* Database
+          const operation = yield* claimed
+          yield* copy(operation, { count: FINAL, state: "settling", dueIn: -FINAL, transaction: null })
+          yield* sql`analyze operations`
+          yield* sql`update operations set state = 'unpaid', due_at = null where state = 'settling'`
+          yield* addOpen(operation)
+          yield* assertPlans(operation)
+          yield* sql`delete from pg_statistic where starelid = 'operations'::regclass`
+          yield* addOpen(operation)
+          yield* sql`vacuum operations`
+          yield* assertPlans(operation)
+        }),
+      60 * SECONDS
+    )
+  })
+
+  layer(Layer.provideMerge(Postgres.layer, layerPGlite()), { excludeTestServices: true })("on PGlite", (it) => {
+    it.effect(
+      "where nobody gathers statistics",
+      () =>
+        Effect.gen(function* () {
+          const operation = yield* claimed
+          yield* addFinal(operation)
+          yield* addOpen(operation)
+          yield* assertPlans(operation)
+        }),
+      120 * SECONDS
+    )
+  })
+})
