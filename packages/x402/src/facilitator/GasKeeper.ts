@@ -3,7 +3,7 @@ import { Cause, Clock, Effect, Option, Schedule } from "effect"
 import { formatGwei } from "viem"
 import { type GasAccount, priceIn } from "./GasAccount.ts"
 import type { GasChain } from "./GasChain.ts"
-import { isEnough, repriced } from "./GasPrice.ts"
+import { type GasMarket, isEnough, repriced } from "./GasPrice.ts"
 import { plan } from "./GasRound.ts"
 import { broadcast, type GasSpender, LIST_MAX } from "./GasSpender.ts"
 
@@ -82,35 +82,11 @@ export const keepOnce = Effect.fnUntraced(function* (
   })
 
   for (const transaction of waiting) yield* broadcast(account, chain, transaction)
-  for (const [index, transaction] of stuck.entries()) {
-    const newest = transaction.versions.at(-1)
-    if (newest === undefined) continue
-    const price = priceIn(newest)
+  for (const transaction of stuck) {
     // Later transactions wait for the first, whatever they offer.
-    const another = index === 0 || !isEnough(price, market) ? repriced(price, market, account.ceiling) : price
-    if (another === undefined) {
-      yield* say(
-        `ceiling ${transaction.accountNonce}`,
-        Effect.logError(
-          `gas wallet ${address} on ${wallet.network}: account nonce ${transaction.accountNonce} is stuck, and its ` +
-            `price can't be raised within maxFeePerGasGwei, which is ${formatGwei(account.ceiling)}. It waits for ` +
-            `cheaper gas (now ${formatGwei(market.baseFeePerGas)} gwei), or for a higher ceiling; so does all after it.`
-        )
-      )
-    }
-    if (another === undefined || another === price) {
-      yield* broadcast(account, chain, transaction)
-      continue
-    }
-    const version = yield* account.signAgain(newest, another)
-    if (!(yield* store.reprice(transaction, newest.hash, version))) continue
-    yield* Effect.logInfo(
-      `gas wallet ${address} on ${wallet.network}: account nonce ${transaction.accountNonce} is priced again, at ` +
-        `${formatGwei(another.maxFeePerGas)} gwei at most`
-    )
-    yield* broadcast(account, chain, { ...transaction, versions: [...transaction.versions, version] })
+    const isFirst = transaction.accountNonce === nonces.taken
+    yield* broadcast(account, chain, yield* priceAgain(account, store, say, market, transaction, isFirst))
   }
-
   if (foreign.length > 0) yield* reportForeign(account, chain, store, say, foreign, nonces.taken)
   if (gap !== undefined) {
     yield* say(
@@ -123,6 +99,38 @@ export const keepOnce = Effect.fnUntraced(function* (
     )
   }
   if (close.length > 0) yield* closeTaken(account, spender, store, say, close)
+})
+
+/** A transaction with a version of a higher price where it needs one, and the ceiling and other servers leave it room. */
+const priceAgain = Effect.fnUntraced(function* (
+  account: GasAccount,
+  store: GasTransactionStore["Service"],
+  say: Voice,
+  market: GasMarket,
+  transaction: GasTransaction,
+  isFirst: boolean
+): Effect.fn.Return<GasTransaction> {
+  const newest = transaction.versions.at(-1)
+  if (newest === undefined) return transaction
+  const price = priceIn(newest)
+  if (!isFirst && isEnough(price, market)) return transaction
+  const what = `gas wallet ${account.address} on ${account.wallet.network}: account nonce ${transaction.accountNonce}`
+  const higher = repriced(price, market, account.ceiling)
+  if (higher === undefined) {
+    yield* say(
+      `ceiling ${transaction.accountNonce}`,
+      Effect.logError(
+        `${what} is stuck, and its price can't be raised within maxFeePerGasGwei, which is ` +
+          `${formatGwei(account.ceiling)}. It waits for cheaper gas (now ${formatGwei(market.baseFeePerGas)} gwei), ` +
+          `or for a higher ceiling; so does all after it.`
+      )
+    )
+    return transaction
+  }
+  const version = yield* account.signAgain(newest, higher)
+  if (!(yield* store.reprice(transaction, newest.hash, version))) return transaction
+  yield* Effect.logInfo(`${what} is priced again, at ${formatGwei(higher.maxFeePerGas)} gwei at most`)
+  return { ...transaction, versions: [...transaction.versions, version] }
 })
 
 /** Tells of account nonces that went to nobody here, once that is sure: another server may just have closed them. */
