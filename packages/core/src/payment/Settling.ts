@@ -1,4 +1,4 @@
-import { Duration, Effect, Option, Schedule } from "effect"
+import { Duration, Effect, Schedule } from "effect"
 import type { Operation, OperationFailure, OperationFailureKind } from "./Operation.ts"
 import { delayed, OperationJournal, pending, RETRY_LATER, RETRY_SOON } from "./OperationJournal.ts"
 import { OperationSteps } from "./OperationStep.ts"
@@ -69,8 +69,9 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
     )
 
   /**
-   * Only the first submission can be refused for certain. A later one, refused or not, says nothing of an
-   * earlier one that may be on its way: until the chain knows, the outcome is unknown, and nobody signs again.
+   * Only the first submission can be refused for certain, and only while the chain shows the authorization unused. A
+   * later one, refused or not, says nothing of an earlier one that may be on its way: until the chain knows, the
+   * outcome is unknown, and nobody signs again.
    */
   const submit = Effect.fnUntraced(function* (
     operation: Operation,
@@ -82,10 +83,12 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
     )
     yield* reach("after_settle", operation)
     if (answer._tag === "Refused" && submission === "first") {
-      const settlement = yield* Effect.option(whileLeased(operation)(findSettlement(operation)))
-      return Option.isSome(settlement) && settlement.value._tag === "Paid"
-        ? yield* conclude(operation, settlement.value)
-        : yield* commit(operation, "NoteRefusal", Effect.succeed(failureOf("refused", answer.message)))
+      const settlement = yield* Effect.mapError(whileLeased(operation)(findSettlement(operation)), () =>
+        pending(operation, RETRY_LATER)
+      )
+      return settlement._tag === "Unused" && !settlement.expired
+        ? yield* commit(operation, "NoteRefusal", Effect.succeed(failureOf("refused", answer.message)))
+        : yield* conclude(operation, settlement)
     }
     const transaction = answer._tag === "Accepted" ? answer.transaction : undefined
     const settlement = yield* findSettlement(operation, transaction).pipe(
