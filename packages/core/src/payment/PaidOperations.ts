@@ -127,23 +127,28 @@ export class PaidOperations extends Context.Service<
         Effect.provideService(Keyring, keyring)
       )
 
-      const verify = (request: PaidRequest, { proof, terms }: AcceptedProof) =>
-        Effect.catchTags(rail.verify(proof, terms), {
-          ProofInvalid: Effect.fnUntraced(function* (error) {
-            // A used authorization must not be answered with 402: its owner would sign, and pay, again.
-            const reading = yield* Effect.option(rail.readNonce(proof))
-            return yield* Option.isSome(reading) && reading.value.used ? usedBefore : challenge(request, error.message)
-          }),
-          ProviderError: (error) =>
-            Effect.fail(
-              new OperationDelayed({
-                operationId: null,
-                paymentState: "none",
-                message: error.message,
-                retryAfterSeconds: RETRY_AFTER_SECONDS
-              })
-            )
-        })
+      const verify = Effect.fnUntraced(
+        function* (request: PaidRequest, { proof, terms }: AcceptedProof) {
+          const refusal = yield* Effect.as(rail.verify(proof, terms), undefined).pipe(
+            Effect.catchTag("ProofInvalid", (error) => Effect.succeed(error))
+          )
+          if (refusal === undefined) return
+          // A used authorization must not be answered with 402: its owner would sign, and pay, again. While the chain
+          // can't be read, nobody knows whether it is one.
+          const { used } = yield* rail.readNonce(proof)
+          return yield* used ? usedBefore : challenge(request, refusal.message)
+        },
+        Effect.catchTag("ProviderError", (error) =>
+          Effect.fail(
+            new OperationDelayed({
+              operationId: null,
+              paymentState: "none",
+              message: error.message,
+              retryAfterSeconds: RETRY_AFTER_SECONDS
+            })
+          )
+        )
+      )
 
       const claim = Effect.fnUntraced(function* <Input, Plan, Receipt>(
         service: PaidService<Input, Plan, Receipt>,
