@@ -66,11 +66,11 @@ export class SimulatedChain {
     return (this.#head = head)
   }
 
-  /** Hands a transaction to the network, and gives its hash. */
-  send(now: number, call: ChainCall): string {
+  /** Hands a transaction to the network, now or at a later moment, and gives its hash. */
+  send(now: number, call: ChainCall, sentAt: number = now): string {
     this.head(now)
     const hash = `0x${(++this.#count).toString(16).padStart(64, "0")}`
-    this.#waiting.push({ transaction: { hash, call }, sentAt: now })
+    this.#waiting.push({ transaction: { hash, call }, sentAt })
     return hash
   }
 
@@ -78,6 +78,12 @@ export class SimulatedChain {
   use(now: number, authorization: Pick<Authorization, "from" | "nonce">): MinedTransaction | undefined {
     this.head(now)
     return this.#useOf(authorization)
+  }
+
+  /** A transaction that a block has, and that did what it says. */
+  find(now: number, hash: string): MinedTransaction | undefined {
+    this.head(now)
+    return this.#mined.find((mined) => mined.hash === hash && !mined.reverted)
   }
 
   isWaiting(hash: string): boolean {
@@ -111,8 +117,8 @@ export class SimulatedChain {
     const last = this.head(now) - Math.min(depth, CONFIRMATIONS)
     const taken = this.#mined.filter(({ block }) => block > last).toReversed()
     this.#mined = this.#mined.filter(({ block }) => block <= last)
-    const again = [...taken, ...this.#waiting.map(({ transaction }) => transaction)]
-    this.#waiting = []
+    const again = [...taken, ...this.#waiting.flatMap(({ sentAt, transaction }) => (sentAt <= now ? transaction : []))]
+    this.#waiting = this.#waiting.filter(({ sentAt }) => sentAt > now)
     if (!forgets) for (const { call, hash } of again) this.#mine({ call, hash }, last + 1)
   }
 

@@ -1,0 +1,103 @@
+import { type Mailbox, MailboxStore, Timestamp, TenantStore, Transactor, walletAddress } from "@agentos/core"
+import { MemoryDatabase } from "@agentos/memory"
+import { Context, Effect, Layer, Logger, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { REFUND_WALLET } from "../../support/SimulatedRail.ts"
+import { type Decorations, SimulatedServer, stores, type Stores } from "../../support/SimulatedServer.ts"
+import { SimulatedWorld } from "../../support/SimulatedWorld.ts"
+import { Hearing } from "./Hearing.ts"
+import { type Tables, Witness } from "./Witness.ts"
+
+/** The wallets that buy. The last one can pay for little. */
+export const WALLETS = [1, 2, 3].map((number) => `0x00000000000000000000000000000000000000d${number}`)
+const RICHES = 1_000_000_000n
+const LITTLE = 300_000n
+/** What the refund wallet has from the start, where there is one, and again when it is filled. */
+export const REFUND_FUNDS = 2_000_000n
+
+/** When every history begins. */
+const BEGINNING = 1_700_000_000_000
+
+/** What is broken in the servers on purpose; nothing, unless the model itself is checked. */
+export type Breakage = Partial<Decorations>
+
+/** Two servers over one database, in a world that can be looked at from outside. */
+export interface Deployment {
+  readonly world: SimulatedWorld
+  readonly stores: Context.Context<Stores>
+  readonly tables: Tables
+  readonly witness: Witness
+  readonly hearing: Hearing
+  readonly servers: readonly [SimulatedServer, SimulatedServer]
+}
+
+const same = <A>(service: A): A => service
+
+/** Errors that the servers log are findings: nothing that happens to them is one. */
+export const watchedLog = (witness: Witness) =>
+  Logger.layer([
+    Logger.make(({ cause, logLevel, message }) => {
+      if (logLevel === "Error" || logLevel === "Fatal") witness.report(`logged: ${String(message)} ${String(cause)}`)
+    })
+  ])
+
+/** A mailbox that a wallet has from the start, so that most histories have something to work on. */
+const giveMailbox = Effect.fnUntraced(function* (wallet: string, localPart: string) {
+  const createdAt = yield* Timestamp.now
+  const id = (part: number) => `01800000-0000-7000-8000-0000000${wallet.slice(-2)}${part.toString().padStart(3, "0")}`
+  const mailboxes = yield* MailboxStore
+  const tenants = yield* TenantStore
+  const transactor = yield* Transactor
+  yield* transactor.transact(
+    Effect.gen(function* () {
+      const candidate = { tenantId: id(1), wallet: walletAddress(wallet), tokenVersion: 1, createdAt }
+      const { tenantId } = yield* tenants.ensure(candidate)
+      const mailbox: Mailbox = {
+        mailboxId: id(2),
+        tenantId,
+        localPart,
+        address: `${localPart}@agents.test`,
+        displayName: null,
+        outboundSignature: null,
+        active: true,
+        createdAt,
+        updatedAt: createdAt
+      }
+      yield* mailboxes.reserve(localPart, tenantId, id(3))
+      yield* mailboxes.create(mailbox, id(3))
+    })
+  )
+})
+
+/** Makes a deployment whose servers are yet to be started. What runs in it ends with the scope. */
+export const deploy = Effect.fnUntraced(function* (
+  refundWallet: boolean,
+  breakage: Breakage
+): Effect.fn.Return<Deployment, never, Scope.Scope> {
+  yield* TestClock.setTime(BEGINNING)
+  const world = new SimulatedWorld(refundWallet)
+  WALLETS.forEach((wallet, index) => world.chain.fund(wallet, index === WALLETS.length - 1 ? LITTLE : RICHES))
+  if (refundWallet) world.chain.fund(REFUND_WALLET, REFUND_FUNDS)
+  const context = yield* Layer.build(stores)
+  const { tables } = Context.get(context, MemoryDatabase)
+  const witness = new Witness(world, tables)
+  world.watcher = witness.watcher
+  const { operations = same, ...others } = breakage
+  const decorations: Decorations = {
+    mailboxes: same,
+    events: same,
+    rail: same,
+    provider: same,
+    ...others,
+    operations: (store) => witness.watch(operations(store))
+  }
+  const servers = [
+    new SimulatedServer(world, context, decorations),
+    new SimulatedServer(world, context, decorations)
+  ] as const
+  yield* Effect.addFinalizer(() => Effect.forEach(servers, (server) => server.kill))
+  for (const [index, wallet] of WALLETS.slice(0, 2).entries()) {
+    yield* Effect.provide(giveMailbox(wallet, `first-${index}`), context)
+  }
+  return { world, stores: context, tables, witness, hearing: new Hearing(world, tables, witness), servers }
+})

@@ -1,0 +1,138 @@
+import { LedgerCheck, MailboxStore, type Operation } from "@agentos/core"
+import { Context, Effect, Fiber, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { REFUND_WALLET, authorizationOf } from "../../support/SimulatedRail.ts"
+import { now } from "../../support/SimulatedWorld.ts"
+import type { Bookkeeping } from "./Bookkeeping.ts"
+import { type Deployment, REFUND_FUNDS } from "./Deployment.ts"
+import { describe } from "./Hearing.ts"
+import { isEnd } from "./OperationModel.ts"
+import type { Play } from "./Play.ts"
+
+/** Within how many milliseconds of the end of a fault, or of an authorization's time, nothing may be in flight. */
+const PROMISED = 60_000
+/** How much longer a debt may take to be paid back: it waits for the payment and for the refund to be final. */
+const PAID_BACK_WITHIN = 60_000
+
+/** Lets every fault end, waits as long as was promised, and holds what has become of every purchase against the world. */
+export class Ending {
+  readonly #deployment: Deployment
+  readonly #play: Play
+  readonly #bookkeeping: Bookkeeping
+
+  constructor(deployment: Deployment, play: Play, bookkeeping: Bookkeeping) {
+    this.#deployment = deployment
+    this.#play = play
+    this.#bookkeeping = bookkeeping
+  }
+
+  readonly check = Effect.fnUntraced({ self: this }, function* (this: Ending) {
+    const { servers, witness, world } = this.#deployment
+    world.lift()
+    servers.forEach((server) => server.lift())
+    yield* this.#play.fillRefundWallet(REFUND_FUNDS)
+    yield* Effect.forEach(servers, (server) => server.start)
+    const lifted = yield* now
+    const inFlightUntil = (operation: Operation) => Math.max(lifted, operation.proof.validBefore * 1_000) + PROMISED
+    for (;;) {
+      const at = yield* now
+      const open = witness.operations().filter((operation) => !this.#isSettled(operation))
+      const late = open.filter((operation) =>
+        operation.state === "refund_due"
+          ? at > inFlightUntil(operation) + PAID_BACK_WITHIN
+          : at > inFlightUntil(operation)
+      )
+      for (const { operationId, state } of late) {
+        witness.report(`operation ${operationId} is still in ${state}, ${(at - lifted) / 1_000} s after the last fault`)
+      }
+      if (open.length === 0 || late.length > 0) break
+      yield* TestClock.adjust("1 second")
+      yield* this.#bookkeeping.check
+    }
+    if (witness.findings.length > 0) return
+    // What was signed and has no operation can still be offered until its time is over.
+    yield* this.#judgePurchases()
+    yield* this.#judgeNames()
+    yield* this.#judgeMoney()
+    yield* this.#retryAll()
+  })
+
+  /** Whether an operation has come to an end, or owes what nobody here can pay back. */
+  #isSettled({ state }: Operation): boolean {
+    return isEnd(state) || (state === "refund_due" && !this.#deployment.world.hasRefundWallet)
+  }
+
+  readonly #judgePurchases = Effect.fnUntraced({ self: this }, function* (this: Ending) {
+    const { hearing, tables, witness, world } = this.#deployment
+    const at = yield* now
+    for (const purchase of this.#play.purchases) {
+      const operation = witness.operationOf(purchase.nonce)
+      const submitted = world.settlements.some(({ nonce }) => nonce === purchase.nonce)
+      const report = (flaw: string) => witness.report(`${describe(purchase)} in ${operation?.state}: ${flaw}`)
+      if (operation === undefined) {
+        if (submitted) report("it was submitted")
+        if (purchase.answer !== null) report("it was answered with success")
+        continue
+      }
+      const use = world.chain.use(at, authorizationOf(operation.proof))
+      // What somebody else submitted before the nonce was read buys nothing, and the client is told so.
+      const usedBefore = operation.failure?.kind === "used_before"
+      const paid = !usedBefore && witness.paymentOf(operation, at) !== undefined
+      const back = world.chain.use(at, { from: REFUND_WALLET, nonce: operation.refundNonce ?? "" })
+      const given = hearing.isGiven(purchase.goods, operation)
+      if (paid !== ["fulfilled", "refund_due", "refunded"].includes(operation.state)) {
+        report(paid ? "it has paid" : "it has not paid")
+      }
+      if ((operation.state === "refunded") !== (back !== undefined)) report("the money is not where it says")
+      if (operation.state === "fulfilled" && !given) report("its goods were not given")
+      if (operation.state !== "fulfilled" && purchase.answer !== null) report("it was answered with success")
+      if (operation.state === "unpaid") {
+        if (use?.call.kind === "transfer" && submitted) report("its authorization moved money")
+        if (purchase.goods.kind === "send" && given) report("its mail was sent")
+      }
+      const mailboxId = purchase.goods.kind === "create" ? hearing.createdBy(operation) : undefined
+      if (operation.state !== "fulfilled" && mailboxId !== undefined && tables.mailboxes.has(mailboxId)) {
+        report("its mailbox was made")
+      }
+    }
+  })
+
+  /** Nobody holds a local part any more but who has, or had, a mailbox of it. */
+  readonly #judgeNames = Effect.fnUntraced({ self: this }, function* (this: Ending) {
+    const { stores, tables, witness } = this.#deployment
+    const { isAvailable } = Context.get(stores, MailboxStore)
+    for (const name of this.#play.names) {
+      const has = tables.mailboxes.where("localPart", name).length > 0
+      const owner = tables.localParts.get(name)?.owner ?? null
+      if ((yield* isAvailable(name, owner)) === has)
+        witness.report(`${name} is ${has ? "free" : "taken"}, and should not be`)
+    }
+  })
+
+  /** The core's own check agrees: with itself, and with the chain. */
+  readonly #judgeMoney = Effect.fnUntraced({ self: this }, function* (this: Ending) {
+    const { servers, witness } = this.#deployment
+    const asking = yield* Effect.flatMap(LedgerCheck, ({ check, compareWithChain }) =>
+      Effect.all([check, Effect.orDie(compareWithChain)])
+    ).pipe((request) => servers[0].ask(request), Effect.forkChild)
+    yield* TestClock.adjust(100)
+    const report = yield* Fiber.join(asking)
+    const [ledgers, chains] = Option.getOrElse(report, () => [[], []])
+    for (const { problems } of [...ledgers, ...chains]) problems.forEach((problem) => witness.report(problem))
+  })
+
+  /** Whoever asks once more, with the same bytes, is told how it ended. */
+  readonly #retryAll = Effect.fnUntraced({ self: this }, function* (this: Ending) {
+    const { witness } = this.#deployment
+    const known = this.#play.purchases.filter(({ nonce }) => witness.operationOf(nonce) !== undefined)
+    yield* Effect.forEach(known, (purchase, index) => this.#play.present(purchase, index % 2))
+    yield* TestClock.adjust(100)
+    yield* this.#bookkeeping.check
+    for (const purchase of known) {
+      const state = witness.operationOf(purchase.nonce)?.state
+      if (state === "fulfilled" && purchase.answer === null) {
+        witness.report(`${describe(purchase)}: a retry does not get the answer`)
+      }
+    }
+  })
+}

@@ -1,0 +1,155 @@
+import type { Answer, Operation, OperationFailureKind } from "@agentos/core"
+import { Cause, Exit, Option, Redacted, Schema } from "effect"
+import type { SimulatedWorld } from "../../support/SimulatedWorld.ts"
+import type { Goods, Purchase, Refusal } from "./Purchase.ts"
+import type { Tables, Witness } from "./Witness.ts"
+
+/** What a client heard of a request: an answer or a refusal, or nothing when the connection died. */
+export type Heard = Exit.Exit<Option.Option<Answer>, Refusal>
+
+/** What a client may be told by 402 that an operation failed for: it was not charged, as far as anybody could know then. */
+const NOT_CHARGED: ReadonlyArray<OperationFailureKind> = ["refused", "expired", "used_otherwise"]
+
+export const describe = ({ goods, nonce, wallet }: Purchase): string =>
+  `${goods.kind} by ${wallet.slice(-2)} (${nonce.slice(-2)})`
+
+const nameOf = (heard: Heard): string =>
+  Exit.match(heard, {
+    onSuccess: Option.match({ onNone: () => "nothing", onSome: () => "success" }),
+    onFailure: (cause) => cause.reasons.find(Cause.isFailReason)?.error._tag ?? "a defect"
+  })
+
+const CreationPlan = Schema.fromJsonString(Schema.Struct({ mailboxId: Schema.String }))
+
+/** Holds what clients hear against the world and the tables at that moment. */
+export class Hearing {
+  readonly #world: SimulatedWorld
+  readonly #tables: Tables
+  readonly #witness: Witness
+
+  constructor(world: SimulatedWorld, tables: Tables, witness: Witness) {
+    this.#world = world
+    this.#tables = tables
+    this.#witness = witness
+  }
+
+  /** What an honest client heard of a request; and whether it had been told of success when it made it. */
+  honest(purchase: Purchase, heard: Heard, at: number, knewSuccess: boolean): void {
+    this.#witness.count(`heard ${nameOf(heard)}`)
+    const flaw = Exit.isFailure(heard)
+      ? this.#flawOfFailure(purchase, heard.cause, at, knewSuccess)
+      : Option.match(heard.value, {
+          onNone: () => undefined,
+          onSome: (answer) => this.#flawOfAnswer(purchase, answer, at)
+        })
+    if (flaw !== undefined) this.#witness.report(`${describe(purchase)}: ${flaw}`)
+  }
+
+  /** What somebody heard who offered a payment as something that it does not stand for. */
+  misused(purchase: Purchase, how: string, heard: Heard): void {
+    if (Exit.isSuccess(heard) && Option.isSome(heard.value)) {
+      this.#witness.report(`${describe(purchase)}: its payment with another ${how} was answered with success`)
+    }
+    if (Exit.isFailure(heard) && Cause.hasDies(heard.cause)) this.#witness.report(Cause.pretty(heard.cause))
+  }
+
+  #flawOfAnswer(purchase: Purchase, answer: Answer, at: number): string | undefined {
+    const body = Redacted.value(answer.body)
+    const told = { body, receipt: answer.receipt }
+    const first = purchase.answer
+    purchase.answer ??= told
+    if (first !== null) {
+      return first.body === body && first.receipt === told.receipt ? undefined : "a retry got other bytes"
+    }
+    const operation = this.#witness.operationOf(purchase.nonce)
+    if (operation === undefined) return "it was answered without an operation"
+    if (this.#witness.paymentOf(operation, at) === undefined) return "it was answered without a payment on the chain"
+    return this.isGiven(purchase.goods, operation) ? undefined : "it was answered without the goods"
+  }
+
+  /** Whether the goods of an operation are there, or were and have been deleted since. */
+  isGiven(goods: Goods, operation: Operation): boolean {
+    const { plan } = operation
+    const { mailboxes, operations } = this.#tables
+    const wasDeleted = (mailboxId: string) =>
+      operations
+        .rows()
+        .some(
+          ({ input, serviceId, state }) =>
+            serviceId === "email.mailbox.delete" && state === "fulfilled" && input.includes(mailboxId)
+        )
+    const isThere = (mailboxId: string) => mailboxes.has(mailboxId) || wasDeleted(mailboxId)
+    switch (goods.kind) {
+      case "create":
+        return isThere(this.createdBy(operation))
+      case "send":
+        return this.#world.outbox.some(({ messageIdHeader }) => plan.includes(messageIdHeader.slice(1, -1)))
+      case "update":
+        return isThere(goods.mailboxId)
+      case "delete":
+        return !mailboxes.has(goods.mailboxId)
+    }
+  }
+
+  /** The mailbox that the operation of a creation makes. */
+  createdBy({ plan }: Operation): string {
+    return Schema.decodeSync(CreationPlan)(plan).mailboxId
+  }
+
+  #flawOfFailure(
+    purchase: Purchase,
+    cause: Cause.Cause<Refusal>,
+    at: number,
+    knewSuccess: boolean
+  ): string | undefined {
+    if (Cause.hasDies(cause)) return Cause.pretty(cause)
+    const failure = cause.reasons.find(Cause.isFailReason)?.error
+    if (failure === undefined) return undefined
+    if (knewSuccess) return `it was answered with success before, and now ${failure._tag}`
+    const operation = this.#witness.operationOf(purchase.nonce)
+    const state = operation?.state
+    switch (failure._tag) {
+      case "PaymentRequired":
+        purchase.challenge = failure.challenge
+        return this.#flawOf402(purchase, operation, failure.reason, at)
+      case "IdempotencyConflict":
+        if (purchase.contested || operation?.failure?.kind === "used_before") return undefined
+        return operation === undefined && this.#useOf(purchase, at) !== undefined ? undefined : `conflict with ${state}`
+      case "OperationRejected":
+        return state === "refund_due" || state === "refunded" ? undefined : `it was told of a refund in ${state}`
+      case "PaymentPending":
+        return operation === undefined ? "it is to wait for an operation that is not there" : undefined
+      case "OperationDelayed":
+        return (operation === undefined) === (failure.operationId === null) || purchase.contested
+          ? undefined
+          : "it is to wait for another operation"
+      case "PayerMismatch":
+        return "its own wallet is another's"
+      case "InvalidRequest":
+      case "ResourceNotFound":
+      case "ResourceNotOwned":
+      case "Conflict":
+        return operation === undefined ? undefined : `its operation is hidden behind ${failure._tag}`
+    }
+  }
+
+  /** 402 says: nothing was charged, sign again. */
+  #flawOf402(
+    purchase: Purchase,
+    operation: Operation | undefined,
+    reason: string | null,
+    at: number
+  ): string | undefined {
+    if (operation === undefined) {
+      // A challenge is refused by its own date, without a look at the chain.
+      if (reason?.includes("challenge") === true) return undefined
+      return this.#useOf(purchase, at)?.call.kind === "transfer" ? "402 though its authorization has paid" : undefined
+    }
+    const { failure, state } = operation
+    return failure !== null && NOT_CHARGED.includes(failure.kind) ? undefined : `402 in ${state} (${failure?.kind})`
+  }
+
+  #useOf({ nonce, wallet }: Purchase, at: number) {
+    return this.#world.chain.use(at, { from: wallet, nonce })
+  }
+}

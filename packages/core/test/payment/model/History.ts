@@ -1,0 +1,43 @@
+import { Data, Effect, Random } from "effect"
+import { TestClock } from "effect/testing"
+import { Bookkeeping } from "./Bookkeeping.ts"
+import type { History } from "./Command.ts"
+import { type Breakage, deploy, watchedLog } from "./Deployment.ts"
+import { Ending } from "./Ending.ts"
+import { Play } from "./Play.ts"
+
+/** Something was not as it must be. */
+export class Violation extends Data.TaggedError("Violation")<{ readonly findings: ReadonlyArray<string> }> {}
+
+/** How often each move was made (`settling to settled`), and how often clients heard what. */
+export type Tally = ReadonlyMap<string, number>
+
+/** How much time passes with each command, so that what it set going comes some way. */
+const PACE = 40
+
+/**
+ * Plays a history on a new deployment, with a clock of its own, and fails with the first thing that is wrong. The same
+ * history always goes the same way.
+ */
+export const play = ({ commands, refundWallet }: History, breakage: Breakage = {}): Effect.Effect<Tally, Violation> =>
+  Effect.gen(function* () {
+    const deployment = yield* deploy(refundWallet, breakage)
+    const { servers, witness } = deployment
+    const whenSound = Effect.suspend(() =>
+      witness.findings.length > 0 ? new Violation({ findings: witness.findings }) : Effect.void
+    )
+    yield* Effect.gen(function* () {
+      const bookkeeping = new Bookkeeping(deployment)
+      const purchases = new Play(deployment, yield* Effect.scope)
+      yield* Effect.forEach(servers, (server) => server.start)
+      for (const command of commands) {
+        yield* purchases.run(command)
+        yield* TestClock.adjust(PACE)
+        yield* bookkeeping.check
+        yield* whenSound
+      }
+      yield* new Ending(deployment, purchases, bookkeeping).check()
+      yield* whenSound
+    }).pipe(Effect.provide(watchedLog(witness)))
+    return witness.tally
+  }).pipe(Effect.scoped, Effect.provide(TestClock.layer()), Random.withSeed("a history"))

@@ -1,0 +1,55 @@
+import { OPERATION_TRANSITIONS } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { check } from "./Check.ts"
+import type { History } from "./Command.ts"
+import { play } from "./History.ts"
+
+const given = Number(process.env["AGENTOS_MODEL_SEED"] ?? Number.NaN)
+const SEED = Number.isSafeInteger(given) ? given : Math.floor(Math.random() * 2 ** 31)
+const HISTORIES = 500
+
+const buy = { _tag: "Buy", wallet: 0, goods: "create", choice: 0, server: 0, copies: 1, fate: "none" } as const
+const advance = { _tag: "Advance", millis: 4_000 } as const
+
+/** Histories that went wrong once, by what was wrong. */
+const REMEMBERED: Readonly<Record<string, History>> = {
+  "a refusal was believed while the chain showed the payment on its way": {
+    refundWallet: true,
+    commands: [{ _tag: "SettleFault", mode: "settle and refuse", times: 1 }, buy, advance]
+  },
+  "a spent authorization was answered with 402 while the chain could not be read": {
+    refundWallet: true,
+    commands: [
+      { _tag: "Cut", server: 0, link: "chain", cut: true },
+      { _tag: "VerifyFault", mode: "down", times: 1 },
+      { ...buy, fate: "transfer" },
+      advance,
+      { _tag: "Retry", purchase: 0, server: 0 }
+    ]
+  }
+}
+
+describe("the machine of paid operations, against its model", () => {
+  it.live(
+    `holds in every history of kills, faults and races (seed ${SEED})`,
+    () =>
+      Effect.gen(function* () {
+        const report = yield* check({ seed: SEED, histories: HISTORIES })
+        if (report._tag === "Failed") return assert.fail(report.message)
+        const moves = Object.entries(OPERATION_TRANSITIONS).flatMap(([from, by]) =>
+          Object.values(by).map((to) => `${from} to ${to}`)
+        )
+        assert.deepStrictEqual(
+          moves.filter((name) => !report.tally.has(name)),
+          [],
+          "moves that no history made"
+        )
+      }),
+    240_000
+  )
+
+  for (const [what, history] of Object.entries(REMEMBERED)) {
+    it.live(`no longer: ${what}`, () => Effect.asVoid(play(history)))
+  }
+})

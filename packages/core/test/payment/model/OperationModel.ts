@@ -1,0 +1,120 @@
+import { type LedgerBalance, type Operation, OPERATION_TRANSITIONS, type OperationState } from "@agentos/core"
+
+/** In which account the money of an operation lies. Written down here once more, so that the ledger is held against something. */
+const ACCOUNTS: Partial<Record<OperationState, LedgerBalance["account"]>> = {
+  settled: "inFlight",
+  fulfilling: "inFlight",
+  fulfilled: "fulfilled",
+  refund_due: "refundDue",
+  refunded: "refunded"
+}
+
+const END_STATES: ReadonlySet<OperationState> = new Set(["fulfilled", "unpaid", "refunded"])
+export const isEnd = (state: OperationState): boolean => END_STATES.has(state)
+
+/** Whether allowed moves lead from one state to another, or none is needed. */
+const leadsTo = (from: OperationState, to: OperationState): boolean =>
+  from === to || Object.values(OPERATION_TRANSITIONS[from]).some((next) => leadsTo(next, to))
+
+/** What an operation is from its claim on. */
+const FIXED = [
+  "tenantId",
+  "serviceId",
+  "endpoint",
+  "idempotencyKey",
+  "fingerprint",
+  "requestId",
+  "proof",
+  "terms",
+  "input",
+  "plan",
+  "createdAt"
+] as const
+/** What is written once, and stays. */
+const WRITTEN_ONCE = ["nonceReadAtBlock", "transaction", "refundNonce", "refundTransaction", "answer"] as const
+
+/**
+ * What paid operations may become, as plainly as can be: each is in one state, goes only where a move leads, keeps what
+ * was written, and has its money in the one account of its state.
+ */
+export class OperationModel {
+  #known = new Map<string, Operation>()
+
+  /** What is wrong with the operations as they are now, after what they were before. */
+  observe(operations: ReadonlyArray<Operation>): ReadonlyArray<string> {
+    const known = this.#known
+    this.#known = new Map(operations.map((operation) => [operation.operationId, operation]))
+    const lost = [...known.keys()].filter((operationId) => !this.#known.has(operationId))
+    return [
+      ...lost.map((operationId) => `operation ${operationId} is gone`),
+      ...operations.flatMap((operation) => {
+        const before = known.get(operation.operationId)
+        const flaws = [...flawsOf(operation), ...(before === undefined ? [] : changesOf(before, operation))]
+        return flaws.map((flaw) => `operation ${operation.operationId} in ${operation.state}: ${flaw}`)
+      }),
+      ...repeated(operations, "proof", ({ proof }) => `${proof.payer} ${proof.nonce}`),
+      ...repeated(
+        operations,
+        "key",
+        ({ endpoint, idempotencyKey, proof }) => `${proof.payer} ${endpoint} ${idempotencyKey}`
+      )
+    ]
+  }
+
+  /** What the accounts of the ledger must hold, those aside that hold nothing. */
+  balances(): Readonly<Record<string, bigint>> {
+    const held: Record<string, bigint> = {}
+    const add = (account: LedgerBalance["account"], amount: bigint) => {
+      held[account] = (held[account] ?? 0n) + amount
+    }
+    for (const { state, terms } of this.#known.values()) {
+      const account = ACCOUNTS[state]
+      if (account === undefined) continue
+      add(account, terms.amount)
+      add("received", -terms.amount)
+    }
+    return held
+  }
+}
+
+/** What an operation can't be, whatever happened. */
+const flawsOf = (operation: Operation): ReadonlyArray<string> => {
+  const { answer, dueAt, failure, leasedUntil, refundNonce, refundTransaction, state, transaction } = operation
+  const rules: ReadonlyArray<readonly [boolean, string]> = [
+    [
+      isEnd(state) === (dueAt === null),
+      isEnd(state) ? "it is due though it is final" : "the job would never look at it"
+    ],
+    [!isEnd(state) || leasedUntil === null, "it is leased though it is final"],
+    [(ACCOUNTS[state] !== undefined) === (transaction !== null), "its transaction does not go with its state"],
+    [(state === "fulfilled") === (answer !== null), "its answer does not go with its state"],
+    [
+      (state === "refund_due" || state === "refunded") === (refundNonce !== null),
+      "its refund does not go with its state"
+    ],
+    [(state === "refunded") === (refundTransaction !== null), "its refund transaction does not go with its state"],
+    [
+      !["unpaid", "refused", "refund_due", "refunded"].includes(state) || failure !== null,
+      "it does not say why it failed"
+    ]
+  ]
+  return rules.flatMap(([holds, flaw]) => (holds ? [] : [flaw]))
+}
+
+const changesOf = (before: Operation, operation: Operation): ReadonlyArray<string> => [
+  ...(leadsTo(before.state, operation.state) ? [] : [`it came from ${before.state}`]),
+  ...(operation.fence < before.fence ? ["its fence fell"] : []),
+  ...FIXED.filter((field) => operation[field] !== before[field]).map((field) => `its ${field} changed`),
+  ...WRITTEN_ONCE.filter((field) => before[field] !== null && operation[field] !== before[field]).map(
+    (field) => `its ${field} was written again`
+  )
+]
+
+const repeated = (
+  operations: ReadonlyArray<Operation>,
+  name: string,
+  keyOf: (operation: Operation) => string
+): ReadonlyArray<string> => {
+  const keys = operations.map(keyOf)
+  return keys.filter((key, index) => keys.indexOf(key) !== index).map((key) => `two operations have the ${name} ${key}`)
+}

@@ -1,0 +1,272 @@
+import { type PaidRequest, type Tenant, TenantStore, walletAddress } from "@agentos/core"
+import { Context, Effect, Exit, Fiber, Option, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { authorizationOf, pay, readProof, REFUND_WALLET, VALID_SECONDS } from "../../support/SimulatedRail.ts"
+import { now } from "../../support/SimulatedWorld.ts"
+import type { Command } from "./Command.ts"
+import { type Deployment, REFUND_FUNDS, WALLETS } from "./Deployment.ts"
+import { type Goods, type Purchase, requestFor, send } from "./Purchase.ts"
+
+const NAMES = ["ada", "bob", "cyd"] as const
+const LONG = "25 hours"
+
+/** Carries out commands on a deployment, for the clients, for whoever kills servers and for the world outside. */
+export class Play {
+  /** Everything that was signed and sent, oldest first. */
+  readonly purchases: Array<Purchase> = []
+  /** The local parts that anybody ever wanted. */
+  readonly names: ReadonlyArray<string> = NAMES
+  readonly #deployment: Deployment
+  readonly #scope: Scope.Scope
+  readonly #asking = new Map<Purchase, Array<Fiber.Fiber<void>>>()
+  #count = 0
+
+  constructor(deployment: Deployment, scope: Scope.Scope) {
+    this.#deployment = deployment
+    this.#scope = scope
+  }
+
+  readonly run = (command: Command): Effect.Effect<void> => {
+    const { world } = this.#deployment
+    switch (command._tag) {
+      case "Buy":
+        return this.#buy(command)
+      case "Retry":
+      case "Misuse":
+      case "TwoProofs":
+      case "PayAnew":
+      case "Vanish":
+      case "Front":
+        return this.#onPurchase(command)
+      case "Wait":
+        return Effect.void
+      case "Advance":
+        return TestClock.adjust(command.millis)
+      case "Kill":
+        return this.#server(command.server).kill
+      case "KillAt":
+        return Effect.sync(() => this.#server(command.server).killAt(command.step, command.skip))
+      case "Start":
+        return this.#server(command.server).start
+      case "Freeze":
+        return Effect.sync(() => this.#server(command.server).freeze())
+      case "Thaw":
+        return Effect.sync(() => this.#server(command.server).thaw())
+      case "Cut":
+        return Effect.sync(() => void (this.#server(command.server).links[command.link] = command.cut))
+      case "SettleFault":
+        return Effect.sync(() => world.settleFault.set(command.mode, command.times))
+      case "VerifyFault":
+        return Effect.sync(() => world.verifyFault.set(command.mode, command.times))
+      case "RefundFault":
+        return Effect.sync(() => world.refundFault.set(command.mode, command.times))
+      case "MailFault":
+        return Effect.sync(() => world.mailFault.set(command.mode, command.times))
+      case "Lift":
+        return Effect.sync(() => world.lift())
+      case "Reorganise":
+        return Effect.map(now, (at) => world.chain.reorganise(at, command.depth, command.forgets))
+      case "RefundWallet":
+        return this.fillRefundWallet(command.filled ? REFUND_FUNDS : 0n)
+      case "LongOutage":
+        return this.#outage
+    }
+  }
+
+  /** Puts so much into the refund wallet, where there is one. */
+  fillRefundWallet(amount: bigint): Effect.Effect<void> {
+    const { chain, hasRefundWallet } = this.#deployment.world
+    return Effect.map(now, (at) => {
+      if (hasRefundWallet) chain.fund(REFUND_WALLET, amount - chain.balance(at, REFUND_WALLET))
+    })
+  }
+
+  /** Sends a purchase to a server, as its client does; what is heard is judged when it is heard. */
+  readonly present = Effect.fnUntraced({ self: this }, function* (this: Play, purchase: Purchase, server: number) {
+    const { hearing } = this.#deployment
+    const knewSuccess = purchase.answer !== null
+    const asking = yield* this.#server(server)
+      .ask(send(purchase.goods, purchase.request))
+      .pipe(
+        Effect.exit,
+        Effect.flatMap((heard) => Effect.map(now, (at) => hearing.honest(purchase, heard, at, knewSuccess))),
+        Effect.forkIn(this.#scope)
+      )
+    this.#asking.set(purchase, [...(this.#asking.get(purchase) ?? []), asking])
+  })
+
+  #server(index: number) {
+    return this.#deployment.servers[index === 0 ? 0 : 1]
+  }
+
+  /** The last purchase, the one before, and so on; none while there are fewer. */
+  #chosen(index: number): Purchase | undefined {
+    return this.purchases.at(-1 - index)
+  }
+
+  readonly #tenantOf = (wallet: string): Effect.Effect<Tenant | null> =>
+    Effect.map(Context.get(this.#deployment.stores, TenantStore).findByWallet(walletAddress(wallet)), Option.getOrNull)
+
+  readonly #buy = Effect.fnUntraced({ self: this }, function* (this: Play, command: Extract<Command, { _tag: "Buy" }>) {
+    const wallet = WALLETS[command.wallet]!
+    const tenant = yield* this.#tenantOf(wallet)
+    const own = this.#deployment.tables.mailboxes.where("tenant", tenant?.tenantId ?? "")
+    const mailboxId = own.toSorted((a, b) => (a.mailboxId < b.mailboxId ? -1 : 1)).at(command.choice - 1)?.mailboxId
+    const goods: Goods =
+      command.goods === "create" || mailboxId === undefined
+        ? { kind: "create", localPart: NAMES[command.choice]! }
+        : {
+            send: { kind: "send", mailboxId, text: `mail ${this.#count}` } as const,
+            update: { kind: "update", mailboxId, displayName: `name ${this.#count}` } as const,
+            delete: { kind: "delete", mailboxId } as const
+          }[command.goods]
+    const purchase = yield* this.#sign(goods, wallet, command.server)
+    if (purchase === undefined) return
+    if (command.fate === "unread transfer") this.#server(command.server).killAt("claimed", 0)
+    for (let copy = 0; copy < command.copies; copy++) yield* this.present(purchase, (command.server + copy) % 2)
+    switch (command.fate) {
+      case "none":
+        return
+      case "cancel":
+        return yield* this.#front(purchase, "cancel")
+      case "transfer":
+      case "unread transfer":
+        return yield* this.#front(purchase, "transfer")
+      case "long silence":
+        this.#deployment.world.mailFault.set("Temporary")
+        yield* TestClock.adjust("6 seconds")
+        return yield* this.#outage
+    }
+  })
+
+  /** Nobody is there for longer than any service waits for its provider. */
+  get #outage(): Effect.Effect<void> {
+    const { servers } = this.#deployment
+    return Effect.forEach(servers, (server) => server.kill).pipe(
+      Effect.andThen(TestClock.adjust(LONG)),
+      Effect.andThen(Effect.forEach(servers, (server) => server.start)),
+      Effect.asVoid
+    )
+  }
+
+  /** Sends the authorization to the chain, past us. */
+  readonly #front = (purchase: Purchase, kind: "transfer" | "cancel"): Effect.Effect<void> =>
+    Effect.map(now, (at) => {
+      const authorization = authorizationOf(readProof(purchase.request.paymentSignature ?? ""))
+      this.#deployment.world.chain.send(at, { kind, authorization })
+    })
+
+  /** Asks for the challenge of a request, unpaid as it is; none when the server is down or will not have it. */
+  readonly #challengeOf = Effect.fnUntraced(
+    { self: this },
+    function* (this: Play, goods: Goods, request: PaidRequest, server: number) {
+      const heard = yield* Effect.exit(this.#server(server).ask(send(goods, request)))
+      const failure = Option.getOrUndefined(Exit.findErrorOption(heard))
+      return failure?._tag === "PaymentRequired" ? failure.challenge : undefined
+    }
+  )
+
+  /** A request for goods with a payment of its own, as a wallet makes it from the challenge. */
+  readonly #sign = Effect.fnUntraced(
+    { self: this },
+    function* (
+      this: Play,
+      goods: Goods,
+      wallet: string,
+      server: number,
+      like?: { readonly key?: string; readonly challenge?: string }
+    ) {
+      const tenant = goods.kind === "create" ? null : yield* this.#tenantOf(wallet)
+      const count = ++this.#count
+      const request = requestFor(goods, tenant, count)
+      const challenge = like?.challenge ?? (yield* this.#challengeOf(goods, request, server))
+      if (challenge === undefined) return undefined
+      const nonce = `0x${count.toString(16).padStart(64, "0")}`
+      const validBefore = Math.floor((yield* now) / 1_000) + VALID_SECONDS
+      const purchase: Purchase = {
+        goods,
+        wallet,
+        tenant,
+        nonce,
+        validBefore,
+        request: {
+          ...request,
+          idempotencyKey: like?.key ?? `key-${count}`,
+          paymentSignature: pay(challenge, { payer: wallet, nonce, validBefore })
+        },
+        contested: false,
+        challenge: null,
+        answer: null
+      }
+      this.purchases.push(purchase)
+      return purchase
+    }
+  )
+
+  readonly #onPurchase = Effect.fnUntraced(
+    { self: this },
+    function* (
+      this: Play,
+      command: Extract<Command, { _tag: "Retry" | "Misuse" | "TwoProofs" | "PayAnew" | "Vanish" | "Front" }>
+    ) {
+      const purchase = this.#chosen(command.purchase)
+      if (purchase === undefined) return
+      switch (command._tag) {
+        case "Retry":
+          return yield* this.present(purchase, command.server)
+        case "Misuse":
+          return yield* this.#misuse(purchase, command)
+        case "TwoProofs": {
+          const key = purchase.request.idempotencyKey ?? ""
+          const rival = yield* this.#sign(purchase.goods, purchase.wallet, command.server, { key })
+          if (rival === undefined) return
+          rival.contested = purchase.contested = true
+          yield* this.present(rival, command.server)
+          return yield* this.present(purchase, 1 - command.server)
+        }
+        case "PayAnew": {
+          const { challenge, goods, wallet } = purchase
+          if (challenge === null) return
+          purchase.challenge = null
+          const again = yield* this.#sign(goods, wallet, command.server, { challenge })
+          return again === undefined ? undefined : yield* this.present(again, command.server)
+        }
+        case "Vanish":
+          return yield* Fiber.interruptAll(this.#asking.get(purchase) ?? [])
+        case "Front":
+          return yield* this.#front(purchase, command.call)
+      }
+    }
+  )
+
+  /** Offers the payment of an operation as something else. */
+  readonly #misuse = Effect.fnUntraced(
+    { self: this },
+    function* (this: Play, purchase: Purchase, { how, server }: Extract<Command, { _tag: "Misuse" }>) {
+      const { hearing, witness } = this.#deployment
+      const { goods, nonce, request, validBefore, wallet } = purchase
+      // Before it stands for an operation, a payment with another key is just a payment.
+      if (witness.operationOf(nonce) === undefined) return
+      const other = { ...request }
+      if (how === "key") other.idempotencyKey = `${request.idempotencyKey}-other`
+      if (how === "body") other.binding = { ...request.binding, bodyHash: "another" }
+      if (how === "header") {
+        const unpaid = { ...request, paymentSignature: null, idempotencyKey: null }
+        const challenge = yield* this.#challengeOf(goods, unpaid, server)
+        if (challenge === undefined) return
+        const header = pay(challenge, { payer: wallet, nonce, validBefore })
+        if (header === request.paymentSignature) return
+        other.paymentSignature = header
+      }
+      if (how === "endpoint") other.entry = requestFor({ kind: "delete", mailboxId: "" }, null, 0).entry
+      if (how === "endpoint" && goods.kind === "delete") return
+      yield* this.#server(server)
+        .ask(send(goods, other))
+        .pipe(
+          Effect.exit,
+          Effect.map((heard) => hearing.misused(purchase, how, heard)),
+          Effect.forkIn(this.#scope)
+        )
+    }
+  )
+}

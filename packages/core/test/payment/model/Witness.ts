@@ -1,0 +1,147 @@
+import { OPERATION_TRANSITIONS, type Operation, type OperationState, type OperationStore } from "@agentos/core"
+import type { MemoryDatabase } from "@agentos/memory"
+import { Effect, Option } from "effect"
+import { authorizationOf, judge, REFUND_WALLET } from "../../support/SimulatedRail.ts"
+import { now, type SimulatedWorld, type WorldWatcher } from "../../support/SimulatedWorld.ts"
+
+export type Tables = MemoryDatabase["Service"]["tables"]
+
+/** The states of an operation for which something was handed to a facilitator, or to a mail provider. */
+const SUBMITTED: ReadonlyArray<OperationState> = [
+  "settling",
+  "settled",
+  "fulfilling",
+  "fulfilled",
+  "refused",
+  "unpaid",
+  "refund_due",
+  "refunded"
+]
+const PERFORMED: ReadonlyArray<OperationState> = ["fulfilling", "fulfilled", "refund_due", "refunded"]
+const OWED: ReadonlyArray<OperationState> = ["refund_due", "refunded"]
+
+/**
+ * Holds every move of an operation, and every call outside, against the world at that very moment: what a move says
+ * must be so, and what a call needs must be written.
+ */
+export class Witness {
+  /** What was wrong, in the order in which it was seen. */
+  readonly findings: Array<string> = []
+  /** How often each move was made, and what clients heard. */
+  readonly tally = new Map<string, number>()
+  readonly #world: SimulatedWorld
+  readonly #tables: Tables
+
+  constructor(world: SimulatedWorld, tables: Tables) {
+    this.#world = world
+    this.#tables = tables
+  }
+
+  /** Every operation, as the tables have it. */
+  operations(): ReadonlyArray<Operation> {
+    return this.#tables.operations.rows()
+  }
+
+  operationOf(nonce: string): Operation | undefined {
+    return this.operations().find(({ proof }) => proof.nonce === nonce)
+  }
+
+  report(finding: string): void {
+    this.findings.push(finding)
+  }
+
+  count(what: string): void {
+    this.tally.set(what, (this.tally.get(what) ?? 0) + 1)
+  }
+
+  /** The confirmed transfer that pays for an operation, by the chain alone. */
+  paymentOf({ nonceReadAtBlock, proof, terms }: Operation, at: number) {
+    const use = this.#world.chain.use(at, authorizationOf(proof))
+    if (use === undefined || !this.#world.chain.isConfirmed(at, use)) return undefined
+    return judge(use, terms, nonceReadAtBlock ?? 0n)._tag === "Paid" ? use : undefined
+  }
+
+  readonly watcher: WorldWatcher = {
+    settling: ({ nonce }) => {
+      const operation = this.operationOf(nonce)
+      if (operation === undefined) return this.report(`${nonce} was submitted without a claim`)
+      if (!SUBMITTED.includes(operation.state)) this.report(`${nonce} was submitted in ${operation.state}`)
+    },
+    refunding: (refund) => {
+      const operation = this.operations().find(({ refundNonce }) => refundNonce === refund.nonce)
+      if (operation === undefined) return this.report(`a refund was asked for under ${refund.nonce}, which is nobody's`)
+      if (!OWED.includes(operation.state)) this.report(`a refund was asked for in ${operation.state}`)
+      if (refund.payer !== operation.proof.payer || refund.terms.amount !== operation.proof.value) {
+        this.report(`a refund of ${refund.terms.amount} to ${refund.payer} is not what was paid`)
+      }
+    },
+    sending: ({ messageIdHeader }, at) => {
+      const operation = this.operations().find(({ plan }) => plan.includes(messageIdHeader.slice(1, -1)))
+      if (operation === undefined) return this.report(`${messageIdHeader} was sent without an operation`)
+      if (!PERFORMED.includes(operation.state)) this.report(`${messageIdHeader} was sent in ${operation.state}`)
+      if (this.paymentOf(operation, at) === undefined) this.report(`${messageIdHeader} was sent without a payment`)
+    }
+  }
+
+  /** A store whose moves are watched. */
+  readonly watch = (store: OperationStore["Service"]): OperationStore["Service"] => ({
+    ...store,
+    advance: (move) =>
+      Effect.tap(store.advance(move), (moved) =>
+        Effect.map(now, (at) => {
+          if (Option.isSome(moved)) this.#judge(move.from, moved.value, at)
+        })
+      )
+  })
+
+  #judge(from: OperationState, operation: Operation, at: number): void {
+    const { operationId, state } = operation
+    this.count(`${from} to ${state}`)
+    if (operation.failure !== null) this.count(`${state} because ${operation.failure.kind}`)
+    const flaw = Object.values(OPERATION_TRANSITIONS[from]).includes(state)
+      ? this.#flawOf(operation, at)
+      : "there is no such move"
+    if (flaw !== undefined) this.report(`operation ${operationId} went from ${from} to ${state}, but ${flaw}`)
+  }
+
+  /** Why an operation may not come to its state now, if it may not. */
+  #flawOf(operation: Operation, at: number): string | undefined {
+    const { chain, settlements } = this.#world
+    const { failure, proof, refundNonce, state, transaction } = operation
+    const use = chain.use(at, authorizationOf(proof))
+    switch (state) {
+      case "settling":
+        return operation.nonceReadAtBlock === null ? "nobody read the nonce" : undefined
+      case "settled":
+      case "fulfilling":
+      case "fulfilled":
+      case "refund_due": {
+        const payment = this.paymentOf(operation, at)
+        if (payment === undefined) return "the chain shows no payment"
+        return payment.hash === transaction ? undefined : "the payment is another transaction"
+      }
+      case "refused":
+        if (!settlements.findLast(({ nonce }) => nonce === proof.nonce)?.mode.includes("refuse")) {
+          return "the facilitator did not refuse"
+        }
+        return use === undefined ? undefined : "the chain shows the authorization used"
+      case "unpaid": {
+        if (failure?.kind === "used_before") {
+          return settlements.some(({ nonce }) => nonce === proof.nonce) ? "it was submitted here" : undefined
+        }
+        if (use === undefined) {
+          return chain.finalized(at) > proof.validBefore ? undefined : "the authorization can still be used"
+        }
+        if (!chain.isConfirmed(at, use)) return "what used the authorization may be taken back"
+        return this.paymentOf(operation, at) === undefined ? undefined : "it is paid"
+      }
+      case "refunded": {
+        const back = chain.use(at, { from: REFUND_WALLET, nonce: refundNonce ?? "" })
+        if (back === undefined || !chain.isConfirmed(at, back)) return "the chain shows no transfer back"
+        return back.hash === operation.refundTransaction ? undefined : "the transfer back is another transaction"
+      }
+      case "claimed":
+        return "nothing leads there"
+    }
+  }
+}

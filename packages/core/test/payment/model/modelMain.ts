@@ -1,0 +1,35 @@
+/**
+ * Plays many random histories against the model: `pnpm model [--sequences 20000] [--seed N]`. Ends with 1 and the
+ * shortened history when one fails.
+ */
+import { Effect } from "effect"
+import { parseArgs } from "node:util"
+import { check } from "./Check.ts"
+
+/** How many histories are made of one seed; the next seed makes the next so many. */
+const BATCH = 500
+
+const { values } = parseArgs({
+  options: { sequences: { type: "string", default: "20000" }, seed: { type: "string" } }
+})
+const wanted = Number(values.sequences)
+const first = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed)
+if (!Number.isSafeInteger(wanted) || wanted < 1 || !Number.isSafeInteger(first)) {
+  console.error("--sequences and --seed are whole numbers")
+  process.exit(2)
+}
+
+const tally = new Map<string, number>()
+for (let played = 0, seed = first; played < wanted; seed++) {
+  const histories = Math.min(BATCH, wanted - played)
+  const report = await Effect.runPromise(check({ seed, histories }))
+  if (report._tag === "Failed") {
+    console.error(report.message)
+    process.exit(1)
+  }
+  for (const [what, times] of report.tally) tally.set(what, (tally.get(what) ?? 0) + times)
+  played += histories
+  console.log(`${played} histories held, the last of them of seed ${seed}`)
+}
+for (const [what, times] of [...tally].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  console.log(`${String(times).padStart(9)} ${what}`)

@@ -1,0 +1,266 @@
+import {
+  type ChainTransfer,
+  type PaymentProof,
+  PaymentRail,
+  type PaymentTerms,
+  ProofInvalid,
+  ProofMalformed,
+  ProviderError,
+  type Refund,
+  type RefundProgress,
+  type SettleAnswer,
+  type Settlement
+} from "@agentos/core"
+import { Effect, Schema } from "effect"
+import { CONFIRMATIONS, type Authorization, type MinedTransaction } from "./SimulatedChain.ts"
+import { type Links, now, type SimulatedWorld } from "./SimulatedWorld.ts"
+
+export const PAY_TO = "0x00000000000000000000000000000000000000b2"
+export const REFUND_WALLET = "0x00000000000000000000000000000000000000c3"
+/** For how long an authorization may be valid: shorter than any real one, so that waiting for its end costs little. */
+export const VALID_SECONDS = 20
+/** How long it must still be valid when it is verified. */
+const MARGIN_SECONDS = 6
+const REFUND_VALID_SECONDS = 600
+
+const TERMS = {
+  scheme: "exact",
+  network: "eip155:402402",
+  asset: "0x00000000000000000000000000000000000000a1",
+  payTo: PAY_TO,
+  maxTimeoutSeconds: VALID_SECONDS,
+  extra: { name: "USDT0", version: "1" }
+} as const
+
+const Accepted = Schema.Struct({
+  scheme: Schema.String,
+  network: Schema.String,
+  asset: Schema.String,
+  amount: Schema.String,
+  payTo: Schema.String,
+  maxTimeoutSeconds: Schema.Int,
+  extra: Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Int]))
+})
+const Challenge = Schema.fromJsonString(Schema.Array(Accepted))
+const Payment = Schema.fromJsonString(
+  Schema.Struct({ payer: Schema.String, nonce: Schema.String, validBefore: Schema.Int, accepted: Accepted })
+)
+
+/** The header by which somebody accepts a challenge. Whoever knows payer, nonce and end of an authorization can make one. */
+export const pay = (
+  challenge: string,
+  { nonce, payer, validBefore }: { readonly payer: string; readonly nonce: string; readonly validBefore: number }
+): string => {
+  const [accepted] = Schema.decodeSync(Challenge)(challenge)
+  if (accepted === undefined) throw new Error("the challenge offers nothing")
+  return Schema.encodeSync(Payment)({ payer, nonce, validBefore, accepted })
+}
+
+/** What a header says. Throws on what is none. */
+export const readProof = (header: string): PaymentProof => {
+  const { accepted, nonce, payer, validBefore } = Schema.decodeSync(Payment)(header)
+  const { asset, network, payTo } = accepted
+  const value = BigInt(accepted.amount)
+  // Whatever tells headers apart will do for the digest here.
+  return {
+    digest: header,
+    network,
+    asset,
+    payer,
+    payTo,
+    value,
+    nonce,
+    validAfter: 0,
+    validBefore,
+    accepted,
+    payload: "{}"
+  }
+}
+
+/** What the payer of a proof signed. */
+export const authorizationOf = (proof: PaymentProof): Authorization => ({
+  from: proof.payer,
+  to: proof.payTo,
+  value: proof.value,
+  nonce: proof.nonce,
+  validAfter: proof.validAfter,
+  validBefore: proof.validBefore
+})
+
+const failed = (reason: ProviderError["reason"], message: string): ProviderError =>
+  new ProviderError({ provider: "simulated", reason, message })
+const unreachable = (who: string) => failed("Temporary", `The ${who} can't be reached`)
+const unknown = (message: string): SettleAnswer => ({ _tag: "Unknown", message })
+
+/** What a transaction in a block means for a payment of these terms; see `PaymentRail.findSettlement`. */
+export const judge = (use: MinedTransaction, terms: PaymentTerms, afterBlock: bigint): Settlement => {
+  const { authorization, kind } = use.call
+  const otherwise = (message: string): Settlement => ({ _tag: "UsedOtherwise", message })
+  if (BigInt(use.block) <= afterBlock) return otherwise("used before")
+  if (kind === "cancel") return otherwise("cancelled by its owner")
+  return authorization.to === terms.payTo && authorization.value === terms.amount
+    ? { _tag: "Paid", transaction: use.hash, block: BigInt(use.block) }
+    : otherwise("another transfer")
+}
+
+/** The facilitator's part of the rail, as one server with these links meets it. */
+const facilitatorOf = (world: SimulatedWorld, links: Links) => {
+  const { chain } = world
+
+  /** Waits for a transaction to be in a block, as facilitators do, and says what came of it. */
+  const watch = Effect.fnUntraced(function* (hash: string) {
+    for (let looks = 0; looks < 8 && chain.isWaiting(hash); looks++) {
+      yield* Effect.sleep(1_005 - ((yield* now) % 1_000))
+      chain.head(yield* now)
+    }
+    const mined = chain.find(yield* now, hash)
+    return mined === undefined ? unknown("transaction_failed") : ({ _tag: "Accepted", transaction: hash } as const)
+  })
+
+  const settle = Effect.fnUntraced(function* (proof: PaymentProof): Effect.fn.Return<SettleAnswer> {
+    const call = { kind: "transfer", authorization: authorizationOf(proof) } as const
+    const mode = world.settleFault.take() ?? "settle"
+    world.settlements.push({ nonce: proof.nonce, mode })
+    switch (mode) {
+      case "slow":
+        yield* Effect.sleep("5 seconds")
+        return yield* watch(chain.send(yield* now, call))
+      case "settle":
+        return yield* watch(chain.send(yield* now, call))
+      case "lose the answer":
+        chain.send(yield* now, call)
+        return unknown("connection reset")
+      case "fail before":
+        return unknown("503")
+      case "hang before":
+        return yield* Effect.as(world.settleFault.hang, unknown("time-out"))
+      case "hang after":
+        chain.send(yield* now, call)
+        return yield* Effect.as(world.settleFault.hang, unknown("time-out"))
+      case "refuse":
+        return { _tag: "Refused", message: "the facilitator refuses" }
+      case "refuse and settle":
+        chain.send(yield* now, call)
+        return { _tag: "Refused", message: "the facilitator lies" }
+      case "settle and refuse":
+        chain.send(yield* now, call)
+        yield* Effect.sleep("1.2 seconds")
+        return { _tag: "Refused", message: "the facilitator lies" }
+      case "refuse and settle later":
+        chain.send(yield* now, call, (yield* now) + 6_000)
+        return { _tag: "Refused", message: "the facilitator lies" }
+      case "accept and do nothing":
+        return { _tag: "Accepted", transaction: `0x${"f".repeat(64)}` }
+    }
+  })
+
+  return {
+    settle: Effect.fnUntraced(function* (proof: PaymentProof) {
+      yield* Effect.sleep(20)
+      if (links.facilitator) return unknown("connection refused")
+      world.watcher.settling(proof, yield* now)
+      const answer = yield* settle(proof)
+      return links.facilitator ? unknown("connection reset") : answer
+    }),
+    verify: Effect.fnUntraced(function* (proof: PaymentProof): Effect.fn.Return<void, ProofInvalid | ProviderError> {
+      yield* Effect.sleep(10)
+      const mode = world.verifyFault.take()
+      if (links.facilitator || mode === "down") return yield* unreachable("facilitator")
+      const refuse = (message: string) => new ProofInvalid({ message })
+      if (mode === "refuse") return yield* refuse("refused without a reason")
+      const seconds = (yield* now) / 1_000
+      if (proof.validBefore <= seconds + MARGIN_SECONDS) return yield* refuse("about to expire")
+      if (mode === "blind") return
+      if (chain.use(yield* now, authorizationOf(proof)) !== undefined) return yield* refuse("the nonce is used")
+      if (chain.balance(yield* now, proof.payer) < proof.value) return yield* refuse("too little balance")
+    })
+  }
+}
+
+/** The refund part of the rail: carries a refund on as the port promises, unless the world has it otherwise. */
+const refunderOf = (world: SimulatedWorld, links: Links) =>
+  Effect.fnUntraced(function* (refund: Refund): Effect.fn.Return<RefundProgress, ProviderError> {
+    const { chain } = world
+    const waiting = (message: string): RefundProgress => ({ _tag: "Pending", message })
+    const { nonce, payer, terms, transaction } = refund
+    yield* Effect.sleep(10)
+    if (links.chain) return yield* unreachable("chain")
+    world.watcher.refunding(refund, yield* now)
+    const done = chain.use(yield* now, { from: REFUND_WALLET, nonce })
+    if (done !== undefined) {
+      return chain.isConfirmed(yield* now, done)
+        ? { _tag: "Paid", transaction: done.hash }
+        : waiting("the transfer back is not confirmed")
+    }
+    if (!world.hasRefundWallet) return yield* failed("Misconfigured", "There is no refund wallet")
+    const payment = chain.find(yield* now, transaction)
+    if (payment === undefined || !chain.isFinal(yield* now, payment)) return waiting("the payment is not final")
+    if (links.facilitator) return yield* unreachable("facilitator")
+    const validBefore = Math.floor((yield* now) / 1_000) + REFUND_VALID_SECONDS
+    const value = terms.amount
+    if (chain.balance(yield* now, REFUND_WALLET) < value)
+      return yield* failed("Temporary", "The refund wallet is empty")
+    const authorization = { from: REFUND_WALLET, to: payer, value, nonce, validAfter: 0, validBefore }
+    const send = Effect.map(now, (at) => chain.send(at, { kind: "transfer", authorization }))
+    switch (world.refundFault.take()) {
+      case "fail before":
+        return yield* failed("Temporary", "503")
+      case "lose the answer":
+        yield* send
+        return yield* failed("Unknown", "connection reset")
+      case "hang after":
+        yield* Effect.andThen(send, world.refundFault.hang)
+        return yield* failed("Unknown", "time-out")
+      case undefined:
+        yield* send
+        return waiting("the transfer back is on its way")
+    }
+  })
+
+/** The payment rail as one server has it: one token on one chain, and what of the world its links let through. */
+export const make = (world: SimulatedWorld, links: Links): PaymentRail["Service"] => {
+  const { chain } = world
+  const { settle, verify } = facilitatorOf(world, links)
+
+  const readChain = <A>(read: (at: number) => A): Effect.Effect<A, ProviderError> =>
+    Effect.flatMap(Effect.andThen(Effect.sleep(5), now), (at) =>
+      links.chain ? Effect.fail(unreachable("chain")) : Effect.sync(() => read(at))
+    )
+
+  return PaymentRail.of({
+    terms: (amount): ReadonlyArray<PaymentTerms> => [{ ...TERMS, amount }],
+    encodeChallenge: ({ accepts }) =>
+      Schema.encodeSync(Challenge)(accepts.map((terms) => ({ ...terms, amount: terms.amount.toString() }))),
+    decodeProof: (header) =>
+      Effect.try({ try: () => readProof(header), catch: () => new ProofMalformed({ message: "This is no payment" }) }),
+    authenticate: () => Effect.void,
+    verify,
+    // Nothing up to this block can be taken back, so that what is paid later is in a later one.
+    readNonce: (proof) =>
+      readChain((at) => ({
+        used: chain.use(at, authorizationOf(proof)) !== undefined,
+        block: BigInt(chain.head(at) - CONFIRMATIONS)
+      })),
+    settle,
+    findSettlement: (proof, terms, afterBlock) =>
+      readChain((at): Settlement => {
+        const use = chain.use(at, authorizationOf(proof))
+        if (use === undefined) return { _tag: "Unused", expired: chain.finalized(at) > proof.validBefore }
+        return chain.isConfirmed(at, use) ? judge(use, terms, afterBlock) : { _tag: "Unsettled" }
+      }),
+    canRefund: () => world.hasRefundWallet,
+    refund: refunderOf(world, links),
+    transfers: (_token, fromBlock) =>
+      readChain((at) => ({
+        nextBlock: null,
+        transfers: chain.transfers(at).flatMap(({ block, call: { authorization }, hash }): Array<ChainTransfer> => {
+          const { from, to, value } = authorization
+          const own = { transaction: hash, block: BigInt(block), amount: value }
+          if (BigInt(block) < fromBlock) return []
+          if (to === PAY_TO) return [{ ...own, direction: "received", wallet: from }]
+          return from === REFUND_WALLET ? [{ ...own, direction: "refunded", wallet: to }] : []
+        })
+      })),
+    encodeReceipt: ({ transaction }) => `receipt ${transaction}`
+  })
+}

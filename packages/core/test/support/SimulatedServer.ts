@@ -1,0 +1,238 @@
+import {
+  Core,
+  EmailProvider,
+  EventSignal,
+  EventStore,
+  InboundMailStore,
+  Keyring,
+  MailboxStore,
+  MailParser,
+  MailUnreadable,
+  MessageStore,
+  OperationCompletion,
+  type OperationStep,
+  OperationSteps,
+  OperationStore,
+  PaymentRail,
+  RealtimeTokens,
+  TenantStore,
+  Transactor
+} from "@agentos/core"
+import {
+  EventSignalMemory,
+  EventStoreMemory,
+  InboundMailStoreMemory,
+  MailboxStoreMemory,
+  MemoryDatabase,
+  MessageStoreMemory,
+  OperationStoreMemory,
+  TenantStoreMemory,
+  TransactorMemory
+} from "@agentos/memory"
+import { Context, Deferred, Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
+import * as SimulatedRail from "./SimulatedRail.ts"
+import { type Links, mailProvider, type SimulatedWorld } from "./SimulatedWorld.ts"
+import { testKeyring } from "./TestKeyring.ts"
+
+/** Every store that a paid operation needs, on one database whose tables can be looked into. */
+export const stores = Layer.mergeAll(
+  EventSignalMemory.layer,
+  EventStoreMemory.layer,
+  InboundMailStoreMemory.layer,
+  MailboxStoreMemory.layer,
+  MessageStoreMemory.layer,
+  OperationStoreMemory.layer,
+  TenantStoreMemory.layer,
+  TransactorMemory.layer
+).pipe(Layer.provideMerge(MemoryDatabase.layer))
+export type Stores = Layer.Success<typeof stores>
+
+type Services = Layer.Success<typeof Core.layer> | OperationStore | TenantStore
+
+/** What takes the place of a port in every server: to watch it, or to break the server on purpose. */
+export interface Decorations {
+  readonly operations: (store: OperationStore["Service"]) => OperationStore["Service"]
+  readonly mailboxes: (store: MailboxStore["Service"]) => MailboxStore["Service"]
+  readonly events: (store: EventStore["Service"]) => EventStore["Service"]
+  readonly rail: (rail: PaymentRail["Service"]) => PaymentRail["Service"]
+  readonly provider: (provider: EmailProvider["Service"]) => EmailProvider["Service"]
+}
+
+type Gate = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+/** A port through which every effect passes a gate. */
+const gated = <Service extends object>(service: Service, gateOf: (name: string | symbol) => Gate): Service =>
+  new Proxy(service, {
+    get: (target, name) => {
+      const pass = (value: unknown): unknown => (Effect.isEffect(value) ? gateOf(name)(value) : value)
+      const member: unknown = Reflect.get(target, name)
+      return typeof member === "function"
+        ? (...args: ReadonlyArray<unknown>) => pass(Reflect.apply(member, target, args))
+        : pass(member)
+    }
+  })
+
+/** What a worker calls outside of transactions: in one, a process that stands still would hold up every other. */
+const OUTSIDE_TRANSACTIONS: ReadonlySet<string | symbol> = new Set(["hold", "takeDue", "takeOver"])
+
+/** A process while it runs: whether it is killed, and whether it stands still. */
+class Process {
+  readonly died = Deferred.makeUnsafe<void>()
+  readonly scope = Scope.makeUnsafe()
+  alive = true
+  #thawed: Deferred.Deferred<void> | undefined
+
+  freeze(): void {
+    this.#thawed ??= Deferred.makeUnsafe<void>()
+  }
+
+  thaw(): void {
+    if (this.#thawed !== undefined) Deferred.doneUnsafe(this.#thawed, Effect.void)
+    this.#thawed = undefined
+  }
+
+  /** A process that was killed does nothing any more: not even what it does when it is interrupted. */
+  readonly whileAlive = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.suspend(() => (this.alive ? effect : Effect.interrupt))
+
+  /** One that stands still (for its scheduler, or its host) goes on later with what it was about to do. */
+  readonly whenMoving = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.suspend(() =>
+      this.#thawed === undefined || !this.alive
+        ? this.whileAlive(effect)
+        : Effect.andThen(Deferred.await(this.#thawed), this.whenMoving(effect))
+    )
+}
+
+/**
+ * One server: the whole core with its completion job, on stores and in a world that it shares with others. It can
+ * be killed at any moment or at a step of the machine, stand still, lose its links and be started again.
+ */
+export class SimulatedServer {
+  /** Which links are cut; they stay so over a restart. */
+  readonly links: Links = { chain: false, facilitator: false, mail: false }
+  readonly #world: SimulatedWorld
+  readonly #stores: Context.Context<Stores>
+  readonly #keyring = testKeyring([1], 1)
+  readonly #decorations: Decorations
+  #process: Process | undefined
+  #services: Context.Context<Services> | undefined
+  #killAt: { readonly step: OperationStep; skip: number } | undefined
+
+  constructor(world: SimulatedWorld, context: Context.Context<Stores>, decorations: Decorations) {
+    this.#world = world
+    this.#stores = context
+    this.#decorations = decorations
+  }
+
+  get isUp(): boolean {
+    return this.#process !== undefined
+  }
+
+  /** Starts the process, unless it runs. */
+  readonly start: Effect.Effect<void> = Effect.suspend(() => {
+    if (this.#process !== undefined) return Effect.void
+    const process = new Process()
+    this.#process = process
+    return Layer.buildWithMemoMap(this.#layer(process), Layer.makeMemoMapUnsafe(), process.scope).pipe(
+      Effect.tap((services) => {
+        this.#services = services
+        return Effect.forkIn(Effect.provide(OperationCompletion.run, services), process.scope)
+      }),
+      Effect.asVoid
+    )
+  })
+
+  /** Ends the process as SIGKILL does: what it was about to write is not written. */
+  readonly kill: Effect.Effect<void> = Effect.suspend(() => {
+    const process = this.#process
+    if (process === undefined) return Effect.void
+    this.#die(process)
+    return Scope.close(process.scope, Exit.void)
+  })
+
+  /** Lets the process be killed when it has come to a step, for the first time or after some others. */
+  killAt(step: OperationStep, skip: number): void {
+    this.#killAt = { step, skip }
+  }
+
+  freeze(): void {
+    this.#process?.freeze()
+  }
+
+  thaw(): void {
+    this.#process?.thaw()
+  }
+
+  /** Ends what was set to go wrong with the server itself. */
+  lift(): void {
+    this.#killAt = undefined
+    Object.assign(this.links, { chain: false, facilitator: false, mail: false } satisfies Links)
+    this.thaw()
+  }
+
+  /** What a client gets from the server; none when the connection is refused, or dies with the server. */
+  ask<A, E>(request: Effect.Effect<A, E, Services>): Effect.Effect<Option.Option<A>, E> {
+    return Effect.suspend(() => {
+      const process = this.#process
+      const services = this.#services
+      if (process === undefined || services === undefined) return Effect.succeedNone
+      const answered = Effect.flatMap(Effect.exit(Effect.provide(request, services)), (exit) =>
+        process.alive ? Effect.asSome(exit) : Effect.never
+      )
+      return Effect.raceFirst(answered, Effect.as(Deferred.await(process.died), Option.none<A>()))
+    })
+  }
+
+  #die(process: Process): void {
+    process.alive = false
+    process.thaw()
+    Deferred.doneUnsafe(process.died, Effect.void)
+    this.#killAt = undefined
+    if (this.#process === process) this.#process = undefined
+  }
+
+  #layer(process: Process) {
+    const { events, mailboxes, operations, provider, rail } = this.#decorations
+    const stored = this.#stores
+    const alive = <S extends object>(service: S): S => gated(service, () => process.whileAlive)
+    const moving = <S extends object>(service: S): S => gated(service, () => process.whenMoving)
+    const ports = Layer.mergeAll(
+      Layer.succeed(
+        OperationStore,
+        gated(operations(Context.get(stored, OperationStore)), (name) =>
+          OUTSIDE_TRANSACTIONS.has(name) ? process.whenMoving : process.whileAlive
+        )
+      ),
+      Layer.succeed(Transactor, moving(Context.get(stored, Transactor))),
+      Layer.succeed(EventStore, alive(events(Context.get(stored, EventStore)))),
+      Layer.succeed(MailboxStore, alive(mailboxes(Context.get(stored, MailboxStore)))),
+      Layer.succeed(TenantStore, alive(Context.get(stored, TenantStore))),
+      Layer.succeed(MessageStore, alive(Context.get(stored, MessageStore))),
+      Layer.succeed(InboundMailStore, alive(Context.get(stored, InboundMailStore))),
+      Layer.succeed(EventSignal, Context.get(this.#stores, EventSignal)),
+      Layer.succeed(Keyring, this.#keyring),
+      Layer.succeed(PaymentRail, moving(rail(SimulatedRail.make(this.#world, this.links)))),
+      Layer.succeed(EmailProvider, moving(provider(mailProvider(this.#world, this.links)))),
+      Layer.succeed(OperationSteps, (step) => this.#reach(process, step)),
+      Layer.succeed(MailParser, {
+        parse: () => Effect.fail(new MailUnreadable({ message: "nothing is parsed here" }))
+      }),
+      Layer.succeed(RealtimeTokens, {
+        issue: () => Effect.succeed(Redacted.make("realtime")),
+        verify: () => Effect.succeedNone
+      })
+    )
+    return Layer.provideMerge(Core.layer, ports)
+  }
+
+  #reach(process: Process, step: OperationStep): Effect.Effect<void> {
+    return process.whenMoving(
+      Effect.suspend(() => {
+        if (this.#killAt?.step !== step || this.#killAt.skip-- > 0) return Effect.void
+        this.#die(process)
+        return Effect.andThen(Effect.forkDetach(Scope.close(process.scope, Exit.void)), Effect.interrupt)
+      })
+    )
+  }
+}
