@@ -61,6 +61,23 @@ export const untilExpired = async (cluster: Cluster, validBefore: number): Promi
   }
 }
 
+const POLL_MILLIS = 20
+const SETTLED_MILLIS = 60_000
+
+/** Waits for the transaction in which an authorization is used, which is looked for in the last so many blocks. */
+export const transactionOf = async (cluster: Cluster, nonce: `0x${string}`, back = 500n): Promise<`0x${string}`> => {
+  const client = clientOf(cluster)
+  const deadline = performance.now() + SETTLED_MILLIS
+  const newest = await client.getBlockNumber()
+  const fromBlock = newest > back ? newest - back : 0n
+  for (;;) {
+    const logs = await client.getLogs({ address: cluster.chain.asset, event: ABI[1], args: { nonce }, fromBlock })
+    if (logs[0] !== undefined) return logs[0].transactionHash
+    if (performance.now() > deadline) throw new Error(`${nonce} is not used after ${SETTLED_MILLIS} ms`)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
+  }
+}
+
 /** What a transaction was sent with, which anybody can read. */
 export const readCalldata = async (cluster: Cluster, transaction: `0x${string}`): Promise<`0x${string}`> =>
   (await clientOf(cluster).getTransaction({ hash: transaction })).input

@@ -14,12 +14,15 @@ export interface Verdict {
   readonly violations: ReadonlyArray<Violation>
 }
 
+/** Waits until no authorization that was offered can be used any more, so that who was not charged never will be. */
+export const untilOver = (cluster: Cluster, book: Book): Promise<void> =>
+  untilExpired(cluster, Math.max(0, ...book.stakes.map(({ offer }) => offer.validBefore)))
+
 /**
- * Holds what the clients were told against the token's log and the relay's outbox, once no authorization that was
- * offered can be used any more. The service and its database are not asked.
+ * Holds what the clients were told against the token's log and the relay's outbox as they are now. The service and its
+ * database are not asked.
  */
 export const judge = async (cluster: Cluster, book: Book): Promise<ReadonlyArray<Verdict>> => {
-  await untilExpired(cluster, Math.max(0, ...book.stakes.map(({ offer }) => offer.validBefore)))
   const [movements, mails] = await Promise.all([readMovements(cluster), readMails(cluster.outboxDir)])
   const payTo = cluster.chain.payTo.toLowerCase()
   const received = movements.filter(({ to }) => to === payTo)

@@ -1,44 +1,35 @@
 import type { Cluster } from "../support/Cluster.ts"
 import { Book } from "./Book.ts"
-import { judge, type Verdict } from "./Judge.ts"
 import { createdBy, createMailbox } from "./MailboxRequests.ts"
 import type { Race } from "./Race.ts"
 import { makeRandom, type Random } from "./Random.ts"
 import { provide, Round } from "./Round.ts"
 import { makeWallets, type Wallet } from "./Wallet.ts"
 
-export interface RaceRunOptions {
-  readonly races: ReadonlyArray<Race>
-  /** Of each race. */
-  readonly rounds: number
-  readonly seed: number
-  /** Told of each race that was run. */
-  readonly onRace?: (race: Race, millis: number) => void
+/** Races on the servers of a cluster. */
+export interface RaceRun {
+  readonly book: Book
+  /** Plays so many rounds of a race, or a few more where one play is several rounds. */
+  readonly play: (race: Race, rounds: number) => Promise<void>
 }
 
 /** Rounds that are played side by side, as far as a race allows it. */
 const LANES = 4
 
-/** Races on the servers of a cluster, and judges. */
-export const runRaces = async (cluster: Cluster, options: RaceRunOptions): Promise<ReadonlyArray<Verdict>> => {
+/** Gets ready to race. The same seed makes the same choices. */
+export const openRaces = async (cluster: Cluster, seed: number): Promise<RaceRun> => {
   const book = new Book()
-  await playRaces(cluster, book, options)
-  return judge(cluster, book)
-}
-
-/** Races, and leaves the judging to the caller, who may have more to put on the books. */
-export const playRaces = async (cluster: Cluster, book: Book, options: RaceRunOptions): Promise<void> => {
-  const random = makeRandom(options.seed)
+  const random = makeRandom(seed)
   const wallets = await knownWallets(cluster, book, 2 * LANES)
-  for (const [index, race] of options.races.entries()) {
-    const startedAt = performance.now()
-    await playRace(cluster, book, { race, rounds: options.rounds, wallets, random: random.fork(index) })
-    options.onRace?.(race, performance.now() - startedAt)
+  let races = 0
+  return {
+    book,
+    play: (race, rounds) => playRace(cluster, book, { race, rounds, wallets, random: random.fork(races++) })
   }
 }
 
 /** Wallets that have a mailbox and a token. */
-export const knownWallets = async (cluster: Cluster, book: Book, count: number): Promise<ReadonlyArray<Wallet>> => {
+const knownWallets = async (cluster: Cluster, book: Book, count: number): Promise<ReadonlyArray<Wallet>> => {
   const wallets = await makeWallets(cluster, count, 10_000)
   for (const [index, wallet] of wallets.entries()) {
     const request = createMailbox(`known-${wallet.address.slice(2, 14).toLowerCase()}`)

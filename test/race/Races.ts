@@ -8,6 +8,8 @@ import {
   twoChangesOneMailbox,
   twoWalletsOneName
 } from "./RequestRaces.ts"
+import { rebuiltProof } from "./ThiefRace.ts"
+import { stoppedServer } from "./StoppedServerRace.ts"
 
 /** Every race, in the order in which they are run. */
 export const races: ReadonlyArray<Race> = [
@@ -17,5 +19,7 @@ export const races: ReadonlyArray<Race> = [
   oneProofTwoEndpoints,
   twoWalletsOneName,
   sameMessage,
-  twoChangesOneMailbox
+  twoChangesOneMailbox,
+  rebuiltProof,
+  stoppedServer
 ]

@@ -155,7 +155,7 @@ export class Round {
   /** Enters what a contender was told, and what no contender may ever be told. */
   conclude(contender: Contender, first: ReadonlyArray<Reply>, last: ReadonlyArray<Reply>): Outcome {
     const tally = this.setting.book.tally(this.setting.race)
-    const won = last.some(isSuccess)
+    const won = [...first, ...last].some(isSuccess)
     if (won) {
       tally.winners++
       contender.stake.delivered++
@@ -170,6 +170,12 @@ export class Round {
       this.violation(`the winner was first told ${told(first)}`)
     }
     return { contender, first, last, won }
+  }
+
+  /** Who has it gets it again, byte for byte. */
+  expectSame(outcomes: ReadonlyArray<Outcome>, again: ReadonlyArray<Reply>): void {
+    const given = new Set([...outcomes.flatMap(({ last }) => last), ...again].map(textOf))
+    if (given.size !== 1) this.violation(`a retry was answered otherwise: ${[...given].join(" | ")}`)
   }
 
   /** The mail of a paid send has to be at the relay if, and only if, somebody was told that it was sent. */

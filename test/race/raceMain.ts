@@ -1,8 +1,9 @@
 import { randomInt } from "node:crypto"
 import { parseArgs } from "node:util"
 import { startCluster } from "../support/Cluster.ts"
+import { judge, untilOver } from "./Judge.ts"
 import { races } from "./Races.ts"
-import { runRaces } from "./RaceRun.ts"
+import { openRaces } from "./RaceRun.ts"
 import { describe } from "./Report.ts"
 
 /**
@@ -32,9 +33,14 @@ const stop = () => void cluster.stop().then(() => process.exit(130))
 process.once("SIGINT", stop)
 process.once("SIGTERM", stop)
 try {
-  const onRace = ({ name }: { readonly name: string }, millis: number) =>
-    say(`${name}: played in ${(millis / 1_000).toFixed(1)} s`)
-  const verdicts = await runRaces(cluster, { races: chosen, rounds, seed, onRace })
+  const run = await openRaces(cluster, seed)
+  for (const race of chosen) {
+    const startedAt = performance.now()
+    await run.play(race, rounds)
+    say(`${race.name}: played in ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`)
+  }
+  await untilOver(cluster, run.book)
+  const verdicts = await judge(cluster, run.book)
   say(`\n${describe(seed, verdicts)}`)
   process.exitCode = verdicts.every(({ violations }) => violations.length === 0) ? 0 : 1
 } finally {

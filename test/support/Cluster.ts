@@ -13,6 +13,7 @@ import {
   emailDomain,
   facilitatorUrl,
   programs,
+  relayFaultsUrl,
   type RunLayout,
   serve
 } from "@agentos/sandbox"
@@ -44,6 +45,8 @@ export interface Cluster {
   /** Where refunds come from. */
   readonly refundWallet: `0x${string}`
   readonly facilitatorUrl: string
+  /** Where the relay is told to fail. */
+  readonly relayFaultsUrl: string
   readonly emailDomain: string
   /** Where mail to the rest of the world ends. */
   readonly outboxDir: string
@@ -117,6 +120,7 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
       chain: run.chain,
       refundWallet: privateKeyToAddress(run.chain.refundKey),
       facilitatorUrl: facilitatorUrl(run),
+      relayFaultsUrl: relayFaultsUrl(run),
       emailDomain,
       outboxDir: run.data.outbox,
       database: {
