@@ -124,6 +124,7 @@ const network = (run: RunLayout) => ({
   decimals: run.chain.decimals,
   payTo: run.chain.payTo,
   facilitator: { url: facilitatorUrl(run) },
+  refund: { privateKey: run.chain.refundKey },
   confirmations: 0,
   maxTimeoutSeconds: 30
 })

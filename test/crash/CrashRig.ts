@@ -1,0 +1,196 @@
+import { MailService, readChainDescription, type SandboxDescription } from "@agentos/sandbox"
+import { startPostgres } from "@agentos/postgres/testing"
+import { Schema } from "effect"
+import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
+import { RelayLog } from "../support/RelayLog.ts"
+import { TokenLog } from "../support/TokenLog.ts"
+import { Treasury } from "../support/Treasury.ts"
+import { ARMED_VARIABLE, type ArmedFile, PARKED_VARIABLE, ParkedLine } from "./Parking.ts"
+
+export const DATABASES = ["pglite", "postgres"] as const
+export type DatabaseKind = (typeof DATABASES)[number]
+
+export interface RigOptions {
+  readonly database: DatabaseKind
+  /** The server's entry module, in place of the real server's with its steps. */
+  readonly server?: string
+  /** Runs on the database once the server has made its tables: the URL of a PostgreSQL. */
+  readonly prepareDatabase?: (url: string) => Promise<void>
+}
+
+/** What can be made to fail, and how; see the sandbox's FaultPlan. */
+export interface PlannedFault {
+  readonly operation: "verify" | "settle" | "send"
+  readonly mode: "before" | "after" | "reject" | "hang"
+  readonly times?: number
+  readonly only?: string
+}
+
+const REAL_SERVER = fileURLToPath(new URL("crashServerMain.ts", import.meta.url))
+const SERVING_MILLIS_MAX = 90_000
+const PARKED_MILLIS_MAX = 40_000
+const POLL_MILLIS = 50
+
+/** A sandbox whose server can be stopped at every step, killed, and looked at from outside. */
+export class CrashRig {
+  readonly description: SandboxDescription
+  readonly database: DatabaseKind
+  /** Of the PostgreSQL that the server uses; undefined for an embedded one. */
+  readonly databaseUrl: string | undefined
+  readonly treasury: Treasury
+  readonly token: TokenLog
+  readonly relay: RelayLog
+  /** The service's own door for mail, which says what mailboxes there are. */
+  readonly door: MailService
+  private readonly sandbox: Sandbox
+  private readonly files: { readonly armed: string; readonly parked: string }
+  private readonly cleanup: () => Promise<void>
+
+  private constructor(parts: Pick<CrashRig, "description" | "database" | "databaseUrl" | "treasury"> & RigParts) {
+    this.description = parts.description
+    this.database = parts.database
+    this.databaseUrl = parts.databaseUrl
+    this.treasury = parts.treasury
+    this.sandbox = parts.sandbox
+    this.files = parts.files
+    this.cleanup = parts.cleanup
+    this.token = new TokenLog(parts.description.chain)
+    this.relay = new RelayLog(parts.description.mail.outboxDir)
+    this.door = new MailService(parts.description.mail.host, parts.description.mail.port)
+  }
+
+  /** Starts everything on free ports. */
+  static async start(options: RigOptions): Promise<CrashRig> {
+    const ends: Array<() => Promise<unknown>> = []
+    const cleanup = async () => {
+      for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end()
+    }
+    try {
+      const directory = await mkdtemp(join(tmpdir(), "agentos-crash-"))
+      ends.push(() => rm(directory, { recursive: true, force: true }))
+      const files = { armed: join(directory, "armed.json"), parked: join(directory, "parked.log") }
+      await Promise.all([writeFile(files.armed, "{}"), writeFile(files.parked, "")])
+      const postgres =
+        options.database === "postgres" ? await startPostgres({ settings: { max_connections: "200" } }) : undefined
+      if (postgres !== undefined) ends.push(postgres.stop)
+      const sandbox = await startSandbox({
+        directory: join(directory, "sandbox"),
+        environment: {
+          DATABASE_URL: postgres?.url ?? "",
+          AGENTOS_SANDBOX_SERVER_MODULE: options.server ?? REAL_SERVER,
+          [ARMED_VARIABLE]: files.armed,
+          [PARKED_VARIABLE]: files.parked
+        }
+      })
+      ends.push(sandbox.stop)
+      if (postgres !== undefined) await options.prepareDatabase?.(postgres.url)
+      const chain = await readChainDescription(join(directory, "sandbox", "chain"))
+      if (chain === undefined) throw new Error("the sandbox runs without a chain")
+      return new CrashRig({
+        description: await sandbox.describe(),
+        database: options.database,
+        databaseUrl: postgres?.url,
+        treasury: new Treasury(chain),
+        sandbox,
+        files,
+        cleanup
+      })
+    } catch (error) {
+      await cleanup()
+      throw error
+    }
+  }
+
+  /** Ends everything, and leaves nothing behind. */
+  stop(): Promise<void> {
+    return this.cleanup()
+  }
+
+  /** Says which operations are stopped where, from now on. */
+  async arm(armed: ArmedFile): Promise<void> {
+    await writeFile(`${this.files.armed}.new`, JSON.stringify(armed))
+    await rename(`${this.files.armed}.new`, this.files.armed)
+  }
+
+  /** The operations that were stopped so far, by any process. */
+  async parked(): Promise<ReadonlyArray<ParkedLine>> {
+    const text = await readFile(this.files.parked, "utf8")
+    const decode = Schema.decodeUnknownSync(Schema.fromJsonString(ParkedLine))
+    return text
+      .slice(0, text.lastIndexOf("\n") + 1)
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => decode(line))
+  }
+
+  /** Waits until each of the operations is stopped where it was said to be. */
+  async untilParked(expected: ArmedFile): Promise<void> {
+    const deadline = performance.now() + PARKED_MILLIS_MAX
+    for (;;) {
+      const seen = new Set((await this.parked()).map(({ nonce, step }) => `${nonce} ${step}`))
+      const missing = Object.entries(expected).filter(([nonce, { step }]) => !seen.has(`${nonce} ${step}`))
+      if (missing.length === 0) return
+      if (performance.now() > deadline) {
+        const where = missing.map(([nonce, { step }]) => `${nonce} at ${step}`).join(", ")
+        throw new Error(`${missing.length} operations never came where they should stop: ${where}`)
+      }
+      await sleep(POLL_MILLIS)
+    }
+  }
+
+  /** Kills the server with SIGKILL. The supervisor starts it again. Answers the process that was killed. */
+  async kill(): Promise<number> {
+    const { server } = (await this.sandbox.describe()).processes
+    process.kill(server, "SIGKILL")
+    return server
+  }
+
+  /** Waits until another process than the one that was killed serves. */
+  async untilServing(killed: number): Promise<void> {
+    const deadline = performance.now() + SERVING_MILLIS_MAX
+    for (;;) {
+      const { server } = (await this.sandbox.describe()).processes
+      if (server !== killed && (await this.isServing())) return
+      if (performance.now() > deadline) throw new Error(`the server does not come back:\n${await this.serverLog()}`)
+      await sleep(POLL_MILLIS)
+    }
+  }
+
+  private async isServing(): Promise<boolean> {
+    return fetch(`${this.description.baseUrl}/api/v1`).then(
+      async (response) => {
+        await response.arrayBuffer()
+        return response.ok
+      },
+      () => false
+    )
+  }
+
+  /** The end of what the server logged. */
+  async serverLog(): Promise<string> {
+    const text = await readFile(join(this.sandbox.directory, "logs", "server.log"), "utf8").catch(() => "")
+    return text.slice(-8_000)
+  }
+
+  /** Makes the facilitator or the relay fail. */
+  async plan(fault: PlannedFault): Promise<void> {
+    const url = fault.operation === "send" ? this.description.mail.relayFaultsUrl : this.description.facilitatorUrl
+    const response = await fetch(`${url}/sandbox/faults`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(fault)
+    })
+    if (!response.ok) throw new Error(`no fault could be planned: ${response.status} ${await response.text()}`)
+  }
+}
+
+interface RigParts {
+  readonly sandbox: Sandbox
+  readonly files: { readonly armed: string; readonly parked: string }
+  readonly cleanup: () => Promise<void>
+}

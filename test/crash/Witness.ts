@@ -1,0 +1,208 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { MailboxFields } from "../support/Agent.ts"
+import { mailboxesOf } from "./Buyer.ts"
+import { isFinal, send } from "./Client.ts"
+import type { CrashRig } from "./CrashRig.ts"
+import { type Evidence, type Judgement, judge } from "./Judge.ts"
+import type { Goods, Purchase } from "./Purchase.ts"
+
+/** How long it may take until everything has come to an end, from the end of the last fault, or from validBefore. */
+export const END_MILLIS_MAX = 60_000
+const POLL_MILLIS = 500
+/** Past the moment from which the token refuses an authorization. */
+const EXPIRY_SPARE_SECONDS = 2n
+const AT_ONCE = 8
+const MAIL_FROM = "witness@else.test"
+
+/** What a run came to, and how long it took. */
+export interface Outcome extends Judgement {
+  /** From the end of the last fault until the last charged purchase had its end, with nobody asking. */
+  readonly endMillis: number
+  /** Copies of mails beyond the first of each Message-ID. */
+  readonly duplicates: number
+}
+
+/** When all that disturbed the service over a purchase was over, on the monotonic clock. */
+export type FaultEnd = (purchase: Purchase) => number
+
+/** What can be seen of purchases without the service's books. */
+interface Sight {
+  readonly evidence: Omit<Evidence, "late" | "reserved">
+  readonly duplicates: number
+}
+
+/**
+ * Waits until every purchase has come to an end, without asking for one, then asks for each again, and judges.
+ */
+export const settleDown = async (
+  rig: CrashRig,
+  purchases: ReadonlyArray<Purchase>,
+  faultEnded: FaultEnd,
+  endMillisMax: number = END_MILLIS_MAX
+): Promise<Outcome> => {
+  const { endMillis, late } = await untilEnded(rig, purchases, faultEnded, endMillisMax)
+  await askAgain(purchases, faultEnded, endMillisMax)
+  const { duplicates, evidence } = await look(rig, purchases)
+  const reserved = await stillReserved(rig, purchases, evidence)
+  return { ...judge(purchases, { ...evidence, late, reserved }), endMillis, duplicates }
+}
+
+const untilEnded = async (
+  rig: CrashRig,
+  purchases: ReadonlyArray<Purchase>,
+  faultEnded: FaultEnd,
+  millisMax: number
+) => {
+  let endMillis = 0
+  let open: ReadonlyArray<Purchase> = purchases
+  const charged = new Set<Purchase>()
+  const ended = new Set<Purchase>()
+  const late = new Set<Purchase>()
+  for (;;) {
+    const seen = await look(rig, open).catch(() => undefined)
+    const now = performance.now()
+    if (seen !== undefined) {
+      const final = await rig.token.finalSeconds()
+      for (const purchase of open) {
+        if (isCharged(purchase, seen.evidence)) charged.add(purchase)
+        if (!hasEnded(purchase, seen.evidence, final)) continue
+        if (charged.has(purchase)) endMillis = Math.max(endMillis, now - faultEnded(purchase))
+        ended.add(purchase)
+      }
+      open = open.filter((purchase) => !ended.has(purchase))
+    }
+    // What was not charged yet can be until its validBefore is final, and has its time from then.
+    for (const purchase of open) {
+      const limit = (charged.has(purchase) ? 1 : 2) * millisMax
+      if (now > faultEnded(purchase) + limit) late.add(purchase)
+    }
+    if (open.every((purchase) => late.has(purchase))) return { endMillis, late }
+    await sleep(POLL_MILLIS)
+  }
+}
+
+const isCharged = (purchase: Purchase, { movements, payTo }: Sight["evidence"]): boolean =>
+  purchase.attempts.some(({ authorization }) =>
+    movements.some(({ nonce, to }) => nonce === authorization.nonce && to === payTo.toLowerCase())
+  )
+
+/** By what can be seen: nothing that was signed can be charged any more, and what was charged is there or paid back. */
+const hasEnded = (purchase: Purchase, evidence: Sight["evidence"], finalSeconds: bigint): boolean => {
+  const { goods, movements, payTo, refundWallet } = evidence
+  const nonces = new Set<string>(purchase.attempts.map(({ authorization }) => authorization.nonce))
+  const charges = movements.filter(
+    ({ nonce, to }) => to === payTo.toLowerCase() && nonce !== undefined && nonces.has(nonce)
+  )
+  const payer = purchase.buyer.address.toLowerCase()
+  const amounts = new Set(charges.map(({ value }) => value))
+  const refunds = movements.filter(
+    ({ from, to, value }) => from === refundWallet.toLowerCase() && to === payer && amounts.has(value)
+  ).length
+  const unseen = purchase.end === "paid back" ? 0 : 1
+  const delivered = purchase.hidden === true ? unseen : Math.min(goods.get(purchase) ?? 0, 1)
+  if (charges.length > 0) return delivered + refunds >= charges.length
+  return purchase.attempts.every(({ authorization }) => finalSeconds > authorization.validBefore + EXPIRY_SPARE_SECONDS)
+}
+
+/** Repeats each payment until it is told the end, and once more when that is a success. */
+const askAgain = (purchases: ReadonlyArray<Purchase>, faultEnded: FaultEnd, millisMax: number): Promise<unknown> =>
+  inTurns(
+    purchases.flatMap((purchase) => purchase.attempts.map((attempt) => ({ purchase, attempt }))),
+    async ({ attempt, purchase }) => {
+      const expiry = Number(attempt.authorization.validBefore) * 1_000 - Date.now() + performance.now()
+      const deadline = Math.max(faultEnded(purchase), expiry) + millisMax
+      for (;;) {
+        const told = await send(purchase, attempt)
+        if (told !== undefined && told.status < 300) return void (await send(purchase, attempt))
+        if (isFinal(told) || performance.now() > deadline) return
+        await sleep(POLL_MILLIS)
+      }
+    }
+  )
+
+/** Looks at the chain, the relay's outbox, the lists of mailboxes, and at the door for mail. Fails when the service is away. */
+const look = async (rig: CrashRig, purchases: ReadonlyArray<Purchase>): Promise<Sight> => {
+  const [movements, mails] = await Promise.all([rig.token.read(), rig.relay.read()])
+  const owners = [...new Set(purchases.map(({ buyer }) => buyer))].filter(({ token }) => token !== undefined)
+  const lists = new Map(await inTurns(owners, async (owner) => [owner, await mailboxesOf(owner)] as const))
+  const counted = await inTurns(purchases, async (purchase): Promise<readonly [Purchase, number, number]> => {
+    const copies = purchase.goods.kind === "mail" ? (mails.get(purchase.goods.recipient) ?? []) : []
+    const count =
+      purchase.goods.kind === "mail"
+        ? new Set(copies).size
+        : await countIn(rig, purchase.goods, lists.get(purchase.buyer))
+    return [purchase, count, copies.length - new Set(copies).size]
+  })
+  const { payTo, refundWallet } = rig.description.chain
+  return {
+    evidence: { movements, payTo, refundWallet, goods: new Map(counted.map(([purchase, count]) => [purchase, count])) },
+    duplicates: counted.reduce((sum, [, , more]) => sum + more, 0)
+  }
+}
+
+const countIn = async (
+  rig: CrashRig,
+  goods: Exclude<Goods, { readonly kind: "mail" }>,
+  list: ReadonlyArray<MailboxFields> | undefined
+): Promise<number> => {
+  switch (goods.kind) {
+    case "mailbox":
+      // A wallet that was never told its token can't list: the door for mail says whether the address lives.
+      return list === undefined
+        ? Number(await takesMail(rig, goods.localPart))
+        : list.filter(({ localPart }) => localPart === goods.localPart).length
+    case "displayName":
+      return (list ?? []).filter(
+        ({ displayName, mailboxId }) => mailboxId === goods.mailboxId && displayName === goods.displayName
+      ).length
+    case "deletion": {
+      const isListed = (list ?? []).some(({ mailboxId }) => mailboxId === goods.mailboxId)
+      return Number(!isListed && !(await takesMail(rig, goods.localPart)))
+    }
+  }
+}
+
+const NO_SUCH_MAILBOX = 550
+
+const takesMail = (rig: CrashRig, localPart: string): Promise<boolean> =>
+  rig.door.check(MAIL_FROM, `${localPart}@${rig.description.emailDomain}`).then(
+    () => true,
+    (error: { readonly responseCode?: number }) => {
+      if (error.responseCode === NO_SUCH_MAILBOX) return false
+      throw new Error("the door for mail is closed", { cause: error })
+    }
+  )
+
+/** Of the mailboxes that nobody got, those whose name a stranger is refused. */
+const stillReserved = async (
+  rig: CrashRig,
+  purchases: ReadonlyArray<Purchase>,
+  { goods }: Sight["evidence"]
+): Promise<ReadonlySet<Purchase>> => {
+  const lost = purchases.filter((purchase) => purchase.goods.kind === "mailbox" && (goods.get(purchase) ?? 0) === 0)
+  const taken = await inTurns(lost, async (purchase) => {
+    const response = await fetch(`${rig.description.baseUrl}${purchase.request.path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(purchase.request.body)
+    })
+    await response.arrayBuffer()
+    return response.status !== 402
+  })
+  return new Set(lost.filter((_, index) => taken[index]))
+}
+
+/** Some at a time, so that a small machine is not kept busy with questions. */
+export const inTurns = async <A, B>(
+  items: ReadonlyArray<A>,
+  work: (item: A) => Promise<B>,
+  atOnce: number = AT_ONCE
+): Promise<ReadonlyArray<B>> => {
+  const results: Array<B> = []
+  const waiting = items.entries()
+  const worker = async () => {
+    for (const [index, item] of waiting) results[index] = await work(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
+  return results
+}

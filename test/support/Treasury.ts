@@ -1,0 +1,84 @@
+import { type ChainDescription, sandboxChain, sandboxUsdtAbi, usdt } from "@agentos/sandbox"
+import { type Address, createWalletClient, encodeFunctionData, http, publicActions } from "viem"
+import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+
+/** Any of its transactions takes less. */
+const GAS = 200_000n
+const GAS_PRICE = 10_000_000_000n
+
+/** An EIP-3009 authorization with its signature, as anybody who holds it can submit it. */
+export interface SignedAuthorization {
+  readonly from: Address
+  readonly to: Address
+  readonly value: bigint
+  readonly validAfter: bigint
+  readonly validBefore: bigint
+  readonly nonce: `0x${string}`
+  readonly signature: `0x${string}`
+}
+
+/** The owner of a sandbox's token: makes money, and submits other people's authorizations as a stranger would. */
+export class Treasury {
+  private readonly client
+  private readonly chain: ChainDescription
+  private next: Promise<number> | undefined
+
+  constructor(chain: ChainDescription) {
+    this.chain = chain
+    this.client = createWalletClient({
+      account: privateKeyToAccount(chain.deployerKey),
+      chain: sandboxChain(chain.rpcUrl),
+      transport: http(chain.rpcUrl, { retryCount: 0 }),
+      pollingInterval: 20
+    }).extend(publicActions)
+  }
+
+  /** Gives each of the wallets so many whole USDT. */
+  async fund(wallets: ReadonlyArray<Address>, amount: number): Promise<void> {
+    const sent = wallets.map((to) =>
+      this.transact(encodeFunctionData({ abi: sandboxUsdtAbi, functionName: "mint", args: [to, usdt(amount)] }))
+    )
+    await Promise.all(sent)
+  }
+
+  /** Submits an authorization that somebody else signed for somebody else. */
+  async submit(signed: SignedAuthorization): Promise<void> {
+    const { from, nonce, signature, to, validAfter, validBefore, value } = signed
+    const args = [from, to, value, validAfter, validBefore, nonce, signature] as const
+    await this.transact(encodeFunctionData({ abi: sandboxUsdtAbi, functionName: "transferWithAuthorization", args }))
+  }
+
+  /** Submits what a payer signs to take an authorization back before it is used. */
+  async cancel(payer: PrivateKeyAccount, { nonce }: SignedAuthorization): Promise<void> {
+    const { assetName: name, assetVersion: version, chainId } = this.chain
+    const signature = await payer.signTypedData({
+      domain: { name, version, chainId, verifyingContract: this.chain.asset },
+      types: {
+        CancelAuthorization: [
+          { name: "authorizer", type: "address" },
+          { name: "nonce", type: "bytes32" }
+        ]
+      },
+      primaryType: "CancelAuthorization",
+      message: { authorizer: payer.address, nonce }
+    })
+    const args = [payer.address, nonce, signature] as const
+    await this.transact(encodeFunctionData({ abi: sandboxUsdtAbi, functionName: "cancelAuthorization", args }))
+  }
+
+  /** Sends a transaction to the token and waits for it; any number at a time. */
+  private async transact(data: `0x${string}`): Promise<void> {
+    const nonce = this.next ?? this.client.getTransactionCount({ address: this.client.account.address })
+    this.next = nonce.then((taken) => taken + 1)
+    const hash = await this.client.sendTransaction({
+      to: this.chain.asset,
+      data,
+      nonce: await nonce,
+      gas: GAS,
+      maxFeePerGas: GAS_PRICE,
+      maxPriorityFeePerGas: 0n
+    })
+    const receipt = await this.client.waitForTransactionReceipt({ hash })
+    if (receipt.status !== "success") throw new Error(`the token refused ${hash}`)
+  }
+}
