@@ -1,6 +1,7 @@
 import { ProviderError, Usdt } from "@agentos/core"
 import { Effect, Redacted, Schema } from "effect"
 import { type Address, getAddress, type Hex, isAddress } from "viem"
+import { Confirmations, confirmationsOf } from "./Confirmations.ts"
 import { between, HttpUrl, PrivateKey } from "./ConfigurationField.ts"
 import { FacilitatorConfig } from "./facilitator/FacilitatorConfig.ts"
 import * as TransferAuthorization from "./TransferAuthorization.ts"
@@ -53,8 +54,8 @@ export const PaymentNetwork = Schema.Struct({
   payTo: EvmAddress,
   /** For how long from its signing an authorization may be valid: 20 s to an hour. */
   maxTimeoutSeconds: between(20, 3_600),
-  /** How many blocks must follow the one that paid. 0: the latest block is enough. */
-  confirmations: between(0, 10_000),
+  /** How many blocks must follow the one that paid, for every price or by price. */
+  confirmations: Confirmations,
   facilitator: FacilitatorConfig,
   /** Without it nothing is paid back: what is owed stays on record. */
   refund: Schema.optionalKey(RefundWallet)
@@ -83,6 +84,10 @@ export interface OfferedNetwork {
   /** Who pays back, and who did, in lower case; the present one first. None where nothing is paid back. */
   readonly refundWallets: ReadonlyArray<Address>
 }
+
+/** How many blocks must follow a transfer of `amount` base units of the token. */
+export const requiredConfirmations = ({ config, unitsPerPriceUnit }: OfferedNetwork, amount: bigint): number =>
+  confirmationsOf(config.confirmations, amount / unitsPerPriceUnit)
 
 const check = Schema.decodeUnknownEffect(Schema.toType(PaymentNetwork))
 

@@ -14,7 +14,13 @@ import type { Facilitator, FacilitatorRequest } from "./facilitator/Facilitator.
 import * as FacilitatorChoice from "./facilitator/FacilitatorChoice.ts"
 import { domainCheck, facilitatorCheck, refundCheck } from "./NetworkCheck.ts"
 import * as PaymentHeader from "./PaymentHeader.ts"
-import { misconfigured, offer, type OfferedNetwork, type PaymentNetwork } from "./PaymentNetwork.ts"
+import {
+  misconfigured,
+  offer,
+  type OfferedNetwork,
+  type PaymentNetwork,
+  requiredConfirmations
+} from "./PaymentNetwork.ts"
 import { payBack } from "./Refunds.ts"
 import { findSettlement, hexOf } from "./SettlementSearch.ts"
 import * as TransferAuthorization from "./TransferAuthorization.ts"
@@ -122,7 +128,7 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       }),
     findSettlement: Effect.fnUntraced(function* (proof, terms, afterBlock, transaction) {
       const { chain, offered } = yield* routeOf(proof)
-      const { confirmations } = offered.config
+      const confirmations = requiredConfirmations(offered, terms.amount)
       return yield* findSettlement(chain, { proof, terms, afterBlock, transaction, confirmations })
     }),
     canRefund: ({ asset, network }) => findRoute(network, asset)?.offered.config.refund !== undefined,

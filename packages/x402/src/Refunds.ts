@@ -13,7 +13,7 @@ import { Duration, Effect, Option, Redacted, Schedule } from "effect"
 import { type Address, getAddress, type Hex } from "viem"
 import { type EvmChain, LOG_QUESTIONS_MAX } from "./EvmChain.ts"
 import { requirementsOf } from "./PaymentHeader.ts"
-import { misconfigured, type OfferedNetwork } from "./PaymentNetwork.ts"
+import { misconfigured, type OfferedNetwork, requiredConfirmations } from "./PaymentNetwork.ts"
 import { type ExpectedUse, hexOf, judge } from "./SettlementSearch.ts"
 import * as TransferAuthorization from "./TransferAuthorization.ts"
 
@@ -99,7 +99,7 @@ const findTransfer = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Settlement, ProviderError> {
   const { afterBlock, payer, terms } = refund
   const nonce = hexOf(refund.nonce)
-  const { confirmations } = offered.config
+  const confirmations = requiredConfirmations(offered, terms.amount)
   const expected: ExpectedUse = { from: wallet, to: payer, value: terms.amount, afterBlock, confirmations }
   if (transaction !== undefined) {
     const use = yield* chain.readUse(hexOf(transaction), wallet, nonce)

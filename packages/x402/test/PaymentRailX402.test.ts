@@ -1,4 +1,4 @@
-import type { PaymentTerms } from "@agentos/core"
+import { type PaymentTerms, Usdt } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -191,6 +191,25 @@ describe("PaymentRailX402 on the chain", () => {
       assert.deepStrictEqual(yield* find, { _tag: "Unsettled" })
       state.latest = 101
       assert.deepStrictEqual(yield* find, { _tag: "Paid", transaction: Sample.transaction, block: 99n })
+    })
+  )
+
+  it.effect("waits for the confirmations of the payment's own price", () =>
+    Effect.gen(function* () {
+      const { amount } = Sample.terms()
+      const from = (price: bigint) => [
+        { from: "0", blocks: 0 },
+        { from: Usdt.toDecimal(price), blocks: 2 }
+      ]
+      for (const [confirmations, tag] of [
+        [from(amount), "Unsettled"],
+        [from(amount + 1n), "Paid"]
+      ] as const) {
+        const { rail, state } = yield* railOf({ confirmations })
+        state.usedFrom.set(Sample.nonce, 99)
+        state.logs.push(...Sample.useLogs(99))
+        assert.strictEqual((yield* rail.findSettlement(Sample.unsignedProof(), Sample.terms(), 50n))._tag, tag)
+      }
     })
   )
 
