@@ -15,7 +15,7 @@ const answering = (respond: (response: ServerResponse) => void, other: Partial<H
   Effect.map(
     serve((_request, response) => respond(response)),
     ({ seen, url }) => {
-      const millis = respond === silence || respond === half ? 100 : 10_000
+      const millis = respond === silence || respond === half ? 500 : 10_000
       const patience = { verifyTimeoutMillis: millis, settleTimeoutMillis: millis }
       return { seen, client: FacilitatorHttp.make({ url: `${url}/x402/`, ...patience, ...other }) }
     }

@@ -1,0 +1,259 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer, Schedule } from "effect"
+import { createWalletClient, http, parseGwei } from "viem"
+import { privateKeyToAccount } from "viem/accounts"
+import { submit } from "../Authorizations.ts"
+import { pay, PaymentRig, termsOf } from "../PaymentRig.ts"
+import {
+  loggedBy,
+  openOf,
+  outcome,
+  payment,
+  type Purse,
+  purse,
+  server,
+  SharedStorage,
+  takenOf,
+  until
+} from "./SelfRig.ts"
+
+/** What something else would do that has the key of a gas wallet. */
+const sendElsewhere = Effect.fnUntraced(function* ({ privateKey }: Purse, nonce: number) {
+  const { chain, client } = yield* PaymentRig
+  const account = privateKeyToAccount(privateKey)
+  const wallet = createWalletClient({ account, chain: client.chain, transport: http(chain.rpcUrl) })
+  return yield* Effect.promise(async () => {
+    const hash = await wallet.sendTransaction({ to: account.address, value: 0n, nonce, gas: 21_000n })
+    await client.waitForTransactionReceipt({ hash })
+  })
+})
+
+const flipNibble = (payload: string): string => {
+  const signature = /"signature":"(0x[0-9a-f]+)"/.exec(payload)?.[1] ?? ""
+  const flipped = `${signature.slice(0, 20)}${signature[20] === "0" ? "1" : "0"}${signature.slice(21)}`
+  return payload.replace(signature, flipped)
+}
+
+const rig = Layer.merge(PaymentRig.layer, SharedStorage.memory)
+layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of the server's own", (it) => {
+  it.effect("verifies, settles and supports its network", () =>
+    Effect.gen(function* () {
+      const { rail } = yield* server(yield* purse())
+      const paid = yield* payment(rail)
+      yield* rail.verify(paid.proof, paid.terms)
+      const answer = yield* rail.settle(paid.proof, paid.terms)
+      const found = yield* outcome(rail, paid)
+      assert.strictEqual(found._tag === "Paid" && found.transaction, answer._tag === "Accepted" && answer.transaction)
+      assert.strictEqual((yield* Effect.flip(rail.verify(paid.proof, paid.terms)))._tag, "ProofInvalid")
+    })
+  )
+
+  it.effect("refuses what can't settle, and gives no account nonce to it", () =>
+    Effect.gen(function* () {
+      const wallet = yield* purse()
+      const { rail } = yield* server(wallet)
+      const { proof, terms } = yield* payment(rail)
+      const forged = { ...proof, payload: flipNibble(proof.payload) }
+      assert.notStrictEqual(forged.payload, proof.payload)
+      assert.strictEqual((yield* rail.settle(forged, terms))._tag, "Refused")
+      const poor = yield* pay(rail, `0x${"17".repeat(32)}`, terms)
+      assert.strictEqual((yield* rail.settle(poor, terms))._tag, "Refused")
+      const error = yield* Effect.flip(rail.verify(poor, terms))
+      assert.include(error.message, "insufficient_balance")
+      assert.strictEqual((yield* rail.settle(proof, { ...terms, amount: terms.amount + 1n }))._tag, "Refused")
+      assert.lengthOf(yield* openOf(wallet), 0)
+      assert.strictEqual(yield* takenOf(wallet), 0)
+    })
+  )
+
+  it.effect("does not call refused what was paid, however late it is asked", () =>
+    Effect.gen(function* () {
+      const wallet = yield* purse()
+      const { rail } = yield* server(wallet)
+      const terms = { ...termsOf(rail), maxTimeoutSeconds: 7 }
+      const { chain } = yield* PaymentRig
+      const proof = yield* pay(rail, chain.wallets[1]!.privateKey, terms)
+      assert.strictEqual((yield* rail.settle(proof, terms))._tag, "Accepted")
+      yield* until(openOf(wallet), (open) => open.length === 0)
+      const expired = Effect.sync(() => Date.now() / 1_000 > proof.validBefore)
+      yield* until(expired, (is) => is)
+      assert.strictEqual((yield* rail.settle(proof, terms))._tag, "Unknown")
+    })
+  )
+
+  it.effect("sends nothing while gas costs more than it may, and says so before anything is charged", () =>
+    Effect.gen(function* () {
+      const wallet = yield* purse()
+      const { rail } = yield* server(wallet, { maxFeePerGasGwei: 0.000_001 })
+      const paid = yield* payment(rail)
+      const error = yield* Effect.flip(rail.verify(paid.proof, paid.terms))
+      assert.strictEqual(error._tag === "ProviderError" && error.reason, "Temporary")
+      assert.include(error.message, "maxFeePerGasGwei")
+      const answer = yield* rail.settle(paid.proof, paid.terms)
+      assert.strictEqual(answer._tag, "Unknown")
+      assert.lengthOf(yield* openOf(wallet), 0)
+    })
+  )
+
+  it.effect("names the wallet that is empty, and goes on when it is filled", () =>
+    Effect.gen(function* () {
+      const { client } = yield* PaymentRig
+      const wallet = yield* purse("0")
+      const { rail } = yield* server(wallet)
+      const paid = yield* payment(rail)
+      const error = yield* Effect.flip(rail.verify(paid.proof, paid.terms))
+      assert.strictEqual(error._tag === "ProviderError" && error.reason, "Misconfigured")
+      assert.include(error.message, wallet.address)
+      yield* loggedBy((lines) =>
+        Effect.gen(function* () {
+          const answer = yield* rail.settle(paid.proof, paid.terms)
+          assert.strictEqual(answer._tag, "Unknown")
+          assert.isTrue(lines.some((line) => line.startsWith("Error") && line.includes(wallet.address)))
+          assert.notInclude(lines.join(), wallet.privateKey.slice(2))
+        })
+      )
+      assert.lengthOf(yield* openOf(wallet), 0)
+      yield* Effect.promise(() => client.setBalance({ address: wallet.address, value: 10n ** 18n }))
+      assert.strictEqual((yield* rail.settle(paid.proof, paid.terms))._tag, "Accepted")
+    })
+  )
+
+  it.effect("knows nothing where the chain can't be asked, and takes no silence for a refusal", () =>
+    Effect.gen(function* () {
+      const wallet = yield* purse()
+      const { node, rail } = yield* server(wallet)
+      const paid = yield* payment(rail)
+      for (const method of ["eth_call", "eth_estimateGas", "eth_getBalance", "eth_getTransactionCount"]) {
+        node.behave("drop", method)
+        if (method === "eth_call") {
+          const error = yield* Effect.flip(rail.verify(paid.proof, paid.terms))
+          assert.strictEqual(error._tag === "ProviderError" && error.reason, "Temporary", method)
+        }
+        const answer = yield* rail.settle(paid.proof, paid.terms)
+        assert.strictEqual(answer._tag, "Unknown", method)
+        node.behave("answer", method)
+      }
+      assert.lengthOf(yield* openOf(wallet), 0)
+      assert.strictEqual((yield* rail.settle(paid.proof, paid.terms))._tag, "Accepted")
+    })
+  )
+
+  it.effect("finds its transaction mined where the node broke off before it said that it took it", () =>
+    Effect.gen(function* () {
+      const wallet = yield* purse()
+      const { node, rail } = yield* server(wallet)
+      node.behave("break", "eth_sendRawTransaction")
+      const paid = yield* payment(rail)
+      assert.strictEqual((yield* rail.settle(paid.proof, paid.terms))._tag, "Accepted")
+      assert.strictEqual(yield* takenOf(wallet), 1)
+    })
+  )
+
+  it.effect("spends the account nonce of a payment that somebody else submitted first, and goes on behind it", () =>
+    Effect.gen(function* () {
+      const wallet = yield* purse()
+      yield* loggedBy((lines) =>
+        Effect.gen(function* () {
+          const { node, rail } = yield* server(wallet)
+          node.behave("drop", "eth_sendRawTransaction")
+          const paid = yield* payment(rail)
+          const settling = yield* Effect.forkChild(rail.settle(paid.proof, paid.terms))
+          yield* until(openOf(wallet), (open) => open.length === 1)
+          yield* submit(paid.proof)
+          node.behave("answer", "eth_sendRawTransaction")
+          assert.strictEqual((yield* Fiber.join(settling))._tag, "Unknown")
+          assert.strictEqual((yield* outcome(rail, paid))._tag, "Paid")
+          const next = yield* payment(rail, 1)
+          assert.strictEqual((yield* rail.settle(next.proof, next.terms))._tag, "Accepted")
+          assert.strictEqual(yield* takenOf(wallet), 2)
+          yield* until(openOf(wallet), (open) => open.length === 0)
+          assert.isTrue(lines.some((line) => line.startsWith("Warn") && line.includes("moved nothing")))
+        })
+      )
+    })
+  )
+
+  it.effect("says loudly that something else sends from its wallet, and settles all the same when asked again", () =>
+    Effect.gen(function* () {
+      const wallet = yield* purse()
+      yield* loggedBy((lines) =>
+        Effect.gen(function* () {
+          const { node, rail } = yield* server(wallet, { settleTimeoutMillis: 1_500 })
+          node.behave("drop", "eth_sendRawTransaction")
+          const paid = yield* payment(rail)
+          assert.strictEqual((yield* rail.settle(paid.proof, paid.terms))._tag, "Unknown")
+          yield* sendElsewhere(wallet, 0)
+          node.behave("answer", "eth_sendRawTransaction")
+          yield* until(openOf(wallet), (open) => open.length === 0)
+          const alarm = lines.find((line) => line.startsWith("Error") && line.includes("did not sign"))
+          assert.include(alarm, wallet.address)
+          assert.strictEqual((yield* outcome(rail, paid))._tag, "Unused")
+          const again = yield* rail.settle(paid.proof, paid.terms)
+          assert.strictEqual(again._tag, "Accepted")
+          assert.strictEqual(yield* takenOf(wallet), 2)
+        })
+      )
+    })
+  )
+
+  it.effect("tells of account nonces that went to something else while it was at work", () =>
+    Effect.gen(function* () {
+      const wallet = yield* purse()
+      yield* loggedBy((lines) =>
+        Effect.gen(function* () {
+          const { node, rail } = yield* server(wallet, { settleTimeoutMillis: 1_500 })
+          const paid = yield* payment(rail)
+          node.behave("lose", "eth_sendRawTransaction")
+          yield* rail.settle(paid.proof, paid.terms)
+          // One in the place of the settlement, and more after it, of which the store knows nothing.
+          const elsewhere = Effect.flatMap(takenOf(wallet), (nonce) => sendElsewhere(wallet, nonce))
+          yield* Effect.forkChild(Effect.repeat(elsewhere, Schedule.spaced("200 millis")))
+          const found = yield* until(
+            Effect.sync(() => lines.find((line) => line.startsWith("Error") && line.includes("something else"))),
+            (line) => line !== undefined
+          )
+          assert.match(found ?? "", /account nonce [1-9]/)
+        })
+      )
+    })
+  )
+
+  it.effect("asks the chain nothing while its wallet has nothing open", () =>
+    Effect.gen(function* () {
+      const { node } = yield* server(yield* purse())
+      const asked = () => Array.from(node.asked.values()).reduce((sum, count) => sum + count, 0)
+      const before = asked()
+      yield* Effect.sleep("5 seconds")
+      assert.strictEqual(asked(), before)
+    })
+  )
+
+  it.effect("waits at its ceiling, loudly, and goes on when gas is cheap again", () =>
+    Effect.gen(function* () {
+      const { client } = yield* PaymentRig
+      const wallet = yield* purse()
+      yield* loggedBy((lines) =>
+        Effect.gen(function* () {
+          const config = { repriceAfterMillis: 1_000, settleTimeoutMillis: 1_500 }
+          // As much as it was signed for, so that there is no room for a quarter more.
+          const market = yield* Effect.promise(() => client.getBlock())
+          const base = Number(market.baseFeePerGas ?? 0n) / 1e9
+          const { node, rail } = yield* server(wallet, { ...config, maxFeePerGasGwei: base + 1.5 })
+          node.behave("drop", "eth_sendRawTransaction")
+          const paid = yield* payment(rail)
+          yield* rail.settle(paid.proof, paid.terms)
+          yield* Effect.promise(() => client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei(`${base + 3}`) }))
+          yield* Effect.promise(() => client.mine({ blocks: 1 }))
+          node.behave("answer", "eth_sendRawTransaction")
+          yield* until(
+            Effect.sync(() => lines.some((line) => line.startsWith("Error") && line.includes("can't be raised"))),
+            (said) => said
+          )
+          // Empty blocks make gas cheaper, an eighth a second.
+          const found = yield* until(outcome(rail, paid), ({ _tag }) => _tag === "Paid")
+          assert.strictEqual(found._tag, "Paid")
+        })
+      )
+    })
+  )
+})
