@@ -1,4 +1,11 @@
-import type { GasTransaction, GasTransactionStore, ProofInvalid, ProviderError, SettleAnswer } from "@agentos/core"
+import {
+  type GasTransaction,
+  type GasTransactionStore,
+  type ProofInvalid,
+  type ProviderError,
+  type SettleAnswer,
+  Timestamp
+} from "@agentos/core"
 import { type PendingSettlementStore, x402Facilitator } from "@x402/core/facilitator"
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator"
 import { Effect, Option, Schedule, type Scope } from "effect"
@@ -75,8 +82,10 @@ export const make = Effect.fnUntraced(function* (
   /** The receipt of a transaction, as soon as a block has one of its versions. */
   const awaitMined = (transaction: GasTransaction) => {
     const look = Effect.gen(function* () {
-      const current = Option.getOrElse(yield* spender.find(transaction.reference), () => transaction)
-      return yield* spender.receiptOf(current)
+      // There is no other version before it is old enough to have been priced again.
+      const age = (yield* Timestamp.now) - transaction.signedAt
+      const current = age < account.repriceAfterMillis ? Option.none() : yield* spender.find(transaction.reference)
+      return yield* spender.receiptOf(Option.getOrElse(current, () => transaction))
     })
     return Effect.orElseSucceed(look, () => Option.none()).pipe(
       Effect.repeat({ until: Option.isSome, schedule: LOOK }),
