@@ -34,9 +34,15 @@ const decodeSettlement = Schema.decodeUnknownSync(
 
 /**
  * What the facilitator does with a settlement: says that it is done when it is; does it and loses its answer; loses it
- * before it is mined; does nothing and fails; says a reason to refuse; or says no more than that it has it.
+ * before it is mined; does nothing and fails; does nothing and says that it is done; or says a reason to refuse.
  */
-export type Conduct = "settles" | "loses the answer" | "loses it" | "fails" | { readonly refuses: string }
+export type Conduct =
+  | "settles"
+  | "says that it is done"
+  | "loses the answer"
+  | "loses it"
+  | "fails"
+  | { readonly refuses: string }
 
 export interface RefundRig {
   readonly rail: PaymentRail["Service"]
@@ -52,6 +58,9 @@ export interface RefundRig {
   readonly moved: () => bigint
   /** The payment that is owed back stands in a block. */
   readonly pay: (block: number, other?: Parameters<typeof Sample.useLogs>[1]) => void
+  /** Whether the payment is on the chain, and where. */
+  readonly isPaid: () => boolean
+  readonly paidInBlock: () => number
   /** A reorganisation takes every log from a block on. */
   readonly dropFrom: (block: number) => void
   /** A wallet uses the refund's nonce in a block: by a transfer, or by giving it up. */
@@ -88,6 +97,7 @@ export const start = (other: Partial<PaymentNetwork> = {}) =>
     const answer = async (body: string, response: ServerResponse) => {
       await checkSignature(body)
       const now = conduct.conduct
+      if (now === "says that it is done") return sendJson(response, { success: true, transaction: refundNonce })
       if (now === "fails") return response.writeHead(500).end()
       if (typeof now === "object") return sendJson(response, { success: false, errorReason: now.refuses })
       if (now === "loses it") lost.push(body)
@@ -117,6 +127,8 @@ export const start = (other: Partial<PaymentNetwork> = {}) =>
       mineLost: () => lost.splice(0).forEach(settle),
       moved: () => movedIn(state),
       pay,
+      isPaid: () => paymentIn(state) !== undefined,
+      paidInBlock: () => paymentIn(state)?.block ?? Number.POSITIVE_INFINITY,
       dropFrom: (block) => {
         state.logs.splice(0, state.logs.length, ...state.logs.filter((log) => log.block < block))
         for (const [key, from] of state.usedFrom) if (from >= block) state.usedFrom.delete(key)
@@ -148,6 +160,8 @@ const write = (
   const topics = [TRANSFER, topic(use.by), topic(use.to)]
   state.logs.push({ ...log, logIndex: 1, topics, data: numberToHex(use.value, { size: 32 }) })
 }
+
+const paymentIn = ({ logs }: FakeChainState) => logs.find(({ transaction }) => transaction === Sample.transaction)
 
 const movedIn = ({ logs }: FakeChainState): bigint =>
   logs.reduce((sum, { data, topics: [event, , to] }) => {
