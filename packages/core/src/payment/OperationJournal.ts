@@ -102,6 +102,13 @@ export class OperationJournal extends Context.Service<
             const to = move(operation.state, by)
             if (to === undefined) return yield* Effect.die(new Error(`${by} is no move from ${operation.state}`))
             yield* tenants.lock([operation.tenantId])
+            // Before anything is written that belongs to the move: who has lost the operation may find its goods given.
+            const current = yield* operations.find(operation.operationId)
+            const isOurs = Option.exists(
+              current,
+              ({ fence, state }) => fence === operation.fence && state === operation.state
+            )
+            if (!isOurs) return yield* pending(operation, RETRY_SOON)
             const moved = yield* operations.advance({
               operationId: operation.operationId,
               fence: operation.fence,
