@@ -6,9 +6,9 @@ export class SimulatedFault<Mode extends string> {
   #always: Mode | undefined
   #lifted = Deferred.makeUnsafe<void>()
 
-  /** Lets so many calls go wrong; all of them, from here on, when `times` is left out. */
-  set(mode: Mode, times?: number): void {
-    if (times === undefined) this.#always = mode
+  /** Lets so many calls go wrong; all of them, from here on, for 0. */
+  set(mode: Mode, times: number): void {
+    if (times === 0) this.#always = mode
     else for (let i = 0; i < times; i++) this.#next.push(mode)
   }
 

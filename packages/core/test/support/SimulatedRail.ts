@@ -154,14 +154,16 @@ const facilitatorOf = (world: SimulatedWorld, links: Links) => {
     }
   })
 
+  const call = Effect.fnUntraced(function* (proof: PaymentProof) {
+    yield* Effect.sleep(20)
+    if (links.facilitator) return unknown("connection refused")
+    world.watcher.settling(proof, yield* now)
+    const answer = yield* settle(proof)
+    return links.facilitator ? unknown("connection reset") : answer
+  })
+
   return {
-    settle: Effect.fnUntraced(function* (proof: PaymentProof) {
-      yield* Effect.sleep(20)
-      if (links.facilitator) return unknown("connection refused")
-      world.watcher.settling(proof, yield* now)
-      const answer = yield* settle(proof)
-      return links.facilitator ? unknown("connection reset") : answer
-    }),
+    settle: (proof: PaymentProof) => world.alone(`settlement of ${proof.nonce}`, links, call(proof)),
     verify: Effect.fnUntraced(function* (proof: PaymentProof): Effect.fn.Return<void, ProofInvalid | ProviderError> {
       yield* Effect.sleep(10)
       const mode = world.verifyFault.take()
@@ -221,6 +223,7 @@ const refunderOf = (world: SimulatedWorld, links: Links) =>
 export const make = (world: SimulatedWorld, links: Links): PaymentRail["Service"] => {
   const { chain } = world
   const { settle, verify } = facilitatorOf(world, links)
+  const payBack = refunderOf(world, links)
 
   const readChain = <A>(read: (at: number) => A): Effect.Effect<A, ProviderError> =>
     Effect.flatMap(Effect.andThen(Effect.sleep(5), now), (at) =>
@@ -249,7 +252,7 @@ export const make = (world: SimulatedWorld, links: Links): PaymentRail["Service"
         return chain.isConfirmed(at, use) ? judge(use, terms, afterBlock) : { _tag: "Unsettled" }
       }),
     canRefund: () => world.hasRefundWallet,
-    refund: refunderOf(world, links),
+    refund: (refund) => world.alone(`refund ${refund.nonce}`, links, payBack(refund)),
     transfers: (_token, fromBlock) =>
       readChain((at) => ({
         nextBlock: null,

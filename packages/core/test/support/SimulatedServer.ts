@@ -30,8 +30,9 @@ import {
   TransactorMemory
 } from "@agentos/memory"
 import { Context, Deferred, Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
+import { SimulatedFault } from "./SimulatedFault.ts"
 import * as SimulatedRail from "./SimulatedRail.ts"
-import { type Links, mailProvider, type SimulatedWorld } from "./SimulatedWorld.ts"
+import { type Links, mailProvider, now, type SimulatedWorld } from "./SimulatedWorld.ts"
 import { testKeyring } from "./TestKeyring.ts"
 
 /** Every store that a paid operation needs, on one database whose tables can be looked into. */
@@ -75,6 +76,14 @@ const gated = <Service extends object>(service: Service, gateOf: (name: string |
 /** What a worker calls outside of transactions: in one, a process that stands still would hold up every other. */
 const OUTSIDE_TRANSACTIONS: ReadonlySet<string | symbol> = new Set(["hold", "takeDue", "takeOver"])
 
+export const STORE_FAULTS = ["before", "after"] as const
+
+/** The connection to the database has died. */
+export class StoreLost extends Error {}
+
+/** For how long a process that stood still may do what others have taken over. */
+const BEHIND_MILLIS = 60_000
+
 /** A process while it runs: whether it is killed, and whether it stands still. */
 class Process {
   readonly died = Deferred.makeUnsafe<void>()
@@ -110,7 +119,9 @@ class Process {
  */
 export class SimulatedServer {
   /** Which links are cut; they stay so over a restart. */
-  readonly links: Links = { chain: false, facilitator: false, mail: false }
+  readonly links: Links = { chain: false, facilitator: false, mail: false, behindUntil: 0 }
+  /** How its transactions go wrong: it loses the database before them, or after they are committed. */
+  readonly storeFault = new SimulatedFault<(typeof STORE_FAULTS)[number]>()
   readonly #world: SimulatedWorld
   readonly #stores: Context.Context<Stores>
   readonly #keyring = testKeyring([1], 1)
@@ -118,6 +129,7 @@ export class SimulatedServer {
   #process: Process | undefined
   #services: Context.Context<Services> | undefined
   #killAt: { readonly step: OperationStep; skip: number } | undefined
+  #freezeAt: { readonly step: OperationStep; readonly seconds: number } | undefined
 
   constructor(world: SimulatedWorld, context: Context.Context<Stores>, decorations: Decorations) {
     this.#world = world
@@ -156,19 +168,30 @@ export class SimulatedServer {
     this.#killAt = { step, skip }
   }
 
-  freeze(): void {
-    this.#process?.freeze()
+  /** Lets the process stand still for so long when it has come to a step. */
+  freezeAt(step: OperationStep, seconds: number): void {
+    this.#freezeAt = { step, seconds }
   }
 
-  thaw(): void {
+  freeze(): void {
+    if (this.#process === undefined) return
+    this.#process.freeze()
+    this.links.behindUntil = Number.POSITIVE_INFINITY
+  }
+
+  /** Lets it go on, at a moment in unix milliseconds. What it was about to do, it still does. */
+  thaw(at: number): void {
     this.#process?.thaw()
+    if (this.links.behindUntil === Number.POSITIVE_INFINITY) this.links.behindUntil = at + BEHIND_MILLIS
   }
 
   /** Ends what was set to go wrong with the server itself. */
-  lift(): void {
+  lift(at: number): void {
     this.#killAt = undefined
-    Object.assign(this.links, { chain: false, facilitator: false, mail: false } satisfies Links)
-    this.thaw()
+    this.#freezeAt = undefined
+    this.storeFault.lift()
+    Object.assign(this.links, { chain: false, facilitator: false, mail: false } satisfies Partial<Links>)
+    this.thaw(at)
   }
 
   /** What a client gets from the server; none when the connection is refused, or dies with the server. */
@@ -189,6 +212,8 @@ export class SimulatedServer {
     process.thaw()
     Deferred.doneUnsafe(process.died, Effect.void)
     this.#killAt = undefined
+    this.#freezeAt = undefined
+    this.links.behindUntil = 0
     if (this.#process === process) this.#process = undefined
   }
 
@@ -204,7 +229,7 @@ export class SimulatedServer {
           OUTSIDE_TRANSACTIONS.has(name) ? process.whenMoving : process.whileAlive
         )
       ),
-      Layer.succeed(Transactor, moving(Context.get(stored, Transactor))),
+      Layer.succeed(Transactor, moving(this.#losing(Context.get(stored, Transactor)))),
       Layer.succeed(EventStore, alive(events(Context.get(stored, EventStore)))),
       Layer.succeed(MailboxStore, alive(mailboxes(Context.get(stored, MailboxStore)))),
       Layer.succeed(TenantStore, alive(Context.get(stored, TenantStore))),
@@ -226,13 +251,36 @@ export class SimulatedServer {
     return Layer.provideMerge(Core.layer, ports)
   }
 
+  #losing({ ready, transact }: Transactor["Service"]): Transactor["Service"] {
+    return {
+      ready,
+      transact: (effect) =>
+        Effect.suspend(() => {
+          const mode = this.storeFault.take()
+          if (mode === undefined) return transact(effect)
+          const lost = Effect.die(new StoreLost())
+          return mode === "before" ? lost : Effect.andThen(transact(effect), lost)
+        })
+    }
+  }
+
   #reach(process: Process, step: OperationStep): Effect.Effect<void> {
     return process.whenMoving(
       Effect.suspend(() => {
+        if (this.#freezeAt?.step === step) return this.#freezeFor(process, this.#freezeAt.seconds)
         if (this.#killAt?.step !== step || this.#killAt.skip-- > 0) return Effect.void
         this.#die(process)
         return Effect.andThen(Effect.forkDetach(Scope.close(process.scope, Exit.void)), Effect.interrupt)
       })
     )
+  }
+
+  #freezeFor(process: Process, seconds: number): Effect.Effect<void> {
+    this.#freezeAt = undefined
+    this.freeze()
+    const thaw = Effect.map(Effect.andThen(Effect.sleep(seconds * 1_000), now), (at) => {
+      if (process.alive) this.thaw(at)
+    })
+    return Effect.andThen(Effect.forkDetach(thaw), process.whenMoving(Effect.void))
   }
 }

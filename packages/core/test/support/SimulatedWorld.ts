@@ -1,4 +1,11 @@
-import { EmailProvider, type OutgoingMail, type PaymentProof, ProviderError, type Refund } from "@agentos/core"
+import {
+  EmailProvider,
+  type OutgoingMail,
+  type PaymentProof,
+  ProviderError,
+  type Refund,
+  type SendReceipt
+} from "@agentos/core"
 import { Clock, Effect } from "effect"
 import { SimulatedChain } from "./SimulatedChain.ts"
 import { SimulatedFault } from "./SimulatedFault.ts"
@@ -21,15 +28,19 @@ export const REFUND_FAULTS = ["fail before", "lose the answer", "hang after"] as
 /** What a mail provider can do wrong: each reason of a failure, and `Unknown` with the mail sent all the same. */
 export const MAIL_FAULTS = ["Temporary", "Rejected", "Misconfigured", "Unknown", "Unknown and sent", "hang"] as const
 
-/** Whom of the outside a server can't reach. */
+/** How a server stands in the world: whom it can't reach, and whether it goes on as it should. */
 export interface Links {
   chain: boolean
   facilitator: boolean
   mail: boolean
+  /** Until when it may be behind what it holds leases for, because it stood still; unix milliseconds. */
+  behindUntil: number
 }
 
-/** Told of calls that a server may make only in certain states. */
+/** Told of calls that a server may make only in certain states, and one at a time. */
 export interface WorldWatcher {
+  /** Two servers are at the same, and neither stood still. */
+  twice: (what: string) => void
   settling: (proof: PaymentProof, now: number) => void
   refunding: (refund: Refund, now: number) => void
   sending: (mail: OutgoingMail, now: number) => void
@@ -50,10 +61,31 @@ export class SimulatedWorld {
   readonly refundFault = new SimulatedFault<(typeof REFUND_FAULTS)[number]>()
   readonly mailFault = new SimulatedFault<(typeof MAIL_FAULTS)[number]>()
   readonly hasRefundWallet: boolean
-  watcher: WorldWatcher = { settling: () => undefined, refunding: () => undefined, sending: () => undefined }
+  /** Mails that were refused for good, by Message-ID: they always are. */
+  readonly refusedMails = new Set<string>()
+  watcher: WorldWatcher = {
+    twice: () => undefined,
+    settling: () => undefined,
+    refunding: () => undefined,
+    sending: () => undefined
+  }
+  readonly #callers = new Map<string, Links>()
 
   constructor(hasRefundWallet: boolean) {
     this.hasRefundWallet = hasRefundWallet
+  }
+
+  /** Makes a call that one server at a time should make: a lease says which. */
+  alone<A, E, R>(what: string, links: Links, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    return Effect.acquireUseRelease(
+      Effect.map(now, (at) => {
+        const other = this.#callers.get(what)
+        if (other !== undefined && Math.max(other.behindUntil, links.behindUntil) < at) this.watcher.twice(what)
+        this.#callers.set(what, links)
+      }),
+      () => call,
+      () => Effect.sync(() => this.#callers.delete(what))
+    )
   }
 
   /** Ends everything that goes wrong outside of the servers. */
@@ -67,25 +99,34 @@ export const mailProvider = (world: SimulatedWorld, links: Links): EmailProvider
   EmailProvider.of({
     name: "simulated",
     domain: "agents.test",
-    send: Effect.fnUntraced(function* (mail) {
-      const failed = (reason: ProviderError["reason"]) =>
-        new ProviderError({ provider: "simulated", reason, message: `the relay says ${reason}` })
-      yield* Effect.sleep(30)
-      if (links.mail) return yield* failed("Temporary")
-      world.watcher.sending(mail, yield* now)
-      const mode = world.mailFault.take()
-      switch (mode) {
-        case undefined:
-          world.outbox.push(mail)
-          return { accepted: mail.to, rejected: [], response: "250 ok" }
-        case "Unknown and sent":
-          world.outbox.push(mail)
-          return yield* failed("Unknown")
-        case "hang":
-          world.outbox.push(mail)
-          return yield* Effect.andThen(world.mailFault.hang, Effect.fail(failed("Unknown")))
-        default:
-          return yield* failed(mode)
-      }
-    })
+    send: (mail) => world.alone(mail.messageIdHeader, links, send(world, links, mail))
   })
+
+const send = Effect.fnUntraced(function* (
+  world: SimulatedWorld,
+  links: Links,
+  mail: OutgoingMail
+): Effect.fn.Return<SendReceipt, ProviderError> {
+  const failed = (reason: ProviderError["reason"]) =>
+    new ProviderError({ provider: "simulated", reason, message: `the relay says ${reason}` })
+  yield* Effect.sleep(30)
+  if (links.mail) return yield* failed("Temporary")
+  world.watcher.sending(mail, yield* now)
+  const mode = world.refusedMails.has(mail.messageIdHeader) ? "Rejected" : world.mailFault.take()
+  switch (mode) {
+    case undefined:
+      world.outbox.push(mail)
+      return { accepted: mail.to, rejected: [], response: "250 ok" }
+    case "Unknown and sent":
+      world.outbox.push(mail)
+      return yield* failed("Unknown")
+    case "hang":
+      world.outbox.push(mail)
+      return yield* Effect.andThen(world.mailFault.hang, Effect.fail(failed("Unknown")))
+    case "Rejected":
+      world.refusedMails.add(mail.messageIdHeader)
+      return yield* failed("Rejected")
+    default:
+      return yield* failed(mode)
+  }
+})

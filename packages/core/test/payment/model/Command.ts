@@ -1,5 +1,6 @@
 import { OperationStep } from "@agentos/core"
 import { Arbitrary, Schema } from "effect"
+import { STORE_FAULTS } from "../../support/SimulatedServer.ts"
 import { MAIL_FAULTS, REFUND_FAULTS, SETTLE_FAULTS, VERIFY_FAULTS } from "../../support/SimulatedWorld.ts"
 
 const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
@@ -81,7 +82,14 @@ export const Command = Schema.Union([
   /** The client was told 402, believes it, and signs anew. */
   Schema.TaggedStruct("PayAnew", { purchase: Chosen, server: Server }),
   Schema.TaggedStruct("Vanish", { purchase: Chosen }),
+  /** A server loses its database, before a transaction or before it hears that one is committed. */
+  Schema.TaggedStruct("StoreFault", {
+    server: Server,
+    mode: Schema.Literals(STORE_FAULTS),
+    times: Schema.Literals([1, 1, 2])
+  }),
   Schema.TaggedStruct("Freeze", { server: Server }),
+  Schema.TaggedStruct("FreezeAt", { server: Server, step: OperationStep, seconds: Schema.Literals([10, 17, 30]) }),
   Schema.TaggedStruct("Thaw", { server: Server }),
   Schema.TaggedStruct("Cut", {
     server: Server,

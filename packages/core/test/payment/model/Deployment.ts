@@ -1,11 +1,11 @@
 import { type Mailbox, MailboxStore, Timestamp, TenantStore, Transactor, walletAddress } from "@agentos/core"
 import { MemoryDatabase } from "@agentos/memory"
-import { Context, Effect, Layer, Logger, type Scope } from "effect"
+import { Cause, Context, Effect, Layer, Logger, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { REFUND_WALLET } from "../../support/SimulatedRail.ts"
 import { type Decorations, SimulatedServer, stores, type Stores } from "../../support/SimulatedServer.ts"
 import { SimulatedWorld } from "../../support/SimulatedWorld.ts"
-import { Hearing } from "./Hearing.ts"
+import { Hearing, isDefect } from "./Hearing.ts"
 import { type Tables, Witness } from "./Witness.ts"
 
 /** The wallets that buy. The last one can pay for little. */
@@ -37,7 +37,9 @@ const same = <A>(service: A): A => service
 export const watchedLog = (witness: Witness) =>
   Logger.layer([
     Logger.make(({ cause, logLevel, message }) => {
-      if (logLevel === "Error" || logLevel === "Fatal") witness.report(`logged: ${String(message)} ${String(cause)}`)
+      if ((logLevel === "Error" || logLevel === "Fatal") && isDefect(cause)) {
+        witness.report(`logged: ${String(message)} ${Cause.pretty(cause)}`)
+      }
     })
   ])
 
@@ -79,8 +81,9 @@ export const deploy = Effect.fnUntraced(function* (
   WALLETS.forEach((wallet, index) => world.chain.fund(wallet, index === WALLETS.length - 1 ? LITTLE : RICHES))
   if (refundWallet) world.chain.fund(REFUND_WALLET, REFUND_FUNDS)
   const context = yield* Layer.build(stores)
-  const { tables } = Context.get(context, MemoryDatabase)
-  const witness = new Witness(world, tables)
+  const database = Context.get(context, MemoryDatabase)
+  const { tables } = database
+  const witness = new Witness(world, database)
   world.watcher = witness.watcher
   const { operations = same, ...others } = breakage
   const decorations: Decorations = {

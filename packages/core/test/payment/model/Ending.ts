@@ -29,10 +29,10 @@ export class Ending {
   readonly check = Effect.fnUntraced({ self: this }, function* (this: Ending) {
     const { servers, witness, world } = this.#deployment
     world.lift()
-    servers.forEach((server) => server.lift())
+    const lifted = yield* now
+    servers.forEach((server) => server.lift(lifted))
     yield* this.#play.fillRefundWallet(REFUND_FUNDS)
     yield* Effect.forEach(servers, (server) => server.start)
-    const lifted = yield* now
     const inFlightUntil = (operation: Operation) => Math.max(lifted, operation.proof.validBefore * 1_000) + PROMISED
     for (;;) {
       const at = yield* now

@@ -1,5 +1,6 @@
 import type { Answer, Operation, OperationFailureKind } from "@agentos/core"
 import { Cause, Exit, Option, Redacted, Schema } from "effect"
+import { StoreLost } from "../../support/SimulatedServer.ts"
 import type { SimulatedWorld } from "../../support/SimulatedWorld.ts"
 import type { Goods, Purchase, Refusal } from "./Purchase.ts"
 import type { Tables, Witness } from "./Witness.ts"
@@ -12,6 +13,10 @@ const NOT_CHARGED: ReadonlyArray<OperationFailureKind> = ["refused", "expired", 
 
 export const describe = ({ goods, nonce, wallet }: Purchase): string =>
   `${goods.kind} by ${wallet.slice(-2)} (${nonce.slice(-2)})`
+
+/** Whether something went wrong that nobody let go wrong. */
+export const isDefect = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some((reason) => Cause.isDieReason(reason) && !(reason.defect instanceof StoreLost))
 
 const nameOf = (heard: Heard): string =>
   Exit.match(heard, {
@@ -50,7 +55,7 @@ export class Hearing {
     if (Exit.isSuccess(heard) && Option.isSome(heard.value)) {
       this.#witness.report(`${describe(purchase)}: its payment with another ${how} was answered with success`)
     }
-    if (Exit.isFailure(heard) && Cause.hasDies(heard.cause)) this.#witness.report(Cause.pretty(heard.cause))
+    if (Exit.isFailure(heard) && isDefect(heard.cause)) this.#witness.report(Cause.pretty(heard.cause))
   }
 
   #flawOfAnswer(purchase: Purchase, answer: Answer, at: number): string | undefined {
@@ -102,7 +107,7 @@ export class Hearing {
     at: number,
     knewSuccess: boolean
   ): string | undefined {
-    if (Cause.hasDies(cause)) return Cause.pretty(cause)
+    if (isDefect(cause)) return Cause.pretty(cause)
     const failure = cause.reasons.find(Cause.isFailReason)?.error
     if (failure === undefined) return undefined
     if (knewSuccess) return `it was answered with success before, and now ${failure._tag}`

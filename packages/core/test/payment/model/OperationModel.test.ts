@@ -18,6 +18,14 @@ const REMEMBERED: Readonly<Record<string, History>> = {
     refundWallet: true,
     commands: [{ _tag: "SettleFault", mode: "settle and refuse", times: 1 }, buy, advance]
   },
+  "a worker that had lost its operation died of finding the goods given": {
+    refundWallet: true,
+    commands: [
+      { _tag: "FreezeAt", server: 0, step: "after_perform", seconds: 17 },
+      buy,
+      { _tag: "Advance", millis: 40_000 }
+    ]
+  },
   "a spent authorization was answered with 402 while the chain could not be read": {
     refundWallet: true,
     commands: [

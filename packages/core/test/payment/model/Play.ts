@@ -50,10 +50,14 @@ export class Play {
         return this.#server(command.server).start
       case "Freeze":
         return Effect.sync(() => this.#server(command.server).freeze())
+      case "FreezeAt":
+        return Effect.sync(() => this.#server(command.server).freezeAt(command.step, command.seconds))
       case "Thaw":
-        return Effect.sync(() => this.#server(command.server).thaw())
+        return Effect.map(now, (at) => this.#server(command.server).thaw(at))
       case "Cut":
         return Effect.sync(() => void (this.#server(command.server).links[command.link] = command.cut))
+      case "StoreFault":
+        return Effect.sync(() => this.#server(command.server).storeFault.set(command.mode, command.times))
       case "SettleFault":
         return Effect.sync(() => world.settleFault.set(command.mode, command.times))
       case "VerifyFault":
@@ -133,7 +137,7 @@ export class Play {
       case "unread transfer":
         return yield* this.#front(purchase, "transfer")
       case "long silence":
-        this.#deployment.world.mailFault.set("Temporary")
+        this.#deployment.world.mailFault.set("Temporary", 0)
         yield* TestClock.adjust("6 seconds")
         return yield* this.#outage
     }

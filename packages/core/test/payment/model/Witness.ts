@@ -30,16 +30,16 @@ export class Witness {
   /** How often each move was made, and what clients heard. */
   readonly tally = new Map<string, number>()
   readonly #world: SimulatedWorld
-  readonly #tables: Tables
+  readonly #database: MemoryDatabase["Service"]
 
-  constructor(world: SimulatedWorld, tables: Tables) {
+  constructor(world: SimulatedWorld, database: MemoryDatabase["Service"]) {
     this.#world = world
-    this.#tables = tables
+    this.#database = database
   }
 
   /** Every operation, as the tables have it. */
   operations(): ReadonlyArray<Operation> {
-    return this.#tables.operations.rows()
+    return this.#database.tables.operations.rows()
   }
 
   operationOf(nonce: string): Operation | undefined {
@@ -62,6 +62,7 @@ export class Witness {
   }
 
   readonly watcher: WorldWatcher = {
+    twice: (what) => this.report(`two servers are at ${what}`),
     settling: ({ nonce }) => {
       const operation = this.operationOf(nonce)
       if (operation === undefined) return this.report(`${nonce} was submitted without a claim`)
@@ -83,16 +84,41 @@ export class Witness {
     }
   }
 
-  /** A store whose moves are watched. */
+  /** A store whose moves and takings are watched. */
   readonly watch = (store: OperationStore["Service"]): OperationStore["Service"] => ({
     ...store,
     advance: (move) =>
       Effect.tap(store.advance(move), (moved) =>
         Effect.map(now, (at) => {
-          if (Option.isSome(moved)) this.#judge(move.from, moved.value, at)
+          if (Option.isNone(moved)) return
+          if (moved.value.fence !== move.fence) this.report(`${move.operationId} was moved under an old fence`)
+          this.#judge(move.from, moved.value, at)
         })
-      )
+      ),
+    takeOver: (operationId, leaseMillis) =>
+      this.#taking(Effect.map(store.takeOver(operationId, leaseMillis), Option.toArray)).pipe(
+        Effect.map(([taken]) => Option.fromUndefinedOr(taken))
+      ),
+    takeDue: (limit, leaseMillis) => this.#taking(store.takeDue(limit, leaseMillis))
   })
+
+  /** Sees to it that what is taken was nobody's, or its worker's time was over. */
+  #taking(taking: Effect.Effect<ReadonlyArray<Operation>>): Effect.Effect<ReadonlyArray<Operation>> {
+    return this.#database.transact(
+      Effect.gen({ self: this }, function* () {
+        const before = new Map(this.operations().map((operation) => [operation.operationId, operation]))
+        const taken = yield* taking
+        const at = yield* now
+        for (const { fence, operationId } of taken) {
+          const was = before.get(operationId)
+          if (was === undefined) continue
+          if ((was.leasedUntil ?? 0) > at) this.report(`${operationId} was taken from the worker that has it`)
+          if (fence <= was.fence) this.report(`${operationId} was taken without a new fence`)
+        }
+        return taken
+      })
+    )
+  }
 
   #judge(from: OperationState, operation: Operation, at: number): void {
     const { operationId, state } = operation

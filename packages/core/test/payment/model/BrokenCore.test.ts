@@ -1,0 +1,149 @@
+import { type OperationStore, type PaymentRail, Timestamp } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { check } from "./Check.ts"
+import type { History } from "./Command.ts"
+import type { Breakage } from "./Deployment.ts"
+import { play } from "./History.ts"
+
+type Rail = PaymentRail["Service"]
+type Operations = OperationStore["Service"]
+
+/** What the model must notice: each is a mistake that a core, or one of its ports, could make. */
+const BROKEN: Readonly<Record<string, Breakage>> = {
+  "a used nonce is taken for a payment": {
+    rail: (rail: Rail): Rail => ({
+      ...rail,
+      findSettlement: (...asked) =>
+        Effect.map(rail.findSettlement(...asked), (found) =>
+          found._tag === "UsedOtherwise" ? { _tag: "Paid", transaction: "0x0", block: 0n } : found
+        )
+    })
+  },
+  "what the facilitator accepted is taken for a payment": {
+    rail: (rail: Rail): Rail => ({
+      ...rail,
+      findSettlement: (proof, terms, afterBlock, transaction) =>
+        transaction === undefined
+          ? rail.findSettlement(proof, terms, afterBlock)
+          : Effect.succeed({ _tag: "Paid", transaction, block: 0n })
+    })
+  },
+  "an unknown settlement is taken for a refusal": {
+    rail: (rail: Rail): Rail => ({
+      ...rail,
+      settle: (...asked) =>
+        Effect.map(rail.settle(...asked), (answer) =>
+          answer._tag === "Unknown" ? { _tag: "Refused", message: answer.message } : answer
+        )
+    })
+  },
+  "an authorization that was used before is taken for unused": {
+    rail: (rail: Rail): Rail => ({
+      ...rail,
+      readNonce: (proof) => Effect.map(rail.readNonce(proof), ({ block }) => ({ used: false, block }))
+    })
+  },
+  "an authorization is given up while it can be used": {
+    rail: (rail: Rail): Rail => ({
+      ...rail,
+      findSettlement: (...asked) =>
+        Effect.map(rail.findSettlement(...asked), (found) =>
+          found._tag === "Unused" ? { _tag: "Unused", expired: true } : found
+        )
+    })
+  },
+  "a payment counts before it is confirmed": {
+    rail: (rail: Rail): Rail => ({
+      ...rail,
+      findSettlement: (...asked) =>
+        Effect.map(rail.findSettlement(...asked), (found) =>
+          found._tag === "Unsettled" ? { _tag: "Paid", transaction: "0x0", block: 0n } : found
+        )
+    })
+  },
+  "every attempt pays back under a nonce of its own": {
+    rail: (rail: Rail): Rail => ({
+      ...rail,
+      refund: (refund) =>
+        Effect.flatMap(Timestamp.now, (now) => rail.refund({ ...refund, nonce: `${refund.nonce}${now}` }))
+    })
+  },
+  "a refund is believed before the chain shows it": {
+    rail: (rail: Rail): Rail => ({
+      ...rail,
+      refund: (refund) => Effect.as(rail.refund(refund), { _tag: "Paid", transaction: "0x0" })
+    })
+  },
+  "a mail that may be lost is taken for sent": {
+    provider: (provider) => ({
+      ...provider,
+      send: (mail) =>
+        Effect.catch(provider.send(mail), () => Effect.succeed({ accepted: mail.to, rejected: [], response: "250" }))
+    })
+  },
+  "a local part stays with an operation that was never paid": {
+    mailboxes: (store) => ({ ...store, releaseReservation: () => Effect.void })
+  },
+  "the ledger is not written": {
+    operations: (store: Operations): Operations => ({ ...store, post: () => Effect.void })
+  },
+  "a lease is not renewed while a call lasts": {
+    operations: (store: Operations): Operations => ({
+      ...store,
+      hold: (operationId, fence, hold) =>
+        hold.by === "worker" ? Effect.succeed(true) : store.hold(operationId, fence, hold)
+    })
+  },
+  "nobody takes up what a dead server left": {
+    operations: (store: Operations): Operations => ({ ...store, takeDue: () => Effect.succeed([]) })
+  },
+  "the end of an operation is not told": {
+    events: (store) => ({ ...store, append: () => Effect.succeed([]) })
+  }
+}
+
+/** A worker that has lost an operation while it stood still, and writes what it had in mind when it goes on. */
+const movesWhatIsLost: Breakage = {
+  operations: (store: Operations): Operations => ({
+    ...store,
+    advance: (move) =>
+      Effect.flatMap(store.find(move.operationId), (found) =>
+        store.advance({ ...move, fence: Option.match(found, { onNone: () => 0, onSome: ({ fence }) => fence }) })
+      )
+  })
+}
+
+/** The mail is sent, its sender stands still, and the one who takes over can send none: the operation waits as it was. */
+const OVERTAKEN: History = {
+  refundWallet: true,
+  commands: [
+    { _tag: "FreezeAt", server: 0, step: "after_perform", seconds: 30 },
+    { _tag: "Buy", wallet: 0, goods: "send", choice: 1, server: 0, copies: 1, fate: "none" },
+    { _tag: "Advance", millis: 9_000 },
+    { _tag: "MailFault", mode: "Temporary", times: 0 },
+    { _tag: "Advance", millis: 40_000 }
+  ]
+}
+
+describe("the model", () => {
+  it.live("notices that an operation is moved by a worker that has lost it", () =>
+    Effect.gen(function* () {
+      yield* play(OVERTAKEN)
+      const { findings } = yield* Effect.flip(play(OVERTAKEN, movesWhatIsLost))
+      assert.match(findings[0] ?? "", /was moved under an old fence/)
+    })
+  )
+
+  for (const [what, breakage] of Object.entries(BROKEN)) {
+    it.live(
+      `notices that ${what}`,
+      () =>
+        Effect.gen(function* () {
+          const report = yield* check({ seed: 1, histories: 400, maxShrinks: 0, breakage })
+          assert.strictEqual(report._tag, "Failed")
+        }),
+      120_000
+    )
+  }
+})
