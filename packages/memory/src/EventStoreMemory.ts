@@ -42,6 +42,13 @@ export const layer = Layer.effect(
       latest: (tenantId) => run(() => inbox.latest(tenantId)),
       replayable: (tenantId, limit) => run((now) => inbox.replayable(tenantId, now).slice(0, limit)),
       countReplayable: (tenantId, limit) => run((now) => Math.min(limit, inbox.replayable(tenantId, now).length)),
+      countReplayableEach: (tenantIds, limit) =>
+        run((now) => {
+          const counts = tenantIds.map((id) => [id, Math.min(limit, inbox.replayable(id, now).length)] as const)
+          return new Map(counts.filter(([, count]) => count > 0))
+        }),
+      leaseEach: (requests) =>
+        run((now) => requests.map(({ limit, sessionId, tenantId }) => inbox.lease(tenantId, sessionId, limit, now))),
       lease: (tenantId, sessionId, limit) => run((now) => inbox.lease(tenantId, sessionId, limit, now)),
       renew: (sessionIds) => run((now) => inbox.renew(sessionIds, now)),
       release: (sessionIds) =>
@@ -50,6 +57,8 @@ export const layer = Layer.effect(
         }),
       acknowledge: (tenantId, acknowledgements) =>
         run((now) => acknowledgements.map((each) => inbox.acknowledge(tenantId, each, now))),
+      acknowledgeEach: (acknowledgements) =>
+        run((now) => acknowledgements.map((each) => inbox.acknowledge(each.tenantId, each, now))),
       acknowledgeAll: (tenantId, filter) => run((now) => inbox.acknowledgeAll(tenantId, filter, now))
     })
   })

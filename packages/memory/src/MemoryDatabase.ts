@@ -1,7 +1,6 @@
-import { type TenantId, Timestamp, type Transactor } from "@agentos/core"
+import { type TenantId, Timestamp, type Transactor, type WakeUp } from "@agentos/core"
 import { Context, Effect, Exit, Layer, Semaphore } from "effect"
 import { Journal } from "./Journal.ts"
-import { Subscribers } from "./Subscribers.ts"
 import { makeTables, type Tables } from "./Tables.ts"
 
 /** A transaction that a fiber is in. */
@@ -28,9 +27,9 @@ export class MemoryDatabase extends Context.Service<
     readonly transact: Transactor["Service"]["transact"]
     /** Does something with the tables, in the transaction of the fiber or in one of its own. `now` is the clock's moment. */
     readonly run: <A>(statement: (now: Timestamp.Timestamp) => A) => Effect.Effect<A>
-    /** Wakes the tenant's subscribers once the transaction commits. Call it in a statement. */
+    /** Wakes the tenant's sessions once the transaction commits. Call it in a statement. */
     readonly wake: (tenantId: TenantId) => void
-    readonly subscribers: Subscribers
+    readonly listeners: Set<(wakeUp: WakeUp) => void>
   }
 >()("@agentos/memory/MemoryDatabase") {
   static readonly layer = Layer.effect(
@@ -38,7 +37,7 @@ export class MemoryDatabase extends Context.Service<
     Effect.gen(function* () {
       const journal = new Journal()
       const turns = yield* Semaphore.make(1)
-      const subscribers = new Subscribers()
+      const listeners = new Set<(wakeUp: WakeUp) => void>()
       let woken = new Set<TenantId>()
 
       const begin = Effect.sync((): OpenTransaction => ({ database: journal, open: true }))
@@ -50,7 +49,7 @@ export class MemoryDatabase extends Context.Service<
           woken = new Set()
           if (Exit.isFailure(exit)) return journal.rollback()
           journal.commit()
-          for (const tenantId of toWake) subscribers.wake(tenantId)
+          if (toWake.size > 0) for (const wakeUp of listeners) wakeUp([...toWake])
         })
 
       const transact: Transactor["Service"]["transact"] = (effect) =>
@@ -66,7 +65,7 @@ export class MemoryDatabase extends Context.Service<
         transact,
         run: (statement) => transact(Effect.map(Timestamp.now, statement)),
         wake: (tenantId) => void woken.add(tenantId),
-        subscribers
+        listeners
       })
     })
   )

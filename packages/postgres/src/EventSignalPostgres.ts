@@ -4,5 +4,5 @@ import { Database } from "./Database.ts"
 
 export const layer: Layer.Layer<EventSignal, never, Database> = Layer.effect(
   EventSignal,
-  Effect.map(Database, ({ announcements }) => EventSignal.of({ subscribe: announcements.subscribe }))
+  Effect.map(Database, ({ announcements }) => EventSignal.of({ listen: announcements.listen }))
 )

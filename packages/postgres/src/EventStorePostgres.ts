@@ -5,6 +5,7 @@ import { makeAcknowledging } from "./event/EventAcknowledging.ts"
 import { makeAppend } from "./event/EventAppending.ts"
 import { makeEventDatabase } from "./event/EventDatabase.ts"
 import { makeDelivery } from "./event/EventDelivery.ts"
+import { makeLeasing } from "./event/EventLeasing.ts"
 import { makeReading } from "./event/EventReading.ts"
 
 /**
@@ -21,6 +22,7 @@ export const layer: Layer.Layer<EventStore, never, Database> = Layer.effect(
     EventStore.of({
       append: makeAppend(database),
       ...makeReading(database),
+      ...makeLeasing(database),
       ...makeDelivery(database),
       ...makeAcknowledging(database)
     })

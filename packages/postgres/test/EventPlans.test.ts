@@ -76,6 +76,7 @@ const assertPlans = Effect.fnUntraced(function* (tenantId: string) {
 
   yield* check("replayable", "events_open", store.replayable(tenantId, OPEN))
   yield* check("countReplayable", "events_open", store.countReplayable(tenantId, 1_000))
+  yield* check("countReplayableEach", "events_open", store.countReplayableEach([tenantId, yield* Uuid.next], 1_000))
   yield* check("list pending", "events_open", store.list(tenantId, { statuses: ["pending"] }, undefined, 51))
   const open = { statuses: ["delivered", "pending"], service: "email", agentId: "an agent" } as const
   yield* check("list open, filtered", "events_open", store.list(tenantId, open, undefined, 51))
@@ -93,6 +94,8 @@ const assertPlans = Effect.fnUntraced(function* (tenantId: string) {
   const deliveries = yield* store.lease(tenantId, session, 10)
   assert.strictEqual(deliveries.length, 10)
   yield* check("lease", "events_open", store.lease(tenantId, session, 64))
+  const requests = [tenantId, yield* Uuid.next].map((id) => ({ tenantId: id, sessionId: session, limit: 10 }))
+  yield* check("leaseEach", "events_open", store.leaseEach(requests))
   yield* check("renew", "events_session", store.renew([session]))
   const acknowledgements = deliveries.map(({ deliveryId, event }) => ({ eventId: event.eventId, deliveryId }))
   yield* check("acknowledge", "events_key", store.acknowledge(tenantId, acknowledgements))

@@ -2,6 +2,7 @@ import type { EventSignal, EventStore } from "@agentos/core"
 import { defineContract } from "../Contract.ts"
 import { eventAcknowledgeTests } from "./EventAcknowledgeTests.ts"
 import { eventAppendTests } from "./EventAppendTests.ts"
+import { eventBatchTests } from "./EventBatchTests.ts"
 import { eventLeaseTests } from "./EventLeaseTests.ts"
 import { eventModelTests } from "./EventModelTests.ts"
 import { eventOverlapTests } from "./EventOverlapTests.ts"
@@ -14,6 +15,7 @@ export const EventStoreContract = defineContract<EventStore | EventSignal>("Even
   eventReadTests(it, capabilities)
   eventLeaseTests(it, capabilities)
   eventAcknowledgeTests(it, capabilities)
+  eventBatchTests(it, capabilities)
   eventOverlapTests(it, capabilities)
   eventSignalTests(it, capabilities)
   eventModelTests(it, capabilities)

@@ -35,6 +35,18 @@ export interface Acknowledgement {
   readonly deliveryId?: string | undefined
 }
 
+/** An acknowledgement, and whose it is. */
+export interface TenantAcknowledgement extends Acknowledgement {
+  readonly tenantId: TenantId
+}
+
+/** What a session asks for: up to `limit` events of its tenant. */
+export interface LeaseRequest {
+  readonly tenantId: TenantId
+  readonly sessionId: string
+  readonly limit: number
+}
+
 /** A lease that a session holds. */
 export interface HeldLease {
   readonly sessionId: string
@@ -74,12 +86,19 @@ export class EventStore extends Context.Service<
     readonly replayable: (tenantId: TenantId, limit: number) => Effect.Effect<ReadonlyArray<DurableEvent>>
     /** How many events `replayable` would give, counted up to `limit`. */
     readonly countReplayable: (tenantId: TenantId, limit: number) => Effect.Effect<number>
+    /** `countReplayable` of each of these tenants, in one go. A tenant that has none is left out. */
+    readonly countReplayableEach: (
+      tenantIds: ReadonlyArray<TenantId>,
+      limit: number
+    ) => Effect.Effect<ReadonlyMap<TenantId, number>>
     /**
      * Leases up to `limit` deliverable events, oldest first, to a session; each
      * becomes `delivered` and its deliveryCount grows. No event is leased to two
      * sessions at one time. What has failed by the policy is marked so instead.
      */
     readonly lease: (tenantId: TenantId, sessionId: string, limit: number) => Effect.Effect<ReadonlyArray<Delivery>>
+    /** `lease` for each of these sessions, in the order given and in one go; answers what each of them got. */
+    readonly leaseEach: (requests: ReadonlyArray<LeaseRequest>) => Effect.Effect<ReadonlyArray<ReadonlyArray<Delivery>>>
     /**
      * Extends every live lease of these sessions to a full duration from now, and answers those
      * leases. One that has lapsed stays so; one whose event was acknowledged is no more.
@@ -91,6 +110,10 @@ export class EventStore extends Context.Service<
     readonly acknowledge: (
       tenantId: TenantId,
       acknowledgements: ReadonlyArray<Acknowledgement>
+    ) => Effect.Effect<ReadonlyArray<AcknowledgementOutcome>>
+    /** `acknowledge` of whatever tenants, in one go: one outcome each in the order given. */
+    readonly acknowledgeEach: (
+      acknowledgements: ReadonlyArray<TenantAcknowledgement>
     ) => Effect.Effect<ReadonlyArray<AcknowledgementOutcome>>
     /** Acknowledges all that match and are not expired; answers how many this call changed. */
     readonly acknowledgeAll: (tenantId: TenantId, filter: AcknowledgeAllFilter) => Effect.Effect<number>

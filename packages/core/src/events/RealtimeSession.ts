@@ -69,8 +69,16 @@ export const acknowledged = (
   return { ...session, inFlight }
 }
 
-/** After a renewal: only what the store still knows to be leased to the session is held. */
-export const renewed = (session: RealtimeSession, heldEventIds: ReadonlySet<string>): RealtimeSession => ({
-  ...session,
-  inFlight: new Map([...session.inFlight].filter(([eventId]) => heldEventIds.has(eventId)))
-})
+/**
+ * After a renewal: of the deliveries that were held when it was asked for, those that the store no longer knows are
+ * held no more. What the session was given while the answer was on its way, the answer says nothing of.
+ */
+export const renewed = (
+  session: RealtimeSession,
+  asked: RealtimeSession["inFlight"],
+  heldEventIds: ReadonlySet<string>
+): RealtimeSession => {
+  const isLost = ([eventId, deliveryId]: readonly [string, string]) =>
+    asked.get(eventId) === deliveryId && !heldEventIds.has(eventId)
+  return { ...session, inFlight: new Map([...session.inFlight].filter((delivery) => !isLost(delivery))) }
+}

@@ -1,4 +1,4 @@
-import { Cache, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Cache, Context, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as AccessToken from "./AccessToken.ts"
@@ -17,6 +17,16 @@ const TENANT_CACHE_SIZE = 10_000
 /** A JWT begins with a JSON object in base64url. */
 const looksLikeJwt = (token: string): boolean => token.startsWith("eyJ")
 
+const REVOKED = "This token has been revoked."
+const WRONG_REALTIME_TOKEN =
+  "The realtime token is wrong or has expired; get a new one from GET /api/v1/events/realtime-token."
+
+/** Who holds a realtime token: a tenant, for as long as its token version is the one that the token was made for. */
+export interface RealtimeHolder {
+  readonly tenantId: TenantId
+  readonly tokenVersion: number
+}
+
 /** Who may act: opens and makes the credentials of tenants. */
 export class Credentials extends Context.Service<
   Credentials,
@@ -25,10 +35,10 @@ export class Credentials extends Context.Service<
     readonly authenticate: (
       accessToken: Redacted.Redacted<string>
     ) => Effect.Effect<Tenant, CredentialRefused | WrongCredential>
-    /** The tenant of a realtime token. */
+    /** Whose each of these realtime tokens is, in the order given. Reads the store, once for all. */
     readonly authenticateRealtime: (
-      realtimeToken: Redacted.Redacted<string>
-    ) => Effect.Effect<Tenant, CredentialRefused | WrongCredential>
+      realtimeTokens: ReadonlyArray<Redacted.Redacted<string>>
+    ) => Effect.Effect<ReadonlyArray<Result.Result<RealtimeHolder, CredentialRefused | WrongCredential>>>
     /** A realtime token of 15 minutes for the tenant. */
     readonly issueRealtime: (
       tenant: Tenant
@@ -57,7 +67,7 @@ export class Credentials extends Context.Service<
         const tenant = yield* Cache.get(cache, tenantId)
         return Option.isSome(tenant) && tenant.value.tokenVersion === version
           ? tenant.value
-          : yield* new CredentialRefused({ message: "This token has been revoked." })
+          : yield* new CredentialRefused({ message: REVOKED })
       })
 
       return Credentials.of({
@@ -71,11 +81,19 @@ export class Credentials extends Context.Service<
               })
             : new CredentialRefused({ message: "The access token is not one of this service." })
         }),
-        authenticateRealtime: Effect.fnUntraced(function* (realtimeToken) {
-          const claims = yield* realtimeTokens.verify(Redacted.value(realtimeToken))
-          if (Option.isSome(claims)) return yield* currentOrRefused(claims.value.tenantId, claims.value.version)
-          return yield* new WrongCredential({
-            message: "The realtime token is wrong or has expired; get a new one from GET /api/v1/events/realtime-token."
+        authenticateRealtime: Effect.fnUntraced(function* (given) {
+          const claims = yield* Effect.forEach(given, (token) => realtimeTokens.verify(Redacted.value(token)), {
+            concurrency: "unbounded"
+          })
+          const versions = yield* tenants.findTokenVersions([
+            ...new Set(claims.flatMap((each) => (Option.isSome(each) ? [each.value.tenantId] : [])))
+          ])
+          return claims.map((each) => {
+            if (Option.isNone(each)) return Result.fail(new WrongCredential({ message: WRONG_REALTIME_TOKEN }))
+            const { tenantId, version } = each.value
+            return versions.get(tenantId) === version
+              ? Result.succeed({ tenantId, tokenVersion: version })
+              : Result.fail(new CredentialRefused({ message: REVOKED }))
           })
         }),
         issueRealtime: Effect.fnUntraced(function* (tenant) {

@@ -41,7 +41,14 @@ describe("RealtimeSession", () => {
 
   it("forgets what the store no longer knows to be leased", () => {
     const { session } = leased(opened, deliveries(3), 3)
-    assert.deepStrictEqual([...renewed(session, new Set(["1", "9"])).inFlight.keys()], ["1"])
+    assert.deepStrictEqual([...renewed(session, session.inFlight, new Set(["1", "9"])).inFlight.keys()], ["1"])
+  })
+
+  it("keeps what it was given while a renewal was under way", () => {
+    const before = leased(opened, deliveries(2), 2).session
+    const again = leased(before, [{ ...delivery("0"), deliveryId: "newer" }, delivery("2")], 2).session
+    const after = renewed(again, before.inFlight, new Set<string>())
+    assert.deepStrictEqual([...after.inFlight.keys()], ["0", "2"])
   })
 
   it.prop(

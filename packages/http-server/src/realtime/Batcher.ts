@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Cause, Effect } from "effect"
 
 /**
  * Gathers what arrives while work is under way, and works on all of it at once
@@ -6,30 +6,39 @@ import { Effect } from "effect"
  */
 export interface Batcher<A> {
   readonly offer: (item: A) => void
-  /** How many items wait. */
-  readonly size: () => number
+  /** Waits until nothing waits and nothing is under way. */
+  readonly idle: Effect.Effect<void>
 }
 
-/**
- * `work` gets every item once, in order. It must not fail; `fork` runs it and may refuse after the
- * server has begun to stop.
- */
+export interface BatcherOptions<A> {
+  /** How many items are worked on at a time. */
+  readonly limit: number
+  /** Gets every item once, in order. */
+  readonly work: (items: ReadonlyArray<A>) => Effect.Effect<void>
+  /** Is told which items' work failed. */
+  readonly failed: (items: ReadonlyArray<A>, cause: Cause.Cause<never>) => Effect.Effect<void>
+}
+
+/** `fork` runs the work; it may refuse after the server has stopped. */
 export const make = <A>(
-  work: (items: ReadonlyArray<A>) => Effect.Effect<void>,
+  { failed, limit, work }: BatcherOptions<A>,
   fork: (effect: Effect.Effect<void>) => void
 ): Batcher<A> => {
   let waiting: Array<A> = []
   let working = false
+  const idlers = new Set<() => void>()
   const drain = Effect.gen(function* () {
     while (waiting.length > 0) {
-      const items = waiting
-      waiting = []
-      yield* work(items)
+      const items = waiting.slice(0, limit)
+      waiting = waiting.slice(limit)
+      yield* Effect.catchCause(work(items), (cause) => failed(items, cause))
     }
   }).pipe(
     Effect.ensuring(
       Effect.sync(() => {
         working = false
+        for (const resume of idlers) resume()
+        idlers.clear()
       })
     )
   )
@@ -40,6 +49,11 @@ export const make = <A>(
       working = true
       fork(drain)
     },
-    size: () => waiting.length
+    idle: Effect.callback<void>((resume) => {
+      if (!working) return resume(Effect.void)
+      const wake = () => resume(Effect.void)
+      idlers.add(wake)
+      return Effect.sync(() => idlers.delete(wake))
+    })
   }
 }

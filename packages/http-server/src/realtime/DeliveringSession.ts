@@ -1,56 +1,97 @@
-import { type Acknowledgement, EventStore, RealtimeSession, type Tenant, toEventRecord } from "@agentos/core"
-import { Effect, Semaphore } from "effect"
-import * as Batcher from "./Batcher.ts"
-import type { RealtimeConnection } from "./RealtimeConnection.ts"
-import type { Session } from "./Session.ts"
+import {
+  type Acknowledgement,
+  type AcknowledgementOutcome,
+  type Delivery,
+  RealtimeSession,
+  toEventRecord
+} from "@agentos/core"
+import type { DeliveryDesk } from "./DeliveryDesk.ts"
+import type { SessionActions, SessionOwner } from "./Session.ts"
 
 /** Acknowledgements that may wait before the socket is read no further. */
 const WAITING_LIMIT = 256
 
 /**
  * A session that takes events to work on: each is leased to it, and is its own
- * until it acknowledges, goes away or stops answering.
+ * until it acknowledges, goes away or stops answering. What it needs of the
+ * store it asks the desk for, which asks for many sessions at once.
  */
-export const make = Effect.fnUntraced(function* (
-  connection: RealtimeConnection,
-  tenant: Tenant,
-  sessionId: string,
-  fork: (effect: Effect.Effect<void>) => void
-): Effect.fn.Return<Session, never, EventStore> {
-  const store = yield* EventStore
-  const pumping = yield* Semaphore.make(1)
-  let session = RealtimeSession.opened
+export class DeliveringSession implements SessionActions {
+  readonly mode = "deliver"
+  readonly owner: SessionOwner
+  readonly #desk: DeliveryDesk
+  #session = RealtimeSession.opened
+  /** Whether the desk has it in hand, and whether it was woken meanwhile. */
+  #isAsking = false
+  #isWoken = false
+  /** Acknowledgements that wait for their answer. */
+  #unanswered = 0
 
-  const announce = (next: { readonly session: typeof session; readonly replayComplete: number | undefined }) => {
-    session = next.session
-    if (next.replayComplete !== undefined) {
-      connection.send({ type: "session.replay.complete", delivered: next.replayComplete })
-    }
+  constructor(owner: SessionOwner, desk: DeliveryDesk) {
+    this.owner = owner
+    this.#desk = desk
   }
 
-  /** Leases what there is room for and sends it, until either runs out. */
-  const pump = pumping.withPermits(1)(
-    Effect.gen(function* () {
-      while (connection.isOpen) {
-        const asked = RealtimeSession.room(session)
-        if (asked === 0) break
-        const deliveries = yield* store.lease(tenant.tenantId, sessionId, asked)
-        for (const { deliveryId, event } of deliveries) {
-          connection.send({ type: "event.delivery", deliveryId, event: toEventRecord(event) })
-        }
-        announce(RealtimeSession.leased(session, deliveries, asked))
-        if (deliveries.length < asked) return
-      }
-      if (session.phase === "replaying" && (yield* store.countReplayable(tenant.tenantId, 1)) === 0) {
-        announce(RealtimeSession.drained(session))
-      }
-    })
-  )
+  /** What it holds: the delivery of each event. */
+  get inFlight(): RealtimeSession.RealtimeSession["inFlight"] {
+    return this.#session.inFlight
+  }
 
-  const acknowledge = Effect.fnUntraced(function* (acknowledgements: ReadonlyArray<Acknowledgement>) {
-    const outcomes = yield* store.acknowledge(tenant.tenantId, acknowledgements)
-    const wasFull = RealtimeSession.room(session) === 0
-    session = RealtimeSession.acknowledged(session, acknowledgements, outcomes)
+  /** How many events it can take now. */
+  get room(): number {
+    return this.owner.connection.isOpen ? RealtimeSession.room(this.#session) : 0
+  }
+
+  /** Whether it is full before it could be told that nothing is left to replay. */
+  get isReplayingFull(): boolean {
+    return this.#session.phase === "replaying" && RealtimeSession.room(this.#session) === 0
+  }
+
+  wake(): void {
+    if (this.#isAsking) {
+      this.#isWoken = true
+      return
+    }
+    if (this.room === 0 && !this.isReplayingFull) return
+    this.#isAsking = true
+    this.#desk.lease(this)
+  }
+
+  acknowledge(acknowledgement: Acknowledgement): void {
+    this.#unanswered++
+    if (this.#unanswered >= WAITING_LIMIT) this.owner.connection.pause()
+    this.#desk.acknowledge(this, acknowledgement)
+  }
+
+  /** Takes what the desk got for it, having asked for so many. */
+  deliver(deliveries: ReadonlyArray<Delivery>, asked: number): void {
+    for (const { deliveryId, event } of deliveries) {
+      this.owner.connection.send({ type: "event.delivery", deliveryId, event: toEventRecord(event) })
+    }
+    if (asked === 0) return
+    this.#become(RealtimeSession.leased(this.#session, deliveries, asked))
+    // What it acknowledged meanwhile has made room, and there may be more.
+    if (deliveries.length === asked && this.room > 0) this.#isWoken = true
+  }
+
+  /** Is told that nothing was left when it was full. */
+  drained(): void {
+    if (this.isReplayingFull) this.#become(RealtimeSession.drained(this.#session))
+  }
+
+  /** The desk is done with it, until it is woken again. */
+  dismiss(): void {
+    this.#isAsking = false
+    if (!this.#isWoken) return
+    this.#isWoken = false
+    this.wake()
+  }
+
+  /** Says what became of acknowledgements, in their order. */
+  answer(acknowledgements: ReadonlyArray<Acknowledgement>, outcomes: ReadonlyArray<AcknowledgementOutcome>): void {
+    const { connection } = this.owner
+    const wasFull = RealtimeSession.room(this.#session) === 0
+    this.#session = RealtimeSession.acknowledged(this.#session, acknowledgements, outcomes)
     acknowledgements.forEach(({ eventId }, index) => {
       switch (outcomes[index]) {
         case "acknowledged":
@@ -61,26 +102,22 @@ export const make = Effect.fnUntraced(function* (
           return connection.sendError("RESOURCE_NOT_FOUND", `No event ${eventId} of yours.`)
       }
     })
-    connection.resume()
-    if (wasFull) yield* pump
-  })
-  const acknowledgements = Batcher.make(acknowledge, fork)
+    this.#unanswered -= acknowledgements.length
+    if (this.#unanswered < WAITING_LIMIT) connection.resume()
+    if (wasFull) this.wake()
+  }
 
-  return {
-    tenantId: tenant.tenantId,
-    tokenVersion: tenant.tokenVersion,
-    sessionId,
-    connection,
-    wake: pump,
-    acknowledge: (acknowledgement) => {
-      acknowledgements.offer(acknowledgement)
-      if (acknowledgements.size() >= WAITING_LIMIT) connection.pause()
-    },
-    holdsLeases: () => session.inFlight.size > 0,
-    keepLeases: (eventIds) => {
-      const wasFull = RealtimeSession.room(session) === 0
-      session = RealtimeSession.renewed(session, eventIds)
-      if (wasFull) fork(pump)
+  /** Takes note of which of the deliveries that it held when a renewal was asked for are still its own. */
+  keep(asked: RealtimeSession.RealtimeSession["inFlight"], heldEventIds: ReadonlySet<string>): void {
+    const wasFull = RealtimeSession.room(this.#session) === 0
+    this.#session = RealtimeSession.renewed(this.#session, asked, heldEventIds)
+    if (wasFull) this.wake()
+  }
+
+  #become(next: { readonly session: RealtimeSession.RealtimeSession; readonly replayComplete: number | undefined }) {
+    this.#session = next.session
+    if (next.replayComplete !== undefined) {
+      this.owner.connection.send({ type: "session.replay.complete", delivered: next.replayComplete })
     }
   }
-})
+}

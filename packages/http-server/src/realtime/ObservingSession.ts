@@ -1,7 +1,7 @@
-import { type EventFilter, EventStore, type Position, type Tenant, toEventRecord } from "@agentos/core"
-import { Effect, Semaphore } from "effect"
-import type { RealtimeConnection } from "./RealtimeConnection.ts"
-import type { Session } from "./Session.ts"
+import { type EventFilter, EventStore, type Position, toEventRecord } from "@agentos/core"
+import { Effect } from "effect"
+import { CLOSE } from "./RealtimeConnection.ts"
+import type { SessionActions, SessionOwner } from "./Session.ts"
 
 const PAGE = 100
 
@@ -9,62 +9,89 @@ const PAGE = 100
  * A session that only looks: it is shown what is unacknowledged, then each event
  * as it is stored. It takes no lease and nothing from a session that works.
  */
-export const make = Effect.fnUntraced(function* (
-  connection: RealtimeConnection,
-  tenant: Tenant,
-  sessionId: string
-): Effect.fn.Return<Session, never, EventStore> {
-  const store = yield* EventStore
-  const pumping = yield* Semaphore.make(1)
-  const newest = yield* store.latest(tenant.tenantId)
-  let position: Position | undefined
-  let replaying = true
+export class ObservingSession implements SessionActions {
+  readonly mode = "observe"
+  readonly owner: SessionOwner
+  readonly #store: typeof EventStore.Service
+  readonly #fork: (effect: Effect.Effect<void>) => void
+  #position: Position | undefined
+  #isReplaying = true
+  /** Whether it looks at this moment, and whether it was woken meanwhile. */
+  #isLooking = false
+  #isWoken = false
+
+  constructor(owner: SessionOwner, store: typeof EventStore.Service, fork: (effect: Effect.Effect<void>) => void) {
+    this.owner = owner
+    this.#store = store
+    this.#fork = fork
+  }
+
+  wake(): void {
+    this.#isWoken = true
+    if (this.#isLooking) return
+    this.#isLooking = true
+    this.#fork(this.#look)
+  }
+
+  acknowledge(): void {
+    this.owner.connection.sendError("FORBIDDEN", "A session that observes may not acknowledge.")
+  }
+
+  get #look(): Effect.Effect<void> {
+    const look = Effect.gen({ self: this }, function* () {
+      while (this.#isWoken && this.owner.connection.isOpen) {
+        this.#isWoken = false
+        if (this.#isReplaying) yield* this.#replay
+        const { reached } = yield* this.#show({}, this.#position)
+        this.#position = reached
+      }
+    })
+    return look.pipe(
+      Effect.catchCause((cause) =>
+        Effect.andThen(
+          Effect.logError("events could not be shown", cause),
+          Effect.sync(() => this.owner.connection.close(CLOSE.failed, "internal error"))
+        )
+      ),
+      Effect.ensuring(Effect.sync(() => (this.#isLooking = false)))
+    )
+  }
+
+  /** Shows what is unacknowledged of all that there is at its beginning; after that, what is newer. */
+  get #replay(): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const newest = yield* this.#store.latest(this.owner.tenantId)
+      const { shown } =
+        newest === undefined
+          ? { shown: 0 }
+          : yield* this.#show({ statuses: ["pending", "delivered"] }, undefined, newest)
+      this.owner.connection.send({ type: "session.replay.complete", delivered: shown })
+      this.#position = newest
+      this.#isReplaying = false
+    })
+  }
 
   /** Shows every event after `after` that matches, up to and including `last`; gives where it ended. */
-  const show = Effect.fnUntraced(function* (filter: EventFilter, after: Position | undefined, last?: Position) {
-    let reached = after
-    let shown = 0
-    while (connection.isOpen) {
-      const events = yield* store.list(tenant.tenantId, filter, reached, PAGE)
-      for (const event of events) {
-        const at = { createdAt: event.createdAt, id: event.eventId }
-        if (last !== undefined && isLater(at, last)) return { reached, shown }
-        connection.send({ type: "event.observed", event: toEventRecord(event) })
-        reached = at
-        shown++
+  #show(filter: EventFilter, after: Position | undefined, last?: Position) {
+    const { connection, tenantId } = this.owner
+    return Effect.gen({ self: this }, function* () {
+      let reached = after
+      let shown = 0
+      while (connection.isOpen) {
+        const events = yield* this.#store.list(tenantId, filter, reached, PAGE)
+        for (const event of events) {
+          const at = { createdAt: event.createdAt, id: event.eventId }
+          if (last !== undefined && isLater(at, last)) return { reached, shown }
+          connection.send({ type: "event.observed", event: toEventRecord(event) })
+          reached = at
+          shown++
+        }
+        if (events.length < PAGE) break
       }
-      if (events.length < PAGE) break
-    }
-    return { reached, shown }
-  })
-
-  const replay = Effect.gen(function* () {
-    const { shown } =
-      newest === undefined ? { shown: 0 } : yield* show({ statuses: ["pending", "delivered"] }, undefined, newest)
-    connection.send({ type: "session.replay.complete", delivered: shown })
-    position = newest
-    replaying = false
-  })
-
-  const wake = pumping.withPermits(1)(
-    Effect.gen(function* () {
-      if (replaying) yield* replay
-      const { reached } = yield* show({}, position)
-      position = reached
+      return { reached, shown }
     })
-  )
-
-  return {
-    tenantId: tenant.tenantId,
-    tokenVersion: tenant.tokenVersion,
-    sessionId,
-    connection,
-    wake,
-    acknowledge: () => connection.sendError("FORBIDDEN", "A session that observes may not acknowledge."),
-    holdsLeases: () => false,
-    keepLeases: () => {}
   }
-})
+}
 
 const isLater = (a: Position, b: Position): boolean =>
   a.createdAt > b.createdAt || (a.createdAt === b.createdAt && a.id > b.id)

@@ -1,6 +1,7 @@
 import type { RealtimeServerMessage } from "@agentos/api"
 import type { ErrorCode } from "@agentos/core"
 import type { WebSocket } from "ws"
+import type { Session } from "./Session.ts"
 
 /** Close codes of the gateway: those of RFC 6455 and, from 4000 on, its own. */
 export const CLOSE = {
@@ -16,11 +17,13 @@ export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE]
 
 /** What may wait unsent for a reader, in bytes; one that lets more pile up is cut off. */
 const UNSENT_LIMIT_BYTES = 1024 * 1024
-/** How long a peer may take over its half of the closing handshake, in milliseconds. */
-const CLOSING_GRACE = 2_000
 
-/** One accepted socket: what can be said over it, and whether somebody is still there. */
+/** One accepted socket: what can be said over it, whether somebody is still there, and who. */
 export class RealtimeConnection {
+  /** Whether it has said who it is. */
+  isIntroduced = false
+  /** There once it is known that this is true. */
+  session: Session | undefined
   /** Whether a pong has come since the last ping. */
   private answered = true
   private readonly socket: WebSocket
@@ -49,9 +52,12 @@ export class RealtimeConnection {
   }
 
   close(code: CloseCode, reason: string): undefined {
-    if (!this.isOpen) return
-    this.socket.close(code, reason)
-    setTimeout(() => this.socket.terminate(), CLOSING_GRACE).unref()
+    if (this.isOpen) this.socket.close(code, reason)
+  }
+
+  /** Cuts the connection. */
+  terminate(): void {
+    this.socket.terminate()
   }
 
   /** Asks whether somebody is there; cuts the connection when the last question was not answered. */

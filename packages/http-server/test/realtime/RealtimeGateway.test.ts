@@ -250,7 +250,7 @@ describe("RealtimeGateway", () => {
       const client = yield* connect(yield* port)
       yield* TestClock.adjust("4999 millis")
       assert.strictEqual(client.socket.readyState, client.socket.OPEN)
-      yield* TestClock.adjust("1 millis")
+      yield* TestClock.adjust("251 millis")
       assert.strictEqual(yield* client.closed, 4401)
     })
   )

@@ -1,4 +1,9 @@
-import type { AcknowledgeAllFilter, Acknowledgement, AcknowledgementOutcome } from "@agentos/core"
+import type {
+  AcknowledgeAllFilter,
+  Acknowledgement,
+  AcknowledgementOutcome,
+  TenantAcknowledgement
+} from "@agentos/core"
 import { Effect, Schema } from "effect"
 import type { Statement } from "effect/sql"
 import { orDie } from "../DatabaseFailure.ts"
@@ -12,28 +17,32 @@ const toOutcome: (outcome: unknown) => AcknowledgementOutcome = Schema.decodeUnk
   Schema.Literals(["acknowledged", "stale", "missing"])
 )
 
-/** Makes `acknowledge` and `acknowledgeAll`. */
+/** Makes `acknowledge`, `acknowledgeEach` and `acknowledgeAll`. */
 export const makeAcknowledging = ({ sql, clock }: EventDatabase) => {
   /**
    * Judges each as it stands, then lets it count where one before it in the call did: so the answer
    * is that of one call each, one after the other. The tenant is compared in a way that no index
-   * serves: events are found by their ids, and not among all that the tenant ever had.
+   * serves: events are found by their ids, and not among all that the tenant ever had. Those of other
+   * tenants are not even locked.
    */
-  const acknowledge = (tenantId: string, given: ReadonlyArray<Acknowledgement>) => sql<{ readonly outcome: string }>`
+  const acknowledge = (given: ReadonlyArray<TenantAcknowledgement>) => sql<{ readonly outcome: string }>`
     with ${clock()}, given as materialized (
       select * from unnest(
+        ${Parameter.uuids(given.map(({ tenantId }) => tenantId))},
         ${Parameter.uuids(given.map(({ eventId }) => eventId))},
         ${Parameter.booleans(given.map(({ deliveryId }) => deliveryId !== undefined))},
         ${Parameter.uuids(given.map(({ deliveryId }) => deliveryId ?? null))}
-      ) with ordinality as given (event_id, is_named, delivery_id, place)
+      ) with ordinality as given (tenant_id, event_id, is_named, delivery_id, place)
     ), found as materialized (
-      select event_id, status, expires_at, leased_until, delivery_id from events
-      where event_id = any(${Parameter.uuids(given.map(({ eventId }) => eventId))})
-        and tenant_id is not distinct from ${Parameter.uuid(tenantId)}
+      select event_id, tenant_id, status, expires_at, leased_until, delivery_id from events
+      where event_id = any(${Parameter.uuids(given.map(({ eventId }) => eventId))}) and exists (
+        select from given
+        where given.event_id = events.event_id and given.tenant_id is not distinct from events.tenant_id
+      )
       order by tenant_id, created_at, event_id
       for update
     ), judged as materialized (
-      select place, given.event_id, found.status, case
+      select place, given.tenant_id, given.event_id, found.status, case
         when found.event_id is null then 'missing'
         when found.status = 'acknowledged' then 'acknowledged'
         when found.status = 'expired' then 'stale'
@@ -42,10 +51,11 @@ export const makeAcknowledging = ({ sql, clock }: EventDatabase) => {
         when given.delivery_id = found.delivery_id and leased_until > (select now from clock) then 'acknowledged'
         else 'stale'
       end as verdict
-      from given left join found on found.event_id = given.event_id
+      from given left join found on found.event_id = given.event_id and found.tenant_id = given.tenant_id
     ), settled as materialized (
       select place, event_id, status, case
-        when bool_or(verdict = 'acknowledged') over (partition by event_id order by place) then 'acknowledged'
+        when bool_or(verdict = 'acknowledged') over (partition by tenant_id, event_id order by place)
+          then 'acknowledged'
         else verdict
       end as outcome
       from judged
@@ -55,6 +65,13 @@ export const makeAcknowledging = ({ sql, clock }: EventDatabase) => {
       where event_id = any(array(select event_id from settled where outcome = 'acknowledged' and status <> 'acknowledged'))
     )
     select outcome from settled order by place`
+
+  const acknowledgeEach = (
+    given: ReadonlyArray<TenantAcknowledgement>
+  ): Effect.Effect<ReadonlyArray<AcknowledgementOutcome>> =>
+    given.length === 0
+      ? Effect.succeed([])
+      : Effect.map(orDie(acknowledge(given)), (rows) => rows.map((row) => toOutcome(row.outcome)))
 
   /** Ends up to a batch of the events that match, of those that are open or of those that failed. */
   const endSome = (tenantId: string, kind: "open" | "failed", filter: AcknowledgeAllFilter) => {
@@ -94,15 +111,9 @@ export const makeAcknowledging = ({ sql, clock }: EventDatabase) => {
   })
 
   return {
-    acknowledge: (
-      tenantId: string,
-      acknowledgements: ReadonlyArray<Acknowledgement>
-    ): Effect.Effect<ReadonlyArray<AcknowledgementOutcome>> =>
-      acknowledgements.length === 0
-        ? Effect.succeed([])
-        : Effect.map(orDie(acknowledge(tenantId, acknowledgements)), (rows) =>
-            rows.map((row) => toOutcome(row.outcome))
-          ),
+    acknowledge: (tenantId: string, acknowledgements: ReadonlyArray<Acknowledgement>) =>
+      acknowledgeEach(acknowledgements.map((each) => ({ ...each, tenantId }))),
+    acknowledgeEach,
     acknowledgeAll: (tenantId: string, filter: AcknowledgeAllFilter) => orDie(acknowledgeAll(tenantId, filter))
   }
 }

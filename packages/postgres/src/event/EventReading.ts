@@ -15,7 +15,7 @@ const ownerOf = (statuses: ReadonlyArray<EventStatus> | undefined): Owner => {
   return statuses?.every((status) => status === "failed") ? "failed_tenant_id" : "tenant_id"
 }
 
-/** Makes what only reads: `find`, `list`, `latest`, `replayable` and `countReplayable`. */
+/** Makes what only reads: `find`, `list`, `latest`, `replayable`, `countReplayable` and `countReplayableEach`. */
 export const makeReading = ({ sql, clock }: EventDatabase) => {
   const columns = sql.literal(EVENT_COLUMNS)
   const expired = sql`expires_at <= (select now from clock)`
@@ -69,6 +69,21 @@ export const makeReading = ({ sql, clock }: EventDatabase) => {
     )
   }
 
+  const countEach = (tenantIds: ReadonlyArray<string>, limit: number): Effect.Effect<ReadonlyMap<string, number>> =>
+    Effect.map(
+      orDie(sql<{ readonly tenant_id: string; readonly count: bigint }>`
+        with ${clock()}
+        select wanted.tenant_id, counted.count
+        from unnest(${Parameter.uuids(tenantIds)}) as wanted (tenant_id) cross join lateral (
+          select count(*) as count from (
+            select 1 from events where open_tenant_id = wanted.tenant_id and ${replayable}
+            order by created_at, event_id limit ${Parameter.integer(limit)}
+          ) found
+        ) counted
+        where counted.count > 0`),
+      (rows) => new Map(rows.map(({ count, tenant_id }) => [tenant_id, Number(count)]))
+    )
+
   return {
     find: (tenantId: string, eventId: string) =>
       Effect.map(
@@ -90,14 +105,7 @@ export const makeReading = ({ sql, clock }: EventDatabase) => {
       ),
     replayable: (tenantId: string, limit: number) => select("open_tenant_id", tenantId, [replayable], undefined, limit),
     countReplayable: (tenantId: string, limit: number) =>
-      Effect.map(
-        orDie(sql<{ readonly count: bigint }>`
-          with ${clock()}
-          select count(*) as count from (
-            select 1 from events where open_tenant_id = ${Parameter.uuid(tenantId)} and ${replayable}
-            order by created_at, event_id limit ${Parameter.integer(limit)}
-          ) found`),
-        ([row]) => Number(row?.count ?? 0n)
-      )
+      Effect.map(countEach([tenantId], limit), (counts) => counts.get(tenantId) ?? 0),
+    countReplayableEach: countEach
   }
 }

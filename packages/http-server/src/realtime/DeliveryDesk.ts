@@ -1,0 +1,127 @@
+import { type Acknowledgement, EventStore } from "@agentos/core"
+import { Cause, Effect, Schedule } from "effect"
+import * as Batcher from "./Batcher.ts"
+import type { DeliveringSession } from "./DeliveringSession.ts"
+import { CLOSE } from "./RealtimeConnection.ts"
+
+/** How many sessions one statement leases for, acknowledgements one judges, and sessions one gives the leases back of. */
+const LEASES_AT_ONCE = 100
+const ACKNOWLEDGEMENTS_AT_ONCE = 500
+const RELEASES_AT_ONCE = 500
+
+/** What may be done twice is tried again for a second or so: a database that fails over is back soon. */
+const again = Schedule.min([Schedule.exponential("100 millis"), Schedule.recurs(4)])
+
+/** What delivering sessions ask of the store: gathered over all sessions of the server, never a statement for each. */
+export interface DeliveryDesk {
+  /** Leases what the session has room for, hands it over, and dismisses the session. */
+  readonly lease: (session: DeliveringSession) => void
+  /** Acknowledges, and has the session answer it. */
+  readonly acknowledge: (session: DeliveringSession, acknowledgement: Acknowledgement) => void
+  /** Gives back what the session holds, whose socket is gone. */
+  readonly release: (session: DeliveringSession) => void
+  /** Leases nothing more, and waits until what is under way is over. */
+  readonly close: Effect.Effect<void>
+}
+
+interface Given {
+  readonly session: DeliveringSession
+  readonly acknowledgement: Acknowledgement
+}
+
+/**
+ * A session is closed when nobody knows what became of what it asked: then its
+ * leases are given back, and it connects again and finds things as they are.
+ */
+export const make = Effect.fnUntraced(function* (
+  fork: (effect: Effect.Effect<void>) => void
+): Effect.fn.Return<DeliveryDesk, never, EventStore> {
+  const store = yield* EventStore
+  let isClosed = false
+
+  const fail = (what: string) => (sessions: ReadonlyArray<DeliveringSession>, cause: Cause.Cause<never>) =>
+    Effect.andThen(
+      Effect.logError(what, cause),
+      Effect.sync(() => {
+        for (const { owner } of sessions) owner.connection.close(CLOSE.failed, "internal error")
+      })
+    )
+
+  const lease = Effect.fnUntraced(function* (sessions: ReadonlyArray<DeliveringSession>) {
+    const requests = sessions.map(({ owner: { sessionId, tenantId }, room }) => ({
+      tenantId,
+      sessionId,
+      limit: isClosed ? 0 : room
+    }))
+    const answers = yield* store.leaseEach(requests)
+    sessions.forEach((session, index) => {
+      const deliveries = answers[index] ?? []
+      session.deliver(deliveries, requests[index]!.limit)
+      // It went away while it was being leased for: what was given back then had not come yet.
+      if (deliveries.length > 0 && !session.owner.connection.isOpen) releases.offer(session)
+    })
+    const full = sessions.filter(({ isReplayingFull }) => isReplayingFull)
+    if (full.length > 0) {
+      const left = yield* store.countReplayableEach([...new Set(full.map(({ owner }) => owner.tenantId))], 1)
+      for (const session of full) if (!left.has(session.owner.tenantId)) session.drained()
+    }
+    for (const session of sessions) session.dismiss()
+  })
+
+  const acknowledge = Effect.fnUntraced(function* (given: ReadonlyArray<Given>) {
+    const outcomes = yield* insist(
+      Effect.suspend(() =>
+        store.acknowledgeEach(
+          given.map(({ acknowledgement, session }) => ({ ...acknowledgement, tenantId: session.owner.tenantId }))
+        )
+      )
+    )
+    const answered = given.map((each, index) => ({ ...each, outcome: outcomes[index]! }))
+    for (const [session, own] of Map.groupBy(answered, (each) => each.session)) {
+      session.answer(
+        own.map(({ acknowledgement }) => acknowledgement),
+        own.map(({ outcome }) => outcome)
+      )
+    }
+  })
+
+  const leases = Batcher.make({ limit: LEASES_AT_ONCE, work: lease, failed: fail("events could not be leased") }, fork)
+  const acknowledgements = Batcher.make<Given>(
+    {
+      limit: ACKNOWLEDGEMENTS_AT_ONCE,
+      work: acknowledge,
+      failed: (given, cause) =>
+        fail("events could not be acknowledged")(
+          given.map(({ session }) => session),
+          cause
+        )
+    },
+    fork
+  )
+  const releases = Batcher.make<DeliveringSession>(
+    {
+      limit: RELEASES_AT_ONCE,
+      work: (sessions) => insist(Effect.suspend(() => store.release(sessions.map(({ owner }) => owner.sessionId)))),
+      failed: (_, cause) => Effect.logError("leases could not be given back; they will lapse", cause)
+    },
+    fork
+  )
+  return {
+    lease: (session) => {
+      if (!isClosed) leases.offer(session)
+    },
+    acknowledge: (session, acknowledgement) => acknowledgements.offer({ session, acknowledgement }),
+    release: releases.offer,
+    close: Effect.suspend(() => {
+      isClosed = true
+      return Effect.all([leases.idle, acknowledgements.idle, releases.idle], {
+        concurrency: "unbounded",
+        discard: true
+      })
+    })
+  }
+})
+
+/** Tries again what died. */
+const insist = <A>(effect: Effect.Effect<A>): Effect.Effect<A> =>
+  Effect.catch(Effect.retry(Effect.sandbox(effect), again), Effect.failCause)

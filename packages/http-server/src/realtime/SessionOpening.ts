@@ -1,0 +1,98 @@
+import type { RealtimeClientMessage } from "@agentos/api"
+import { Credentials, EventPolicy, EventStore, type RealtimeHolder, RealtimeSession, Uuid } from "@agentos/core"
+import { Effect, Redacted, Result } from "effect"
+import * as Batcher from "./Batcher.ts"
+import { DeliveringSession } from "./DeliveringSession.ts"
+import type { DeliveryDesk } from "./DeliveryDesk.ts"
+import { ObservingSession } from "./ObservingSession.ts"
+import { CLOSE, type RealtimeConnection } from "./RealtimeConnection.ts"
+import type { Session, SessionOwner, Sessions } from "./Session.ts"
+
+/** Sockets that are authenticated at a time: with one statement, and another for how much there is for them. */
+const OPENINGS_AT_ONCE = 100
+/** Sockets of one tenant on one server. */
+const TENANT_LIMIT = 100
+/** `pending` in session.ready is counted up to this. */
+const PENDING_LIMIT = 10_000
+
+export type Authenticate = Extract<RealtimeClientMessage, { readonly type: "session.authenticate" }>
+
+/** A socket that has said who it is. */
+export interface Applicant {
+  readonly connection: RealtimeConnection
+  readonly message: Authenticate
+}
+
+/** A socket whose token is good. */
+interface Admitted extends Applicant {
+  readonly holder: RealtimeHolder
+}
+
+/** Opens sessions: authenticates sockets, and says why not and closes them otherwise. */
+export const make = Effect.fnUntraced(function* (
+  sessions: Sessions,
+  desk: DeliveryDesk,
+  fork: (effect: Effect.Effect<void>) => void
+): Effect.fn.Return<Batcher.Batcher<Applicant>, never, EventStore | Credentials> {
+  const store = yield* EventStore
+  const credentials = yield* Credentials
+  const policy = yield* EventPolicy
+
+  const authenticate = Effect.fnUntraced(function* (applicants: ReadonlyArray<Applicant>) {
+    const holders = yield* credentials.authenticateRealtime(
+      applicants.map(({ message }) => Redacted.make(message.token))
+    )
+    return applicants.flatMap((applicant, index): ReadonlyArray<Admitted> => {
+      const holder = holders[index]!
+      if (Result.isSuccess(holder)) return [{ ...applicant, holder: holder.success }]
+      const { _tag, message } = holder.failure
+      applicant.connection.sendError(_tag === "WrongCredential" ? "INVALID_TOKEN" : "AUTH_REQUIRED", message)
+      applicant.connection.close(CLOSE.unauthenticated, "not authenticated")
+      return []
+    })
+  })
+
+  const makeSession = (owner: SessionOwner, { mode }: Authenticate): Session =>
+    mode === "observe" ? new ObservingSession(owner, store, fork) : new DeliveringSession(owner, desk)
+
+  const open = Effect.fnUntraced(function* (applicants: ReadonlyArray<Applicant>) {
+    const admitted = yield* authenticate(applicants)
+    const tenantIds = new Set(admitted.map(({ holder }) => holder.tenantId))
+    const pending = yield* store.countReplayableEach([...tenantIds], PENDING_LIMIT)
+    for (const { connection, holder, message } of admitted) {
+      const sessionId = yield* Uuid.next
+      if (!connection.isOpen) continue
+      if (sessions.of(holder.tenantId).length >= TENANT_LIMIT) {
+        connection.sendError("RATE_LIMITED", `At most ${TENANT_LIMIT} sockets at a time.`)
+        connection.close(CLOSE.tooMany, "too many sockets")
+        continue
+      }
+      const session = makeSession({ ...holder, sessionId, connection }, message)
+      connection.send({
+        type: "session.ready",
+        sessionId,
+        leaseSeconds: policy.leaseDuration / 1000,
+        maxInFlight: RealtimeSession.MAX_IN_FLIGHT,
+        pending: pending.get(holder.tenantId) ?? 0
+      })
+      connection.session = session
+      sessions.add(session)
+      session.wake()
+    }
+  })
+
+  return Batcher.make(
+    {
+      limit: OPENINGS_AT_ONCE,
+      work: open,
+      failed: (applicants, cause) =>
+        Effect.andThen(
+          Effect.logError("realtime sessions could not be opened", cause),
+          Effect.sync(() => {
+            for (const { connection } of applicants) connection.close(CLOSE.failed, "internal error")
+          })
+        )
+    },
+    fork
+  )
+})

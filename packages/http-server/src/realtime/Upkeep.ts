@@ -1,0 +1,99 @@
+import { Credentials, EventPolicy, EventStore } from "@agentos/core"
+import { Effect, Schedule } from "effect"
+import type { Connections } from "./Connections.ts"
+import type { DeliveringSession } from "./DeliveringSession.ts"
+import { CLOSE } from "./RealtimeConnection.ts"
+import type { Session, Sessions } from "./Session.ts"
+
+/** Each connection is asked every 20 turns whether somebody is there. */
+const TURN_EVERY = "1 second"
+/** Who has not authenticated is closed after 20 of these, and before the 21st. */
+const EXPIRE_EVERY = "250 millis"
+/**
+ * Sessions are looked after this often within the duration of a lease: leases are renewed, what was acknowledged by
+ * REST shows, what lapsed elsewhere or was not told of is found, and who was revoked is closed.
+ */
+const ROUNDS_PER_LEASE = 3
+/** Tenants that one statement looks for, and sessions whose leases one renews: each has 64 at most. */
+const TENANTS_AT_ONCE = 1_000
+const HOLDERS_AT_ONCE = 200
+
+/** What is done for all sessions of a server, from time to time and for many at once: none of them has a timer of its own. */
+export interface Upkeep {
+  /** Wakes the sessions for which there is something in the store. */
+  readonly look: Effect.Effect<void>
+}
+
+/** Runs until the scope closes. */
+export const make = Effect.fnUntraced(function* (connections: Connections, sessions: Sessions) {
+  const store = yield* EventStore
+  const credentials = yield* Credentials
+  const policy = yield* EventPolicy
+
+  const closeRevoked = Effect.gen(function* () {
+    for (const some of chunksOf([...sessions], TENANTS_AT_ONCE)) {
+      for (const { connection } of yield* credentials.findRevoked(some.map(({ owner }) => owner))) {
+        connection.sendError("AUTH_REQUIRED", "The token of this session has been revoked.")
+        connection.close(CLOSE.unauthenticated, "revoked")
+      }
+    }
+  })
+
+  const renew = Effect.gen(function* () {
+    const holders = [...sessions].filter(isDelivering).filter(({ inFlight }) => inFlight.size > 0)
+    for (const some of chunksOf(holders, HOLDERS_AT_ONCE)) {
+      const asked = some.map((session) => ({ session, inFlight: session.inFlight }))
+      const held = Map.groupBy(
+        yield* store.renew(some.map(({ owner }) => owner.sessionId)),
+        ({ sessionId }) => sessionId
+      )
+      for (const { inFlight, session } of asked) {
+        session.keep(inFlight, new Set(held.get(session.owner.sessionId)?.map(({ eventId }) => eventId)))
+      }
+    }
+  })
+
+  const look = Effect.gen(function* () {
+    const tenantIds = new Set<string>()
+    for (const session of sessions) {
+      // Few people watch, and what is new to them need not be deliverable: they look for themselves.
+      if (session.mode === "observe") session.wake()
+      else if (session.room > 0) tenantIds.add(session.owner.tenantId)
+    }
+    for (const some of chunksOf([...tenantIds], TENANTS_AT_ONCE)) {
+      for (const tenantId of (yield* store.countReplayableEach(some, 1)).keys()) {
+        for (const session of sessions.of(tenantId)) session.wake()
+      }
+    }
+  })
+
+  /** What fails is done again in the next round; leases outlast two that fail. */
+  const attempted = (what: string, effect: Effect.Effect<void>) =>
+    Effect.catchCause(effect, (cause) => Effect.logError(`${what} failed; trying again`, cause))
+  const round = Effect.gen(function* () {
+    yield* attempted("renewing leases", renew)
+    yield* attempted("looking for revoked tokens", closeRevoked)
+    yield* attempted("looking for events", look)
+  })
+
+  yield* Effect.forkScoped(Effect.repeat(round, Schedule.spaced(policy.leaseDuration / ROUNDS_PER_LEASE)))
+  yield* Effect.forkScoped(
+    Effect.repeat(
+      Effect.sync(() => connections.heartbeat()),
+      Schedule.spaced(TURN_EVERY)
+    )
+  )
+  yield* Effect.forkScoped(
+    Effect.repeat(
+      Effect.sync(() => connections.expire()),
+      Schedule.spaced(EXPIRE_EVERY)
+    )
+  )
+  return { look: attempted("looking for events", look) } satisfies Upkeep
+})
+
+const isDelivering = (session: Session): session is DeliveringSession => session.mode === "deliver"
+
+const chunksOf = function* <A>(items: ReadonlyArray<A>, size: number): Generator<ReadonlyArray<A>> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
+}

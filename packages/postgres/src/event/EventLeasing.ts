@@ -1,0 +1,136 @@
+import type { Delivery, LeaseRequest } from "@agentos/core"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import { orDie } from "../DatabaseFailure.ts"
+import * as Parameter from "../Parameter.ts"
+import type { EventDatabase } from "./EventDatabase.ts"
+import { EVENT_COLUMNS, type EventRow, toEvent } from "./EventRow.ts"
+
+/** How many events that are over are written down as such at a time. */
+const SWEEP = 5_000
+
+interface TakenRow extends EventRow {
+  readonly delivery_id: string | null
+  /** The place of the request that it answers, from 1 on. */
+  readonly place: bigint
+}
+
+/** A request, and where its deliveries go. */
+interface Open {
+  readonly request: LeaseRequest
+  readonly taken: Array<Delivery>
+}
+
+/** Makes `lease` and `leaseEach`. */
+export const makeLeasing = ({ sql, policy, clock }: EventDatabase) => {
+  const columns = sql.literal(EVENT_COLUMNS.replaceAll(/\w+/g, (column) => `events.${column}`))
+
+  /**
+   * For each request, the oldest of the tenant's open events that nobody holds, locked, and what each
+   * is to become. It reads `events_open` of each tenant from its beginning, passes over what another
+   * transaction holds, and looks at no more than the request's limit of rows that it does not pass
+   * over. What this transaction holds is not passed over, so no two requests may be of one tenant.
+   */
+  const candidates = (requests: ReadonlyArray<LeaseRequest>) => sql`
+    request as materialized (
+      select * from unnest(
+        ${Parameter.uuids(requests.map(({ tenantId }) => tenantId))},
+        ${Parameter.texts(requests.map(({ sessionId }) => sessionId))},
+        ${Parameter.integers(requests.map(({ limit }) => limit))}
+      ) with ordinality as request (tenant_id, session_id, room, place)
+    ), candidate as materialized (
+      select request.place, request.session_id, found.event_id, found.outcome
+      from request cross join lateral (
+        select
+          event_id,
+          case
+            when expires_at <= (select now from clock) then 'expired'
+            when lapses + (leased_until is not null)::integer >= ${Parameter.integer(policy.maxLapses)}
+              and (select now from clock) - created_at >= ${Parameter.integer(policy.minFailAge)} then 'failed'
+            else 'delivered'
+          end as outcome
+        from events
+        where open_tenant_id = request.tenant_id
+          and (leased_until is null or leased_until <= (select now from clock))
+        order by created_at, event_id limit request.room
+        for update skip locked
+      ) found
+    )`
+
+  /** The rows to change are named twice: by the array, the planner sees that they are found by their ids. */
+  const isCandidate = sql`
+    events.event_id = any(array(select event_id from candidate)) and events.event_id = candidate.event_id`
+
+  /** Takes what can be delivered of the oldest, and writes down of the others that they are over. */
+  const take = (requests: ReadonlyArray<LeaseRequest>) => sql<TakenRow>`
+    with ${clock()}, ${candidates(requests)}
+    update events set
+      status = outcome,
+      lapses = lapses + (leased_until is not null)::integer,
+      delivered_at = case outcome when 'delivered' then (select now from clock) else delivered_at end,
+      delivery_count = delivery_count + (outcome = 'delivered')::integer,
+      session_id = case outcome when 'delivered' then candidate.session_id end,
+      delivery_id = case outcome when 'delivered' then gen_random_uuid() end,
+      leased_until = case outcome
+        when 'delivered' then (select now from clock) + ${Parameter.integer(policy.leaseDuration)}
+      end
+    from candidate where ${isCandidate}
+    returning ${columns}, events.status, events.delivery_id, candidate.place`
+
+  /** Writes down of many that they are over, without taking any. */
+  const sweep = (requests: ReadonlyArray<LeaseRequest>) => sql`
+    with ${clock()}, ${candidates(requests.map((request) => ({ ...request, limit: SWEEP })))}
+    update events set
+      status = outcome, lapses = lapses + (leased_until is not null)::integer,
+      session_id = null, delivery_id = null, leased_until = null
+    from candidate where ${isCandidate} and outcome <> 'delivered'`
+
+  const leaseEach = Effect.fnUntraced(function* (
+    requests: ReadonlyArray<LeaseRequest>
+  ): Effect.fn.Return<ReadonlyArray<ReadonlyArray<Delivery>>, SqlError.SqlError> {
+    const all = requests.map((request): Open => ({ request, taken: [] }))
+    let open: ReadonlyArray<Open> = all
+    for (;;) {
+      open = open.filter(({ request, taken }) => taken.length < request.limit)
+      if (open.length === 0) break
+      const { first: wave, rest } = firstOfEachTenant(open)
+      const asked = wave.map(({ request, taken }) => ({ ...request, limit: request.limit - taken.length }))
+      const rows = Map.groupBy(yield* take(asked), ({ place }) => Number(place))
+      const again: Array<Open> = []
+      wave.forEach((each, index) => {
+        const found = rows.get(index + 1) ?? []
+        for (const row of found) {
+          if (row.delivery_id !== null) each.taken.push({ deliveryId: row.delivery_id, event: toEvent(row) })
+        }
+        if (found.length === asked[index]!.limit) again.push(each)
+      })
+      // What was over took the place of what can be delivered: there may be much of it.
+      const short = again.filter(({ request, taken }) => taken.length < request.limit)
+      if (short.length > 0) yield* sweep(short.map(({ request }) => request))
+      open = [...again, ...rest]
+    }
+    return all.map(({ taken }) => taken.toSorted((a, b) => compare(a.event, b.event)))
+  })
+
+  return {
+    lease: (tenantId: string, sessionId: string, limit: number): Effect.Effect<ReadonlyArray<Delivery>> =>
+      Effect.map(orDie(leaseEach([{ tenantId, sessionId, limit }])), ([deliveries = []]) => deliveries),
+    leaseEach: (requests: ReadonlyArray<LeaseRequest>) => orDie(leaseEach(requests))
+  }
+}
+
+/** Of each tenant the first, in the order given; and the rest. */
+const firstOfEachTenant = (open: ReadonlyArray<Open>) => {
+  const tenantIds = new Set<string>()
+  const first: Array<Open> = []
+  const rest: Array<Open> = []
+  for (const each of open) {
+    const isFirst = !tenantIds.has(each.request.tenantId)
+    tenantIds.add(each.request.tenantId)
+    ;(isFirst ? first : rest).push(each)
+  }
+  return { first, rest }
+}
+
+const compare = (a: Delivery["event"], b: Delivery["event"]): number =>
+  a.createdAt - b.createdAt || (a.eventId < b.eventId ? -1 : 1)
