@@ -133,6 +133,16 @@ export const allCells = (): ReadonlyArray<Cell> => [
   ...relayCells()
 ]
 
+/** One service for each situation and client, in turns: of cells whose situations are the same for every service. */
+export const inTurn = (cells: ReadonlyArray<Cell>): ReadonlyArray<Cell> => {
+  const groups = Map.groupBy(cells, (cell) => `${situationOf(cell)}, ${cell.client}`)
+  return [...groups.values()].map((group, index) => group[index % group.length]!)
+}
+
+/** Whether a cell takes a minute by itself: as long as the relay's silence is waited out. */
+export const isSlow = ({ fault, killed }: Cell): boolean =>
+  fault?.operation === "send" && fault.mode === "hang" && !killed
+
 /** What a server is told to wait for, at most, when the call outside hangs: so long does the fault last. */
 const HANG_MILLIS = { verify: 10_000, settle: 30_000, send: 60_000 }
 

@@ -187,6 +187,13 @@ export class CrashRig {
     })
     if (!response.ok) throw new Error(`no fault could be planned: ${response.status} ${await response.text()}`)
   }
+
+  /** Forgets the faults that nothing met. */
+  async clearFaults(): Promise<void> {
+    for (const url of [this.description.mail.relayFaultsUrl, this.description.facilitatorUrl]) {
+      await fetch(`${url}/sandbox/faults`, { method: "DELETE" })
+    }
+  }
 }
 
 interface RigParts {

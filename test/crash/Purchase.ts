@@ -61,7 +61,7 @@ export interface Purchase {
   /** The only end that is right, where the case has one. */
   readonly end?: End | undefined
   /** Another purchase takes the goods away, so that they can't be seen: what the client was told stands for them. */
-  readonly hidden?: boolean | undefined
+  hidden?: boolean | undefined
 }
 
 /** The three ways in which a purchase may end. */

@@ -15,12 +15,18 @@ const PATHS: Readonly<Record<Service, string>> = {
 }
 const SETUP_ATTEMPTS = 20
 
-export interface PurchaseOptions {
+/** A mailbox that a wallet bought. */
+export interface OwnMailbox {
+  readonly mailboxId: string
+  readonly localPart: string
+}
+
+export interface WishOptions {
   readonly name: string
   readonly client: ClientKind
   readonly end?: End
-  /** The wallet that buys; a new one unless given. */
-  readonly buyer?: Buyer
+  /** The wallet that buys. */
+  readonly buyer: Buyer
   /** Where a mail goes; a domain that takes all mail unless given. */
   readonly domain?: string
   /** Another purchase will take the mailbox away. */
@@ -52,9 +58,19 @@ export class Shop {
   }
 
   /** A wish that nobody has paid for yet. What it needs (a mailbox to change, to delete, to write from) is bought. */
-  async newPurchase(service: Service, options: PurchaseOptions): Promise<Purchase> {
-    const { client, end, name, taken = false } = options
+  async newPurchase(
+    service: Service,
+    options: Omit<WishOptions, "buyer"> & { readonly buyer?: Buyer }
+  ): Promise<Purchase> {
     const buyer = options.buyer ?? (await this.newBuyer())
+    const mailbox = service === "email.mailbox.create" ? undefined : await this.newMailbox(buyer)
+    if (mailbox !== undefined && (options.taken === true || service === "email.mailbox.delete")) this.hide(mailbox)
+    return this.wish(service, { ...options, buyer }, mailbox)
+  }
+
+  /** A wish about a mailbox that is there, or for a new one. */
+  wish(service: Service, options: WishOptions, mailbox: OwnMailbox | undefined): Purchase {
+    const { buyer, client, end, name, taken = false } = options
     const purchase: Purchase = {
       name,
       service,
@@ -64,88 +80,76 @@ export class Shop {
       attempts: [],
       // That a mailbox is gone does not say by which of two payments.
       hidden: taken && service === "email.mailbox.delete",
-      ...(await this.wishOf(service, buyer, taken, options.domain))
+      ...wanted(service, mailbox, options.domain ?? "else.test")
     }
     this.purchases.push(purchase)
     return purchase
-  }
-
-  private async wishOf(
-    service: Service,
-    buyer: Buyer,
-    taken: boolean,
-    domain = "else.test"
-  ): Promise<Pick<Purchase, "request" | "goods">> {
-    const path = PATHS[service]
-    const localPart = freshName()
-    if (service === "email.mailbox.create") {
-      return { request: { path, body: { localPart } }, goods: { kind: "mailbox", localPart } }
-    }
-    const mailbox = await this.newMailbox(buyer, taken || service === "email.mailbox.delete")
-    const { mailboxId } = mailbox
-    switch (service) {
-      case "email.mailbox.update": {
-        const displayName = `changed ${localPart}`
-        return {
-          request: { path, body: { mailboxId, displayName } },
-          goods: { kind: "displayName", mailboxId, displayName }
-        }
-      }
-      case "email.mailbox.delete":
-        return {
-          request: { path, body: { mailboxId } },
-          goods: { kind: "deletion", mailboxId, localPart: mailbox.localPart }
-        }
-      case "email.message.send": {
-        const recipient = `${localPart}@${domain}`
-        return {
-          request: { path, body: { mailboxId, to: [recipient], subject: "A paid mail", text: localPart } },
-          goods: { kind: "mail", recipient }
-        }
-      }
-    }
   }
 
   /** The wish to delete the mailbox that another purchase is about. */
   async newDeletion({ buyer, goods }: Purchase): Promise<Purchase> {
-    if (goods.kind !== "displayName" && goods.kind !== "deletion")
-      throw new Error(`no mailbox is changed by ${goods.kind}`)
-    const list = await mailboxesOf(buyer)
-    const mailbox = list.find(({ mailboxId }) => mailboxId === goods.mailboxId)
+    if (goods.kind !== "displayName" && goods.kind !== "deletion") throw new Error(`${goods.kind} is about no mailbox`)
+    const mailbox = (await mailboxesOf(buyer)).find(({ mailboxId }) => mailboxId === goods.mailboxId)
     if (mailbox === undefined) throw new Error(`mailbox ${goods.mailboxId} is not there`)
-    const { localPart, mailboxId } = mailbox
-    const purchase: Purchase = {
-      name: "set-up",
-      service: "email.mailbox.delete",
-      buyer,
-      client: "repeats",
-      end: "delivered",
-      request: { path: PATHS["email.mailbox.delete"], body: { mailboxId } },
-      goods: { kind: "deletion", mailboxId, localPart },
-      attempts: []
-    }
-    this.purchases.push(purchase)
-    return purchase
+    return this.wish("email.mailbox.delete", { ...SETUP, buyer }, mailbox)
   }
 
-  /** Buys a mailbox at once, without any fault. `hidden`: something else will take it away. */
-  async newMailbox(buyer: Buyer, hidden = false): Promise<{ readonly mailboxId: string; readonly localPart: string }> {
-    const localPart = freshName()
-    const purchase: Purchase = {
-      name: "set-up",
-      service: "email.mailbox.create",
-      buyer,
-      client: "repeats",
-      end: "delivered",
-      hidden,
-      request: { path: PATHS["email.mailbox.create"], body: { localPart } },
-      goods: { kind: "mailbox", localPart },
-      attempts: []
-    }
+  /** Buys a mailbox at once, without any fault. */
+  async newMailbox(buyer: Buyer): Promise<OwnMailbox> {
+    const purchase = this.wish("email.mailbox.create", { ...SETUP, buyer }, undefined)
     await buy(purchase)
-    this.purchases.push(purchase)
-    const told = purchase.attempts[0]?.told.at(-1)
-    return { ...mailboxOf(told?.text ?? ""), localPart }
+    const [mailbox] = this.boughtBy(purchase)
+    if (mailbox === undefined) throw new Error("no mailbox in the answer to its purchase")
+    return mailbox
+  }
+
+  /** The mailbox that a purchase was told it bought, if any. */
+  boughtBy(purchase: Purchase): ReadonlyArray<OwnMailbox> {
+    const told = purchase.attempts.flatMap((attempt) => attempt.told).find(({ status }) => status === 201)
+    if (told === undefined) return []
+    const { data } = JSON.parse(told.text) as { readonly data: { readonly mailbox: OwnMailbox } }
+    return [{ mailboxId: data.mailbox.mailboxId, localPart: data.mailbox.localPart }]
+  }
+
+  /** Says that something else takes a mailbox away. */
+  hide({ localPart }: OwnMailbox): void {
+    const bought = this.purchases.find(({ goods }) => goods.kind === "mailbox" && goods.localPart === localPart)
+    if (bought !== undefined) bought.hidden = true
+  }
+}
+
+const SETUP = { name: "set-up", client: "repeats", end: "delivered" } as const
+
+/** What is asked for, and by what it can be seen. */
+const wanted = (
+  service: Service,
+  mailbox: OwnMailbox | undefined,
+  domain: string
+): Pick<Purchase, "request" | "goods"> => {
+  const path = PATHS[service]
+  const fresh = freshName()
+  if (service === "email.mailbox.create") {
+    return { request: { path, body: { localPart: fresh } }, goods: { kind: "mailbox", localPart: fresh } }
+  }
+  if (mailbox === undefined) throw new Error(`${service} needs a mailbox`)
+  const { localPart, mailboxId } = mailbox
+  switch (service) {
+    case "email.mailbox.update": {
+      const displayName = `changed ${fresh}`
+      return {
+        request: { path, body: { mailboxId, displayName } },
+        goods: { kind: "displayName", mailboxId, displayName }
+      }
+    }
+    case "email.mailbox.delete":
+      return { request: { path, body: { mailboxId } }, goods: { kind: "deletion", mailboxId, localPart } }
+    case "email.message.send": {
+      const recipient = `${fresh}@${domain}`
+      return {
+        request: { path, body: { mailboxId, to: [recipient], subject: "A paid mail", text: fresh } },
+        goods: { kind: "mail", recipient }
+      }
+    }
   }
 }
 
@@ -160,6 +164,3 @@ export const buy = async (purchase: Purchase): Promise<void> => {
   }
   throw new Error(`${purchase.name}: ${purchase.service} can't be had: ${attempt.told.at(-1)?.text ?? "no answer"}`)
 }
-
-const mailboxOf = (text: string): { readonly mailboxId: string } =>
-  (JSON.parse(text) as { readonly data: { readonly mailbox: { readonly mailboxId: string } } }).data.mailbox

@@ -100,7 +100,8 @@ const hasEnded = (purchase: Purchase, evidence: Sight["evidence"], finalSeconds:
   ).length
   const unseen = purchase.end === "paid back" ? 0 : 1
   const delivered = purchase.hidden === true ? unseen : Math.min(goods.get(purchase) ?? 0, 1)
-  if (charges.length > 0) return delivered + refunds >= charges.length
+  // Goods that nobody was charged for are wrong at once: there is nothing to wait for.
+  if (charges.length > 0 || delivered > 0) return delivered + refunds >= charges.length
   return purchase.attempts.every(({ authorization }) => finalSeconds > authorization.validBefore + EXPIRY_SPARE_SECONDS)
 }
 
@@ -195,13 +196,13 @@ const stillReserved = async (
 /** Some at a time, so that a small machine is not kept busy with questions. */
 export const inTurns = async <A, B>(
   items: ReadonlyArray<A>,
-  work: (item: A) => Promise<B>,
+  work: (item: A, index: number) => Promise<B>,
   atOnce: number = AT_ONCE
 ): Promise<ReadonlyArray<B>> => {
   const results: Array<B> = []
   const waiting = items.entries()
   const worker = async () => {
-    for (const [index, item] of waiting) results[index] = await work(item)
+    for (const [index, item] of waiting) results[index] = await work(item, index)
   }
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
   return results

@@ -1,0 +1,60 @@
+import { fileURLToPath } from "node:url"
+import { describe, expect, it } from "vitest"
+import { execute } from "../support/ClusterDatabase.ts"
+import { CrashRig, type RigOptions } from "./CrashRig.ts"
+import { violationsOf } from "./Report.ts"
+import {
+  cancelledBeforeSettling,
+  killedAfterRefund,
+  lostSettlement,
+  mailPutOff,
+  oneProofManyKeys,
+  play,
+  type Scenario
+} from "./Scenario.ts"
+
+/** A broken server never gets to an end. What the real one does in the same situations, the matrix shows. */
+const BROKEN_MILLIS_MAX = 8_000
+
+const server = (name: string): string => fileURLToPath(new URL(`fault/${name}Main.ts`, import.meta.url))
+
+const violations = async (options: RigOptions, scenario: Scenario): Promise<ReadonlyArray<string>> => {
+  const rig = await CrashRig.start(options)
+  try {
+    return violationsOf(await play(rig, scenario, BROKEN_MILLIS_MAX))
+  } finally {
+    await rig.stop()
+  }
+}
+
+const database = "pglite" as const
+
+describe("the checker notices a server", () => {
+  it("that takes a facilitator's silence for a refusal, and lets its client pay again", async () => {
+    const found = await violations({ database, server: server("refusedOnTimeout") }, lostSettlement)
+    expect(found).toContainEqual(expect.stringContaining("charged, and neither delivered nor paid back"))
+  })
+
+  it("that takes a used nonce for a payment", async () => {
+    const found = await violations({ database, server: server("usedNonceIsPaid") }, cancelledBeforeSettling)
+    expect(found).toContainEqual(expect.stringContaining("delivered, and never charged"))
+  })
+
+  it("that writes a mail down as sent without the relay's word", async () => {
+    const found = await violations({ database, server: server("sentWithoutReply") }, mailPutOff)
+    expect(found).toContainEqual(expect.stringContaining("told that it was delivered, and it is not there"))
+  })
+
+  it("that pays back under another nonce each time", async () => {
+    const found = await violations({ database, server: server("freshRefundNonce") }, killedAfterRefund)
+    expect(found).toContainEqual(expect.stringContaining("times more than was owed"))
+  })
+
+  it("whose database does not keep a proof unique", async () => {
+    const prepareDatabase = async (url: string): Promise<void> => {
+      await execute(url, "alter table operations drop constraint operations_proof_key")
+    }
+    const found = await violations({ database: "postgres", prepareDatabase }, oneProofManyKeys)
+    expect(found).toContainEqual(expect.stringMatching(/delivered [2-9] times/))
+  })
+})
