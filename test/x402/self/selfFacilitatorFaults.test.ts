@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Schedule } from "effect"
-import { createWalletClient, http, parseGwei } from "viem"
+import { Effect, Fiber, Layer, Redacted, Schedule } from "effect"
+import { createWalletClient, type Hex, http, parseGwei } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { submit } from "../Authorizations.ts"
 import { pay, PaymentRig, termsOf } from "../PaymentRig.ts"
@@ -16,6 +16,8 @@ import {
   takenOf,
   until
 } from "./SelfRig.ts"
+
+const hexOf = (text: string): Hex => `0x${text.slice(2)}`
 
 /** What something else would do that has the key of a gas wallet. */
 const sendElsewhere = Effect.fnUntraced(function* ({ privateKey }: Purse, nonce: number) {
@@ -92,6 +94,42 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
       const answer = yield* rail.settle(paid.proof, paid.terms)
       assert.strictEqual(answer._tag, "Unknown")
       assert.lengthOf(yield* openOf(wallet), 0)
+    })
+  )
+
+  it.effect("begins where the chain is with a wallet that has sent before", () =>
+    Effect.gen(function* () {
+      const wallet = yield* purse()
+      yield* sendElsewhere(wallet, 0)
+      yield* sendElsewhere(wallet, 1)
+      const { rail } = yield* server(wallet)
+      const paid = yield* payment(rail)
+      assert.strictEqual((yield* rail.settle(paid.proof, paid.terms))._tag, "Accepted")
+      assert.strictEqual(yield* takenOf(wallet), 3)
+    })
+  )
+
+  it.effect("pays back from the refund wallet, and needs none of its coin there", () =>
+    Effect.gen(function* () {
+      const { chain, client } = yield* PaymentRig
+      const wallet = yield* purse()
+      const refund = { privateKey: Redacted.make(chain.refundKey) }
+      const { rail } = yield* server(wallet, {}, { refund })
+      const { block, proof, terms } = yield* payment(rail)
+      const answer = yield* rail.settle(proof, terms)
+      assert.strictEqual(answer._tag, "Accepted")
+      if (answer._tag !== "Accepted") return
+      const { transaction } = answer
+      const nonce = `0x${"5e".repeat(32)}`
+      const back = rail.refund({ terms, payer: proof.payer, transaction, afterBlock: block, nonce })
+      const paidBack = yield* until(Effect.orDie(back), ({ _tag }) => _tag === "Paid")
+      assert.strictEqual(paidBack._tag, "Paid")
+      assert.deepStrictEqual(yield* back, paidBack)
+      if (paidBack._tag !== "Paid") return
+      const hash = hexOf(paidBack.transaction)
+      const sent = yield* Effect.promise(() => client.getTransaction({ hash }))
+      assert.strictEqual(sent.from, wallet.address.toLowerCase())
+      assert.strictEqual(yield* takenOf(wallet), 2)
     })
   )
 
@@ -222,6 +260,14 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
     Effect.gen(function* () {
       const { node } = yield* server(yield* purse())
       const asked = () => Array.from(node.asked.values()).reduce((sum, count) => sum + count, 0)
+      // Once it has seen that the wallet can pay for gas.
+      const looked = ["eth_getBalance", "eth_maxPriorityFeePerGas"].map((method) =>
+        until(
+          Effect.sync(() => node.asked.has(method)),
+          (is) => is
+        )
+      )
+      yield* Effect.all(looked)
       const before = asked()
       yield* Effect.sleep("5 seconds")
       assert.strictEqual(asked(), before)

@@ -61,6 +61,10 @@ export const make = Effect.fnUntraced(function* (
   const solvency = yield* Effect.cachedWithTTL(spender.solvency, SOLVENCY_SEEN_FOR)
   const settleMillis = config.settleTimeoutMillis ?? DEFAULT_SETTLE_TIMEOUT_MILLIS
   yield* Effect.forkScoped(GasKeeper.run(account, gasChain, spender))
+  // No reason to serve nothing, and one that the operator should not hear of from a client.
+  yield* Effect.forkScoped(
+    Effect.catch(solvency, (error) => Effect.logError(`Payment network ${offered.network}: ${error.message}`))
+  )
 
   /** Puts a question to the library, with a signer of its own, so that what went wrong is known of this question alone. */
   const ask = Effect.fnUntraced(function* <A>(

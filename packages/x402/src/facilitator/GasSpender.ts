@@ -117,6 +117,7 @@ export const broadcast = Effect.fnUntraced(function* (
 })
 
 /** What an operator reads who must fill the wallet. */
-export const shortOfGas = ({ address, wallet }: GasAccount, balance?: bigint): string =>
-  `The gas wallet ${address} ${balance === undefined ? "" : `holds ${formatEther(balance)} of the coin of ${wallet.network} and `}` +
-  `can't pay for gas: send it some of the coin of ${wallet.network}.`
+const shortOfGas = ({ address, wallet }: GasAccount, balance?: bigint): string => {
+  const holding = balance === undefined ? "" : ` It holds ${formatEther(balance)}.`
+  return `The gas wallet ${address} has too little of the coin of ${wallet.network} to pay for gas: send it some.${holding}`
+}
