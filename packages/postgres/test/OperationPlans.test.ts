@@ -6,8 +6,11 @@ import { OPERATION_COLUMNS } from "../src/OperationRow.ts"
 import { type Plan, plansOf } from "./support/Plans.ts"
 import { layerTestPostgres } from "./support/TestPostgres.ts"
 
-/** How many operations are final, and how many are due, and not yet due, of those that are not. */
-const FINAL = 20_000
+/**
+ * How many operations are final, and how many are due, and not yet due, of those that are not. With fewer
+ * that are final, a wrong index is as good as the right one, and none is chosen wrongly.
+ */
+const FINAL = 50_000
 const DUE = 100
 const LATER = 1_000
 /** Rows that a statement may look at: those that it is about, several times over, since each node of a plan counts its own. */
@@ -79,8 +82,8 @@ const copy = Effect.fnUntraced(function* ({ operationId }: Operation, { count, d
   const columns = `${OPERATION_COLUMNS}, network, asset, payer, nonce, amount`
   const values = columns
     .replace("operation_id", "gen_random_uuid()")
-    .replace("idempotency_key", "gen_random_uuid()::text")
-    .replace("nonce, amount", "gen_random_uuid()::text, amount")
+    .replace("idempotency_key", "$2 || n || epoch_millis()")
+    .replace("nonce, amount", "$2 || n || epoch_millis(), amount")
     .replace("state", "$2::text")
     .replace(/\btransaction\b/, "$3::text")
     .replace("leased_until", "null")
@@ -97,10 +100,10 @@ const addOpen = (operation: Operation) =>
     copy(operation, { count: DUE, state: "settling", dueIn: -10_000, transaction: null }),
     copy(operation, { count: LATER, state: "refused", dueIn: 3_600_000, transaction: null })
   )
-const addFinal = (operation: Operation) =>
+const addFinal = (operation: Operation, count: number) =>
   Effect.andThen(
-    copy(operation, { count: FINAL / 2, state: "fulfilled", dueIn: null, transaction: "0x01" }),
-    copy(operation, { count: FINAL / 2, state: "unpaid", dueIn: null, transaction: null })
+    copy(operation, { count: count / 2, state: "fulfilled", dueIn: null, transaction: "0x01" }),
+    copy(operation, { count: count / 2, state: "unpaid", dueIn: null, transaction: null })
   )
 
 const assertReads = (plans: ReadonlyArray<Plan>, indexes: ReadonlyArray<string>, name: string, most: number): void => {
@@ -145,7 +148,7 @@ const assertPlans = Effect.fnUntraced(function* (operation: Operation) {
   yield* check("totals", ["operations_totals"], store.totals, Infinity)
 })
 
-describe("with 20,000 operations final, the open ones are found as fast as ever", () => {
+describe("with 50,000 operations final, the open ones are found as fast as ever", () => {
   const onServer = () => Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovacuum: "off" } }))
 
   layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
@@ -155,14 +158,14 @@ describe("with 20,000 operations final, the open ones are found as fast as ever"
         Effect.gen(function* () {
           const { sql } = yield* Database
           const operation = yield* claimed
-          yield* addFinal(operation)
+          yield* addFinal(operation, FINAL)
           yield* addOpen(operation)
           yield* assertPlans(operation)
           yield* addOpen(operation)
           yield* sql`vacuum analyze operations`
           yield* assertPlans(operation)
         }),
-      60 * SECONDS
+      120 * SECONDS
     )
   })
 
@@ -183,7 +186,7 @@ describe("with 20,000 operations final, the open ones are found as fast as ever"
           yield* sql`vacuum operations`
           yield* assertPlans(operation)
         }),
-      60 * SECONDS
+      120 * SECONDS
     )
   })
 
@@ -193,7 +196,8 @@ describe("with 20,000 operations final, the open ones are found as fast as ever"
       () =>
         Effect.gen(function* () {
           const operation = yield* claimed
-          yield* addFinal(operation)
+          // The planner is the server's own: what is shown here is that it has the settings which it needs.
+          yield* addFinal(operation, FINAL / 5)
           yield* addOpen(operation)
           yield* assertPlans(operation)
         }),

@@ -75,6 +75,17 @@ export const operationOverlapTests: ContractTests<OperationStore> = (it, capabil
       })
     )
 
+    it.effect("take what is due once", () =>
+      Effect.gen(function* () {
+        const store = yield* Sample.emptiedQueue
+        const { operationId } = yield* Sample.claimed({}, 0)
+        const take = Effect.map(store.takeDue(10, LEASE), (taken) => taken.map((operation) => operation.operationId))
+        const answers = yield* overlapping(capabilities, { first: take, second: take, firstEnds: "committed" })
+        assert.deepStrictEqual(answers, [[operationId], []])
+        assert.strictEqual((yield* Sample.found(operationId)).fence, 2)
+      })
+    )
+
     it.effect("shut out a worker whose work the other takes over", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
