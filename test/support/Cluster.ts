@@ -66,6 +66,8 @@ export interface ClusterOptions {
   readonly servers: number
   /** Over what the sandbox tells its server. */
   readonly environment?: Readonly<Record<string, string>>
+  /** Settings of PostgreSQL, which otherwise gives up durability for speed. */
+  readonly database?: Readonly<Record<string, string>>
 }
 
 /** A server may finish what it is at; the rest has nothing to finish. */
@@ -85,7 +87,7 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
     const directory = await mkdtemp(join(tmpdir(), "agentos-cluster-"))
     cleanup.push(() => rm(directory, { recursive: true, force: true }))
     const [postgres, run, ports] = await Promise.all([
-      startPostgres({ settings: { max_connections: "200" } }),
+      startPostgres({ settings: { max_connections: "200", ...options.database } }),
       layOut(directory),
       findFreePorts(2 * options.servers)
     ])

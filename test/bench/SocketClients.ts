@@ -1,0 +1,57 @@
+import { fork } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
+
+/** One socket to open. */
+export interface SocketOrder {
+  readonly url: string
+  readonly token: string
+}
+
+/** What the process of the clients is told. */
+export type ClientsCommand =
+  | { readonly type: "open"; readonly sockets: ReadonlyArray<SocketOrder> }
+  | { readonly type: "report" }
+
+/** When a delivery of an event arrived: milliseconds of this machine's clock. */
+export type Arrival = readonly [eventId: string, at: number]
+
+/** What the process of the clients answers. */
+export type ClientsAnswer =
+  | { readonly type: "opened"; readonly open: number; readonly millis: number }
+  | { readonly type: "report"; readonly open: number; readonly arrivals: ReadonlyArray<Arrival> }
+
+/** Clients in a process of their own, which acknowledge whatever comes. */
+export interface SocketClients {
+  readonly open: (sockets: ReadonlyArray<SocketOrder>) => Promise<Extract<ClientsAnswer, { type: "opened" }>>
+  readonly report: () => Promise<Extract<ClientsAnswer, { type: "report" }>>
+  readonly stop: () => Promise<void>
+}
+
+export const startSocketClients = (): SocketClients => {
+  const child = fork(fileURLToPath(new URL("socketClientsMain.ts", import.meta.url)), { serialization: "advanced" })
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()))
+  const ask = async (command: ClientsCommand): Promise<ClientsAnswer> => {
+    child.send(command)
+    const gone = exited.then(() => {
+      throw new Error("the clients' process ended")
+    })
+    const [answer] = (await Promise.race([once(child, "message"), gone])) as [ClientsAnswer]
+    return answer
+  }
+  const answerOf = <Type extends ClientsAnswer["type"]>(answer: ClientsAnswer, type: Type) => {
+    if (answer.type !== type) throw new Error(`the clients answered ${answer.type} instead of ${type}`)
+    return answer as Extract<ClientsAnswer, { type: Type }>
+  }
+  return {
+    open: async (sockets) => answerOf(await ask({ type: "open", sockets }), "opened"),
+    report: async () => answerOf(await ask({ type: "report" }), "report"),
+    stop: () => {
+      child.kill("SIGKILL")
+      return exited
+    }
+  }
+}
+
+/** Milliseconds of this machine's clock, with a fraction: the same for every process on it. */
+export const clockMillis = (): number => performance.timeOrigin + performance.now()

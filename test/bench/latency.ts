@@ -1,0 +1,107 @@
+import { EventStore, type Tenant, Uuid } from "@agentos/core"
+import { Effect } from "effect"
+import { setTimeout as sleep } from "node:timers/promises"
+import { type Bench, quantile, table } from "./Bench.ts"
+import { usageOf } from "./ProcessUsage.ts"
+import { startRealtimeRig } from "./RealtimeRig.ts"
+import { clockMillis, startSocketClients } from "./SocketClients.ts"
+
+/** When an event was asked to be stored, and when that was committed. */
+interface Stored {
+  readonly askedAt: number
+  readonly committedAt: number
+}
+
+/** One event of the tenant, in a transaction of its own. */
+const appendOne = ({ tenantId }: Tenant) =>
+  Effect.gen(function* () {
+    const dedupeKey = yield* Uuid.next
+    const askedAt = clockMillis()
+    const [event] = yield* (yield* EventStore).append([
+      {
+        tenantId,
+        type: "email.received",
+        source: "smtp",
+        service: "email",
+        resourceId: dedupeKey,
+        agentId: "an agent",
+        payload: { subject: "a message", snippet: "x".repeat(200) },
+        dedupeKey
+      }
+    ])
+    return { eventId: event!.eventId, askedAt, committedAt: clockMillis() }
+  })
+
+/** From the commit of an event in one process to its frame on a socket of a server that is another. */
+export const latency: Bench = {
+  summary: "commit of an event to its frame at a client, over two servers, each event by a third process",
+  options: { rate: 500, seconds: 30, sockets: 200 },
+  run: async (bench) => {
+    const [rate, seconds, count] = [bench.option("rate"), bench.option("seconds"), bench.option("sockets")]
+    const rig = await startRealtimeRig(bench, 2)
+    const tenants = await rig.tenants(count)
+    const clients = startSocketClients()
+    bench.atEnd(clients.stop)
+    const { servers } = rig.cluster
+    const { open } = await clients.open(await rig.orders(tenants))
+    if (open < count) throw new Error(`only ${open} of ${count} sockets could be opened`)
+
+    const stored = new Map<string, Stored>()
+    /** Stores at the rate for so long, without waiting for one before the next. */
+    const produce = async (millis: number): Promise<void> => {
+      const startedAt = performance.now()
+      const appending: Array<Promise<unknown>> = []
+      for (let sent = 0; performance.now() - startedAt < millis;) {
+        const due = Math.floor(((performance.now() - startedAt) / 1_000) * rate)
+        for (; sent < due; sent++) {
+          appending.push(
+            rig
+              .run(appendOne(tenants[sent % tenants.length]!))
+              .then(({ eventId, ...times }) => stored.set(eventId, times))
+          )
+        }
+        await sleep(1)
+      }
+      await Promise.all(appending)
+    }
+    await produce(5_000)
+    await sleep(2_000)
+    await clients.report()
+    stored.clear()
+
+    const cpu = () => servers.map(({ pid }) => usageOf(pid()).cpuMillis)
+    const cpuBefore = cpu()
+    const startedAt = performance.now()
+    await produce(seconds * 1_000)
+    const elapsed = performance.now() - startedAt
+    const cpuAfter = cpu()
+    await sleep(5_000)
+    const { arrivals } = await clients.report()
+
+    const arrived = new Map<string, number>()
+    for (const [eventId, at] of arrivals) if (!arrived.has(eventId)) arrived.set(eventId, at)
+    const since = (from: keyof Stored) =>
+      [...stored]
+        .flatMap(([eventId, times]) => (arrived.has(eventId) ? [arrived.get(eventId)! - times[from]] : []))
+        .toSorted((a, b) => a - b)
+    const row = (name: string, sorted: ReadonlyArray<number>) => [
+      name,
+      ...[0.5, 0.9, 0.99, 0.999].map((share) => quantile(sorted, share).toFixed(1)),
+      (sorted.at(-1) ?? Number.NaN).toFixed(1)
+    ]
+    bench.say(
+      table(
+        ["milliseconds to the frame", "p50", "p90", "p99", "p99.9", "most"],
+        [row("from the commit", since("committedAt")), row("from the call that stores", since("askedAt"))]
+      )
+    )
+    const shares = cpuAfter.map((after, index) => `${((100 * (after - cpuBefore[index]!)) / elapsed).toFixed(0)} %`)
+    bench.say(
+      `${stored.size} events, ${(stored.size / (elapsed / 1_000)).toFixed(0)} a second, to ${count} sockets of as many ` +
+        `tenants on ${servers.length} servers, which took ${shares.join(" and ")} of a core; fsync on`
+    )
+    const missing = stored.size - since("askedAt").length
+    const repeated = arrivals.length - arrived.size
+    if (missing > 0 || repeated > 0) throw new Error(`${missing} events did not arrive, ${repeated} came twice`)
+  }
+}
