@@ -5,7 +5,7 @@ import { type Abi, encodeFunctionData, type Hex, type TransactionReceipt, type V
 import { type DecodedPayment, referenceOf } from "./DecodedPayment.ts"
 import type { GasAccount } from "./GasAccount.ts"
 import type { GasChain } from "./GasChain.ts"
-import type { GasSpender } from "./GasSpender.ts"
+import { type GasSpender, TrialRunFailed } from "./GasSpender.ts"
 import { isOutage } from "./NodeFailure.ts"
 
 /** What came of one question to `@x402/evm`, which makes no difference between "no" and "could not be asked". */
@@ -52,7 +52,7 @@ export const makeSigner = ({
   const sent = new Map<string, GasTransaction>()
   const note = (error: unknown): void => {
     if (error instanceof ProviderError) attempt.failure ??= error
-    else if (isOutage(error)) attempt.outage = true
+    else if (isOutage(error instanceof TrialRunFailed ? error.cause : error)) attempt.outage = true
   }
   const watched = async <A>(call: Promise<A>): Promise<A> => {
     try {

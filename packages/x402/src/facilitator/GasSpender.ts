@@ -1,5 +1,5 @@
 import { type GasTransaction, GasTransactionStore, ProviderError } from "@agentos/core"
-import { Effect, Option } from "effect"
+import { Data, Effect, Option } from "effect"
 import { type Address, formatEther, formatGwei, type Hex, type TransactionReceipt } from "viem"
 import { misconfigured, PROVIDER } from "../PaymentNetwork.ts"
 import { type GasAccount, hex } from "./GasAccount.ts"
@@ -12,6 +12,12 @@ const TRANSFER_GAS = 150_000n
 /** How many open transactions are looked through for one. More are open only when hundreds are mined in a minute. */
 export const LIST_MAX = 1_000
 
+/** A call that came to nothing when it was tried, or that could not be tried. The words are the node's: not to be shown. */
+export class TrialRunFailed extends Data.TaggedError("TrialRunFailed")<{
+  readonly cause: unknown
+  readonly message: string
+}> {}
+
 /** Sends transactions from a wallet that other servers send from at the same time. */
 export interface GasSpender {
   /** Whether the wallet could pay for a settlement now. `Misconfigured` where it could not. */
@@ -19,13 +25,14 @@ export interface GasSpender {
   /**
    * Sends a call once: its bytes are signed and stored before they are broadcast, and an open transaction of the same
    * reference is sent again instead. `onOpen` runs before the store is asked: whatever fails after it may have been
-   * stored, and be sent by whoever finds it. Fails with whatever the trial run fails with.
+   * stored, and be sent by whoever finds it. Fails where the trial run
+   * does, or where the wallet can't pay.
    */
   readonly submit: (
     reference: string,
     call: { readonly to: Address; readonly data: Hex },
     onOpen: Effect.Effect<void>
-  ) => Effect.Effect<GasTransaction, unknown>
+  ) => Effect.Effect<GasTransaction, ProviderError | TrialRunFailed>
   /** The open transaction of a reference. */
   readonly find: (reference: string) => Effect.Effect<Option.Option<GasTransaction>>
   /** The receipt of whichever version of a transaction a block has. */
@@ -64,7 +71,7 @@ export const make = Effect.fnUntraced(function* (
     submit: Effect.fnUntraced(function* (reference, call, onOpen) {
       const estimate = yield* Effect.tryPromise({
         try: () => chain.client.estimateGas({ account: address, ...call }),
-        catch: (error) => error
+        catch: (cause) => new TrialRunFailed({ cause, message: cause instanceof Error ? cause.message : "" })
       })
       // A storage slot that is in use at the trial run can be empty when it counts, and costs 20,000 more then.
       const gas = (estimate * 5n) / 4n + 25_000n
