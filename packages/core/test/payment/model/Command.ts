@@ -20,7 +20,8 @@ const Buy = Schema.TaggedStruct("Buy", {
   copies: Schema.Literals([1, 1, 2, 3]),
   /**
    * What befalls it at once: another submits the authorization, or its owner cancels it; another submits it while nobody
-   * is at its operation; or no mail is taken for longer than it is tried.
+   * is at its operation; the mailbox is deleted meanwhile; its mail is refused; or no mail is taken for longer than it
+   * is tried.
    */
   fate: Schema.Literals([
     "none",
@@ -32,6 +33,9 @@ const Buy = Schema.TaggedStruct("Buy", {
     "transfer",
     "cancel",
     "unread transfer",
+    "deletion",
+    "deletion",
+    "rejection",
     "long silence"
   ])
 })

@@ -7,6 +7,8 @@ import type { Command } from "./Command.ts"
 import { type Deployment, REFUND_FUNDS, WALLETS } from "./Deployment.ts"
 import { type Goods, type Purchase, requestFor, send } from "./Purchase.ts"
 
+type Buy = Extract<Command, { _tag: "Buy" }>
+
 const NAMES = ["ada", "bob", "cyd"] as const
 const LONG = "25 hours"
 
@@ -111,7 +113,7 @@ export class Play {
   readonly #tenantOf = (wallet: string): Effect.Effect<Tenant | null> =>
     Effect.map(Context.get(this.#deployment.stores, TenantStore).findByWallet(walletAddress(wallet)), Option.getOrNull)
 
-  readonly #buy = Effect.fnUntraced({ self: this }, function* (this: Play, command: Extract<Command, { _tag: "Buy" }>) {
+  readonly #buy = Effect.fnUntraced({ self: this }, function* (this: Play, command: Buy) {
     const wallet = WALLETS[command.wallet]!
     const tenant = yield* this.#tenantOf(wallet)
     const own = this.#deployment.tables.mailboxes.where("tenant", tenant?.tenantId ?? "")
@@ -127,15 +129,30 @@ export class Play {
     const purchase = yield* this.#sign(goods, wallet, command.server)
     if (purchase === undefined) return
     if (command.fate === "unread transfer") this.#server(command.server).killAt("claimed", 0)
+    if (command.fate === "deletion") this.#server(command.server).killAt("before_settle", 0)
+    if (command.fate === "rejection") this.#deployment.world.mailFault.set("Rejected", 1)
     for (let copy = 0; copy < command.copies; copy++) yield* this.present(purchase, (command.server + copy) % 2)
+    yield* this.#befall(purchase, command)
+  })
+
+  /** What comes upon a purchase that has just been sent. */
+  readonly #befall = Effect.fnUntraced({ self: this }, function* (this: Play, purchase: Purchase, command: Buy) {
+    const { goods, wallet } = purchase
     switch (command.fate) {
       case "none":
+      case "rejection":
         return
       case "cancel":
         return yield* this.#front(purchase, "cancel")
       case "transfer":
       case "unread transfer":
         return yield* this.#front(purchase, "transfer")
+      case "deletion": {
+        if (goods.kind === "create") return
+        const deletion = { kind: "delete", mailboxId: goods.mailboxId } as const
+        const other = yield* this.#sign(deletion, wallet, 1 - command.server)
+        return other === undefined ? undefined : yield* this.present(other, 1 - command.server)
+      }
       case "long silence":
         this.#deployment.world.mailFault.set("Temporary", 0)
         yield* TestClock.adjust("6 seconds")

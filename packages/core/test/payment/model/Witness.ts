@@ -1,4 +1,10 @@
-import { OPERATION_TRANSITIONS, type Operation, type OperationState, type OperationStore } from "@agentos/core"
+import {
+  OPERATION_TRANSITIONS,
+  type Operation,
+  type OperationState,
+  type OperationStore,
+  Timestamp
+} from "@agentos/core"
 import type { MemoryDatabase } from "@agentos/memory"
 import { Effect, Option } from "effect"
 import { authorizationOf, judge, REFUND_WALLET } from "../../support/SimulatedRail.ts"
@@ -144,7 +150,8 @@ export class Witness {
       case "refund_due": {
         const payment = this.paymentOf(operation, at)
         if (payment === undefined) return "the chain shows no payment"
-        return payment.hash === transaction ? undefined : "the payment is another transaction"
+        if (payment.hash !== transaction) return "the payment is another transaction"
+        return state === "refund_due" ? this.#flawOfDebt(operation, at) : undefined
       }
       case "refused":
         if (!settlements.findLast(({ nonce }) => nonce === proof.nonce)?.mode.includes("refuse")) {
@@ -168,6 +175,24 @@ export class Witness {
       }
       case "claimed":
         return "nothing leads there"
+    }
+  }
+
+  /** Why what was paid may not be owed back now, if it may not. */
+  #flawOfDebt({ createdAt, failure, input, plan, proof }: Operation, at: number): string | undefined {
+    const { mailboxes } = this.#database.tables
+    const because = (holds: boolean) => (holds ? undefined : `it is not ${failure?.kind}`)
+    switch (failure?.kind) {
+      case "refused":
+        return because(this.#world.settlements.some(({ mode, nonce }) => nonce === proof.nonce && /refuse/.test(mode)))
+      case "rejected":
+        return because([...this.#world.refusedMails].some((header) => plan.includes(header.slice(1, -1))))
+      case "late":
+        return because(at >= createdAt + Timestamp.DAY)
+      case "gone":
+        return because(!mailboxes.rows().some(({ mailboxId }) => input.includes(mailboxId)))
+      default:
+        return `nothing is owed back because ${failure?.kind}`
     }
   }
 }

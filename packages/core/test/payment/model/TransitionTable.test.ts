@@ -1,0 +1,112 @@
+import {
+  isFinal,
+  Ledger,
+  move,
+  OPERATION_TRANSITIONS,
+  OperationMove,
+  OperationState,
+  PAYMENT_STATES,
+  type PaymentState
+} from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+
+const State = Schema.Literals(OperationState.literals)
+const Moves = Schema.Array(Schema.Literals(OperationMove.literals)).check(Schema.isMaxLength(60))
+
+/** The way of an operation under these moves, where every one that is not allowed leaves it as it is. */
+const wayOf = (moves: ReadonlyArray<OperationMove>): ReadonlyArray<OperationState> => {
+  const way: Array<OperationState> = ["claimed"]
+  for (const by of moves) {
+    const to = move(way.at(-1)!, by)
+    if (to !== undefined) way.push(to)
+  }
+  return way
+}
+
+const operation = (amount: bigint) => ({
+  operationId: "01900000-0000-7000-8000-000000000001",
+  terms: {
+    scheme: "exact" as const,
+    network: "eip155:1",
+    asset: "0x0000000000000000000000000000000000000001",
+    amount,
+    payTo: "0x0000000000000000000000000000000000000002",
+    maxTimeoutSeconds: 30,
+    extra: {}
+  }
+})
+
+/** What may be told of the money after what was told: nothing takes back that it was paid, or that it went back. */
+const TELLABLE: Readonly<Record<PaymentState, ReadonlyArray<PaymentState>>> = {
+  pending: ["unknown", "none"],
+  unknown: ["settled", "none"],
+  none: ["none", "refund_due"],
+  settled: ["settled", "refund_due"],
+  refund_due: ["refunded"],
+  refunded: []
+}
+
+describe("OPERATION_TRANSITIONS", () => {
+  it.prop("allows what it lists, and nothing else", [State, Schema.Literals(OperationMove.literals)], ([from, by]) => {
+    const listed = Object.entries(OPERATION_TRANSITIONS[from]).find(([name]) => name === by)
+    assert.strictEqual(move(from, by), listed?.[1])
+    if (isFinal(from)) assert.isUndefined(move(from, by))
+  })
+
+  it.prop("never comes to a state twice, nor out of an end", [Moves], ([moves]) => {
+    const way = wayOf(moves)
+    assert.strictEqual(new Set(way).size, way.length)
+    assert.isFalse(way.slice(0, -1).some(isFinal))
+  })
+
+  it.prop("comes to goods and to a refund by their proofs alone", [Moves], ([moves]) => {
+    const way = wayOf(moves)
+    const before = (state: OperationState) => way[way.indexOf(state) - 1]
+    if (way.includes("fulfilled"))
+      assert.deepStrictEqual(way.slice(1), ["settling", "settled", "fulfilling", "fulfilled"])
+    if (way.includes("refunded")) assert.strictEqual(before("refunded"), "refund_due")
+    if (way.includes("refund_due")) assert.include(["settled", "fulfilling", "refused"], before("refund_due"))
+    if (way.includes("unpaid")) assert.include(["claimed", "settling", "refused"], before("unpaid"))
+    assert.isFalse(way.includes("unpaid") && (way.includes("settled") || way.includes("refund_due")))
+  })
+
+  it.prop("tells of the money nothing that it takes back", [Moves], ([moves]) => {
+    const told = wayOf(moves).map((state) => PAYMENT_STATES[state])
+    told.slice(1).forEach((state, index) => assert.include(TELLABLE[told[index]!], state))
+  })
+
+  it.prop(
+    "carries the whole amount with each move, or nothing, whatever the amount",
+    [Moves, Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: 10n ** 30n }))],
+    ([moves, amount]) => {
+      const way = wayOf(moves)
+      way.slice(1).forEach((to, index) => {
+        const entries = Ledger.entriesOf(operation(amount), way[index]!, to)
+        assert.include([0, 2], entries.length)
+        assert.deepStrictEqual(
+          entries.map((entry) => entry.amount),
+          entries.length === 0 ? [] : [-amount, amount]
+        )
+      })
+    }
+  )
+
+  it.prop(
+    "posts for a move what its two states say, also for moves that are not allowed",
+    [State, State],
+    ([from, to]) => {
+      const entries = Ledger.entriesOf(operation(7n), from, to)
+      const [source, target] = [Ledger.accountOf(from) ?? "received", Ledger.accountOf(to)]
+      assert.deepStrictEqual(
+        entries.map(({ account, amount }) => [account, amount]),
+        target === null || source === target
+          ? []
+          : [
+              [source, -7n],
+              [target, 7n]
+            ]
+      )
+    }
+  )
+})
