@@ -9,7 +9,8 @@ type Rail = PaymentRail["Service"]
 
 /** A payment that settled and is owed back, and the refund of it. */
 export const settled = Effect.fnUntraced(function* (rail: Rail, walletIndex: number) {
-  const { chain } = yield* PaymentRig
+  const rig = yield* PaymentRig
+  const { chain } = rig
   const { address, privateKey } = chain.wallets[walletIndex]!
   const terms = termsOf(rail)
   const proof = yield* pay(rail, privateKey, terms)
@@ -21,7 +22,8 @@ export const settled = Effect.fnUntraced(function* (rail: Rail, walletIndex: num
   const { block, transaction } = found
   // A private key is thirty-two bytes of chance, as a nonce is.
   const refund: Refund = { terms, payer: proof.payer, transaction, afterBlock, nonce: generatePrivateKey() }
-  return { refund, proof, payer: address, paidInBlock: block }
+  const refundsBefore = (yield* transfersBetween(rig, yield* refundWallet, address)).length
+  return { refund, proof, payer: address, paidInBlock: block, refundsBefore }
 })
 
 /** Lets the chain call all that it has final. */
@@ -54,15 +56,26 @@ export const transfersBetween = ({ chain, client }: Rig, from: Hex, to: Hex) =>
 /** The refund wallet of the sandbox. */
 export const refundWallet = Effect.map(PaymentRig, ({ chain }) => privateKeyToAddress(chain.refundKey))
 
-/** Holds that a refund moved its amount once, from the sandbox's refund wallet. */
-export const assertMovedOnce = Effect.fnUntraced(function* (payer: Hex, transaction: string, times = 1) {
+/** Holds that the sandbox's refund wallet paid what is owed in a transaction, and nothing else since it is owed. */
+export const assertMovedOnce = Effect.fnUntraced(function* (
+  { payer, refundsBefore }: Effect.Success<ReturnType<typeof settled>>,
+  transaction: string
+) {
   const rig = yield* PaymentRig
   const transfers = yield* transfersBetween(rig, yield* refundWallet, payer)
-  const own = transfers.filter(({ transactionHash }) => transactionHash === transaction)
-  assert.deepStrictEqual(
-    own.map(({ args }) => args.value),
-    [price]
+  const since = transfers.slice(refundsBefore)
+  assert.deepStrictEqual<ReadonlyArray<unknown>>(
+    since.map(({ args, transactionHash }) => [transactionHash, args.value]),
+    [[transaction, price]]
   )
-  assert.strictEqual(transfers.length, times)
-  return own[0]!.blockNumber
+  return since[0]!.blockNumber
+})
+
+/** Holds that the sandbox's refund wallet has paid nothing since it is owed. */
+export const assertNothingMoved = Effect.fnUntraced(function* ({
+  payer,
+  refundsBefore
+}: Effect.Success<ReturnType<typeof settled>>) {
+  const rig = yield* PaymentRig
+  assert.strictEqual((yield* transfersBetween(rig, yield* refundWallet, payer)).length, refundsBefore)
 })
