@@ -38,7 +38,8 @@ const FLUSH_WITHIN = "2 seconds"
  * What is to be told while such a statement is under way goes into the next one. A server that
  * dies in between tells nobody; the others find out when they look for themselves.
  *
- * It answers when the first attempt to listen is over.
+ * It answers when the first attempt to listen is over. The connection is known to
+ * pg_stat_activity by the application's name with `events` after it.
  */
 export const makeListening = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -63,7 +64,10 @@ export const makeListening = Effect.fnUntraced(function* (
   })
 
   const listenUntilLost = Effect.gen(function* () {
-    const session = yield* Effect.flatMap(PgConnection.make(connection), ({ pin }) => pin)
+    const session = yield* Effect.flatMap(
+      PgConnection.make({ ...connection, applicationName: `${connection.applicationName} events` }),
+      ({ pin }) => pin
+    )
     const notifications = yield* session.listen(CHANNEL)
     yield* Deferred.succeed(attempted, undefined)
     listeners.wake("everybody")

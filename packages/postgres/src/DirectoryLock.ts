@@ -10,7 +10,10 @@ export class DirectoryInUse extends Schema.TaggedError<DirectoryInUse>()("Direct
   pid: Schema.Int
 }) {
   override get message(): string {
-    return `${this.directory} is in use by process ${this.pid}: stop it first, or choose another directory`
+    return (
+      `${this.directory} is in use by process ${this.pid}: stop it first, or choose another directory. ` +
+      "Servers that are to share their data need a PostgreSQL server."
+    )
   }
 }
 

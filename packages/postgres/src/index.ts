@@ -1,6 +1,7 @@
 export * from "./ClockOffset.ts"
 export { Database, layerPGlite, layerPostgres, type PGliteOptions, type PostgresOptions } from "./Database.ts"
 export { DatabaseFailure } from "./DatabaseFailure.ts"
+export { durabilityRisks } from "./Durability.ts"
 export { DirectoryInUse } from "./DirectoryLock.ts"
 export * as EventSignalPostgres from "./EventSignalPostgres.ts"
 export * as EventStorePostgres from "./EventStorePostgres.ts"

@@ -69,7 +69,7 @@ layer(TestPostgres.layer(), { excludeTestServices: true })("announcements", (it)
       const wakeUps = yield* listenTo(Context.get(there, EventSignal))
       const { sql } = Context.get(here, Database)
       const ended = yield* sql`
-        select pg_terminate_backend(pid) from pg_stat_activity where query like 'LISTEN%' and pid <> pg_backend_pid()`
+        select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'agentos events'`
       assert.strictEqual(ended.length, 2)
       assert.strictEqual(yield* Queue.take(wakeUps), "everybody")
       yield* Effect.provide(appendTo([tenantId]), here)

@@ -18,7 +18,8 @@ describe("lockDirectory", () => {
       assert.strictEqual(refused._tag, "DirectoryInUse")
       assert.strictEqual(
         refused.message,
-        `${directory} is in use by process ${process.pid}: stop it first, or choose another directory`
+        `${directory} is in use by process ${process.pid}: stop it first, or choose another directory. ` +
+          "Servers that are to share their data need a PostgreSQL server."
       )
       const elsewhere = yield* startProgram("lockMain", directory)
       yield* elsewhere.go

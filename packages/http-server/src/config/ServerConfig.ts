@@ -47,7 +47,13 @@ export interface ServerConfig {
   readonly publicUrl: string
   readonly keys: KeyringConfig
   readonly database:
-    | { readonly url: Redacted.Redacted<string>; readonly maxConnections: number | undefined }
+    | {
+        readonly url: Redacted.Redacted<string>
+        readonly maxConnections: number | undefined
+        /** In seconds: how long a statement may take, and a transaction may do nothing. */
+        readonly statementTimeout: number | undefined
+        readonly idleTransactionTimeout: number | undefined
+      }
     | { readonly directory: string }
   readonly networks: ReadonlyArray<PaymentNetwork>
   readonly mail: MailConfig | undefined
@@ -174,10 +180,14 @@ const readDatabase = (reader: Reader): ServerConfig["database"] => {
   const url = reader.text("DATABASE_URL")
   const directory = reader.text("AGENTOS_DATA_DIR")
   const maxConnections = reader.integer("AGENTOS_DATABASE_POOL", 2, 500)
+  const statementTimeout = reader.integer("AGENTOS_DATABASE_STATEMENT_TIMEOUT_SECONDS", 1, 3_600)
+  const idleTransactionTimeout = reader.integer("AGENTOS_DATABASE_IDLE_TRANSACTION_TIMEOUT_SECONDS", 1, 3_600)
   if (url !== undefined && directory !== undefined) {
     reader.issues.push("DATABASE_URL and AGENTOS_DATA_DIR are both given: a server has one database")
   }
-  if (url !== undefined) return { url: Redacted.make(url), maxConnections }
+  if (url !== undefined) {
+    return { url: Redacted.make(url), maxConnections, statementTimeout, idleTransactionTimeout }
+  }
   if (directory === undefined) {
     reader.issues.push(
       "DATABASE_URL is missing: a PostgreSQL server; or AGENTOS_DATA_DIR, a directory for an embedded one"

@@ -8,7 +8,7 @@ import type { ServerConfig } from "./ServerConfig.ts"
 import { storageLayer } from "./StorageLayer.ts"
 
 /** Requests under way get this long to finish; with what else stopping takes it stays under ten seconds. */
-const DRAIN_TIMEOUT = Duration.seconds(8)
+const DRAIN_TIMEOUT = Duration.seconds(6)
 
 /** What the core needs from outside, as the configuration names it. */
 const portsLayer = (config: ServerConfig) => {

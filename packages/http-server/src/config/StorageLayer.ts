@@ -1,12 +1,43 @@
-import { layerPGlite, layerPostgres, Postgres } from "@agentos/postgres"
-import { Layer } from "effect"
+import { durabilityRisks, layerPGlite, layerPostgres, Postgres } from "@agentos/postgres"
+import { Duration, Effect, Layer } from "effect"
 import type { ServerConfig } from "./ServerConfig.ts"
 
-/** The storage ports on the configured database. */
-export const storageLayer = ({ database }: ServerConfig) =>
-  Layer.provide(
-    Postgres.layer,
-    "url" in database
-      ? layerPostgres({ url: database.url, maxConnections: database.maxConnections })
-      : layerPGlite({ directory: database.directory })
+const seconds = (count: number | undefined) => (count === undefined ? undefined : Duration.seconds(count))
+
+/** Says, once, how the database may lose what it has confirmed. */
+const warnOfRisks = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const risks = yield* durabilityRisks
+    if (risks.length === 0) return
+    yield* Effect.logWarning(
+      `The database runs with ${risks.join(", ")}: what it has confirmed, payments included, can be lost when its ` +
+        "machine loses power. Turn this on in postgresql.conf, or for the role and the database of this server."
+    )
+  })
+)
+
+/** The same of an embedded database, which has no such settings. */
+const warnOfEmbedded = Layer.effectDiscard(
+  Effect.logWarning(
+    "The embedded database (AGENTOS_DATA_DIR) outlives the end of this process, but not a loss of power, and serves " +
+      "one server. Where real money moves, use a PostgreSQL server (DATABASE_URL)."
   )
+)
+
+/** The storage ports on the configured database. */
+export const storageLayer = ({ database, environment }: ServerConfig) => {
+  if (!("url" in database)) {
+    const storage = Layer.provide(Postgres.layer, layerPGlite({ directory: database.directory }))
+    return environment === "production" ? Layer.merge(storage, warnOfEmbedded) : storage
+  }
+  return Layer.merge(Postgres.layer, warnOfRisks).pipe(
+    Layer.provide(
+      layerPostgres({
+        url: database.url,
+        maxConnections: database.maxConnections,
+        statementTimeout: seconds(database.statementTimeout),
+        idleInTransactionTimeout: seconds(database.idleTransactionTimeout)
+      })
+    )
+  )
+}

@@ -47,6 +47,30 @@ describe("ServerConfig", () => {
     assert.strictEqual(config.networks[0]?.network, "eip155:196")
   })
 
+  it("takes the limits of the database as they are given, and says which are none", () => {
+    const limits = {
+      AGENTOS_DATABASE_POOL: "40",
+      AGENTOS_DATABASE_STATEMENT_TIMEOUT_SECONDS: "5",
+      AGENTOS_DATABASE_IDLE_TRANSACTION_TIMEOUT_SECONDS: "7"
+    }
+    assert.deepInclude(read({ ...COMPLETE, ...limits }).database, {
+      maxConnections: 40,
+      statementTimeout: 5,
+      idleTransactionTimeout: 7
+    })
+    assert.deepInclude(read(COMPLETE).database, { maxConnections: undefined, statementTimeout: undefined })
+    const flaws = flawsOf({
+      ...COMPLETE,
+      AGENTOS_DATABASE_POOL: "1",
+      AGENTOS_DATABASE_STATEMENT_TIMEOUT_SECONDS: "0",
+      AGENTOS_DATABASE_IDLE_TRANSACTION_TIMEOUT_SECONDS: "1.5"
+    })
+    assert.deepStrictEqual(
+      flaws.map((issue) => issue.split(" ")[0]),
+      Object.keys(limits)
+    )
+  })
+
   it("limits nothing in a sandbox, which may also be reached without encryption", () => {
     const config = read({ ...COMPLETE, AGENTOS_ENVIRONMENT: "sandbox", AGENTOS_PUBLIC_URL: "http://127.0.0.1:8080" })
     assert.isNull(config.rateLimit)
