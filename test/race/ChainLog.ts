@@ -20,15 +20,17 @@ const BLOCKS_AT_ONCE = 2_000n
 const clientOf = (cluster: Cluster) =>
   createPublicClient({ transport: http(cluster.chain.rpcUrl), cacheTime: 0, pollingInterval: 200 })
 
+export const newestBlock = (cluster: Cluster): Promise<bigint> => clientOf(cluster).getBlockNumber()
+
 /**
- * All that the token ever moved, oldest first. An authorization's use stands directly before the transfer that it
+ * All that the token moved from the first block on, oldest first. An authorization's use stands directly before the transfer that it
  * made (EIP-3009). Addresses and nonces in lower case.
  */
-export const readMovements = async (cluster: Cluster): Promise<ReadonlyArray<Movement>> => {
+export const readMovements = async (cluster: Cluster, first = 0n): Promise<ReadonlyArray<Movement>> => {
   const client = clientOf(cluster)
   const newest = await client.getBlockNumber()
   const movements: Array<Movement> = []
-  for (let fromBlock = 0n; fromBlock <= newest; fromBlock += BLOCKS_AT_ONCE) {
+  for (let fromBlock = first; fromBlock <= newest; fromBlock += BLOCKS_AT_ONCE) {
     const toBlock = fromBlock + BLOCKS_AT_ONCE - 1n < newest ? fromBlock + BLOCKS_AT_ONCE - 1n : newest
     const logs = await client.getLogs({ address: cluster.chain.asset, events: ABI, fromBlock, toBlock, strict: true })
     logs.forEach((log, index) => {

@@ -26,21 +26,21 @@ export const judge = async (cluster: Cluster, book: Book): Promise<ReadonlyArray
   const [movements, mails] = await Promise.all([readMovements(cluster), readMails(cluster.outboxDir)])
   const payTo = cluster.chain.payTo.toLowerCase()
   const received = movements.filter(({ to }) => to === payTo)
-  const refunds = movements.filter(({ from }) => from === cluster.refundWallet.toLowerCase())
+  const sent = movements.filter(({ from }) => from === cluster.refundWallet.toLowerCase())
+  const refunds = matchRefunds(book, received, sent)
   const violations = [
     ...book.violations,
     ...wrongCharges(book, received),
-    ...wrongRefunds(book, received, refunds),
+    ...wrongRefunds(book, refunds),
     ...wrongMails(book, mails)
   ]
   return book.races.map((race) => {
     const nonces = new Set(book.stakes.filter((stake) => stake.race === race).map(({ offer }) => offer.nonce))
-    const payers = new Set(book.stakes.filter((stake) => stake.race === race).map(({ offer }) => lower(offer.payer)))
     return {
       race,
       ...book.tally(race),
       charges: received.filter(({ nonce }) => nonce !== undefined && nonces.has(nonce as `0x${string}`)).length,
-      refunds: refunds.filter(({ to }) => payers.has(to)).length,
+      refunds: [...refunds.owed].filter(([stake, refund]) => stake.race === race && refund !== undefined).length,
       violations: violations.filter((violation) => violation.race === race)
     }
   })
@@ -74,33 +74,42 @@ function* wrongCharges(book: Book, received: ReadonlyArray<Movement>): Generator
   }
 }
 
-/** Each wallet got back exactly what it paid for nothing. */
-function* wrongRefunds(
-  book: Book,
-  received: ReadonlyArray<Movement>,
-  refunds: ReadonlyArray<Movement>
-): Generator<Violation> {
-  const charged = new Set(received.map(({ nonce }) => nonce))
-  const owing = Map.groupBy(
-    book.stakes.filter(({ delivered, offer }) => delivered === 0 && charged.has(offer.nonce)),
-    ({ offer }) => lower(offer.payer)
-  )
-  const paid = Map.groupBy(refunds, ({ to }) => to)
-  for (const payer of new Set([...owing.keys(), ...paid.keys()])) {
-    const owed = owing.get(payer) ?? []
-    const amounts = (of: ReadonlyArray<bigint>) => of.map(String).toSorted().join(", ") || "nothing"
-    const due = amounts(owed.map(({ offer }) => offer.amount))
-    const sent = amounts((paid.get(payer) ?? []).map(({ value }) => value))
-    if (due === sent) continue
-    const stake = owed[0] ?? book.stakes.find(({ offer }) => lower(offer.payer) === payer)
-    yield { ...placeOf(book, stake), text: `${payer} was owed ${due} and was paid back ${sent}` }
-  }
+interface Refunds {
+  /** What was paid for nothing, with what came back for it. */
+  readonly owed: ReadonlyMap<Stake, Movement | undefined>
+  /** What was paid back to wallets that were not owed as much. */
+  readonly strays: ReadonlyArray<Movement>
 }
 
-const placeOf = (book: Book, stake: Stake | undefined) => ({
-  race: stake?.race ?? book.races[0] ?? "",
-  round: stake?.round ?? 0
-})
+/** A refund says to whom it goes and how much it is, and not what for; one is as good as another of the same amount. */
+const matchRefunds = (book: Book, received: ReadonlyArray<Movement>, sent: ReadonlyArray<Movement>): Refunds => {
+  const charged = new Set(received.map(({ nonce }) => nonce))
+  const left = new Set(sent)
+  const owed = new Map<Stake, Movement | undefined>()
+  for (const stake of book.stakes) {
+    const { delivered, offer } = stake
+    if (delivered > 0 || !charged.has(offer.nonce)) continue
+    const refund = [...left].find(({ to, value }) => to === lower(offer.payer) && value === offer.amount)
+    if (refund !== undefined) left.delete(refund)
+    owed.set(stake, refund)
+  }
+  return { owed, strays: [...left] }
+}
+
+/** Each wallet got back exactly what it paid for nothing. */
+function* wrongRefunds(book: Book, { owed, strays }: Refunds): Generator<Violation> {
+  for (const [{ race, round }, refund] of owed) {
+    if (refund === undefined) yield { race, round, text: "charged for nothing, and not paid back" }
+  }
+  for (const { to, value } of strays) {
+    const stake = book.stakes.findLast(({ offer }) => lower(offer.payer) === to)
+    yield {
+      race: stake?.race ?? book.races[0] ?? "",
+      round: stake?.round ?? 0,
+      text: `${value} paid back to ${to}, to whom it was not owed`
+    }
+  }
+}
 
 /** A mail that was said to be sent is at the relay once, under one Message-ID; one that was not is not there. */
 function* wrongMails(book: Book, mails: ReadonlyMap<string, ReadonlyArray<string | null>>): Generator<Violation> {

@@ -111,11 +111,16 @@ export class Round {
   }
 
   /** Repeats a request with its bytes until the answer is one to stay with. */
-  async finish(contender: Contender, server: number, patienceMillis: number = PATIENCE_MILLIS): Promise<Reply> {
+  async finish(
+    contender: Contender,
+    server: number,
+    patienceMillis: number = PATIENCE_MILLIS,
+    comesBack: (reply: Reply) => boolean = isOpen
+  ): Promise<Reply> {
     const deadline = performance.now() + patienceMillis
     for (;;) {
       const reply = await this.send(contender, server)
-      if (!isOpen(reply)) return reply
+      if (!comesBack(reply)) return reply
       if (performance.now() > deadline) {
         this.violation(`still told to come back after ${patienceMillis} ms: ${reply.text}`)
         return reply

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Reply } from "../support/Agent.ts"
 import type { Cluster } from "../support/Cluster.ts"
 import { execute } from "../support/ClusterDatabase.ts"
-import { readMovements, untilExpired } from "./ChainLog.ts"
+import { newestBlock, readMovements, untilExpired } from "./ChainLog.ts"
 import { createMailbox, sendMessage, updateMailbox } from "./MailboxRequests.ts"
 import type { Race } from "./Race.ts"
 import { codeOf, type Contender, isOpen, isSuccess, type Round } from "./Round.ts"
@@ -12,12 +12,14 @@ import type { Wallet } from "./Wallet.ts"
 const KINDS = ["create", "update", "message"] as const
 type Kind = (typeof KINDS)[number]
 
-/** The server stops so many milliseconds after the requests: before that it has hardly read them, after that most are done. */
-const STOP_AFTER_MILLIS = { least: 150, most: 1_400 }
+/** The server stops once so many of the payments are in the chain, at the most; it has read all of them by then. */
+const PAID_MOST = 18
+/** Or after so long, with those that hang. */
+const STOP_MILLIS = 8_000
 /** For how long another server may be kept from an operation: by a lease of 15 s, or by a transaction that the stopped one left open. */
 const TAKEN_OVER_MILLIS = 90_000
-/** A server that goes on has answered everything by then. */
-const ANSWERED_MILLIS = 30_000
+/** A server that goes on has answered everything by then, also where it waits for a relay that will not answer. */
+const ANSWERED_MILLIS = 75_000
 
 interface Entry {
   readonly contender: Contender
@@ -47,13 +49,14 @@ export const stoppedServer: Race = {
         .flatMap((wallet) => KINDS.map((kind) => enter(round, wallet, kind)))
     )
     await hangSome(round, entries)
+    const begin = await newestBlock(cluster)
     const first = entries.map(({ contender }) => round.send(contender, stopped))
-    const { least, most } = STOP_AFTER_MILLIS
-    await sleep(least + round.random.integer(most - least))
+    await untilPaid(round, entries, round.random.integer(PAID_MOST + 1), begin)
     cluster.servers[stopped]!.freeze()
     let last: ReadonlyArray<Reply>
-    let before: string
+    let before: ReadonlyMap<string, string>
     try {
+      await hangNoMore(cluster)
       last = await Promise.all(entries.map((entry) => finishElsewhere(round, entry, other)))
       before = await writtenOf(cluster, entries)
     } finally {
@@ -62,7 +65,9 @@ export const stoppedServer: Race = {
     const answers = await Promise.all(first.map((reply) => within(reply, ANSWERED_MILLIS)))
     const again = await Promise.all(entries.map(({ contender }) => round.finish(contender, stopped)))
     const after = await writtenOf(cluster, entries)
-    if (after !== before) round.violation(`the stopped server wrote: ${before} became ${after}`)
+    for (const [nonce, row] of before) {
+      if (after.get(nonce) !== row) round.violation(`the stopped server wrote: ${row} became ${after.get(nonce)}`)
+    }
     entries.forEach(({ contender, kind, mark }, index) => {
       const answer = answers[index]
       if (answer === undefined) round.violation(`no answer ${ANSWERED_MILLIS} ms after the server went on`)
@@ -72,6 +77,17 @@ export const stoppedServer: Race = {
       if (!outcome.won) expectUnpaid(round, [...told, last[index]!, again[index]!])
       if (kind === "message") round.expectMail(mark, [outcome], true)
     })
+  }
+}
+
+/** Waits until so many of the payments are in the chain, or until no more are to be expected. */
+const untilPaid = async (round: Round, entries: ReadonlyArray<Entry>, count: number, begin: bigint): Promise<void> => {
+  const nonces = new Set<string | undefined>(entries.map(({ contender }) => contender.stake.offer.nonce))
+  const deadline = performance.now() + STOP_MILLIS
+  for (;;) {
+    const paid = (await readMovements(round.setting.cluster, begin)).filter(({ nonce }) => nonces.has(nonce))
+    if (paid.length >= count || performance.now() > deadline) return
+    await sleep(10)
   }
 }
 
@@ -86,14 +102,25 @@ const enter = async (round: Round, wallet: Wallet, kind: Kind): Promise<Entry> =
   return { contender: await round.contender(wallet, requests[kind]()), kind, mark, retried }
 }
 
-/** Lets the facilitator, or the relay, do its work for some of them without ever answering. */
+/**
+ * Lets the facilitator settle some of them without ever answering, and in some plays the relay take some of them so.
+ * (The relay is waited for so much longer than the facilitator that not every play can afford it.)
+ */
 const hangSome = async (round: Round, entries: ReadonlyArray<Entry>): Promise<void> => {
   const { facilitatorUrl, relayFaultsUrl } = round.setting.cluster
+  const relayHangs = round.setting.number % RELAY_HANGS_EVERY === RELAY_HANGS_EVERY - 1
   for (const { contender, kind, mark } of entries) {
     const where = round.random.integer(4)
     if (where === 0) await hang(facilitatorUrl, { operation: "settle", only: contender.stake.offer.nonce })
-    if (where === 1 && kind === "message") await hang(relayFaultsUrl, { operation: "send", only: mark })
+    if (where === 1 && kind === "message" && relayHangs) await hang(relayFaultsUrl, { operation: "send", only: mark })
   }
+}
+
+const RELAY_HANGS_EVERY = 4
+
+/** What the stopped server did not run into is not meant for the other. */
+const hangNoMore = async ({ facilitatorUrl, relayFaultsUrl }: Cluster): Promise<void> => {
+  await Promise.all([facilitatorUrl, relayFaultsUrl].map((url) => fetch(`${url}/sandbox/faults`, { method: "DELETE" })))
 }
 
 const hang = async (url: string, fault: { readonly operation: string; readonly only: string }): Promise<void> => {
@@ -116,7 +143,7 @@ const finishElsewhere = async (
     if (!isSuccess(reply)) round.violation(`done without the client, which was then told ${reply.status} ${reply.text}`)
     return reply
   }
-  return round.finish(contender, other, TAKEN_OVER_MILLIS)
+  return round.finish(contender, other, TAKEN_OVER_MILLIS, isComeBack)
 }
 
 /** Waits until the effect can be seen, or until the authorization has run out unused: then it never began. */
@@ -156,8 +183,14 @@ const isVisible = async (wallet: Wallet, kind: Kind, mark: string, server: numbe
   return items.some(({ subject }) => subject === mark)
 }
 
-/** Also a request that was not read in time, which the server lets go. */
-const isComeBack = (reply: Reply): boolean => isOpen(reply) || codeOf(reply) === "REQUEST_TIMEOUT"
+/**
+ * Also when the request was not read in time, or when the database gave up a statement that waited for the stopped
+ * server, or the stopped server's own connection: the client is then told to repeat what it sent.
+ */
+const isComeBack = (reply: Reply): boolean =>
+  isOpen(reply) ||
+  codeOf(reply) === "REQUEST_TIMEOUT" ||
+  (codeOf(reply) === "INTERNAL_ERROR" && reply.body.error.retryable)
 
 /** Who got nothing was told so in words after which a client may sign again. */
 const expectUnpaid = (round: Round, replies: ReadonlyArray<Reply>): void => {
@@ -165,16 +198,16 @@ const expectUnpaid = (round: Round, replies: ReadonlyArray<Reply>): void => {
   if (other !== undefined) round.violation(`not done, and told ${other.status} ${other.text}`)
 }
 
-/** What the database holds of them, which nobody may change once they are done. */
-const writtenOf = async (cluster: Cluster, entries: ReadonlyArray<Entry>): Promise<string> => {
+/** What the database holds of those that are done, by nonce: from then on nobody may change it. */
+const writtenOf = async (cluster: Cluster, entries: ReadonlyArray<Entry>): Promise<ReadonlyMap<string, string>> => {
   const nonces = entries.map(({ contender }) => `'${contender.stake.offer.nonce.toLowerCase()}'`).join(", ")
   const rows = await execute(
     cluster.database.url,
     `select nonce, state, fence, updated_at::text, transaction, md5(answer_body) as answer,
        (select count(*)::text from ledger_entries where ledger_entries.operation_id = operations.operation_id) as entries
-     from operations where nonce in (${nonces}) and state in ('fulfilled', 'refunded', 'unpaid') order by nonce`
+     from operations where nonce in (${nonces}) and state in ('fulfilled', 'refunded', 'unpaid')`
   )
-  return JSON.stringify(rows)
+  return new Map(rows.map((row) => [String(row["nonce"]), JSON.stringify(row)]))
 }
 
 const within = (reply: Promise<Reply>, millis: number): Promise<Reply | undefined> => {
