@@ -50,7 +50,6 @@ export class Ending {
       yield* this.#bookkeeping.check
     }
     if (witness.findings.length > 0) return
-    // What was signed and has no operation can still be offered until its time is over.
     yield* this.#judgePurchases()
     yield* this.#judgeNames()
     yield* this.#judgeMoney()

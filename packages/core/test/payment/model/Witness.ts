@@ -151,6 +151,7 @@ export class Witness {
         const payment = this.paymentOf(operation, at)
         if (payment === undefined) return "the chain shows no payment"
         if (payment.hash !== transaction) return "the payment is another transaction"
+        if (state === "fulfilling" && this.#isGone(operation)) return "its mailbox is gone"
         return state === "refund_due" ? this.#flawOfDebt(operation, at) : undefined
       }
       case "refused":
@@ -179,8 +180,8 @@ export class Witness {
   }
 
   /** Why what was paid may not be owed back now, if it may not. */
-  #flawOfDebt({ createdAt, failure, input, plan, proof }: Operation, at: number): string | undefined {
-    const { mailboxes } = this.#database.tables
+  #flawOfDebt(operation: Operation, at: number): string | undefined {
+    const { createdAt, failure, plan, proof } = operation
     const because = (holds: boolean) => (holds ? undefined : `it is not ${failure?.kind}`)
     switch (failure?.kind) {
       case "refused":
@@ -190,9 +191,15 @@ export class Witness {
       case "late":
         return because(at >= createdAt + Timestamp.DAY)
       case "gone":
-        return because(!mailboxes.rows().some(({ mailboxId }) => input.includes(mailboxId)))
+        return because(this.#isGone(operation))
       default:
         return `nothing is owed back because ${failure?.kind}`
     }
+  }
+
+  /** Whether the mailbox that an operation is about, if it is about one, has been deleted. */
+  #isGone({ input, serviceId }: Operation): boolean {
+    const has = this.#database.tables.mailboxes.rows().some(({ mailboxId }) => input.includes(mailboxId))
+    return serviceId !== "email.mailbox.create" && !has
   }
 }
