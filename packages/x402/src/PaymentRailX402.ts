@@ -49,8 +49,8 @@ interface Route {
 }
 
 /**
- * The payment rail over x402 version 2, scheme `exact`, EIP-3009 on EVM chains, with a facilitator
- * that is reached by HTTP. What a facilitator says decides nothing: the chain does.
+ * The payment rail over x402 version 2, scheme `exact`, EIP-3009 on EVM chains, with a facilitator of
+ * any kind that `FacilitatorConfig` knows. What a facilitator says decides nothing: the chain does.
  *
  * Payers are externally owned accounts alone. A contract wallet's signature (ERC-1271, ERC-6492)
  * says nothing without asking the chain, and `authenticate` must know by computation alone.

@@ -3,7 +3,7 @@ import { Memory } from "@agentos/memory"
 import { layerPostgres, Postgres } from "@agentos/postgres"
 import { startPostgres } from "@agentos/postgres/testing"
 import { type FacilitatorConfig, type PaymentNetwork, PaymentRailX402 } from "@agentos/x402"
-import { Context, Effect, Exit, Layer, Logger, Redacted, Schedule, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Logger, Redacted, Schedule, Scope } from "effect"
 import { type Hex, parseEther } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { pay, PaymentRig, termsOf } from "../PaymentRig.ts"
@@ -118,6 +118,14 @@ export const payment = Effect.fnUntraced(function* (rail: PaymentRail["Service"]
   return { terms, proof, block }
 })
 export type Payment = Effect.Success<ReturnType<typeof payment>>
+
+/** Settles a payment up to its being stored, and no further: the node is to be such that it gets no transaction. */
+export const storeOnly = Effect.fnUntraced(function* (wallet: Purse, rail: PaymentRail["Service"], paid: Payment) {
+  const settling = yield* Effect.forkChild(rail.settle(paid.proof, paid.terms))
+  const open = yield* until(openOf(wallet), (transactions) => transactions.length > 0)
+  yield* Fiber.interrupt(settling)
+  return open
+})
 
 /** What the chain says of a payment. */
 export const outcome = (rail: PaymentRail["Service"], { block, proof, terms }: Payment) =>

@@ -2,9 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { parseGwei } from "viem"
 import { PaymentRig } from "../PaymentRig.ts"
-import { openOf, outcome, payment, purse, server, SharedStorage, takenOf, until } from "./SelfRig.ts"
+import { openOf, outcome, payment, purse, server, SharedStorage, storeOnly, takenOf, until } from "./SelfRig.ts"
 
 const AUTHORIZATIONS = 50
+/** That everything happens at one time takes a busy machine a while; what is shown has nothing to do with time. */
+const patience = [{ settleTimeoutMillis: 60_000 }, { rpcTimeoutMillis: 30_000, maxTimeoutSeconds: 120 }] as const
 
 for (const storage of ["memory", "postgres"] as const) {
   const rig = Layer.merge(PaymentRig.layer, SharedStorage[storage])
@@ -12,7 +14,7 @@ for (const storage of ["memory", "postgres"] as const) {
     it.effect("settle side by side, with no account nonce left out or given twice", () =>
       Effect.gen(function* () {
         const wallet = yield* purse()
-        const servers = [yield* server(wallet), yield* server(wallet)] as const
+        const servers = [yield* server(wallet, ...patience), yield* server(wallet, ...patience)] as const
         const payments = yield* Effect.forEach(Array.from({ length: AUTHORIZATIONS }), (_, index) =>
           payment(servers[0].rail, index)
         )
@@ -38,10 +40,10 @@ for (const storage of ["memory", "postgres"] as const) {
     it.effect("send what one of them stored and died before it could", () =>
       Effect.gen(function* () {
         const wallet = yield* purse()
-        const dying = yield* server(wallet, { settleTimeoutMillis: 1_500 })
+        const dying = yield* server(wallet)
         dying.node.behave("drop", "eth_sendRawTransaction")
         const paid = yield* payment(dying.rail)
-        assert.strictEqual((yield* dying.rail.settle(paid.proof, paid.terms))._tag, "Unknown")
+        yield* storeOnly(wallet, dying.rail, paid)
         yield* dying.kill
         assert.lengthOf(yield* openOf(wallet), 1)
         assert.strictEqual(yield* takenOf(wallet), 0)
@@ -101,7 +103,7 @@ for (const storage of ["memory", "postgres"] as const) {
     it.effect("spend gas once on one authorization, however often it is settled", () =>
       Effect.gen(function* () {
         const wallet = yield* purse()
-        const servers = [yield* server(wallet), yield* server(wallet)] as const
+        const servers = [yield* server(wallet, ...patience), yield* server(wallet, ...patience)] as const
         const paid = yield* payment(servers[0].rail)
         const settle = (index: number) => servers[index % 2 === 0 ? 0 : 1].rail.settle(paid.proof, paid.terms)
         const answers = yield* Effect.forEach(Array.from({ length: 8 }), (_, index) => settle(index), {

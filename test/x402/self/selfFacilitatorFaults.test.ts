@@ -13,6 +13,7 @@ import {
   purse,
   server,
   SharedStorage,
+  storeOnly,
   takenOf,
   until
 } from "./SelfRig.ts"
@@ -216,10 +217,10 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
       const wallet = yield* purse()
       yield* loggedBy((lines) =>
         Effect.gen(function* () {
-          const { node, rail } = yield* server(wallet, { settleTimeoutMillis: 1_500 })
+          const { node, rail } = yield* server(wallet)
           node.behave("drop", "eth_sendRawTransaction")
           const paid = yield* payment(rail)
-          assert.strictEqual((yield* rail.settle(paid.proof, paid.terms))._tag, "Unknown")
+          yield* storeOnly(wallet, rail, paid)
           yield* sendElsewhere(wallet, 0)
           node.behave("answer", "eth_sendRawTransaction")
           yield* until(openOf(wallet), (open) => open.length === 0)
@@ -239,10 +240,10 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
       const wallet = yield* purse()
       yield* loggedBy((lines) =>
         Effect.gen(function* () {
-          const { node, rail } = yield* server(wallet, { settleTimeoutMillis: 1_500 })
+          const { node, rail } = yield* server(wallet)
           const paid = yield* payment(rail)
           node.behave("lose", "eth_sendRawTransaction")
-          yield* rail.settle(paid.proof, paid.terms)
+          yield* storeOnly(wallet, rail, paid)
           // One in the place of the settlement, and more after it, of which the store knows nothing.
           const elsewhere = Effect.flatMap(takenOf(wallet), (nonce) => sendElsewhere(wallet, nonce))
           yield* Effect.forkChild(Effect.repeat(elsewhere, Schedule.spaced("200 millis")))
@@ -280,14 +281,13 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
       const wallet = yield* purse()
       yield* loggedBy((lines) =>
         Effect.gen(function* () {
-          const config = { repriceAfterMillis: 1_000, settleTimeoutMillis: 1_500 }
           // As much as it was signed for, so that there is no room for a quarter more.
           const market = yield* Effect.promise(() => client.getBlock())
           const base = Number(market.baseFeePerGas ?? 0n) / 1e9
-          const { node, rail } = yield* server(wallet, { ...config, maxFeePerGasGwei: base + 1.5 })
+          const { node, rail } = yield* server(wallet, { repriceAfterMillis: 1_000, maxFeePerGasGwei: base + 1.5 })
           node.behave("drop", "eth_sendRawTransaction")
           const paid = yield* payment(rail)
-          yield* rail.settle(paid.proof, paid.terms)
+          yield* storeOnly(wallet, rail, paid)
           yield* Effect.promise(() => client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei(`${base + 3}`) }))
           yield* Effect.promise(() => client.mine({ blocks: 1 }))
           node.behave("answer", "eth_sendRawTransaction")
