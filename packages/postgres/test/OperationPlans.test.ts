@@ -4,6 +4,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { OPERATION_COLUMNS } from "../src/OperationRow.ts"
 import { type Plan, plansOf } from "./support/Plans.ts"
+import { seeding } from "./support/Seeding.ts"
 import { layerTestPostgres } from "./support/TestPostgres.ts"
 
 /**
@@ -88,11 +89,9 @@ const copy = Effect.fnUntraced(function* ({ operationId }: Operation, { count, d
     .replace(/\btransaction\b/, "$3::text")
     .replace("leased_until", "null")
     .replace("due_at", "epoch_millis() + $4::bigint + n")
-  yield* sql.unsafe(
-    `insert into operations (${columns}) select ${values} from operations, generate_series(1, $5::integer) n
-    where operation_id = $1::uuid`,
-    [operationId, state, transaction, dueIn, count]
-  )
+  const statement = `insert into operations (${columns}) select ${values}
+    from operations, generate_series(1, $5::integer) n where operation_id = $1::uuid`
+  yield* seeding(sql.unsafe(statement, [operationId, state, transaction, dueIn, count]))
 })
 
 const addOpen = (operation: Operation) =>
@@ -178,7 +177,7 @@ describe("with 50,000 operations final, the open ones are found as fast as ever"
           const operation = yield* claimed
           yield* copy(operation, { count: FINAL, state: "settling", dueIn: -FINAL, transaction: null })
           yield* sql`analyze operations`
-          yield* sql`update operations set state = 'unpaid', due_at = null where state = 'settling'`
+          yield* seeding(sql`update operations set state = 'unpaid', due_at = null where state = 'settling'`)
           yield* addOpen(operation)
           yield* assertPlans(operation)
           yield* sql`delete from pg_statistic where starelid = 'operations'::regclass`
