@@ -21,7 +21,7 @@ export const settled = Effect.fnUntraced(function* (rail: Rail, walletIndex: num
   if (found._tag !== "Paid") return assert.fail(found._tag)
   const { block, transaction } = found
   // A private key is thirty-two bytes of chance, as a nonce is.
-  const refund: Refund = { terms, payer: proof.payer, transaction, afterBlock, nonce: generatePrivateKey() }
+  const refund: Refund = { terms, proof, transaction, afterBlock, nonce: generatePrivateKey() }
   const refundsBefore = (yield* transfersBetween(rig, yield* refundWallet, address)).length
   return { refund, proof, payer: address, paidInBlock: block, refundsBefore }
 })

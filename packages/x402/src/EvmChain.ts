@@ -45,8 +45,6 @@ export interface EvmChain {
   readonly finalizedBlock: Effect.Effect<{ readonly number: bigint; readonly timestamp: bigint }, ProviderError>
   /** Whether the nonce is used or cancelled as of a block (EIP-3009, authorizationState). */
   readonly isUsed: (payer: Hex, nonce: Hex, block: bigint) => Effect.Effect<boolean, ProviderError>
-  /** Every use of an authorization of the payer's in a transaction; none when it has not been mined, or is no longer. */
-  readonly readUses: (transaction: Hex, payer: Hex) => Effect.Effect<ReadonlyArray<AuthorizationUse>, ProviderError>
   /** The use of the nonce in a transaction that has been mined; none when it has not been, or did not use it. */
   readonly readUse: (
     transaction: Hex,
@@ -135,7 +133,7 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
       })
     )
 
-  const readUses = (transaction: Hex, payer: Hex) =>
+  const readUse = (transaction: Hex, payer: Hex, nonce: Hex) =>
     Effect.map(
       ask(() =>
         client.getTransactionReceipt({ hash: transaction }).catch((cause: unknown) => {
@@ -143,10 +141,11 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
           throw cause
         })
       ),
-      (receipt) => (receipt === undefined ? [] : usesIn(receipt, asset, payer))
+      (receipt) =>
+        Option.fromUndefinedOr(
+          receipt === undefined ? undefined : usesIn(receipt, asset, payer).find((use) => use.nonce === nonce)
+        )
     )
-  const readUse = (transaction: Hex, payer: Hex, nonce: Hex) =>
-    Effect.map(readUses(transaction, payer), (uses) => Option.fromUndefinedOr(uses.find((use) => use.nonce === nonce)))
 
   const step = BigInt(config.logBlocksMax ?? DEFAULT_LOG_BLOCKS)
   const logs = (range: BlockRange, topics: ReadonlyArray<Hex | ReadonlyArray<Hex> | null>) =>
@@ -182,7 +181,6 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
           blockNumber: block
         })
       ),
-    readUses,
     readUse,
     findUse: Effect.fnUntraced(function* (payer, nonce, from, to, order) {
       let count = 0

@@ -97,10 +97,10 @@ const findTransfer = Effect.fnUntraced(function* (
   wallet: Address,
   transaction?: string
 ): Effect.fn.Return<Settlement, ProviderError> {
-  const { afterBlock, payer, terms } = refund
+  const { afterBlock, proof, terms } = refund
   const nonce = hexOf(refund.nonce)
   const confirmations = requiredConfirmations(offered, terms.amount)
-  const expected: ExpectedUse = { from: wallet, to: payer, value: terms.amount, afterBlock, confirmations }
+  const expected: ExpectedUse = { from: wallet, to: proof.payer, value: terms.amount, afterBlock, confirmations }
   if (transaction !== undefined) {
     const use = yield* chain.readUse(hexOf(transaction), wallet, nonce)
     if (Option.isSome(use)) return judge(expected, use.value, yield* chain.latestBlock)
@@ -114,15 +114,27 @@ const findTransfer = Effect.fnUntraced(function* (
 /** Why the payment can't be paid back yet, or undefined where it is final: in a block that the chain will not take back. */
 const findObstacle = Effect.fnUntraced(function* (
   chain: EvmChain,
-  { afterBlock, payer, terms, transaction }: Refund
+  { afterBlock, proof, terms, transaction }: Refund
 ): Effect.fn.Return<string | undefined, ProviderError> {
+  const [payer, nonce] = [hexOf(proof.payer), hexOf(proof.nonce)]
   const expected = { from: payer, to: terms.payTo, value: terms.amount, afterBlock, confirmations: 0 }
   const finalized = yield* chain.finalizedBlock
-  const uses = yield* chain.readUses(hexOf(transaction), hexOf(payer))
-  const payment = uses.find((use) => judge(expected, use, use.block)._tag === "Paid")
-  if (payment === undefined)
+  // A reorganisation can put the same authorization into another transaction than the one it was seen in.
+  const use = yield* Effect.flatMap(
+    chain.readUse(hexOf(transaction), payer, nonce),
+    Option.match({
+      onSome: Effect.succeedSome,
+      onNone: () =>
+        Effect.flatMap(chain.latestBlock, (latest) =>
+          chain.findUse(payer, nonce, afterBlock + 1n, latest, "oldest first")
+        )
+    })
+  )
+  if (Option.isNone(use) || judge(expected, use.value, use.value.block)._tag !== "Paid")
     return "The chain does not show the payment at present, and nothing goes back until it does."
-  return payment.block > finalized.number ? "The payment is not final yet; the money goes back once it is." : undefined
+  return use.value.block > finalized.number
+    ? "The payment is not final yet; the money goes back once it is."
+    : undefined
 })
 
 /** Signs the transfer back, has the facilitator submit it as it does any payment, and asks the chain. */
@@ -158,7 +170,7 @@ const authorize = (offered: OfferedNetwork, refund: Refund, wallet: Address, pri
   const validBefore = (Math.floor(now / stretch) + 2) * stretch
   const authorization = {
     from: getAddress(wallet),
-    to: getAddress(refund.payer),
+    to: getAddress(refund.proof.payer),
     value: refund.terms.amount,
     validAfter: 0n,
     validBefore: BigInt(validBefore),

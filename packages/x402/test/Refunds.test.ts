@@ -109,6 +109,16 @@ describe("PaymentRailX402.refund", () => {
     })
   )
 
+  it.effect("pays back what a reorganisation put into another transaction", () =>
+    Effect.gen(function* () {
+      const { dropFrom, moved, pay, rail } = yield* start()
+      dropFrom(0)
+      pay(70, { transaction: `0x${"7e".repeat(32)}` })
+      assert.strictEqual((yield* rail.refund(refund()))._tag, "Paid")
+      assert.strictEqual(moved(), Sample.price)
+    })
+  )
+
   it.effect("tells the operator of an empty wallet, and pays as soon as it is filled", () =>
     Effect.gen(function* () {
       const { facilitator, moved, rail, state, submitted } = yield* start()

@@ -173,8 +173,8 @@ export const make = (): ScriptedRail => {
     findSettlement: (proof) =>
       unlessChainIsOut(() => used.get(proof.nonce) ?? ({ _tag: "Unused", expired: false } as const)),
     canRefund: () => refunding.mode !== "no wallet",
-    refund: ({ nonce, payer, terms }) =>
-      unlessChainIsOut(() => {
+    refund: ({ nonce, proof: { payer }, terms }) =>
+      unlessChainIsOut((): Effect.Effect<RefundProgress, ProviderError> => {
         const transaction = `0xback${nonce.slice(2)}`
         if (refunds.has(nonce)) return Effect.succeed({ _tag: "Paid", transaction } as const)
         if (refunding.mode === "no wallet") return Effect.fail(noWallet)

@@ -38,9 +38,9 @@ export type Settlement =
 export interface Refund {
   /** The terms that were paid: network, token, amount. */
   readonly terms: PaymentTerms
-  /** Who paid, and is paid back. */
-  readonly payer: string
-  /** The transaction that paid, and the block after which it did. */
+  /** The authorization that paid. Whoever signed it is paid back. */
+  readonly proof: Pick<PaymentProof, "payer" | "nonce">
+  /** The transaction in which it was seen to pay, and the block after which that was. */
   readonly transaction: string
   readonly afterBlock: bigint
   /** The nonce of the authorization that pays back: the token takes it once, however often it is submitted. */

@@ -16,6 +16,10 @@ export const make: Effect.Effect<Refunding, never, PaymentRail | OperationJourna
   const { commit, whileLeased } = yield* OperationJournal
   const reach = yield* OperationSteps
 
+  /** What a debt waits for is often the operator's to mend: an empty wallet, a setting. */
+  const tell = ({ operationId }: Operation, why: string) =>
+    Effect.logWarning(`operation ${operationId} is owed back and not paid back yet: ${why}`)
+
   const payBack = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
     const { nonceReadAtBlock, proof, refundNonce, terms, transaction } = operation
     if (refundNonce === null || transaction === null) {
@@ -23,12 +27,16 @@ export const make: Effect.Effect<Refunding, never, PaymentRail | OperationJourna
     }
     yield* reach("before_refund", operation)
     const progress = yield* rail
-      .refund({ terms, payer: proof.payer, transaction, afterBlock: nonceReadAtBlock ?? 0n, nonce: refundNonce })
+      .refund({ terms, proof, transaction, afterBlock: nonceReadAtBlock ?? 0n, nonce: refundNonce })
       .pipe(
         whileLeased(operation),
+        Effect.tapError((error) => tell(operation, error.message)),
         Effect.mapError((error) => delayed(operation, error))
       )
-    if (progress._tag === "Pending") return yield* pending(operation, RETRY_LATER)
+    if (progress._tag === "Pending") {
+      yield* tell(operation, progress.message)
+      return yield* pending(operation, RETRY_LATER)
+    }
     yield* reach("after_refund", operation)
     return yield* Effect.tap(
       commit(operation, "ProveRefunded", Effect.succeed({ refundTransaction: progress.transaction })),

@@ -184,7 +184,12 @@ const refunderOf = (world: SimulatedWorld, links: Links) =>
   Effect.fnUntraced(function* (refund: Refund): Effect.fn.Return<RefundProgress, ProviderError> {
     const { chain } = world
     const waiting = (message: string): RefundProgress => ({ _tag: "Pending", message })
-    const { nonce, payer, terms, transaction } = refund
+    const {
+      nonce,
+      proof: { payer },
+      terms,
+      transaction
+    } = refund
     yield* Effect.sleep(10)
     if (links.chain) return yield* unreachable("chain")
     world.watcher.refunding(refund, yield* now)

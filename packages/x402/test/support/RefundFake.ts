@@ -70,7 +70,7 @@ export interface RefundRig {
 /** The refund of the sample payment, which was read as unused in block 50. */
 export const refund = (other: Partial<Refund> = {}): Refund => ({
   terms: Sample.terms(),
-  payer: Sample.payer.address.toLowerCase(),
+  proof: { payer: Sample.payer.address.toLowerCase(), nonce: Sample.nonce },
   transaction: Sample.transaction,
   afterBlock: 50n,
   nonce: refundNonce,

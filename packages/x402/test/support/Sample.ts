@@ -106,10 +106,11 @@ export const useLogs = (
     readonly value?: bigint
     readonly gap?: number
     readonly token?: string
+    readonly transaction?: Hex
   } = {}
 ): ReadonlyArray<FakeLog> => {
   const { from = payer.address, gap = 1, to = payTo, token = asset, value = price } = other
-  const log = { block, transaction }
+  const log = { block, transaction: other.transaction ?? transaction }
   return [
     { ...log, logIndex: 4, address: asset, topics: [AUTHORIZATION_USED, payerTopic, nonce], data: "0x" },
     {

@@ -78,8 +78,8 @@ export class Witness {
       const operation = this.operations().find(({ refundNonce }) => refundNonce === refund.nonce)
       if (operation === undefined) return this.report(`a refund was asked for under ${refund.nonce}, which is nobody's`)
       if (!OWED.includes(operation.state)) this.report(`a refund was asked for in ${operation.state}`)
-      if (refund.payer !== operation.proof.payer || refund.terms.amount !== operation.proof.value) {
-        this.report(`a refund of ${refund.terms.amount} to ${refund.payer} is not what was paid`)
+      if (refund.proof.payer !== operation.proof.payer || refund.terms.amount !== operation.proof.value) {
+        this.report(`a refund of ${refund.terms.amount} to ${refund.proof.payer} is not what was paid`)
       }
     },
     sending: ({ messageIdHeader }, at) => {
