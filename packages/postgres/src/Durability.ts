@@ -8,8 +8,7 @@ interface SettingRow {
 
 /**
  * Which settings of the database let it lose what it has confirmed when its machine loses power: each as `name off`.
- * Those of the write-ahead log that may do so (PostgreSQL manual, "Write Ahead Log"); an embedded database has them
- * on and does not keep to them.
+ * Those of the write-ahead log that may do so (PostgreSQL manual, "Write Ahead Log").
  */
 export const durabilityRisks: Effect.Effect<ReadonlyArray<string>, never, Database> = Effect.gen(function* () {
   const { sql } = yield* Database

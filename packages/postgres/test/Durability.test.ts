@@ -1,4 +1,4 @@
-import { Database, durabilityRisks, layerPGlite, layerPostgres } from "@agentos/postgres"
+import { Database, durabilityRisks, layerPostgres } from "@agentos/postgres"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestPostgres } from "./support/TestPostgres.ts"
@@ -16,12 +16,6 @@ layer(TestPostgres.layer({ settings: { fsync: "off", full_page_writes: "on", syn
         yield* sql`alter database postgres set synchronous_commit = off`
       }).pipe(Effect.provide(layerPostgres({ url }), { local: true }))
       assert.deepStrictEqual(yield* risks, ["fsync off", "synchronous_commit off"])
-    })
-  )
-
-  it.effect("finds none in an embedded database, which has the settings and does not keep to them", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* Effect.provide(durabilityRisks, layerPGlite(), { local: true }), [])
     })
   )
 })

@@ -16,7 +16,7 @@ const warnOfRisks = Layer.effectDiscard(
   })
 )
 
-/** The same of an embedded database, which has no such settings. */
+/** The same of an embedded database, where nothing can be turned on. */
 const warnOfEmbedded = Layer.effectDiscard(
   Effect.logWarning(
     "The embedded database (AGENTOS_DATA_DIR) outlives the end of this process, but not a loss of power, and serves " +
