@@ -1,7 +1,8 @@
 import { MailService, readChainDescription, type SandboxDescription } from "@agentos/sandbox"
 import { startPostgres } from "@agentos/postgres/testing"
 import { Schema } from "effect"
-import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { renameSync, writeFileSync } from "node:fs"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -10,6 +11,8 @@ import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 import { RelayLog } from "../support/RelayLog.ts"
 import { TokenLog } from "../support/TokenLog.ts"
 import { Treasury } from "../support/Treasury.ts"
+import { REFUND_STEPS } from "./Cell.ts"
+import type { Purchase } from "./Purchase.ts"
 import { ARMED_VARIABLE, type ArmedFile, PARKED_VARIABLE, ParkedLine } from "./Parking.ts"
 
 export const DATABASES = ["pglite", "postgres"] as const
@@ -35,6 +38,8 @@ const REAL_SERVER = fileURLToPath(new URL("crashServerMain.ts", import.meta.url)
 const SERVING_MILLIS_MAX = 90_000
 const PARKED_MILLIS_MAX = 40_000
 const POLL_MILLIS = 50
+/** Steps to which the server's own job carries an operation, after its client was answered. */
+const WATCHED_STEPS: ReadonlySet<string> = new Set(REFUND_STEPS)
 
 /** A sandbox whose server can be stopped at every step, killed, and looked at from outside. */
 export class CrashRig {
@@ -47,6 +52,8 @@ export class CrashRig {
   readonly relay: RelayLog
   /** The service's own door for mail, which says what mailboxes there are. */
   readonly door: MailService
+  /** All that was ever wished for here: money that moved for anything else is a stray. */
+  readonly purchases: Array<Purchase> = []
   private readonly sandbox: Sandbox
   private readonly files: { readonly armed: string; readonly parked: string }
   private readonly cleanup: () => Promise<void>
@@ -112,9 +119,10 @@ export class CrashRig {
   }
 
   /** Says which operations are stopped where, from now on. */
-  async arm(armed: ArmedFile): Promise<void> {
-    await writeFile(`${this.files.armed}.new`, JSON.stringify(armed))
-    await rename(`${this.files.armed}.new`, this.files.armed)
+  arm(armed: ArmedFile): void {
+    // Whoever arms last is not to be overtaken by one who armed before.
+    writeFileSync(`${this.files.armed}.new`, JSON.stringify(armed))
+    renameSync(`${this.files.armed}.new`, this.files.armed)
   }
 
   /** The operations that were stopped so far, by any process. */
@@ -139,6 +147,21 @@ export class CrashRig {
         const where = missing.map(([nonce, { step }]) => `${nonce} at ${step}`).join(", ")
         throw new Error(`${missing.length} operations never came where they should stop: ${where}`)
       }
+      await sleep(POLL_MILLIS)
+    }
+  }
+
+  /** Whether an operation comes to stand at a step before its client has done all that it does. */
+  async isParked(nonce: string, step: string, client: Promise<unknown>): Promise<boolean> {
+    let isOver = false
+    const over = () => (isOver = true)
+    client.then(over, over)
+    const deadline = performance.now() + PARKED_MILLIS_MAX
+    for (;;) {
+      const wasOver = isOver
+      if ((await this.parked()).some((line) => line.nonce === nonce && line.step === step)) return true
+      // A client that has done all may have an operation that others carry to the step: a refusal that is watched.
+      if (performance.now() > deadline || (wasOver && !WATCHED_STEPS.has(step))) return false
       await sleep(POLL_MILLIS)
     }
   }

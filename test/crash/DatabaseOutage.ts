@@ -42,7 +42,7 @@ export const runDatabaseOutage = async (rig: CrashRig, outage: Outage): Promise<
   const held: ArmedFile = Object.fromEntries(
     signed.map(({ attempt, step }) => [attempt.authorization.nonce, { step, until: "released" } as const])
   )
-  await rig.arm(held)
+  rig.arm(held)
   const over = new AbortController()
   const clients = signed.map(({ attempt, purchase }) => carryThrough(purchase, attempt, over.signal))
   await rig.untilParked(held)
@@ -55,10 +55,10 @@ export const runDatabaseOutage = async (rig: CrashRig, outage: Outage): Promise<
 }
 
 /** Takes the database away, does something, and gives it back. */
-const takeAway = async (rig: CrashRig, outage: Outage, meanwhile: () => Promise<void>): Promise<void> => {
+const takeAway = async (rig: CrashRig, outage: Outage, meanwhile: () => void): Promise<void> => {
   const [postmaster, backend] = await pidsOf(rig)
   if (outage === "restarted") {
-    await meanwhile()
+    meanwhile()
     // PostgreSQL ends every other backend when one was killed, and recovers from its log.
     process.kill(backend, "SIGKILL")
     return
@@ -66,7 +66,7 @@ const takeAway = async (rig: CrashRig, outage: Outage, meanwhile: () => Promise<
   const family = familyOf(postmaster)
   for (const pid of family) process.kill(pid, "SIGSTOP")
   try {
-    await meanwhile()
+    meanwhile()
     await sleep(STOPPED_MILLIS)
   } finally {
     for (const pid of family.toReversed()) process.kill(pid, "SIGCONT")

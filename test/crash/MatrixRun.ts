@@ -19,6 +19,7 @@ export interface MatrixResult {
 const TENANTS = 8
 const AT_ONCE = 8
 const REFUSED_MILLIS_MAX = 15_000
+const TRIES = 4
 
 /** Where an operation is held while somebody else acts: before that step nothing has come of it, and after it all would have. */
 const HOLD_AT: Readonly<Partial<Record<Twist, OperationStep>>> = {
@@ -41,8 +42,11 @@ export const runMatrix = async (rig: CrashRig, cells: ReadonlyArray<Cell>): Prom
   const orders = await run.order(cells)
   const killed = orders.filter(({ cell }) => cell.killed)
   const isHeld = ({ cell: { twist } }: Order): boolean => twist !== undefined && HOLD_AT[twist] !== undefined
-  await run.startHeld(killed.filter(isHeld))
-  await run.start(killed.filter((order) => order.cell.twist !== undefined && !isHeld(order)))
+  // Those that take a while to come to their step have it before the others are stopped, whose leases run on.
+  await Promise.all([
+    run.startHeld(killed.filter(isHeld)),
+    run.start(killed.filter((order) => order.cell.twist !== undefined && !isHeld(order)))
+  ])
   await run.start(killed.filter(({ cell }) => cell.twist === undefined))
   await run.killAtSteps()
   const servedAgain = performance.now()
@@ -93,48 +97,65 @@ class MatrixRun {
     )
   }
 
-  /** Signs for the purchases, says where they stop and what fails, and lets their clients begin. */
+  /** Lets the clients of the purchases begin, some at a time, and stops their operations where each is to be cut off. */
   async start(orders: ReadonlyArray<Order>): Promise<void> {
-    const signed = await inTurns(orders, async (order) => ({ ...order, attempt: await sign(order.purchase) }), AT_ONCE)
-    for (const { attempt, cell, purchase } of signed) {
-      this.stopAt(cell, attempt)
-      if (cell.fault !== undefined) {
-        const only =
-          purchase.goods.kind === "mail" && cell.fault.operation === "send"
-            ? purchase.goods.recipient
-            : attempt.authorization.nonce
-        await this.rig.plan({ ...cell.fault, times: 1, only })
-      }
-    }
-    await this.rig.arm(this.armed)
-    for (const { attempt, cell, purchase } of signed) {
-      this.clients.push(
-        cell.twist === "stranger"
-          ? this.refusedThenSubmitted(purchase, attempt)
-          : carryThrough(purchase, attempt, this.over.signal)
-      )
-    }
+    await inTurns(
+      orders,
+      async (order) => {
+        const attempt = await sign(order.purchase)
+        this.stopAt(order.cell, attempt)
+        this.rig.arm(this.armed)
+        await this.planFault(order, attempt)
+        await this.begin(order, attempt, order.cell.step)
+      },
+      AT_ONCE
+    )
   }
 
   /** Stops purchases where something is to come between, lets that happen, and lets them go on. */
   async startHeld(orders: ReadonlyArray<Order>): Promise<void> {
-    const prepared = await inTurns(
+    const held = await inTurns(
       orders,
-      async (order) => ({ ...order, attempt: await sign(order.purchase), act: await this.interference(order) }),
+      async (order) => {
+        const act = await this.interference(order)
+        const attempt = await sign(order.purchase)
+        const step = HOLD_AT[order.cell.twist ?? "gone"]
+        if (step !== undefined)
+          this.armed = { ...this.armed, [attempt.authorization.nonce]: { step, until: "released" } }
+        this.rig.arm(this.armed)
+        await this.begin(order, attempt, step)
+        await act(attempt)
+        this.stopAt(order.cell, attempt)
+        this.rig.arm(this.armed)
+        return attempt.authorization.nonce
+      },
       AT_ONCE
     )
-    const held: ArmedFile = Object.fromEntries(
-      prepared.flatMap(({ attempt, cell: { twist } }) => {
-        const step = twist === undefined ? undefined : HOLD_AT[twist]
-        return step === undefined ? [] : [[attempt.authorization.nonce, { step, until: "released" } as const]]
-      })
+    await this.rig.untilParked(Object.fromEntries(held.map((nonce) => [nonce, this.armed[nonce]!])))
+  }
+
+  private async planFault({ cell: { fault }, purchase: { goods } }: Order, { authorization }: Attempt): Promise<void> {
+    if (fault === undefined) return
+    const only = goods.kind === "mail" && fault.operation === "send" ? goods.recipient : authorization.nonce
+    await this.rig.plan({ ...fault, times: 1, only })
+  }
+
+  /** Lets a client begin; resolves when its operation stands at the step, if there is one. */
+  private async begin({ cell, purchase }: Order, attempt: Attempt, step: OperationStep | undefined): Promise<void> {
+    const { nonce } = attempt.authorization
+    for (let tries = 0; tries < TRIES; tries++) {
+      const client =
+        cell.twist === "stranger"
+          ? this.refusedThenSubmitted(purchase, attempt)
+          : carryThrough(purchase, attempt, this.over.signal)
+      this.clients.push(client)
+      if (step === undefined) return
+      // One that is told to come again before there is an operation would not be what is to be cut off: it does.
+      if (await this.rig.isParked(nonce, step, client)) return
+    }
+    throw new Error(
+      `${purchase.name}: its operation never came to ${step}; ${attempt.told.at(-1)?.text ?? "no answer"}`
     )
-    await this.rig.arm({ ...this.armed, ...held })
-    for (const { attempt, purchase } of prepared) this.clients.push(carryThrough(purchase, attempt, this.over.signal))
-    await this.rig.untilParked(held)
-    await inTurns(prepared, ({ act, attempt }) => act(attempt), AT_ONCE)
-    for (const { attempt, cell } of prepared) this.stopAt(cell, attempt)
-    await this.rig.arm(this.armed)
   }
 
   /** What somebody else does while the purchase is held. */
@@ -155,7 +176,7 @@ class MatrixRun {
   async killAtSteps(): Promise<void> {
     await this.rig.untilParked(this.armed)
     this.armed = {}
-    await this.rig.arm(this.armed)
+    this.rig.arm(this.armed)
     await this.rig.untilServing(await this.rig.kill())
   }
 

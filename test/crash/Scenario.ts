@@ -40,11 +40,11 @@ export const cancelledBeforeSettling: Scenario = async (rig, shop) => {
   const purchase = await shop.newPurchase("email.message.send", { name: "cancelled", client: "repeats", buyer: tenant })
   const attempt = await sign(purchase)
   const held: ArmedFile = { [attempt.authorization.nonce]: { step: "before_settle", until: "released" } }
-  await rig.arm(held)
+  rig.arm(held)
   const client = carryThrough(purchase, attempt, AbortSignal.timeout(CLIENT_MILLIS))
   await rig.untilParked(held)
   await rig.treasury.cancel(tenant.account, attempt.authorization)
-  await rig.arm({})
+  rig.arm({})
   await client
 }
 
@@ -68,10 +68,10 @@ export const killedAfterRefund: Scenario = async (rig, shop) => {
   })
   const attempt = await sign(purchase)
   const armed: ArmedFile = { [attempt.authorization.nonce]: { step: "after_refund", until: "killed" } }
-  await rig.arm(armed)
+  rig.arm(armed)
   await send(purchase, attempt)
   await rig.untilParked(armed)
-  await rig.arm({})
+  rig.arm({})
   await rig.untilServing(await rig.kill())
   await untilToldRefunded(() => send(purchase, attempt))
 }
@@ -91,7 +91,7 @@ export const oneProofManyKeys: Scenario = async (rig, shop) => {
   const attempt = await sign(purchase)
   const { nonce } = attempt.authorization
   const held: ArmedFile = { [nonce]: { step: "before_settle", until: "released" } }
-  await rig.arm(held)
+  rig.arm(held)
   const copies = Array.from({ length: AT_ONCE }, (): Attempt => ({
     ...attempt,
     idempotencyKey: randomUUID(),
@@ -101,7 +101,7 @@ export const oneProofManyKeys: Scenario = async (rig, shop) => {
   await rig.untilParked(held)
   // Those that are refused have their answer by now; any other is held as well.
   await Promise.race([answers, sleep(HELD_MILLIS, undefined, { ref: false })])
-  await rig.arm({})
+  rig.arm({})
   await answers
   const winner = copies.find(({ told }) => told.every(({ code }) => code !== "IDEMPOTENCY_CONFLICT"))
   purchase.attempts.splice(0, 1, winner ?? attempt)

@@ -83,6 +83,7 @@ export class Shop {
       ...wanted(service, mailbox, options.domain ?? "else.test")
     }
     this.purchases.push(purchase)
+    this.rig.purchases.push(purchase)
     return purchase
   }
 

@@ -9,6 +9,7 @@ import type { Goods, Purchase } from "./Purchase.ts"
 /** How long it may take until everything has come to an end, from the end of the last fault, or from validBefore. */
 export const END_MILLIS_MAX = 60_000
 const POLL_MILLIS = 500
+const LOOK_AT_ALL_EVERY = 8
 /** Past the moment from which the token refuses an authorization. */
 const EXPIRY_SPARE_SECONDS = 2n
 const AT_ONCE = 8
@@ -42,9 +43,10 @@ export const settleDown = async (
 ): Promise<Outcome> => {
   const { endMillis, late } = await untilEnded(rig, purchases, faultEnded, endMillisMax)
   await askAgain(purchases, faultEnded, endMillisMax)
-  const { duplicates, evidence } = await look(rig, purchases)
-  const reserved = await stillReserved(rig, purchases, evidence)
-  return { ...judge(purchases, { ...evidence, late, reserved }), endMillis, duplicates }
+  // What came to a good end before has to have stayed so.
+  const { duplicates, evidence } = await look(rig, rig.purchases)
+  const reserved = await stillReserved(rig, rig.purchases, evidence)
+  return { ...judge(rig.purchases, { ...evidence, late, reserved }), endMillis, duplicates }
 }
 
 const untilEnded = async (
@@ -53,18 +55,22 @@ const untilEnded = async (
   faultEnded: FaultEnd,
   millisMax: number
 ) => {
+  const { payTo } = rig.description.chain
   let endMillis = 0
   let open: ReadonlyArray<Purchase> = purchases
   const charged = new Set<Purchase>()
   const ended = new Set<Purchase>()
   const late = new Set<Purchase>()
-  for (;;) {
-    const seen = await look(rig, open).catch(() => undefined)
+  for (let polls = 0; ; polls++) {
+    const movements = await rig.token.read()
+    for (const purchase of open) if (isCharged(purchase, movements, payTo)) charged.add(purchase)
+    // Goods mostly come after their charge; that some come without one is looked for now and then.
+    const asked = polls % LOOK_AT_ALL_EVERY === 0 ? open : open.filter((purchase) => charged.has(purchase))
+    const seen = await look(rig, asked).catch(() => undefined)
     const now = performance.now()
     if (seen !== undefined) {
       const final = await rig.token.finalSeconds()
       for (const purchase of open) {
-        if (isCharged(purchase, seen.evidence)) charged.add(purchase)
         if (!hasEnded(purchase, seen.evidence, final)) continue
         if (charged.has(purchase)) endMillis = Math.max(endMillis, now - faultEnded(purchase))
         ended.add(purchase)
@@ -81,7 +87,7 @@ const untilEnded = async (
   }
 }
 
-const isCharged = (purchase: Purchase, { movements, payTo }: Sight["evidence"]): boolean =>
+const isCharged = (purchase: Purchase, movements: Evidence["movements"], payTo: string): boolean =>
   purchase.attempts.some(({ authorization }) =>
     movements.some(({ nonce, to }) => nonce === authorization.nonce && to === payTo.toLowerCase())
   )

@@ -1,59 +1,89 @@
 import { parseArgs } from "node:util"
-import { allCells } from "./Cell.ts"
+import { makeRandom } from "../race/Random.ts"
+import { allCells, type Cell, situationOf } from "./Cell.ts"
 import { CrashRig, type DatabaseKind, DATABASES } from "./CrashRig.ts"
+import { OUTAGES, runDatabaseOutage } from "./DatabaseOutage.ts"
 import { runMatrix } from "./MatrixRun.ts"
+import type { Purchase } from "./Purchase.ts"
+import { runRandomKills } from "./RandomKills.ts"
 import { endsOf, tableOf, violationsOf } from "./Report.ts"
+import type { Outcome } from "./Witness.ts"
 
-const help = `Usage: npx -y pnpm@12 crash [--database pglite|postgres] [--times 3] [--step X]
+const help = `Usage: npx -y pnpm@12 crash [--database pglite|postgres] [--times 3] [--step X] [--seconds N] [--seed N]
 
-Kills the server at every step of every paid operation, and judges by the chain, the relay and the clients.
+Kills the server at every step of every paid operation, lets the facilitator, the relay and PostgreSQL fail, kills at
+random under load, and judges each by the chain, the relay and the clients. Exits with 1 on any violation.
 
   --database  one database instead of both
   --times     how often the whole matrix runs on each (3)
-  --step      only cells whose situation has this text, such as after_settle or "settle hang"`
+  --step      only the cells whose situation has this text, as after_settle or "settle hang"; nothing else then
+  --seconds   for how long the server is killed at random under load, on each database (60; 0 for not at all)
+  --seed      for the random kills (another each time)`
 
 const { values } = parseArgs({
   options: {
     database: { type: "string" },
     times: { type: "string", default: "3" },
     step: { type: "string" },
-    help: { type: "boolean", short: "h" }
+    seconds: { type: "string", default: "60" },
+    seed: { type: "string" },
+    help: { type: "boolean", short: "h", default: false }
   }
 })
 
-if (values.help === true) {
-  console.log(help)
-  process.exit(0)
-}
-
+const CLIENTS = 8
+const step = values.step ?? ""
+const seconds = step === "" ? Number(values.seconds) : 0
+const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed)
 const databases = DATABASES.filter((name) => values.database === undefined || values.database === name)
-const cells = allCells().filter(
-  (cell) => values.step === undefined || cell.step === values.step || cell.fault?.mode === values.step
-)
+const cells = allCells().filter((cell) => situationOf(cell).includes(step))
+let violations = 0
 
-const runOnce = async (database: DatabaseKind, round: number): Promise<number> => {
+/** Starts a sandbox of its own for one piece of work, and says what came of it. */
+const report = async (
+  title: string,
+  database: DatabaseKind,
+  work: (rig: CrashRig) => Promise<{ readonly outcome: Outcome; readonly cells?: ReadonlyMap<Purchase, Cell> }>
+): Promise<void> => {
   const began = performance.now()
   const rig = await CrashRig.start({ database })
   try {
-    const { cells: placed, outcome } = await runMatrix(rig, cells)
-    const violations = violationsOf(outcome)
-    const seconds = Math.round((performance.now() - began) / 1_000)
-    console.log(`\n${database}, round ${round}: ${placed.size} cells in ${seconds} s`)
-    for (const line of tableOf(outcome, placed)) console.log(`  ${line}`)
-    console.log(
-      `  ${endsOf(outcome.verdicts)}; the last end ${(outcome.endMillis / 1_000).toFixed(1)} s after the fault`
-    )
-    console.log(`  ${outcome.duplicates} second copies of a mail under its own Message-ID`)
-    for (const line of violations) console.log(`  VIOLATION ${line}`)
-    return violations.length
+    const { cells: placed = new Map<Purchase, Cell>(), outcome } = await work(rig)
+    const found = violationsOf(outcome)
+    violations += found.length
+    console.log(`\n${title} on ${database}: ${Math.round((performance.now() - began) / 1_000)} s`)
+    if (placed.size > 0) for (const line of tableOf(outcome, placed)) console.log(`  ${line}`)
+    console.log(`  ${endsOf(outcome.verdicts)}; ${outcome.duplicates} second copies of a mail under its own Message-ID`)
+    console.log(`  the last end with nobody asking: ${(outcome.endMillis / 1_000).toFixed(1)} s after its fault`)
+    for (const line of found) console.log(`  VIOLATION ${line}`)
   } finally {
     await rig.stop()
   }
 }
 
-let violations = 0
-for (const database of databases) {
-  for (let round = 1; round <= Number(values.times); round++) violations += await runOnce(database, round)
+const runAll = async (database: DatabaseKind): Promise<void> => {
+  for (let round = 1; round <= Number(values.times); round++) {
+    await report(`Matrix of ${cells.length} cells, round ${round},`, database, (rig) => runMatrix(rig, cells))
+    if (database === "pglite" || step !== "") continue
+    for (const outage of OUTAGES) {
+      await report(`PostgreSQL ${outage}, round ${round},`, database, async (rig) => ({
+        outcome: await runDatabaseOutage(rig, outage)
+      }))
+    }
+  }
+  if (seconds === 0) return
+  await report(`Random kills for ${seconds} s, seed ${seed},`, database, (rig) =>
+    runRandomKills(rig, { random: makeRandom(seed), seconds, clients: CLIENTS })
+  )
 }
-console.log(violations === 0 ? "\nNo violation." : `\n${violations} violations.`)
-process.exit(violations === 0 ? 0 : 1)
+
+if (values.help) {
+  console.log(help)
+} else if (databases.length === 0 || cells.length === 0) {
+  console.error(help)
+  process.exitCode = 2
+} else {
+  for (const database of databases) await runAll(database)
+  console.log(violations === 0 ? "\nNo violation." : `\n${violations} violations.`)
+  process.exitCode = violations === 0 ? 0 : 1
+}

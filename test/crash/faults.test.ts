@@ -28,33 +28,55 @@ const violations = async (options: RigOptions, scenario: Scenario): Promise<Read
 }
 
 const database = "pglite" as const
+const MILLIS_MAX = 300_000
 
-describe("the checker notices a server", () => {
-  it("that takes a facilitator's silence for a refusal, and lets its client pay again", async () => {
-    const found = await violations({ database, server: server("refusedOnTimeout") }, lostSettlement)
-    expect(found).toContainEqual(expect.stringContaining("charged, and neither delivered nor paid back"))
-  })
+// Starting a server takes most of the time, and waiting the rest.
+describe.concurrent("the checker notices a server", () => {
+  it(
+    "that takes a facilitator's silence for a refusal, and lets its client pay again",
+    async () => {
+      const found = await violations({ database, server: server("refusedOnTimeout") }, lostSettlement)
+      expect(found).toContainEqual(expect.stringContaining("charged, and neither delivered nor paid back"))
+    },
+    MILLIS_MAX
+  )
 
-  it("that takes a used nonce for a payment", async () => {
-    const found = await violations({ database, server: server("usedNonceIsPaid") }, cancelledBeforeSettling)
-    expect(found).toContainEqual(expect.stringContaining("delivered, and never charged"))
-  })
+  it(
+    "that takes a used nonce for a payment",
+    async () => {
+      const found = await violations({ database, server: server("usedNonceIsPaid") }, cancelledBeforeSettling)
+      expect(found).toContainEqual(expect.stringContaining("delivered, and never charged"))
+    },
+    MILLIS_MAX
+  )
 
-  it("that writes a mail down as sent without the relay's word", async () => {
-    const found = await violations({ database, server: server("sentWithoutReply") }, mailPutOff)
-    expect(found).toContainEqual(expect.stringContaining("told that it was delivered, and it is not there"))
-  })
+  it(
+    "that writes a mail down as sent without the relay's word",
+    async () => {
+      const found = await violations({ database, server: server("sentWithoutReply") }, mailPutOff)
+      expect(found).toContainEqual(expect.stringContaining("told that it was delivered, and it is not there"))
+    },
+    MILLIS_MAX
+  )
 
-  it("that pays back under another nonce each time", async () => {
-    const found = await violations({ database, server: server("freshRefundNonce") }, killedAfterRefund)
-    expect(found).toContainEqual(expect.stringContaining("times more than was owed"))
-  })
+  it(
+    "that pays back under another nonce each time",
+    async () => {
+      const found = await violations({ database, server: server("freshRefundNonce") }, killedAfterRefund)
+      expect(found).toContainEqual(expect.stringContaining("times more than was owed"))
+    },
+    MILLIS_MAX
+  )
 
-  it("whose database does not keep a proof unique", async () => {
-    const prepareDatabase = async (url: string): Promise<void> => {
-      await execute(url, "alter table operations drop constraint operations_proof_key")
-    }
-    const found = await violations({ database: "postgres", prepareDatabase }, oneProofManyKeys)
-    expect(found).toContainEqual(expect.stringMatching(/delivered [2-9] times/))
-  })
+  it(
+    "whose database does not keep a proof unique",
+    async () => {
+      const prepareDatabase = async (url: string): Promise<void> => {
+        await execute(url, "alter table operations drop constraint operations_proof_key")
+      }
+      const found = await violations({ database: "postgres", prepareDatabase }, oneProofManyKeys)
+      expect(found).toContainEqual(expect.stringMatching(/delivered [2-9] times/))
+    },
+    MILLIS_MAX
+  )
 })
