@@ -18,15 +18,26 @@ export interface Verdict {
 export const untilOver = (cluster: Cluster, book: Book): Promise<void> =>
   untilExpired(cluster, Math.max(0, ...book.stakes.map(({ offer }) => offer.validBefore)))
 
-/**
- * Holds what the clients were told against the token's log and the relay's outbox as they are now. The service and its
- * database are not asked.
- */
+/** What the only witnesses know: the token's log and the relay's outbox. */
+export interface Evidence {
+  /** What came to the service's account. */
+  readonly received: ReadonlyArray<Movement>
+  /** What left its refund wallet. */
+  readonly sent: ReadonlyArray<Movement>
+  /** The Message-IDs of the copies that each recipient has. */
+  readonly mails: ReadonlyMap<string, ReadonlyArray<string | null>>
+}
+
+/** Holds what the clients were told against chain and relay as they are now. The service and its database are not asked. */
 export const judge = async (cluster: Cluster, book: Book): Promise<ReadonlyArray<Verdict>> => {
   const [movements, mails] = await Promise.all([readMovements(cluster), readMails(cluster.outboxDir)])
-  const payTo = cluster.chain.payTo.toLowerCase()
-  const received = movements.filter(({ to }) => to === payTo)
-  const sent = movements.filter(({ from }) => from === cluster.refundWallet.toLowerCase())
+  const received = movements.filter(({ to }) => to === lower(cluster.chain.payTo))
+  const sent = movements.filter(({ from }) => from === lower(cluster.refundWallet))
+  return weigh(book, { received, sent, mails })
+}
+
+/** What the clients were told, held against the evidence. */
+export const weigh = (book: Book, { mails, received, sent }: Evidence): ReadonlyArray<Verdict> => {
   const refunds = matchRefunds(book, received, sent)
   const violations = [
     ...book.violations,

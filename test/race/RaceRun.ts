@@ -15,12 +15,14 @@ export interface RaceRun {
 
 /** Rounds that are played side by side, as far as a race allows it. */
 const LANES = 4
+/** Wallets that have bought a mailbox before the races begin: two for each lane. */
+export const KNOWN_WALLETS = 2 * LANES
 
 /** Gets ready to race. The same seed makes the same choices. */
 export const openRaces = async (cluster: Cluster, seed: number): Promise<RaceRun> => {
   const book = new Book()
   const random = makeRandom(seed)
-  const wallets = await knownWallets(cluster, book, 2 * LANES)
+  const wallets = await knownWallets(cluster, book, KNOWN_WALLETS)
   let races = 0
   return {
     book,
