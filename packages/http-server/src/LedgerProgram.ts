@@ -22,7 +22,7 @@ export interface LedgerReport {
  */
 export const ledgerProgram: Effect.Effect<LedgerReport, unknown> = Effect.gen(function* () {
   const config = yield* ServerConfig.read(process.env)
-  const ports = Layer.provideMerge(PaymentRailX402.layer({ networks: config.networks }), storageLayer(config))
+  const ports = Layer.provideMerge(PaymentRailX402.layerReading({ networks: config.networks }), storageLayer(config))
   return yield* Effect.gen(function* () {
     const ledger = yield* LedgerCheck
     const tokens = yield* ledger.check

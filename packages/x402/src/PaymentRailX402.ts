@@ -62,30 +62,54 @@ export const layer = (options: PaymentRailOptions): Layer.Layer<PaymentRail, Pro
   Layer.effect(
     PaymentRail,
     Effect.gen(function* () {
-      const routes = new Map<string, Route>()
-      for (const network of options.networks) {
-        const offered = yield* offer(network)
-        const key = routeKey(offered.network, offered.asset)
-        if (routes.has(key)) return yield* misconfigured(`Payment network ${offered.network} is configured twice.`)
-        routes.set(key, {
-          offered,
-          chain: EvmChain.make(offered),
-          facilitator: yield* FacilitatorChoice.make(offered)
-        })
-      }
-      if (routes.size === 0) return yield* misconfigured("No payment network is configured.")
+      const routes = yield* openRoutes(options, FacilitatorChoice.make)
       yield* Effect.forEach(
         routes.values(),
         ({ chain, facilitator, offered }) =>
-          domainCheck(offered, chain).pipe(
-            Effect.andThen(refundCheck(offered, chain)),
-            Effect.andThen(facilitatorCheck(offered, facilitator))
-          ),
+          Effect.andThen(refundCheck(offered, chain), facilitatorCheck(offered, facilitator)),
         { concurrency: "unbounded", discard: true }
       )
       return make(routes)
     })
   )
+
+/** The same for a process that only reads the chain: it asks no facilitator, and submits nothing. */
+export const layerReading = (options: PaymentRailOptions): Layer.Layer<PaymentRail, ProviderError> =>
+  Layer.effect(
+    PaymentRail,
+    Effect.map(
+      openRoutes(options, () => Effect.succeed(noFacilitator)),
+      make
+    )
+  )
+
+/** The routes of the networks, each held against its chain. */
+const openRoutes = Effect.fnUntraced(function* <R>(
+  { networks }: PaymentRailOptions,
+  choose: (offered: OfferedNetwork) => Effect.Effect<Facilitator, never, R>
+): Effect.fn.Return<ReadonlyMap<string, Route>, ProviderError, R> {
+  const routes = new Map<string, Route>()
+  for (const network of networks) {
+    const offered = yield* offer(network)
+    const key = routeKey(offered.network, offered.asset)
+    if (routes.has(key)) return yield* misconfigured(`Payment network ${offered.network} is configured twice.`)
+    routes.set(key, { offered, chain: EvmChain.make(offered), facilitator: yield* choose(offered) })
+  }
+  if (routes.size === 0) return yield* misconfigured("No payment network is configured.")
+  yield* Effect.forEach(routes.values(), ({ chain, offered }) => domainCheck(offered, chain), {
+    concurrency: "unbounded",
+    discard: true
+  })
+  return routes
+})
+
+const ONLY_READS = "This process only reads the chain: it submits nothing."
+
+const noFacilitator: Facilitator = {
+  verify: () => Effect.fail(misconfigured(ONLY_READS)),
+  settle: () => Effect.succeed({ _tag: "Unknown", message: ONLY_READS }),
+  supports: () => Effect.succeed(false)
+}
 
 const routeKey = (network: string, asset: string): string => `${network} ${asset.toLowerCase()}`
 
