@@ -1,6 +1,7 @@
 import { LedgerCheck } from "@agentos/core"
 import { PaymentRailX402 } from "@agentos/x402"
 import { Effect, Layer } from "effect"
+import { log } from "./config/Log.ts"
 import * as ServerConfig from "./config/ServerConfig.ts"
 import { storageLayer } from "./config/StorageLayer.ts"
 
@@ -30,4 +31,4 @@ export const ledgerProgram: Effect.Effect<LedgerReport, unknown> = Effect.gen(fu
     const problems = [...tokens, ...chain].flatMap((part) => part.problems).length
     return { json: toJson({ ok: problems === 0, ledger: tokens, chain }), problems }
   }).pipe(Effect.provide(LedgerCheck.layer.pipe(Layer.provide(ports))))
-}).pipe(Effect.scoped)
+}).pipe(Effect.scoped, Effect.provide(log))

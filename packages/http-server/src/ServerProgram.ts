@@ -1,5 +1,6 @@
 import { OperationCompletion, PaymentRail } from "@agentos/core"
-import { Cause, Effect, Exit, Layer, Logger, Option } from "effect"
+import { Cause, Effect, Exit, Layer, Option } from "effect"
+import { log } from "./config/Log.ts"
 import { mailIntake } from "./config/MailLayer.ts"
 import * as ServerConfig from "./config/ServerConfig.ts"
 import { coreLayer, type Ports, settingsLayer } from "./config/ServerLayer.ts"
@@ -18,8 +19,6 @@ const warnOfMissingWallets = (networks: ServerConfig.ServerConfig["networks"]) =
         `Give each network a "refund" with the private key of a wallet that holds the token.`
     )
   })
-
-const log = Logger.layer([Logger.withConsoleError(Logger.formatJson)])
 
 /** What went wrong in one line, or in the lines of whoever found more than one thing wrong. */
 const explain = (error: unknown): string => (error instanceof Error ? error.message : String(error))
