@@ -67,8 +67,7 @@ export const layer = Layer.effect(
           return true
         }),
       post: (entries) => run(() => entries.forEach((entry) => post(tables, entry))),
-      balances: run(() => balances.rows()),
-      totals: run(() => totals(operations.rows())),
+      books: run(() => ({ balances: balances.rows(), totals: totals(operations.rows()) })),
       listPaid: (after, limit) =>
         run(() =>
           operations

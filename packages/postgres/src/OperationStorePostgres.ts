@@ -1,11 +1,10 @@
 import {
   type Hold,
-  type LedgerBalance,
+  type Books,
   type Ledger,
   type Operation,
   type OperationChange,
   OperationStore,
-  type OperationTotal,
   proofKey
 } from "@agentos/core"
 import { Array, Effect, Layer, Option, Schema } from "effect"
@@ -20,15 +19,18 @@ const toAccount: (account: unknown) => Ledger.LedgerAccount = Schema.decodeUnkno
   Schema.Literals(["received", "inFlight", "fulfilled", "refundDue", "refunded"])
 )
 
-interface TotalRow extends Record<"state" | "network" | "asset" | "amount", string> {
+interface BookRow extends Record<"name" | "network" | "asset" | "amount", string> {
+  readonly kind: "balance" | "total"
   readonly count: bigint
 }
 
-const toTotal = (row: TotalRow): OperationTotal => ({
-  ...row,
-  state: toState(row.state),
-  count: Number(row.count),
-  amount: BigInt(row.amount)
+const toBooks = (rows: ReadonlyArray<BookRow>): Books => ({
+  balances: rows.flatMap(({ amount, asset, kind, name, network }) =>
+    kind === "balance" ? [{ account: toAccount(name), network, asset, amount: BigInt(amount) }] : []
+  ),
+  totals: rows.flatMap(({ amount, asset, count, kind, name, network }) =>
+    kind === "total" ? [{ state: toState(name), network, asset, count: Number(count), amount: BigInt(amount) }] : []
+  )
 })
 
 /** The UUID before all others, which no operation has (RFC 9562, section 5.9). */
@@ -190,18 +192,15 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
                   ${Parameter.amounts(entries.map((entry) => entry.amount))}
                 ) as entry (operation_id, account, network, asset, amount)`)
             ),
-      balances: Effect.map(
-        orDie(sql<Record<"account" | "network" | "asset" | "amount", string>>`
-          select account, network, asset, sum(amount) as amount from ledger_entries
-          group by account, network, asset order by account, network, asset`),
-        (rows) =>
-          rows.map((row): LedgerBalance => ({ ...row, account: toAccount(row.account), amount: BigInt(row.amount) }))
-      ),
-      totals: Effect.map(
-        orDie(sql<TotalRow>`
-          select state, network, asset, count(*) as count, sum(amount) as amount from operations
-          group by state, network, asset order by state, network, asset`),
-        (rows) => rows.map(toTotal)
+      // One statement, since two would each see what was committed before it.
+      books: Effect.map(
+        orDie(sql<BookRow>`
+          (select 'balance' as kind, account as name, network, asset, 0::bigint as count, sum(amount) as amount
+          from ledger_entries group by account, network, asset order by account, network, asset)
+          union all
+          (select 'total', state, network, asset, count(*), sum(amount) from operations
+          group by state, network, asset order by state, network, asset)`),
+        toBooks
       ),
       listPaid: (after, limit) =>
         Effect.map(

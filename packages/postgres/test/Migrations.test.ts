@@ -83,7 +83,7 @@ describe("a database of an older server", () => {
           const due = state === "claimed" ? FAR : null
           assert.deepStrictEqual<unknown>([dueAt, leasedUntil, fence], [due, due, 3], state)
         }
-        assert.deepStrictEqual(yield* store.balances, [
+        assert.deepStrictEqual((yield* store.books).balances, [
           { account: "received", network: "eip155:196", asset: ASSET.toLowerCase(), amount: -1n }
         ])
       }).pipe(Effect.provide(Layer.provide(OperationStorePostgres.layer, layerPostgres({ url }))))

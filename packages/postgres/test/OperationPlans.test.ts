@@ -144,7 +144,8 @@ const assertPlans = Effect.fnUntraced(function* (operation: Operation) {
   yield* check("listPaid", ["operations_paid"], store.listPaid(null, page))
   const middle = store.listPaid("80000000-0000-0000-0000-000000000000", page)
   yield* check("listPaid from the middle", ["operations_paid"], middle)
-  yield* check("totals", ["operations_totals"], store.totals, Infinity)
+  const [books] = yield* plansOf(store.books)
+  assert.include([...(books?.indexes ?? [])], "operations_totals", books?.text)
 })
 
 describe("with 50,000 operations final, the open ones are found as fast as ever", () => {

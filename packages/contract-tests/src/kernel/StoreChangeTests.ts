@@ -111,7 +111,7 @@ const operationChanges: Readonly<Record<string, Prepare>> = {
       { ...entry, account: "received", amount: -1n },
       { ...entry, account: "inFlight", amount: 1n }
     ])
-    const ours = Effect.map(store.balances, (balances) => balances.filter(({ asset }) => asset === terms.asset))
+    const ours = Effect.map(store.books, ({ balances }) => balances.filter(({ asset }) => asset === terms.asset))
     return { make, observe: ours }
   })
 }

@@ -11,7 +11,7 @@ type Account = LedgerBalance["account"]
 /** The balances of one asset, accounts with nothing in them left out. */
 const balancesOf = Effect.fnUntraced(function* (asset: string, network?: string) {
   const store = yield* OperationStore
-  const balances = (yield* store.balances).filter(
+  const balances = (yield* store.books).balances.filter(
     (balance) => balance.asset === asset && balance.amount !== 0n && (network ?? balance.network) === balance.network
   )
   const byAccount = new Map<Account, bigint>(balances.map(({ account, amount }) => [account, amount]))

@@ -134,7 +134,7 @@ export const operationOverlapTests: ContractTests<OperationStore> = (it, capabil
           { ...entry, account: "inFlight", amount: 5n }
         ])
         yield* overlapping(capabilities, { first: post, second: post, firstEnds: "committed" })
-        const balances = (yield* store.balances).filter(({ asset }) => asset === terms.asset)
+        const balances = (yield* store.books).balances.filter(({ asset }) => asset === terms.asset)
         assert.sameMembers(
           balances.map(({ account, amount }) => `${account} ${amount}`),
           ["received -10", "inFlight 10"]

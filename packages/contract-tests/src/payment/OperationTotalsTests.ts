@@ -8,7 +8,7 @@ import * as Sample from "./OperationSample.ts"
 /** The totals of one token on all networks. */
 const totalsOf = Effect.fnUntraced(function* (asset: string) {
   const store = yield* OperationStore
-  return (yield* store.totals).filter((total) => total.asset === asset)
+  return (yield* store.books).totals.filter((total) => total.asset === asset)
 })
 
 /** An operation of a token, of an amount, in a state. */
@@ -113,7 +113,7 @@ export const operationTotalsTests: ContractTests<OperationStore> = (it) => {
           { ...entry, asset: shouted, account: "inFlight", amount: 3n }
         ])
         assert.sameDeepMembers(
-          (yield* store.balances).filter((balance) => balance.asset.toLowerCase() === asset),
+          (yield* store.books).balances.filter((balance) => balance.asset.toLowerCase() === asset),
           [
             { account: "received", network, asset, amount: -5n },
             { account: "inFlight", network, asset, amount: 5n }

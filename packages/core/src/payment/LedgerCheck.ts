@@ -1,6 +1,5 @@
 import { Context, Effect, Layer } from "effect"
 import type { ProviderError } from "../kernel/ProviderError.ts"
-import { Transactor } from "../kernel/Transactor.ts"
 import { accountOf, type LedgerAccount } from "./Ledger.ts"
 import type { Operation } from "./Operation.ts"
 import { OperationStore } from "./OperationStore.ts"
@@ -52,13 +51,9 @@ export class LedgerCheck extends Context.Service<
     Effect.gen(function* () {
       const operations = yield* OperationStore
       const rail = yield* PaymentRail
-      const transactor = yield* Transactor
 
       const check = Effect.gen(function* () {
-        // In one transaction, so that a move between the two reads is not taken for an error.
-        const { balances, totals } = yield* transactor.transact(
-          Effect.all({ balances: operations.balances, totals: operations.totals })
-        )
+        const { balances, totals } = yield* operations.books
         return tokensOf([...balances, ...totals]).map((token) => {
           const balanceOf = (account: LedgerAccount) =>
             sum(balances.filter((row) => isOf(row, token) && row.account === account))

@@ -14,7 +14,7 @@ export type OperationChange = Partial<
  *
  * - the `worker` that writes this: a lease, after which anybody may take it over, the completion job included;
  * - the `job`: nobody holds it; whoever asks for it by id may take it at once, the job takes it when it is due;
- * - `nobody`: it is final.
+ * - `nobody`: it is final. Only what is final may have nobody, and it must: anything else is a defect.
  */
 export type Hold =
   | { readonly by: "worker"; readonly millis: number }
@@ -74,18 +74,25 @@ export class OperationStore extends Context.Service<
      * many operations are final.
      */
     readonly takeDue: (limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<Operation>>
-    /** Says who has the operation next, if it is still under `fence`; whether it was. Its `updatedAt` stays. */
+    /**
+     * Says who has the operation next, if it is still under `fence` and not final; whether it was. Its `updatedAt`
+     * stays.
+     */
     readonly hold: (operationId: string, fence: number, hold: Hold) => Effect.Effect<boolean>
     /** Writes balanced entries. Call in the transaction of the move that they record. */
     readonly post: (entries: ReadonlyArray<LedgerEntry>) => Effect.Effect<void>
-    /** Sums per account, network and asset. */
-    readonly balances: Effect.Effect<ReadonlyArray<LedgerBalance>>
-    /** What the operations themselves come to, per state, network and asset: what the ledger is held against. */
-    readonly totals: Effect.Effect<ReadonlyArray<OperationTotal>>
+    /** What the ledger says and what the operations come to, as of one moment. */
+    readonly books: Effect.Effect<Books>
     /** Operations that have a transaction which paid, by ascending operationId, strictly after `after`; `limit` at most. */
     readonly listPaid: (after: string | null, limit: number) => Effect.Effect<ReadonlyArray<Operation>>
   }
 >()("@agentos/core/payment/OperationStore") {}
+
+/** Sums of the ledger's entries, and of the operations that they are held against. Tokens are named in lower case. */
+export interface Books {
+  readonly balances: ReadonlyArray<LedgerBalance>
+  readonly totals: ReadonlyArray<OperationTotal>
+}
 
 export interface LedgerBalance {
   readonly account: LedgerEntry["account"]

@@ -84,7 +84,7 @@ export const underClock = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 
 export const balances = Effect.gen(function* () {
   const store = yield* OperationStore
-  const all = yield* store.balances
+  const all = (yield* store.books).balances
   assert.strictEqual(
     all.reduce((sum, { amount }) => sum + amount, 0n),
     0n

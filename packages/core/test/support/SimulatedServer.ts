@@ -76,7 +76,7 @@ const gated = <Service extends object>(service: Service, gateOf: (name: string |
 /** What a worker calls outside of transactions: in one, a process that stands still would hold up every other. */
 const OUTSIDE_TRANSACTIONS: ReadonlySet<string | symbol> = new Set(["hold", "takeDue", "takeOver"])
 
-export const STORE_FAULTS = ["before", "after"] as const
+export const STORE_FAULTS = ["before", "within", "after"] as const
 
 /** The connection to the database has died. */
 export class StoreLost extends Error {}
@@ -120,7 +120,7 @@ class Process {
 export class SimulatedServer {
   /** Which links are cut; they stay so over a restart. */
   readonly links: Links = { chain: false, facilitator: false, mail: false, behindUntil: 0 }
-  /** How its transactions go wrong: it loses the database before them, or after they are committed. */
+  /** How its transactions go wrong: it loses the database before them, within them, or once they are committed. */
   readonly storeFault = new SimulatedFault<(typeof STORE_FAULTS)[number]>()
   readonly #world: SimulatedWorld
   readonly #stores: Context.Context<Stores>
@@ -259,7 +259,8 @@ export class SimulatedServer {
           const mode = this.storeFault.take()
           if (mode === undefined) return transact(effect)
           const lost = Effect.die(new StoreLost())
-          return mode === "before" ? lost : Effect.andThen(transact(effect), lost)
+          if (mode === "before") return lost
+          return mode === "within" ? transact(Effect.andThen(effect, lost)) : Effect.andThen(transact(effect), lost)
         })
     }
   }

@@ -18,11 +18,11 @@ export class Bookkeeping {
   readonly check: Effect.Effect<void> = Effect.suspend(() => {
     const { stores, witness } = this.#deployment
     const database = Context.get(stores, MemoryDatabase)
-    const { balances, totals } = Context.get(stores, OperationStore)
+    const { books } = Context.get(stores, OperationStore)
     return Effect.map(
       // In one transaction, between those of the servers.
-      database.transact(Effect.all([database.run(() => witness.operations()), balances, totals, now])),
-      ([operations, ledger, sums, at]) => {
+      database.transact(Effect.all([database.run(() => witness.operations()), books, now])),
+      ([operations, { balances: ledger, totals: sums }, at]) => {
         this.#model.observe(operations).forEach((flaw) => witness.report(flaw))
         this.#expect(
           "the ledger",

@@ -86,7 +86,7 @@ export const Command = Schema.Union([
   /** The client was told 402, believes it, and signs anew. */
   Schema.TaggedStruct("PayAnew", { purchase: Chosen, server: Server }),
   Schema.TaggedStruct("Vanish", { purchase: Chosen }),
-  /** A server loses its database, before a transaction or before it hears that one is committed. */
+  /** A server loses its database: before a transaction, within one, or before it hears that one is committed. */
   Schema.TaggedStruct("StoreFault", {
     server: Server,
     mode: Schema.Literals(STORE_FAULTS),
