@@ -48,3 +48,6 @@ export const table = (heads: ReadonlyArray<string>, rows: ReadonlyArray<Readonly
 /** The value below which this share (0 to 1) of the sorted values lies. */
 export const quantile = (sorted: ReadonlyArray<number>, share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+
+/** Settings of a PostgreSQL that keeps what it promises: those of tests give that up. */
+export const DURABLE = { fsync: "on", full_page_writes: "on", synchronous_commit: "on" }

@@ -1,12 +1,7 @@
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
-
-/** One socket to open. */
-export interface SocketOrder {
-  readonly url: string
-  readonly token: string
-}
+import type { SocketOrder } from "../support/RealtimeRig.ts"
 
 /** What the process of the clients is told. */
 export type ClientsCommand =

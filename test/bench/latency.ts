@@ -1,9 +1,9 @@
 import { EventStore, type Tenant, Uuid } from "@agentos/core"
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
-import { type Bench, quantile, table } from "./Bench.ts"
+import { type Bench, DURABLE, quantile, table } from "./Bench.ts"
 import { usageOf } from "./ProcessUsage.ts"
-import { startRealtimeRig } from "./RealtimeRig.ts"
+import { startRealtimeRig } from "../support/RealtimeRig.ts"
 import { clockMillis, startSocketClients } from "./SocketClients.ts"
 
 /** When an event was asked to be stored, and when that was committed. */
@@ -38,7 +38,8 @@ export const latency: Bench = {
   options: { rate: 500, seconds: 30, sockets: 200 },
   run: async (bench) => {
     const [rate, seconds, count] = [bench.option("rate"), bench.option("seconds"), bench.option("sockets")]
-    const rig = await startRealtimeRig(bench, 2)
+    const rig = await startRealtimeRig({ servers: 2, database: DURABLE })
+    bench.atEnd(rig.stop)
     const tenants = await rig.tenants(count)
     const clients = startSocketClients()
     bench.atEnd(clients.stop)

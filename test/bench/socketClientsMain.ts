@@ -1,11 +1,6 @@
 import { WebSocket } from "ws"
-import {
-  type Arrival,
-  type ClientsAnswer,
-  type ClientsCommand,
-  clockMillis,
-  type SocketOrder
-} from "./SocketClients.ts"
+import type { SocketOrder } from "../support/RealtimeRig.ts"
+import { type Arrival, type ClientsAnswer, type ClientsCommand, clockMillis } from "./SocketClients.ts"
 
 /** Many clients of the realtime protocol in one process: each acknowledges what is delivered to it. */
 const OPENING_AT_ONCE = 100

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { execute } from "../support/ClusterDatabase.ts"
-import { type Bench, table } from "./Bench.ts"
+import { type Bench, DURABLE, table } from "./Bench.ts"
 import { usageOf } from "./ProcessUsage.ts"
-import { type RealtimeRig, startRealtimeRig } from "./RealtimeRig.ts"
+import { type RealtimeRig, startRealtimeRig } from "../support/RealtimeRig.ts"
 import { startSocketClients } from "./SocketClients.ts"
 
 /** Sockets that warm the server up before anything is measured: its code is compiled and its pools are filled then. */
@@ -46,7 +46,8 @@ export const sockets: Bench = {
   options: { count: 5_000, seconds: 60 },
   run: async (bench) => {
     const [count, seconds] = [bench.option("count"), bench.option("seconds")]
-    const rig = await startRealtimeRig(bench, 1)
+    const rig = await startRealtimeRig({ servers: 1, database: DURABLE })
+    bench.atEnd(rig.stop)
     const server = rig.cluster.servers[0]!
     const pid = server.pid()
     const orders = async (some: number) => rig.orders(await rig.tenants(some))

@@ -15,6 +15,9 @@ export const execute = (url: string, ...statements: ReadonlyArray<string>): Prom
     let rows: ReadonlyArray<Row> = []
     for (const statement of statements) rows = yield* sql.unsafe<Row>(statement)
     return rows
-  }).pipe(Effect.provide(layerPostgres({ url: Redacted.make(url), maxConnections: 1 })), Effect.runPromise)
+  }).pipe(
+    Effect.provide(layerPostgres({ url: Redacted.make(url), maxConnections: 1, applicationName: "test" })),
+    Effect.runPromise
+  )
 
 export type Row = Readonly<Record<string, unknown>>

@@ -1,6 +1,7 @@
 import { once } from "node:events"
 import { WebSocket } from "ws"
 import type { Agent } from "./Agent.ts"
+import type { SocketOrder } from "./RealtimeRig.ts"
 
 /** A message of the realtime protocol, as a stranger reads it. */
 export interface RealtimeMessage {
@@ -11,6 +12,7 @@ export interface RealtimeMessage {
     readonly status: string
     readonly resourceId: string
     readonly payload: Record<string, string>
+    readonly deliveryCount: number
   }
   readonly eventId?: string
   readonly deliveryId?: string
@@ -40,11 +42,23 @@ export class Realtime {
       readonly token: string
       readonly websocketUrl: string
     }
-    const socket = new WebSocket(websocketUrl)
+    return Realtime.connect({ url: websocketUrl, token }, message)
+  }
+
+  /** Connects where it is told to, and authenticates. */
+  static async connect(order: SocketOrder, message: Record<string, string> = {}): Promise<Realtime> {
+    const socket = new WebSocket(order.url)
     const realtime = new Realtime(socket)
     await once(socket, "open")
-    realtime.send({ type: "session.authenticate", token, ...message })
+    realtime.send({ type: "session.authenticate", token: order.token, ...message })
     return realtime
+  }
+
+  /** The code that the server closed with, once it has. */
+  async closed(): Promise<number> {
+    if (this.socket.readyState === WebSocket.CLOSED) throw new Error("the socket was closed before")
+    const [code] = (await once(this.socket, "close")) as [number]
+    return code
   }
 
   send(message: object): void {

@@ -9,62 +9,70 @@ import {
   Uuid,
   walletAddress
 } from "@agentos/core"
-import { type KeyringConfig, RealtimeTokensJose } from "@agentos/keyring-node"
+import { RealtimeTokensJose } from "@agentos/keyring-node"
 import { layerPostgres, Postgres } from "@agentos/postgres"
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
-import { type Cluster, startCluster } from "../support/Cluster.ts"
-import type { BenchRun } from "./Bench.ts"
-import type { SocketOrder } from "./SocketClients.ts"
+import { type Cluster, type ClusterOptions, type ClusterServer, startCluster } from "./Cluster.ts"
 
-/** Real servers on one PostgreSQL that keeps what it promises, and a process beside them that has the same stores. */
+/** What opens a socket: where, and as whom. */
+export interface SocketOrder {
+  readonly url: string
+  readonly token: string
+}
+
+type Ports = EventStore | TenantStore | Transactor | RealtimeTokens
+
+/** Real servers on one PostgreSQL, and a process beside them that has the same stores and keys: this one. */
 export interface RealtimeRig {
   readonly cluster: Cluster
   /** Runs on the stores, in this process: what it stores comes to every server through the database. */
-  readonly run: <A>(
-    effect: Effect.Effect<A, never, EventStore | TenantStore | Transactor | RealtimeTokens>
-  ) => Promise<A>
+  readonly run: <A>(effect: Effect.Effect<A, never, Ports>) => Promise<A>
   /** New tenants. */
   readonly tenants: (count: number) => Promise<ReadonlyArray<Tenant>>
   /** What opens a socket of each, on the servers in turn. */
   readonly orders: (tenants: ReadonlyArray<Tenant>) => Promise<ReadonlyArray<SocketOrder>>
+  readonly stop: () => Promise<void>
 }
-
-const DURABLE = { fsync: "on", full_page_writes: "on", synchronous_commit: "on" }
 
 /** Connections of the process beside the servers. */
 const POOL = 10
 
-export const startRealtimeRig = async (bench: BenchRun, servers: number): Promise<RealtimeRig> => {
-  const keys: KeyringConfig = {
-    keys: [{ id: 1, secret: Redacted.make(randomBytes(32).toString("base64")) }],
-    activeKeyId: 1
-  }
+export const startRealtimeRig = async (options: ClusterOptions): Promise<RealtimeRig> => {
+  const secret = randomBytes(32).toString("base64")
   const cluster = await startCluster({
-    servers,
-    database: DURABLE,
-    environment: { AGENTOS_KEYS: `1:${Redacted.value(keys.keys[0]!.secret)}` }
+    ...options,
+    environment: { ...options.environment, AGENTOS_KEYS: `1:${secret}` }
   })
-  bench.atEnd(cluster.stop)
   const stores = Layer.provide(
     Postgres.layer,
-    layerPostgres({ url: Redacted.make(cluster.database.url), maxConnections: POOL, applicationName: "bench" })
+    layerPostgres({ url: Redacted.make(cluster.database.url), maxConnections: POOL, applicationName: "beside" })
   )
-  const tokens = RealtimeTokensJose.layer(keys, { issuer: cluster.servers[0]!.baseUrl })
-  const runtime = ManagedRuntime.make(Layer.merge(stores, Layer.orDie(tokens)).pipe(Layer.orDie))
-  bench.atEnd(() => runtime.dispose())
+  const tokens = RealtimeTokensJose.layer(
+    { keys: [{ id: 1, secret: Redacted.make(secret) }], activeKeyId: 1 },
+    { issuer: cluster.servers[0]!.baseUrl }
+  )
+  const runtime = ManagedRuntime.make(Layer.orDie(Layer.merge(stores, tokens)))
   const run: RealtimeRig["run"] = (effect) => runtime.runPromise(effect)
   return {
     cluster,
     run,
     tenants: (count) => run(makeTenants(count)),
     orders: async (tenants) =>
-      (await run(issueTokens(tenants))).map((token, index) => {
-        const { baseUrl } = cluster.servers[index % servers]!
-        return { url: baseUrl.replace(/^http/, "ws") + REALTIME_PATH, token }
-      })
+      (await run(issueTokens(tenants))).map((token, index) => ({
+        url: socketUrl(cluster.servers[index % options.servers]!),
+        token
+      })),
+    stop: async () => {
+      await runtime.dispose()
+      await cluster.stop()
+    }
   }
 }
+
+/** Where a server takes sockets. */
+export const socketUrl = ({ baseUrl }: Pick<ClusterServer, "baseUrl">): string =>
+  baseUrl.replace(/^http/, "ws") + REALTIME_PATH
 
 const makeTenants = (count: number) =>
   Effect.gen(function* () {

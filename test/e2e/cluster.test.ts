@@ -1,0 +1,245 @@
+import { EventStore, type Tenant, TenantStore, Uuid } from "@agentos/core"
+import { Effect, Option } from "effect"
+import { once } from "node:events"
+import { connect } from "node:net"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { Agent, freshName } from "../support/Agent.ts"
+import type { ClusterServer } from "../support/Cluster.ts"
+import { execute } from "../support/ClusterDatabase.ts"
+import { Realtime, type RealtimeMessage } from "../support/Realtime.ts"
+import { type RealtimeRig, socketUrl, startRealtimeRig } from "../support/RealtimeRig.ts"
+import { SHORT_LEASE_MILLIS, SHORT_LEASE_SERVER } from "../support/ShortLease.ts"
+
+/** Sessions are looked after three times within a lease; a machine that is busy may be late. */
+const ROUND_MILLIS = SHORT_LEASE_MILLIS / 3
+const SLACK_MILLIS = 5_000
+/** What other servers are told of comes long before anybody looks for it. */
+const AT_ONCE_MILLIS = ROUND_MILLIS / 2
+const LISTENING = "application_name = 'agentos events'"
+
+let rig: RealtimeRig
+beforeAll(async () => {
+  const before = process.env["AGENTOS_SANDBOX_SERVER_MODULE"]
+  process.env["AGENTOS_SANDBOX_SERVER_MODULE"] = SHORT_LEASE_SERVER
+  try {
+    rig = await startRealtimeRig({ servers: 2 })
+  } finally {
+    if (before === undefined) delete process.env["AGENTOS_SANDBOX_SERVER_MODULE"]
+    else process.env["AGENTOS_SANDBOX_SERVER_MODULE"] = before
+  }
+})
+afterAll(() => rig?.stop())
+
+const [A, B] = [0, 1]
+const server = (index: number): ClusterServer => rig.cluster.servers[index]!
+
+const newTenant = async (): Promise<Tenant> => (await rig.tenants(1))[0]!
+
+/** A session of the tenant on a server, once its replay is over. */
+const session = async (tenant: Tenant, index: number): Promise<Realtime> => {
+  const [order] = await rig.orders([tenant])
+  const socket = await Realtime.connect({ ...order!, url: socketUrl(server(index)) })
+  await socket.next("session.ready")
+  expect((await socket.next("session.replay.complete")).delivered).toBe(0)
+  return socket
+}
+
+/** Stores events of the tenant, by neither of the servers; gives their ids. */
+const append = async ({ tenantId }: Tenant, count: number): Promise<ReadonlyArray<string>> => {
+  const events = await rig.run(
+    Effect.gen(function* () {
+      const drafts = yield* Effect.replicateEffect(
+        Effect.map(Uuid.next, (id) => ({
+          tenantId,
+          type: "email.received" as const,
+          source: "smtp",
+          service: "email",
+          resourceId: id,
+          agentId: id,
+          payload: {},
+          dedupeKey: id
+        })),
+        count
+      )
+      return yield* (yield* EventStore).append(drafts)
+    })
+  )
+  return events.map(({ eventId }) => eventId)
+}
+
+const deliveries = async (socket: Realtime, count: number): Promise<ReadonlyArray<RealtimeMessage>> => {
+  const messages: Array<RealtimeMessage> = []
+  while (messages.length < count) {
+    const message = await socket.next()
+    if (message.type === "event.delivery") messages.push(message)
+  }
+  return messages
+}
+
+const idsOf = (messages: ReadonlyArray<RealtimeMessage>) => messages.map(({ event }) => event?.eventId)
+
+const statusOf = async ({ tenantId }: Tenant, eventId: string) => {
+  const found = await rig.run(Effect.flatMap(EventStore, (store) => store.find(tenantId, eventId)))
+  return found._tag === "Owned" ? found.value.status : found._tag
+}
+
+describe("sessions on two servers over one PostgreSQL", () => {
+  it("are sent what another server stored, at once", async () => {
+    const agent = new Agent(server(A), rig.cluster.chain.wallets[0]!.privateKey)
+    await agent.createMailbox(freshName())
+    const b = await openOn(agent, B)
+    await deliveries(b, 1)
+    await b.next("session.replay.complete")
+    await agent.createMailbox(freshName())
+    const answeredAt = performance.now()
+    const [message] = await deliveries(b, 1)
+    expect(message?.event?.type).toBe("payment.completed")
+    expect(performance.now() - answeredAt).toBeLessThan(AT_ONCE_MILLIS)
+    b.close()
+  })
+
+  it("share a tenant's events: each goes to one of them, in order, and only that one may acknowledge it", async () => {
+    const tenant = await newTenant()
+    const [a, b] = [await session(tenant, A), await session(tenant, B)]
+    const stored = await append(tenant, 40)
+    const ids: Array<string> = []
+    const taken = [new Array<RealtimeMessage>(), new Array<RealtimeMessage>()]
+    await Promise.race([
+      Promise.all(
+        [a, b].map(async (socket, index) => {
+          while (ids.length < stored.length) {
+            const message = await socket.next()
+            if (message.type !== "event.delivery") continue
+            taken[index]!.push(message)
+            ids.push(message.event!.eventId)
+          }
+        })
+      ),
+      vi.waitFor(() => expect(ids).toHaveLength(stored.length), { timeout: SLACK_MILLIS })
+    ])
+    expect(ids.toSorted()).toEqual(stored.toSorted())
+    for (const mine of taken) expect(idsOf(mine)).toEqual(idsOf(mine).toSorted())
+    const holder = taken[0]!.length > 0 ? 0 : 1
+    const { deliveryId, event } = taken[holder]![0]!
+    const [own, other] = holder === 0 ? [a, b] : [b, a]
+    other.send({ type: "event.ack", eventId: event!.eventId, deliveryId: tenant.tenantId })
+    expect(await other.next()).toMatchObject({ type: "event.ack_stale", eventId: event!.eventId })
+    expect(await statusOf(tenant, event!.eventId)).toBe("delivered")
+    own.send({ type: "event.ack", eventId: event!.eventId, deliveryId })
+    await own.next("event.acknowledged")
+    expect(await statusOf(tenant, event!.eventId)).toBe("acknowledged")
+    a.close()
+    b.close()
+  })
+
+  it("lose nothing when the connections that listen are ended, which are made again", async () => {
+    const tenant = await newTenant()
+    const [a, b] = [await session(tenant, A), await session(await newTenant(), B)]
+    const { url } = rig.cluster.database
+    const listening = async () =>
+      (await execute(url, `select pid from pg_stat_activity where ${LISTENING}`)).map((row) => row["pid"])
+    const before = await listening()
+    expect(before).toHaveLength(2)
+    await execute(url, `select pg_terminate_backend(pid) from pg_stat_activity where ${LISTENING}`)
+    const missed = await append(tenant, 3)
+    expect(idsOf(await deliveries(a, 3))).toEqual(missed)
+    await vi.waitFor(
+      async () => {
+        const now = await listening()
+        expect(now).toHaveLength(2)
+        expect(now.some((pid) => before.includes(pid))).toBe(false)
+      },
+      { timeout: SLACK_MILLIS, interval: 100 }
+    )
+    const startedAt = performance.now()
+    const [next] = await append(tenant, 1)
+    expect(idsOf(await deliveries(a, 1))).toEqual([next])
+    expect(performance.now() - startedAt).toBeLessThan(AT_ONCE_MILLIS)
+    a.close()
+    b.close()
+  })
+
+  it("are closed on every server when the tenant's tokens are revoked, and no others", async () => {
+    const [revoked, other] = await rig.tenants(2)
+    const sockets = [await session(revoked!, A), await session(revoked!, B)]
+    const bystander = await session(other!, B)
+    const closed = Promise.all(sockets.map((socket) => socket.closed()))
+    const tenant = await rig.run(Effect.flatMap(TenantStore, (store) => store.revokeTokens(revoked!.tenantId)))
+    expect(Option.isSome(tenant)).toBe(true)
+    expect(await closed).toEqual([4401, 4401])
+    await append(other!, 1)
+    expect(await deliveries(bystander, 1)).toHaveLength(1)
+    bystander.close()
+  })
+
+  it("take over from a server that was killed once its leases are over, and not before", async () => {
+    const tenant = await newTenant()
+    const a = await session(tenant, A)
+    const stored = await append(tenant, 3)
+    const held = await deliveries(a, 3)
+    const b = await session(tenant, B)
+    a.socket.on("error", () => undefined)
+    const killedAt = performance.now()
+    process.kill(server(A).pid(), "SIGKILL")
+    const again = await deliveries(b, 3)
+    const elapsed = performance.now() - killedAt
+    expect(idsOf(again)).toEqual(stored)
+    expect(again.map(({ event }) => event?.deliveryCount)).toEqual([2, 2, 2])
+    // A lease that was renewed just before lasts longest, one that was about to be renewed is two thirds as long.
+    expect(elapsed).toBeGreaterThan(SHORT_LEASE_MILLIS - ROUND_MILLIS - 1_000)
+    expect(elapsed).toBeLessThan(SHORT_LEASE_MILLIS + ROUND_MILLIS + SLACK_MILLIS)
+    b.send({ type: "event.ack", eventId: stored[0]!, deliveryId: held[0]!.deliveryId! })
+    expect(await b.next()).toMatchObject({ type: "event.ack_stale", eventId: stored[0] })
+    b.close()
+    await server(A).stop()
+    await server(A).start()
+  })
+
+  it("take over at once from a server that is stopped, which lets requests under way finish", async () => {
+    const tenant = await newTenant()
+    const a = await session(tenant, A)
+    const stored = await append(tenant, 3)
+    await deliveries(a, 3)
+    const b = await session(tenant, B)
+    const request = await slowRequest(server(A))
+    const closed = a.closed()
+    const stoppedAt = performance.now()
+    const stopped = server(A).stop()
+    expect(await closed).toBe(1012)
+    expect(idsOf(await deliveries(b, 3))).toEqual(stored)
+    expect(performance.now() - stoppedAt).toBeLessThan(AT_ONCE_MILLIS)
+    expect(await request.finish()).toMatch(/^HTTP\/1\.1 402 /)
+    await stopped
+    expect(performance.now() - stoppedAt).toBeLessThan(10_000)
+    b.close()
+    await server(A).start()
+  })
+})
+
+/** A session of the agent's on a server. */
+const openOn = async (agent: Agent, index: number): Promise<Realtime> => {
+  const reply = await agent.send({ path: "/api/v1/events/realtime-token" })
+  const { token } = reply.body.data["realtime"] as unknown as { readonly token: string }
+  const socket = await Realtime.connect({ url: socketUrl(server(index)), token })
+  await socket.next("session.ready")
+  return socket
+}
+
+/** A request of which half has been sent, and which is answered when the rest is. */
+const slowRequest = async ({ baseUrl }: ClusterServer) => {
+  const { hostname, port } = new URL(baseUrl)
+  const socket = connect(Number(port), hostname)
+  await once(socket, "connect")
+  const body = JSON.stringify({ localPart: "slow" })
+  const head = `POST /api/v1/email/mailboxes HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\n`
+  socket.write(`${head}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body.slice(0, 5)}`)
+  return {
+    finish: async () => {
+      let answer = ""
+      socket.setEncoding("utf8").on("data", (text: string) => (answer += text))
+      socket.write(body.slice(5))
+      await once(socket, "close")
+      return answer
+    }
+  }
+}
