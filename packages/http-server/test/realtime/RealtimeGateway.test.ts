@@ -1,105 +1,15 @@
-import {
-  Credentials,
-  type EventDraft,
-  EventStore,
-  Keyring,
-  RealtimeSession,
-  RealtimeTokens,
-  type Tenant,
-  TenantStore,
-  Timestamp,
-  Transactor,
-  Uuid,
-  walletAddress
-} from "@agentos/core"
-import { Memory } from "@agentos/memory"
+import { Credentials, EventStore, RealtimeSession, Uuid } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
+import { Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
-import { NodeServer } from "../../src/NodeServer.ts"
 import * as RealtimeGateway from "../../src/realtime/RealtimeGateway.ts"
+import { append, host, newTenant, numbered, open, port, type Ports } from "./GatewayHost.ts"
 import { connect } from "./RealtimeClient.ts"
 
 const { MAX_IN_FLIGHT } = RealtimeSession
 
-const nodeServer = Layer.effect(
-  NodeServer,
-  Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof createServer>>((resume) => {
-      const server = createServer()
-      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-    }),
-    (server) => Effect.promise(() => new Promise((resolve) => server.close(resolve)))
-  )
-)
-
-/** Tokens that say in plain words what they claim. */
-const tokens = Layer.succeed(RealtimeTokens, {
-  issue: ({ tenantId, version }) => Effect.succeed(Redacted.make(`${tenantId} ${version}`)),
-  verify: (token) => {
-    const [tenantId, version] = token.split(" ")
-    return Effect.succeed(
-      tenantId === undefined || version === undefined
-        ? Option.none()
-        : Option.some({ tenantId, version: Number(version), expiresAt: Timestamp.Timestamp.make(0) })
-    )
-  }
-})
-const keyring = Layer.succeed(Keyring, {
-  activeKeyId: 1,
-  mac: () => undefined,
-  randomBytes: (length) => Effect.succeed(new Uint8Array(length))
-})
-
-const ports = Layer.mergeAll(nodeServer, tokens, keyring, Memory.layer)
-const host = Credentials.layer.pipe(Layer.provideMerge(ports))
-
-let wallets = 0
-const newTenant = Effect.gen(function* () {
-  const store = yield* TenantStore
-  const candidate: Tenant = {
-    tenantId: yield* Uuid.next,
-    wallet: walletAddress(`0x${(++wallets).toString(16).padStart(40, "0")}`),
-    tokenVersion: 1,
-    createdAt: Timestamp.Timestamp.make(0)
-  }
-  return yield* (yield* Transactor).transact(store.ensure(candidate))
-})
-
-const append = Effect.fnUntraced(function* (tenant: Tenant, names: ReadonlyArray<string>) {
-  const store = yield* EventStore
-  const drafts = names.map((name): EventDraft => ({
-    tenantId: tenant.tenantId,
-    type: "email.received",
-    source: "smtp",
-    service: "email",
-    resourceId: name,
-    agentId: "agent",
-    payload: { subject: name },
-    dedupeKey: name
-  }))
-  return yield* (yield* Transactor).transact(store.append(drafts))
-})
-
-const port = Effect.map(NodeServer, (server) => (server.address() as AddressInfo).port)
-
-const open = Effect.fnUntraced(function* (tenant: Tenant, mode?: "observe") {
-  const client = yield* connect(yield* port)
-  client.send({
-    type: "session.authenticate",
-    token: `${tenant.tenantId} ${tenant.tokenVersion}`,
-    ...(mode === undefined ? {} : { mode })
-  })
-  const ready = yield* client.expect("session.ready")
-  return { ...client, ready }
-})
-
-const numbered = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `event ${from + index}`)
-
 /** A test against a gateway of its own, with the ports it stands on. */
-const scenario = (name: string, test: Effect.Effect<void, unknown, Layer.Success<typeof host> | Scope.Scope>) =>
+const scenario = (name: string, test: Effect.Effect<void, unknown, Ports | Scope.Scope>) =>
   it.effect(name, () =>
     Effect.gen(function* () {
       yield* Layer.build(RealtimeGateway.layer)

@@ -1,0 +1,171 @@
+import { EventSignal, EventStore, Uuid } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Fiber, Layer, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import * as RealtimeGateway from "../../src/realtime/RealtimeGateway.ts"
+import { append, host, newTenant, numbered, open, port, type Ports } from "./GatewayHost.ts"
+import { connect } from "./RealtimeClient.ts"
+
+type Store = typeof EventStore.Service
+type Method = Exclude<keyof Store, symbol>
+
+/** Real time, which sockets run on. */
+const pause = (millis: number) => Effect.promise(() => new Promise((resolve) => setTimeout(resolve, millis)))
+
+/** The store of the host some way off, with what is asked of it counted, and refused where a test says so. */
+class Watched {
+  readonly calls = new Map<Method, number>()
+  readonly dying = new Map<Method, number>()
+
+  count(...methods: ReadonlyArray<Method>): number {
+    return methods.reduce((sum, method) => sum + (this.calls.get(method) ?? 0), 0)
+  }
+
+  around(store: Store): Store {
+    return new Proxy(store, {
+      get: (target, name: Method) => {
+        const method = target[name] as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown>
+        return (...args: ReadonlyArray<unknown>) =>
+          Effect.suspend(() => {
+            this.calls.set(name, (this.calls.get(name) ?? 0) + 1)
+            const left = this.dying.get(name) ?? 0
+            if (left === 0) return Effect.andThen(pause(10), method(...args))
+            this.dying.set(name, left - 1)
+            return Effect.die(new Error("the database is away"))
+          })
+      }
+    })
+  }
+}
+
+interface Options {
+  /** Whether nobody is told of what was stored. */
+  readonly isDeaf?: boolean
+}
+
+/** A test against a gateway of its own, whose store is watched. */
+const scenario = (
+  name: string,
+  options: Options,
+  test: (store: Watched) => Effect.Effect<void, unknown, Ports | Scope.Scope>
+) =>
+  it.effect(name, () =>
+    Effect.gen(function* () {
+      const watched = new Watched()
+      const ports = yield* Effect.context<Ports>()
+      const around = Context.add(ports, EventStore, watched.around(Context.get(ports, EventStore)))
+      const deaf = Context.add(around, EventSignal, { listen: () => Effect.void })
+      yield* Effect.provide(Layer.build(RealtimeGateway.layer), options.isDeaf === true ? deaf : around)
+      yield* test(watched)
+    }).pipe(Effect.scoped, Effect.provide(host))
+  )
+
+/** Calls of the store that a session of its own could make. */
+const ASKING: ReadonlyArray<Method> = ["countReplayableEach", "leaseEach", "renew", "list", "latest", "countReplayable"]
+
+describe("RealtimeGateway with many sockets", () => {
+  scenario("asks the store for all of them at once, and seldom", {}, (store) =>
+    Effect.gen(function* () {
+      const tenants = yield* Effect.replicateEffect(newTenant, 60)
+      const address = yield* port
+      const clients = yield* Effect.forEach(tenants, () => connect(address), { concurrency: 10 })
+      clients.forEach((client, index) => {
+        const { tenantId, tokenVersion } = tenants[index]!
+        client.send({ type: "session.authenticate", token: `${tenantId} ${tokenVersion}` })
+      })
+      for (const client of clients) {
+        yield* client.expect("session.ready")
+        yield* client.expect("session.replay.complete")
+      }
+      assert.isBelow(store.count(...ASKING), tenants.length / 2, "opening")
+      const before = store.count(...ASKING)
+      for (let second = 0; second < 60; second++) {
+        yield* TestClock.adjust("1 second")
+        // A pong goes over the real network, so let it arrive before it is missed.
+        yield* pause(5)
+      }
+      assert.isAtMost(store.count(...ASKING) - before, 6, "a minute of nothing is six looks, for all tenants")
+      assert.isTrue(clients.every(({ socket }) => socket.readyState === socket.OPEN))
+      yield* append(tenants[59]!, ["last"])
+      yield* clients[59]!.expect("event.delivery")
+    })
+  )
+})
+
+describe("RealtimeGateway with a database that is away for a moment", () => {
+  scenario("acknowledges all the same, a moment later", {}, (store) =>
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      const [event] = yield* append(tenant, ["kept"])
+      const client = yield* open(tenant)
+      yield* client.expect("event.delivery")
+      yield* client.expect("session.replay.complete")
+      store.dying.set("acknowledgeEach", 2)
+      client.send({ type: "event.ack", eventId: event!.eventId })
+      const answer = yield* Effect.forkChild(client.expect("event.acknowledged"))
+      while (store.count("acknowledgeEach") < 3) {
+        yield* pause(5)
+        yield* TestClock.adjust("500 millis")
+      }
+      yield* Fiber.join(answer)
+      const found = yield* (yield* EventStore).find(tenant.tenantId, event!.eventId)
+      assert.strictEqual(found._tag === "Owned" && found.value.status, "acknowledged")
+      assert.strictEqual(client.socket.readyState, client.socket.OPEN)
+    })
+  )
+
+  scenario("closes whom it can't tell what became of their events, and gives those to others", {}, (store) =>
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      const [first, second] = [yield* open(tenant), yield* open(tenant)]
+      yield* first.expect("session.replay.complete")
+      yield* second.expect("session.replay.complete")
+      store.dying.set("leaseEach", 1)
+      const [event] = yield* append(tenant, ["once"])
+      const bystander = yield* Effect.raceFirst(
+        Effect.as(Effect.andThen(first.closed, Effect.void), second),
+        Effect.as(Effect.andThen(second.closed, Effect.void), first)
+      )
+      const again = yield* open(tenant)
+      const delivered = yield* Effect.raceFirst(nextDelivery(bystander), nextDelivery(again))
+      assert.strictEqual(delivered, event!.eventId)
+    })
+  )
+
+  scenario("finds what it was not told of", { isDeaf: true }, () =>
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      const worker = yield* open(tenant)
+      const observer = yield* open(tenant, "observe")
+      yield* worker.expect("session.replay.complete")
+      yield* observer.expect("session.replay.complete")
+      const [event] = yield* append(tenant, ["untold"])
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual((yield* worker.expect("event.delivery")).event.eventId, event!.eventId)
+      assert.strictEqual((yield* observer.expect("event.observed")).event.eventId, event!.eventId)
+    })
+  )
+
+  scenario("takes over what lapsed elsewhere, of which nobody tells", { isDeaf: true }, () =>
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      yield* append(tenant, numbered(2))
+      yield* (yield* EventStore).lease(tenant.tenantId, yield* Uuid.next, 2)
+      const client = yield* open(tenant)
+      assert.strictEqual((yield* client.expect("session.replay.complete")).delivered, 0)
+      yield* TestClock.adjust("20 seconds")
+      yield* pause(20)
+      yield* TestClock.adjust("20 seconds")
+      yield* client.expect("event.delivery")
+      yield* client.expect("event.delivery")
+    })
+  )
+})
+
+const nextDelivery = (client: { readonly next: Effect.Effect<{ readonly type: string }> }) =>
+  Effect.gen(function* () {
+    for (;;) {
+      const message = (yield* client.next) as { readonly type: string; readonly event?: { readonly eventId: string } }
+      if (message.type === "event.delivery") return message.event?.eventId
+    }
+  })
