@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { type Cluster, startCluster } from "../support/Cluster.ts"
 import { execute } from "../support/ClusterDatabase.ts"
+import { familyOf, untilGone } from "../support/Processes.ts"
 import { judge } from "./Judge.ts"
 import { openRaces, type RaceRun } from "./RaceRun.ts"
 import { oneKeyTwoProofs, oneProofTwoKeys } from "./RequestRaces.ts"
@@ -10,8 +11,10 @@ const TIMEOUT_MILLIS = 240_000
 
 let cluster: Cluster
 let run: RaceRun
+let before: ReadonlyArray<number>
 
 beforeAll(async () => {
+  before = familyOf(process.pid)
   cluster = await startCluster({ servers: 2 })
   run = await openRaces(cluster, 1)
 })
@@ -32,3 +35,13 @@ it.each([
   },
   TIMEOUT_MILLIS
 )
+
+it("a cluster leaves no process behind, and does not wait for a server that is frozen", async () => {
+  const started = familyOf(process.pid).filter((pid) => !before.includes(pid))
+  // The chain with its node, the facilitator, the relay, two servers with their parsers of mail, and a database.
+  expect(started.length).toBeGreaterThan(8)
+  expect(started).toEqual(expect.arrayContaining(cluster.servers.map(({ pid }) => pid())))
+  cluster.servers[0]!.freeze()
+  await cluster.stop()
+  await untilGone(started, 5_000)
+})
