@@ -31,6 +31,7 @@ import {
 } from "@agentos/memory"
 import { Context, Deferred, Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
 import { SimulatedFault } from "./SimulatedFault.ts"
+import { gated, SimulatedProcess } from "./SimulatedProcess.ts"
 import * as SimulatedRail from "./SimulatedRail.ts"
 import { type Links, mailProvider, now, type SimulatedWorld } from "./SimulatedWorld.ts"
 import { testKeyring } from "./TestKeyring.ts"
@@ -59,20 +60,6 @@ export interface Decorations {
   readonly provider: (provider: EmailProvider["Service"]) => EmailProvider["Service"]
 }
 
-type Gate = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-
-/** A port through which every effect passes a gate. */
-const gated = <Service extends object>(service: Service, gateOf: (name: string | symbol) => Gate): Service =>
-  new Proxy(service, {
-    get: (target, name) => {
-      const pass = (value: unknown): unknown => (Effect.isEffect(value) ? gateOf(name)(value) : value)
-      const member: unknown = Reflect.get(target, name)
-      return typeof member === "function"
-        ? (...args: ReadonlyArray<unknown>) => pass(Reflect.apply(member, target, args))
-        : pass(member)
-    }
-  })
-
 /** What a worker calls outside of transactions: in one, a process that stands still would hold up every other. */
 const OUTSIDE_TRANSACTIONS: ReadonlySet<string | symbol> = new Set(["hold", "takeDue", "takeOver"])
 
@@ -83,35 +70,6 @@ export class StoreLost extends Error {}
 
 /** For how long a process that stood still may do what others have taken over. */
 const BEHIND_MILLIS = 60_000
-
-/** A process while it runs: whether it is killed, and whether it stands still. */
-class Process {
-  readonly died = Deferred.makeUnsafe<void>()
-  readonly scope = Scope.makeUnsafe()
-  alive = true
-  #thawed: Deferred.Deferred<void> | undefined
-
-  freeze(): void {
-    this.#thawed ??= Deferred.makeUnsafe<void>()
-  }
-
-  thaw(): void {
-    if (this.#thawed !== undefined) Deferred.doneUnsafe(this.#thawed, Effect.void)
-    this.#thawed = undefined
-  }
-
-  /** A process that was killed does nothing any more: not even what it does when it is interrupted. */
-  readonly whileAlive = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.suspend(() => (this.alive ? effect : Effect.interrupt))
-
-  /** One that stands still (for its scheduler, or its host) goes on later with what it was about to do. */
-  readonly whenMoving = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.suspend(() =>
-      this.#thawed === undefined || !this.alive
-        ? this.whileAlive(effect)
-        : Effect.andThen(Deferred.await(this.#thawed), this.whenMoving(effect))
-    )
-}
 
 /**
  * One server: the whole core with its completion job, on stores and in a world that it shares with others. It can
@@ -126,8 +84,9 @@ export class SimulatedServer {
   readonly #stores: Context.Context<Stores>
   readonly #keyring = testKeyring([1], 1)
   readonly #decorations: Decorations
-  #process: Process | undefined
+  #process: SimulatedProcess | undefined
   #services: Context.Context<Services> | undefined
+  #losesWithin = false
   #killAt: { readonly step: OperationStep; skip: number } | undefined
   #freezeAt: { readonly step: OperationStep; readonly seconds: number } | undefined
 
@@ -144,7 +103,7 @@ export class SimulatedServer {
   /** Starts the process, unless it runs. */
   readonly start: Effect.Effect<void> = Effect.suspend(() => {
     if (this.#process !== undefined) return Effect.void
-    const process = new Process()
+    const process = new SimulatedProcess()
     this.#process = process
     return Layer.buildWithMemoMap(this.#layer(process), Layer.makeMemoMapUnsafe(), process.scope).pipe(
       Effect.tap((services) => {
@@ -207,7 +166,7 @@ export class SimulatedServer {
     })
   }
 
-  #die(process: Process): void {
+  #die(process: SimulatedProcess): void {
     process.alive = false
     process.thaw()
     Deferred.doneUnsafe(process.died, Effect.void)
@@ -217,7 +176,7 @@ export class SimulatedServer {
     if (this.#process === process) this.#process = undefined
   }
 
-  #layer(process: Process) {
+  #layer(process: SimulatedProcess) {
     const { events, mailboxes, operations, provider, rail } = this.#decorations
     const stored = this.#stores
     const alive = <S extends object>(service: S): S => gated(service, () => process.whileAlive)
@@ -225,7 +184,7 @@ export class SimulatedServer {
     const ports = Layer.mergeAll(
       Layer.succeed(
         OperationStore,
-        gated(operations(Context.get(stored, OperationStore)), (name) =>
+        gated(this.#losingWithin(operations(Context.get(stored, OperationStore))), (name) =>
           OUTSIDE_TRANSACTIONS.has(name) ? process.whenMoving : process.whileAlive
         )
       ),
@@ -251,6 +210,21 @@ export class SimulatedServer {
     return Layer.provideMerge(Core.layer, ports)
   }
 
+  /** Loses the database where a transaction has written something, and has something left to write. */
+  #losingWithin(store: OperationStore["Service"]): OperationStore["Service"] {
+    const unlessLost = <A>(write: Effect.Effect<A>): Effect.Effect<A> =>
+      Effect.suspend(() => {
+        if (!this.#losesWithin) return write
+        this.#losesWithin = false
+        return Effect.die(new StoreLost())
+      })
+    return {
+      ...store,
+      claim: (...asked) => unlessLost(store.claim(...asked)),
+      post: (entries) => unlessLost(store.post(entries))
+    }
+  }
+
   #losing({ ready, transact }: Transactor["Service"]): Transactor["Service"] {
     return {
       ready,
@@ -260,12 +234,13 @@ export class SimulatedServer {
           if (mode === undefined) return transact(effect)
           const lost = Effect.die(new StoreLost())
           if (mode === "before") return lost
-          return mode === "within" ? transact(Effect.andThen(effect, lost)) : Effect.andThen(transact(effect), lost)
+          this.#losesWithin = mode === "within"
+          return mode === "within" ? transact(effect) : Effect.andThen(transact(effect), lost)
         })
     }
   }
 
-  #reach(process: Process, step: OperationStep): Effect.Effect<void> {
+  #reach(process: SimulatedProcess, step: OperationStep): Effect.Effect<void> {
     return process.whenMoving(
       Effect.suspend(() => {
         if (this.#freezeAt?.step === step) return this.#freezeFor(process, this.#freezeAt.seconds)
@@ -276,7 +251,7 @@ export class SimulatedServer {
     )
   }
 
-  #freezeFor(process: Process, seconds: number): Effect.Effect<void> {
+  #freezeFor(process: SimulatedProcess, seconds: number): Effect.Effect<void> {
     this.#freezeAt = undefined
     this.freeze()
     const thaw = Effect.map(Effect.andThen(Effect.sleep(seconds * 1_000), now), (at) => {

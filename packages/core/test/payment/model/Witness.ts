@@ -155,8 +155,9 @@ export class Witness {
         return state === "refund_due" ? this.#flawOfDebt(operation, at) : undefined
       }
       case "refused":
-        if (!settlements.findLast(({ nonce }) => nonce === proof.nonce)?.mode.includes("refuse")) {
-          return "the facilitator did not refuse"
+        // Of a submission that was not refused nobody knows but the chain.
+        if (settlements.some(({ mode, nonce }) => nonce === proof.nonce && !mode.includes("refuse"))) {
+          return "the facilitator did not refuse each time"
         }
         return use === undefined ? undefined : "the chain shows the authorization used"
       case "unpaid": {
