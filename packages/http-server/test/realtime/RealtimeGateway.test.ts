@@ -255,13 +255,17 @@ describe("RealtimeGateway", () => {
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       yield* Layer.buildWithScope(RealtimeGateway.layer, scope)
-      const tenant = yield* newTenant
+      const [tenant, other] = [yield* newTenant, yield* newTenant]
       yield* append(tenant, ["left"])
-      const client = yield* open(tenant)
+      yield* append(other, ["left with one who does not listen"])
+      const [client, deaf] = [yield* open(tenant), yield* open(other)]
       yield* client.expect("event.delivery")
+      yield* deaf.expect("event.delivery")
+      deaf.socket.pause()
       const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void))
       assert.strictEqual(yield* client.closed, 1012)
-      assert.lengthOf(yield* (yield* EventStore).replayable(tenant.tenantId, 10), 1)
+      const store = yield* EventStore
+      assert.strictEqual((yield* store.countReplayableEach([tenant.tenantId, other.tenantId], 10)).size, 2)
       yield* TestClock.adjust("1 second")
       yield* Effect.yieldNow
       stopping.interruptUnsafe()
