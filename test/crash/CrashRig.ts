@@ -71,8 +71,16 @@ export class CrashRig {
     this.door = new MailService(parts.description.mail.host, parts.description.mail.port)
   }
 
-  /** Starts everything on free ports. */
-  static async start(options: RigOptions): Promise<CrashRig> {
+  private static starting: Promise<unknown> = Promise.resolve()
+
+  /** Starts everything on free ports; one rig after the other, since a start takes all that a small machine has. */
+  static start(options: RigOptions): Promise<CrashRig> {
+    const started = CrashRig.starting.then(() => CrashRig.startNow(options))
+    CrashRig.starting = started.catch(() => undefined)
+    return started
+  }
+
+  private static async startNow(options: RigOptions): Promise<CrashRig> {
     const ends: Array<() => Promise<unknown>> = []
     const cleanup = async () => {
       for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end()

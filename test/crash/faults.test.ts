@@ -28,9 +28,9 @@ const violations = async (options: RigOptions, scenario: Scenario): Promise<Read
 }
 
 const database = "pglite" as const
-const MILLIS_MAX = 300_000
+const MILLIS_MAX = 600_000
 
-// Starting a server takes most of the time, and waiting the rest.
+// They wait beside each other.
 describe.concurrent("the checker notices a server", () => {
   it(
     "that takes a facilitator's silence for a refusal, and lets its client pay again",

@@ -34,7 +34,8 @@ export class ChildFailed extends Error {
   }
 }
 
-const readyMillisMax = 60_000
+/** A busy machine takes its time; only what hangs takes longer. */
+const readyMillisMax = 120_000
 
 /**
  * Starts a program; once it serves it says so in one line of JSON on stdout that has its `pid`. Whatever else it
