@@ -5,8 +5,15 @@ import {
   RealtimeSession,
   toEventRecord
 } from "@agentos/core"
-import type { DeliveryDesk } from "./DeliveryDesk.ts"
-import type { SessionActions, SessionOwner } from "./Session.ts"
+import type { SessionActions, SessionOwner } from "./SessionOwner.ts"
+
+/** What a session asks of the store, by way of who asks for many sessions at once. */
+export interface Desk {
+  /** Leases what the session has room for, hands it over, and dismisses the session. */
+  readonly lease: (session: DeliveringSession) => void
+  /** Acknowledges, and has the session answer it. */
+  readonly acknowledge: (session: DeliveringSession, acknowledgement: Acknowledgement) => void
+}
 
 /** Acknowledgements that may wait before the socket is read no further. */
 const WAITING_LIMIT = 256
@@ -19,7 +26,7 @@ const WAITING_LIMIT = 256
 export class DeliveringSession implements SessionActions {
   readonly mode = "deliver"
   readonly owner: SessionOwner
-  readonly #desk: DeliveryDesk
+  readonly #desk: Desk
   #session = RealtimeSession.opened
   /** Whether the desk has it in hand, and whether it was woken meanwhile. */
   #isAsking = false
@@ -27,7 +34,7 @@ export class DeliveringSession implements SessionActions {
   /** Acknowledgements that wait for their answer. */
   #unanswered = 0
 
-  constructor(owner: SessionOwner, desk: DeliveryDesk) {
+  constructor(owner: SessionOwner, desk: Desk) {
     this.owner = owner
     this.#desk = desk
   }

@@ -1,7 +1,7 @@
 import { type Acknowledgement, EventStore } from "@agentos/core"
 import { Cause, Effect, Schedule } from "effect"
 import * as Batcher from "./Batcher.ts"
-import type { DeliveringSession } from "./DeliveringSession.ts"
+import type { DeliveringSession, Desk } from "./DeliveringSession.ts"
 import { CLOSE } from "./RealtimeConnection.ts"
 
 /** How many sessions one statement leases for, acknowledgements one judges, and sessions one gives the leases back of. */
@@ -13,11 +13,7 @@ const RELEASES_AT_ONCE = 500
 const again = Schedule.min([Schedule.exponential("100 millis"), Schedule.recurs(4)])
 
 /** What delivering sessions ask of the store: gathered over all sessions of the server, never a statement for each. */
-export interface DeliveryDesk {
-  /** Leases what the session has room for, hands it over, and dismisses the session. */
-  readonly lease: (session: DeliveringSession) => void
-  /** Acknowledges, and has the session answer it. */
-  readonly acknowledge: (session: DeliveringSession, acknowledgement: Acknowledgement) => void
+export interface DeliveryDesk extends Desk {
   /** Gives back what the session holds, whose socket is gone. */
   readonly release: (session: DeliveringSession) => void
   /** Leases nothing more, and waits until what is under way is over. */

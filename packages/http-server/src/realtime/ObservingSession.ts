@@ -1,7 +1,7 @@
 import { type EventFilter, EventStore, type Position, toEventRecord } from "@agentos/core"
 import { Effect } from "effect"
 import { CLOSE } from "./RealtimeConnection.ts"
-import type { SessionActions, SessionOwner } from "./Session.ts"
+import type { SessionActions, SessionOwner } from "./SessionOwner.ts"
 
 const PAGE = 100
 

@@ -1,7 +1,6 @@
 import type { RealtimeServerMessage } from "@agentos/api"
 import type { ErrorCode } from "@agentos/core"
 import type { WebSocket } from "ws"
-import type { Session } from "./Session.ts"
 
 /** Close codes of the gateway: those of RFC 6455 and, from 4000 on, its own. */
 export const CLOSE = {
@@ -18,12 +17,8 @@ export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE]
 /** What may wait unsent for a reader, in bytes; one that lets more pile up is cut off. */
 const UNSENT_LIMIT_BYTES = 1024 * 1024
 
-/** One accepted socket: what can be said over it, whether somebody is still there, and who. */
+/** One accepted socket: what can be said over it, and whether somebody is still there. */
 export class RealtimeConnection {
-  /** Whether it has said who it is. */
-  isIntroduced = false
-  /** There once it is known that this is true. */
-  session: Session | undefined
   /** Whether a pong has come since the last ping. */
   private answered = true
   private readonly socket: WebSocket

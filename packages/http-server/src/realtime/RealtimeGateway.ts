@@ -8,7 +8,7 @@ import { NodeServer } from "../NodeServer.ts"
 import { Connections } from "./Connections.ts"
 import * as DeliveryDesk from "./DeliveryDesk.ts"
 import { CLOSE, RealtimeConnection } from "./RealtimeConnection.ts"
-import { Sessions } from "./Session.ts"
+import { type Session, Sessions } from "./Session.ts"
 import * as SessionOpening from "./SessionOpening.ts"
 import * as Upkeep from "./Upkeep.ts"
 
@@ -59,7 +59,8 @@ const make = Effect.gen(function* () {
   const allClosed = Deferred.makeUnsafe<void>()
   let isStopping = false
 
-  const receive = (connection: RealtimeConnection, data: RawData, isBinary: boolean): void => {
+  const receive = (peer: Peer, data: RawData, isBinary: boolean): void => {
+    const { connection } = peer
     // Whole messages come as one Buffer: that is the `binaryType` of sockets unless set otherwise.
     const decoded = isBinary || !Buffer.isBuffer(data) ? Option.none() : decodeMessage(data.toString("utf8"))
     if (Option.isNone(decoded)) {
@@ -68,18 +69,17 @@ const make = Effect.gen(function* () {
     }
     const message = decoded.value
     if (message.type === "event.ack") {
-      if (connection.session !== undefined) return connection.session.acknowledge(message)
+      if (peer.session !== undefined) return peer.session.acknowledge(message)
       return connection.close(CLOSE.unauthenticated, "authenticate first")
     }
-    if (connection.isIntroduced) return connection.close(CLOSE.badMessage, "already authenticated")
-    connection.isIntroduced = true
+    if (peer.isIntroduced) return connection.close(CLOSE.badMessage, "already authenticated")
+    peer.isIntroduced = true
     connections.introduce(connection)
-    opening.offer({ connection, message })
+    opening.offer({ connection, message, opened: (session) => void (peer.session = session) })
   }
 
-  const leave = (connection: RealtimeConnection): void => {
+  const leave = ({ connection, session }: Peer): void => {
     connections.remove(connection)
-    const { session } = connection
     if (session !== undefined) {
       sessions.remove(session)
       if (session.mode === "deliver") desk.release(session)
@@ -88,10 +88,10 @@ const make = Effect.gen(function* () {
   }
 
   const accept = (socket: WebSocket) => {
-    const connection = new RealtimeConnection(socket)
-    connections.add(connection)
-    socket.on("message", (data, isBinary) => receive(connection, data, isBinary))
-    socket.once("close", () => leave(connection))
+    const peer: Peer = { connection: new RealtimeConnection(socket), isIntroduced: false, session: undefined }
+    connections.add(peer.connection)
+    socket.on("message", (data, isBinary) => receive(peer, data, isBinary))
+    socket.once("close", () => leave(peer))
   }
 
   const upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => {
@@ -129,6 +129,15 @@ const make = Effect.gen(function* () {
     for (const tenantId of wakeUp) for (const session of sessions.of(tenantId)) session.wake()
   })
 })
+
+/** Who is at the other end of a socket. */
+interface Peer {
+  readonly connection: RealtimeConnection
+  /** Whether it has said who it is. */
+  isIntroduced: boolean
+  /** There once it is known that this is true. */
+  session: Session | undefined
+}
 
 const refuse = (stream: Duplex, status: string): void => {
   stream.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)

@@ -6,7 +6,8 @@ import { DeliveringSession } from "./DeliveringSession.ts"
 import type { DeliveryDesk } from "./DeliveryDesk.ts"
 import { ObservingSession } from "./ObservingSession.ts"
 import { CLOSE, type RealtimeConnection } from "./RealtimeConnection.ts"
-import type { Session, SessionOwner, Sessions } from "./Session.ts"
+import type { Session, Sessions } from "./Session.ts"
+import type { SessionOwner } from "./SessionOwner.ts"
 
 /** Sockets that are authenticated at a time: with one statement, and another for how much there is for them. */
 const OPENINGS_AT_ONCE = 100
@@ -21,6 +22,8 @@ export type Authenticate = Extract<RealtimeClientMessage, { readonly type: "sess
 export interface Applicant {
   readonly connection: RealtimeConnection
   readonly message: Authenticate
+  /** Is given the session, before anything else comes from the socket. */
+  readonly opened: (session: Session) => void
 }
 
 /** A socket whose token is good. */
@@ -59,7 +62,7 @@ export const make = Effect.fnUntraced(function* (
     const admitted = yield* authenticate(applicants)
     const tenantIds = new Set(admitted.map(({ holder }) => holder.tenantId))
     const pending = yield* store.countReplayableEach([...tenantIds], PENDING_LIMIT)
-    for (const { connection, holder, message } of admitted) {
+    for (const { connection, holder, message, opened } of admitted) {
       const sessionId = yield* Uuid.next
       if (!connection.isOpen) continue
       if (sessions.of(holder.tenantId).length >= TENANT_LIMIT) {
@@ -75,7 +78,7 @@ export const make = Effect.fnUntraced(function* (
         maxInFlight: RealtimeSession.MAX_IN_FLIGHT,
         pending: pending.get(holder.tenantId) ?? 0
       })
-      connection.session = session
+      opened(session)
       sessions.add(session)
       session.wake()
     }
