@@ -135,7 +135,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("Refunds
       yield* rig.plan("settle", "hang")
       const doomed = yield* Effect.forkScoped(rail.refund(owed.refund))
       const wallet = yield* refundWallet
-      yield* Effect.repeat(Effect.delay(transfersBetween(rig, wallet, owed.proof.payer), "20 millis"), {
+      yield* Effect.repeat(Effect.delay(transfersBetween(rig, wallet, owed.payer), "20 millis"), {
         until: ({ length }) => length > owed.refundsBefore,
         times: 200
       })

@@ -155,9 +155,8 @@ layer(SecondRig.layer, { excludeTestServices: true, timeout: 60_000 })("Two netw
       const { block, proof, terms, transaction } = yield* purchase(rail, first)
       assert.strictEqual((yield* rail.findSettlement(proof, terms, block))._tag, "Paid")
       yield* Effect.promise(() => first.client.mine({ blocks: 3 }))
-      const { payer } = proof
       const nonce = `0x${"77".repeat(32)}`
-      const refunded = yield* rail.refund({ terms, payer, transaction, afterBlock: block, nonce })
+      const refunded = yield* rail.refund({ terms, proof, transaction, afterBlock: block, nonce })
       assert.strictEqual(refunded._tag, "Paid")
 
       yield* rail.authenticate(waiting)
@@ -165,7 +164,7 @@ layer(SecondRig.layer, { excludeTestServices: true, timeout: 60_000 })("Two netw
       const there = termsFor(rail, second)
       const unverified = yield* Effect.flip(rail.verify(waiting, there))
       assert.strictEqual(unverified._tag === "ProviderError" && unverified.reason, "Temporary")
-      const owed = { terms: there, payer, transaction, afterBlock: block, nonce }
+      const owed = { terms: there, proof, transaction, afterBlock: block, nonce }
       assert.strictEqual((yield* Effect.flip(rail.refund(owed))).reason, "Temporary")
       assert.strictEqual((yield* Effect.flip(rail.transfers(there, 0n))).reason, "Temporary")
 

@@ -1,10 +1,13 @@
 import {
+  type ChainTransfer,
   type NonceReading,
   type PaymentProof,
   PaymentRail,
   type PaymentTerms,
   ProofInvalid,
   ProofMalformed,
+  type Refund,
+  type RefundProgress,
   type SettleAnswer,
   type Settlement,
   Timestamp
@@ -72,6 +75,10 @@ export const openCredits = (): Credits => {
   /** By nonce: the entry that used it. */
   const entries = new Map<string, { readonly amount: bigint; readonly number: bigint }>()
 
+  /** What moved, in the order of its numbers; and by the nonce of a refund, its entry. */
+  const moved: Array<ChainTransfer> = []
+  const refunds = new Map<string, string>()
+
   const take = (proof: PaymentProof, terms: PaymentTerms): SettleAnswer => {
     const account = accounts.get(proof.payer)
     if (account === undefined || account.balance < terms.amount) return { _tag: "Refused", message: "too few credits" }
@@ -79,7 +86,22 @@ export const openCredits = (): Credits => {
     account.balance -= terms.amount
     const number = BigInt(entries.size + 1)
     entries.set(proof.nonce, { amount: terms.amount, number })
-    return { _tag: "Accepted", transaction: `entry-${number}` }
+    const transaction = `entry-${number}`
+    moved.push({ direction: "received", transaction, block: number, wallet: proof.payer, amount: terms.amount })
+    return { _tag: "Accepted", transaction }
+  }
+
+  /** Puts the credits back, once for each nonce. */
+  const giveBack = ({ nonce, proof, terms }: Refund): RefundProgress => {
+    const transaction = refunds.get(nonce) ?? `back-${refunds.size + 1}`
+    const account = accounts.get(proof.payer)
+    if (!refunds.has(nonce) && account !== undefined) {
+      account.balance += terms.amount
+      refunds.set(nonce, transaction)
+      const block = BigInt(entries.size)
+      moved.push({ direction: "refunded", transaction, block, wallet: proof.payer, amount: terms.amount })
+    }
+    return { _tag: "Paid", transaction }
   }
 
   const rail = PaymentRail.of({
@@ -130,6 +152,10 @@ export const openCredits = (): Credits => {
         ? { _tag: "Paid", transaction: `entry-${entry.number}`, block: entry.number }
         : { _tag: "UsedOtherwise", message: "the voucher was used for something else" }
     }),
+    canRefund: () => true,
+    refund: (refund) => Effect.sync(() => giveBack(refund)),
+    transfers: (_token, fromBlock) =>
+      Effect.sync(() => ({ transfers: moved.filter(({ block }) => block >= fromBlock), nextBlock: null })),
     encodeReceipt: ({ amount, ...receipt }) => JSON.stringify({ ...receipt, amount: String(amount) })
   })
 

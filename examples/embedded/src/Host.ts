@@ -5,8 +5,10 @@ import {
   Events,
   InboundDelivery,
   InboundMails,
+  JobRunner,
   MailboxCreation,
   type MailboxRecord,
+  OperationCompletion,
   type OutgoingMail,
   PaidOperations,
   type PaidRequest,
@@ -58,8 +60,10 @@ export const openHost = (domain: string): Host => {
     houseMail(domain, sent)
   )
   const runtime = ManagedRuntime.make(Core.layer.pipe(Layer.provideMerge(ports)))
-  // The one thing that runs by itself: it delivers mail that was accepted.
+  // What runs by itself: it delivers mail that was accepted, ends what was paid for, and does what is due from time to time.
   runtime.runFork(InboundDelivery.run)
+  runtime.runFork(OperationCompletion.run)
+  runtime.runFork(Effect.flatMap(JobRunner, (jobs) => jobs.run))
 
   return {
     openAccount: credits.open,

@@ -3,6 +3,7 @@ import type {
   EventStore,
   GasTransactionStore,
   InboundMailStore,
+  JobStore,
   MailboxStore,
   MessageStore,
   OperationStore
@@ -12,6 +13,7 @@ import { InboundMailStoreContract } from "./email/InboundMailStoreContract.ts"
 import { MailboxStoreContract } from "./email/MailboxStoreContract.ts"
 import { MessageStoreContract } from "./email/MessageStoreContract.ts"
 import { EventStoreContract } from "./events/EventStoreContract.ts"
+import { JobStoreContract } from "./jobs/JobStoreContract.ts"
 import { TransactorContract } from "./kernel/TransactorContract.ts"
 import { GasTransactionStoreContract } from "./payment/GasTransactionStoreContract.ts"
 import { OperationStoreContract } from "./payment/OperationStoreContract.ts"
@@ -24,6 +26,7 @@ export type StoragePorts =
   | EventStore
   | GasTransactionStore
   | InboundMailStore
+  | JobStore
   | MailboxStore
   | MessageStore
   | OperationStore
@@ -37,6 +40,7 @@ const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   MailboxStoreContract.register(it, capabilities)
   MessageStoreContract.register(it, capabilities)
   InboundMailStoreContract.register(it, capabilities)
+  JobStoreContract.register(it, capabilities)
 }
 
 /** All suites on one harness, whose layer is built once for all of them. */

@@ -7,6 +7,9 @@ import { MailboxUpdate } from "./email/MailboxUpdate.ts"
 import { MessageSending } from "./email/MessageSending.ts"
 import { Events } from "./events/Events.ts"
 import { LedgerCheck } from "./payment/LedgerCheck.ts"
+import { Jobs } from "./jobs/Job.ts"
+import { JobRunner } from "./jobs/JobRunner.ts"
+import * as LedgerAudit from "./jobs/LedgerAudit.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
 import { PaidOperations } from "./payment/PaidOperations.ts"
 import { PaidServices, toStored } from "./payment/PaidService.ts"
@@ -32,6 +35,11 @@ const paidServices = Layer.effect(
   })
 )
 
+const jobs = Layer.effect(
+  Jobs,
+  Effect.map(LedgerAudit.make, (ledgerAudit) => [ledgerAudit])
+)
+
 /**
  * Every use-case service of the core over its ports. A host provides the ports
  * (storage, keys, payment rail, mail) and has the whole service.
@@ -41,6 +49,6 @@ export const layer = Layer.mergeAll(
   Events.layer,
   Mailboxes.layer,
   InboundMails.layer,
-  LedgerCheck.layer,
+  JobRunner.layer.pipe(Layer.provide(jobs), Layer.provideMerge(LedgerCheck.layer)),
   PaidOperations.layer.pipe(Layer.provideMerge(OperationWorker.layer), Layer.provide(paidServices))
 ).pipe(Layer.provideMerge(emailServices))

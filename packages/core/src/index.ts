@@ -65,6 +65,9 @@ export * from "./email/MessageSending.ts"
 export * from "./email/MessageStore.ts"
 
 export * as InboundDelivery from "./jobs/InboundDelivery.ts"
+export * from "./jobs/Job.ts"
+export * from "./jobs/JobRunner.ts"
+export * from "./jobs/JobStore.ts"
 export * as OperationCompletion from "./jobs/OperationCompletion.ts"
 
 export * as Core from "./CoreLayer.ts"

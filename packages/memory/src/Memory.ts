@@ -3,6 +3,7 @@ import * as EventSignalMemory from "./EventSignalMemory.ts"
 import * as EventStoreMemory from "./EventStoreMemory.ts"
 import * as GasTransactionStoreMemory from "./GasTransactionStoreMemory.ts"
 import * as InboundMailStoreMemory from "./InboundMailStoreMemory.ts"
+import * as JobStoreMemory from "./JobStoreMemory.ts"
 import * as MailboxStoreMemory from "./MailboxStoreMemory.ts"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import * as MessageStoreMemory from "./MessageStoreMemory.ts"
@@ -16,6 +17,7 @@ export const layer = Layer.mergeAll(
   EventStoreMemory.layer,
   GasTransactionStoreMemory.layer,
   InboundMailStoreMemory.layer,
+  JobStoreMemory.layer,
   MailboxStoreMemory.layer,
   MessageStoreMemory.layer,
   OperationStoreMemory.layer,

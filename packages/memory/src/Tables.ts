@@ -3,6 +3,7 @@ import {
   type GasTransaction,
   type GasWallet,
   type InboundMail,
+  type JobRecord,
   type LedgerBalance,
   type Mailbox,
   type NewMessage,
@@ -125,6 +126,8 @@ export const makeTables = (journal: Journal) => ({
   }),
   /** By tenantId and address. */
   suppressions: new Table<"bounced" | "complained">(journal, {}),
+  /** By name. */
+  jobs: new Table<JobRecord>(journal, {}),
   /** By inboundMailId. */
   inboundMails: new Table<InboundMailRow, "queue">(journal, {
     queue: ({ completed }) => (completed ? null : "waiting")

@@ -6,6 +6,7 @@ import { createPayments } from "./migration/0003_payments.ts"
 import { createEmail } from "./migration/0004_email.ts"
 import { createCompletion } from "./migration/0005_completion.ts"
 import { createGas } from "./migration/0006_gas.ts"
+import { createJobs } from "./migration/0007_jobs.ts"
 
 /** In the order in which they are run, each once and never changed after it was released. */
 const migrations = Migrator.fromRecord({
@@ -14,7 +15,8 @@ const migrations = Migrator.fromRecord({
   "0003_payments": createPayments,
   "0004_email": createEmail,
   "0005_completion": createCompletion,
-  "0006_gas": createGas
+  "0006_gas": createGas,
+  "0007_jobs": createJobs
 })
 
 /** The table that remembers what was run. */

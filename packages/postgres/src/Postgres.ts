@@ -3,6 +3,7 @@ import * as EventSignalPostgres from "./EventSignalPostgres.ts"
 import * as EventStorePostgres from "./EventStorePostgres.ts"
 import * as GasTransactionStorePostgres from "./GasTransactionStorePostgres.ts"
 import * as InboundMailStorePostgres from "./InboundMailStorePostgres.ts"
+import * as JobStorePostgres from "./JobStorePostgres.ts"
 import * as MailboxStorePostgres from "./MailboxStorePostgres.ts"
 import * as MessageStorePostgres from "./MessageStorePostgres.ts"
 import * as OperationStorePostgres from "./OperationStorePostgres.ts"
@@ -19,5 +20,6 @@ export const layer = Layer.mergeAll(
   GasTransactionStorePostgres.layer,
   MailboxStorePostgres.layer,
   MessageStorePostgres.layer,
-  InboundMailStorePostgres.layer
+  InboundMailStorePostgres.layer,
+  JobStorePostgres.layer
 )

@@ -122,7 +122,7 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
       if (answer._tag !== "Accepted") return
       const { transaction } = answer
       const nonce = `0x${"5e".repeat(32)}`
-      const back = rail.refund({ terms, payer: proof.payer, transaction, afterBlock: block, nonce })
+      const back = rail.refund({ terms, proof, transaction, afterBlock: block, nonce })
       const paidBack = yield* until(Effect.orDie(back), ({ _tag }) => _tag === "Paid")
       assert.strictEqual(paidBack._tag, "Paid")
       assert.deepStrictEqual(yield* back, paidBack)

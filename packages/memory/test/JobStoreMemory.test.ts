@@ -1,0 +1,4 @@
+import { JobStoreContract } from "@agentos/contract-tests"
+import { memoryHarness } from "./MemoryHarness.ts"
+
+JobStoreContract(memoryHarness)

@@ -1,0 +1,89 @@
+import { type JobRecord, JobStore, Timestamp } from "@agentos/core"
+import { Array, Effect, Layer, Option } from "effect"
+import { ClockOffset } from "./ClockOffset.ts"
+import { Database } from "./Database.ts"
+import { orDie } from "./DatabaseFailure.ts"
+import * as Parameter from "./Parameter.ts"
+
+interface JobRow {
+  readonly name: string
+  readonly due_at: bigint
+  readonly leased_until: bigint | null
+  readonly fence: number
+  readonly started_at: bigint | null
+  readonly succeeded_at: bigint | null
+  readonly failed_at: bigint | null
+  readonly failure: string | null
+  readonly failures: bigint
+  readonly done: bigint
+}
+
+const toMoment = (millis: bigint): Timestamp.Timestamp => Timestamp.Timestamp.make(Number(millis))
+const toMomentOrNull = (millis: bigint | null): Timestamp.Timestamp | null =>
+  millis === null ? null : toMoment(millis)
+
+const toRecord = (row: JobRow): JobRecord => ({
+  name: row.name,
+  dueAt: toMoment(row.due_at),
+  leasedUntil: toMomentOrNull(row.leased_until),
+  startedAt: toMomentOrNull(row.started_at),
+  succeededAt: toMomentOrNull(row.succeeded_at),
+  failedAt: toMomentOrNull(row.failed_at),
+  failure: row.failure,
+  runs: row.fence,
+  failures: Number(row.failures),
+  done: Number(row.done)
+})
+
+export const layer: Layer.Layer<JobStore, never, Database> = Layer.effect(
+  JobStore,
+  Effect.gen(function* () {
+    const { sql } = yield* Database
+    const offset = yield* ClockOffset
+    const now = () => sql`(epoch_millis() + ${Parameter.integer(offset())})`
+
+    return JobStore.of({
+      take: (name, when, leaseMillis) =>
+        Effect.map(
+          orDie(sql<{ readonly fence: number }>`
+            insert into jobs (name, due_at, leased_until, fence, started_at)
+            values (
+              ${Parameter.text(name)}, ${now()}, ${now()} + ${Parameter.integer(leaseMillis)}, 1, ${now()}
+            )
+            on conflict (name) do update set
+              leased_until = excluded.leased_until, fence = jobs.fence + 1, started_at = excluded.started_at
+            where (jobs.leased_until is null or jobs.leased_until <= ${now()})
+              and (${Parameter.boolean(when === "now")} or jobs.due_at <= ${now()})
+            returning fence`),
+          (rows) => Option.map(Array.head(rows), ({ fence }) => ({ name, fence }))
+        ),
+      renew: ({ fence, name }, leaseMillis) =>
+        Effect.map(
+          orDie(sql`
+            update jobs set leased_until = ${now()} + ${Parameter.integer(leaseMillis)}
+            where name = ${Parameter.text(name)} and fence = ${Parameter.integer(fence)} and leased_until is not null
+            returning name`),
+          (rows) => rows.length > 0
+        ),
+      finish: ({ fence, name }, outcome, nextMillis) => {
+        const ended =
+          outcome._tag === "Succeeded"
+            ? sql`succeeded_at = ${now()}, failure = null, done = done + ${Parameter.integer(outcome.done)}`
+            : sql`failed_at = ${now()}, failure = ${Parameter.text(outcome.message)}, failures = failures + 1`
+        return Effect.map(
+          orDie(sql`
+            update jobs set leased_until = null, due_at = ${now()} + ${Parameter.integer(nextMillis)}, ${ended}
+            where name = ${Parameter.text(name)} and fence = ${Parameter.integer(fence)} and leased_until is not null
+            returning name`),
+          (rows) => rows.length > 0
+        )
+      },
+      list: Effect.map(
+        orDie(sql<JobRow>`
+          select name, due_at, leased_until, fence, started_at, succeeded_at, failed_at, failure, failures, done
+          from jobs order by name`),
+        (rows) => rows.map(toRecord)
+      )
+    })
+  })
+)
