@@ -18,6 +18,7 @@ export type ClientsAnswer =
 
 /** Clients in a process of their own, which acknowledge whatever comes. */
 export interface SocketClients {
+  readonly pid: number
   readonly open: (sockets: ReadonlyArray<SocketOrder>) => Promise<Extract<ClientsAnswer, { type: "opened" }>>
   readonly report: () => Promise<Extract<ClientsAnswer, { type: "report" }>>
   readonly stop: () => Promise<void>
@@ -38,7 +39,10 @@ export const startSocketClients = (): SocketClients => {
     if (answer.type !== type) throw new Error(`the clients answered ${answer.type} instead of ${type}`)
     return answer as Extract<ClientsAnswer, { type: Type }>
   }
+  const { pid } = child
+  if (pid === undefined) throw new Error("the clients' process did not start")
   return {
+    pid,
     open: async (sockets) => answerOf(await ask({ type: "open", sockets }), "opened"),
     report: async () => answerOf(await ask({ type: "report" }), "report"),
     stop: () => {

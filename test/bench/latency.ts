@@ -2,7 +2,8 @@ import { EventStore, type Tenant, Uuid } from "@agentos/core"
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { type Bench, DURABLE, quantile, table } from "./Bench.ts"
-import { usageOf } from "./ProcessUsage.ts"
+import { execute } from "../support/ClusterDatabase.ts"
+import { familyCpuMillis, usageOf } from "./ProcessUsage.ts"
 import { startRealtimeRig } from "../support/RealtimeRig.ts"
 import { clockMillis, startSocketClients } from "./SocketClients.ts"
 
@@ -70,7 +71,16 @@ export const latency: Bench = {
     await clients.report()
     stored.clear()
 
-    const cpu = () => servers.map(({ pid }) => usageOf(pid()).cpuMillis)
+    const [row] = await execute(
+      rig.cluster.database.url,
+      "select pid from pg_stat_activity where application_name = 'agentos events' limit 1"
+    )
+    const cpu = () => ({
+      servers: servers.reduce((sum, { pid }) => sum + usageOf(pid()).cpuMillis, 0),
+      PostgreSQL: familyCpuMillis(Number(row?.["pid"])),
+      "the process that stores": usageOf(process.pid).cpuMillis,
+      "the clients": usageOf(clients.pid).cpuMillis
+    })
     const cpuBefore = cpu()
     const startedAt = performance.now()
     await produce(seconds * 1_000)
@@ -85,7 +95,7 @@ export const latency: Bench = {
       [...stored]
         .flatMap(([eventId, times]) => (arrived.has(eventId) ? [arrived.get(eventId)! - times[from]] : []))
         .toSorted((a, b) => a - b)
-    const row = (name: string, sorted: ReadonlyArray<number>) => [
+    const quantiles = (name: string, sorted: ReadonlyArray<number>) => [
       name,
       ...[0.5, 0.9, 0.99, 0.999].map((share) => quantile(sorted, share).toFixed(1)),
       (sorted.at(-1) ?? Number.NaN).toFixed(1)
@@ -93,14 +103,18 @@ export const latency: Bench = {
     bench.say(
       table(
         ["milliseconds to the frame", "p50", "p90", "p99", "p99.9", "most"],
-        [row("from the commit", since("committedAt")), row("from the call that stores", since("askedAt"))]
+        [quantiles("from the commit", since("committedAt")), quantiles("from the call that stores", since("askedAt"))]
       )
     )
-    const shares = cpuAfter.map((after, index) => `${((100 * (after - cpuBefore[index]!)) / elapsed).toFixed(0)} %`)
     bench.say(
       `${stored.size} events, ${(stored.size / (elapsed / 1_000)).toFixed(0)} a second, to ${count} sockets of as many ` +
-        `tenants on ${servers.length} servers, which took ${shares.join(" and ")} of a core; fsync on`
+        `tenants on ${servers.length} servers; fsync on`
     )
+    const shares = Object.entries(cpuAfter).map(([name, after]) => {
+      const millis = after - cpuBefore[name as keyof typeof cpuBefore]
+      return [name, (millis / stored.size).toFixed(2), ((100 * millis) / elapsed).toFixed(0)]
+    })
+    bench.say(table(["processor time", "ms an event", "% of a core"], shares))
     const missing = stored.size - since("askedAt").length
     const repeated = arrivals.length - arrived.size
     if (missing > 0 || repeated > 0) throw new Error(`${missing} events did not arrive, ${repeated} came twice`)
