@@ -15,16 +15,21 @@ const say = (line: string) => void process.stdout.write(`${line}\n`)
 const args = process.argv.slice(2)
 const { values } = parseArgs({
   args: args[0] === "--" ? args.slice(1) : args,
-  options: { rounds: { type: "string" }, only: { type: "string" }, seed: { type: "string" } }
+  options: {
+    rounds: { type: "string" },
+    only: { type: "string" },
+    seed: { type: "string" },
+    help: { type: "boolean", short: "h", default: false }
+  }
 })
 const rounds = Number(values.rounds ?? 500)
 const seed = Number(values.seed ?? randomInt(2 ** 31))
 const chosen = races.filter(({ name }) => name.includes(values.only ?? ""))
-if (!Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seed) || chosen.length === 0) {
+if (values.help || !Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seed) || chosen.length === 0) {
   say(
-    `Usage: race [--rounds N] [--seed N] [--only NAME]\nThe races:\n${races.map(({ name }) => `  ${name}`).join("\n")}`
+    `Usage: race [--rounds 500] [--seed N] [--only NAME]\nThe races:\n${races.map(({ name }) => `  ${name}`).join("\n")}`
   )
-  process.exit(2)
+  process.exit(values.help ? 0 : 2)
 }
 
 say(`seed ${seed}; ${rounds} rounds each`)

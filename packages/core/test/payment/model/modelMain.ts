@@ -9,9 +9,19 @@ import { check } from "./Check.ts"
 /** How many histories are made of one seed; the next seed makes the next so many. */
 const BATCH = 500
 
+const args = process.argv.slice(2)
 const { values } = parseArgs({
-  options: { sequences: { type: "string", default: "20000" }, seed: { type: "string" } }
+  args: args[0] === "--" ? args.slice(1) : args,
+  options: {
+    sequences: { type: "string", default: "20000" },
+    seed: { type: "string" },
+    help: { type: "boolean", short: "h", default: false }
+  }
 })
+if (values.help) {
+  console.log("Usage: model [--sequences 20000] [--seed N]")
+  process.exit(0)
+}
 const wanted = Number(values.sequences)
 const first = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed)
 if (!Number.isSafeInteger(wanted) || wanted < 1 || !Number.isSafeInteger(first)) {
