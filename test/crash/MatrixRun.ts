@@ -19,6 +19,7 @@ export interface MatrixResult {
 const TENANTS = 8
 const AT_ONCE = 8
 const REFUSED_MILLIS_MAX = 15_000
+const SILENT_MILLIS_MAX = 40_000
 const TRIES = 4
 
 /** Where an operation is held while somebody else acts: before that step nothing has come of it, and after it all would have. */
@@ -149,13 +150,23 @@ class MatrixRun {
           ? this.refusedThenSubmitted(purchase, attempt)
           : carryThrough(purchase, attempt, this.over.signal)
       this.clients.push(client)
-      if (step === undefined) return
+      if (step === undefined) return this.untilSilent(cell, purchase)
       // One that is told to come again before there is an operation would not be what is to be cut off: it does.
       if (await this.rig.isParked(nonce, step, client)) return
     }
     throw new Error(
       `${purchase.name}: its operation never came to ${step}; ${attempt.told.at(-1)?.text ?? "no answer"}`
     )
+  }
+
+  /** A mail over which the server is to be killed is with the relay, which says no more: it would hang later otherwise. */
+  private async untilSilent({ fault, killed }: Cell, { goods, name }: Purchase): Promise<void> {
+    if (!killed || fault?.mode !== "hang" || fault.operation !== "send" || goods.kind !== "mail") return
+    const deadline = performance.now() + SILENT_MILLIS_MAX
+    while (!(await this.rig.relay.read()).has(goods.recipient)) {
+      if (performance.now() > deadline) throw new Error(`${name}: the mail never came to the relay`)
+      await sleep(100)
+    }
   }
 
   /** What somebody else does while the purchase is held. */
