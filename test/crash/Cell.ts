@@ -1,5 +1,5 @@
 import type { OperationStep } from "@agentos/core"
-import type { PlannedFault } from "./CrashRig.ts"
+import type { PlannedFault } from "./PlannedFault.ts"
 import { type ClientKind, type End, type Service, SERVICES } from "./Purchase.ts"
 
 /**

@@ -12,6 +12,7 @@ import { RelayLog } from "../support/RelayLog.ts"
 import { TokenLog } from "../support/TokenLog.ts"
 import { Treasury } from "../support/Treasury.ts"
 import { REFUND_STEPS } from "./Cell.ts"
+import type { PlannedFault } from "./PlannedFault.ts"
 import type { Purchase } from "./Purchase.ts"
 import { ARMED_VARIABLE, type ArmedFile, PARKED_VARIABLE, ParkedLine } from "./Parking.ts"
 
@@ -24,14 +25,6 @@ export interface RigOptions {
   readonly server?: string
   /** Runs on the database once the server has made its tables: the URL of a PostgreSQL. */
   readonly prepareDatabase?: (url: string) => Promise<void>
-}
-
-/** What can be made to fail, and how; see the sandbox's FaultPlan. */
-export interface PlannedFault {
-  readonly operation: "verify" | "settle" | "send"
-  readonly mode: "before" | "after" | "reject" | "hang"
-  readonly times?: number
-  readonly only?: string
 }
 
 const REAL_SERVER = fileURLToPath(new URL("crashServerMain.ts", import.meta.url))
