@@ -141,9 +141,12 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       return yield* facilitator.verify(requestOf(proof, terms))
     }),
     readNonce: Effect.fnUntraced(function* (proof) {
-      const { chain } = yield* routeOf(proof)
-      const block = yield* chain.latestBlock
-      return { used: yield* chain.isUsed(hexOf(proof.payer), hexOf(proof.nonce), block), block }
+      const { chain, offered } = yield* routeOf(proof)
+      const latest = yield* chain.latestBlock
+      const used = yield* chain.isUsed(hexOf(proof.payer), hexOf(proof.nonce), latest)
+      // The newest block can be taken back, and ours that pays can then come in its place.
+      const depth = BigInt(requiredConfirmations(offered, proof.value))
+      return { used, block: latest > depth ? latest - depth : 0n }
     }),
     settle: (proof, terms) =>
       Effect.matchEffect(routeOf(proof), {

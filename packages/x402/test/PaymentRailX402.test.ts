@@ -182,6 +182,22 @@ describe("PaymentRailX402 on the chain", () => {
     })
   )
 
+  it.effect("counts from a block that a reorganisation as deep as the confirmations leaves alone", () =>
+    Effect.gen(function* () {
+      const { rail, state } = yield* railOf({ confirmations: 3 })
+      const proof = Sample.unsignedProof()
+      const { block, used } = yield* rail.readNonce(proof)
+      assert.deepStrictEqual({ block, used }, { block: 97n, used: false })
+      // Block 100 is made anew, now with our settlement in it.
+      state.usedFrom.set(Sample.nonce, 100)
+      state.logs.push(...Sample.useLogs(100))
+      state.latest = 110
+      assert.strictEqual((yield* rail.findSettlement(proof, Sample.terms(), block))._tag, "Paid")
+      state.latest = 101
+      assert.deepStrictEqual(yield* rail.readNonce(proof), { used: true, block: 98n })
+    })
+  )
+
   it.effect("finds a settlement with the network's confirmations", () =>
     Effect.gen(function* () {
       const { rail, state } = yield* railOf({ confirmations: 2 })

@@ -13,7 +13,10 @@ export class ProofInvalid extends Schema.TaggedError<ProofInvalid>()("ProofInval
 /** The chain's view of an authorization's nonce. */
 export interface NonceReading {
   readonly used: boolean
-  /** The block that was read; a settlement by anybody counts only in a later one. */
+  /**
+   * A block that the nonce was still unused in, and that is not taken back any more, as far as the network's
+   * confirmations go. A settlement by anybody counts only in a later one.
+   */
   readonly block: bigint
 }
 
