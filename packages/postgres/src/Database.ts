@@ -16,6 +16,11 @@ export class Database extends Context.Service<
   Database,
   {
     readonly sql: SqlClient.SqlClient
+    /**
+     * For the few statements that deliver events, which are many a second: they keep their plans, and do not wait
+     * for a connection behind requests. It knows nothing of the transactions of `sql`.
+     */
+    readonly delivery: SqlClient.SqlClient
     readonly announcements: Announcements
     /** See `Transactor`. */
     readonly transact: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -29,7 +34,7 @@ export interface PostgresOptions {
    * keep sessions, for LISTEN, and hand on the settings that a connection begins with.
    */
   readonly url: Redacted.Redacted
-  /** Connections for statements and transactions, 10 unless said; one more listens for events. */
+  /** Connections for statements and transactions, 10 unless said; two more deliver events, and one listens for them. */
   readonly maxConnections?: number | undefined
   /** After how long the server gives up a statement: 30 seconds unless said. */
   readonly statementTimeout?: Duration.Input | undefined
@@ -64,6 +69,13 @@ const PLANNING = {
   enable_bitmapscan: "off",
   jit: "off"
 }
+
+/**
+ * Of statements that take a thousandth of a second, a half goes into planning. Those that deliver events are written so that there is
+ * one index for each step of theirs, of which no plan can make a mistake whenever it is made; so it may be kept.
+ */
+const PLANNING_ONCE = { ...PLANNING, plan_cache_mode: "force_generic_plan" }
+const DELIVERY_CONNECTIONS = 2
 
 /** Mail of 25 MiB comes back in one message, beside what else there is in its row. */
 const MESSAGE_LIMIT = 128 * 1024 * 1024
@@ -100,7 +112,15 @@ export const layerPostgres = (options: PostgresOptions): Layer.Layer<Database, D
         multiplexConcurrency: PIPELINE
       })
       yield* Effect.provideService(migrate, SqlClient.SqlClient, sql)
-      return { sql, announcements: yield* makeListening(sql, connection) }
+      const delivery = yield* PgClient.make({
+        ...connection,
+        startupParameters: { ...connection.startupParameters, ...PLANNING_ONCE },
+        applicationName: `${connection.applicationName} delivery`,
+        maxConnections: DELIVERY_CONNECTIONS,
+        multiplex: true,
+        multiplexConcurrency: PIPELINE
+      })
+      return { sql, delivery, announcements: yield* makeListening(sql, connection) }
     }).pipe(Effect.catchTags(openFailures))
   )
 }
@@ -128,7 +148,7 @@ export const layerPGlite = (options: PGliteOptions = {}): Layer.Layer<Database, 
       })
       yield* Effect.provideService(migrate, SqlClient.SqlClient, sql)
       yield* Effect.forkScoped(vacuumWhenDue(sql))
-      return { sql, announcements: makeLocal(sql) }
+      return { sql, delivery: sql, announcements: makeLocal(sql) }
     }).pipe(Effect.catchTags(openFailures))
   )
 
@@ -143,10 +163,8 @@ const openFailures = {
     )
 }
 
-const makeLayer = <E, R>(
-  open: Effect.Effect<{ readonly sql: SqlClient.SqlClient; readonly announcements: Announcements }, E, R>
-) =>
+const makeLayer = <E, R>(open: Effect.Effect<Omit<typeof Database.Service, "transact">, E, R>) =>
   Layer.effect(
     Database,
-    Effect.map(open, ({ sql, announcements }) => Database.of({ sql, announcements, transact: makeTransact(sql) }))
+    Effect.map(open, (database) => Database.of({ ...database, transact: makeTransact(database.sql) }))
   ).pipe(Layer.provide(Reactivity.layer))

@@ -1,12 +1,21 @@
 import { EventStore } from "@agentos/core"
-import { Effect, Layer } from "effect"
-import type { Database } from "./Database.ts"
+import { Effect, Layer, Option } from "effect"
+import { Database } from "./Database.ts"
 import { makeAcknowledging } from "./event/EventAcknowledging.ts"
 import { makeAppend } from "./event/EventAppending.ts"
-import { makeEventDatabase } from "./event/EventDatabase.ts"
+import { type EventDatabase, makeEventDatabase } from "./event/EventDatabase.ts"
 import { makeDelivery } from "./event/EventDelivery.ts"
 import { makeLeasing } from "./event/EventLeasing.ts"
 import { makeReading } from "./event/EventReading.ts"
+
+const makeStatements = (database: EventDatabase) => ({
+  append: makeAppend(database),
+  ...makeReading(database),
+  ...makeLeasing(database),
+  ...makeDelivery(database),
+  ...makeAcknowledging(database)
+})
+type Statements = ReturnType<typeof makeStatements>
 
 /**
  * Events on SQL. Reads `EventPolicy` when it is built.
@@ -18,13 +27,22 @@ import { makeReading } from "./event/EventReading.ts"
  */
 export const layer: Layer.Layer<EventStore, never, Database> = Layer.effect(
   EventStore,
-  Effect.map(makeEventDatabase, (database) =>
-    EventStore.of({
-      append: makeAppend(database),
-      ...makeReading(database),
-      ...makeLeasing(database),
-      ...makeDelivery(database),
-      ...makeAcknowledging(database)
+  Effect.gen(function* () {
+    const database = yield* makeEventDatabase
+    const { delivery, sql } = yield* Database
+    const statements = makeStatements(database)
+    const delivering = makeStatements({ ...database, sql: delivery })
+    /** By the connections for it, unless it is to be part of the caller's transaction. */
+    const deliver = <A>(run: (statements: Statements) => Effect.Effect<A>): Effect.Effect<A> =>
+      Effect.flatMap(Effect.serviceOption(sql.transactionService), (open) =>
+        run(Option.isSome(open) ? statements : delivering)
+      )
+    return EventStore.of({
+      ...statements,
+      countReplayableEach: (tenantIds, limit) => deliver((on) => on.countReplayableEach(tenantIds, limit)),
+      leaseEach: (requests) => deliver((on) => on.leaseEach(requests)),
+      renew: (sessionIds) => deliver((on) => on.renew(sessionIds)),
+      acknowledgeEach: (acknowledgements) => deliver((on) => on.acknowledgeEach(acknowledgements))
     })
-  )
+  })
 )

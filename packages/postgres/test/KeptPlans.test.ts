@@ -1,0 +1,79 @@
+import { EventStore, TenantStore, Timestamp, Uuid, walletAddress } from "@agentos/core"
+import { Database, Postgres } from "@agentos/postgres"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { layerTestPostgres } from "./support/TestPostgres.ts"
+
+/** How many events of the tenant are over, and how many are not. */
+const OVER = 100_000
+const OPEN = 100
+/** Index entries and rows that all of the statements together may look at. */
+const VISITED_MAX = 5_000
+
+const seed = Effect.fnUntraced(function* (tenantId: string, status: "pending" | "acknowledged", count: number) {
+  const { sql } = yield* Database
+  yield* sql`
+    insert into events (
+      event_id, tenant_id, type, source, service, resource_id, agent_id, payload, dedupe_key, status,
+      created_at, expires_at
+    )
+    select
+      gen_random_uuid(), ${tenantId}::uuid, 'email.received', 'smtp', 'email', 'a resource', 'an agent', '{}',
+      gen_random_uuid(), ${status}, at, at + 2592000000
+    from (select epoch_millis() - ${count}::bigint + n as at from generate_series(1, ${count}::bigint) n) moments`
+})
+
+/** Every statement that keeps its plan, on events of the tenant; gives how many it leased. */
+const deliver = Effect.fnUntraced(function* (tenantId: string) {
+  const store = yield* EventStore
+  const sessionId = yield* Uuid.next
+  const requests = [tenantId, yield* Uuid.next].map((id) => ({ tenantId: id, sessionId, limit: 10 }))
+  const [deliveries = []] = yield* store.leaseEach(requests)
+  yield* store.countReplayableEach([tenantId], 1_000)
+  yield* store.renew([sessionId])
+  yield* store.acknowledgeEach(
+    deliveries.map(({ deliveryId, event }) => ({ tenantId, eventId: event.eventId, deliveryId }))
+  )
+  return deliveries.length
+})
+
+/** Rows and index entries of events that have been looked at by connections that deliver. */
+const visited = Effect.gen(function* () {
+  const { delivery } = yield* Database
+  yield* delivery`select pg_stat_force_next_flush()`
+  yield* delivery`select 1`
+  const [row] = yield* delivery<{ readonly count: bigint }>`
+    select (
+      (select sum(idx_tup_read) from pg_stat_user_indexes where relname = 'events') +
+      (select seq_tup_read from pg_stat_user_tables where relname = 'events')
+    )::bigint as count`
+  return Number(row?.count)
+})
+
+layer(Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovacuum: "off" } })), {
+  excludeTestServices: true
+})("plans that are kept", (it) => {
+  it.effect(
+    "serve a table that has grown as well as the empty one for which they were made",
+    () =>
+      Effect.gen(function* () {
+        const tenants = yield* TenantStore
+        const { delivery } = yield* Database
+        const tenantId = yield* Uuid.next
+        const wallet = walletAddress(`0x${tenantId.replaceAll("-", "").padStart(40, "0")}`)
+        yield* tenants.ensure({ tenantId, wallet, tokenVersion: 1, createdAt: yield* Timestamp.now })
+        const [setting] = yield* delivery<{ readonly mode: string }>`
+          select current_setting('plan_cache_mode') as mode`
+        assert.strictEqual(setting?.mode, "force_generic_plan")
+        assert.strictEqual(yield* deliver(tenantId), 0)
+        yield* seed(tenantId, "acknowledged", OVER)
+        yield* seed(tenantId, "pending", OPEN)
+        const before = yield* visited
+        assert.strictEqual(yield* deliver(tenantId), 10)
+        const count = (yield* visited) - before
+        assert.isAbove(count, 10)
+        assert.isBelow(count, VISITED_MAX)
+      }),
+    60_000
+  )
+})
