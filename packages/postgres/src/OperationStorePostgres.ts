@@ -195,11 +195,12 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
       // One statement, since two would each see what was committed before it.
       books: Effect.map(
         orDie(sql<BookRow>`
-          (select 'balance' as kind, account as name, network, asset, 0::bigint as count, sum(amount) as amount
-          from ledger_entries group by account, network, asset order by account, network, asset)
+          select 'balance' as kind, account as name, network, asset, 0::bigint as count, sum(amount) as amount
+          from ledger_entries group by account, network, asset
           union all
-          (select 'total', state, network, asset, count(*), sum(amount) from operations
-          group by state, network, asset order by state, network, asset)`),
+          select 'total', state, network, asset, count(*), sum(amount) from operations
+          group by state, network, asset
+          order by kind, name, network, asset`),
         toBooks
       ),
       listPaid: (after, limit) =>
