@@ -5,7 +5,7 @@ import { runRandomKills } from "./RandomKills.ts"
 import { endsOf, violationsOf } from "./Report.ts"
 import { END_MILLIS_MAX } from "./Witness.ts"
 
-const SECONDS = 30
+const SECONDS = 20
 const CLIENTS = 6
 const RUN_MILLIS_MAX = 600_000
 
