@@ -25,10 +25,11 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [...exclude, "test/toolchain/**"],
           environment: "node",
-          // Each file starts the whole service (chain, mail exchange, server): one at a time, after the unit tests.
+          // Each file starts the whole service (chain, mail exchange, server), after the unit tests; and waits for
+          // leases and expiry most of the time, so two at a time do not disturb each other.
           testTimeout: 120_000,
           hookTimeout: 180_000,
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 }
         }
       }
