@@ -38,7 +38,10 @@ export interface PostgresOptions {
   readonly maxConnections?: number | undefined
   /** After how long the server gives up a statement: 30 seconds unless said. */
   readonly statementTimeout?: Duration.Input | undefined
-  /** After how long without a statement the server ends a transaction: 60 seconds unless said. */
+  /**
+   * After how long without a statement the server ends a transaction: 10 seconds unless said. Nothing is asked outside
+   * within one, so only a process that stands still lets so much time pass, and others wait for what it has locked.
+   */
   readonly idleInTransactionTimeout?: Duration.Input | undefined
   /** How long opening a connection may take: 5 seconds unless said. */
   readonly connectTimeout?: Duration.Input | undefined
@@ -100,7 +103,7 @@ export const layerPostgres = (options: PostgresOptions): Layer.Layer<Database, D
     startupParameters: {
       ...PLANNING,
       statement_timeout: millis(options.statementTimeout ?? "30 seconds"),
-      idle_in_transaction_session_timeout: millis(options.idleInTransactionTimeout ?? "60 seconds")
+      idle_in_transaction_session_timeout: millis(options.idleInTransactionTimeout ?? "10 seconds")
     }
   }
   return makeLayer(
