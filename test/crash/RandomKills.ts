@@ -26,17 +26,13 @@ const PAUSE_MILLIS = 300
 /** Of ten clients, so many never come again. */
 const GIVE_UP_IN_TEN = 3
 
-/**
- * Failures that pass by themselves within seconds; a relay that hangs is the matrix's, since it takes a minute. So is one
- * that refuses for good: at random it would also refuse the second copy of a mail of which it had taken the first, and
- * whether a mail that is refused then was delivered, SMTP does not say (see docs/crash-matrix.md).
- */
+/** Failures that pass by themselves within seconds; a relay that hangs is the matrix's, since it takes a minute. */
 const FAULTS: ReadonlyArray<PlannedFault> = [
   ...(["verify", "settle"] as const).flatMap((operation) =>
     (["before", "after", "reject"] as const).map((mode) => ({ operation, mode }))
   ),
   { operation: "settle", mode: "hang" },
-  ...(["before", "after"] as const).map((mode) => ({ operation: "send" as const, mode }))
+  ...(["before", "after", "reject"] as const).map((mode) => ({ operation: "send" as const, mode }))
 ]
 
 /**

@@ -235,30 +235,26 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
     })
   )
 
-  it.effect(
-    "tells of account nonces that went to something else while it was at work",
-    () =>
-      Effect.gen(function* () {
-        const wallet = yield* purse()
-        yield* loggedBy((lines) =>
-          Effect.gen(function* () {
-            const { node, rail } = yield* server(wallet)
-            const paid = yield* payment(rail)
-            node.behave("lose", "eth_sendRawTransaction")
-            yield* storeOnly(wallet, rail, paid)
-            // One in the place of the settlement, and more after it, of which the store knows nothing.
-            const elsewhere = Effect.flatMap(takenOf(wallet), (nonce) => sendElsewhere(wallet, nonce))
-            yield* Effect.forkChild(Effect.repeat(elsewhere, Schedule.spaced("200 millis")))
-            const found = yield* until(
-              Effect.sync(() => lines.find((line) => line.startsWith("Error") && line.includes("something else"))),
-              (line) => line !== undefined
-            )
-            assert.match(found ?? "", /account nonce [1-9]/)
-          })
-        )
-      }),
-    // It is noticed while it is recent, and on a busy machine it can be final before anybody looks.
-    { retry: 2 }
+  it.effect("tells of account nonces that went to something else while it was at work", () =>
+    Effect.gen(function* () {
+      const wallet = yield* purse()
+      yield* loggedBy((lines) =>
+        Effect.gen(function* () {
+          const { node, rail } = yield* server(wallet)
+          const paid = yield* payment(rail)
+          node.behave("lose", "eth_sendRawTransaction")
+          yield* storeOnly(wallet, rail, paid)
+          // One in the place of the settlement, and more after it, of which the store knows nothing.
+          const elsewhere = Effect.flatMap(takenOf(wallet), (nonce) => sendElsewhere(wallet, nonce))
+          yield* Effect.forkChild(Effect.repeat(elsewhere, Schedule.spaced("200 millis")))
+          const found = yield* until(
+            Effect.sync(() => lines.find((line) => line.startsWith("Error") && line.includes("something else"))),
+            (line) => line !== undefined
+          )
+          assert.match(found ?? "", /account nonce [1-9]/)
+        })
+      )
+    })
   )
 
   it.effect("asks the chain nothing while its wallet has nothing open", () =>
