@@ -1,4 +1,4 @@
-import { Cause, Duration, Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { InboundMails } from "../email/InboundMails.ts"
 
 /** How long mail that another server took, or whose reader went away, may lie before it is looked for. */
@@ -12,13 +12,12 @@ export const run: Effect.Effect<never, never, InboundMails> = Effect.gen(functio
     delivered > 0 ? Effect.void : Effect.timeoutOption(inbound.awaitMail, LOOK_EVERY)
   )
   return yield* pass.pipe(
+    // Whatever it was, a connection's own interruption included: this loop ends with its fiber and not before.
     Effect.catchCause((cause) =>
-      Cause.hasInterruptsOnly(cause)
-        ? Effect.failCause(cause)
-        : Effect.andThen(
-            Effect.logError("inbound mail was not delivered; trying again", cause),
-            Effect.sleep(PAUSE_AFTER_FAILURE)
-          )
+      Effect.andThen(
+        Effect.logError("inbound mail was not delivered; trying again", cause),
+        Effect.sleep(PAUSE_AFTER_FAILURE)
+      )
     ),
     Effect.forever
   )

@@ -44,10 +44,9 @@ export const run: Effect.Effect<never, never, OperationStore | OperationWorker> 
   })
 
   return yield* pass.pipe(
+    // Whatever it was, a connection's own interruption included: this loop ends with its fiber and not before.
     Effect.catchCause((cause) =>
-      Cause.hasInterruptsOnly(cause)
-        ? Effect.failCause(cause)
-        : Effect.as(Effect.logError("due operations could not be looked for; trying again", cause), false)
+      Effect.as(Effect.logError("due operations could not be looked for; trying again", cause), false)
     ),
     Effect.flatMap((more) => Effect.sleep(more ? Duration.millis(50) : LOOK_EVERY)),
     Effect.forever

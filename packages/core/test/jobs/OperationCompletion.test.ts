@@ -225,6 +225,25 @@ describe("OperationCompletion", () => {
   )
 })
 
+describe("OperationCompletion on a store that breaks", () => {
+  scenario("goes on looking, also when the store's failure is that a fiber of its own was interrupted", (host) =>
+    Effect.gen(function* () {
+      host.payments.script.push("fail before")
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      const operationId = operationOf(yield* failureOf(underClock(create({ localPart: "ada" }, { signature }))))
+      const store = yield* OperationStore
+      let breaks = 3
+      const takeDue: typeof store.takeDue = (limit, millis) =>
+        Effect.suspend(() => (breaks-- > 0 ? Effect.interrupt : store.takeDue(limit, millis)))
+      yield* Effect.forkScoped(
+        Effect.provideService(OperationCompletion.run, OperationStore, OperationStore.of({ ...store, takeDue }))
+      )
+      yield* TestClock.adjust("60 seconds")
+      assert.strictEqual((yield* stateOf(operationId)).state, "fulfilled")
+    })
+  )
+})
+
 describe("events of payments", () => {
   scenario("tell of a payment that bought something, with it and once", () =>
     Effect.gen(function* () {
