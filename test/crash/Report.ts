@@ -1,13 +1,28 @@
 import type { Cell } from "./Cell.ts"
 import type { Verdict } from "./Judge.ts"
-import type { Purchase } from "./Purchase.ts"
+import type { Attempt, Purchase } from "./Purchase.ts"
 import type { Outcome } from "./Witness.ts"
 
-/** Everything that was wrong, a line each. */
+/** Of a payment with which something was wrong, so many answers are shown. */
+const HISTORY_LINES = 8
+
+/** Everything that was wrong, each with what the client concerned was told. */
 export const violationsOf = (outcome: Outcome): ReadonlyArray<string> => [
-  ...outcome.verdicts.flatMap(({ purchase, violations }) => violations.map((text) => `${labelOf(purchase)}: ${text}`)),
+  ...outcome.verdicts.flatMap(({ purchase, violations }) =>
+    violations.map((text) => [`${labelOf(purchase)}: ${text}`, ...purchase.attempts.flatMap(historyOf)].join("\n"))
+  ),
   ...outcome.strays
 ]
+
+/** The last answers to a payment, with the seconds between the first of them and each. */
+const historyOf = ({ authorization, told }: Attempt): ReadonlyArray<string> => {
+  const shown = told.slice(-HISTORY_LINES)
+  const began = shown[0]?.at ?? 0
+  return [
+    `  ${authorization.nonce} was answered ${told.length} times`,
+    ...shown.map(({ at, status, text }) => `    ${((at - began) / 1_000).toFixed(1)} s: ${status} ${text}`)
+  ]
+}
 
 const labelOf = ({ attempts, buyer, client, name, service }: Purchase): string =>
   [name, service, `client ${client}`, buyer.address, attempts.map(({ authorization }) => authorization.nonce).join(" ")]

@@ -45,7 +45,11 @@ export const settleDown = async (
   await askAgain(purchases, faultEnded, endMillisMax)
   // What came to a good end before has to have stayed so.
   const { duplicates, evidence } = await look(rig, rig.purchases)
-  const reserved = await stillReserved(rig, rig.purchases, evidence)
+  // A mailbox that was had and then deleted keeps its name for its owner.
+  const lost = rig.purchases.filter(
+    (purchase) => purchase.goods.kind === "mailbox" && purchase.hidden !== true && !evidence.goods.get(purchase)
+  )
+  const reserved = await stillReserved(rig, lost, (one) => endsBy(one, faultEnded, endMillisMax))
   return { ...judge(rig.purchases, { ...evidence, late, reserved }), endMillis, duplicates }
 }
 
@@ -111,13 +115,19 @@ const hasEnded = (purchase: Purchase, evidence: Sight["evidence"], finalSeconds:
   return purchase.attempts.every(({ authorization }) => finalSeconds > authorization.validBefore + EXPIRY_SPARE_SECONDS)
 }
 
+/** Until when a purchase has to have come to its end: so long after its fault, or after its last payment ran out. */
+const endsBy = (purchase: Purchase, faultEnded: FaultEnd, millisMax: number): number => {
+  const validBefore = purchase.attempts.map(({ authorization }) => Number(authorization.validBefore) * 1_000)
+  const expired = Math.max(...validBefore) - Date.now() + performance.now()
+  return Math.max(faultEnded(purchase), expired) + millisMax
+}
+
 /** Repeats each payment until it is told the end, and once more when that is a success. */
 const askAgain = (purchases: ReadonlyArray<Purchase>, faultEnded: FaultEnd, millisMax: number): Promise<unknown> =>
   inTurns(
     purchases.flatMap((purchase) => purchase.attempts.map((attempt) => ({ purchase, attempt }))),
     async ({ attempt, purchase }) => {
-      const expiry = Number(attempt.authorization.validBefore) * 1_000 - Date.now() + performance.now()
-      const deadline = Math.max(faultEnded(purchase), expiry) + millisMax
+      const deadline = endsBy(purchase, faultEnded, millisMax)
       for (;;) {
         const told = await send(purchase, attempt)
         if (told !== undefined && told.status < 300) return void (await send(purchase, attempt))
@@ -180,23 +190,30 @@ const takesMail = (rig: CrashRig, localPart: string): Promise<boolean> =>
     }
   )
 
-/** Of the mailboxes that nobody got, those whose name a stranger is refused. */
+/** Of the mailboxes that nobody got, those whose name a stranger is refused when it has to be free. */
 const stillReserved = async (
   rig: CrashRig,
-  purchases: ReadonlyArray<Purchase>,
-  { goods }: Sight["evidence"]
+  lost: ReadonlyArray<Purchase>,
+  freeBy: (purchase: Purchase) => number
 ): Promise<ReadonlySet<Purchase>> => {
-  const lost = purchases.filter((purchase) => purchase.goods.kind === "mailbox" && (goods.get(purchase) ?? 0) === 0)
   const taken = await inTurns(lost, async (purchase) => {
-    const response = await fetch(`${rig.description.baseUrl}${purchase.request.path}`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(purchase.request.body)
-    })
-    await response.arrayBuffer()
-    return response.status !== 402
+    while (!(await isFree(rig, purchase))) {
+      if (performance.now() > freeBy(purchase)) return true
+      await sleep(POLL_MILLIS)
+    }
+    return false
   })
   return new Set(lost.filter((_, index) => taken[index]))
+}
+
+const isFree = async (rig: CrashRig, { request }: Purchase): Promise<boolean> => {
+  const response = await fetch(`${rig.description.baseUrl}${request.path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(request.body)
+  })
+  await response.arrayBuffer()
+  return response.status === 402
 }
 
 /** Some at a time, so that a small machine is not kept busy with questions. */

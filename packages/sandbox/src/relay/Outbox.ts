@@ -13,6 +13,8 @@ export interface Envelope {
 /** A folder in which mail to the rest of the world ends: nothing leaves it. */
 export class Outbox {
   private readonly directory: string
+  /** The Message-IDs that were kept since this was opened. */
+  private readonly kept = new Set<string>()
 
   private constructor(directory: string) {
     this.directory = directory
@@ -31,9 +33,17 @@ export class Outbox {
     const receivedAt = new Date().toISOString()
     const name = `${receivedAt.replaceAll(/[:.]/g, "-")}-${randomUUID()}`
     const file = join(this.directory, name)
-    await replaceFile(`${file}.json`, `${JSON.stringify({ ...envelope, messageId: messageIdOf(raw), receivedAt })}\n`)
+    const messageId = messageIdOf(raw)
+    await replaceFile(`${file}.json`, `${JSON.stringify({ ...envelope, messageId, receivedAt })}\n`)
     await replaceFile(`${file}.eml`, raw)
+    if (messageId !== null) this.kept.add(messageId)
     return name
+  }
+
+  /** Whether a mail with the same Message-ID was kept since this was opened. */
+  hasKept(raw: Uint8Array): boolean {
+    const messageId = messageIdOf(raw)
+    return messageId !== null && this.kept.has(messageId)
   }
 }
 

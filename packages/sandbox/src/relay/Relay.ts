@@ -67,7 +67,8 @@ const HANG_MILLIS_MAX = 120_000
  *
  * Faults of the operation `send` are planned over HTTP, see `faultRoutes`: `before` refuses the mail with 451 at the end
  * of DATA, `reject` with 550; `after` takes it and cuts the connection, `hang` takes it and says no more. Those that
- * are `only` for one recipient name its address.
+ * are `only` for one recipient name its address. A second copy of a mail that is kept (by its Message-ID) meets no
+ * `reject`, as receivers drop copies: a sender who is told 550 may be sure that the mail is not here.
  *
  * A service that can't be reached is answered with 451. Rejects when the port can't be had.
  */
@@ -82,12 +83,15 @@ export const startRelay = async (options: RelayOptions): Promise<Relay> => {
     if (isOwn(address)) await service.check(senderOf(session), address)
   }
 
-  /** Answers what the sender is told. */
-  const takeMail = async (stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> => {
+  const read = async (stream: SMTPServerDataStream): Promise<Buffer> => {
     const chunks: Array<Buffer> = []
     for await (const chunk of stream) if (!stream.sizeExceeded) chunks.push(chunk as Buffer)
     if (stream.sizeExceeded) throw new Refusal(552, "5.3.4 the mail is too large")
-    const raw = Buffer.concat(chunks)
+    return Buffer.concat(chunks)
+  }
+
+  /** Answers what the sender is told. */
+  const takeMail = async (raw: Buffer, session: SMTPServerSession): Promise<string> => {
     const mailFrom = senderOf(session)
     const recipients = session.envelope.rcptTo.map(({ address }) => address)
     const others = recipients.filter((address) => !isOwn(address))
@@ -106,13 +110,13 @@ export const startRelay = async (options: RelayOptions): Promise<Relay> => {
     session: SMTPServerSession
   ): Promise<{ readonly reply: string } | "cut" | "hang"> => {
     const recipients = session.envelope.rcptTo.map(({ address }) => address)
+    const raw = await read(stream)
     const fault = faults.take("send", recipients)
     const refusal = fault === undefined ? undefined : FAULT_REPLIES[fault]
-    if (refusal !== undefined) {
-      for await (const _ of stream) continue
-      throw refusal
-    }
-    const answer = await takeMail(stream, session)
+    // That nothing was done can't be said any more of a mail that was kept before.
+    const isFalse = fault === "reject" && outbox.hasKept(raw)
+    if (refusal !== undefined && !isFalse) throw refusal
+    const answer = await takeMail(raw, session)
     if (fault === "after" || recipients.some((address) => domainOf(address) === DROPPED)) return "cut"
     return fault === "hang" ? "hang" : { reply: answer }
   }

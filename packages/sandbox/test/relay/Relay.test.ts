@@ -192,10 +192,22 @@ describe("planned faults", () => {
     expect((await send(["one@else.test"])).response).toMatch(/^250/)
   })
 
+  it("reject: a second copy of a mail that was kept is not told that nothing was done", async () => {
+    await plan({ mode: "after" })
+    await plan({ mode: "reject", times: 2 })
+    await expect(send(["one@else.test"])).rejects.toMatchObject({ code: "ECONNECTION" })
+    expect((await send(["one@else.test"])).response).toMatch(/^250/)
+    const other = Buffer.from("Message-ID: <2@agents.test>\r\n\r\nx\r\n")
+    await expect(send(["one@else.test"], "news@agents.test", other)).rejects.toMatchObject({ responseCode: 550 })
+    expect(new Set((await kept()).map(({ envelope }) => envelope.messageId))).toEqual(new Set(["<1@agents.test>"]))
+  })
+
   it("can be meant for one recipient alone", async () => {
     await plan({ mode: "reject", only: "Two@else.test" })
     expect((await send(["one@else.test"])).response).toMatch(/^250/)
-    await expect(send(["one@else.test", "two@else.test"])).rejects.toMatchObject({ responseCode: 550 })
+    const other = Buffer.from("Message-ID: <2@agents.test>\r\n\r\nx\r\n")
+    const sent = send(["one@else.test", "two@else.test"], "news@agents.test", other)
+    await expect(sent).rejects.toMatchObject({ responseCode: 550 })
   })
 
   it("are refused when they are not the relay's", async () => {
