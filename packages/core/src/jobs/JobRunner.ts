@@ -59,15 +59,17 @@ export class JobRunner extends Context.Service<
         run: JobRun,
         restore: <A>(effect: Effect.Effect<A>) => Effect.Effect<A>
       ): Effect.fn.Return<number, JobFailed> {
-        const exit = yield* Effect.exit(restore(Effect.raceFirst(job.run, keepLease(run))))
+        // The outer failure is this fiber's own interruption; the inner one is the run's, whatever it looks like.
+        const ended = yield* Effect.exit(restore(Effect.exit(Effect.raceFirst(job.run, keepLease(run)))))
+        if (Exit.isFailure(ended)) {
+          // A server that stops leaves the job to the next one at once.
+          yield* store.finish(run, { _tag: "Failed", message: "the server stopped" }, 0)
+          return yield* Effect.failCause(ended.cause)
+        }
+        const exit = ended.value
         if (Exit.isSuccess(exit)) {
           yield* store.finish(run, { _tag: "Succeeded", done: exit.value }, job.every)
           return exit.value
-        }
-        // A server that stops leaves the job to the next one at once.
-        if (Cause.hasInterruptsOnly(exit.cause)) {
-          yield* store.finish(run, { _tag: "Failed", message: "the server stopped" }, 0)
-          return yield* Effect.failCause(exit.cause)
         }
         const message = String(Cause.squash(exit.cause)).slice(0, FAILURE_LIMIT)
         yield* Effect.logError(`the job ${job.name} failed`, exit.cause)
@@ -89,8 +91,10 @@ export class JobRunner extends Context.Service<
 
       const runDue = (job: Job) =>
         take(job, "due").pipe(
+          // What a run failed with is said already.
           Effect.ignore,
-          Effect.catchDefect((defect) => Effect.logError(`the job ${job.name} could not be looked at`, defect))
+          // Whatever it was, a connection's own interruption included: the loop ends with its fiber and not before.
+          Effect.catchCause((cause) => Effect.logError(`the job ${job.name} could not be looked at`, cause))
         )
 
       return JobRunner.of({

@@ -109,6 +109,58 @@ describe("JobRunner", () => {
     )
   )
 
+  for (const method of ["take", "renew", "finish"] as const) {
+    it.effect(`goes on when \`${method}\` of the store is interrupted by itself`, () =>
+      onMemory(
+        Effect.gen(function* () {
+          const store = yield* JobStore
+          let breaks = 3
+          const broken = JobStore.of({
+            ...store,
+            [method]: (...parameters: ReadonlyArray<never>) =>
+              Effect.suspend((): Effect.Effect<unknown> => {
+                if (breaks-- > 0) return Effect.interrupt
+                const call: (...given: ReadonlyArray<never>) => Effect.Effect<unknown> = store[method]
+                return call(...parameters)
+              })
+          })
+          const { job, state } = counting("steady", MINUTE)
+          const other = counting("other", MINUTE)
+          const slow: Job = { ...job, run: Effect.andThen(Effect.sleep("15 seconds"), job.run) }
+          const runner = yield* Effect.provideService(runnerOf(slow, other.job), JobStore, broken)
+          const running = yield* Effect.forkChild(runner.run)
+          yield* TestClock.adjust("10 minutes")
+          assert.isUndefined(running.pollUnsafe())
+          assert.isAtMost(breaks, 0)
+          assert.isAtLeast(state.runs, 5)
+          assert.isAtLeast(other.state.runs, 5)
+        })
+      )
+    )
+  }
+
+  it.effect("takes a run that is interrupted by itself for one that failed", () =>
+    onMemory(
+      Effect.gen(function* () {
+        const { job, state } = counting("other")
+        let begun = 0
+        const broken: Job = {
+          name: "broken",
+          every: 60 * MINUTE,
+          run: Effect.suspend(() => (++begun, Effect.interrupt))
+        }
+        const runner = yield* runnerOf(broken, job)
+        yield* Effect.forkChild(runner.run)
+        yield* TestClock.adjust("10 minutes")
+        assert.approximately(begun, 20, 5)
+        assert.strictEqual((yield* recordOf("broken"))?.failures, begun)
+        assert.notInclude((yield* recordOf("broken"))?.failure ?? "", "server")
+        assert.isAtLeast(state.runs, 1)
+        assert.strictEqual((yield* Effect.flip(runner.runNow("broken")))._tag, "JobFailed")
+      })
+    )
+  )
+
   it.effect("cuts off a run whose job another server has taken over", () =>
     onMemory(
       Effect.gen(function* () {
