@@ -1,4 +1,4 @@
-import { Cause, Duration, Effect, FiberSet } from "effect"
+import { Duration, Effect, FiberSet } from "effect"
 import { WORK_LEASE } from "../payment/OperationJournal.ts"
 import type { Operation } from "../payment/Operation.ts"
 import { OperationStore } from "../payment/OperationStore.ts"
@@ -29,9 +29,7 @@ export const run: Effect.Effect<never, never, OperationStore | OperationWorker> 
         )
       ),
       Effect.catchCause((cause) =>
-        Cause.hasInterruptsOnly(cause)
-          ? Effect.failCause(cause)
-          : Effect.logError(`operation ${operation.operationId} could not be carried on from ${operation.state}`, cause)
+        Effect.logError(`operation ${operation.operationId} could not be carried on from ${operation.state}`, cause)
       )
     )
 

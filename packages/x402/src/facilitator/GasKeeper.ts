@@ -1,5 +1,5 @@
 import { type GasTransaction, GasTransactionStore, type ProviderError, Timestamp } from "@agentos/core"
-import { Cause, Clock, Effect, Option, Schedule } from "effect"
+import { Clock, Effect, Option, Schedule } from "effect"
 import { formatGwei } from "viem"
 import { type GasAccount, priceIn } from "./GasAccount.ts"
 import type { GasChain } from "./GasChain.ts"
@@ -36,10 +36,9 @@ export const run = Effect.fnUntraced(function* (
     Effect.catch((error: ProviderError) =>
       say("away", Effect.logWarning(`gas wallet ${account.address} waits: ${error.message}`))
     ),
+    // Whatever it was, a connection's own interruption included: this loop ends with its fiber and not before.
     Effect.catchCause((cause) =>
-      Cause.hasInterruptsOnly(cause)
-        ? Effect.failCause(cause)
-        : Effect.logError(`gas wallet ${account.address} was not looked after; trying again`, cause)
+      Effect.logError(`gas wallet ${account.address} was not looked after; trying again`, cause)
     ),
     Effect.repeat(Schedule.spaced(EVERY)),
     Effect.andThen(Effect.never)
