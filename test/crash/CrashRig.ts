@@ -31,6 +31,7 @@ const REAL_SERVER = fileURLToPath(new URL("crashServerMain.ts", import.meta.url)
 const SERVING_MILLIS_MAX = 90_000
 const PARKED_MILLIS_MAX = 40_000
 const POLL_MILLIS = 50
+const COMPLAINTS_MAX = 200
 /** Steps to which the server's own job carries an operation, after its client was answered. */
 const WATCHED_STEPS: ReadonlySet<string> = new Set(REFUND_STEPS)
 
@@ -193,6 +194,13 @@ export class CrashRig {
       },
       () => false
     )
+  }
+
+  /** The last things that the servers of this rig logged as warnings or errors. */
+  async serverComplaints(): Promise<string> {
+    const text = await readFile(join(this.sandbox.directory, "logs", "server.log"), "utf8").catch(() => "")
+    const complaints = text.split("\n").filter((line) => /"level":"(warn|error|fatal)"/i.test(line))
+    return complaints.slice(-COMPLAINTS_MAX).join("\n")
   }
 
   /** The end of what the server logged. */

@@ -16,7 +16,8 @@ random under load, and judges each by the chain, the relay and the clients. Exit
 
   --database  one database instead of both
   --times     how often the whole matrix runs on each (3)
-  --step      only the cells whose situation has this text, as after_settle or "settle hang"; nothing else then
+  --step      only the cells and outages whose situation has this text, as after_settle, "settle hang" or "database
+              restarted"; nothing else then
   --seconds   for how long the server is killed at random under load, on each database (60; 0 for not at all)
   --seed      for the random kills (another each time)`
 
@@ -37,6 +38,7 @@ const seconds = step === "" ? Number(values.seconds) : 0
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed)
 const databases = DATABASES.filter((name) => values.database === undefined || values.database === name)
 const cells = allCells().filter((cell) => situationOf(cell).includes(step))
+const outages = OUTAGES.filter((outage) => `database ${outage}`.includes(step))
 let violations = 0
 
 /** Starts a sandbox of its own for one piece of work, and says what came of it. */
@@ -56,6 +58,7 @@ const report = async (
     console.log(`  ${endsOf(outcome.verdicts)}; ${outcome.duplicates} second copies of a mail under its own Message-ID`)
     console.log(`  the last end with nobody asking: ${(outcome.endMillis / 1_000).toFixed(1)} s after its fault`)
     for (const line of found) console.log(`  VIOLATION ${line}`)
+    if (found.length > 0) console.log(`  The server's warnings and errors:\n${await rig.serverComplaints()}`)
   } finally {
     await rig.stop()
   }
@@ -63,9 +66,11 @@ const report = async (
 
 const runAll = async (database: DatabaseKind): Promise<void> => {
   for (let round = 1; round <= Number(values.times); round++) {
-    await report(`Matrix of ${cells.length} cells, round ${round},`, database, (rig) => runMatrix(rig, cells))
-    if (database === "pglite" || step !== "") continue
-    for (const outage of OUTAGES) {
+    if (cells.length > 0) {
+      await report(`Matrix of ${cells.length} cells, round ${round},`, database, (rig) => runMatrix(rig, cells))
+    }
+    if (database === "pglite") continue
+    for (const outage of outages) {
       await report(`PostgreSQL ${outage}, round ${round},`, database, async (rig) => ({
         outcome: await runDatabaseOutage(rig, outage)
       }))
@@ -79,7 +84,7 @@ const runAll = async (database: DatabaseKind): Promise<void> => {
 
 if (values.help) {
   console.log(help)
-} else if (databases.length === 0 || cells.length === 0) {
+} else if (databases.length === 0 || cells.length + outages.length === 0) {
   console.error(help)
   process.exitCode = 2
 } else {

@@ -14,6 +14,9 @@ const within = async <A>(database: DatabaseKind, work: (rig: CrashRig) => Promis
   const rig = await CrashRig.start({ database })
   try {
     return await work(rig)
+  } catch (error) {
+    console.log(await rig.serverComplaints())
+    throw error
   } finally {
     await rig.stop()
   }

@@ -25,6 +25,9 @@ it(
       expect(kills).toBeGreaterThan(0)
       expect(violationsOf(outcome)).toEqual([])
       expect(outcome.endMillis).toBeLessThan(END_MILLIS_MAX)
+    } catch (error) {
+      console.log(await rig.serverComplaints())
+      throw error
     } finally {
       await rig.stop()
     }

@@ -6,9 +6,10 @@ import { Effect, Schema, type Scope } from "effect"
  * - `answer`: as it should;
  * - `lose`: it answers, and forgets what it was told (a mempool after a restart);
  * - `drop`: the connection breaks before it has the question;
- * - `break`: it does as it was told, and the connection breaks before its answer.
+ * - `break`: it does as it was told, and the connection breaks before its answer;
+ * - `stand`: it answers as it did when it was first asked so, as if the chain stood still in this.
  */
-export type Behaviour = "answer" | "lose" | "drop" | "break"
+export type Behaviour = "answer" | "lose" | "drop" | "break" | "stand"
 
 /** A node's address that leads to a chain, and that a test can make behave as nodes do. */
 export interface RpcProxy {
@@ -20,7 +21,9 @@ export interface RpcProxy {
 }
 
 const decodeCall = Schema.decodeUnknownSync(
-  Schema.fromJsonString(Schema.Struct({ id: Schema.Unknown, method: Schema.String }))
+  Schema.fromJsonString(
+    Schema.Struct({ id: Schema.Unknown, method: Schema.String, params: Schema.optionalKey(Schema.Unknown) })
+  )
 )
 
 export const startProxy = (chainUrl: string): Effect.Effect<RpcProxy, never, Scope.Scope> =>
@@ -30,6 +33,19 @@ export const startProxy = (chainUrl: string): Effect.Effect<RpcProxy, never, Sco
         new Promise<RpcProxy & { readonly close: () => void }>((resolve) => {
           const asked = new Map<string, number>()
           const behaviours = new Map<string, Behaviour>()
+          const firstAnswers = new Map<string, Promise<unknown>>()
+          const pass = (body: string): Promise<string> =>
+            fetch(chainUrl, { method: "POST", headers: { "content-type": "application/json" }, body }).then((answer) =>
+              answer.text()
+            )
+          /** Whatever number the question has. */
+          const passOnce = async (body: string): Promise<string> => {
+            const { id, method, params } = decodeCall(body)
+            const question = JSON.stringify([method, params])
+            const first = firstAnswers.get(question) ?? pass(body).then((text) => JSON.parse(text).result as unknown)
+            firstAnswers.set(question, first)
+            return JSON.stringify({ jsonrpc: "2.0", id, result: await first })
+          }
           const server = createServer((incoming, response) => {
             const chunks: Array<Buffer> = []
             incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
@@ -45,8 +61,8 @@ export const startProxy = (chainUrl: string): Effect.Effect<RpcProxy, never, Sco
               }
               if (behaviour === "lose")
                 return say(JSON.stringify({ jsonrpc: "2.0", id, result: `0x${"0".repeat(64)}` }))
-              fetch(chainUrl, { method: "POST", headers: { "content-type": "application/json" }, body })
-                .then((answer) => answer.text())
+              const passed = behaviour === "stand" ? passOnce(body) : pass(body)
+              passed
                 .then((text) => (behaviour === "break" ? response.destroy() : say(text)))
                 .catch(() => response.destroy())
             })

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, Schedule } from "effect"
-import { createWalletClient, type Hex, http, parseGwei } from "viem"
+import { Effect, Fiber, Layer, Redacted } from "effect"
+import { createPublicClient, createWalletClient, type Hex, http, parseGwei } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { submit } from "../Authorizations.ts"
 import { pay, PaymentRig, termsOf } from "../PaymentRig.ts"
@@ -244,14 +244,17 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
           const paid = yield* payment(rail)
           node.behave("lose", "eth_sendRawTransaction")
           yield* storeOnly(wallet, rail, paid)
+          // While nothing becomes final the keeper has all the time that it needs, on however busy a machine.
+          node.behave("stand", "eth_getBlockByNumber")
+          const standing = createPublicClient({ transport: http(node.url) })
+          yield* Effect.promise(() => standing.getBlock({ blockTag: "finalized" }))
           // One in the place of the settlement, and more after it, of which the store knows nothing.
-          const elsewhere = Effect.flatMap(takenOf(wallet), (nonce) => sendElsewhere(wallet, nonce))
-          yield* Effect.forkChild(Effect.repeat(elsewhere, Schedule.spaced("200 millis")))
+          yield* Effect.forEach([0, 1, 2], (nonce) => sendElsewhere(wallet, nonce))
           const found = yield* until(
             Effect.sync(() => lines.find((line) => line.startsWith("Error") && line.includes("something else"))),
             (line) => line !== undefined
           )
-          assert.match(found ?? "", /account nonce [1-9]/)
+          assert.match(found ?? "", /account nonce 1, 2\./)
         })
       )
     })
