@@ -7,6 +7,8 @@ import { layerTestPostgres } from "./support/TestPostgres.ts"
 /** How many events of the tenant are over, and how many are not. */
 const OVER = 100_000
 const OPEN = 100
+/** How many other tenants there are. */
+const TENANTS = 20_000
 /** Index entries and rows that all of the statements together may look at. */
 const VISITED_MAX = 5_000
 
@@ -23,6 +25,13 @@ const seed = Effect.fnUntraced(function* (tenantId: string, status: "pending" | 
     from (select epoch_millis() - ${count}::bigint + n as at from generate_series(1, ${count}::bigint) n) moments`
 })
 
+const seedTenants = Effect.gen(function* () {
+  const { sql } = yield* Database
+  yield* sql`
+    insert into tenants (tenant_id, wallet, token_version, created_at)
+    select gen_random_uuid(), gen_random_uuid(), 1, 0 from generate_series(1, ${TENANTS}::bigint)`
+})
+
 /** Every statement that keeps its plan, on events of the tenant; gives how many it leased. */
 const deliver = Effect.fnUntraced(function* (tenantId: string) {
   const store = yield* EventStore
@@ -30,6 +39,9 @@ const deliver = Effect.fnUntraced(function* (tenantId: string) {
   const requests = [tenantId, yield* Uuid.next].map((id) => ({ tenantId: id, sessionId, limit: 10 }))
   const [deliveries = []] = yield* store.leaseEach(requests)
   yield* store.countReplayableEach([tenantId], 1_000)
+  const dedupeKey = yield* Uuid.next
+  const draft = { source: "smtp", service: "email", resourceId: "a resource", agentId: "an agent", payload: {} }
+  yield* store.append([{ ...draft, tenantId, type: "email.received", dedupeKey }])
   yield* store.renew([sessionId])
   yield* store.acknowledgeEach(
     deliveries.map(({ deliveryId, event }) => ({ tenantId, eventId: event.eventId, deliveryId }))
@@ -37,15 +49,15 @@ const deliver = Effect.fnUntraced(function* (tenantId: string) {
   return deliveries.length
 })
 
-/** Rows and index entries of events that have been looked at by connections that deliver. */
+/** Rows and index entries of events and tenants that have been looked at by connections that deliver. */
 const visited = Effect.gen(function* () {
   const { delivery } = yield* Database
   yield* delivery`select pg_stat_force_next_flush()`
   yield* delivery`select 1`
   const [row] = yield* delivery<{ readonly count: bigint }>`
     select (
-      (select sum(idx_tup_read) from pg_stat_user_indexes where relname = 'events') +
-      (select seq_tup_read from pg_stat_user_tables where relname = 'events')
+      (select sum(idx_tup_read) from pg_stat_user_indexes where relname in ('events', 'tenants')) +
+      (select sum(seq_tup_read) from pg_stat_user_tables where relname in ('events', 'tenants'))
     )::bigint as count`
   return Number(row?.count)
 })
@@ -66,6 +78,7 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovac
           select current_setting('plan_cache_mode') as mode`
         assert.strictEqual(setting?.mode, "force_generic_plan")
         assert.strictEqual(yield* deliver(tenantId), 0)
+        yield* seedTenants
         yield* seed(tenantId, "acknowledged", OVER)
         yield* seed(tenantId, "pending", OPEN)
         const before = yield* visited

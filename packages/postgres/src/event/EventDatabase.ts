@@ -6,7 +6,10 @@ import { Database } from "../Database.ts"
 import * as Parameter from "../Parameter.ts"
 
 /** What the statements on events have in common. */
-export interface EventDatabase extends Pick<typeof Database.Service, "sql" | "announcements" | "transact"> {
+export interface EventDatabase extends Pick<
+  typeof Database.Service,
+  "sql" | "delivery" | "announcements" | "transact"
+> {
   readonly policy: EventPolicy
   /**
    * Begins a statement with a table `clock`, whose one row holds the moment `now`, so that all of
@@ -17,11 +20,12 @@ export interface EventDatabase extends Pick<typeof Database.Service, "sql" | "an
 }
 
 export const makeEventDatabase: Effect.Effect<EventDatabase, never, Database> = Effect.gen(function* () {
-  const { sql, announcements, transact } = yield* Database
+  const { sql, delivery, announcements, transact } = yield* Database
   const offset = yield* ClockOffset
   const policy = yield* EventPolicy
   return {
     sql,
+    delivery,
     announcements,
     transact,
     policy,
