@@ -31,6 +31,28 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       message: `The ${kind} ${id} belongs to another tenant; use one of your own.`,
       next: listOf(kind)
     }),
+    NumberReleased: ({ phoneNumberId }): ErrorParts => ({
+      code: "NUMBER_RELEASED",
+      message: `The number ${phoneNumberId} is given back or its time is over, for good. Buy another.`,
+      next: callOf("phone.number.us.30d")
+    }),
+    NumberExpiring: ({ phoneNumberId }): ErrorParts => ({
+      code: "NUMBER_EXPIRING",
+      message: `This would last longer than the entitlement of the number ${phoneNumberId}. Renew it first.`,
+      next: callOf("phone.number.renew.30d")
+    }),
+    AllowanceExhausted: ({ phoneNumberId }): ErrorParts => ({
+      code: "ALLOWANCE_EXHAUSTED",
+      message: `Inbound calls last as long as the inbound minutes of their number ${phoneNumberId}. Buy minutes.`,
+      next: callOf("phone.call.inbound.add.10m")
+    }),
+    ProviderUnwell: ({ message, retryAfterSeconds }): ErrorParts => ({
+      code: "PROVIDER_TEMPORARY_FAILURE",
+      message: `${sentence(message)} Nothing was charged. Try again in ${retryAfterSeconds} s.`,
+      retryable: true,
+      next: again(request),
+      headers: retryAfter(retryAfterSeconds)
+    }),
     Conflict: ({ message }): ErrorParts => ({ code: "CONFLICT", message: sentence(message) }),
     CredentialRefused: ({ message }): ErrorParts => ({
       code: "AUTH_REQUIRED",

@@ -1,6 +1,5 @@
-import { EventStatus, Uuid } from "@agentos/core"
+import { EventStatus, plainText, Uuid } from "@agentos/core"
 import { Schema } from "effect"
-import { plainText } from "../PlainText.ts"
 import { DateTime } from "./DateTime.ts"
 
 const LIST_LIMIT = 100

@@ -1,7 +1,7 @@
+import { plainText } from "@agentos/core"
 import { Schema } from "effect"
 import { ApiDescription } from "../discovery/ApiDescription.ts"
 import { ServiceRecord } from "../discovery/ServiceRecord.ts"
-import { plainText } from "../PlainText.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 
 const SERVICE_ID_LIMIT = 128

@@ -4,12 +4,12 @@ import {
   MailboxRecord,
   MessageRecord,
   MessageSummaryRecord,
+  plainText,
   SendMessageInput,
   UpdateMailboxInput,
   Uuid
 } from "@agentos/core"
 import { Schema } from "effect"
-import { plainText } from "../PlainText.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
 

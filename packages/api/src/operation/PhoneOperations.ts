@@ -1,14 +1,16 @@
-import { Uuid } from "@agentos/core"
-import { Schema } from "effect"
 import {
   CallIdInput,
+  CallRecord,
   E164,
   NumberIdInput,
+  PhoneNumberRecord,
   PlaceCallInput,
   PurchaseNumberInput,
-  ReleaseNumberInput
-} from "../phone/PhoneInput.ts"
-import { CallRecord, PhoneNumberRecord, TranscriptRecord } from "../phone/PhoneRecord.ts"
+  ReleaseNumberInput,
+  TranscriptRecord,
+  Uuid
+} from "@agentos/core"
+import { Schema } from "effect"
 import { NO_INPUT, operation } from "./Operation.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
 

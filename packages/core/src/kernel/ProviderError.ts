@@ -12,6 +12,12 @@ import { Schema } from "effect"
 export const ProviderErrorReason = Schema.Literals(["Temporary", "Rejected", "Misconfigured", "Unknown"])
 export type ProviderErrorReason = typeof ProviderErrorReason.Type
 
+/** Whether something can be had was not to be found out: the provider is unwell. Nothing was asked of it, and nothing charged. */
+export class ProviderUnwell extends Schema.TaggedError<ProviderUnwell>()("ProviderUnwell", {
+  message: Schema.String,
+  retryAfterSeconds: Schema.Int
+}) {}
+
 /** The one error of every provider port. `message` is safe to show to a tenant: it holds no secret. */
 export class ProviderError extends Schema.TaggedError<ProviderError>()("ProviderError", {
   provider: Schema.String,

@@ -20,6 +20,21 @@ export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", {
   message: Schema.String
 }) {}
 
+/** The number's time is over, or it was given back: nothing can be done with it any more. */
+export class NumberReleased extends Schema.TaggedError<NumberReleased>()("NumberReleased", {
+  phoneNumberId: Schema.String
+}) {}
+
+/** What is asked for would last longer than the number's entitlement. */
+export class NumberExpiring extends Schema.TaggedError<NumberExpiring>()("NumberExpiring", {
+  phoneNumberId: Schema.String
+}) {}
+
+/** The number has no inbound seconds left for what is asked. */
+export class AllowanceExhausted extends Schema.TaggedError<AllowanceExhausted>()("AllowanceExhausted", {
+  phoneNumberId: Schema.String
+}) {}
+
 /** One thing wrong with a request: where (`to.0`, `subject`) and what. */
 export const Issue = Schema.Struct({ path: Schema.String, message: Schema.String })
 export type Issue = typeof Issue.Type

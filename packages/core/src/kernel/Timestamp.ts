@@ -23,6 +23,9 @@ export const IsoTimestamp = Schema.String.annotate({ format: "date-time" })
 /** ISO 8601 in UTC with milliseconds, as every timestamp on the wire is written. */
 export const toIso = (self: Timestamp): string => new Date(self).toISOString()
 
+/** `toIso` of a moment that may not have come. */
+export const toIsoOrNull = (self: Timestamp | null): string | null => (self === null ? null : toIso(self))
+
 export const SECOND = 1_000
 export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE

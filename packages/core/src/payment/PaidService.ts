@@ -1,13 +1,29 @@
 import { Context, Effect, Schema } from "effect"
 import type { ServiceId } from "../catalog/ServiceId.ts"
-import type { ProviderError } from "../kernel/ProviderError.ts"
-import type { Conflict, InvalidRequest, ResourceNotFound, ResourceNotOwned } from "../kernel/ResourceError.ts"
+import type { ProviderError, ProviderUnwell } from "../kernel/ProviderError.ts"
+import type {
+  AllowanceExhausted,
+  Conflict,
+  InvalidRequest,
+  NumberExpiring,
+  NumberReleased,
+  ResourceNotFound,
+  ResourceNotOwned
+} from "../kernel/ResourceError.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
 import type { Operation, SecretSlot } from "./Operation.ts"
 
 /** Why an operation can't be had, found out before anything is charged. */
-export type CheckError = InvalidRequest | ResourceNotFound | ResourceNotOwned | Conflict
+export type CheckError =
+  | InvalidRequest
+  | ResourceNotFound
+  | ResourceNotOwned
+  | NumberReleased
+  | NumberExpiring
+  | AllowanceExhausted
+  | Conflict
+  | ProviderUnwell
 
 /** The resource that was paid for has gone since the payment was checked: the money goes back. */
 export class ResourceGone extends Schema.TaggedError<ResourceGone>()("ResourceGone", { message: Schema.String }) {}

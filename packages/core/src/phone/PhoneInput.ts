@@ -1,6 +1,7 @@
-import { Uuid } from "@agentos/core"
 import { Schema } from "effect"
-import { plainText } from "../PlainText.ts"
+import { plainText } from "../kernel/PlainText.ts"
+import { Uuid } from "../kernel/Uuid.ts"
+import { E164 } from "./PhoneNumber.ts"
 
 const NAME_LIMIT = 128
 const URL_LIMIT = 2_048
@@ -18,9 +19,6 @@ const HttpsUrl = plainText(URL_LIMIT)
   )
   .annotate({ format: "uri" })
 
-/** A telephone number in E.164. */
-export const E164 = Schema.String.check(Schema.isPattern(/^\+[1-9][0-9]{6,14}$/u))
-
 /** The number to buy, and the agent behind it. */
 export const PurchaseNumberInput = Schema.Struct({
   agentName: plainText(NAME_LIMIT).check(Schema.isMinLength(1)),
@@ -31,22 +29,27 @@ export const PurchaseNumberInput = Schema.Struct({
   voice: Schema.optionalKey(plainText(NAME_LIMIT)),
   language: Schema.optionalKey(plainText(LANGUAGE_LIMIT))
 }).annotate({ identifier: "PurchaseNumberInput" })
+export type PurchaseNumberInput = typeof PurchaseNumberInput.Type
 
 /** The number that is meant. */
-export const NumberIdInput = Schema.Struct({ phoneNumberId: Uuid.Uuid }).annotate({ identifier: "NumberIdInput" })
+export const NumberIdInput = Schema.Struct({ phoneNumberId: Uuid }).annotate({ identifier: "NumberIdInput" })
+export type NumberIdInput = typeof NumberIdInput.Type
 
 /** Whom to call, from which number. */
 export const PlaceCallInput = Schema.Struct({
-  phoneNumberId: Uuid.Uuid,
+  phoneNumberId: Uuid,
   toNumber: E164,
   initialGreeting: text
 }).annotate({ identifier: "PlaceCallInput" })
+export type PlaceCallInput = typeof PlaceCallInput.Type
 
 /** The call that is meant. */
-export const CallIdInput = Schema.Struct({ callId: Uuid.Uuid }).annotate({ identifier: "CallIdInput" })
+export const CallIdInput = Schema.Struct({ callId: Uuid }).annotate({ identifier: "CallIdInput" })
+export type CallIdInput = typeof CallIdInput.Type
 
 /** The number to give back, and that this is meant. */
 export const ReleaseNumberInput = Schema.Struct({
-  phoneNumberId: Uuid.Uuid,
+  phoneNumberId: Uuid,
   confirmRelease: Schema.Literal(true)
 }).annotate({ identifier: "ReleaseNumberInput" })
+export type ReleaseNumberInput = typeof ReleaseNumberInput.Type

@@ -1,0 +1,83 @@
+import { Schema } from "effect"
+import { IsoTimestamp, Timestamp, toIso, toIsoOrNull } from "../kernel/Timestamp.ts"
+import { Uuid } from "../kernel/Uuid.ts"
+import { CallState } from "./CallState.ts"
+
+export const CallDirection = Schema.Literals(["inbound", "outbound"])
+export type CallDirection = typeof CallDirection.Type
+
+export const CallEndReason = Schema.Literals([
+  "completed",
+  "hangup_agent",
+  "time_limit",
+  "no_answer",
+  "busy",
+  "failed",
+  "allowance_exhausted"
+])
+export type CallEndReason = typeof CallEndReason.Type
+
+/** Why this service has told the carrier to end a call. */
+export const HangUpReason = Schema.Literals(["hangup_agent", "time_limit", "allowance_exhausted"])
+export type HangUpReason = typeof HangUpReason.Type
+
+/** A call of a number, in or out. */
+export const Call = Schema.Struct({
+  callId: Uuid,
+  tenantId: Uuid,
+  phoneNumberId: Uuid,
+  /** The agent behind the number. */
+  agentId: Uuid,
+  direction: CallDirection,
+  fromNumber: Schema.String,
+  toNumber: Schema.String,
+  state: CallState,
+  /** The carrier's own id of the call; null until it has said one. */
+  providerCallId: Schema.NullOr(Schema.String),
+  /** What is said first, once it is answered. */
+  greeting: Schema.NullOr(Schema.String),
+  /** For how many seconds from its answer it may go on. */
+  authorizedSeconds: Schema.Int,
+  /** Set when this service ends it, before the carrier is asked to. */
+  hangUpReason: Schema.NullOr(HangUpReason),
+  endReason: Schema.NullOr(CallEndReason),
+  connectedSeconds: Schema.Int,
+  /** When the job looks at it next, whatever the carrier tells until then; null once it has ended. */
+  watchAt: Schema.NullOr(Timestamp),
+  createdAt: Timestamp,
+  answeredAt: Schema.NullOr(Timestamp),
+  endedAt: Schema.NullOr(Timestamp)
+})
+export type Call = typeof Call.Type
+
+/** A call as clients see it. */
+export const CallRecord = Schema.Struct({
+  callId: Uuid,
+  phoneNumberId: Uuid,
+  direction: CallDirection,
+  fromNumber: Schema.String,
+  toNumber: Schema.String,
+  status: CallState,
+  endReason: Schema.NullOr(CallEndReason),
+  authorizedSeconds: Schema.Int,
+  connectedSeconds: Schema.Int,
+  createdAt: IsoTimestamp,
+  answeredAt: Schema.NullOr(IsoTimestamp),
+  endedAt: Schema.NullOr(IsoTimestamp)
+}).annotate({ identifier: "Call" })
+export type CallRecord = typeof CallRecord.Type
+
+export const toCallRecord = (call: Call): CallRecord => ({
+  callId: call.callId,
+  phoneNumberId: call.phoneNumberId,
+  direction: call.direction,
+  fromNumber: call.fromNumber,
+  toNumber: call.toNumber,
+  status: call.state,
+  endReason: call.endReason,
+  authorizedSeconds: call.authorizedSeconds,
+  connectedSeconds: call.connectedSeconds,
+  createdAt: toIso(call.createdAt),
+  answeredAt: toIsoOrNull(call.answeredAt),
+  endedAt: toIsoOrNull(call.endedAt)
+})

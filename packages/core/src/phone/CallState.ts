@@ -1,0 +1,22 @@
+import { Schema } from "effect"
+
+/**
+ * The states of a call. It only moves forward, and may skip what nobody told of.
+ *
+ *     queued ─► ringing ─► in_progress ─► ended
+ */
+export const CallState = Schema.Literals(["queued", "ringing", "in_progress", "ended"])
+export type CallState = typeof CallState.Type
+
+export const CallMove = Schema.Literals(["Ring", "Answer", "Extend", "End"])
+export type CallMove = typeof CallMove.Type
+
+/** Every allowed move; what is not here changes nothing. Only an answered call that goes on can be extended. */
+export const CALL_TRANSITIONS: Readonly<Record<CallState, Partial<Record<CallMove, CallState>>>> = {
+  queued: { Ring: "ringing", Answer: "in_progress", End: "ended" },
+  ringing: { Answer: "in_progress", End: "ended" },
+  in_progress: { Extend: "in_progress", End: "ended" },
+  ended: {}
+}
+
+export const move = (state: CallState, by: CallMove): CallState | undefined => CALL_TRANSITIONS[state][by]

@@ -1,0 +1,50 @@
+import { Context, Effect, Option } from "effect"
+import type { Lookup } from "../kernel/Lookup.ts"
+import type { TenantId } from "../tenancy/Tenant.ts"
+import type { Call } from "./Call.ts"
+import type { Turn, TurnRole } from "./Transcript.ts"
+
+/** Something said, before it has its place in the call. */
+export interface NewTurn {
+  readonly role: TurnRole
+  readonly text: string
+}
+
+/** The port that keeps calls and what was said in them. Callers that change a call hold its tenant's lock. */
+export class CallStore extends Context.Service<
+  CallStore,
+  {
+    readonly find: (tenantId: TenantId, callId: string) => Effect.Effect<Lookup<Call>>
+    /** A call of whatever tenant: for what comes from a carrier, and for jobs. */
+    readonly get: (callId: string) => Effect.Effect<Option.Option<Call>>
+    readonly findByProvider: (providerCallId: string) => Effect.Effect<Option.Option<Call>>
+    /** Stores a call, once: whether it was not there before. An inbound one is there if its providerCallId is. */
+    readonly create: (call: Call) => Effect.Effect<boolean>
+    /** Replaces the call, if it is there and has not ended. */
+    readonly update: (call: Call) => Effect.Effect<boolean>
+    /** The calls of a number that have not ended, oldest first. */
+    readonly live: (phoneNumberId: string) => Effect.Effect<ReadonlyArray<Call>>
+    /**
+     * Grants an operation so many more seconds of a call, once: the call with its new limit, or with the one it has when
+     * the operation was granted them before. None when the call does not go on.
+     */
+    readonly grant: (callId: string, operationId: string, seconds: number) => Effect.Effect<Option.Option<Call>>
+    /** Takes back what `grant` gave the operation, if the call still goes on. */
+    readonly revoke: (operationId: string) => Effect.Effect<void>
+    /**
+     * Takes calls that are to be looked at, the longest due first, and puts the next look of each off by `millis`, so
+     * that no two servers look at one at once.
+     */
+    readonly takeWatched: (limit: number, millis: number) => Effect.Effect<ReadonlyArray<Call>>
+    /** Lets one socket in, once, with this token's hash; the token given before is worth nothing then. */
+    readonly issueRelay: (callId: string, tokenHash: string) => Effect.Effect<void>
+    /** The call that the token lets in, which is worth nothing from then on; none for any other. */
+    readonly redeemRelay: (tokenHash: string) => Effect.Effect<Option.Option<Call>>
+    /** Adds a turn at the end, at the store's moment. */
+    readonly addTurn: (callId: string, turn: NewTurn) => Effect.Effect<Turn>
+    /** Replaces the text of a turn: an agent's grows while it is spoken, and is cut where it was interrupted. */
+    readonly setTurnText: (callId: string, index: number, text: string) => Effect.Effect<void>
+    /** All turns, in order; the last `limit` of them when that is given. */
+    readonly turns: (callId: string, limit?: number) => Effect.Effect<ReadonlyArray<Turn>>
+  }
+>()("@agentos/core/phone/CallStore") {}

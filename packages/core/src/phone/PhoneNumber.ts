@@ -1,0 +1,100 @@
+import { Schema } from "effect"
+import { IsoTimestamp, Timestamp, toIso, toIsoOrNull } from "../kernel/Timestamp.ts"
+import { Uuid } from "../kernel/Uuid.ts"
+import * as Entitlement from "./Entitlement.ts"
+import * as InboundAllowance from "./InboundAllowance.ts"
+import { NumberState, Suspension } from "./NumberState.ts"
+
+/** A telephone number in E.164: `+`, then 7 to 15 digits of which the first is not 0. */
+export const E164 = Schema.String.check(Schema.isPattern(/^\+[1-9][0-9]{6,14}$/u))
+
+/** Where numbers can be bought. */
+export const NumberCountry = Schema.Literals(["US", "CA"])
+export type NumberCountry = typeof NumberCountry.Type
+
+const optionalText = Schema.NullOr(Schema.String)
+
+/** A number of a tenant, and the agent behind it. What was not set is null. */
+export const PhoneNumber = Schema.Struct({
+  phoneNumberId: Uuid,
+  tenantId: Uuid,
+  /** Identifies the agent behind the number, made at purchase. */
+  agentId: Uuid,
+  number: E164,
+  country: NumberCountry,
+  /** The carrier's own id of the number. */
+  providerNumberId: Schema.String,
+  agentName: Schema.String,
+  agentWebhookUrl: Schema.String,
+  description: optionalText,
+  beginMessage: optionalText,
+  voice: optionalText,
+  language: optionalText,
+  state: NumberState,
+  /** Why it is suspended, or was before it was released; null while it is active. */
+  suspension: Schema.NullOr(Suspension),
+  startedAt: Timestamp,
+  expiresAt: Timestamp,
+  /** The next notice of the end that is owed; null when all were given. */
+  nextNotice: Schema.NullOr(Entitlement.Notice),
+  allowance: InboundAllowance.InboundAllowance,
+  /** What its callbacks are signed with is derived from these and its id. */
+  callbackKeyId: Schema.Int,
+  callbackVersion: Schema.Int,
+  createdAt: Timestamp,
+  releasedAt: Schema.NullOr(Timestamp)
+})
+export type PhoneNumber = typeof PhoneNumber.Type
+
+/**
+ * A number as clients see it. `expiring` is 5 days or less before the end; `suspended` is after the end, while the
+ * number is given back.
+ */
+export const PhoneNumberRecord = Schema.Struct({
+  phoneNumberId: Uuid,
+  agentId: Uuid,
+  number: E164,
+  country: NumberCountry,
+  agentName: Schema.String,
+  agentWebhookUrl: Schema.String,
+  description: optionalText,
+  beginMessage: optionalText,
+  voice: optionalText,
+  language: optionalText,
+  status: Entitlement.NumberStatus,
+  entitlement: Schema.Struct({
+    startedAt: IsoTimestamp,
+    expiresAt: IsoTimestamp,
+    secondsRemaining: Schema.Int
+  }),
+  inboundAllowance: Schema.Struct({
+    purchasedSeconds: Schema.Int,
+    usedSeconds: Schema.Int,
+    remainingSeconds: Schema.Int
+  }),
+  createdAt: IsoTimestamp,
+  releasedAt: Schema.NullOr(IsoTimestamp)
+}).annotate({ identifier: "PhoneNumber" })
+export type PhoneNumberRecord = typeof PhoneNumberRecord.Type
+
+export const toPhoneNumberRecord = (number: PhoneNumber, now: Timestamp): PhoneNumberRecord => ({
+  phoneNumberId: number.phoneNumberId,
+  agentId: number.agentId,
+  number: number.number,
+  country: number.country,
+  agentName: number.agentName,
+  agentWebhookUrl: number.agentWebhookUrl,
+  description: number.description,
+  beginMessage: number.beginMessage,
+  voice: number.voice,
+  language: number.language,
+  status: Entitlement.statusAt(number, now),
+  entitlement: {
+    startedAt: toIso(number.startedAt),
+    expiresAt: toIso(number.expiresAt),
+    secondsRemaining: Entitlement.secondsRemaining(number, now)
+  },
+  inboundAllowance: { ...number.allowance, remainingSeconds: InboundAllowance.remaining(number.allowance) },
+  createdAt: toIso(number.createdAt),
+  releasedAt: toIsoOrNull(number.releasedAt)
+})

@@ -1,0 +1,33 @@
+import { Schema } from "effect"
+import { IsoTimestamp, Timestamp, toIso } from "../kernel/Timestamp.ts"
+import { Uuid } from "../kernel/Uuid.ts"
+import type { Call } from "./Call.ts"
+
+/** `system`: what became of the call itself, as that its agent could not be reached. */
+export const TurnRole = Schema.Literals(["agent", "caller", "system"])
+export type TurnRole = typeof TurnRole.Type
+
+/** Something that was said in a call. Of an agent's turn, what was spoken until the caller interrupted. */
+export const Turn = Schema.Struct({
+  /** Its place in the call, from 0. */
+  index: Schema.Int,
+  role: TurnRole,
+  text: Schema.String,
+  at: Timestamp
+})
+export type Turn = typeof Turn.Type
+
+/** What was said in a call, as clients see it. There is never a recording. */
+export const TranscriptRecord = Schema.Struct({
+  callId: Uuid,
+  /** Whether nothing more will be added. */
+  complete: Schema.Boolean,
+  turns: Schema.Array(Schema.Struct({ role: TurnRole, text: Schema.String, at: IsoTimestamp }))
+}).annotate({ identifier: "Transcript" })
+export type TranscriptRecord = typeof TranscriptRecord.Type
+
+export const toTranscriptRecord = ({ callId, state }: Call, turns: ReadonlyArray<Turn>): TranscriptRecord => ({
+  callId,
+  complete: state === "ended",
+  turns: turns.map(({ at, role, text }) => ({ role, text, at: toIso(at) }))
+})
