@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import * as CallStoreMemory from "./CallStoreMemory.ts"
 import * as EventSignalMemory from "./EventSignalMemory.ts"
 import * as EventStoreMemory from "./EventStoreMemory.ts"
 import * as GasTransactionStoreMemory from "./GasTransactionStoreMemory.ts"
@@ -8,11 +9,13 @@ import * as MailboxStoreMemory from "./MailboxStoreMemory.ts"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import * as MessageStoreMemory from "./MessageStoreMemory.ts"
 import * as OperationStoreMemory from "./OperationStoreMemory.ts"
+import * as PhoneNumberStoreMemory from "./PhoneNumberStoreMemory.ts"
 import * as TenantStoreMemory from "./TenantStoreMemory.ts"
 import * as TransactorMemory from "./TransactorMemory.ts"
 
 /** Every storage port, on one database of its own in memory. */
 export const layer = Layer.mergeAll(
+  CallStoreMemory.layer,
   EventSignalMemory.layer,
   EventStoreMemory.layer,
   GasTransactionStoreMemory.layer,
@@ -21,6 +24,7 @@ export const layer = Layer.mergeAll(
   MailboxStoreMemory.layer,
   MessageStoreMemory.layer,
   OperationStoreMemory.layer,
+  PhoneNumberStoreMemory.layer,
   TenantStoreMemory.layer,
   TransactorMemory.layer
 ).pipe(Layer.provide(MemoryDatabase.layer))

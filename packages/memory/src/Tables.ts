@@ -1,4 +1,5 @@
 import {
+  type Call,
   type DurableEvent,
   type GasTransaction,
   type GasWallet,
@@ -9,11 +10,13 @@ import {
   type NewMessage,
   type Operation,
   type PaymentProof,
+  type PhoneNumber,
   type ProofKey,
   proofKey,
   type Tenant,
   type TenantId,
-  type Timestamp
+  type Timestamp,
+  type Turn
 } from "@agentos/core"
 import type { Journal } from "./Journal.ts"
 import { Table } from "./Table.ts"
@@ -52,6 +55,13 @@ export interface InboundMailRow {
   readonly mail: InboundMail
   readonly leasedUntil: Timestamp.Timestamp | null
   readonly completed: boolean
+}
+
+/** A call, the one token that lets a socket into it, and how much was said in it. */
+export interface CallRow {
+  readonly call: Call
+  readonly relayTokenHash: string | null
+  readonly turnCount: number
 }
 
 const proofIndex = (key: ProofKey): string => compositeKey(key.network, key.asset, key.payer, key.nonce)
@@ -124,6 +134,29 @@ export const makeTables = (journal: Journal) => ({
       message.messageIdHeader === null ? null : compositeKey(message.mailboxId, message.messageIdHeader),
     inboundMail: ({ inboundMailId }) => inboundMailId
   }),
+  /** By phoneNumberId. */
+  phoneNumbers: new Table<PhoneNumber, "tenant" | "number" | "active" | "suspended" | "unreleased">(journal, {
+    tenant: ({ tenantId }) => tenantId,
+    number: ({ number, state }) => (state === "released" ? null : number),
+    active: ({ state }) => (state === "active" ? OPEN : null),
+    suspended: ({ state }) => (state === "suspended" ? OPEN : null),
+    unreleased: ({ state }) => (state === "released" ? null : OPEN)
+  }),
+  /** By number: which operation has chosen it. */
+  chosenNumbers: new Table<{ readonly number: string; readonly operationId: string }, "operation">(journal, {
+    operation: ({ operationId }) => operationId
+  }),
+  /** By callId. */
+  calls: new Table<CallRow, "provider" | "live" | "watched" | "relay">(journal, {
+    provider: ({ call }) => call.providerCallId,
+    live: ({ call }) => (call.state === "ended" ? null : call.phoneNumberId),
+    watched: ({ call }) => (call.watchAt === null ? null : OPEN),
+    relay: ({ relayTokenHash }) => relayTokenHash
+  }),
+  /** By the operationId that the seconds were granted to. */
+  callGrants: new Table<{ readonly callId: string; readonly seconds: number }>(journal, {}),
+  /** By callId and index. */
+  turns: new Table<{ readonly callId: string; readonly turn: Turn }, "call">(journal, { call: ({ callId }) => callId }),
   /** By tenantId and address. */
   suppressions: new Table<"bounced" | "complained">(journal, {}),
   /** By name. */

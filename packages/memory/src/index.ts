@@ -4,6 +4,7 @@
  * `Memory.layer` provides them all on one database of its own. It has real transactions, one after
  * the other, follows Effect's Clock and Random, and reads `EventPolicy` when it is built.
  */
+export * as CallStoreMemory from "./CallStoreMemory.ts"
 export * as EventSignalMemory from "./EventSignalMemory.ts"
 export * as EventStoreMemory from "./EventStoreMemory.ts"
 export * as GasTransactionStoreMemory from "./GasTransactionStoreMemory.ts"
@@ -14,5 +15,6 @@ export * as Memory from "./Memory.ts"
 export * from "./MemoryDatabase.ts"
 export * as MessageStoreMemory from "./MessageStoreMemory.ts"
 export * as OperationStoreMemory from "./OperationStoreMemory.ts"
+export * as PhoneNumberStoreMemory from "./PhoneNumberStoreMemory.ts"
 export * as TenantStoreMemory from "./TenantStoreMemory.ts"
 export * as TransactorMemory from "./TransactorMemory.ts"

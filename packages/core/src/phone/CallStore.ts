@@ -10,7 +10,12 @@ export interface NewTurn {
   readonly text: string
 }
 
-/** The port that keeps calls and what was said in them. Callers that change a call hold its tenant's lock. */
+/**
+ * The port that keeps calls and what was said in them. Callers that change a call hold its tenant's lock.
+ *
+ * Each call is of a stored number, is the only one of its providerCallId, and has a moment at which it is looked at
+ * until it has ended: to store anything else is a defect.
+ */
 export class CallStore extends Context.Service<
   CallStore,
   {
@@ -20,16 +25,20 @@ export class CallStore extends Context.Service<
     readonly findByProvider: (providerCallId: string) => Effect.Effect<Option.Option<Call>>
     /** Stores a call, once: whether it was not there before. An inbound one is there if its providerCallId is. */
     readonly create: (call: Call) => Effect.Effect<boolean>
-    /** Replaces the call, if it is there and has not ended. */
+    /** Replaces the call, if the tenant has it and it has not ended; whether it did. */
     readonly update: (call: Call) => Effect.Effect<boolean>
     /** The calls of a number that have not ended, oldest first. */
     readonly live: (phoneNumberId: string) => Effect.Effect<ReadonlyArray<Call>>
     /**
-     * Grants an operation so many more seconds of a call, once: the call with its new limit, or with the one it has when
-     * the operation was granted them before. None when the call does not go on.
+     * Grants an operation so many more seconds of a call, once: the call with its new limit, or the call as it is, ended
+     * or not, when the operation was granted them before. None, and nothing granted, when the call does not go on: it was
+     * not answered, or has ended, or is being ended by this service.
      */
     readonly grant: (callId: string, operationId: string, seconds: number) => Effect.Effect<Option.Option<Call>>
-    /** Takes back what `grant` gave the operation, if the call still goes on. */
+    /**
+     * Takes back what `grant` gave the operation, if the call still goes on; it is then looked at no later than when it
+     * has to end now. The operation counts as one that was never granted anything.
+     */
     readonly revoke: (operationId: string) => Effect.Effect<void>
     /**
      * Takes calls that are to be looked at, the longest due first, and puts the next look of each off by `millis`, so
@@ -38,9 +47,12 @@ export class CallStore extends Context.Service<
     readonly takeWatched: (limit: number, millis: number) => Effect.Effect<ReadonlyArray<Call>>
     /** Lets one socket in, once, with this token's hash; the token given before is worth nothing then. */
     readonly issueRelay: (callId: string, tokenHash: string) => Effect.Effect<void>
-    /** The call that the token lets in, which is worth nothing from then on; none for any other. */
+    /** The call that the token lets in, which is worth nothing from then on; none for any other, or once it has ended. */
     readonly redeemRelay: (tokenHash: string) => Effect.Effect<Option.Option<Call>>
-    /** Adds a turn at the end, at the store's moment. */
+    /**
+     * Adds a turn at the end, at the store's moment. Turns that are added at one time each have a place of their own, and
+     * none is left out. To add to a call that is not there is a defect, as it is to replace a turn that is not there.
+     */
     readonly addTurn: (callId: string, turn: NewTurn) => Effect.Effect<Turn>
     /** Replaces the text of a turn: an agent's grows while it is spoken, and is cut where it was interrupted. */
     readonly setTurnText: (callId: string, index: number, text: string) => Effect.Effect<void>

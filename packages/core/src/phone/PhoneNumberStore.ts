@@ -22,7 +22,7 @@ export class PhoneNumberStore extends Context.Service<
     readonly findByNumbers: (numbers: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<PhoneNumber>>
     /**
      * Writes down that an operation will buy this number, in place of any that it had chosen before; `taken` when
-     * another has chosen it or it is ours.
+     * another has chosen it or it is ours, and then what it had chosen before stays so.
      */
     readonly choose: (number: string, operationId: string) => Effect.Effect<"chosen" | "taken">
     /** What an operation has chosen. */
@@ -31,9 +31,12 @@ export class PhoneNumberStore extends Context.Service<
     readonly findChosen: (numbers: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
     /** Gives up what the operation has chosen. */
     readonly unchoose: (operationId: string) => Effect.Effect<void>
-    /** Stores a number that the operation had chosen, and bought. */
+    /** Stores a number that the operation has chosen, and bought, which is the end of the choice. */
     readonly create: (number: PhoneNumber, operationId: string) => Effect.Effect<void>
-    /** Replaces the number, if the tenant still has one of its id. Callers hold the tenant's lock. */
+    /**
+     * Replaces the number, if the tenant has one of its id that is not released; whether it did. Which number it is
+     * never changes, nor does anything of one that is released. Callers hold the tenant's lock.
+     */
     readonly update: (number: PhoneNumber) => Effect.Effect<boolean>
     /** Active numbers whose next notice is due at `now`, the longest due first; `limit` at most. */
     readonly dueForNotice: (now: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<PhoneNumber>>

@@ -1,0 +1,143 @@
+import { type Call, CallStore, Lookup, Timestamp, type Turn } from "@agentos/core"
+import { Effect, Layer, Option } from "effect"
+import { MemoryDatabase } from "./MemoryDatabase.ts"
+import { type CallRow, compositeKey, OPEN, requireTenant, type Tables } from "./Tables.ts"
+
+/** Calls in memory, and what was said in them. */
+export const layer = Layer.effect(
+  CallStore,
+  Effect.map(MemoryDatabase, ({ run, tables }) => {
+    const { callGrants, calls, turns } = tables
+    const get = (callId: string): Option.Option<Call> => Option.fromUndefinedOr(calls.get(callId)?.call)
+
+    const put = (row: CallRow): Call => {
+      requireWatch(row.call)
+      calls.set(row.call.callId, row)
+      return row.call
+    }
+
+    return CallStore.of({
+      find: (tenantId, callId) =>
+        run(() => {
+          const call = calls.get(callId)?.call
+          if (call === undefined) return Lookup.missing
+          return call.tenantId === tenantId ? Lookup.owned(call) : Lookup.foreign
+        }),
+      get: (callId) => run(() => get(callId)),
+      findByProvider: (providerCallId) =>
+        run(() => Option.fromUndefinedOr(calls.where("provider", providerCallId)[0]?.call)),
+      create: (call) =>
+        run(() => {
+          requireNumber(tables, call)
+          if (calls.has(call.callId) || isKnownToProvider(tables, call)) return false
+          put({ call, relayTokenHash: null, turnCount: 0 })
+          return true
+        }),
+      update: (call) =>
+        run(() => {
+          const row = calls.get(call.callId)
+          if (row === undefined || row.call.tenantId !== call.tenantId || row.call.state === "ended") return false
+          if (isKnownToProvider(tables, call)) throw new Error(`another call is ${call.providerCallId}`)
+          put({ ...row, call })
+          return true
+        }),
+      live: (phoneNumberId) =>
+        run(() =>
+          calls
+            .where("live", phoneNumberId)
+            .map(({ call }) => call)
+            .toSorted((a, b) => a.createdAt - b.createdAt || byId(a, b))
+        ),
+      grant: (callId, operationId, seconds) =>
+        run(() => {
+          const granted = callGrants.get(operationId)
+          if (granted !== undefined) return get(granted.callId)
+          const row = calls.get(callId)
+          if (row === undefined || row.call.state !== "in_progress" || row.call.hangUpReason !== null) {
+            return Option.none()
+          }
+          callGrants.set(operationId, { callId, seconds })
+          const authorizedSeconds = row.call.authorizedSeconds + seconds
+          return Option.some(put({ ...row, call: { ...row.call, authorizedSeconds } }))
+        }),
+      revoke: (operationId) =>
+        run(() => {
+          const granted = callGrants.get(operationId)
+          if (granted === undefined) return
+          callGrants.delete(operationId)
+          const row = calls.get(granted.callId)
+          if (row?.call.state === "in_progress") put({ ...row, call: shortened(row.call, granted.seconds) })
+        }),
+      takeWatched: (limit, millis) =>
+        run((now) =>
+          calls
+            .where("watched", OPEN)
+            .flatMap((row) => (row.call.watchAt === null ? [] : [{ row, at: row.call.watchAt }]))
+            .filter(({ at }) => at <= now)
+            .toSorted((a, b) => a.at - b.at || byId(a.row.call, b.row.call))
+            .slice(0, limit)
+            .map(({ row }) => put({ ...row, call: { ...row.call, watchAt: Timestamp.add(now, millis) } }))
+        ),
+      issueRelay: (callId, tokenHash) =>
+        run(() => {
+          const row = calls.get(callId)
+          if (row !== undefined) put({ ...row, relayTokenHash: tokenHash })
+        }),
+      redeemRelay: (tokenHash) =>
+        run(() => {
+          const row = calls.where("relay", tokenHash).find(({ call }) => call.state !== "ended")
+          if (row === undefined) return Option.none()
+          return Option.some(put({ ...row, relayTokenHash: null }))
+        }),
+      addTurn: (callId, { role, text }) =>
+        run((at) => {
+          const row = calls.get(callId)
+          if (row === undefined) throw new Error(`no call ${callId} is stored`)
+          const turn: Turn = { index: row.turnCount, role, text, at }
+          put({ ...row, turnCount: row.turnCount + 1 })
+          turns.set(turnKey(callId, turn.index), { callId, turn })
+          return turn
+        }),
+      setTurnText: (callId, index, text) =>
+        run(() => {
+          const row = turns.get(turnKey(callId, index))
+          if (row === undefined) throw new Error(`call ${callId} has no turn ${index}`)
+          turns.set(turnKey(callId, index), { callId, turn: { ...row.turn, text } })
+        }),
+      turns: (callId, limit) =>
+        run(() => {
+          const all = turns.where("call", callId).map(({ turn }) => turn)
+          const ordered = all.toSorted((a, b) => a.index - b.index)
+          return limit === undefined ? ordered : ordered.slice(Math.max(0, ordered.length - limit))
+        })
+    })
+  })
+)
+
+const byId = (a: Call, b: Call): number => (a.callId < b.callId ? -1 : 1)
+
+const turnKey = (callId: string, index: number): string => compositeKey(callId, String(index))
+
+/** Whether another call has the carrier's id of this one. */
+const isKnownToProvider = ({ calls }: Tables, { callId, providerCallId }: Call): boolean =>
+  providerCallId !== null && calls.where("provider", providerCallId).some(({ call }) => call.callId !== callId)
+
+/** A call of which so many seconds were taken back; looked at when it has to end now, if not before. */
+const shortened = (call: Call, seconds: number): Call => {
+  const authorizedSeconds = call.authorizedSeconds - seconds
+  const { answeredAt, watchAt } = call
+  if (answeredAt === null || watchAt === null) return { ...call, authorizedSeconds }
+  const deadline = answeredAt + authorizedSeconds * Timestamp.SECOND
+  return { ...call, authorizedSeconds, watchAt: Timestamp.Timestamp.make(Math.min(watchAt, deadline)) }
+}
+
+const requireNumber = (tables: Tables, { phoneNumberId, tenantId }: Call): void => {
+  requireTenant(tables, tenantId)
+  if (!tables.phoneNumbers.has(phoneNumberId)) throw new Error(`no number ${phoneNumberId} is stored`)
+}
+
+/** Dies for a call that goes on and that nobody would ever look at, or the other way round. */
+const requireWatch = ({ callId, state, watchAt }: Call): void => {
+  if ((watchAt === null) !== (state === "ended"))
+    throw new Error(`call ${callId} is ${state} and watched at ${watchAt}`)
+}

@@ -1,0 +1,95 @@
+import { Lookup, type PhoneNumber, PhoneNumberStore, type TenantId } from "@agentos/core"
+import { Effect, Layer, Option } from "effect"
+import { MemoryDatabase } from "./MemoryDatabase.ts"
+import { OPEN, requireTenant } from "./Tables.ts"
+
+/** Telephone numbers in memory, and which of them a purchase has chosen. */
+export const layer = Layer.effect(
+  PhoneNumberStore,
+  Effect.map(MemoryDatabase, ({ run, tables }) => {
+    const { chosenNumbers, phoneNumbers } = tables
+
+    const owned = (tenantId: TenantId, phoneNumberId: string): PhoneNumber | undefined => {
+      const number = phoneNumbers.get(phoneNumberId)
+      return number?.tenantId === tenantId ? number : undefined
+    }
+    const unreleased = (number: string): ReadonlyArray<PhoneNumber> => phoneNumbers.where("number", number)
+
+    return PhoneNumberStore.of({
+      find: (tenantId, phoneNumberId) =>
+        run(() => {
+          const number = owned(tenantId, phoneNumberId)
+          if (number !== undefined) return Lookup.owned(number)
+          return phoneNumbers.has(phoneNumberId) ? Lookup.foreign : Lookup.missing
+        }),
+      list: (tenantId) => run(() => phoneNumbers.where("tenant", tenantId).toSorted(by("createdAt"))),
+      findByNumber: (number) => run(() => Option.fromUndefinedOr(unreleased(number)[0])),
+      findByNumbers: (numbers) => run(() => [...new Set(numbers)].flatMap(unreleased)),
+      choose: (number, operationId) =>
+        run(() => {
+          const chosenBy = chosenNumbers.get(number)?.operationId
+          if (chosenBy === operationId) return "chosen"
+          if (chosenBy !== undefined || unreleased(number).length > 0) return "taken"
+          for (const { number: before } of chosenNumbers.where("operation", operationId)) chosenNumbers.delete(before)
+          chosenNumbers.set(number, { number, operationId })
+          return "chosen"
+        }),
+      chosen: (operationId) =>
+        run(() => Option.fromUndefinedOr(chosenNumbers.where("operation", operationId)[0]?.number)),
+      findChosen: (numbers) => run(() => new Set(numbers.filter((number) => chosenNumbers.has(number)))),
+      unchoose: (operationId) =>
+        run(() => {
+          for (const { number } of chosenNumbers.where("operation", operationId)) chosenNumbers.delete(number)
+        }),
+      create: (number, operationId) =>
+        run(() => {
+          requireTenant(tables, number.tenantId)
+          if (chosenNumbers.get(number.number)?.operationId !== operationId) {
+            throw new Error(`operation ${operationId} has not chosen ${number.number}`)
+          }
+          chosenNumbers.delete(number.number)
+          phoneNumbers.set(number.phoneNumberId, number)
+        }),
+      update: (number) =>
+        run(() => {
+          const before = owned(number.tenantId, number.phoneNumberId)
+          if (before === undefined || before.state === "released") return false
+          phoneNumbers.set(number.phoneNumberId, number)
+          return true
+        }),
+      dueForNotice: (now, limit) =>
+        run(() =>
+          phoneNumbers
+            .where("active", OPEN)
+            .flatMap((number) => (number.nextNotice === null ? [] : [{ number, at: number.nextNotice.at }]))
+            .filter(({ at }) => at <= now)
+            .toSorted((a, b) => a.at - b.at || byId(a.number, b.number))
+            .slice(0, limit)
+            .map(({ number }) => number)
+        ),
+      expired: (now, limit) =>
+        run(() =>
+          phoneNumbers
+            .where("active", OPEN)
+            .filter(({ expiresAt }) => expiresAt <= now)
+            .toSorted(by("expiresAt"))
+            .slice(0, limit)
+        ),
+      suspended: (after, limit) => run(() => page(phoneNumbers.where("suspended", OPEN), after, limit)),
+      unreleased: (after, limit) => run(() => page(phoneNumbers.where("unreleased", OPEN), after, limit))
+    })
+  })
+)
+
+const byId = (a: PhoneNumber, b: PhoneNumber): number => (a.phoneNumberId < b.phoneNumberId ? -1 : 1)
+
+const by =
+  (moment: "createdAt" | "expiresAt") =>
+  (a: PhoneNumber, b: PhoneNumber): number =>
+    a[moment] - b[moment] || byId(a, b)
+
+const page = (numbers: ReadonlyArray<PhoneNumber>, after: string | undefined, limit: number) =>
+  numbers
+    .filter(({ phoneNumberId }) => after === undefined || phoneNumberId > after)
+    .toSorted(byId)
+    .slice(0, limit)
