@@ -1,5 +1,5 @@
 import { Database, layerPostgres } from "@agentos/postgres"
-import { Effect, Redacted } from "effect"
+import { Effect, ManagedRuntime, Redacted } from "effect"
 
 /** The same server's address with another database. */
 export const databaseUrl = (serverUrl: string, database: string): string => {
@@ -8,16 +8,39 @@ export const databaseUrl = (serverUrl: string, database: string): string => {
   return url.toString()
 }
 
-/** Runs statements one after the other, outside a transaction; answers the rows of the last. */
-export const execute = (url: string, ...statements: ReadonlyArray<string>): Promise<ReadonlyArray<Row>> =>
-  Effect.gen(function* () {
-    const { sql } = yield* Database
-    let rows: ReadonlyArray<Row> = []
-    for (const statement of statements) rows = yield* sql.unsafe<Row>(statement)
-    return rows
-  }).pipe(
-    Effect.provide(layerPostgres({ url: Redacted.make(url), maxConnections: 1, applicationName: "test" })),
-    Effect.runPromise
+/** A connection of the test's own. */
+export interface OpenDatabase {
+  /** Runs statements one after the other, outside a transaction; answers the rows of the last. */
+  readonly execute: (...statements: ReadonlyArray<string>) => Promise<ReadonlyArray<Row>>
+  readonly close: () => Promise<void>
+}
+
+export const openDatabase = (url: string): OpenDatabase => {
+  const runtime = ManagedRuntime.make(
+    layerPostgres({ url: Redacted.make(url), maxConnections: 1, applicationName: "test" })
   )
+  return {
+    execute: (...statements) =>
+      runtime.runPromise(
+        Effect.gen(function* () {
+          const { sql } = yield* Database
+          let rows: ReadonlyArray<Row> = []
+          for (const statement of statements) rows = yield* sql.unsafe<Row>(statement)
+          return rows
+        })
+      ),
+    close: () => runtime.dispose()
+  }
+}
+
+/** Runs statements over a connection that is closed afterwards. */
+export const execute = async (url: string, ...statements: ReadonlyArray<string>): Promise<ReadonlyArray<Row>> => {
+  const database = openDatabase(url)
+  try {
+    return await database.execute(...statements)
+  } finally {
+    await database.close()
+  }
+}
 
 export type Row = Readonly<Record<string, unknown>>

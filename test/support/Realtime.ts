@@ -13,12 +13,15 @@ export interface RealtimeMessage {
     readonly resourceId: string
     readonly payload: Record<string, string>
     readonly deliveryCount: number
+    readonly createdAt: string
   }
+  readonly sessionId?: string
   readonly eventId?: string
   readonly deliveryId?: string
   readonly delivered?: number
   readonly pending?: number
   readonly code?: string
+  readonly message?: string
 }
 
 /** A plain socket of the `ws` package, with what came over it in order. */

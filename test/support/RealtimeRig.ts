@@ -1,6 +1,8 @@
 import { REALTIME_PATH } from "@agentos/api"
 import {
+  AccessToken,
   EventStore,
+  Keyring,
   RealtimeTokens,
   type Tenant,
   TenantStore,
@@ -9,7 +11,7 @@ import {
   Uuid,
   walletAddress
 } from "@agentos/core"
-import { RealtimeTokensJose } from "@agentos/keyring-node"
+import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
 import { layerPostgres, Postgres } from "@agentos/postgres"
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
@@ -21,7 +23,7 @@ export interface SocketOrder {
   readonly token: string
 }
 
-type Ports = EventStore | TenantStore | Transactor | RealtimeTokens
+type Ports = EventStore | TenantStore | Transactor | RealtimeTokens | Keyring
 
 /** Real servers on one PostgreSQL, and a process beside them that has the same stores and keys: this one. */
 export interface RealtimeRig {
@@ -32,6 +34,8 @@ export interface RealtimeRig {
   readonly tenants: (count: number) => Promise<ReadonlyArray<Tenant>>
   /** What opens a socket of each, on the servers in turn. */
   readonly orders: (tenants: ReadonlyArray<Tenant>) => Promise<ReadonlyArray<SocketOrder>>
+  /** What a tenant sends with its requests. */
+  readonly accessToken: (tenant: Tenant) => Promise<string>
   readonly stop: () => Promise<void>
 }
 
@@ -48,9 +52,10 @@ export const startRealtimeRig = async (options: ClusterOptions): Promise<Realtim
     Postgres.layer,
     layerPostgres({ url: Redacted.make(cluster.database.url), maxConnections: POOL, applicationName: "beside" })
   )
-  const tokens = RealtimeTokensJose.layer(
-    { keys: [{ id: 1, secret: Redacted.make(secret) }], activeKeyId: 1 },
-    { issuer: cluster.servers[0]!.baseUrl }
+  const keys = { keys: [{ id: 1, secret: Redacted.make(secret) }], activeKeyId: 1 }
+  const tokens = Layer.merge(
+    KeyringNode.layer(keys),
+    RealtimeTokensJose.layer(keys, { issuer: cluster.servers[0]!.baseUrl })
   )
   const runtime = ManagedRuntime.make(Layer.orDie(Layer.merge(stores, tokens)))
   const run: RealtimeRig["run"] = (effect) => runtime.runPromise(effect)
@@ -63,6 +68,7 @@ export const startRealtimeRig = async (options: ClusterOptions): Promise<Realtim
         url: socketUrl(cluster.servers[index % options.servers]!),
         token
       })),
+    accessToken: (tenant) => run(deriveToken(tenant)),
     stop: async () => {
       await runtime.dispose()
       await cluster.stop()
@@ -101,4 +107,11 @@ const issueTokens = (tenants: ReadonlyArray<Tenant>) =>
         Effect.map(tokens.issue({ tenantId, version, expiresAt }), Redacted.value),
       { concurrency: 50 }
     )
+  })
+
+const deriveToken = ({ tenantId, tokenVersion: version }: Tenant) =>
+  Effect.map(Keyring, (keyring) => {
+    const token = AccessToken.derive(keyring, { keyId: keyring.activeKeyId, tenantId, version })
+    if (token === undefined) throw new Error("the ring has lost its active key")
+    return Redacted.value(token)
   })
