@@ -21,10 +21,11 @@
  *   reason in their name.
  *
  * Every test makes tenants, ids, local parts, assets and gas wallets of its own, so suites share a
- * database with each other and with what else is in it, two exceptions aside: the queue of inbound mail
- * and the queue of open operations are each one for all. While the InboundMailStore suite runs, nothing
- * else may add to the first or take from it, the MailboxStore suite in another process included; and
- * while the OperationStore suite runs, nothing else may claim operations or carry them on.
+ * database with each other and with what else is in it, three exceptions aside: the queue of inbound mail,
+ * the queue of open operations and what becomes of old events are each one for all. While the
+ * InboundMailStore suite runs, nothing else may add to the first or take from it, the MailboxStore suite in
+ * another process included; while the OperationStore suite runs, nothing else may claim operations or carry
+ * them on; and the EventStore suite ends and deletes whatever events are old on its clock.
  *
  * Rows refer to each other only as the ports say: an event, an operation, a reservation or a mailbox
  * to a stored tenant, a message to a mailbox and (where it names one) to an inbound mail that was

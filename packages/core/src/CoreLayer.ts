@@ -7,6 +7,9 @@ import { MailboxUpdate } from "./email/MailboxUpdate.ts"
 import { MessageSending } from "./email/MessageSending.ts"
 import { Events } from "./events/Events.ts"
 import { LedgerCheck } from "./payment/LedgerCheck.ts"
+import * as EventExpiry from "./jobs/EventExpiry.ts"
+import * as EventRetention from "./jobs/EventRetention.ts"
+import * as InboundMailRetention from "./jobs/InboundMailRetention.ts"
 import { Jobs } from "./jobs/Job.ts"
 import { JobRunner } from "./jobs/JobRunner.ts"
 import * as LedgerAudit from "./jobs/LedgerAudit.ts"
@@ -37,7 +40,7 @@ const paidServices = Layer.effect(
 
 const jobs = Layer.effect(
   Jobs,
-  Effect.map(LedgerAudit.make, (ledgerAudit) => [ledgerAudit])
+  Effect.all([LedgerAudit.make, EventExpiry.make, EventRetention.make, InboundMailRetention.make])
 )
 
 /**

@@ -18,7 +18,7 @@ import {
 } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
-import { compositeKey, type EventRow, requireTenant, type Tables } from "./Tables.ts"
+import { compositeKey, type EventRow, isOpen, OPEN, requireTenant, type Tables } from "./Tables.ts"
 
 /** Durable events in memory, under the `EventPolicy` of the layer's surroundings. */
 export const layer = Layer.effect(
@@ -59,7 +59,9 @@ export const layer = Layer.effect(
         run((now) => acknowledgements.map((each) => inbox.acknowledge(tenantId, each, now))),
       acknowledgeEach: (acknowledgements) =>
         run((now) => acknowledgements.map((each) => inbox.acknowledge(each.tenantId, each, now))),
-      acknowledgeAll: (tenantId, filter) => run((now) => inbox.acknowledgeAll(tenantId, filter, now))
+      acknowledgeAll: (tenantId, filter) => run((now) => inbox.acknowledgeAll(tenantId, filter, now)),
+      expire: (limit) => run((now) => inbox.expire(limit, now)),
+      remove: (age, limit) => run((now) => inbox.remove(age, limit, now))
     })
   })
 )
@@ -122,7 +124,7 @@ class EventTable {
   }
 
   latest(tenantId: TenantId): Position | undefined {
-    const last = this.#tables.lastEvents.get(tenantId)
+    const last = this.#tables.events.where("tenant", tenantId).toSorted(byId).at(-1)?.event
     return last && { createdAt: last.createdAt, id: last.eventId }
   }
 
@@ -189,7 +191,36 @@ class EventTable {
       return event.status !== "acknowledged" && event.status !== "expired" && matches(event, { to, service, types })
     })
     for (const row of rows) this.#acknowledge(row, now)
+    this.#endBefore(tenantId, filter.before < now ? filter.before : now)
     return rows.length
+  }
+
+  expire(limit: number, now: Timestamp.Timestamp): number {
+    const rows = this.#tables.events
+      .where("open", OPEN)
+      .filter(({ event }) => event.expiresAt <= now)
+      .toSorted((a, b) => a.event.expiresAt - b.event.expiresAt)
+      .slice(0, limit)
+    for (const row of rows) this.#put({ ...row, event: asRead(row, now), lease: null })
+    return rows.length
+  }
+
+  remove(age: number, limit: number, now: Timestamp.Timestamp): number {
+    const rows = this.#tables.events
+      .rows()
+      .filter((row) => Timestamp.add(row.event.createdAt, age) <= now && !isOpen({ event: asRead(row, now) }))
+      .toSorted(byId)
+      .slice(0, limit)
+    for (const { event } of rows) this.#tables.events.delete(event.eventId)
+    return rows.length
+  }
+
+  /** Lets no event be created before a moment any more. */
+  #endBefore(tenantId: TenantId, moment: Timestamp.Timestamp): void {
+    const { lastEvents, tenants } = this.#tables
+    const last = lastEvents.get(tenantId)
+    if (!tenants.has(tenantId) || (last !== undefined && last.createdAt >= moment)) return
+    lastEvents.set(tenantId, { eventId: undefined, ...last, createdAt: moment })
   }
 
   #acknowledge(row: EventRow, now: Timestamp.Timestamp): void {

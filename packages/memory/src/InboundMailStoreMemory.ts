@@ -36,6 +36,22 @@ export const layer = Layer.effect(
           put({ ...row, leasedUntil: null, completed: true })
           dropUnusedMail(tables, inboundMailId)
         }),
+      giveUp: ({ age, attempts, limit }) =>
+        run((now) => {
+          const given = inboundMails
+            .where("queue", WAITING)
+            .filter(({ leasedUntil, mail }) => {
+              const isTried = mail.attempts >= attempts && (leasedUntil === null || leasedUntil <= now)
+              const isUsed = messages.where("inboundMail", mail.inboundMailId).length > 0
+              return isTried && !isUsed && Timestamp.add(mail.receivedAt, age) <= now
+            })
+            .toSorted(oldestFirst)
+            .slice(0, limit)
+          return given.map(({ mail: { inboundMailId } }) => {
+            inboundMails.delete(inboundMailId)
+            return inboundMailId
+          })
+        }),
       readRaw: (tenantId, messageId) =>
         run(() => {
           const row = messages.get(messageId)

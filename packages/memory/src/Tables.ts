@@ -37,10 +37,10 @@ export interface EventRow {
   readonly lapses: number
 }
 
-/** The latest event of a tenant, which the next one follows. */
+/** Where the events of a tenant end: the next one is created then or later, and has a greater id. */
 export interface LastEvent {
   readonly createdAt: Timestamp.Timestamp
-  readonly eventId: string
+  readonly eventId: string | undefined
 }
 
 /** Whose a local part is: for ever of the tenant that first had a mailbox of it, and for now of an operation. */
@@ -81,18 +81,20 @@ export const gasKeys = {
   reference: ({ address, network }: GasWallet, reference: string) => compositeKey(network, address, reference)
 }
 
-/** The one value of the index `queue` of operations. */
+/** The one value of the indexes `open` of events and `queue` of operations. */
 export const OPEN = "open"
 
-const isOpen = ({ event }: EventRow) => event.status === "pending" || event.status === "delivered"
+export const isOpen = ({ event }: Pick<EventRow, "event">): boolean =>
+  event.status === "pending" || event.status === "delivered"
 
 /** The tables of a database whose changes go into this journal. */
 export const makeTables = (journal: Journal) => ({
   /** By tenantId. */
   tenants: new Table<Tenant, "wallet">(journal, { wallet: (tenant) => tenant.wallet }),
   /** By eventId. */
-  events: new Table<EventRow, "tenant" | "openOfTenant" | "dedupeKey" | "session">(journal, {
+  events: new Table<EventRow, "tenant" | "open" | "openOfTenant" | "dedupeKey" | "session">(journal, {
     tenant: (row) => row.event.tenantId,
+    open: (row) => (isOpen(row) ? OPEN : null),
     openOfTenant: (row) => (isOpen(row) ? row.event.tenantId : null),
     dedupeKey: (row) => compositeKey(row.event.tenantId, row.dedupeKey),
     session: (row) => row.lease?.sessionId ?? null

@@ -5,6 +5,7 @@ import { makeAcknowledging } from "./event/EventAcknowledging.ts"
 import { makeAppend } from "./event/EventAppending.ts"
 import { type EventDatabase, makeEventDatabase } from "./event/EventDatabase.ts"
 import { makeDelivery } from "./event/EventDelivery.ts"
+import { makeEnding } from "./event/EventEnding.ts"
 import { makeLeasing } from "./event/EventLeasing.ts"
 import { makeReading } from "./event/EventReading.ts"
 
@@ -13,15 +14,17 @@ const makeStatements = (database: EventDatabase) => ({
   ...makeReading(database),
   ...makeLeasing(database),
   ...makeDelivery(database),
-  ...makeAcknowledging(database)
+  ...makeAcknowledging(database),
+  ...makeEnding(database)
 })
 type Statements = ReturnType<typeof makeStatements>
 
 /**
  * Events on SQL. Reads `EventPolicy` when it is built.
  *
- * Each method is one statement, but for `append` (which locks, then stores) and
- * where there is more of the past to write down than one statement should.
+ * Each method is one statement, but for `append` (which locks, then stores), `acknowledgeAll`
+ * (which waits for that first), and where there is more of the past to write down than one
+ * statement should.
  * Events are locked in the order of tenant, createdAt and eventId everywhere, so
  * that no two statements wait for each other.
  */

@@ -57,6 +57,21 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
         : sql`delete from inbound_mails where inbound_mail_id = ${id}`
     })
 
+    const giveUp = ({ age, attempts, limit }: Parameters<(typeof InboundMailStore.Service)["giveUp"]>[0]) => sql<
+      Pick<InboundMailRow, "inbound_mail_id">
+    >`
+      with clock as materialized (select ${now()} as now), given as materialized (
+        select inbound_mail_id from inbound_mails
+        where not completed and received_at <= (select now from clock) - ${Parameter.integer(age)}
+          and attempts >= ${Parameter.integer(attempts)}
+          and (leased_until is null or leased_until <= (select now from clock))
+          and not exists (select from messages where messages.inbound_mail_id = inbound_mails.inbound_mail_id)
+        order by received_at, inbound_mail_id limit ${Parameter.integer(limit)}
+        for update skip locked
+      )
+      delete from inbound_mails where inbound_mail_id = any(array(select inbound_mail_id from given))
+      returning inbound_mail_id`
+
     return InboundMailStore.of({
       add: (mail) =>
         orDie(
@@ -69,6 +84,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       lease: (limit, leaseMillis) =>
         Effect.map(orDie(lease(limit, leaseMillis)), (rows) => rows.map(toInboundMail).toSorted(compare)),
       complete: (inboundMailId) => transact(orDie(complete(inboundMailId))),
+      giveUp: (given) => Effect.map(orDie(giveUp(given)), (rows) => rows.map((row) => row.inbound_mail_id)),
       readRaw: (tenantId, messageId) =>
         Effect.map(
           orDie(sql<Pick<InboundMailRow, "raw">>`

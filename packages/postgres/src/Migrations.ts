@@ -1,5 +1,7 @@
-import { Effect } from "effect"
-import { Migrator, SqlClient, type SqlError } from "effect/sql"
+import { Effect, Schedule } from "effect"
+import { Migrator, SqlClient, SqlError } from "effect/sql"
+import { buildIndexes, type ConcurrentIndex } from "./ConcurrentIndexes.ts"
+import { fromSqlError } from "./DatabaseFailure.ts"
 import { createTenants } from "./migration/0001_tenants.ts"
 import { createEvents } from "./migration/0002_events.ts"
 import { createPayments } from "./migration/0003_payments.ts"
@@ -7,6 +9,7 @@ import { createEmail } from "./migration/0004_email.ts"
 import { createCompletion } from "./migration/0005_completion.ts"
 import { createGas } from "./migration/0006_gas.ts"
 import { createJobs } from "./migration/0007_jobs.ts"
+import { eventsExpiring } from "./migration/EventsExpiring.ts"
 
 /** In the order in which they are run, each once and never changed after it was released. */
 const migrations = Migrator.fromRecord({
@@ -19,26 +22,60 @@ const migrations = Migrator.fromRecord({
   "0007_jobs": createJobs
 })
 
+/** Indexes on tables that were there before them, built after the migrations. */
+const indexes: ReadonlyArray<ConcurrentIndex> = [eventsExpiring]
+
 /** The table that remembers what was run. */
 const TABLE = "agentos_migrations"
 
 /** Says "agentos" to whoever looks into pg_locks. */
 const ADVISORY_LOCK = 0x6167656e
+/** How often it is asked whether another server's migrations are over. */
+const LOOK_EVERY = "250 millis"
+
+/** For how long a migration waits for a table: everybody who comes after it to that table waits as long. */
+const LOCK_TIMEOUT = "1s"
+/** How often it is tried again, and after how long, for who waits to get through. */
+const LOCK_RETRIES = 100
+const RETRY_AFTER = "2 seconds"
+
+/** A table could not be had in time (55P03), or whoever had it waited for us (40P01). */
+const isHeldUp = (error: Migrator.MigrationError | SqlError.SqlError): boolean => {
+  const cause = error._tag === "MigrationError" ? error.cause : error
+  const code = SqlError.isSqlError(cause) ? fromSqlError(cause).code : undefined
+  return code === "55P03" || code === "40P01"
+}
+
+/** Runs the migrations, wholly or not at all, unless another server is running them; answers whether they are run. */
+const runMigrations = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return yield* sql.withTransaction(
+    Effect.gen(function* () {
+      const [lock] = yield* sql<{ readonly taken: boolean }>`
+        select pg_try_advisory_xact_lock(${ADVISORY_LOCK}) as taken`
+      if (lock?.taken !== true) return false
+      // Migrations may take longer than any other statement, but must not wait for long.
+      yield* sql`set local statement_timeout = 0`
+      yield* sql`set local lock_timeout = ${sql.literal(`'${LOCK_TIMEOUT}'`)}`
+      yield* Migrator.make({})({ loader: migrations, table: TABLE })
+      return true
+    })
+  )
+})
 
 /**
- * Brings the database to the present schema, in one transaction: wholly or not
- * at all. Servers that start at one time wait for the first of them, and find
- * nothing left to do.
+ * Brings the database to the present schema, while older servers work on it. Servers that start at one time wait for
+ * the first of them, and find nothing left to do.
+ *
+ * What is numbered is run in one transaction: wholly or not at all. It has no table for longer than it takes,
+ * and waits for none for longer than a moment. Indexes on tables that are in use come after.
  */
 export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    yield* sql.withTransaction(
-      Effect.gen(function* () {
-        // The wait for another server's migrations, and they themselves, may take longer than any other statement.
-        yield* sql`set local statement_timeout = 0`
-        yield* sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`
-        yield* Migrator.make({})({ loader: migrations, table: TABLE })
-      })
-    )
-  })
+  runMigrations.pipe(
+    Effect.tapError((error) =>
+      isHeldUp(error) ? Effect.logWarning("a table that is to be changed is in use; trying again", error) : Effect.void
+    ),
+    Effect.retry({ while: isHeldUp, times: LOCK_RETRIES, schedule: Schedule.spaced(RETRY_AFTER) }),
+    Effect.repeat({ until: (isRun) => isRun, schedule: Schedule.spaced(LOOK_EVERY) }),
+    Effect.andThen(buildIndexes(indexes))
+  )

@@ -17,6 +17,9 @@ import { layerTestPostgres } from "./support/TestPostgres.ts"
 /** How many events of the tenant are over, and how many are not. */
 const OVER = 200_000
 const OPEN = 100
+/** How many are so old that they are ended and deleted. */
+const OLD = 100
+const YEAR = 365 * Timestamp.DAY
 /** Rows that a statement may look at: those that it is about, several times over, since each node of a plan counts its own. */
 const VISITED_MAX = 2_000
 
@@ -28,8 +31,13 @@ const makeTenant = Effect.gen(function* () {
   return { tenantId, createdAt }
 })
 
-/** Stores `count` events of the tenant at once, a millisecond apart, the last of them `before` milliseconds from now. */
-const seed = Effect.fnUntraced(function* (tenantId: string, status: "pending" | "acknowledged", count: number) {
+/** Stores `count` events of the tenant at once, a millisecond apart, the last of them `age` milliseconds ago. */
+const seed = Effect.fnUntraced(function* (
+  tenantId: string,
+  status: "pending" | "acknowledged",
+  count: number,
+  age = 0
+) {
   const { sql } = yield* Database
   yield* seeding(sql`
     insert into events (
@@ -37,9 +45,12 @@ const seed = Effect.fnUntraced(function* (tenantId: string, status: "pending" | 
       created_at, expires_at
     )
     select
-      gen_random_uuid(), ${tenantId}::uuid, 'email.received', 'smtp', 'email', 'a resource', 'an agent', '{}',
-      gen_random_uuid(), ${status}, at, at + 2592000000
-    from (select epoch_millis() - ${count}::bigint + n as at from generate_series(1, ${count}::bigint) n) moments`)
+      (lpad(to_hex(at), 12, '0') || substr(replace(gen_random_uuid()::text, '-', ''), 13))::uuid, ${tenantId}::uuid,
+      'email.received', 'smtp', 'email', 'a resource', 'an agent', '{}',
+      gen_random_uuid(), ${status}, at, at + ${30 * Timestamp.DAY}::bigint
+    from (
+      select epoch_millis() - ${age}::bigint - ${count}::bigint + n as at from generate_series(1, ${count}::bigint) n
+    ) moments`)
 })
 
 const draftsOf = (tenantId: string, count: number): Effect.Effect<ReadonlyArray<EventDraft>> =>
@@ -102,6 +113,13 @@ const assertPlans = Effect.fnUntraced(function* (tenantId: string) {
   yield* check("acknowledge", "events_key", store.acknowledge(tenantId, acknowledgements))
   yield* check("release", "events_session", store.release([session]))
   yield* check("append", "tenants_key", store.append(yield* draftsOf(tenantId, 10)))
+  yield* check("expire, of nothing", "events_expiring", store.expire(1_000))
+  yield* check("remove, of nothing", "events_key", store.remove(YEAR, 1_000))
+  yield* seed(tenantId, "pending", OLD, YEAR)
+  yield* check("expire", "events_expiring", store.expire(OLD / 2))
+  yield* check("remove", "events_key", store.remove(YEAR, OLD / 2))
+  yield* check("expire, the rest", "events_expiring", store.expire(1_000))
+  yield* check("remove, the rest", "events_key", store.remove(YEAR, 1_000))
   const before = Timestamp.add(Timestamp.Timestamp.make(latest.createdAt), 1)
   yield* check("acknowledgeAll", "events_open", store.acknowledgeAll(tenantId, { before }))
 })

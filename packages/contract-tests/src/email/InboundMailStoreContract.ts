@@ -8,37 +8,13 @@ import { type Change, undoneTest } from "../kernel/UndoneTests.ts"
 import { overlapping } from "../Overlap.ts"
 import { rolledBack } from "../RolledBack.ts"
 import { StoreClock } from "../StoreClock.ts"
+import { giveUpTests } from "./InboundMailGivingUpTests.ts"
+import { emptied, ids, LEASE, queued } from "./InboundMailSample.ts"
 import * as Mailboxes from "./MailboxSample.ts"
 import * as Sample from "./MessageSample.ts"
 
 type Ports = InboundMailStore | MailboxStore | MessageStore
 type R = Ports | HarnessServices
-
-const LEASE = 60_000
-
-/** Finishes whatever other tests have left in the queue, which is one for all tenants. */
-const emptied = Effect.gen(function* () {
-  const store = yield* InboundMailStore
-  const clock = yield* StoreClock
-  yield* clock.advance(Timestamp.DAY)
-  for (const _ of Array.range(1, 20)) {
-    const mails = yield* store.lease(1_000, LEASE)
-    if (mails.length === 0) return store
-    yield* Effect.forEach(mails, ({ inboundMailId }) => store.complete(inboundMailId))
-  }
-  return assert.fail("the queue does not become empty")
-})
-
-const ids = (mails: ReadonlyArray<InboundMail>) => mails.map((mail) => mail.inboundMailId)
-
-/** `count` mails, one received a second after the other. */
-const queued = Effect.fnUntraced(function* (count: number) {
-  const clock = yield* StoreClock
-  const now = yield* clock.now
-  return yield* Effect.forEach(Array.range(1, count), (n) =>
-    Sample.addedMail({ receivedAt: Timestamp.add(now, n * 1_000) })
-  )
-})
 
 /** A mail for comparison: its bytes as text, and no attempts. */
 const content = ({ attempts: _, raw, ...rest }: InboundMail) => ({ ...rest, raw: Sample.latin1(raw) })
@@ -299,6 +275,13 @@ const undoneTests: ContractTests<Ports> = (it) => {
       const store = yield* emptied
       const [mail] = yield* queued(2)
       return { make: store.complete(mail!.inboundMailId), observe: waiting }
+    }),
+    giveUp: Effect.gen(function* () {
+      const store = yield* emptied
+      yield* queued(2)
+      yield* store.lease(1, 0)
+      yield* (yield* StoreClock).advance(Timestamp.HOUR)
+      return { make: store.giveUp({ age: 0, attempts: 1, limit: 9 }), observe: waiting }
     })
   }
   describe("a change", () => {
@@ -310,5 +293,6 @@ const undoneTests: ContractTests<Ports> = (it) => {
 export const InboundMailStoreContract = defineContract<Ports>("InboundMailStore", (it, capabilities) => {
   leaseTests(it, capabilities)
   rawTests(it, capabilities)
+  giveUpTests(it, capabilities)
   undoneTests(it, capabilities)
 })

@@ -311,6 +311,27 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
       })
     )
 
+    it.effect("lets no later event come before a cutoff that is over, and takes one to come for no moment", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const clock = yield* StoreClock
+        const { tenantId } = yield* Fresh.tenant
+        const cutoff = yield* clock.now
+        assert.strictEqual(yield* store.acknowledgeAll(tenantId, { before: cutoff }), 0)
+        yield* clock.advance(-10_000)
+        const first = yield* Sample.appendOne(tenantId)
+        assert.isAtLeast(first.createdAt, cutoff)
+        const far = Timestamp.add(cutoff, Timestamp.DAY)
+        assert.strictEqual(yield* store.acknowledgeAll(tenantId, { before: far }), 1)
+        yield* clock.advance(10_000)
+        const second = yield* Sample.appendOne(tenantId)
+        assert.isBelow(second.createdAt, Timestamp.add(cutoff, Timestamp.HOUR))
+        Sample.assertGrowing([first, second])
+        assert.strictEqual((yield* Sample.found(second)).status, "pending")
+        assert.strictEqual(yield* store.acknowledgeAll(yield* Fresh.id, { before: far }), 0, "of no tenant")
+      })
+    )
+
     it.effect("touches no other tenant's events", () =>
       Effect.gen(function* () {
         const store = yield* EventStore

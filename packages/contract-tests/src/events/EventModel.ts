@@ -35,7 +35,7 @@ export const viewOf = (event: DurableEvent): EventView => ({
  * It is told what the store answered where that is the store's own choice (ids and moments).
  */
 export class EventModel {
-  readonly #events: Array<ModelEvent> = []
+  #events: Array<ModelEvent> = []
   readonly #keys = new Set<string>()
   #now = 0
 
@@ -104,6 +104,14 @@ export class EventModel {
     )
     for (const event of ended) event.status = "acknowledged"
     return ended.length
+  }
+
+  /** Forgets what is over and this old, and with it what it was known by: its key is its resourceId. */
+  remove(age: number): void {
+    const isGone = (event: ModelEvent) =>
+      event.createdAt + age <= this.#now && (this.#isExpired(event) || !["pending", "delivered"].includes(event.status))
+    for (const event of this.#events.filter(isGone)) this.#keys.delete(event.stored.resourceId)
+    this.#events = this.#events.filter((event) => !isGone(event))
   }
 
   views(): ReadonlyArray<EventView> {

@@ -11,6 +11,9 @@ import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
 const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
 const Sessions = Schema.Array(upTo(1)).check(Schema.isMaxLength(2))
 
+/** Of the events of all tenants, whatever other tests have left. */
+const ALL = 100_000
+
 /** Which delivery an acknowledgement names: none, the event's last one, one before that, or any event's. */
 const Named = Schema.Union([Schema.Literals(["none", "last", "earlier"]), upTo(20)])
 
@@ -33,6 +36,8 @@ const Command = Schema.Union([
     items: Schema.Array(Schema.Struct({ event: upTo(5), delivery: Named })).check(Schema.isMaxLength(3))
   }),
   Schema.TaggedStruct("AcknowledgeAll", { before: upTo(5) }),
+  Schema.TaggedStruct("Expire", {}),
+  Schema.TaggedStruct("Remove", {}),
   Schema.TaggedStruct("Advance", {
     millis: Schema.Literals([
       10_000,
@@ -119,12 +124,19 @@ const start = Effect.gen(function* () {
       case "AcknowledgeAll": {
         const eventId = pick(events, command.before)
         if (eventId === undefined) return
-        const { createdAt } = yield* Sample.found({ tenantId, eventId })
+        const found = yield* store.find(tenantId, eventId)
+        if (found._tag !== "Owned") return
+        const { createdAt } = found.value
         return assert.strictEqual(
           yield* store.acknowledgeAll(tenantId, { before: createdAt }),
           model.acknowledgeAll(createdAt)
         )
       }
+      case "Expire":
+        return void (yield* store.expire(ALL))
+      case "Remove":
+        yield* store.remove(TEST_EVENT_POLICY.retention, ALL)
+        return model.remove(TEST_EVENT_POLICY.retention)
       case "Advance":
         return yield* advance(command.millis)
     }

@@ -91,6 +91,46 @@ export const eventOverlapTests: ContractTests<EventStore | EventSignal> = (it, c
       })
     )
 
+    it.effect("acknowledge all: those too that the other was appending, and leave none before the cutoff to come", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const clock = yield* StoreClock
+        for (const firstEnds of ["committed", "rolled back"] as const) {
+          const { tenantId } = yield* Fresh.tenant
+          const drafts = yield* Sample.drafts(tenantId, 2)
+          yield* clock.advance(1)
+          const [appended, ended] = yield* overlapping(capabilities, {
+            first: Effect.tap(store.append(drafts), () => clock.advance(1_000)),
+            second: Effect.flatMap(clock.now, (before) => store.acknowledgeAll(tenantId, { before })),
+            firstEnds
+          })
+          assert.strictEqual(appended.length, 2)
+          assert.strictEqual(ended, firstEnds === "committed" ? 2 : 0)
+          assert.isTrue((yield* statuses(tenantId)).every((status) => status === "acknowledged"))
+        }
+      })
+    )
+
+    it.effect("append nothing before the cutoff of the other, which acknowledges all", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const clock = yield* StoreClock
+        const { tenantId } = yield* Fresh.tenant
+        const drafts = yield* Sample.drafts(tenantId, 2)
+        yield* clock.advance(60_000)
+        const before = yield* clock.now
+        const [ended, appended] = yield* overlapping(capabilities, {
+          first: store.acknowledgeAll(tenantId, { before }),
+          // Its clock is a minute slow.
+          second: Effect.andThen(clock.advance(-60_000), store.append(drafts)),
+          firstEnds: "committed"
+        })
+        assert.strictEqual(ended, 0)
+        assert.isTrue(appended.every(({ createdAt }) => createdAt >= before))
+        yield* clock.advance(60_000)
+      })
+    )
+
     it.effect("keep an event acknowledged whatever comes after: a lease, a renewal, a release, all of them", () =>
       Effect.gen(function* () {
         for (const lapsed of [false, true]) {

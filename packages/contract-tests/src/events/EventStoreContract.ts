@@ -3,6 +3,7 @@ import { defineContract } from "../Contract.ts"
 import { eventAcknowledgeTests } from "./EventAcknowledgeTests.ts"
 import { eventAppendTests } from "./EventAppendTests.ts"
 import { eventBatchTests } from "./EventBatchTests.ts"
+import { eventEndingTests } from "./EventEndingTests.ts"
 import { eventLeaseTests } from "./EventLeaseTests.ts"
 import { eventModelTests } from "./EventModelTests.ts"
 import { eventOverlapTests } from "./EventOverlapTests.ts"
@@ -16,6 +17,7 @@ export const EventStoreContract = defineContract<EventStore | EventSignal>("Even
   eventLeaseTests(it, capabilities)
   eventAcknowledgeTests(it, capabilities)
   eventBatchTests(it, capabilities)
+  eventEndingTests(it, capabilities)
   eventOverlapTests(it, capabilities)
   eventSignalTests(it, capabilities)
   eventModelTests(it, capabilities)

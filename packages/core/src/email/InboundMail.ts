@@ -64,6 +64,16 @@ export class InboundMailStore extends Context.Service<
     readonly lease: (limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<InboundMail>>
     /** Marks a mail as done. Its raw form stays while a message refers to it, and goes otherwise. */
     readonly complete: (inboundMailId: string) => Effect.Effect<void>
+    /**
+     * Deletes up to `limit` mails that nobody could deliver, the oldest first, and answers their ids: received `age`
+     * milliseconds ago or more, begun to be read at least `attempts` times and by nobody now, not completed, and with
+     * no message that refers to them.
+     */
+    readonly giveUp: (given: {
+      readonly age: number
+      readonly attempts: number
+      readonly limit: number
+    }) => Effect.Effect<ReadonlyArray<string>>
     /** The raw bytes behind a message of the tenant, or undefined when it has none. */
     readonly readRaw: (tenantId: string, messageId: string) => Effect.Effect<Uint8Array | undefined>
   }

@@ -65,9 +65,12 @@ export const DurableEvent = Schema.Struct({
 })
 export type DurableEvent = typeof DurableEvent.Type
 
-/** How long an event is kept for replay, and when delivery gives up. */
+/** How long an event is kept, and when delivery gives up. All in milliseconds but `maxLapses`. */
 export interface EventPolicy {
+  /** For how long after its creation an event is there to be delivered. */
   readonly retention: number
+  /** For how long after its creation an event that is over stays to be read; null: for ever. Not below `retention`. */
+  readonly auditRetention: number | null
   readonly leaseDuration: number
   readonly maxLapses: number
   /** No event fails before it is this old, however often its leases lapsed. */
@@ -76,6 +79,7 @@ export interface EventPolicy {
 
 export const DEFAULT_EVENT_POLICY: EventPolicy = {
   retention: 30 * Timestamp.DAY,
+  auditRetention: 365 * Timestamp.DAY,
   leaseDuration: 30 * Timestamp.SECOND,
   maxLapses: 50,
   minFailAge: Timestamp.DAY

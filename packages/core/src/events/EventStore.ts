@@ -115,7 +115,22 @@ export class EventStore extends Context.Service<
     readonly acknowledgeEach: (
       acknowledgements: ReadonlyArray<TenantAcknowledgement>
     ) => Effect.Effect<ReadonlyArray<AcknowledgementOutcome>>
-    /** Acknowledges all that match and are not expired; answers how many this call changed. */
+    /**
+     * Acknowledges all that match and are not expired; answers how many this call changed. Waits for what is being
+     * appended to the tenant, and no event that is appended later comes before the cutoff, unless that is in the
+     * future: so every event before the cutoff was there to be acknowledged.
+     */
     readonly acknowledgeAll: (tenantId: TenantId, filter: AcknowledgeAllFilter) => Effect.Effect<number>
+    /**
+     * Writes down of up to `limit` events of whatever tenants that they are expired, the earliest first; answers of
+     * how many. Passes over what another statement holds, and changes nothing that can be read.
+     */
+    readonly expire: (limit: number) => Effect.Effect<number>
+    /**
+     * Deletes up to `limit` events of whatever tenants that are over (acknowledged, expired or failed) and were created
+     * `age` milliseconds ago or more, the oldest first; answers how many. Passes over what another statement holds.
+     * The dedupeKey of an event is known for as long as the event is there.
+     */
+    readonly remove: (age: number, limit: number) => Effect.Effect<number>
   }
 >()("@agentos/core/events/EventStore") {}

@@ -1,4 +1,4 @@
-import { isEmailAddress } from "@agentos/core"
+import { DEFAULT_EVENT_POLICY, isEmailAddress, Timestamp } from "@agentos/core"
 import type { KeyringConfig } from "@agentos/keyring-node"
 import { type PaymentNetwork, PaymentNetworkConfig } from "@agentos/x402"
 import { Effect, Redacted, Schema, SchemaIssue } from "effect"
@@ -55,6 +55,8 @@ export interface ServerConfig {
         readonly idleTransactionTimeout: number | undefined
       }
     | { readonly directory: string }
+  /** How long events stay that are over, in milliseconds after their creation; null: for ever. */
+  readonly eventRetention: number | null
   readonly networks: ReadonlyArray<PaymentNetwork>
   readonly mail: MailConfig | undefined
   /** Null where nothing is limited. */
@@ -121,6 +123,7 @@ export const read = (environment: Environment): Effect.Effect<ServerConfig, Conf
       trustedProxies: readProxies(reader),
       keys: readKeys(reader),
       database: readDatabase(reader),
+      eventRetention: readEventRetention(reader),
       networks: readNetworks(reader),
       mail: readMail(reader)
     }
@@ -194,6 +197,22 @@ const readDatabase = (reader: Reader): ServerConfig["database"] => {
     )
   }
   return { directory: directory ?? "" }
+}
+
+/** A hundred years. */
+const RETENTION_DAYS_MAX = 36_500
+
+const readEventRetention = (reader: Reader): number | null => {
+  const name = "AGENTOS_EVENT_RETENTION_DAYS"
+  const days = reader.integer(name, 0, RETENTION_DAYS_MAX)
+  if (days === undefined) return DEFAULT_EVENT_POLICY.auditRetention
+  if (days > 0 && days * Timestamp.DAY < DEFAULT_EVENT_POLICY.retention) {
+    const replayDays = DEFAULT_EVENT_POLICY.retention / Timestamp.DAY
+    reader.issues.push(
+      `${name} must be 0, for ever, or at least ${replayDays}: events can be replayed for ${replayDays} days`
+    )
+  }
+  return days === 0 ? null : days * Timestamp.DAY
 }
 
 const decodeNetworks = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.NonEmptyArray(PaymentNetworkConfig)), {

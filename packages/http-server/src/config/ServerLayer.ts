@@ -1,7 +1,7 @@
-import { Core } from "@agentos/core"
+import { Core, EventPolicy } from "@agentos/core"
 import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
 import { PaymentRailX402 } from "@agentos/x402"
-import { Duration, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import { ServerSettings } from "../ServerSettings.ts"
 import { mailPorts } from "./MailLayer.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
@@ -25,9 +25,16 @@ const portsLayer = (config: ServerConfig) => {
 /** The ports of a server. */
 export type Ports = ReturnType<typeof portsLayer>
 
+/** The policy that would hold otherwise, with events kept for as long as the configuration says. */
+const policyLayer = ({ eventRetention }: ServerConfig) =>
+  Layer.effect(
+    EventPolicy,
+    Effect.map(EventPolicy, (policy) => ({ ...policy, auditRetention: eventRetention }))
+  )
+
 /** The services of the core on the adapters that the configuration names, or on what `around` makes of them. */
 export const coreLayer = (config: ServerConfig, around: (ports: Ports) => Ports) =>
-  Core.layer.pipe(Layer.provideMerge(around(portsLayer(config))))
+  Core.layer.pipe(Layer.provideMerge(around(portsLayer(config))), Layer.provide(policyLayer(config)))
 
 /** What the HTTP server is told about itself. */
 export const settingsLayer = (config: ServerConfig) =>

@@ -71,6 +71,24 @@ describe("ServerConfig", () => {
     )
   })
 
+  it("keeps events for a year, for as many days as it is told, or for ever, and not for less than they are replayed", () => {
+    const DAY = 24 * 60 * 60 * 1_000
+    const kept = (days: string | undefined) => read({ ...COMPLETE, AGENTOS_EVENT_RETENTION_DAYS: days }).eventRetention
+    assert.deepStrictEqual([undefined, "", "30", "400", "0"].map(kept), [
+      365 * DAY,
+      365 * DAY,
+      30 * DAY,
+      400 * DAY,
+      null
+    ])
+    for (const days of ["1", "29"]) {
+      assert.deepStrictEqual(flawsOf({ ...COMPLETE, AGENTOS_EVENT_RETENTION_DAYS: days }), [
+        "AGENTOS_EVENT_RETENTION_DAYS must be 0, for ever, or at least 30: events can be replayed for 30 days"
+      ])
+    }
+    assert.strictEqual(flawsOf({ ...COMPLETE, AGENTOS_EVENT_RETENTION_DAYS: "-1" }).length, 1)
+  })
+
   it("limits nothing in a sandbox, which may also be reached without encryption", () => {
     const config = read({ ...COMPLETE, AGENTOS_ENVIRONMENT: "sandbox", AGENTOS_PUBLIC_URL: "http://127.0.0.1:8080" })
     assert.isNull(config.rateLimit)

@@ -106,7 +106,17 @@ export const makeAcknowledging = ({ sql, clock }: EventDatabase) => {
     }
   })
 
+  /**
+   * Waits until what is being appended is committed or not, and moves the end of the tenant's events up to the cutoff,
+   * if that is no moment to come: what is appended later is later. The lock is held for this statement alone.
+   */
+  const closeBefore = (tenantId: string, before: number) => sql`
+    with ${clock()}
+    update tenants set last_event_at = greatest(last_event_at, least((select now from clock), ${Parameter.integer(before)}))
+    where tenant_id = ${Parameter.uuid(tenantId)}`
+
   const acknowledgeAll = Effect.fnUntraced(function* (tenantId: string, filter: AcknowledgeAllFilter) {
+    yield* closeBefore(tenantId, filter.before)
     return (yield* endAll(tenantId, "open", filter)) + (yield* endAll(tenantId, "failed", filter))
   })
 

@@ -1,0 +1,32 @@
+import { type InboundMail, InboundMailStore, Timestamp } from "@agentos/core"
+import { assert } from "@effect/vitest"
+import { Array, Effect } from "effect"
+import { StoreClock } from "../StoreClock.ts"
+import * as Sample from "./MessageSample.ts"
+
+/** For how long a mail is read, in milliseconds. */
+export const LEASE = 60_000
+
+/** Finishes whatever other tests have left in the queue, which is one for all tenants. */
+export const emptied = Effect.gen(function* () {
+  const store = yield* InboundMailStore
+  const clock = yield* StoreClock
+  yield* clock.advance(Timestamp.DAY)
+  for (const _ of Array.range(1, 20)) {
+    const mails = yield* store.lease(1_000, LEASE)
+    if (mails.length === 0) return store
+    yield* Effect.forEach(mails, ({ inboundMailId }) => store.complete(inboundMailId))
+  }
+  return assert.fail("the queue does not become empty")
+})
+
+export const ids = (mails: ReadonlyArray<InboundMail>) => mails.map((mail) => mail.inboundMailId)
+
+/** `count` mails, one received a second after the other. */
+export const queued = Effect.fnUntraced(function* (count: number) {
+  const clock = yield* StoreClock
+  const now = yield* clock.now
+  return yield* Effect.forEach(Array.range(1, count), (n) =>
+    Sample.addedMail({ receivedAt: Timestamp.add(now, n * 1_000) })
+  )
+})
