@@ -21,7 +21,8 @@ export interface JsonServer {
 }
 
 export interface JsonServerOptions {
-  readonly routes: Routes
+  /** Or one handler for every request, where paths are not all known beforehand. */
+  readonly routes: Routes | Handler
   /** 0 takes a free one. */
   readonly port: number
   /** The answer to what a handler threw, where it is not an `HttpRefusal`. Without one it is logged, and 500. */
@@ -71,15 +72,10 @@ export const startJsonServer = async (options: JsonServerOptions): Promise<JsonS
   }
 }
 
-/** Finds the handler of a request and turns whatever it throws into an answer. Never rejects. */
+/** Lets the handler of a request answer, and turns whatever it throws into an answer. Never rejects. */
 const answer = async ({ explain, routes }: JsonServerOptions, request: IncomingMessage): Promise<Outcome> => {
-  const [path = ""] = (request.url ?? "").split("?", 1)
-  const methods = routes[path]
-  if (methods === undefined) return failed(404, "no such route")
-  const handler = methods[request.method ?? "GET"]
-  if (handler === undefined) return failed(405, "method not allowed", { Allow: Object.keys(methods).join(", ") })
   try {
-    return await handler(request)
+    return typeof routes === "function" ? await routes(request) : await route(routes, request)
   } catch (error) {
     if (error instanceof HttpRefusal) return failed(error.status, error.message, { Connection: "close" })
     const explained = explain?.(error)
@@ -87,6 +83,15 @@ const answer = async ({ explain, routes }: JsonServerOptions, request: IncomingM
     console.error(error)
     return failed(500, "internal error")
   }
+}
+
+const route = async (routes: Routes, request: IncomingMessage): Promise<Outcome> => {
+  const [path = ""] = (request.url ?? "").split("?", 1)
+  const methods = routes[path]
+  if (methods === undefined) return failed(404, "no such route")
+  const handler = methods[request.method ?? "GET"]
+  if (handler === undefined) return failed(405, "method not allowed", { Allow: Object.keys(methods).join(", ") })
+  return handler(request)
 }
 
 const send = (outcome: Outcome, response: ServerResponse): void => {
@@ -106,6 +111,16 @@ export const readJson = async (request: IncomingMessage): Promise<unknown> => {
   if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) {
     throw new HttpRefusal(415, "JSON expected")
   }
+  const body = await readBody(request)
+  try {
+    return JSON.parse(body.toString()) as unknown
+  } catch {
+    throw new HttpRefusal(400, "not JSON")
+  }
+}
+
+/** The body of a request, as long as it isn't too long. */
+export const readBody = async (request: IncomingMessage): Promise<Buffer> => {
   const chunks: Array<Buffer> = []
   let length = 0
   // Leaving this loop early must not cut the connection that is to carry the answer.
@@ -114,9 +129,5 @@ export const readJson = async (request: IncomingMessage): Promise<unknown> => {
     if (length > bodyBytesMax) throw new HttpRefusal(413, `body over ${bodyBytesMax} bytes`)
     chunks.push(chunk)
   }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString()) as unknown
-  } catch {
-    throw new HttpRefusal(400, "not JSON")
-  }
+  return Buffer.concat(chunks)
 }
