@@ -54,7 +54,7 @@ const mailboxes = async (asked: Agent): Promise<ReadonlyArray<string>> => {
 const balances = (of: SandboxDescription) =>
   Promise.all(of.wallets.map(({ address }) => new Chain(of).balanceOf(address)))
 
-type ProcessName = keyof SandboxDescription["processes"]
+type ProcessName = "server" | "chain" | "facilitator" | "relay"
 
 /** Kills one process and waits until another one is in its place. */
 const replaced = async (name: ProcessName): Promise<number> => {
@@ -90,8 +90,13 @@ describe("a sandbox that runs", () => {
       emailDomain: expect.stringMatching(/\./),
       mail: { host: "127.0.0.1", port: expect.any(Number), relayPort: expect.any(Number) },
       chain: { network: expect.stringMatching(/^eip155:\d+$/), decimals: 6 },
-      facilitatorUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)
+      facilitatorUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      databaseUrl: null
     })
+    const { baseUrl, mail, processes, websocketUrl } = description
+    expect(description.servers).toEqual([
+      { baseUrl, websocketUrl, mail: { host: mail.host, port: mail.port }, pid: processes.server }
+    ])
     expect(existsSync(description.mail.outboxDir)).toBe(true)
     const pids = Object.values(description.processes)
     expect(new Set(pids).size).toBe(4)
@@ -126,7 +131,8 @@ describe("a sandbox that runs", () => {
     const pid = await replaced("server")
     expect(await sandbox.describe()).toEqual({
       ...description,
-      processes: { ...description.processes, server: pid }
+      processes: { ...description.processes, server: pid },
+      servers: [{ ...description.servers[0], pid }]
     })
     expect(await mailboxes(agent)).toContain(localPart)
   })

@@ -3,18 +3,14 @@ import {
   baseUrl,
   type ChainDescription,
   type ChildProgram,
-  createChainKeys,
-  describeChain,
-  findFreePorts,
-  type GuardedProcess,
-  openDataDirectory,
-  openLog,
-  prepareServerFiles,
   emailDomain,
   facilitatorUrl,
+  type GuardedProcess,
+  layOut,
+  openDataDirectory,
+  openLog,
   programs,
   relayFaultsUrl,
-  type RunLayout,
   serve
 } from "@agentos/sandbox"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -86,34 +82,26 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
   try {
     const directory = await mkdtemp(join(tmpdir(), "agentos-cluster-"))
     cleanup.push(() => rm(directory, { recursive: true, force: true }))
-    const [postgres, run, ports] = await Promise.all([
-      startPostgres({ settings: { max_connections: "200", ...options.database } }),
-      layOut(directory),
-      findFreePorts(2 * options.servers)
-    ])
+    const postgres = await startPostgres({ settings: { max_connections: "200", ...options.database } })
     cleanup.push(postgres.stop)
     await execute(postgres.url, "create database agentos")
+    const url = databaseUrl(postgres.url, "agentos")
+    const layout = { port: 0, servers: options.servers, wallets: WALLETS, databaseUrl: url }
+    const run = await layOut(await openDataDirectory(directory, "given"), layout)
 
-    const helpers = programs(run)
-    const chain = makeProcess(helpers.chain, join(run.data.logs, "chain.log"), GRACE_MILLIS)
-    const others = [helpers.facilitator, helpers.relay].map((program) =>
+    const planned = programs(run)
+    const chain = makeProcess(planned.chain, join(run.data.logs, "chain.log"), GRACE_MILLIS)
+    const others = [planned.facilitator, planned.relay].map((program) =>
       makeProcess(program, join(run.data.logs, `${program.name}.log`), GRACE_MILLIS)
     )
     cleanup.push(() => ended(chain, ...others))
     await chain.start()
     await Promise.all(others.map(({ start }) => start()))
 
-    const url = databaseUrl(postgres.url, "agentos")
-    const environment = { ...options.environment, DATABASE_URL: url, AGENTOS_DATA_DIR: "" }
-    const servers = Array.from({ length: options.servers }, (_, index): ClusterServer => {
-      const [http = 0, smtp = 0] = ports.slice(2 * index)
-      const own = { ...run, ports: { ...run.ports, http, smtp } }
-      const { server } = programs(own)
-      // All are one service to the outside: what is bound to its address holds for each.
-      const shared = { AGENTOS_PUBLIC_URL: `http://${run.host}:${ports[0]}` }
-      const program = { ...server, nodeOptions: [], environment: { ...server.environment, ...shared, ...environment } }
-      const child = makeProcess(program, join(run.data.logs, `server-${index}.log`), SERVER_GRACE_MILLIS)
-      return { baseUrl: baseUrl(own), ...child }
+    const servers = planned.servers.map((program, index): ClusterServer => {
+      const server = { ...program, environment: { ...program.environment, ...options.environment } }
+      const child = makeProcess(server, join(run.data.logs, `server-${index}.log`), SERVER_GRACE_MILLIS)
+      return { baseUrl: baseUrl(run, run.servers[index]!), ...child }
     })
     cleanup.push(() => ended(...servers))
     await Promise.all(servers.map(({ start }) => start()))
@@ -143,25 +131,6 @@ const copied = (from: string, to: string): ReadonlyArray<string> => [
   `drop database if exists ${to}`,
   `create database ${to} template ${from}`
 ]
-
-/** As the sandbox lays out a run of its own; its one server's ports are left to the caller. */
-const layOut = async (directory: string): Promise<RunLayout> => {
-  const data = await openDataDirectory(directory)
-  const host = "127.0.0.1"
-  const [smtp = 0, chain = 0, facilitator = 0, relay = 0, relayFaults = 0] = await findFreePorts(5)
-  const [keys, files] = await Promise.all([
-    createChainKeys(data.chain, WALLETS),
-    prepareServerFiles(data.server, emailDomain)
-  ])
-  return {
-    data,
-    host,
-    ports: { http: 0, smtp, chain, facilitator, relay, relayFaults },
-    chain: describeChain(keys, `http://${host}:${chain}`),
-    isNewChain: true,
-    files
-  }
-}
 
 type ClusterProcess = Omit<ClusterServer, "baseUrl">
 

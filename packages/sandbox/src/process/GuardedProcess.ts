@@ -19,12 +19,23 @@ export interface GuardedProcess {
   readonly kill: (signal?: NodeJS.Signals) => void
 }
 
+export interface GuardOptions {
+  readonly cwd?: string
+  readonly env?: NodeJS.ProcessEnv
+  /** Who the program runs as; by default who this process does. */
+  readonly uid?: number | undefined
+  readonly gid?: number | undefined
+  /** How the program is ended when its parent is gone. Another signal than SIGKILL must be sure to end it too. */
+  readonly orphanSignal?: "SIGKILL" | "SIGINT"
+}
+
 /**
  * The shell leaves a watcher behind and turns into the program, which therefore has the shell's own pid.
  * The watcher holds the far end of a pipe that only the parent writes to. A line means that the program has
  * ended and nothing is to be done; an end without a line means that the parent is gone, however that came about.
  */
-const script = `{ read -r _ <&3 || kill -KILL $$; } >/dev/null 2>&1 & exec "$@" 3<&-`
+const script = (signal: string) =>
+  `{ read -r _ <&3 || kill -${signal.replace(/^SIG/, "")} $$; } >/dev/null 2>&1 & exec "$@" 3<&-`
 
 /**
  * Starts a program that doesn't watch for its parent's end itself, such as a foreign binary, and sees to it that
@@ -36,9 +47,9 @@ const script = `{ read -r _ <&3 || kill -KILL $$; } >/dev/null 2>&1 & exec "$@" 
 export const spawnGuarded = async (
   command: string,
   args: ReadonlyArray<string>,
-  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {}
+  { orphanSignal = "SIGKILL", ...options }: GuardOptions = {}
 ): Promise<GuardedProcess> => {
-  const child = spawn("/bin/sh", ["-c", script, "sh", command, ...args], {
+  const child = spawn("/bin/sh", ["-c", script(orphanSignal), "sh", command, ...args], {
     ...options,
     detached: true,
     stdio: ["ignore", "pipe", "pipe", "pipe"]

@@ -1,5 +1,12 @@
+import { existsSync, readdirSync } from "node:fs"
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
+
+/**
+ * Where a sandbox keeps its data: in a database embedded in its server, in a PostgreSQL that it runs itself, or in one
+ * of somebody's.
+ */
+export type Storage = "embedded" | "own" | "given"
 
 /** Where everything lies in a sandbox's data directory. */
 export interface DataDirectory {
@@ -13,26 +20,54 @@ export interface DataDirectory {
   readonly chain: string
   /** The server's own: secrets, certificates, DNS zone. */
   readonly server: string
+  /** The files of a database that is not given. */
   readonly database: string
 }
 
-export const describeDataDirectory = (root: string): DataDirectory => ({
-  root,
-  sandboxFile: join(root, "sandbox.json"),
-  lockFile: join(root, "supervisor.lock"),
-  tourFile: join(root, "tour.json"),
-  logs: join(root, "logs"),
-  outbox: join(root, "outbox"),
-  chain: join(root, "chain"),
-  server: join(root, "server"),
-  database: join(root, "database")
-})
+/**
+ * What a database says and what the chain says belong together: the sandbox with a PostgreSQL of its own has a chain,
+ * keys and wallets of its own too, in a folder beside those of the sandbox with an embedded database.
+ */
+export const describeDataDirectory = (root: string, storage: Storage = "embedded"): DataDirectory => {
+  const place = storage === "own" ? join(root, "cluster") : root
+  return {
+    root,
+    sandboxFile: join(root, "sandbox.json"),
+    lockFile: join(root, "supervisor.lock"),
+    tourFile: join(root, "tour.json"),
+    logs: join(root, "logs"),
+    outbox: join(root, "outbox"),
+    chain: join(place, "chain"),
+    server: join(place, "server"),
+    database: join(place, storage === "own" ? "postgres" : "database")
+  }
+}
 
 /** Makes the folders that are missing. Only their owner may look into them: there are keys and mail in there. */
-export const openDataDirectory = async (root: string): Promise<DataDirectory> => {
-  const directory = describeDataDirectory(root)
-  for (const path of [root, directory.logs, directory.outbox, directory.chain, directory.server, directory.database]) {
-    await mkdir(path, { recursive: true, mode: 0o700 })
-  }
+export const openDataDirectory = async (root: string, storage: Storage = "embedded"): Promise<DataDirectory> => {
+  const directory = describeDataDirectory(root, storage)
+  const folders = [root, directory.logs, directory.outbox, directory.chain, directory.server]
+  if (storage !== "own") folders.push(directory.database)
+  for (const path of folders) await mkdir(path, { recursive: true, mode: 0o700 })
   return directory
 }
+
+/** What a run with this storage does not show of what others left in the same directory, a sentence each. */
+export const describeUnseen = (root: string, storage: Storage): ReadonlyArray<string> => {
+  const sentences: Array<string> = []
+  if (storage !== "embedded" && hasFiles(describeDataDirectory(root, "embedded").database)) {
+    sentences.push(
+      `${root} also holds an embedded database, of which nothing is seen now. It is used when start is given neither ` +
+        "--servers nor the address of a PostgreSQL."
+    )
+  }
+  if (storage !== "own" && hasFiles(describeDataDirectory(root, "own").database)) {
+    sentences.push(
+      `${root} also holds a PostgreSQL with a chain and wallets of its own, of which nothing is seen now. It is used ` +
+        "when start is given --servers 2 or more, and no address of a PostgreSQL."
+    )
+  }
+  return sentences
+}
+
+const hasFiles = (path: string): boolean => existsSync(path) && readdirSync(path).length > 0

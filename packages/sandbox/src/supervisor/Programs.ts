@@ -1,26 +1,19 @@
 import { fileURLToPath } from "node:url"
-import type { ChainDescription } from "../chain/ChainDescription.ts"
 import type { ChildProgram } from "./ChildProcess.ts"
 import { compileCacheDir } from "./CompileCache.ts"
-import type { DataDirectory } from "./DataDirectory.ts"
-import type { SandboxProcesses } from "./SandboxFile.ts"
-import { dkimSelector, type ServerFiles } from "./ServerFiles.ts"
+import { emailDomain, type RunDatabase, type RunLayout, type ServerPorts } from "./RunLayout.ts"
+import { dkimSelector } from "./ServerFiles.ts"
 
-/** Whose names are reserved for tests (RFC 6761), so that no mail for it can go anywhere else. */
-export const emailDomain = "sandbox.agentos.test"
-
-/** Where everything of one run is. It all listens on this machine alone. */
-export interface RunLayout {
-  readonly data: DataDirectory
-  readonly host: string
-  readonly ports: Readonly<Record<"http" | "smtp" | "chain" | "facilitator" | "relay" | "relayFaults", number>>
-  readonly chain: ChainDescription
-  /** Whether nothing is deployed there yet. */
-  readonly isNewChain: boolean
-  readonly files: ServerFiles
+/** The processes of a run. */
+export interface RunPrograms {
+  readonly chain: ChildProgram
+  readonly facilitator: ChildProgram
+  readonly relay: ChildProgram
+  /** Undefined where the database is in the server, or somebody's. */
+  readonly postgres: ChildProgram | undefined
+  /** In the order of `RunLayout.servers`. */
+  readonly servers: ReadonlyArray<ChildProgram>
 }
-
-export type ChildName = keyof SandboxProcesses
 
 const module = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 /**
@@ -31,8 +24,11 @@ const serverModule = (): string =>
   process.env["AGENTOS_SANDBOX_SERVER_MODULE"] ??
   fileURLToPath(new URL("main.ts", import.meta.resolve("@agentos/http-server")))
 
-/** The processes of a run. They can be started at once, but for a new chain: each waits for those that it needs. */
-export const programs = (run: RunLayout): Readonly<Record<ChildName, ChildProgram>> => ({
+/**
+ * The processes of a run. They can be started at once, but for a new chain and a database of the run's own, which
+ * servers need to be there: everything else is waited for.
+ */
+export const programs = (run: RunLayout): RunPrograms => ({
   chain: {
     name: "chain",
     module: module("../chain/chainMain.ts"),
@@ -59,19 +55,30 @@ export const programs = (run: RunLayout): Readonly<Record<ChildName, ChildProgra
       port: run.ports.relay,
       faultsPort: run.ports.relayFaults,
       domain: emailDomain,
-      service: { host: run.host, port: run.ports.smtp }
+      service: { host: run.host, port: run.servers[0].smtp }
     }),
     watchesStdin: true
   },
-  server: {
-    name: "server",
+  postgres: run.database._tag === "Own" ? postgresProgram(run, run.database) : undefined,
+  servers: run.servers.map((ports, index) => ({
+    name: run.servers.length === 1 ? "server" : `${ordinals[index]} server`,
     module: serverModule(),
-    environment: { ...inherited(), ...serverEnvironment(run) },
+    environment: { ...inherited(), ...serverEnvironment(run, ports) },
     // Optimizing the WebAssembly of the embedded database takes V8 half a gigabyte for a moment, at every start, and
     // makes it faster by a fifth. A sandbox had rather stay small.
-    nodeOptions: usesOwnDatabase() ? ["--liftoff-only"] : [],
+    nodeOptions: run.database._tag === "Embedded" ? ["--liftoff-only"] : [],
     watchesStdin: false
-  }
+  }))
+})
+
+/** There are no more servers than this names. */
+export const ordinals = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"] as const
+
+const postgresProgram = ({ data }: RunLayout, { password, port, user }: RunDatabase & { readonly _tag: "Own" }) => ({
+  name: "database",
+  module: module("../postgres/postgresMain.ts"),
+  environment: configured("AGENTOS_SANDBOX_POSTGRES", { root: data.root, home: data.database, port, user, password }),
+  watchesStdin: true
 })
 
 /** The supervisor's own environment, for the processes that it starts. */
@@ -82,25 +89,27 @@ const configured = (name: string, configuration: object): NodeJS.ProcessEnv => (
   [name]: JSON.stringify(configuration)
 })
 
-export const baseUrl = (run: RunLayout): string => `http://${run.host}:${run.ports.http}`
+/** Where one of its servers is reached. */
+export const baseUrl = ({ host }: Pick<RunLayout, "host">, { http }: ServerPorts): string => `http://${host}:${http}`
 export const relayFaultsUrl = (run: RunLayout): string => `http://${run.host}:${run.ports.relayFaults}`
 export const facilitatorUrl = (run: RunLayout): string => `http://${run.host}:${run.ports.facilitator}`
 
 /** Short-lived memory is collected early: on one machine, 40 MB less are worth more than a little speed. */
 const NODE_FLAGS = "--max-semi-space-size=4"
 
-const serverEnvironment = (run: RunLayout): Readonly<Record<string, string>> => ({
+const serverEnvironment = (run: RunLayout, ports: ServerPorts): Readonly<Record<string, string>> => ({
   NODE_OPTIONS: [process.env["NODE_OPTIONS"], NODE_FLAGS].filter(Boolean).join(" "),
   AGENTOS_ENVIRONMENT: "sandbox",
   AGENTOS_HOST: run.host,
-  AGENTOS_PORT: String(run.ports.http),
-  AGENTOS_PUBLIC_URL: baseUrl(run),
+  AGENTOS_PORT: String(ports.http),
+  // All are one service to the outside: what is bound to its address holds for each.
+  AGENTOS_PUBLIC_URL: baseUrl(run, run.servers[0]),
   AGENTOS_KEYS: run.files.keyRing,
-  // A database that the supervisor's own environment names is the server's by inheritance.
-  AGENTOS_DATA_DIR: usesOwnDatabase() ? run.data.database : "",
+  DATABASE_URL: run.database._tag === "Embedded" ? "" : run.database.url,
+  AGENTOS_DATA_DIR: run.database._tag === "Embedded" ? run.data.database : "",
   AGENTOS_EMAIL_DOMAIN: emailDomain,
   AGENTOS_SMTP_HOST: run.host,
-  AGENTOS_SMTP_PORT: String(run.ports.smtp),
+  AGENTOS_SMTP_PORT: String(ports.smtp),
   AGENTOS_SMTP_KEY_FILE: run.files.smtpKeyFile,
   AGENTOS_SMTP_CERT_FILE: run.files.smtpCertificateFile,
   AGENTOS_SMTP_RELAY_HOST: run.host,
@@ -111,9 +120,6 @@ const serverEnvironment = (run: RunLayout): Readonly<Record<string, string>> => 
   AGENTOS_DNS_ZONE_FILE: run.files.zoneFile,
   AGENTOS_NETWORKS: JSON.stringify([network(run)])
 })
-
-/** Whether the server keeps its data in the data directory, and not in a PostgreSQL of somebody's. */
-export const usesOwnDatabase = (): boolean => (process.env["DATABASE_URL"] ?? "").trim() === ""
 
 const network = (run: RunLayout) => ({
   network: run.chain.network,

@@ -1,10 +1,28 @@
 import { readFileIfAny, replaceFile } from "../chain/AtomicFile.ts"
 
 /** The processes that serve, by what they do. */
-export type SandboxProcesses = Readonly<Record<"server" | "chain" | "facilitator" | "relay", number>>
+export interface SandboxProcesses {
+  /** The first one. */
+  readonly server: number
+  readonly chain: number
+  readonly facilitator: number
+  readonly relay: number
+  /** Where the sandbox runs a PostgreSQL itself. */
+  readonly postgres?: number
+}
+
+/** One of the servers, as it is reached by itself. */
+export interface SandboxServer {
+  readonly baseUrl: string
+  readonly websocketUrl: string
+  /** Where it takes mail for the domain. */
+  readonly mail: { readonly host: string; readonly port: number }
+  readonly pid: number
+}
 
 /** What a running sandbox says of itself in `sandbox.json`: all that a client, or a test, needs to know. */
 export interface SandboxDescription {
+  /** Of the first server, like all that is said of a server outside `servers`. */
   readonly baseUrl: string
   readonly websocketUrl: string
   /** The domain of every mailbox. */
@@ -35,6 +53,10 @@ export interface SandboxDescription {
   /** Customers with play money. */
   readonly wallets: ReadonlyArray<{ readonly address: `0x${string}`; readonly privateKey: `0x${string}` }>
   readonly processes: SandboxProcesses
+  /** Of the PostgreSQL that the servers share; null where the database is embedded in the one server. */
+  readonly databaseUrl: string | null
+  /** The first one too. */
+  readonly servers: ReadonlyArray<SandboxServer>
 }
 
 /** Puts the description in its place, readable by its owner alone: it holds private keys. */

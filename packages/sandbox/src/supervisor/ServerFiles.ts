@@ -18,11 +18,11 @@ export const dkimSelector = "sandbox"
 export const prepareServerFiles = async (directory: string, emailDomain: string): Promise<ServerFiles> => {
   const path = (name: string) => join(directory, name)
   const [keyRing, dkimKey] = await Promise.all([
-    once(path("keyring"), async () => `1:${randomBytes(32).toString("base64")}`),
-    once(path("dkim.pem"), () => makeDkimKey(emailDomain)),
-    once(path("smtp.pem"), () => makeCertificate(emailDomain))
+    keepOnce(path("keyring"), async () => `1:${randomBytes(32).toString("base64")}`),
+    keepOnce(path("dkim.pem"), () => makeDkimKey(emailDomain)),
+    keepOnce(path("smtp.pem"), () => makeCertificate(emailDomain))
   ])
-  await once(path("zone.json"), () => makeZone(emailDomain, dkimKey))
+  await keepOnce(path("zone.json"), () => makeZone(emailDomain, dkimKey))
   return {
     keyRing,
     dkimKeyFile: path("dkim.pem"),
@@ -33,7 +33,8 @@ export const prepareServerFiles = async (directory: string, emailDomain: string)
   }
 }
 
-const once = async (path: string, make: () => Promise<string>): Promise<string> => {
+/** What a file holds; it is made first where there is none. */
+export const keepOnce = async (path: string, make: () => Promise<string>): Promise<string> => {
   const kept = await readFileIfAny(path)
   if (kept !== undefined) return kept.toString()
   const made = await make()

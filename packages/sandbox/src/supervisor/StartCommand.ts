@@ -17,7 +17,7 @@ import { describeRunning, nextSteps } from "./Wording.ts"
 export const startCommand = async (args: ReadonlyArray<string>): Promise<number> => {
   // Whoever read the output may be gone before the sandbox is.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined)
-  const commandLine = readStartOptions(args)
+  const commandLine = readStartOptions(args, process.env)
   switch (commandLine._tag) {
     case "Help":
       console.log(startHelp)

@@ -8,6 +8,10 @@ export interface StartOptions {
   readonly tour: boolean
   /** Of the HTTP interface; 0 takes a free one. */
   readonly port: number
+  /** How many servers run: 1 to 8. */
+  readonly servers: number
+  /** The PostgreSQL that they share, where it is somebody's. */
+  readonly databaseUrl: string | undefined
   /** Absolute. Holds everything that outlives a run. */
   readonly dataDir: string
 }
@@ -24,16 +28,22 @@ const workspace = fileURLToPath(new URL("../../../..", import.meta.url))
 /** In the root of the workspace, where no version control sees it. */
 export const defaultDataDir = join(workspace, ".agentos")
 
+/** A machine of one's own carries so many. */
+export const serversMax = 8
+
 export const startHelp = `Usage: npx -y pnpm@12 start [options]
 
 Starts the whole of AgentOS on this machine, on a chain with play money, and takes the tour once.
 
-  --no-tour    leave the tour out
-  --port N     port of the HTTP interface (${defaultPort}; 0 takes a free one)
-  --data DIR   what is kept from one run to the next (.agentos)
-  --help       this text
+  --no-tour           leave the tour out
+  --port N            port of the HTTP interface, of the first server (${defaultPort}; 0 takes a free one)
+  --servers N         how many servers run, 1 to ${serversMax}, on one PostgreSQL (1)
+  --database-url URL  that PostgreSQL, as postgres://user:password@host:port/database
+  --data DIR          what is kept from one run to the next (.agentos)
+  --help              this text
 
-With DATABASE_URL in the environment the server keeps its data in that PostgreSQL, else in DIR.
+One server keeps its data in a database embedded in it, several in a PostgreSQL that is started with them; both lie in
+DIR. With --database-url, or DATABASE_URL in the environment, data are kept there.
 `
 
 export const tourHelp = `Usage: npx -y pnpm@12 tour [options]
@@ -46,16 +56,28 @@ Takes an agent's tour through a sandbox that runs: pay for a mailbox, receive ma
 
 const help = { type: "boolean", short: "h" } as const
 
-export const readStartOptions = (args: ReadonlyArray<string>): CommandLine<StartOptions> =>
+export const readStartOptions = (
+  args: ReadonlyArray<string>,
+  environment: NodeJS.ProcessEnv
+): CommandLine<StartOptions> =>
   readOptions(() => {
     const { values } = parseArgs({
       args: ownArguments(args),
-      options: { "no-tour": { type: "boolean" }, port: { type: "string" }, data: { type: "string" }, help }
+      options: {
+        "no-tour": { type: "boolean" },
+        port: { type: "string" },
+        servers: { type: "string" },
+        "database-url": { type: "string" },
+        data: { type: "string" },
+        help
+      }
     })
     if (values.help === true) return undefined
     return {
       tour: values["no-tour"] !== true,
       port: values.port === undefined ? defaultPort : portOf(values.port),
+      servers: values.servers === undefined ? 1 : countOf(values.servers),
+      databaseUrl: databaseUrlOf(values["database-url"], environment),
       dataDir: dataDirOf(values.data)
     }
   })
@@ -82,6 +104,19 @@ const portOf = (text: string): number => {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (!(port <= 65_535)) throw new Error(`--port takes a number from 0 to 65535, not ${JSON.stringify(text)}`)
   return port
+}
+
+const countOf = (text: string): number => {
+  const count = /^\d$/.test(text) ? Number(text) : 0
+  if (count >= 1 && count <= serversMax) return count
+  throw new Error(`--servers takes a number from 1 to ${serversMax}, not ${JSON.stringify(text)}`)
+}
+
+/** What the command line says counts. The text of a wrong one is not shown: it may hold a password. */
+const databaseUrlOf = (text: string | undefined, environment: NodeJS.ProcessEnv): string | undefined => {
+  if (text === undefined) return environment["DATABASE_URL"]?.trim() || undefined
+  if (URL.canParse(text) && /^postgres(?:ql)?:$/.test(new URL(text).protocol)) return text
+  throw new Error("--database-url takes the address of a PostgreSQL: postgres://user:password@host:port/database")
 }
 
 const dataDirOf = (text: string | undefined): string => {

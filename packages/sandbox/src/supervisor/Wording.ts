@@ -1,10 +1,11 @@
+import type { SandboxDescription } from "./SandboxFile.ts"
 import { shortPath } from "./ShortPath.ts"
 import { defaultDataDir } from "./StartOptions.ts"
 import type { Supervisor } from "./Supervisor.ts"
 
 /** What a person needs to know of a sandbox that runs. */
 export const describeRunning = ({ data, description }: Supervisor): string => {
-  const { baseUrl, chain, emailDomain, facilitatorUrl, mail, websocketUrl } = description
+  const { baseUrl, chain, emailDomain, facilitatorUrl, mail, servers, websocketUrl } = description
   return `
 AgentOS runs on this machine. The sandbox stands in for the outside world at the wire:
 money is play money on a chain of its own, and mail to other domains is kept as files
@@ -15,9 +16,27 @@ and goes nowhere.
   Inbound mail   ${mail.host}:${mail.port}, for *@${emailDomain}
   Outbound mail  ${shortPath(mail.outboxDir)}
   Chain          ${chain.rpcUrl} (${chain.network}), facilitator ${facilitatorUrl}
-  Wallets        with 10,000 USDT each, in ${shortPath(data.sandboxFile)} with all of the above
+${describeServers(servers)}${describeDatabase(description)}  Wallets        with 10,000 USDT each, in ${shortPath(data.sandboxFile)} with all of the above
   Logs           ${shortPath(data.logs)}
 `
+}
+
+/** Each server by itself, where there are several. */
+const describeServers = (servers: SandboxDescription["servers"]): string =>
+  servers.length === 1
+    ? ""
+    : servers
+        .map(
+          ({ baseUrl, mail }, index) =>
+            `  ${index === 0 ? "Servers" : "       "}        ${baseUrl}, mail ${mail.host}:${mail.port}\n`
+        )
+        .join("")
+
+/** The password is not for the terminal. */
+const describeDatabase = ({ databaseUrl }: SandboxDescription): string => {
+  if (databaseUrl === null) return ""
+  const { host, pathname } = new URL(databaseUrl)
+  return `  Database       PostgreSQL at ${host}${pathname}\n`
 }
 
 /** What to do next, once it runs. */

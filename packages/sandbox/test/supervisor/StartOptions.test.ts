@@ -4,25 +4,39 @@ import { defaultDataDir, defaultPort, readStartOptions, readTourOptions } from "
 
 describe("the options of start", () => {
   it("have defaults", () => {
-    expect(readStartOptions([])).toEqual({
+    expect(readStartOptions([], {})).toEqual({
       _tag: "Run",
-      options: { tour: true, port: defaultPort, dataDir: defaultDataDir }
+      options: { tour: true, port: defaultPort, servers: 1, databaseUrl: undefined, dataDir: defaultDataDir }
     })
   })
 
   it.each([
-    ["as they are", ["--no-tour", "--port", "0", "--data", "here"]],
-    ["joined by =", ["--no-tour", "--port=0", "--data=here"]],
-    ["behind the -- of a package runner", ["--", "--no-tour", "--port", "0", "--data", "here"]]
+    ["as they are", ["--no-tour", "--port", "0", "--servers", "8", "--data", "here"]],
+    ["joined by =", ["--no-tour", "--port=0", "--servers=8", "--data=here"]],
+    ["behind the -- of a package runner", ["--", "--no-tour", "--port", "0", "--servers", "8", "--data", "here"]]
   ])("are read %s", (_name, args) => {
-    expect(readStartOptions(args)).toEqual({
+    expect(readStartOptions(args, {})).toEqual({
       _tag: "Run",
-      options: { tour: false, port: 0, dataDir: resolve("here") }
+      options: { tour: false, port: 0, servers: 8, databaseUrl: undefined, dataDir: resolve("here") }
     })
   })
 
+  it.each([
+    ["postgres://here/db", ["--database-url", "postgres://here/db"], {}],
+    ["postgres://there/db", [], { DATABASE_URL: " postgres://there/db " }],
+    ["postgresql://here/db", ["--database-url=postgresql://here/db"], { DATABASE_URL: "postgres://there/db" }],
+    [undefined, [], { DATABASE_URL: " " }]
+  ])("name the database %s", (databaseUrl, args, environment) => {
+    expect(readStartOptions(args, environment)).toMatchObject({ _tag: "Run", options: { databaseUrl } })
+  })
+
+  it("do not show a wrong address of a database, which may hold a password", () => {
+    const read = readStartOptions(["--database-url", "mysql://me:secret@here/db"], {})
+    expect(read).toEqual({ _tag: "Misused", message: expect.not.stringContaining("secret") })
+  })
+
   it("give way to help", () => {
-    expect(readStartOptions(["--port", "9", "--help"])).toEqual({ _tag: "Help" })
+    expect(readStartOptions(["--port", "9", "--help"], {})).toEqual({ _tag: "Help" })
     expect(readTourOptions(["-h"])).toEqual({ _tag: "Help" })
   })
 
@@ -36,10 +50,18 @@ describe("the options of start", () => {
     [["--port", "-1"]],
     [["--port", "1e3"]],
     [["--no-tour=yes"]],
+    [["--servers"]],
+    [["--servers", "0"]],
+    [["--servers", "9"]],
+    [["--servers", "two"]],
+    [["--servers", "1.5"]],
+    [["--database-url"]],
+    [["--database-url", ""]],
+    [["--database-url", "here"]],
     [["--data", ""]],
     [["--data"]]
   ])("are refused when they are wrong: %j", (args) => {
-    const { _tag, ...rest } = readStartOptions(args)
+    const { _tag, ...rest } = readStartOptions(args, {})
     expect(_tag).toBe("Misused")
     expect(rest).toEqual({ message: expect.stringMatching(/\w/) })
   })
