@@ -9,7 +9,8 @@ const PURPOSES: Readonly<Record<MacPurpose, null>> = {
   challenge: null,
   cursor: null,
   "callback-secret": null,
-  "refund-nonce": null
+  "refund-nonce": null,
+  "relay-token": null
 }
 
 /** The purpose as it stands in front of every message: no purpose holds a zero byte, so none is the start of another. */

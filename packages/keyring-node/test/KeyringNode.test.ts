@@ -15,9 +15,17 @@ const vectors: Readonly<Record<MacPurpose, string>> = {
   challenge: "e253d831cf6599421afdaaa47873706c881bce508b845372d21e855b3b288a4b",
   cursor: "c0e15f5ef7f1b6b9b63e766cea75d24584e45f5a1fe019adca4d49e60f56185c",
   "callback-secret": "d9f558a73fed98607eb3995a14d3899113382ad62f34bbfa487919768953ac79",
-  "refund-nonce": "4137a979f2b46933d537977e2a3e1a73b99f031943c4c5144dd32e95dae3a1d7"
+  "refund-nonce": "4137a979f2b46933d537977e2a3e1a73b99f031943c4c5144dd32e95dae3a1d7",
+  "relay-token": "7881a767bbe4c2428bf571132337a65bdcaada09b868867819622e712c9ca7e6"
 }
-const Purpose = Schema.Literals(["access-token", "challenge", "cursor", "callback-secret", "refund-nonce"])
+const Purpose = Schema.Literals([
+  "access-token",
+  "challenge",
+  "cursor",
+  "callback-secret",
+  "refund-nonce",
+  "relay-token"
+])
 const Message = Schema.String.check(Schema.isMaxLength(64))
 
 describe("KeyringNode", () => {

@@ -4,7 +4,7 @@ import { Context, Effect } from "effect"
  * What a MAC is for. It is part of what is authenticated, so that a value
  * made for one purpose is worth nothing for another.
  */
-export type MacPurpose = "access-token" | "challenge" | "cursor" | "callback-secret" | "refund-nonce"
+export type MacPurpose = "access-token" | "challenge" | "cursor" | "callback-secret" | "refund-nonce" | "relay-token"
 
 /**
  * The server's secret keys, each with an id from 1 to 255. New values are made

@@ -10,6 +10,18 @@ export type InboundAllowance = typeof InboundAllowance.Type
 
 export const EMPTY: InboundAllowance = { purchasedSeconds: 0, usedSeconds: 0 }
 
+/** With one purchase more. */
+export const purchased = (allowance: InboundAllowance): InboundAllowance => ({
+  ...allowance,
+  purchasedSeconds: allowance.purchasedSeconds + PURCHASE_SECONDS
+})
+
+/** After a call that was connected for so long. */
+export const used = (allowance: InboundAllowance, connectedSeconds: number): InboundAllowance => ({
+  ...allowance,
+  usedSeconds: allowance.usedSeconds + connectedSeconds
+})
+
 /** What ended calls have left. */
 export const remaining = ({ purchasedSeconds, usedSeconds }: InboundAllowance): number =>
   Math.max(0, purchasedSeconds - usedSeconds)

@@ -65,7 +65,10 @@ export class TelephonyProvider extends Context.Service<
     readonly findNumber: (number: string) => Effect.Effect<Option.Option<OwnedNumber>, ProviderError>
     /** Gives a number back. One that the account does not have (any more) is as good as given back. */
     readonly release: (providerNumberId: string) => Effect.Effect<void, ProviderError>
-    /** Every number under our account, a page at a time, from `cursor` on (undefined: from the first). */
+    /**
+     * Every number that this deployment bought, a page at a time, from `cursor` on (undefined: from the first). Others of
+     * the same account are not among them: what nobody here knows is given back.
+     */
     readonly listNumbers: (
       cursor: string | undefined
     ) => Effect.Effect<

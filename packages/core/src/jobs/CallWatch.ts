@@ -1,0 +1,88 @@
+import { Duration, Effect, FiberSet, Option } from "effect"
+import type { ProviderError } from "../kernel/ProviderError.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import type { Call, HangUpReason } from "../phone/Call.ts"
+import * as CallProgress from "../phone/CallProgress.ts"
+import { CallReports } from "../phone/CallReports.ts"
+import { CallStore } from "../phone/CallStore.ts"
+import { TelephonyProvider } from "../phone/TelephonyProvider.ts"
+
+/** How often it is looked for calls that are due: a limit is overrun by no more than this and what the carrier takes. */
+const LOOK_EVERY = Duration.seconds(1)
+/** How many calls are seen to at one time. */
+const CONCURRENCY = 64
+/** A look that fails, or whose server dies, is made again after this. */
+const LOOK_AGAIN = 2 * Timestamp.SECOND
+
+/**
+ * Sees to calls that go on, for as long as it runs: tells the carrier their limits, ends those that are over, and finds
+ * out about those of which nobody told. Any number of servers may run it: each call is one's at a time.
+ */
+export const run: Effect.Effect<never, never, CallStore | CallReports | TelephonyProvider> = Effect.gen(function* () {
+  const calls = yield* CallStore
+  const reports = yield* CallReports
+  const provider = yield* TelephonyProvider
+  const working = yield* FiberSet.make<void>()
+
+  /** What the carrier says of a call, written down. A call that it does not know is over. */
+  const ask = Effect.fnUntraced(function* ({ callId }: Call, providerCallId: string) {
+    const found = yield* provider.findCall(providerCallId)
+    const at = yield* Timestamp.now
+    const lost: CallProgress.CallReport = { _tag: "Ended", at, ending: "failed", seconds: null }
+    yield* reports.apply(callId, Option.isSome(found) ? found.value.report : lost)
+  })
+
+  const end = Effect.fnUntraced(function* (call: Call, providerCallId: string, why: HangUpReason) {
+    yield* reports.change(call.callId, (current, now) => CallProgress.hangingUp(current, why, now))
+    yield* provider.hangUp(providerCallId)
+    yield* ask(call, providerCallId)
+  })
+
+  /** Tells the carrier the limit; who has ended says so by refusing it. */
+  const limit = (call: Call, providerCallId: string) =>
+    Effect.catchIf(
+      provider.changeLimit(providerCallId, call.authorizedSeconds),
+      ({ reason }) => reason === "Rejected",
+      () => ask(call, providerCallId)
+    )
+
+  const look = Effect.fnUntraced(function* (call: Call): Effect.fn.Return<void, ProviderError> {
+    const { hangUpReason, providerCallId } = call
+    // Whoever dials it finds out whether it came to be.
+    if (providerCallId === null) return
+    const deadline = CallProgress.deadlineOf(call)
+    const now = yield* Timestamp.now
+    if (hangUpReason !== null) yield* end(call, providerCallId, hangUpReason)
+    else if (deadline === null) yield* ask(call, providerCallId)
+    else if (now >= deadline) {
+      yield* end(call, providerCallId, call.direction === "inbound" ? "allowance_exhausted" : "time_limit")
+    } else yield* limit(call, providerCallId)
+    yield* reports.change(call.callId, (current, at) =>
+      current.state === "ended" ? current : { ...current, watchAt: CallProgress.nextWatch(current, at) }
+    )
+  })
+
+  const see = (call: Call) =>
+    look(call).pipe(
+      Effect.catch((error) =>
+        Effect.logWarning(`the call ${call.callId} could not be seen to; trying again: ${error.message}`)
+      ),
+      Effect.catchCause((cause) => Effect.logError(`the call ${call.callId} could not be seen to`, cause))
+    )
+
+  const pass = Effect.gen(function* () {
+    const room = CONCURRENCY - (yield* FiberSet.size(working))
+    const due = room > 0 ? yield* calls.takeWatched(room, LOOK_AGAIN) : []
+    yield* Effect.forEach(due, (call) => FiberSet.run(working, see(call)), { discard: true })
+    return due.length === room && room > 0
+  })
+
+  return yield* pass.pipe(
+    // Whatever it was, a connection's own interruption included: this loop ends with its fiber and not before.
+    Effect.catchCause((cause) =>
+      Effect.as(Effect.logError("calls could not be looked for; trying again", cause), false)
+    ),
+    Effect.flatMap((more) => Effect.sleep(more ? Duration.millis(50) : LOOK_EVERY)),
+    Effect.forever
+  )
+}).pipe(Effect.scoped)

@@ -1,0 +1,102 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { ProviderError } from "../kernel/ProviderError.ts"
+import { AllowanceExhausted, Conflict, NumberExpiring } from "../kernel/ResourceError.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import { Transactor } from "../kernel/Transactor.ts"
+import type { OperationContext, PaidService } from "../payment/PaidService.ts"
+import type { Tenant } from "../tenancy/Tenant.ts"
+import { TenantStore } from "../tenancy/TenantStore.ts"
+import { type Call, toCallRecord } from "./Call.ts"
+import { deadlineOf } from "./CallProgress.ts"
+import { CallStore } from "./CallStore.ts"
+import * as Entitlement from "./Entitlement.ts"
+import { ownedCall } from "./OwnedCall.ts"
+import { ownedNumber } from "./OwnedNumber.ts"
+import { CallIdInput } from "./PhoneInput.ts"
+import { PhoneNumberStore } from "./PhoneNumberStore.ts"
+import { TelephonyProvider } from "./TelephonyProvider.ts"
+
+/** What one extension adds, in connected seconds. */
+export const EXTENSION_SECONDS = 60
+/** How often the carrier is told a limit that others raise meanwhile. */
+const TELLS = 5
+
+/**
+ * Adds exactly 60 seconds to an answered call that goes on.
+ *
+ * The seconds are granted here first, once for each operation, and the carrier is told the sum of all that was granted;
+ * whoever told it looks again whether that is still the sum. So of two extensions at once neither undoes the other.
+ */
+export class CallExtension extends Context.Service<CallExtension, PaidService<CallIdInput, null, Call>>()(
+  "@agentos/core/phone/CallExtension"
+) {
+  static readonly layer = Layer.effect(
+    CallExtension,
+    Effect.gen(function* () {
+      const calls = yield* CallStore
+      const numbers = yield* PhoneNumberStore
+      const provider = yield* TelephonyProvider
+      const tenants = yield* TenantStore
+      const transactor = yield* Transactor
+
+      const check = Effect.fnUntraced(function* (tenant: Tenant | null, { callId }: CallIdInput) {
+        const call = yield* ownedCall(calls, tenant, callId)
+        const { phoneNumberId } = call
+        if (call.direction === "inbound") return yield* new AllowanceExhausted({ phoneNumberId })
+        const deadline = deadlineOf(call)
+        if (deadline === null || call.hangUpReason !== null) {
+          const why = call.state === "ended" || call.hangUpReason !== null ? "has ended" : "was not answered yet"
+          return yield* new Conflict({
+            message: `The call ${callId} ${why}; only an answered call that goes on can be extended.`
+          })
+        }
+        const number = yield* ownedNumber(numbers, tenant, phoneNumberId)
+        if (!Entitlement.outlasts(number, deadline, EXTENSION_SECONDS * Timestamp.SECOND)) {
+          return yield* new NumberExpiring({ phoneNumberId })
+        }
+      })
+
+      const over = () =>
+        new ProviderError({
+          provider: provider.name,
+          reason: "Rejected",
+          message: "The call had ended before it could be extended."
+        })
+
+      const grant = ({ operationId, tenant }: OperationContext, callId: string) =>
+        transactor.transact(
+          Effect.andThen(tenants.lock([tenant.tenantId]), calls.grant(callId, operationId, EXTENSION_SECONDS))
+        )
+
+      const tell = Effect.fnUntraced(function* (granted: Call) {
+        let call = granted
+        for (let tells = 0; tells < TELLS; tells++) {
+          if (call.providerCallId === null) return yield* over()
+          yield* provider.changeLimit(call.providerCallId, call.authorizedSeconds)
+          const current = Option.getOrElse(yield* calls.get(call.callId), () => call)
+          if (current.authorizedSeconds === call.authorizedSeconds) break
+          call = current
+        }
+        return call
+      })
+
+      return CallExtension.of({
+        serviceId: "phone.call.extend.1m",
+        input: CallIdInput,
+        plan: Schema.Null,
+        // The grant is for a call that goes on: what fails for longer than that has nothing left to extend.
+        retryFor: EXTENSION_SECONDS * Timestamp.SECOND,
+        check,
+        prepare: ({ tenant }, input) => Effect.as(check(tenant, input), null),
+        abandon: ({ operationId }) => calls.revoke(operationId),
+        revalidate: () => Effect.void,
+        perform: Effect.fnUntraced(function* (context, _plan, { callId }) {
+          const granted = yield* grant(context, callId)
+          return yield* Option.isSome(granted) ? tell(granted.value) : over()
+        }),
+        record: (_context, _plan, _input, call) =>
+          Effect.succeed({ created: false, data: { call: toCallRecord(call) } })
+      })
+    })
+  )
+}

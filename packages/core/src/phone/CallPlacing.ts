@@ -1,0 +1,184 @@
+import { Context, Duration, Effect, Layer, Option, Schedule, Schema } from "effect"
+import type { ServiceId } from "../catalog/ServiceId.ts"
+import { ProviderError } from "../kernel/ProviderError.ts"
+import { invalid } from "../kernel/ResourceError.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import * as Uuid from "../kernel/Uuid.ts"
+import type { OperationContext, PaidService } from "../payment/PaidService.ts"
+import type { Tenant } from "../tenancy/Tenant.ts"
+import { type Call, toCallRecord } from "./Call.ts"
+import * as CallProgress from "./CallProgress.ts"
+import { CallReports } from "./CallReports.ts"
+import { CallStore } from "./CallStore.ts"
+import { NumberingPlan, type NumberKind } from "./NumberingPlan.ts"
+import { remainingNumber, usableNumber } from "./OwnedNumber.ts"
+import { PlaceCallInput } from "./PhoneInput.ts"
+import { E164 } from "./PhoneNumber.ts"
+import { PhoneNumberStore } from "./PhoneNumberStore.ts"
+import { TelephonyProvider } from "./TelephonyProvider.ts"
+
+/** A call is dialled this long after its payment came in, at most: hours later it would be worse than none. */
+const DIAL_WITHIN = Timestamp.MINUTE
+/** From the dialling on, so long a carrier may take to show a call that it has made. */
+const SHOWN_WITHIN = 30 * Timestamp.SECOND
+/** For how long the request itself waits to find out about a call whose answer was lost. */
+const FIND_WITHIN = Duration.seconds(8)
+const FIND_EVERY = Duration.seconds(1)
+
+const Plan = Schema.Struct({
+  callId: Uuid.Uuid,
+  agentId: Uuid.Uuid,
+  from: E164,
+  greeting: Schema.NullOr(Schema.String)
+})
+type Plan = typeof Plan.Type
+
+type Placing = PaidService<PlaceCallInput, Plan, string>
+
+const REFUSALS: Readonly<Record<Exclude<NumberKind, "callable">, string>> = {
+  emergency: "an emergency number: call it from a telephone, not from here",
+  premium: "a premium-rate number, which is not called from here",
+  uncallable: "no number that can be called"
+}
+
+/**
+ * Calls somebody for so many connected seconds at most.
+ *
+ * The call is written down before it is dialled, and dialled once: whoever finds it written down only asks the carrier
+ * what became of it, by both numbers and the time. What is then known not to have happened is paid back.
+ */
+const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
+  Effect.gen(function* () {
+    const calls = yield* CallStore
+    const numbers = yield* PhoneNumberStore
+    const reports = yield* CallReports
+    const plan = yield* NumberingPlan
+    const provider = yield* TelephonyProvider
+
+    const usable = (tenant: Tenant | null, input: PlaceCallInput) =>
+      Effect.gen(function* () {
+        const kind = plan.kindOf(input.toNumber)
+        if (kind !== "callable") return yield* invalid("toNumber", REFUSALS[kind])
+        const number = yield* usableNumber(numbers, tenant, input.phoneNumberId, limitSeconds)
+        return number.number === input.toNumber
+          ? yield* invalid("toNumber", "the number that would call: it can't call itself")
+          : number
+      })
+
+    const rejected = (message: string) => new ProviderError({ provider: provider.name, reason: "Rejected", message })
+    const unmade = (why: string) => rejected(`The call was not made: ${why}`)
+
+    /** Ends the call that never came to be, so that it is not looked for any more. */
+    const endUnmade = (callId: string) =>
+      Effect.flatMap(Timestamp.now, (at) => reports.apply(callId, { _tag: "Ended", at, ending: "failed", seconds: 0 }))
+
+    const know = (callId: string, providerCallId: string) =>
+      Effect.as(
+        reports.change(callId, (call) => (call.providerCallId === null ? { ...call, providerCallId } : call)),
+        providerCallId
+      )
+
+    /** The carrier's call that is this one: of the same numbers, since it was dialled, and no other of ours. */
+    const find = Effect.fnUntraced(function* ({ callId, createdAt, fromNumber, toNumber }: Call) {
+      const found = yield* provider.findCalls(fromNumber, toNumber, createdAt)
+      for (const { providerCallId } of found.toReversed()) {
+        const known = yield* calls.findByProvider(providerCallId)
+        if (Option.isNone(known)) return yield* know(callId, providerCallId)
+      }
+      if ((yield* Timestamp.now) < Timestamp.add(createdAt, SHOWN_WITHIN)) {
+        const message = "The carrier has not said yet whether it made the call."
+        return yield* new ProviderError({ provider: provider.name, reason: "Unknown", message })
+      }
+      yield* endUnmade(callId)
+      return yield* unmade("the carrier knows nothing of it.")
+    })
+
+    const dial = (call: Call) =>
+      provider.place({ callId: call.callId, from: call.fromNumber, to: call.toNumber, limitSeconds }).pipe(
+        Effect.flatMap((providerCallId) => know(call.callId, providerCallId)),
+        Effect.catchTag("ProviderError", (error) =>
+          error.reason === "Unknown"
+            ? Effect.retry(find(call), {
+                while: ({ reason }) => reason !== "Rejected",
+                schedule: Schedule.upTo(Schedule.spaced(FIND_EVERY), { duration: FIND_WITHIN })
+              })
+            : // Later is too late for a call, so what may pass is an end too.
+              Effect.andThen(endUnmade(call.callId), unmade(error.message))
+        )
+      )
+
+    const service: Placing = {
+      serviceId,
+      input: PlaceCallInput,
+      plan: Plan,
+      retryFor: Timestamp.HOUR,
+      check: (tenant, input) => Effect.asVoid(usable(tenant, input)),
+      prepare: Effect.fnUntraced(function* ({ tenant }, input) {
+        const number = yield* usable(tenant, input)
+        return {
+          callId: yield* Uuid.next,
+          agentId: number.agentId,
+          from: number.number,
+          greeting: input.initialGreeting || number.beginMessage
+        }
+      }),
+      // One that was made all the same, and of which nobody could find out, is not to go on unpaid.
+      abandon: (_context, { callId }) =>
+        Effect.asVoid(reports.change(callId, (call, now) => CallProgress.hangingUp(call, "time_limit", now))),
+      revalidate: ({ tenant }, _plan, { phoneNumberId }) =>
+        Effect.asVoid(remainingNumber(numbers, tenant, phoneNumberId)),
+      perform: Effect.fnUntraced(function* (context, planned, input) {
+        const before = yield* calls.get(planned.callId)
+        if (Option.isSome(before)) {
+          const { providerCallId } = before.value
+          return providerCallId === null ? yield* find(before.value) : providerCallId
+        }
+        const now = yield* Timestamp.now
+        if (now > Timestamp.add(context.createdAt, DIAL_WITHIN)) return yield* unmade("its request had ended by then.")
+        const call = newCall(context, planned, input, limitSeconds, now)
+        return (yield* calls.create(call)) ? yield* dial(call) : yield* find(call)
+      }),
+      record: Effect.fnUntraced(function* (_context, { callId }) {
+        const call = Option.getOrThrow(yield* calls.get(callId))
+        return { created: true, data: { call: toCallRecord(call) } }
+      })
+    }
+    return service
+  })
+
+const newCall = (
+  { tenant }: OperationContext,
+  { agentId, callId, from, greeting }: Plan,
+  { phoneNumberId, toNumber }: PlaceCallInput,
+  authorizedSeconds: number,
+  createdAt: Timestamp.Timestamp
+): Call => ({
+  callId,
+  tenantId: tenant.tenantId,
+  phoneNumberId,
+  agentId,
+  direction: "outbound",
+  fromNumber: from,
+  toNumber,
+  state: "queued",
+  providerCallId: null,
+  greeting,
+  authorizedSeconds,
+  hangUpReason: null,
+  endReason: null,
+  connectedSeconds: 0,
+  watchAt: CallProgress.firstWatch(createdAt),
+  createdAt,
+  answeredAt: null,
+  endedAt: null
+})
+
+/** Calls somebody for a minute at most. */
+export class OneMinuteCall extends Context.Service<OneMinuteCall, Placing>()("@agentos/core/phone/OneMinuteCall") {
+  static readonly layer = Layer.effect(OneMinuteCall, makePlacing("phone.call.outbound.1m", 60))
+}
+
+/** Calls somebody for five minutes at most. */
+export class FiveMinuteCall extends Context.Service<FiveMinuteCall, Placing>()("@agentos/core/phone/FiveMinuteCall") {
+  static readonly layer = Layer.effect(FiveMinuteCall, makePlacing("phone.call.outbound.5m", 300))
+}

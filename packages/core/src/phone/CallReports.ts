@@ -1,0 +1,87 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { EventStore } from "../events/EventStore.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import { Transactor } from "../kernel/Transactor.ts"
+import { TenantStore } from "../tenancy/TenantStore.ts"
+import type { Call } from "./Call.ts"
+import * as CallProgress from "./CallProgress.ts"
+import { CallStore } from "./CallStore.ts"
+import * as InboundAllowance from "./InboundAllowance.ts"
+import { shareOut } from "./InboundLimits.ts"
+import * as PhoneEvent from "./PhoneEvent.ts"
+import { PhoneNumberStore } from "./PhoneNumberStore.ts"
+import { TelephonyProvider } from "./TelephonyProvider.ts"
+
+/** Writes down what becomes of calls, in the order that makes sense of what the carrier says. */
+export class CallReports extends Context.Service<
+  CallReports,
+  {
+    /**
+     * Applies what the carrier says of a call, by our id of it. Reports may repeat and come in any order. Answers the
+     * call as it is then; none when there is no such call.
+     */
+    readonly apply: (callId: string, report: CallProgress.CallReport) => Effect.Effect<Option.Option<Call>>
+    /** Changes a call that goes on, under its tenant's lock; answers it as it is then. */
+    readonly change: (
+      callId: string,
+      change: (call: Call, now: Timestamp.Timestamp) => Call
+    ) => Effect.Effect<Option.Option<Call>>
+  }
+>()("@agentos/core/phone/CallReports") {
+  static readonly layer = Layer.effect(
+    CallReports,
+    Effect.gen(function* () {
+      const calls = yield* CallStore
+      const numbers = yield* PhoneNumberStore
+      const tenants = yield* TenantStore
+      const events = yield* EventStore
+      const transactor = yield* Transactor
+      const { name: source } = yield* TelephonyProvider
+
+      /** What follows for a number whose inbound call has begun or ended. */
+      const settleAllowance = Effect.fnUntraced(function* (call: Call, now: Timestamp.Timestamp) {
+        const found = yield* numbers.find(call.tenantId, call.phoneNumberId)
+        if (call.direction !== "inbound" || found._tag !== "Owned") return
+        const number =
+          call.state === "ended"
+            ? { ...found.value, allowance: InboundAllowance.used(found.value.allowance, call.connectedSeconds) }
+            : found.value
+        if (call.state === "ended") yield* numbers.update(number)
+        yield* shareOut(calls, number, now)
+      })
+
+      const change = Effect.fnUntraced(function* (
+        callId: string,
+        decide: (call: Call, now: Timestamp.Timestamp) => Call
+      ) {
+        const known = yield* calls.get(callId)
+        if (Option.isNone(known)) return known
+        return yield* transactor.transact(
+          Effect.gen(function* () {
+            yield* tenants.lock([known.value.tenantId])
+            const current = yield* calls.get(callId)
+            if (Option.isNone(current)) return current
+            const now = yield* Timestamp.now
+            const before = current.value
+            const after = decide(before, now)
+            if (after === before) return current
+            yield* calls.update(after)
+            const isAnswer = before.answeredAt === null && after.answeredAt !== null
+            const isEnd = after.state === "ended"
+            if (isAnswer || isEnd) yield* settleAllowance(after, now)
+            yield* events.append([
+              ...(isAnswer ? [PhoneEvent.callStarted(after, source)] : []),
+              ...(isEnd ? [PhoneEvent.callEnded(after, source)] : [])
+            ])
+            return Option.some(after)
+          })
+        )
+      })
+
+      return CallReports.of({
+        apply: (callId, report) => change(callId, (call) => CallProgress.apply(call, report)),
+        change
+      })
+    })
+  )
+}

@@ -1,0 +1,192 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import type { ServiceId } from "../catalog/ServiceId.ts"
+import { Keyring } from "../kernel/Keyring.ts"
+import { ProviderError, ProviderUnwell } from "../kernel/ProviderError.ts"
+import { Conflict, invalid } from "../kernel/ResourceError.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import * as Uuid from "../kernel/Uuid.ts"
+import { AnswerSecret, type OperationContext, type PaidService } from "../payment/PaidService.ts"
+import { AgentCallback } from "./AgentCallback.ts"
+import * as Entitlement from "./Entitlement.ts"
+import * as InboundAllowance from "./InboundAllowance.ts"
+import { PurchaseNumberInput } from "./PhoneInput.ts"
+import { type NumberCountry, type PhoneNumber, toPhoneNumberRecord } from "./PhoneNumber.ts"
+import { PhoneNumberStore } from "./PhoneNumberStore.ts"
+import { type OwnedNumber, TelephonyProvider } from "./TelephonyProvider.ts"
+
+/** How many numbers are looked at when one is chosen: others may be choosing too. */
+const CANDIDATES = 30
+/** How many numbers are tried before the carrier is taken to have none. */
+const TRIES = 5
+/** How many area codes are named to who asked for one that has no number. */
+const AREAS_NAMED = 8
+/** When a client is told to ask again whose search the carrier could not answer. */
+const SEARCH_RETRY_SECONDS = 5
+/** The version of a new number's callback secret. */
+const FIRST_VERSION = 1
+
+const Plan = Schema.Struct({ phoneNumberId: Uuid.Uuid, agentId: Uuid.Uuid, callbackKeyId: Schema.Int })
+type Plan = typeof Plan.Type
+
+type Purchase = PaidService<PurchaseNumberInput, Plan, OwnedNumber>
+
+/**
+ * Buys a number of a country for 30 days, and gives the wallet its access token.
+ *
+ * Which number, is written down before the carrier is asked to sell it. So a purchase whose outcome was lost looks for
+ * that number under our account, and buys another only when it is sure that this one is not ours.
+ */
+const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
+  Effect.gen(function* () {
+    const numbers = yield* PhoneNumberStore
+    const provider = yield* TelephonyProvider
+    const agents = yield* AgentCallback
+    const keyring = yield* Keyring
+
+    const refused = (message: string) => new ProviderError({ provider: provider.name, reason: "Rejected", message })
+
+    const checkInventory = Effect.fnUntraced(function* (areaCode: string | undefined) {
+      const here = yield* provider.search({ country, areaCode, limit: 1 })
+      if (here.length > 0) return
+      const elsewhere = areaCode === undefined ? [] : yield* provider.search({ country, limit: CANDIDATES })
+      return yield* new Conflict({
+        message: noneFor(country, areaCode, [...new Set(elsewhere.map((one) => one.areaCode))])
+      })
+    })
+
+    /** Writes down a number that is for sale, and that nobody else is buying. */
+    const choose = Effect.fnUntraced(function* (
+      operationId: string,
+      areaCode: string | undefined,
+      tried: ReadonlySet<string>
+    ) {
+      const candidates = yield* provider.search({ country, areaCode, limit: CANDIDATES })
+      for (const { number } of candidates) {
+        if (!tried.has(number) && (yield* numbers.choose(number, operationId)) === "chosen") return number
+      }
+      return yield* refused("The carrier has no number left of the kind that was asked for.")
+    })
+
+    /** Buys the number; or finds that it is ours already; or that it is not to be had. */
+    const buy = (number: string): Effect.Effect<Option.Option<OwnedNumber>, ProviderError> =>
+      provider.buy(number).pipe(
+        Effect.map(Option.some),
+        Effect.catchTag("ProviderError", (error) =>
+          error.reason === "Rejected" ? provider.findNumber(number) : Effect.fail(error)
+        )
+      )
+
+    const perform = Effect.fnUntraced(function* (
+      { operationId }: OperationContext,
+      _plan: Plan,
+      { areaCode }: PurchaseNumberInput
+    ) {
+      const before = yield* numbers.chosen(operationId)
+      if (Option.isSome(before)) {
+        const bought = yield* provider.findNumber(before.value)
+        if (Option.isSome(bought)) return bought.value
+      }
+      const tried = new Set<string>()
+      for (let tries = 0; tries < TRIES; tries++) {
+        const number = tries === 0 && Option.isSome(before) ? before.value : yield* choose(operationId, areaCode, tried)
+        const bought = yield* buy(number)
+        if (Option.isSome(bought)) return bought.value
+        tried.add(number)
+      }
+      return yield* refused(`The carrier sold ${TRIES} numbers to others before this purchase came to them.`)
+    })
+
+    const service: Purchase = {
+      serviceId,
+      input: PurchaseNumberInput,
+      plan: Plan,
+      retryFor: Timestamp.HOUR,
+      check: Effect.fnUntraced(function* (_tenant, { agentWebhookUrl, areaCode }) {
+        const refusal = yield* agents.refusal(agentWebhookUrl)
+        if (refusal !== undefined) return yield* invalid("agentWebhookUrl", refusal)
+        yield* Effect.catchTag(
+          checkInventory(areaCode),
+          "ProviderError",
+          ({ message }) => new ProviderUnwell({ message, retryAfterSeconds: SEARCH_RETRY_SECONDS })
+        )
+      }),
+      prepare: Effect.fnUntraced(function* () {
+        return { phoneNumberId: yield* Uuid.next, agentId: yield* Uuid.next, callbackKeyId: keyring.activeKeyId }
+      }),
+      abandon: ({ operationId }) => numbers.unchoose(operationId),
+      revalidate: () => Effect.void,
+      perform,
+      record: Effect.fnUntraced(function* ({ operationId, tenant }, plan, input, bought) {
+        const now = yield* Timestamp.now
+        const expiresAt = Timestamp.add(now, Entitlement.GRANT)
+        const number: PhoneNumber = {
+          ...plan,
+          tenantId: tenant.tenantId,
+          ...bought,
+          country,
+          agentName: input.agentName,
+          agentWebhookUrl: input.agentWebhookUrl,
+          description: input.description || null,
+          beginMessage: input.beginMessage || null,
+          voice: input.voice || null,
+          language: input.language || null,
+          state: "active",
+          suspension: null,
+          startedAt: now,
+          expiresAt,
+          nextNotice: Entitlement.firstNotice(expiresAt),
+          allowance: InboundAllowance.EMPTY,
+          callbackVersion: FIRST_VERSION,
+          createdAt: now,
+          releasedAt: null
+        }
+        yield* numbers.create(number, operationId)
+        const accessToken = new AnswerSecret({
+          kind: "access-token",
+          keyId: keyring.activeKeyId,
+          version: tenant.tokenVersion,
+          subject: tenant.tenantId
+        })
+        const callbackVerificationSecret = new AnswerSecret({
+          kind: "callback-secret",
+          keyId: number.callbackKeyId,
+          version: number.callbackVersion,
+          subject: number.phoneNumberId
+        })
+        return {
+          created: true,
+          data: {
+            phoneNumberId: number.phoneNumberId,
+            number: number.number,
+            callbackVerificationSecret,
+            phoneNumber: toPhoneNumberRecord(number, now),
+            authentication: { accessToken }
+          }
+        }
+      })
+    }
+    return service
+  })
+
+const COUNTRY_NAMES: Readonly<Record<NumberCountry, string>> = { US: "US", CA: "Canadian" }
+
+const noneFor = (country: NumberCountry, areaCode: string | undefined, elsewhere: ReadonlyArray<string>): string => {
+  const name = COUNTRY_NAMES[country]
+  if (areaCode === undefined || elsewhere.length === 0) return `There is no ${name} number for sale at the moment.`
+  const areas = elsewhere.toSorted().slice(0, AREAS_NAMED).join(", ")
+  return `There is no ${name} number for sale in area code ${areaCode} at the moment; there are some in ${areas}.`
+}
+
+/** Buys a US number. */
+export class UsNumberPurchase extends Context.Service<UsNumberPurchase, Purchase>()(
+  "@agentos/core/phone/UsNumberPurchase"
+) {
+  static readonly layer = Layer.effect(UsNumberPurchase, makePurchase("phone.number.us.30d", "US"))
+}
+
+/** Buys a Canadian number. */
+export class CanadaNumberPurchase extends Context.Service<CanadaNumberPurchase, Purchase>()(
+  "@agentos/core/phone/CanadaNumberPurchase"
+) {
+  static readonly layer = Layer.effect(CanadaNumberPurchase, makePurchase("phone.number.ca.30d", "CA"))
+}
