@@ -1,0 +1,69 @@
+import { Effect } from "effect"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import * as NumberRelease from "../phone/NumberRelease.ts"
+import type { PhoneNumber } from "../phone/PhoneNumber.ts"
+import { PhoneNumberStore } from "../phone/PhoneNumberStore.ts"
+import { type OwnedNumber, TelephonyProvider } from "../phone/TelephonyProvider.ts"
+import type { Job } from "./Job.ts"
+
+const BATCH = 100
+/** More numbers than one account may have; where a carrier's pages do not end, this does. */
+const PAGES_MAX = 1_000
+
+/**
+ * The job that holds our numbers against the carrier's: one that vanished there is released here, and one that we have
+ * there for no tenant and no purchase is given back, since it costs.
+ */
+export const make = Effect.gen(function* () {
+  const numbers = yield* PhoneNumberStore
+  const provider = yield* TelephonyProvider
+  const releasing = yield* NumberRelease.make
+
+  /** Gives back those of the carrier's numbers that are nobody's. */
+  const releaseOrphans = Effect.fnUntraced(function* (page: ReadonlyArray<OwnedNumber>) {
+    const listed = page.map(({ number }) => number)
+    // In this order: a purchase gives up its choice in the transaction that makes the number a tenant's.
+    const chosen = yield* numbers.findChosen(listed)
+    const ours = new Set((yield* numbers.findByNumbers(listed)).map(({ number }) => number))
+    const orphans = page.filter(({ number }) => !ours.has(number) && !chosen.has(number))
+    for (const { number, providerNumberId } of orphans) {
+      yield* Effect.logWarning(`${number} is ours at ${provider.name} and belongs to nobody here; it is given back`)
+      yield* provider.release(providerNumberId)
+    }
+    return orphans.length
+  })
+
+  /** Writes down which of our numbers the carrier does not have any more, each by a question of its own. */
+  const noteVanished = Effect.fnUntraced(function* (number: PhoneNumber) {
+    const found = yield* provider.findNumber(number.number)
+    if (found._tag === "Some") return 0
+    yield* Effect.logWarning(`${number.number} has vanished at ${provider.name}; it is released here`)
+    yield* releasing.noteGone(number)
+    return 1
+  })
+
+  const job: Job = {
+    name: "number-reconciliation",
+    every: Timestamp.HOUR,
+    run: Effect.gen(function* () {
+      const there = new Set<string>()
+      let done = 0
+      let cursor: string | undefined
+      for (let pages = 0; pages < PAGES_MAX; pages++) {
+        const page = yield* provider.listNumbers(cursor)
+        for (const { number } of page.items) there.add(number)
+        done += yield* releaseOrphans(page.items)
+        cursor = page.nextCursor
+        if (cursor === undefined) break
+      }
+      let after: string | undefined
+      for (;;) {
+        const batch = yield* numbers.unreleased(after, BATCH)
+        for (const number of batch) if (!there.has(number.number)) done += yield* noteVanished(number)
+        after = batch.at(-1)?.phoneNumberId
+        if (batch.length < BATCH) return done
+      }
+    }).pipe(Effect.orDie)
+  }
+  return job
+})
