@@ -1,4 +1,5 @@
 import type {
+  CallStore,
   EventSignal,
   EventStore,
   GasTransactionStore,
@@ -6,7 +7,8 @@ import type {
   JobStore,
   MailboxStore,
   MessageStore,
-  OperationStore
+  OperationStore,
+  PhoneNumberStore
 } from "@agentos/core"
 import { type Contract, type ContractTests, type HarnessServices, type StoreHarness, withHarness } from "./Contract.ts"
 import { InboundMailStoreContract } from "./email/InboundMailStoreContract.ts"
@@ -17,11 +19,14 @@ import { JobStoreContract } from "./jobs/JobStoreContract.ts"
 import { TransactorContract } from "./kernel/TransactorContract.ts"
 import { GasTransactionStoreContract } from "./payment/GasTransactionStoreContract.ts"
 import { OperationStoreContract } from "./payment/OperationStoreContract.ts"
+import { CallStoreContract } from "./phone/CallStoreContract.ts"
+import { PhoneNumberStoreContract } from "./phone/PhoneNumberStoreContract.ts"
 import { TenantStoreContract } from "./tenancy/TenantStoreContract.ts"
 
 /** Every storage port. */
 export type StoragePorts =
   | HarnessServices
+  | CallStore
   | EventSignal
   | EventStore
   | GasTransactionStore
@@ -30,6 +35,7 @@ export type StoragePorts =
   | MailboxStore
   | MessageStore
   | OperationStore
+  | PhoneNumberStore
 
 const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   TenantStoreContract.register(it, capabilities)
@@ -41,6 +47,8 @@ const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   MessageStoreContract.register(it, capabilities)
   InboundMailStoreContract.register(it, capabilities)
   JobStoreContract.register(it, capabilities)
+  PhoneNumberStoreContract.register(it, capabilities)
+  CallStoreContract.register(it, capabilities)
 }
 
 /** All suites on one harness, whose layer is built once for all of them. */

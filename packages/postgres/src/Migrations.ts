@@ -9,6 +9,7 @@ import { createEmail } from "./migration/0004_email.ts"
 import { createCompletion } from "./migration/0005_completion.ts"
 import { createGas } from "./migration/0006_gas.ts"
 import { createJobs } from "./migration/0007_jobs.ts"
+import { createPhone } from "./migration/0008_phone.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
 
 /** In the order in which they are run, each once and never changed after it was released. */
@@ -19,7 +20,8 @@ const migrations = Migrator.fromRecord({
   "0004_email": createEmail,
   "0005_completion": createCompletion,
   "0006_gas": createGas,
-  "0007_jobs": createJobs
+  "0007_jobs": createJobs,
+  "0008_phone": createPhone
 })
 
 /** Indexes on tables that were there before them, built after the migrations. */

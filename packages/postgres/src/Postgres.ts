@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import * as CallStorePostgres from "./CallStorePostgres.ts"
 import * as EventSignalPostgres from "./EventSignalPostgres.ts"
 import * as EventStorePostgres from "./EventStorePostgres.ts"
 import * as GasTransactionStorePostgres from "./GasTransactionStorePostgres.ts"
@@ -7,6 +8,7 @@ import * as JobStorePostgres from "./JobStorePostgres.ts"
 import * as MailboxStorePostgres from "./MailboxStorePostgres.ts"
 import * as MessageStorePostgres from "./MessageStorePostgres.ts"
 import * as OperationStorePostgres from "./OperationStorePostgres.ts"
+import * as PhoneNumberStorePostgres from "./PhoneNumberStorePostgres.ts"
 import * as TenantStorePostgres from "./TenantStorePostgres.ts"
 import * as TransactorPostgres from "./TransactorPostgres.ts"
 
@@ -21,5 +23,7 @@ export const layer = Layer.mergeAll(
   MailboxStorePostgres.layer,
   MessageStorePostgres.layer,
   InboundMailStorePostgres.layer,
-  JobStorePostgres.layer
+  JobStorePostgres.layer,
+  PhoneNumberStorePostgres.layer,
+  CallStorePostgres.layer
 )

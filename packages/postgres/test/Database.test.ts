@@ -8,7 +8,7 @@ import { startProgram, temporaryDirectory } from "./support/Program.ts"
 import { layerTestPostgres, TestPostgres } from "./support/TestPostgres.ts"
 
 const SECONDS = 1_000
-const MIGRATIONS = ["tenants", "events", "payments", "email", "completion", "gas", "jobs"]
+const MIGRATIONS = ["tenants", "events", "payments", "email", "completion", "gas", "jobs", "phone"]
 
 const migrationsRun = Effect.gen(function* () {
   const { sql } = yield* Database

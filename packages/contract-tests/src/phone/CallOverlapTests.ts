@@ -1,0 +1,197 @@
+import { CallStore, type PhoneNumberStore } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import type { ContractTests } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
+import { overlapping } from "../Overlap.ts"
+import { StoreClock } from "../StoreClock.ts"
+import * as Sample from "./CallSample.ts"
+
+const { LIMIT } = Sample
+const ENDS = ["committed", "rolled back"] as const
+
+const grantOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capabilities) => {
+  describe("two transactions on the seconds of one call", () => {
+    it.effect("grant an operation its own once", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        for (const firstEnds of ENDS) {
+          const { callId } = yield* answered()
+          const grant = store.grant(callId, yield* Fresh.id, 60)
+          const answers = yield* overlapping(capabilities, { first: grant, second: grant, firstEnds })
+          assert.deepStrictEqual(
+            answers.map((answer) => Option.getOrThrow(answer).authorizedSeconds),
+            [LIMIT + 60, LIMIT + 60]
+          )
+        }
+      })
+    )
+
+    it.effect("grant two operations both theirs", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        for (const firstEnds of ENDS) {
+          const { callId } = yield* answered()
+          const [, second] = yield* overlapping(capabilities, {
+            first: store.grant(callId, yield* Fresh.id, 60),
+            second: store.grant(callId, yield* Fresh.id, 60),
+            firstEnds
+          })
+          const expected = firstEnds === "committed" ? LIMIT + 120 : LIMIT + 60
+          assert.strictEqual(Option.getOrThrow(second).authorizedSeconds, expected)
+        }
+      })
+    )
+
+    it.effect("grant nothing once the call has ended, and all of it when it has not", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        for (const firstEnds of ENDS) {
+          const call = yield* answered()
+          const [, second] = yield* overlapping(capabilities, {
+            first: store.update(Sample.ended(call)),
+            second: store.grant(call.callId, yield* Fresh.id, 60),
+            firstEnds
+          })
+          assert.strictEqual(Option.isSome(second), firstEnds === "rolled back")
+        }
+      })
+    )
+
+    it.effect("take back once what one operation was granted", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        for (const firstEnds of ENDS) {
+          const call = yield* answered()
+          const operation = yield* Fresh.id
+          yield* store.grant(call.callId, operation, 60)
+          const revoke = store.revoke(operation)
+          yield* overlapping(capabilities, { first: revoke, second: revoke, firstEnds })
+          assert.strictEqual((yield* Sample.found(call)).authorizedSeconds, LIMIT)
+        }
+      })
+    )
+
+    it.effect("grant again what the other takes back, and as much as was granted before where it does not", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        for (const firstEnds of ENDS) {
+          const call = yield* answered()
+          const operation = yield* Fresh.id
+          yield* store.grant(call.callId, operation, 60)
+          yield* overlapping(capabilities, {
+            first: store.revoke(operation),
+            second: store.grant(call.callId, operation, 60),
+            firstEnds
+          })
+          assert.strictEqual((yield* Sample.found(call)).authorizedSeconds, LIMIT + 60)
+        }
+      })
+    )
+  })
+}
+
+/** What holds when two transactions on one call overlap. */
+export const callOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capabilities) => {
+  grantOverlapTests(it, capabilities)
+
+  describe("two transactions on one call", () => {
+    it.effect("store an inbound one once: the other waits to know", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { number } = yield* Sample.caller
+        for (const firstEnds of ENDS) {
+          const inbound = { direction: "inbound", providerCallId: yield* Fresh.word } as const
+          const [one, two] = [yield* Sample.call(number, inbound), yield* Sample.call(number, inbound)]
+          const creates = { first: store.create(one), second: store.create(two), firstEnds }
+          assert.deepStrictEqual(yield* overlapping(capabilities, creates), [true, firstEnds === "rolled back"])
+        }
+      })
+    )
+
+    it.effect("end it once, and change nothing of it then", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        for (const firstEnds of ENDS) {
+          const call = yield* answered()
+          const [, second] = yield* overlapping(capabilities, {
+            first: store.update(Sample.ended(call)),
+            second: store.update({ ...call, authorizedSeconds: 1 }),
+            firstEnds
+          })
+          assert.strictEqual(second, firstEnds === "rolled back")
+        }
+      })
+    )
+
+    it.effect("redeem its token once: the other waits to know", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        for (const firstEnds of ENDS) {
+          const call = yield* answered()
+          const token = yield* Fresh.word
+          yield* store.issueRelay(call.callId, token)
+          const redeem = store.redeemRelay(token)
+          const [first, second] = yield* overlapping(capabilities, { first: redeem, second: redeem, firstEnds })
+          assert.deepStrictEqual(first, Option.some(call))
+          assert.deepStrictEqual(second, firstEnds === "committed" ? Option.none() : Option.some(call))
+        }
+      })
+    )
+
+    it.effect("let nobody in by a token in whose place another has come", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        for (const firstEnds of ENDS) {
+          const call = yield* answered()
+          const token = yield* Fresh.word
+          yield* store.issueRelay(call.callId, token)
+          const [, second] = yield* overlapping(capabilities, {
+            first: store.issueRelay(call.callId, yield* Fresh.word),
+            second: store.redeemRelay(token),
+            firstEnds
+          })
+          assert.strictEqual(Option.isSome(second), firstEnds === "rolled back")
+        }
+      })
+    )
+
+    it.effect("look at it once", () =>
+      Effect.gen(function* () {
+        const store = yield* Sample.unwatched
+        const clock = yield* StoreClock
+        const { begun } = yield* Sample.caller
+        const { callId } = yield* begun({ watchAt: yield* clock.now })
+        const take = Effect.map(store.takeWatched(10, 60_000), (calls) => calls.map((call) => call.callId))
+        const answers = yield* overlapping(capabilities, { first: take, second: take, firstEnds: "committed" })
+        assert.deepStrictEqual(answers, [[callId], []])
+      })
+    )
+
+    it.effect("add turns to it one after the other, with no place left out by one that came to nothing", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        for (const firstEnds of ENDS) {
+          const { callId } = yield* answered()
+          const [, second] = yield* overlapping(capabilities, {
+            first: store.addTurn(callId, { role: "caller", text: "Hi" }),
+            second: store.addTurn(callId, { role: "agent", text: "Hello" }),
+            firstEnds
+          })
+          assert.strictEqual(second.index, firstEnds === "committed" ? 1 : 0)
+          const texts = (yield* store.turns(callId)).map(({ text }) => text)
+          assert.deepStrictEqual(texts, firstEnds === "committed" ? ["Hi", "Hello"] : ["Hello"])
+        }
+      })
+    )
+  })
+}

@@ -1,0 +1,171 @@
+import { type Call, CallStore, type PhoneNumberStore, Timestamp } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Array, Effect, Option } from "effect"
+import { AWKWARD_TEXTS } from "../AwkwardText.ts"
+import type { ContractTests } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
+import { refused } from "../Refused.ts"
+import * as Sample from "./CallSample.ts"
+
+const readTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
+  describe("find and get", () => {
+    it.effect("tell one's own call from another tenant's and from none", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { begun, tenantId } = yield* Sample.caller
+        const call = yield* begun()
+        const other = yield* Fresh.tenant
+        assert.deepStrictEqual(yield* store.find(tenantId, call.callId), { _tag: "Owned", value: call })
+        assert.deepStrictEqual(yield* store.find(other.tenantId, call.callId), { _tag: "Foreign" })
+        assert.deepStrictEqual(yield* store.find(tenantId, yield* Fresh.id), { _tag: "Missing" })
+        assert.deepStrictEqual(yield* store.get(call.callId), Option.some(call))
+        assert.deepStrictEqual(yield* store.get(yield* Fresh.id), Option.none())
+      })
+    )
+
+    it.effect("give every text exactly, and null where none was set", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { begun } = yield* Sample.caller
+        for (const text of AWKWARD_TEXTS) {
+          const call = yield* begun({ greeting: text, fromNumber: text, toNumber: text })
+          assert.deepStrictEqual(yield* store.get(call.callId), Option.some(call))
+        }
+      })
+    )
+  })
+
+  describe("findByProvider", () => {
+    it.effect("gives the call of the carrier's id, also once it has ended", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { begun } = yield* Sample.caller
+        const providerCallId = yield* Fresh.word
+        const inbound = yield* begun({ direction: "inbound", providerCallId })
+        const outbound = yield* begun()
+        const known = { ...outbound, providerCallId: yield* Fresh.word }
+        assert.deepStrictEqual(yield* store.findByProvider(known.providerCallId), Option.none())
+        yield* store.update(known)
+        assert.deepStrictEqual(yield* store.findByProvider(known.providerCallId), Option.some(known))
+        yield* store.update(Sample.ended(inbound))
+        assert.deepStrictEqual(yield* store.findByProvider(providerCallId), Option.some(Sample.ended(inbound)))
+      })
+    )
+  })
+
+  describe("live", () => {
+    it.effect("gives the calls of the number that have not ended, oldest first", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered, begun, number } = yield* Sample.caller
+        const other = yield* Sample.caller
+        assert.deepStrictEqual(yield* store.live(number.phoneNumberId), [])
+        const middle = yield* answered()
+        const older = yield* begun({ createdAt: Timestamp.add(middle.createdAt, -60_000) })
+        const newer = yield* begun({ createdAt: Timestamp.add(middle.createdAt, 60_000), state: "ringing" })
+        yield* store.create(Sample.ended(yield* Sample.call(number)))
+        const foreign = yield* other.begun()
+        assert.deepStrictEqual(yield* store.live(number.phoneNumberId), [older, middle, newer])
+        yield* store.update(Sample.ended(middle))
+        assert.deepStrictEqual(yield* store.live(number.phoneNumberId), [older, newer])
+        assert.deepStrictEqual(yield* store.live(other.number.phoneNumberId), [foreign])
+        assert.deepStrictEqual(yield* store.live(yield* Fresh.id), [])
+      })
+    )
+  })
+}
+
+const writeTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
+  describe("create", () => {
+    it.effect("stores a call once, by its id and by the carrier's", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { begun, number } = yield* Sample.caller
+        const providerCallId = yield* Fresh.word
+        const first = yield* begun({ direction: "inbound", providerCallId })
+        assert.isFalse(yield* store.create({ ...first, greeting: "again" }))
+        const same = yield* Sample.call(number, { direction: "inbound", providerCallId })
+        assert.isFalse(yield* store.create(same))
+        assert.deepStrictEqual(yield* store.get(same.callId), Option.none())
+        assert.deepStrictEqual(yield* store.live(number.phoneNumberId), [first])
+        yield* store.update(Sample.ended(first))
+        assert.isFalse(yield* store.create(same), "a call that has ended is there")
+        assert.isTrue(yield* store.create({ ...same, providerCallId: yield* Fresh.word }))
+        assert.isTrue(yield* store.create(yield* Sample.call(number)))
+        assert.isTrue(yield* store.create(yield* Sample.call(number)), "many have no id of the carrier yet")
+      })
+    )
+
+    it.effect("stores an inbound call once, of many reports at once", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { number } = yield* Sample.caller
+        const providerCallId = yield* Fresh.word
+        const calls = yield* Effect.forEach(Array.range(1, 10), () =>
+          Sample.call(number, { direction: "inbound", providerCallId })
+        )
+        const answers = yield* Effect.forEach(calls, store.create, { concurrency: "unbounded" })
+        assert.strictEqual(answers.filter((isNew) => isNew).length, 1)
+        assert.deepStrictEqual(yield* store.live(number.phoneNumberId), [calls[answers.indexOf(true)]!])
+      })
+    )
+
+    it.effect("stores no call of a number or of a tenant that is not there, nor one that nobody would look at", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { number } = yield* Sample.caller
+        const call = yield* Sample.call(number)
+        yield* refused(store.create({ ...call, phoneNumberId: yield* Fresh.id }))
+        yield* refused(store.create({ ...call, tenantId: yield* Fresh.id }))
+        yield* refused(store.create({ ...call, watchAt: null }))
+        yield* refused(store.create({ ...Sample.ended(call), watchAt: call.createdAt }))
+        assert.deepStrictEqual(yield* store.live(number.phoneNumberId), [])
+      })
+    )
+  })
+
+  describe("update", () => {
+    it.effect("replaces what can change of the call, until it has ended", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { begun } = yield* Sample.caller
+        const call = yield* begun()
+        const answeredAt = Timestamp.add(call.createdAt, 3_000)
+        const answered = { ...call, state: "in_progress", answeredAt, providerCallId: yield* Fresh.word } as const
+        const versions: ReadonlyArray<Call> = [
+          { ...call, state: "ringing", greeting: "O'Brien 👋" },
+          { ...answered, watchAt: Timestamp.add(answeredAt, 60_000), authorizedSeconds: 360 },
+          { ...answered, hangUpReason: "time_limit", watchAt: Timestamp.add(answeredAt, 2_000) },
+          call,
+          { ...Sample.ended(answered), endReason: "time_limit", hangUpReason: "time_limit", connectedSeconds: 300 }
+        ]
+        for (const version of versions) {
+          assert.isTrue(yield* store.update(version))
+          assert.deepStrictEqual(yield* Sample.found(call), version)
+        }
+        for (const version of versions) assert.isFalse(yield* store.update(version))
+        assert.deepStrictEqual(yield* Sample.found(call), versions.at(-1))
+      })
+    )
+
+    it.effect("changes nothing for another tenant, of a call that is not there, or against what is promised", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { begun, number } = yield* Sample.caller
+        const [call, other] = [yield* begun(), yield* begun({ providerCallId: yield* Fresh.word })]
+        assert.isFalse(yield* store.update({ ...call, tenantId: (yield* Fresh.tenant).tenantId, greeting: "mine" }))
+        assert.isFalse(yield* store.update(yield* Sample.call(number)))
+        yield* refused(store.update({ ...call, watchAt: null }))
+        yield* refused(store.update({ ...Sample.ended(call), watchAt: call.createdAt }))
+        yield* refused(store.update({ ...call, providerCallId: other.providerCallId }))
+        assert.sameDeepMembers([...(yield* store.live(number.phoneNumberId))], [call, other])
+      })
+    )
+  })
+}
+
+/** What is promised of `find`, `get`, `findByProvider`, `live`, `create` and `update`. */
+export const callRecordTests: ContractTests<CallStore | PhoneNumberStore> = (it, capabilities) => {
+  readTests(it, capabilities)
+  writeTests(it, capabilities)
+}

@@ -1,0 +1,20 @@
+import type { CallStore, PhoneNumberStore } from "@agentos/core"
+import { defineContract } from "../Contract.ts"
+import { callOverlapTests } from "./CallOverlapTests.ts"
+import { callRecordTests } from "./CallRecordTests.ts"
+import { grantTests } from "./GrantTests.ts"
+import { callChangeTests } from "./PhoneChangeTests.ts"
+import { relayTests } from "./RelayTests.ts"
+import { turnTests } from "./TurnTests.ts"
+import { watchTests } from "./WatchTests.ts"
+
+/** What every `CallStore` does, together with the numbers that its calls are of. */
+export const CallStoreContract = defineContract<CallStore | PhoneNumberStore>("CallStore", (it, capabilities) => {
+  callRecordTests(it, capabilities)
+  grantTests(it, capabilities)
+  watchTests(it, capabilities)
+  relayTests(it, capabilities)
+  turnTests(it, capabilities)
+  callOverlapTests(it, capabilities)
+  callChangeTests(it, capabilities)
+})

@@ -1,0 +1,100 @@
+import { type PhoneNumber, PhoneNumberStore } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Array, Effect, Option, Schema } from "effect"
+import { type ContractTests, propertyOptions } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
+import * as Sample from "./PhoneNumberSample.ts"
+
+const COUNT = 3
+const Index = Schema.Literals([0, 1, 2])
+
+/** What happens to a few numbers and operations. `Create` and `Release` are done only where they may be. */
+const Command = Schema.Union([
+  Schema.TaggedStruct("Choose", { number: Index, operation: Index }),
+  Schema.TaggedStruct("Choose", { number: Index, operation: Index }),
+  Schema.TaggedStruct("Unchoose", { operation: Index }),
+  Schema.TaggedStruct("Create", { operation: Index }),
+  Schema.TaggedStruct("Suspend", { number: Index }),
+  Schema.TaggedStruct("Release", { number: Index })
+])
+type Command = typeof Command.Type
+
+/** Where a number is: with an operation, or as a number of ours. */
+type Place = number | PhoneNumber | undefined
+
+/** New numbers beside their model, and what carries out one command on both and compares what they answer. */
+const start = Effect.gen(function* () {
+  const store = yield* PhoneNumberStore
+  const tenant = yield* Fresh.tenant
+  const numbers = yield* Effect.forEach(Array.range(1, COUNT), () => Sample.e164)
+  const operations = yield* Effect.forEach(Array.range(1, COUNT), () => Fresh.id)
+  const places: Array<Place> = numbers.map(() => undefined)
+
+  const change = Effect.fnUntraced(function* (index: number, state: "suspended" | "released") {
+    const place = places[index]
+    if (typeof place !== "object") return
+    const changed = state === "released" ? Sample.released(place) : ({ ...place, state } as const)
+    assert.isTrue(yield* store.update(changed))
+    places[index] = state === "released" ? undefined : changed
+  })
+
+  const run = Effect.fnUntraced(function* (command: Command) {
+    switch (command._tag) {
+      case "Choose": {
+        const { number, operation } = command
+        const expected = places[number] === undefined || places[number] === operation ? "chosen" : "taken"
+        assert.strictEqual(yield* store.choose(numbers[number]!, operations[operation]!), expected)
+        if (expected === "taken") return
+        if (places.includes(operation)) places[places.indexOf(operation)] = undefined
+        places[number] = operation
+        return
+      }
+      case "Unchoose":
+        yield* store.unchoose(operations[command.operation]!)
+        if (places.includes(command.operation)) places[places.indexOf(command.operation)] = undefined
+        return
+      case "Create": {
+        const at = places.indexOf(command.operation)
+        if (at === -1) return
+        const number = yield* Sample.phoneNumber(tenant, { number: numbers[at]! })
+        yield* store.create(number, operations[command.operation]!)
+        places[at] = number
+        return
+      }
+      case "Suspend":
+        return yield* change(command.number, "suspended")
+      case "Release":
+        return yield* change(command.number, "released")
+    }
+  })
+
+  const compare = Effect.gen(function* () {
+    const chosen = numbers.filter((_, at) => typeof places[at] === "number")
+    assert.deepStrictEqual(yield* store.findChosen(numbers), new Set(chosen))
+    for (const [n, operationId] of operations.entries()) {
+      const at = places.indexOf(n)
+      assert.deepStrictEqual(yield* store.chosen(operationId), Option.fromUndefinedOr(numbers[at]))
+    }
+    const ours = places.filter((place) => typeof place === "object")
+    assert.sameDeepMembers([...(yield* store.findByNumbers(numbers))], ours)
+  })
+
+  return { run, compare }
+})
+
+/** Any sequence of what can happen to numbers, against the model of where they are. */
+export const choiceModelTests: ContractTests<PhoneNumberStore> = (it, capabilities) => {
+  describe("a number", () => {
+    it.effect.prop(
+      "is in the one place that its model says, whatever happens to it",
+      { commands: Schema.Array(Command).check(Schema.isMaxLength(40)) },
+      ({ commands }) =>
+        Effect.gen(function* () {
+          const { compare, run } = yield* start
+          for (const command of commands) yield* run(command)
+          yield* compare
+        }),
+      propertyOptions(capabilities)
+    )
+  })
+}

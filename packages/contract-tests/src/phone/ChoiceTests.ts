@@ -1,0 +1,159 @@
+import { PhoneNumberStore } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Array, Effect, Option } from "effect"
+import type { ContractTests } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
+import { refused } from "../Refused.ts"
+import * as Sample from "./PhoneNumberSample.ts"
+
+/** Two operations, and two numbers that nobody has. */
+const rivals = Effect.gen(function* () {
+  const [operation, another] = yield* Effect.all([Fresh.id, Fresh.id])
+  const [a, b] = yield* Effect.all([Sample.e164, Sample.e164])
+  return { operation, another, a, b }
+})
+
+/** What is promised of `choose`, `chosen`, `findChosen`, `unchoose` and `create`: where a number is. */
+export const choiceTests: ContractTests<PhoneNumberStore> = (it) => {
+  describe("a number that an operation has chosen", () => {
+    it.effect("is that operation's alone, until it gives it up", () =>
+      Effect.gen(function* () {
+        const store = yield* PhoneNumberStore
+        const { a, another, b, operation } = yield* rivals
+        assert.deepStrictEqual(yield* store.chosen(operation), Option.none())
+        assert.strictEqual(yield* store.choose(a, operation), "chosen")
+        assert.strictEqual(yield* store.choose(a, operation), "chosen")
+        assert.strictEqual(yield* store.choose(a, another), "taken")
+        assert.deepStrictEqual(yield* store.chosen(operation), Option.some(a))
+        assert.deepStrictEqual(yield* store.chosen(another), Option.none())
+        assert.deepStrictEqual(yield* store.findChosen([b, a, a]), new Set([a]))
+        assert.deepStrictEqual(yield* store.findChosen([]), new Set())
+
+        yield* store.unchoose(another)
+        assert.strictEqual(yield* store.choose(a, another), "taken")
+        yield* store.unchoose(operation)
+        yield* store.unchoose(operation)
+        assert.deepStrictEqual(yield* store.chosen(operation), Option.none())
+        assert.deepStrictEqual(yield* store.findChosen([a, b]), new Set())
+        assert.strictEqual(yield* store.choose(a, another), "chosen")
+      })
+    )
+
+    it.effect("is given up for another one, but kept where that is taken", () =>
+      Effect.gen(function* () {
+        const store = yield* PhoneNumberStore
+        const { a, another, b, operation } = yield* rivals
+        assert.strictEqual(yield* store.choose(a, operation), "chosen")
+        assert.strictEqual(yield* store.choose(b, operation), "chosen")
+        assert.deepStrictEqual(yield* store.chosen(operation), Option.some(b))
+        assert.strictEqual(yield* store.choose(a, another), "chosen")
+
+        assert.strictEqual(yield* store.choose(a, operation), "taken")
+        assert.deepStrictEqual(yield* store.chosen(operation), Option.some(b))
+        const { number } = yield* Sample.owner
+        assert.strictEqual(yield* store.choose(number.number, operation), "taken")
+        assert.deepStrictEqual(yield* store.chosen(operation), Option.some(b))
+        assert.deepStrictEqual(yield* store.findChosen([a, b, number.number]), new Set([a, b]))
+      })
+    )
+  })
+
+  describe("a number that is ours", () => {
+    it.effect("is chosen by nobody, its own operation included, until it is released", () =>
+      Effect.gen(function* () {
+        const store = yield* PhoneNumberStore
+        const { a, another, operation } = yield* rivals
+        const tenant = yield* Fresh.tenant
+        assert.strictEqual(yield* store.choose(a, operation), "chosen")
+        const number = yield* Sample.phoneNumber(tenant, { number: a })
+        yield* store.create(number, operation)
+        for (const state of ["active", "suspended"] as const) {
+          yield* store.update({ ...number, state })
+          assert.deepStrictEqual(yield* store.chosen(operation), Option.none())
+          assert.deepStrictEqual(yield* store.findChosen([a]), new Set())
+          assert.strictEqual(yield* store.choose(a, operation), "taken")
+          assert.strictEqual(yield* store.choose(a, another), "taken")
+          yield* store.unchoose(operation)
+        }
+        yield* store.update(Sample.released(number))
+        assert.strictEqual(yield* store.choose(a, another), "chosen")
+        assert.strictEqual(yield* store.choose(a, operation), "taken")
+      })
+    )
+
+    it.effect("stays chosen by who chose it again, whatever becomes of those that had it before", () =>
+      Effect.gen(function* () {
+        const store = yield* PhoneNumberStore
+        const { another } = yield* rivals
+        const { number, tenantId } = yield* Sample.owner
+        yield* store.update(Sample.released(number))
+        assert.strictEqual(yield* store.choose(number.number, another), "chosen")
+        assert.isFalse(yield* store.update(Sample.released(number)))
+        assert.isFalse(yield* store.update({ ...Sample.released(number), tenantId: yield* Fresh.id }))
+        assert.deepStrictEqual(yield* store.chosen(another), Option.some(number.number))
+        assert.strictEqual((yield* store.list(tenantId)).length, 1)
+      })
+    )
+  })
+
+  describe("what no operation has chosen", () => {
+    it.effect("nobody creates: not without a choice, by another operation's, twice, or for no tenant", () =>
+      Effect.gen(function* () {
+        const store = yield* PhoneNumberStore
+        const { a, another, b, operation } = yield* rivals
+        const tenant = yield* Fresh.tenant
+        const number = yield* Sample.phoneNumber(tenant, { number: a })
+        yield* refused(store.create(number, operation))
+        yield* store.choose(b, operation)
+        yield* refused(store.create(number, operation))
+        yield* store.choose(a, another)
+        yield* refused(store.create(number, operation))
+        yield* refused(store.create({ ...number, tenantId: yield* Fresh.id }, another))
+        assert.deepStrictEqual(yield* store.findByNumber(a), Option.none())
+        assert.deepStrictEqual(yield* store.chosen(another), Option.some(a), "what is refused changes nothing")
+
+        yield* store.create(number, another)
+        yield* refused(store.create(yield* Sample.phoneNumber(tenant, { number: a }), another))
+        assert.deepStrictEqual(yield* store.list(tenant.tenantId), [number])
+      })
+    )
+  })
+
+  describe("choose by many at once", () => {
+    it.effect("lets one have the number", () =>
+      Effect.gen(function* () {
+        const store = yield* PhoneNumberStore
+        const number = yield* Sample.e164
+        const operations = yield* Effect.forEach(Array.range(1, 12), () => Fresh.id)
+        const answers = yield* Effect.forEach(operations, (operationId) => store.choose(number, operationId), {
+          concurrency: "unbounded"
+        })
+        assert.strictEqual(answers.filter((answer) => answer === "chosen").length, 1)
+        const winner = operations[answers.indexOf("chosen")]!
+        assert.deepStrictEqual(yield* store.chosen(winner), Option.some(number))
+      })
+    )
+
+    it.effect("lets each have one of a few numbers, and none have two", () =>
+      Effect.gen(function* () {
+        const store = yield* PhoneNumberStore
+        const numbers = yield* Effect.forEach(Array.range(1, 5), () => Sample.e164)
+        const operations = yield* Effect.forEach(Array.range(1, 10), () => Fresh.id)
+        const firstFree = (operationId: string, from: number) =>
+          Effect.gen(function* () {
+            for (const n of Array.range(0, numbers.length - 1)) {
+              const number = numbers[(from + n) % numbers.length]!
+              if ((yield* store.choose(number, operationId)) === "chosen") return number
+            }
+            return undefined
+          })
+        const got = yield* Effect.forEach(operations, firstFree, { concurrency: "unbounded" })
+        const chosen = got.filter((number) => number !== undefined)
+        assert.sameMembers(chosen, numbers)
+        for (const [n, operationId] of operations.entries()) {
+          assert.deepStrictEqual(yield* store.chosen(operationId), Option.fromUndefinedOr(got[n]))
+        }
+      })
+    )
+  })
+}

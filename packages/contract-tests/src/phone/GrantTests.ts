@@ -1,0 +1,132 @@
+import { type Call, CallStore, type PhoneNumberStore, Timestamp } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Array, Effect, Option } from "effect"
+import type { ContractTests } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
+import * as Sample from "./CallSample.ts"
+
+const { LIMIT } = Sample
+const withLimit = (call: Call, authorizedSeconds: number) => Option.some({ ...call, authorizedSeconds })
+
+/** What is promised of `grant` and `revoke`. */
+export const grantTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
+  describe("grant", () => {
+    it.effect("gives each operation its seconds once", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        const call = yield* answered()
+        const [one, two] = yield* Effect.all([Fresh.id, Fresh.id])
+        assert.deepStrictEqual(yield* store.grant(call.callId, one, 60), withLimit(call, LIMIT + 60))
+        assert.deepStrictEqual(yield* store.grant(call.callId, one, 60), withLimit(call, LIMIT + 60))
+        assert.deepStrictEqual(yield* store.grant(call.callId, two, 60), withLimit(call, LIMIT + 120))
+        assert.deepStrictEqual(yield* store.grant(call.callId, one, 60), withLimit(call, LIMIT + 120))
+        assert.deepStrictEqual(yield* store.get(call.callId), withLimit(call, LIMIT + 120))
+      })
+    )
+
+    it.effect("gives nothing of a call that does not go on", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered, begun } = yield* Sample.caller
+        const over = yield* answered()
+        yield* store.update(Sample.ended(over))
+        const calls = [
+          yield* begun(),
+          yield* begun({ state: "ringing" }),
+          yield* answered({ hangUpReason: "time_limit" }),
+          Sample.ended(over)
+        ]
+        for (const call of calls) {
+          const operation = yield* Fresh.id
+          assert.deepStrictEqual(yield* store.grant(call.callId, operation, 60), Option.none(), call.state)
+          assert.deepStrictEqual(yield* store.get(call.callId), Option.some(call))
+          yield* store.revoke(operation)
+          assert.deepStrictEqual(yield* store.get(call.callId), Option.some(call), "there is nothing to take back")
+        }
+        assert.deepStrictEqual(yield* store.grant(yield* Fresh.id, yield* Fresh.id, 60), Option.none())
+      })
+    )
+
+    it.effect("says of what it gave before that it did, although the call has ended since", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        const call = yield* answered()
+        const operation = yield* Fresh.id
+        const granted = Option.getOrThrow(yield* store.grant(call.callId, operation, 60))
+        const over = Sample.ended(granted)
+        yield* store.update(over)
+        assert.deepStrictEqual(yield* store.grant(call.callId, operation, 60), Option.some(over))
+        yield* store.revoke(operation)
+        assert.deepStrictEqual(yield* store.get(call.callId), Option.some(over), "what has ended stays as it is")
+      })
+    )
+
+    it.effect("loses nothing when many operations ask at once, and counts each once", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        const call = yield* answered()
+        const operations = yield* Effect.forEach(Array.range(1, 6), () => Fresh.id)
+        yield* Effect.forEach([...operations, ...operations], (id) => store.grant(call.callId, id, 60), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(yield* store.get(call.callId), withLimit(call, LIMIT + 360))
+      })
+    )
+  })
+
+  describe("revoke", () => {
+    it.effect("takes back what the operation was given, once, and that alone", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        const call = yield* answered()
+        const [one, two] = yield* Effect.all([Fresh.id, Fresh.id])
+        yield* store.grant(call.callId, one, 60)
+        yield* store.grant(call.callId, two, 30)
+        yield* store.revoke(one)
+        assert.deepStrictEqual(yield* store.get(call.callId), withLimit(call, LIMIT + 30))
+        yield* store.revoke(one)
+        yield* store.revoke(yield* Fresh.id)
+        assert.deepStrictEqual(yield* store.get(call.callId), withLimit(call, LIMIT + 30))
+        assert.deepStrictEqual(yield* store.grant(call.callId, one, 60), withLimit(call, LIMIT + 90))
+      })
+    )
+
+    it.effect("takes back once, however many ask at once", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        const call = yield* answered()
+        const operation = yield* Fresh.id
+        yield* store.grant(call.callId, operation, 60)
+        yield* Effect.replicateEffect(store.revoke(operation), 6, { concurrency: "unbounded" })
+        assert.deepStrictEqual(yield* store.get(call.callId), withLimit(call, LIMIT))
+      })
+    )
+
+    it.effect("has the call looked at when it has to end now, and no later than it was to be", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        const call = yield* answered({ authorizedSeconds: 60 })
+        const operation = yield* Fresh.id
+        for (const [watched, expected] of [
+          [90_000, 60_000],
+          [20_000, 20_000]
+        ] as const) {
+          const granted = Option.getOrThrow(yield* store.grant(call.callId, operation, 60))
+          assert.strictEqual(granted.authorizedSeconds, 120)
+          yield* store.update({ ...granted, watchAt: Timestamp.add(call.answeredAt!, watched) })
+          yield* store.revoke(operation)
+          assert.deepStrictEqual(yield* Sample.found(call), {
+            ...call,
+            watchAt: Timestamp.add(call.answeredAt!, expected)
+          })
+        }
+      })
+    )
+  })
+}

@@ -1,0 +1,103 @@
+import { CallStore, PhoneNumberStore } from "@agentos/core"
+import { describe } from "@effect/vitest"
+import { Effect } from "effect"
+import type { ContractTests, HarnessServices } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
+import { type Change, undoneTest } from "../kernel/UndoneTests.ts"
+import { StoreClock } from "../StoreClock.ts"
+import * as Calls from "./CallSample.ts"
+import * as Numbers from "./PhoneNumberSample.ts"
+
+type Changes<Ports> = Readonly<
+  Record<string, Effect.Effect<Change<Ports | HarnessServices>, unknown, Ports | HarnessServices>>
+>
+
+/** A number that an operation has chosen, and what shows where it is. */
+const choice = Effect.gen(function* () {
+  const store = yield* PhoneNumberStore
+  const [number, operation] = yield* Effect.all([Numbers.e164, Fresh.id])
+  yield* store.choose(number, operation)
+  const observe = Effect.all([store.chosen(operation), store.findChosen([number]), store.findByNumber(number)])
+  return { store, number, operation, observe }
+})
+
+const numberChanges: Changes<PhoneNumberStore> = {
+  choose: Effect.gen(function* () {
+    const { observe, operation, store } = yield* choice
+    return { make: store.choose(yield* Numbers.e164, operation), observe }
+  }),
+  unchoose: Effect.map(choice, ({ observe, operation, store }) => ({ make: store.unchoose(operation), observe })),
+  create: Effect.gen(function* () {
+    const { number, observe, operation, store } = yield* choice
+    const made = yield* Numbers.phoneNumber(yield* Fresh.tenant, { number })
+    return { make: store.create(made, operation), observe }
+  }),
+  update: Effect.gen(function* () {
+    const store = yield* PhoneNumberStore
+    const { number } = yield* Numbers.owner
+    return { make: store.update(Numbers.released(number)), observe: store.findByNumber(number.number) }
+  })
+}
+
+/** An answered call in which something was said, and what shows everything of it. */
+const conversation = Effect.gen(function* () {
+  const store = yield* CallStore
+  const { answered } = yield* Calls.caller
+  const call = yield* answered()
+  yield* store.addTurn(call.callId, { role: "agent", text: "Hello" })
+  const observe = Effect.all([store.get(call.callId), store.live(call.phoneNumberId), store.turns(call.callId)])
+  return { store, call, observe }
+})
+
+const callChanges: Changes<CallStore | PhoneNumberStore> = {
+  create: Effect.gen(function* () {
+    const store = yield* CallStore
+    const { number } = yield* Calls.caller
+    const call = yield* Calls.call(number)
+    return { make: store.create(call), observe: store.live(number.phoneNumberId) }
+  }),
+  update: Effect.map(conversation, ({ call, observe, store }) => ({ make: store.update(Calls.ended(call)), observe })),
+  grant: Effect.gen(function* () {
+    const { call, observe, store } = yield* conversation
+    return { make: store.grant(call.callId, yield* Fresh.id, 60), observe }
+  }),
+  revoke: Effect.gen(function* () {
+    const { call, observe, store } = yield* conversation
+    const operation = yield* Fresh.id
+    yield* store.grant(call.callId, operation, 60)
+    return { make: store.revoke(operation), observe }
+  }),
+  takeWatched: Effect.gen(function* () {
+    const store = yield* Calls.unwatched
+    const clock = yield* StoreClock
+    const { begun } = yield* Calls.caller
+    const call = yield* begun({ watchAt: yield* clock.now })
+    return { make: store.takeWatched(10, 60_000), observe: store.get(call.callId) }
+  }),
+  addTurn: Effect.map(conversation, ({ call, observe, store }) => ({
+    make: store.addTurn(call.callId, { role: "caller", text: "Hi" }),
+    observe
+  })),
+  setTurnText: Effect.map(conversation, ({ call, observe, store }) => ({
+    make: store.setTurnText(call.callId, 0, "Hel"),
+    observe
+  }))
+}
+
+/** That every change of numbers takes part in the transaction that it is made in. */
+export const numberChangeTests: ContractTests<PhoneNumberStore> = (it) => {
+  describe("every change of numbers", () => {
+    for (const [name, prepare] of Object.entries(numberChanges)) {
+      undoneTest<PhoneNumberStore, PhoneNumberStore | HarnessServices>(it, name, prepare)
+    }
+  })
+}
+
+/** That every change of calls takes part in the transaction that it is made in. */
+export const callChangeTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
+  describe("every change of calls", () => {
+    for (const [name, prepare] of Object.entries(callChanges)) {
+      undoneTest<CallStore | PhoneNumberStore, CallStore | PhoneNumberStore | HarnessServices>(it, name, prepare)
+    }
+  })
+}

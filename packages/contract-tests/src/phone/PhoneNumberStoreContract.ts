@@ -1,0 +1,18 @@
+import type { PhoneNumberStore } from "@agentos/core"
+import { defineContract } from "../Contract.ts"
+import { choiceModelTests } from "./ChoiceModelTests.ts"
+import { choiceTests } from "./ChoiceTests.ts"
+import { numberDueTests } from "./NumberDueTests.ts"
+import { numberOverlapTests } from "./NumberOverlapTests.ts"
+import { numberRecordTests } from "./NumberRecordTests.ts"
+import { numberChangeTests } from "./PhoneChangeTests.ts"
+
+/** What every `PhoneNumberStore` does. */
+export const PhoneNumberStoreContract = defineContract<PhoneNumberStore>("PhoneNumberStore", (it, capabilities) => {
+  numberRecordTests(it, capabilities)
+  numberDueTests(it, capabilities)
+  choiceTests(it, capabilities)
+  choiceModelTests(it, capabilities)
+  numberOverlapTests(it, capabilities)
+  numberChangeTests(it, capabilities)
+})

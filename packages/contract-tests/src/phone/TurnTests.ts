@@ -1,0 +1,127 @@
+import { CallStore, type NewTurn, type PhoneNumberStore } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Array, Effect, Option } from "effect"
+import { AWKWARD_TEXTS } from "../AwkwardText.ts"
+import type { ContractTests } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
+import { refused } from "../Refused.ts"
+import { StoreClock } from "../StoreClock.ts"
+import * as Sample from "./CallSample.ts"
+
+const said = (text: string): NewTurn => ({ role: "caller", text })
+
+/** What is promised of `addTurn`, `setTurnText` and `turns`. */
+export const turnTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
+  describe("addTurn", () => {
+    it.effect("adds each turn at the end of its own call, at the store's moment", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const clock = yield* StoreClock
+        const { answered } = yield* Sample.caller
+        const [call, other] = [yield* answered(), yield* answered()]
+        assert.deepStrictEqual(yield* store.turns(call.callId), [])
+        const before = yield* clock.now
+        const first = yield* store.addTurn(call.callId, { role: "agent", text: "Hello" })
+        yield* clock.advance(60_000)
+        const second = yield* store.addTurn(call.callId, { role: "caller", text: "Hi" })
+        const foreign = yield* store.addTurn(other.callId, { role: "system", text: "The agent could not be reached." })
+        assert.deepStrictEqual(
+          [first, second, foreign].map(({ index, role, text }) => `${index} ${role} ${text}`),
+          ["0 agent Hello", "1 caller Hi", "0 system The agent could not be reached."]
+        )
+        assert.isAtLeast(first.at, before)
+        assert.isAtLeast(second.at, first.at + 60_000)
+        assert.isAtMost(second.at, yield* clock.now)
+        assert.deepStrictEqual(yield* store.turns(call.callId), [first, second])
+        assert.deepStrictEqual(yield* store.turns(other.callId), [foreign])
+        assert.deepStrictEqual(yield* store.get(call.callId), Option.some(call), "and leaves the call as it is")
+      })
+    )
+
+    it.effect("gives every text back exactly", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        const { callId } = yield* answered()
+        for (const text of AWKWARD_TEXTS) yield* store.addTurn(callId, said(text))
+        assert.deepStrictEqual(
+          (yield* store.turns(callId)).map(({ text }) => text),
+          AWKWARD_TEXTS
+        )
+        for (const [index, text] of AWKWARD_TEXTS.toReversed().entries()) yield* store.setTurnText(callId, index, text)
+        assert.deepStrictEqual(
+          (yield* store.turns(callId)).map(({ text }) => text),
+          AWKWARD_TEXTS.toReversed()
+        )
+      })
+    )
+
+    it.effect("gives each turn a place of its own, and leaves none out, of many at once", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        const { callId } = yield* answered()
+        const added = yield* Effect.forEach(Array.range(1, 30), (n) => store.addTurn(callId, said(`${n}`)), {
+          concurrency: "unbounded"
+        })
+        const turns = yield* store.turns(callId)
+        assert.deepStrictEqual(
+          turns.map(({ index }) => index),
+          Array.range(0, 29)
+        )
+        assert.sameDeepMembers([...turns], added)
+        assert.deepStrictEqual(
+          turns,
+          turns.toSorted((a, b) => a.at - b.at),
+          "and no earlier moment than the one before"
+        )
+      })
+    )
+
+    it.effect("adds nothing to a call that is not there", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const callId = yield* Fresh.id
+        yield* refused(store.addTurn(callId, said("Hi")))
+        assert.deepStrictEqual(yield* store.turns(callId), [])
+      })
+    )
+  })
+
+  describe("setTurnText", () => {
+    it.effect("replaces the text of that turn alone", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        const [call, other] = [yield* answered(), yield* answered()]
+        const turns = yield* Effect.forEach(["a", "b", "c"], (text) => store.addTurn(call.callId, said(text)))
+        const foreign = yield* store.addTurn(other.callId, said("a"))
+        yield* store.setTurnText(call.callId, 1, "")
+        yield* store.setTurnText(call.callId, 1, "b and more")
+        assert.deepStrictEqual(yield* store.turns(call.callId), [
+          turns[0]!,
+          { ...turns[1]!, text: "b and more" },
+          turns[2]!
+        ])
+        assert.deepStrictEqual(yield* store.turns(other.callId), [foreign])
+        yield* refused(store.setTurnText(call.callId, 3, "d"))
+        yield* refused(store.setTurnText(yield* Fresh.id, 0, "d"))
+      })
+    )
+  })
+
+  describe("turns", () => {
+    it.effect("gives the last ones in order when that is asked", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { answered } = yield* Sample.caller
+        const { callId } = yield* answered()
+        const turns = yield* Effect.forEach(Array.range(1, 12), (n) => store.addTurn(callId, said(`${n}`)))
+        assert.deepStrictEqual(yield* store.turns(callId), turns)
+        for (const limit of [1, 5, 12]) assert.deepStrictEqual(yield* store.turns(callId, limit), turns.slice(-limit))
+        assert.deepStrictEqual(yield* store.turns(callId, 100), turns)
+        assert.deepStrictEqual(yield* store.turns(callId, 0), [])
+      })
+    )
+  })
+}

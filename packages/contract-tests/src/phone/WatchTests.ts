@@ -1,0 +1,77 @@
+import { type Call, type CallStore, type PhoneNumberStore, Timestamp } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Array, Effect } from "effect"
+import type { ContractTests } from "../Contract.ts"
+import { StoreClock } from "../StoreClock.ts"
+import * as Sample from "./CallSample.ts"
+
+const PUT_OFF = 30_000
+const ids = (calls: ReadonlyArray<Call>) => calls.map(({ callId }) => callId)
+
+/** What is promised of `takeWatched`. */
+export const watchTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
+  describe("takeWatched", () => {
+    it.effect("gives what is due, the longest due first, and no more than asked for", () =>
+      Effect.gen(function* () {
+        const store = yield* Sample.unwatched
+        const clock = yield* StoreClock
+        const { begun } = yield* Sample.caller
+        const now = yield* clock.now
+        const due = (seconds: number) => begun({ watchAt: Timestamp.add(now, seconds * Timestamp.SECOND) })
+        const [later, third, first, second] = [yield* due(60), yield* due(-1), yield* due(-3), yield* due(-2)]
+        assert.deepStrictEqual(yield* store.takeWatched(0, PUT_OFF), [])
+        assert.deepStrictEqual(ids(yield* store.takeWatched(2, PUT_OFF)), ids([first, second]))
+        assert.deepStrictEqual(ids(yield* store.takeWatched(2, PUT_OFF)), ids([third]))
+        assert.deepStrictEqual(yield* store.takeWatched(2, PUT_OFF), [])
+        yield* clock.advance(60_000 + PUT_OFF)
+        assert.deepStrictEqual(ids(yield* store.takeWatched(9, PUT_OFF)).at(-1), later.callId)
+      })
+    )
+
+    it.effect("puts the next look off by what is asked, on the store's clock, and changes nothing else", () =>
+      Effect.gen(function* () {
+        const store = yield* Sample.unwatched
+        const clock = yield* StoreClock
+        const { answered } = yield* Sample.caller
+        const before = yield* clock.now
+        const call = yield* answered({ watchAt: before })
+        const [taken, ...others] = yield* store.takeWatched(10, PUT_OFF)
+        assert.deepStrictEqual(others, [])
+        assert.deepStrictEqual({ ...taken, watchAt: null }, { ...call, watchAt: null })
+        assert.isAtLeast(taken!.watchAt!, before + PUT_OFF)
+        assert.isAtMost(taken!.watchAt!, (yield* clock.now) + PUT_OFF)
+        assert.deepStrictEqual(yield* Sample.found(call), taken)
+        yield* clock.advance(PUT_OFF)
+        assert.deepStrictEqual(ids(yield* store.takeWatched(10, PUT_OFF)), [call.callId])
+      })
+    )
+
+    it.effect("gives no call that has ended, nor one whose next look was put off", () =>
+      Effect.gen(function* () {
+        const store = yield* Sample.unwatched
+        const clock = yield* StoreClock
+        const { begun } = yield* Sample.caller
+        const now = yield* clock.now
+        const [over, off] = [yield* begun({ watchAt: now }), yield* begun({ watchAt: now })]
+        yield* store.update(Sample.ended(over))
+        yield* store.update({ ...off, watchAt: Timestamp.add(now, 60_000) })
+        assert.deepStrictEqual(yield* store.takeWatched(10, PUT_OFF), [])
+      })
+    )
+
+    it.effect("gives each call to one of many who ask at once", () =>
+      Effect.gen(function* () {
+        const store = yield* Sample.unwatched
+        const clock = yield* StoreClock
+        const { begun } = yield* Sample.caller
+        const now = yield* clock.now
+        const calls = yield* Effect.forEach(Array.range(1, 20), () => begun({ watchAt: now }))
+        const taken = yield* Effect.replicateEffect(store.takeWatched(4, PUT_OFF), 10, { concurrency: "unbounded" })
+        const rest = yield* store.takeWatched(100, PUT_OFF)
+        const all = ids([...taken.flat(), ...rest])
+        assert.sameMembers(all, ids(calls))
+        assert.strictEqual(new Set(all).size, all.length, "each once")
+      })
+    )
+  })
+}

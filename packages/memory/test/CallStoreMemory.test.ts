@@ -1,0 +1,4 @@
+import { CallStoreContract } from "@agentos/contract-tests"
+import { memoryHarness } from "./MemoryHarness.ts"
+
+CallStoreContract(memoryHarness)

@@ -1,0 +1,161 @@
+import { type Call, CallStore, Lookup, type NewTurn, Timestamp, type Turn } from "@agentos/core"
+import { Array, Effect, Layer, Option } from "effect"
+import { CALL_COLUMNS, type CallRow, changing, fixed, toCall } from "./CallRow.ts"
+import { ClockOffset } from "./ClockOffset.ts"
+import { Database } from "./Database.ts"
+import { orDie } from "./DatabaseFailure.ts"
+import * as Parameter from "./Parameter.ts"
+
+interface TurnRow {
+  readonly turn_index: number
+  readonly role: Turn["role"]
+  readonly text: string
+  readonly created_at: bigint
+}
+
+const toTurn = (row: TurnRow): Turn => ({
+  index: row.turn_index,
+  role: row.role,
+  text: row.text,
+  at: Timestamp.Timestamp.make(Number(row.created_at))
+})
+
+const first = (rows: ReadonlyArray<CallRow>): Option.Option<Call> => Option.map(Array.head(rows), toCall)
+
+export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
+  CallStore,
+  Effect.gen(function* () {
+    const { sql, transact } = yield* Database
+    const offset = yield* ClockOffset
+    const columns = sql.literal(CALL_COLUMNS)
+    const now = () => sql`(epoch_millis() + ${Parameter.integer(offset())})`
+    const isCall = (callId: string) => sql`call_id = ${Parameter.uuid(callId)}`
+    const isOperation = (operationId: string) => sql`operation_id = ${Parameter.uuid(operationId)}`
+
+    /** The call's lock comes first, here and in `revoke`: what is seen after it holds until this is over. */
+    const grant = Effect.fnUntraced(function* (callId: string, operationId: string, seconds: number) {
+      const call = first(yield* sql<CallRow>`select ${columns} from calls where ${isCall(callId)} for no key update`)
+      const known = yield* sql`select 1 from call_grants where ${isOperation(operationId)}`
+      if (known.length > 0) return call
+      if (Option.isNone(call) || call.value.state !== "in_progress" || call.value.hangUpReason !== null) {
+        return Option.none()
+      }
+      yield* sql`
+        insert into call_grants (operation_id, call_id, seconds)
+        values (${Parameter.uuid(operationId)}, ${Parameter.uuid(callId)}, ${Parameter.integer(seconds)})`
+      return first(
+        yield* sql<CallRow>`
+          update calls set authorized_seconds = authorized_seconds + ${Parameter.integer(seconds)}
+          where ${isCall(callId)} returning ${columns}`
+      )
+    })
+
+    const revoke = Effect.fnUntraced(function* (operationId: string) {
+      yield* sql`
+        select 1 from calls where call_id = (select call_id from call_grants where ${isOperation(operationId)})
+        for no key update`
+      const [granted] = yield* sql<{ readonly call_id: string; readonly seconds: number }>`
+        delete from call_grants where ${isOperation(operationId)} returning call_id, seconds`
+      if (granted === undefined) return
+      const left = sql`(authorized_seconds - ${Parameter.integer(granted.seconds)})`
+      yield* sql`
+        update calls set
+          authorized_seconds = ${left},
+          watch_at = least(watch_at, answered_at + ${left} * ${Parameter.integer(Timestamp.SECOND)})
+        where ${isCall(granted.call_id)} and state = 'in_progress'`
+    })
+
+    /** Reads `calls_watched` from its beginning, and passes over what another transaction holds. */
+    const takeWatched = (limit: number, millis: number) => sql<CallRow>`
+      with clock as materialized (select ${now()} as now), watched as materialized (
+        select call_id, watch_at as was_watch_at from calls
+        where watch_at <= (select now from clock)
+        order by watch_at, call_id limit ${Parameter.integer(limit)}
+        for no key update skip locked
+      ), taken as (
+        update calls set watch_at = (select now from clock) + ${Parameter.integer(millis)}
+        from watched where calls.call_id = watched.call_id
+        returning was_watch_at, ${sql.literal(CALL_COLUMNS.replaceAll(/\w+/g, (column) => `calls.${column}`))}
+      )
+      select ${columns} from taken order by was_watch_at, call_id`
+
+    /** The count in the call's row says which place is next, and its lock who has it. */
+    const addTurn = (callId: string, { role, text }: NewTurn) => sql<TurnRow>`
+      with place as (
+        update calls set turn_count = turn_count + 1 where ${isCall(callId)} returning call_id, turn_count - 1 as place
+      )
+      insert into call_turns (call_id, turn_index, role, text, created_at)
+      select call_id, place, ${Parameter.text(role)}, ${Parameter.text(text)}, ${now()} from place
+      returning turn_index, role, text, created_at`
+
+    return CallStore.of({
+      find: (tenantId, callId) =>
+        Effect.map(orDie(sql<CallRow>`select ${columns} from calls where ${isCall(callId)}`), ([row]) => {
+          if (row === undefined) return Lookup.missing
+          return row.tenant_id === tenantId ? Lookup.owned(toCall(row)) : Lookup.foreign
+        }),
+      get: (callId) => Effect.map(orDie(sql<CallRow>`select ${columns} from calls where ${isCall(callId)}`), first),
+      findByProvider: (providerCallId) =>
+        Effect.map(
+          orDie(sql<CallRow>`select ${columns} from calls where provider_call_id = ${Parameter.text(providerCallId)}`),
+          first
+        ),
+      create: (call) =>
+        Effect.map(
+          orDie(sql`
+            insert into calls ${sql.insert({ ...fixed(call), ...changing(call) })}
+            on conflict do nothing returning call_id`),
+          (rows) => rows.length > 0
+        ),
+      update: (call) =>
+        Effect.map(
+          orDie(sql`
+            update calls set ${sql.update(changing(call))}
+            where ${isCall(call.callId)} and tenant_id = ${Parameter.uuid(call.tenantId)} and state <> 'ended'
+            returning call_id`),
+          (rows) => rows.length > 0
+        ),
+      live: (phoneNumberId) =>
+        Effect.map(
+          orDie(sql<CallRow>`
+            select ${columns} from calls where live_number_id = ${Parameter.uuid(phoneNumberId)}
+            order by created_at, call_id`),
+          (rows) => rows.map(toCall)
+        ),
+      grant: (callId, operationId, seconds) => transact(orDie(grant(callId, operationId, seconds))),
+      revoke: (operationId) => transact(orDie(revoke(operationId))),
+      takeWatched: (limit, millis) => Effect.map(orDie(takeWatched(limit, millis)), (rows) => rows.map(toCall)),
+      issueRelay: (callId, tokenHash) =>
+        orDie(
+          Effect.asVoid(sql`
+            update calls set relay_token_hash = ${Parameter.text(tokenHash)} where ${isCall(callId)}`)
+        ),
+      redeemRelay: (tokenHash) =>
+        Effect.map(
+          orDie(sql<CallRow>`
+            update calls set relay_token_hash = null
+            where relay_token_hash = ${Parameter.text(tokenHash)} and state <> 'ended'
+            returning ${columns}`),
+          first
+        ),
+      addTurn: (callId, turn) =>
+        Effect.flatMap(orDie(addTurn(callId, turn)), ([row]) =>
+          row === undefined ? Effect.die(new Error(`no call ${callId} is stored`)) : Effect.succeed(toTurn(row))
+        ),
+      setTurnText: (callId, index, text) =>
+        Effect.flatMap(
+          orDie(sql`
+            update call_turns set text = ${Parameter.text(text)}
+            where ${isCall(callId)} and turn_index = ${Parameter.integer(index)} returning turn_index`),
+          (rows) => (rows.length === 0 ? Effect.die(new Error(`call ${callId} has no turn ${index}`)) : Effect.void)
+        ),
+      turns: (callId, limit) =>
+        Effect.map(
+          orDie(sql<TurnRow>`
+            select turn_index, role, text, created_at from call_turns where ${isCall(callId)}
+            order by turn_index desc limit ${Parameter.integer(limit ?? null)}`),
+          (rows) => rows.map(toTurn).toReversed()
+        )
+    })
+  })
+)
