@@ -75,7 +75,9 @@ const runMigrations = Effect.gen(function* () {
 export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =
   runMigrations.pipe(
     Effect.tapError((error) =>
-      isHeldUp(error) ? Effect.logWarning("a table that is to be changed is in use; trying again", error) : Effect.void
+      isHeldUp(error)
+        ? Effect.logWarning(`a table that is to be changed is in use; trying again: ${error.message}`)
+        : Effect.void
     ),
     Effect.retry({ while: isHeldUp, times: LOCK_RETRIES, schedule: Schedule.spaced(RETRY_AFTER) }),
     Effect.repeat({ until: (isRun) => isRun, schedule: Schedule.spaced(LOOK_EVERY) }),

@@ -1,0 +1,177 @@
+import { layerPostgres } from "@agentos/postgres"
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer, Schedule, type Scope } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { Migrator, SqlClient, type SqlError } from "effect/sql"
+import { createTenants } from "../src/migration/0001_tenants.ts"
+import { createEvents } from "../src/migration/0002_events.ts"
+import { createPayments } from "../src/migration/0003_payments.ts"
+import { createEmail } from "../src/migration/0004_email.ts"
+import { TestPostgres } from "./support/TestPostgres.ts"
+
+const older = Migrator.fromRecord({
+  "0001_tenants": createTenants,
+  "0002_events": createEvents,
+  "0003_payments": createPayments,
+  "0004_email": createEmail
+})
+
+const TENANT = "00000000-0000-4000-8000-000000000000"
+const SERVERS = 5
+const EVENTS = 20_000
+
+/** Connections that are no server's. */
+const connect = Effect.gen(function* () {
+  const { url } = yield* TestPostgres
+  return yield* PgClient.make({ url, applicationName: "test" })
+})
+
+/** The schema of an older server, with what it has stored. */
+const leaveOlder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const migrated = Migrator.make({})({ loader: older, table: "agentos_migrations" })
+  yield* Effect.provideService(migrated, SqlClient.SqlClient, sql)
+  yield* sql`insert into tenants (tenant_id, wallet, token_version, created_at) values (${TENANT}, '0x01', 1, 0)`
+  yield* insertEvents(sql, EVENTS)
+})
+
+const insertEvents = (sql: SqlClient.SqlClient, count: number) => sql`
+  insert into events (
+    event_id, tenant_id, type, source, service, resource_id, agent_id, payload, dedupe_key, created_at, expires_at
+  )
+  select gen_random_uuid(), ${TENANT}::uuid, 'email.received', 'smtp', 'email', '', '', '{}', gen_random_uuid(), n, n
+  from generate_series(1, ${count}::integer) n`
+
+/** An operation that ended long ago: what an older server writes and a newer one takes. */
+const insertOperation = (sql: SqlClient.SqlClient) => sql`
+  insert into operations (
+    operation_id, tenant_id, service_id, endpoint, idempotency_key, fingerprint, request_id, network, asset, payer,
+    nonce, amount, proof, terms, input, plan, state, fence, created_at, updated_at
+  ) values (
+    gen_random_uuid(), ${TENANT}::uuid, '', '', gen_random_uuid(), '', '', '', '', '', gen_random_uuid(), 1, '{}', '{}',
+    '{}', '{}', 'unpaid', 1, 0, 0
+  )`
+
+/** Starts servers at one time, and answers when all of them have a database. */
+const startServers = Effect.gen(function* () {
+  const { url } = yield* TestPostgres
+  yield* Effect.forEach(
+    Array.from({ length: SERVERS }),
+    () => Effect.scoped(Layer.build(layerPostgres({ url, maxConnections: 3 }))),
+    { concurrency: "unbounded", discard: true }
+  )
+})
+
+const applied = (sql: SqlClient.SqlClient) =>
+  Effect.map(sql<{ readonly migration_id: number }>`select migration_id from agentos_migrations`, (rows) =>
+    rows.map(({ migration_id }) => migration_id).toSorted((a, b) => a - b)
+  )
+
+const isIndexValid = (sql: SqlClient.SqlClient) =>
+  Effect.map(
+    sql<{ readonly valid: boolean }>`
+      select indisvalid as valid from pg_index where indexrelid = to_regclass('events_expiring')`,
+    ([row]) => row?.valid
+  )
+
+/** Waits until a server's statement that begins like this waits for others. */
+const waits = (sql: SqlClient.SqlClient, beginning: string) =>
+  sql<{ readonly count: bigint }>`
+    select count(*) as count from pg_stat_activity
+    where application_name = 'agentos' and wait_event_type = 'Lock' and query ilike ${`%${beginning}%`}`.pipe(
+    Effect.repeat({ until: ([row]) => Number(row?.count) > 0, schedule: Schedule.spaced("20 millis") })
+  )
+
+/** Does something in the background in a transaction that stays open until it is told to end. */
+const heldOpen = Effect.fnUntraced(function* <A>(
+  sql: SqlClient.SqlClient,
+  statement: Effect.Effect<A, SqlError.SqlError>
+) {
+  const [begun, over] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
+  const holding = Effect.andThen(statement, Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(over)))
+  const fiber = yield* Effect.forkScoped(sql.withTransaction(holding))
+  yield* Deferred.await(begun)
+  return Effect.andThen(Deferred.succeed(over, undefined), Fiber.join(fiber))
+})
+
+const scenario = (
+  name: string,
+  test: (sql: SqlClient.SqlClient) => Effect.Effect<void, unknown, TestPostgres | Scope.Scope>
+) =>
+  it.live(
+    name,
+    () => Effect.flatMap(connect, test).pipe(Effect.scoped, Effect.provide([TestPostgres.layer(), Reactivity.layer])),
+    120_000
+  )
+
+describe("servers that start at one time", () => {
+  scenario("bring an empty database to the schema, each step once", (sql) =>
+    Effect.gen(function* () {
+      yield* startServers
+      const ids = yield* applied(sql)
+      assert.isAtLeast(ids.length, 7)
+      assert.isTrue(yield* isIndexValid(sql))
+      yield* startServers
+      assert.deepStrictEqual(yield* applied(sql), ids, "nothing is left to do")
+    })
+  )
+
+  scenario("change an older database while others write to it and read, and hold nobody up", (sql) =>
+    Effect.gen(function* () {
+      yield* leaveOlder(sql)
+      let written = 0
+      const writing = yield* Effect.forkScoped(
+        Effect.forever(
+          Effect.gen(function* () {
+            yield* insertEvents(sql, 10)
+            yield* insertOperation(sql)
+            written++
+          })
+        )
+      )
+      /** Waits until what is begun from now on has been written. */
+      const goesOn = Effect.suspend(() => {
+        const before = written
+        return Effect.repeat(Effect.sleep("10 millis"), { until: () => written >= before + 3 })
+      })
+      const endReading = yield* heldOpen(sql, sql`select count(*) from operations`)
+      const servers = yield* Effect.forkScoped(startServers)
+
+      // A table that is in use for long: the migration waits for it, and those who come later do not wait for that.
+      yield* waits(sql, "alter table operations")
+      yield* goesOn
+      assert.deepStrictEqual(yield* applied(sql), [1, 2, 3, 4])
+
+      // A transaction that is open for long: the index waits for its end, and nobody for the index.
+      const endLooking = yield* heldOpen(
+        sql,
+        Effect.andThen(sql`set transaction isolation level repeatable read`, sql`select count(*) from events`)
+      )
+      yield* endReading
+      yield* waits(sql, "create index concurrently")
+      yield* goesOn
+      assert.isUndefined(servers.pollUnsafe())
+      yield* endLooking
+      yield* Fiber.join(servers)
+
+      assert.isUndefined(writing.pollUnsafe(), "the writer was never refused")
+      yield* Fiber.interrupt(writing)
+      assert.isAtLeast((yield* applied(sql)).length, 7)
+      assert.isTrue(yield* isIndexValid(sql))
+      const [row] = yield* sql<{ readonly events: bigint; readonly operations: bigint }>`
+        select (select count(*) from events) as events, (select count(*) from operations) as operations`
+      assert.isAtLeast(Number(row?.events), EVENTS + 10 * written)
+      assert.isAtLeast(Number(row?.operations), written)
+    })
+  )
+
+  scenario("build an index anew that a server left unfinished", (sql) =>
+    Effect.gen(function* () {
+      yield* startServers
+      yield* sql`update pg_index set indisvalid = false where indexrelid = 'events_expiring'::regclass`
+      assert.isFalse(yield* isIndexValid(sql))
+      yield* startServers
+      assert.isTrue(yield* isIndexValid(sql))
+    })
+  )
+})
