@@ -11,6 +11,8 @@ export interface EventDatabase extends Pick<
   "sql" | "delivery" | "announcements" | "transact"
 > {
   readonly policy: EventPolicy
+  /** See `ClockOffset`. */
+  readonly offset: () => number
   /**
    * Begins a statement with a table `clock`, whose one row holds the moment `now`, so that all of
    * the statement happens at one moment. It is read as `(select now from clock)`, which is looked
@@ -29,6 +31,7 @@ export const makeEventDatabase: Effect.Effect<EventDatabase, never, Database> = 
     announcements,
     transact,
     policy,
+    offset,
     clock: () => sql`clock as materialized (select epoch_millis() + ${Parameter.integer(offset())} as now)`
   }
 })
