@@ -1,0 +1,279 @@
+import { mkdir, rm, writeFile } from "node:fs/promises"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { startCarrier } from "../../src/carrier/Carrier.ts"
+import { startChild } from "../process/Children.ts"
+import {
+  accountSid,
+  ada,
+  authToken,
+  basePath,
+  bob,
+  clientOf,
+  connect,
+  type Json,
+  ours,
+  startRig
+} from "./TestCarrier.ts"
+
+describe("the log", () => {
+  it("has every request of the interface, in order, with what was asked and answered", async () => {
+    const rig = await startRig()
+    await rig.get("/AvailablePhoneNumbers/US/Local.json?AreaCode=415")
+    const sid = await rig.buy(ours, { FriendlyName: "a b" })
+    await rig.post("/Calls.json", {
+      To: ada,
+      From: bob,
+      Twiml: "<Response/>",
+      StatusCallbackEvent: ["ringing", "answered"]
+    })
+    await rig.remove(`/IncomingPhoneNumbers/${sid}.json`)
+    await fetch(`${rig.carrier.url}${basePath}/Calls.json`)
+    await rig.control("people")
+    const { requests } = await rig.log()
+    expect(requests).toMatchObject([
+      {
+        method: "GET",
+        path: `${basePath}/AvailablePhoneNumbers/US/Local.json`,
+        query: { AreaCode: "415" },
+        status: 200
+      },
+      {
+        method: "POST",
+        path: `${basePath}/IncomingPhoneNumbers.json`,
+        form: { PhoneNumber: ours, FriendlyName: "a b" },
+        status: 201,
+        delivered: true
+      },
+      { path: `${basePath}/Calls.json`, form: { StatusCallbackEvent: ["ringing", "answered"] }, status: 400 },
+      { method: "DELETE", path: `${basePath}/IncomingPhoneNumbers/${sid}.json`, form: {}, status: 204 },
+      { method: "GET", path: `${basePath}/Calls.json`, status: 401 }
+    ])
+    for (const request of requests) expect(request).toHaveProperty("at", expect.stringMatching(/^\d{4}-.*Z$/))
+  })
+
+  it("holds no credentials", async () => {
+    const rig = await startRig()
+    await rig.buy()
+    expect(JSON.stringify(await rig.log())).not.toContain(authToken)
+  })
+})
+
+describe("faults", () => {
+  const search = "/AvailablePhoneNumbers/US/Local.json?AreaCode=415"
+
+  it("before: 500, and nothing is done, as often as planned", async () => {
+    const rig = await startRig()
+    await rig.control("faults", { operation: "buy", mode: "before", times: 2 })
+    const buy = () => rig.post("/IncomingPhoneNumbers.json", { PhoneNumber: ours })
+    expect(await buy()).toMatchObject({ status: 500, body: { code: 20_500 } })
+    expect(await buy()).toMatchObject({ status: 500 })
+    expect((await rig.get("/IncomingPhoneNumbers.json")).body["incoming_phone_numbers"]).toEqual([])
+    expect((await buy()).status).toBe(201)
+  })
+
+  it("after: it is done, and the connection dies", async () => {
+    const rig = await startRig()
+    const sid = await rig.buy()
+    for (const operation of ["buy", "call", "update", "release", "search"]) {
+      await rig.control("faults", { operation, mode: "after" })
+    }
+    await expect(rig.get(search)).rejects.toThrow("fetch failed")
+    await expect(rig.post("/IncomingPhoneNumbers.json", { PhoneNumber: "+14155550101" })).rejects.toThrow(
+      "fetch failed"
+    )
+    await rig.control("people", { number: ada, behaviour: "no-answer" })
+    await expect(rig.call()).rejects.toThrow("fetch failed")
+    const [call] = (await rig.get("/Calls.json")).body["calls"] as ReadonlyArray<Json>
+    const path = `/Calls/${call?.["sid"] as string}.json`
+    await expect(rig.post(path, { Status: "completed" })).rejects.toThrow("fetch failed")
+    expect((await rig.get(path)).body).toMatchObject({ status: "canceled" })
+    await expect(rig.remove(`/IncomingPhoneNumbers/${sid}.json`)).rejects.toThrow("fetch failed")
+    const numbers = (await rig.get("/IncomingPhoneNumbers.json")).body["incoming_phone_numbers"]
+    expect(numbers).toMatchObject([{ phone_number: "+14155550101" }])
+    const { requests } = await rig.log()
+    const lost = requests.filter(({ delivered }) => !delivered)
+    expect(lost.map(({ status }) => status)).toEqual([200, 201, 201, 200, 204])
+  })
+
+  it("reject: refused for good in the vendor's shape, and nothing is done", async () => {
+    const rig = await startRig()
+    const sid = await rig.buy()
+    await rig.control("people", { number: ada, behaviour: "no-answer" })
+    const call = await rig.call()
+    for (const operation of ["buy", "call", "update", "release", "search"]) {
+      await rig.control("faults", { operation, mode: "reject" })
+    }
+    expect(await rig.get(search)).toMatchObject({ status: 403, body: { code: 20_403 } })
+    expect(await rig.post("/IncomingPhoneNumbers.json", { PhoneNumber: "+14155550101" })).toMatchObject({
+      status: 400,
+      body: { code: 21_422 }
+    })
+    expect(await rig.post("/Calls.json", { To: ada, From: ours, Twiml: "<Response/>" })).toMatchObject({
+      status: 400,
+      body: { code: 21_216 }
+    })
+    expect(await rig.post(`/Calls/${call}.json`, { Status: "completed" })).toMatchObject({ body: { code: 21_220 } })
+    expect(await rig.remove(`/IncomingPhoneNumbers/${sid}.json`)).toMatchObject({ status: 403 })
+    expect((await rig.get("/IncomingPhoneNumbers.json")).body["incoming_phone_numbers"]).toHaveLength(1)
+    expect((await rig.get("/Calls.json")).body["calls"]).toHaveLength(1)
+    expect((await rig.play(call)).state).toBe("ringing")
+  })
+
+  it("hang: it is done, and no answer comes", async () => {
+    const rig = await startRig()
+    await rig.control("faults", { operation: "buy", mode: "hang" })
+    const hanging = fetch(`${rig.carrier.url}${basePath}/IncomingPhoneNumbers.json`, {
+      method: "POST",
+      headers: {
+        Authorization: `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString("base64")}`,
+        "Content-Type": "application/x-www-form-urlencoded"
+      },
+      body: new URLSearchParams({ PhoneNumber: ours }).toString(),
+      signal: AbortSignal.timeout(300)
+    })
+    await expect(hanging).rejects.toThrow(/timeout/)
+    expect((await rig.get("/IncomingPhoneNumbers.json")).body["incoming_phone_numbers"]).toHaveLength(1)
+  })
+
+  it("can be meant for one number alone, and are cleared and refused as everywhere", async () => {
+    const rig = await startRig()
+    await rig.control("faults", { operation: "buy", mode: "reject", only: "+14155550101" })
+    await rig.buy()
+    expect((await rig.post("/IncomingPhoneNumbers.json", { PhoneNumber: "+14155550101" })).status).toBe(400)
+    await rig.control("faults", { operation: "call", mode: "hang", times: 3 })
+    expect((await rig.control("faults")).body).toEqual({ faults: [{ operation: "call", mode: "hang", times: 3 }] })
+    const url = `${rig.carrier.url}/sandbox/faults`
+    expect(await (await fetch(url, { method: "DELETE" })).json()).toEqual({ faults: [] })
+    expect((await rig.control("faults", { operation: "hangup", mode: "after" })).status).toBe(400)
+  })
+})
+
+describe("status callbacks", () => {
+  const events = ["initiated", "ringing", "answered", "completed"]
+
+  it("can come in another order, and more than once", async () => {
+    const rig = await startRig({ speed: 1_000 })
+    await rig.buy()
+    await rig.control("callbacks", { order: "reversed", copies: 2 })
+    const StatusCallback = `${rig.application.url}/status`
+    await rig.over(await rig.call({ StatusCallback, StatusCallbackEvent: events }))
+    await rig.application.request("/status", 8)
+    const told = rig.application.requests("/status").map(({ form }) => form["SequenceNumber"])
+    expect(told).toEqual(["3", "3", "2", "2", "1", "1", "0", "0"])
+  })
+
+  it("can be lost, until all is usual again", async () => {
+    const rig = await startRig({ speed: 1_000 })
+    await rig.buy()
+    await rig.control("callbacks", { copies: 0 })
+    const StatusCallback = `${rig.application.url}/status`
+    await rig.over(await rig.call({ StatusCallback }))
+    await fetch(`${rig.carrier.url}/sandbox/callbacks`, { method: "DELETE" })
+    expect((await rig.control("callbacks")).body).toEqual({ copies: 1, order: "usual" })
+    const sid = await rig.call({ StatusCallback })
+    await rig.over(sid)
+    await rig.application.request("/status")
+    expect(rig.application.requests("/status").map(({ form }) => form["CallSid"])).toEqual([sid])
+  })
+})
+
+describe("the controls", () => {
+  it.each([
+    ["people", { behaviour: "busy" }],
+    ["people", { number: ours, behaviour: "busy" }],
+    ["people", { number: ada, behaviour: "rude" }],
+    ["people", { number: ada, behaviour: "answers", seconds: "5" }],
+    ["people", null],
+    ["people", []],
+    ["clock", { speed: 0 }],
+    ["clock", { speed: 10_001 }],
+    ["clock", {}],
+    ["callbacks", { copies: 6 }],
+    ["callbacks", { order: "random" }]
+  ])("refuse to %s what is wrong: %j", async (path, body) => {
+    const rig = await startRig()
+    expect(await rig.control(path, body)).toMatchObject({ status: 400, body: { error: expect.any(String) } })
+  })
+
+  it("answer what there is not, and methods that there are not", async () => {
+    const rig = await startRig()
+    expect((await rig.control("nothing")).status).toBe(404)
+    expect((await rig.control(`calls/CA${"0".repeat(32)}`)).status).toBe(404)
+    expect((await fetch(`${rig.carrier.url}/`)).status).toBe(404)
+    expect((await fetch(`${rig.carrier.url}/sandbox/log`, { method: "DELETE" })).status).toBe(405)
+    expect((await rig.control("clock")).body).toEqual({ speed: 1 })
+    const person = { number: ada, behaviour: "answers", lines: ["a", { dtmf: "1" }], seconds: 3 }
+    expect(await rig.control("people", person)).toEqual({ status: 200, body: person })
+    expect((await rig.control("people")).body).toEqual({ people: [person] })
+  })
+})
+
+describe("a carrier that comes back", () => {
+  it("knows what it has sold, who its people are, and that its calls are over", async () => {
+    const rig = await startRig()
+    const sid = await rig.buy(ours, { VoiceUrl: `${rig.application.url}/voice` })
+    const gone = await rig.buy("+14155550101")
+    await rig.remove(`/IncomingPhoneNumbers/${gone}.json`)
+    await rig.control("people", { number: ada, behaviour: "answers", lines: ["Hello"], seconds: 900 })
+    const call = await rig.call({ Twiml: connect(rig.application) })
+    const relay = await rig.application.relay()
+    relay.speak("Good day")
+    await relay.message("prompt")
+    await rig.carrier.close()
+    const received = rig.application.received.length
+
+    const again = await startCarrier({ dataDir: rig.dataDir, accountSid, authToken })
+    onTestFinished(again.close)
+    const { control, get, post } = clientOf(() => again.url)
+    expect((await get("/IncomingPhoneNumbers.json")).body["incoming_phone_numbers"]).toMatchObject([
+      { sid, phone_number: ours, voice_url: `${rig.application.url}/voice` }
+    ])
+    expect((await post("/IncomingPhoneNumbers.json", { PhoneNumber: ours })).body).toMatchObject({ code: 21_422 })
+    expect((await control(`calls/${call}`)).body).toMatchObject({
+      state: "completed",
+      heard: ["Good day"],
+      said: ["Hello"],
+      endedBy: "carrier"
+    })
+    expect((await get(`/Calls/${call}.json`)).body).toMatchObject({ status: "completed" })
+    expect((await control("people")).body["people"]).toMatchObject([{ number: ada, lines: ["Hello"] }])
+    // Nobody was told.
+    expect(rig.application.received).toHaveLength(received)
+  })
+
+  it("knows it after a kill, too, as a process of its own", async () => {
+    const rig = await startRig()
+    await rig.carrier.close()
+    const start = () =>
+      startChild<{ ready: string; pid: number; port: number; url: string }>(
+        new URL("../../src/carrier/carrierMain.ts", import.meta.url),
+        { AGENTOS_SANDBOX_CARRIER: JSON.stringify({ dataDir: rig.dataDir, accountSid, authToken, port: 0 }) }
+      )
+    const first = await start()
+    expect(first.ready).toMatchObject({ ready: "carrier", pid: first.process.pid })
+    const one = clientOf(() => first.ready.url)
+    expect((await one.post("/IncomingPhoneNumbers.json", { PhoneNumber: ours })).status).toBe(201)
+    await one.control("people", { number: ada, behaviour: "answers", seconds: 900 })
+    const form = { To: ada, From: ours, Twiml: "<Response><Pause length='900'/></Response>" }
+    const sid = (await one.post("/Calls.json", form)).body["sid"] as string
+    first.process.kill("SIGKILL")
+    await first.exitCode()
+
+    const second = await start()
+    const other = clientOf(() => second.ready.url)
+    expect((await other.get("/IncomingPhoneNumbers.json")).body["incoming_phone_numbers"]).toHaveLength(1)
+    expect((await other.control(`calls/${sid}`)).body).toMatchObject({ endedBy: "carrier" })
+    second.process.stdin?.end()
+    expect(await second.exitCode()).toBe(0)
+  })
+
+  it("does not start for an account that is none, nor on a state that it can't read", async () => {
+    const rig = await startRig()
+    await expect(startCarrier({ dataDir: rig.dataDir, accountSid: "AC1", authToken })).rejects.toThrow("account sid")
+    await rig.carrier.close()
+    await rm(rig.dataDir, { recursive: true })
+    await mkdir(rig.dataDir)
+    await writeFile(`${rig.dataDir}/carrier.json`, '{"numbers":{}}')
+    await expect(startCarrier({ dataDir: rig.dataDir, accountSid, authToken })).rejects.toThrow()
+  })
+})
