@@ -2,6 +2,7 @@ import {
   type Hold,
   isFinal,
   type Ledger,
+  type OpenOperations,
   type Operation,
   OperationStore,
   type OperationTotal,
@@ -67,6 +68,8 @@ export const layer = Layer.effect(
           return true
         }),
       post: (entries) => run(() => entries.forEach((entry) => post(tables, entry))),
+      countOpen: (limit) =>
+        run(() => countByState(operations.where("queue", OPEN).toSorted(longestDueFirst).slice(0, limit))),
       books: run(() => ({ balances: balances.rows(), totals: totals(operations.rows()) })),
       listPaid: (after, limit) =>
         run(() =>
@@ -95,6 +98,13 @@ const requireHeldUnlessFinal = ({ dueAt, operationId, state }: Operation): void 
 const byId = (a: Operation, b: Operation): number => (a.operationId < b.operationId ? -1 : 1)
 
 const longestDueFirst = (a: Operation, b: Operation): number => (a.dueAt ?? 0) - (b.dueAt ?? 0) || byId(a, b)
+
+const countByState = (operations: ReadonlyArray<Operation>): ReadonlyArray<OpenOperations> =>
+  [...Map.groupBy(operations, ({ state }) => state)].map(([state, some]) => ({
+    state,
+    count: some.length,
+    oldestAt: Timestamp.Timestamp.make(Math.min(...some.map(({ createdAt }) => createdAt)))
+  }))
 
 const totals = (operations: ReadonlyArray<Operation>): ReadonlyArray<OperationTotal> => {
   const sums = new Map<string, OperationTotal>()

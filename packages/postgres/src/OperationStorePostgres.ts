@@ -2,10 +2,12 @@ import {
   type Hold,
   type Books,
   type Ledger,
+  type OpenOperations,
   type Operation,
   type OperationChange,
   OperationStore,
-  proofKey
+  proofKey,
+  Timestamp
 } from "@agentos/core"
 import { Array, Effect, Layer, Option, Schema } from "effect"
 import type { Statement } from "effect/sql"
@@ -31,6 +33,18 @@ const toBooks = (rows: ReadonlyArray<BookRow>): Books => ({
   totals: rows.flatMap(({ amount, asset, count, kind, name, network }) =>
     kind === "total" ? [{ state: toState(name), network, asset, count: Number(count), amount: BigInt(amount) }] : []
   )
+})
+
+interface OpenRow {
+  readonly state: string
+  readonly count: bigint
+  readonly oldest_at: bigint
+}
+
+const toOpen = ({ count, oldest_at, state }: OpenRow): OpenOperations => ({
+  state: toState(state),
+  count: Number(count),
+  oldestAt: Timestamp.Timestamp.make(Number(oldest_at))
 })
 
 /** The UUID before all others, which no operation has (RFC 9562, section 5.9). */
@@ -192,6 +206,16 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
                   ${Parameter.amounts(entries.map((entry) => entry.amount))}
                 ) as entry (operation_id, account, network, asset, amount)`)
             ),
+      countOpen: (limit) =>
+        Effect.map(
+          orDie(sql<OpenRow>`
+            with open as materialized (
+              select state, created_at from operations where due_at is not null
+              order by due_at, operation_id limit ${Parameter.integer(limit)}
+            )
+            select state, count(*) as count, min(created_at) as oldest_at from open group by state`),
+          (rows) => rows.map(toOpen)
+        ),
       // One statement, since two would each see what was committed before it.
       books: Effect.map(
         orDie(sql<BookRow>`

@@ -134,6 +134,7 @@ const assertPlans = Effect.fnUntraced(function* (operation: Operation) {
   const stay = { operationId, fence, from: "claimed", to: "claimed", change: {}, hold: worker } as const
   yield* check("advance", ["operations_key"], store.advance(stay))
 
+  yield* check("countOpen", ["operations_due"], store.countOpen(DUE / 2))
   yield* check("takeDue", ["operations_due", "operations_key"], store.takeDue(DUE / 2, LEASE))
   const rest = store.takeDue(1_000, LEASE)
   yield* check("takeDue, more than there is", ["operations_due", "operations_key"], rest)

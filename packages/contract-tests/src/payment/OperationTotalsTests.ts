@@ -3,6 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import type { ContractTests } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
+import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./OperationSample.ts"
 
 /** The totals of one token on all networks. */
@@ -120,6 +121,35 @@ export const operationTotalsTests: ContractTests<OperationStore> = (it) => {
           ]
         )
       })
+    )
+  })
+
+  describe("countOpen", () => {
+    it.effect(
+      "counts by state what is not final, whoever has it, with the moment of the oldest; what is due first",
+      () =>
+        Effect.gen(function* () {
+          const store = yield* Sample.emptiedQueue
+          const clock = yield* StoreClock
+          const first = yield* Sample.claimed()
+          yield* clock.advance(1_000)
+          const second = yield* Sample.claimed()
+          const settling = yield* Sample.moved(yield* Sample.claimed(), "settling")
+          for (const path of Sample.FINAL_PATHS) yield* Sample.movedAlong(yield* Sample.claimed(), path)
+          // What other tests left open is due in a distant future.
+          assert.sameDeepMembers(
+            [...(yield* store.countOpen(3))],
+            [
+              { state: "claimed", count: 2, oldestAt: first.createdAt },
+              { state: "settling", count: 1, oldestAt: settling.createdAt }
+            ]
+          )
+          yield* store.hold(first.operationId, first.fence, { by: "job", millis: 10 * Sample.LEASE })
+          assert.deepStrictEqual(yield* store.countOpen(1), [
+            { state: "claimed", count: 1, oldestAt: second.createdAt }
+          ])
+          assert.deepStrictEqual(yield* store.countOpen(0), [])
+        })
     )
   })
 

@@ -1,4 +1,5 @@
 import { Context, Effect, Option } from "effect"
+import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { LedgerEntry } from "./Ledger.ts"
 import type { Operation } from "./Operation.ts"
 import type { OperationState } from "./OperationState.ts"
@@ -29,6 +30,13 @@ export interface OperationTotal {
   readonly count: number
   /** Base units of the token. */
   readonly amount: bigint
+}
+
+/** How many operations stand open in a state, and since when the oldest of them is there. */
+export interface OpenOperations {
+  readonly state: OperationState
+  readonly count: number
+  readonly oldestAt: Timestamp
 }
 
 /** Where an operation may already stand for a request: under its proof, or under its key. */
@@ -81,6 +89,11 @@ export class OperationStore extends Context.Service<
     readonly hold: (operationId: string, fence: number, hold: Hold) => Effect.Effect<boolean>
     /** Writes balanced entries. Call in the transaction of the move that they record. */
     readonly post: (entries: ReadonlyArray<LedgerEntry>) => Effect.Effect<void>
+    /**
+     * Counts the operations that are not final, by state: all of them, unless there are more than `limit`; then those
+     * `limit` that are due first. Costs what is open, however many operations are final.
+     */
+    readonly countOpen: (limit: number) => Effect.Effect<ReadonlyArray<OpenOperations>>
     /** What the ledger says and what the operations come to, as of one moment. */
     readonly books: Effect.Effect<Books>
     /** Operations that have a transaction which paid, by ascending operationId, strictly after `after`; `limit` at most. */
