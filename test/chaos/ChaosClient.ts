@@ -130,6 +130,7 @@ export class ChaosClient {
       createConnection: () => (wire = connect(Number(port), hostname))
     })
     const connection: Connection = {
+      url,
       socket,
       wire: () => wire,
       closed: new Promise((resolve) => {
@@ -186,7 +187,7 @@ export class ChaosClient {
 
   #begin(connection: Connection, sessionId: string): void {
     const { log, random, tenantId } = this.#setting
-    connection.session = { sessionId, tenantId, closedAt: undefined }
+    connection.session = { sessionId, tenantId, server: connection.url, closedAt: undefined }
     log.sessions.push(connection.session)
     for (const frame of this.#lost) {
       if (random.integer(100) < LATE_IN_HUNDRED) this.#acknowledge(connection, frame, random.integer(3) > 0)

@@ -46,7 +46,7 @@ const EVENTS_PER_CALL = 40
 const WAITING_PER_SOCKET = 100
 /** After the storm, events of each tenant, of which its idle sessions have to be told. */
 const AFTERWARDS_PER_TENANT = 2
-const CONNECT_MILLIS = 60_000
+const CONNECT_MILLIS = 120_000
 /** Of so many faults, one is told of. */
 const SAY_EVERY = 10
 

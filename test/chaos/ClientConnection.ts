@@ -10,6 +10,7 @@ export interface Sent {
 
 /** An open socket of a client. */
 export interface Connection {
+  readonly url: string
   readonly socket: WebSocket
   readonly wire: () => Socket | undefined
   readonly closed: Promise<void>

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Random } from "../race/Random.ts"
 import type { ClusterServer } from "../support/Cluster.ts"
 import type { OpenDatabase } from "../support/ClusterDatabase.ts"
-import type { RealtimeRig } from "../support/RealtimeRig.ts"
+import { type RealtimeRig, socketUrl } from "../support/RealtimeRig.ts"
 import type { Crowd } from "./Crowd.ts"
 import type { Fault, FaultKind } from "./FaultPlan.ts"
 
@@ -21,6 +21,8 @@ export interface FaultSetting {
 /** A fault that took place, by the clock of the history. */
 export interface FaultRecord {
   readonly kind: FaultKind
+  /** Where the sessions of the server are that it befell; undefined when it befell none alone. */
+  readonly server: string | undefined
   readonly begunAt: number
   readonly endedAt: number
 }
@@ -45,7 +47,7 @@ export const runFaults = async (
     if (failures.length > 0) break
     const begunAt = Date.now()
     const over: Promise<void> = carryOut(fault, setting)
-      .then(() => void records.push({ kind: fault.kind, begunAt, endedAt: Date.now() }))
+      .then((server) => void records.push({ kind: fault.kind, server, begunAt, endedAt: Date.now() }))
       .catch((error: unknown) => void failures.push(error))
       .finally(() => running.delete(over))
     running.add(over)
@@ -56,22 +58,28 @@ export const runFaults = async (
   return records
 }
 
-const carryOut = async (fault: Fault, { crowd, database, random, rig, signal }: FaultSetting): Promise<void> => {
+/** Answers which server it befell. */
+const carryOut = async (
+  fault: Fault,
+  { crowd, database, random, rig, signal }: FaultSetting
+): Promise<string | undefined> => {
   if (fault.kind === "cut") {
     for (const client of crowd.clients) if (random.integer(100) < fault.inHundred) client.cut(fault.isMidFrame)
-    return
+    return undefined
   }
   if (fault.kind === "deaf") {
     await database.execute(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where application_name = 'agentos events' order by random() limit 1`
     )
-    return
+    return undefined
   }
   const number = random.pick(crowd.living)
   crowd.away(number)
-  await disturb(fault, rig.cluster.servers[number]!, signal)
+  const server = rig.cluster.servers[number]!
+  await disturb(fault, server, signal)
   crowd.back(number)
+  return socketUrl(server)
 }
 
 const disturb = async (

@@ -32,6 +32,8 @@ export interface ProducedEvent {
 export interface SeenSession {
   readonly sessionId: string
   readonly tenantId: string
+  /** The address of its server. */
+  readonly server: string
   /** When the client cut it, or saw that it was closed; undefined when it was open at the end. */
   closedAt: number | undefined
 }

@@ -1,5 +1,7 @@
 import type { ChaosResult } from "./ChaosRun.ts"
-import { type Cases, isOver, makeCases } from "./Cases.ts"
+import { quantile } from "../bench/Bench.ts"
+import { SHORT_LEASE_MILLIS } from "../support/ShortLease.ts"
+import { type Cases, type Lease, makeCases } from "./Cases.ts"
 import type { Violation } from "./Judge.ts"
 import { countOvertakenByUndone } from "./OrderRules.ts"
 
@@ -7,7 +9,8 @@ import { countOvertakenByUndone } from "./OrderRules.ts"
 const SHOWN = 5
 
 /** What happened in figures, line by line. */
-export const figuresOf = ({ closes, faults, history }: ChaosResult): ReadonlyArray<string> => {
+export const figuresOf = (result: ChaosResult): ReadonlyArray<string> => {
+  const { closes, faults, history } = result
   const cases = makeCases(history)
   const { acknowledgements, appends, frames, sessions } = history
   const events = cases.all.length
@@ -20,23 +23,45 @@ export const figuresOf = ({ closes, faults, history }: ChaosResult): ReadonlyArr
     `${events} events in ${seconds.toFixed(0)} s: ${(events / seconds).toFixed(0)} a second, stored and acknowledged`,
     `${faults.length} faults: ${tally(faults.map(({ kind }) => kind))}`,
     `${sessions.length} sessions; closed with ${[...closes].map(([code, times]) => `${code}: ${times}`).join(", ")}`,
-    `${leases.length} leases, ${leases.length - events} of them again: ${count(leases, ({ end }) => end === "taken")} had run out, ` +
+    `${leases.length} leases, ${leases.length - events} of them again: ${count(leases, ({ end }) => end === "taken")} had run out ` +
+      `(${countUnrenewed(leases, result)} at servers with nothing wrong), ` +
       `${count(leases, ({ end }) => end === "released")} were given back; ${frames.length} deliveries arrived`,
     `${acknowledgements.length} acknowledgements: ${tally(acknowledgements.map(({ answer }) => answer ?? "not answered"))}; ` +
       `${count(acknowledgements, ({ sessionId }) => sessionId === undefined)} by REST`,
-    `${countOvertakenByUndone(cases)} events came late because a server died while it took them`,
+    `${history.undone.length} transactions were undone; ${countOvertakenByUndone(cases)} events came late because of that`,
+    `from createdAt to acknowledged: ${quantilesOf(cases)}`,
     `the last acknowledgement ${(slowestMillis(cases, latest(faults.map(({ endedAt }) => endedAt))) / 1_000).toFixed(1)} s ` +
       "after the last fault, or after the event where that came later"
   ]
 }
 
+/** Leases that ran out although their session was open and its server had been left in peace for as long as a lease. */
+const countUnrenewed = (leases: ReadonlyArray<Lease>, { faults, history }: ChaosResult): number => {
+  const sessions = new Map(history.sessions.map((session) => [session.sessionId, session]))
+  return leases.filter(({ end, sessionId, until }) => {
+    const session = sessions.get(sessionId)
+    if (end !== "taken" || session === undefined || (session.closedAt ?? until) < until) return false
+    return !faults.some(
+      ({ begunAt, endedAt, server }) =>
+        server === session.server && begunAt <= until && until - SHORT_LEASE_MILLIS <= endedAt
+    )
+  }).length
+}
+
+const quantilesOf = ({ all }: Cases): string => {
+  const waits = all
+    .flatMap(({ acknowledged, event }) => (acknowledged === undefined ? [] : [acknowledged.at - event.createdAt]))
+    .toSorted((a, b) => a - b)
+  const [half, most, longest] = [quantile(waits, 0.5), quantile(waits, 0.99), waits.at(-1) ?? Number.NaN]
+  return `p50 ${half} ms, p99 ${(most / 1_000).toFixed(1)} s, the longest ${(longest / 1_000).toFixed(1)} s`
+}
+
 /** The longest that an event waited for its acknowledgement when nothing went wrong any more. */
 const slowestMillis = ({ all }: Cases, calmAt: number): number =>
   latest(
-    all.flatMap(({ changes, event }) => {
-      const end = changes.find(({ after }) => isOver(after))
-      return end === undefined ? [] : [end.at - Math.max(calmAt, event.createdAt)]
-    })
+    all.flatMap(({ acknowledged, event }) =>
+      acknowledged === undefined ? [] : [acknowledged.at - Math.max(calmAt, event.createdAt)]
+    )
   )
 
 const tally = (names: ReadonlyArray<string>): string =>

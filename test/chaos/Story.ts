@@ -58,7 +58,7 @@ export class Story {
   }
 
   open(tenantId: string, ...sessionIds: ReadonlyArray<string>): this {
-    for (const sessionId of sessionIds) this.sessions.push({ sessionId, tenantId, closedAt: undefined })
+    for (const sessionId of sessionIds) this.sessions.push({ sessionId, tenantId, server: "", closedAt: undefined })
     return this
   }
 
