@@ -1,0 +1,69 @@
+import { execute } from "../support/ClusterDatabase.ts"
+import type { RealtimeRig } from "../support/RealtimeRig.ts"
+import { familyCpuMillis, usageOf } from "./ProcessUsage.ts"
+
+/** Work that is done by so many workers at a time, each over and over. */
+export interface Load {
+  readonly name: string
+  readonly workers: number
+  /** Does a piece of it, and answers of how many things that piece was. */
+  readonly work: (worker: number) => Promise<number>
+}
+
+/** What one thing cost, and how many of them there were in a second. */
+export interface Measured {
+  readonly name: string
+  readonly perSecond: number
+  readonly serverMillis: number
+  readonly databaseMillis: number
+  readonly benchMillis: number
+}
+
+/** For how long a load runs before it is measured. */
+const WARM_UP_MILLIS = 3_000
+
+const millisOf = async ({ cluster }: RealtimeRig) => {
+  const [row] = await execute(
+    cluster.database.url,
+    "select pid from pg_stat_activity where application_name = 'agentos events' limit 1"
+  )
+  return () => ({
+    server: usageOf(cluster.servers[0]!.pid()).cpuMillis,
+    database: familyCpuMillis(Number(row?.["pid"])),
+    bench: usageOf(process.pid).cpuMillis
+  })
+}
+
+/** Measures what `run` does, which answers how many things that was and how many milliseconds it took. */
+export const measureOnce = async (
+  rig: RealtimeRig,
+  name: string,
+  run: () => Promise<{ readonly count: number; readonly millis: number }>
+): Promise<Measured> => {
+  const cpu = await millisOf(rig)
+  const before = cpu()
+  const { count, millis } = await run()
+  const after = cpu()
+  return {
+    name,
+    perSecond: count / (millis / 1_000),
+    serverMillis: (after.server - before.server) / count,
+    databaseMillis: (after.database - before.database) / count,
+    benchMillis: (after.bench - before.bench) / count
+  }
+}
+
+/** Runs a load for so long, once it has warmed up. */
+export const measure = async (rig: RealtimeRig, load: Load, seconds: number): Promise<Measured> => {
+  const runFor = async (millis: number) => {
+    const startedAt = performance.now()
+    let count = 0
+    const worker = async (place: number) => {
+      while (performance.now() - startedAt < millis) count += await load.work(place)
+    }
+    await Promise.all(Array.from({ length: load.workers }, (_, place) => worker(place)))
+    return { count, millis: performance.now() - startedAt }
+  }
+  await runFor(WARM_UP_MILLIS)
+  return measureOnce(rig, load.name, () => runFor(seconds * 1_000))
+}
