@@ -6,7 +6,10 @@ import { secondsSince } from "./InboundAllowance.ts"
 /** How a call came to its end, by the carrier's word. */
 export type Ending = "completed" | "busy" | "no_answer" | "failed"
 
-/** What the carrier says of a call. Reports come in any order, and again. Moments are this service's own. */
+/**
+ * What the carrier says of a call. Reports come in any order, and again. Moments are this service's own, each by the
+ * clock of the server that was told.
+ */
 export type CallReport =
   | { readonly _tag: "Ringing" }
   | { readonly _tag: "Answered"; readonly at: Timestamp.Timestamp }
@@ -50,7 +53,7 @@ export const apply = (call: Call, report: CallReport): Call => {
     case "Ringing":
       return moved(call, "Ring", {})
     case "Answered":
-      return moved(call, "Answer", { answeredAt: report.at }, report.at)
+      return moved(call, "Answer", { answeredAt: later(call.createdAt, report.at) }, report.at)
     case "Ended":
       return moved(call, "End", ended(call, report))
   }
@@ -82,7 +85,7 @@ const ended = (call: Call, { at, ending, seconds }: Extract<CallReport, { _tag: 
     answeredAt,
     connectedSeconds,
     endReason: endReasonOf(call, ending, answeredAt !== null && connectedSeconds >= call.authorizedSeconds),
-    endedAt: at,
+    endedAt: later(answeredAt ?? call.createdAt, at),
     watchAt: null
   }
 }
@@ -95,10 +98,16 @@ const answeredBefore = (
   seconds: number | null
 ): Timestamp.Timestamp | null =>
   ending === "completed" && seconds !== null && seconds > 0
-    ? Timestamp.Timestamp.make(Math.max(call.createdAt, at - seconds * Timestamp.SECOND))
+    ? later(call.createdAt, Timestamp.Timestamp.make(Math.max(0, at - seconds * Timestamp.SECOND)))
     : null
 
-/** By our own word where we ended it; by its length where the carrier kept the limit; else by the carrier's. */
+/** Two servers' clocks may differ: what came after is never said to have been before. */
+const later = (before: Timestamp.Timestamp, at: Timestamp.Timestamp): Timestamp.Timestamp => (at < before ? before : at)
+
+/**
+ * By the carrier's word where it failed, whoever wanted its end; else by our own where we ended it; by its length where
+ * the carrier kept the limit; and else it was completed.
+ */
 const endReasonOf = (call: Call, ending: Ending, isFull: boolean): CallEndReason => {
   if (ending !== "completed") return ending
   if (call.hangUpReason !== null) return call.hangUpReason

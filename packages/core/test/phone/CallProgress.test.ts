@@ -1,0 +1,263 @@
+import { type Call, CallProgress, CallState, HangUpReason, Timestamp } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+
+const { SECOND } = Timestamp
+const moment = (millis: number) => Timestamp.Timestamp.make(millis)
+const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+const START = moment(1_000_000 * SECOND)
+const after = (seconds: number) => Timestamp.add(START, seconds * SECOND)
+const LIMIT = 60
+
+/** An outbound call that has just begun. */
+const begun: Call = {
+  callId: "01900000-0000-7000-8000-000000000001",
+  tenantId: "01900000-0000-7000-8000-000000000002",
+  phoneNumberId: "01900000-0000-7000-8000-000000000003",
+  agentId: "01900000-0000-7000-8000-000000000004",
+  direction: "outbound",
+  fromNumber: "+14155550100",
+  toNumber: "+14155550150",
+  state: "queued",
+  providerCallId: null,
+  greeting: null,
+  authorizedSeconds: LIMIT,
+  hangUpReason: null,
+  endReason: null,
+  connectedSeconds: 0,
+  watchAt: CallProgress.firstWatch(START),
+  createdAt: START,
+  answeredAt: null,
+  endedAt: null
+}
+
+const answeredAt = (at: Timestamp.Timestamp): CallProgress.CallReport => ({ _tag: "Answered", at })
+const endedAt = (
+  at: Timestamp.Timestamp,
+  ending: CallProgress.Ending = "completed",
+  seconds: number | null = null
+): CallProgress.CallReport => ({ _tag: "Ended", at, ending, seconds })
+const RINGING: CallProgress.CallReport = { _tag: "Ringing" }
+
+const applyAll = (call: Call, reports: ReadonlyArray<CallProgress.CallReport>): Call =>
+  reports.reduce(CallProgress.apply, call)
+
+const answered = CallProgress.apply(begun, answeredAt(after(5)))
+
+describe("a call of which reports come", () => {
+  it("rings, is answered and ends", () => {
+    const ringing = CallProgress.apply(begun, RINGING)
+    assert.deepStrictEqual(ringing, { ...begun, state: "ringing" })
+    const talking = CallProgress.apply(ringing, answeredAt(after(5)))
+    assert.deepStrictEqual(talking, {
+      ...begun,
+      state: "in_progress",
+      answeredAt: after(5),
+      watchAt: after(5 + LIMIT)
+    })
+    assert.deepStrictEqual(CallProgress.apply(talking, endedAt(after(17.4))), {
+      ...talking,
+      state: "ended",
+      endReason: "completed",
+      connectedSeconds: 13,
+      watchAt: null,
+      endedAt: after(17.4)
+    })
+  })
+
+  it("stays the very same when a report says nothing new", () => {
+    const ended = CallProgress.apply(answered, endedAt(after(9)))
+    for (const call of [answered, ended]) {
+      assert.strictEqual(CallProgress.apply(call, RINGING), call)
+      assert.strictEqual(CallProgress.apply(call, answeredAt(after(8))), call)
+    }
+    assert.strictEqual(CallProgress.apply(ended, endedAt(after(10), "failed", 3)), ended)
+    assert.strictEqual(CallProgress.limited(ended, 600, after(10)), ended)
+    assert.strictEqual(CallProgress.hangingUp(ended, "time_limit", after(10)), ended)
+  })
+
+  it("ends for the reason that holds", () => {
+    const reasonOf = (call: Call, ending: CallProgress.Ending, seconds: number | null = null) =>
+      CallProgress.apply(call, endedAt(after(1_000), ending, seconds)).endReason
+    const inbound: Call = { ...answered, direction: "inbound" }
+    const hungUp = (why: HangUpReason) => CallProgress.hangingUp(answered, why, after(7))
+
+    for (const ending of ["busy", "no_answer", "failed"] as const) assert.strictEqual(reasonOf(begun, ending), ending)
+    assert.strictEqual(reasonOf(begun, "completed"), "completed")
+    assert.strictEqual(reasonOf(answered, "failed", 3), "failed")
+    assert.strictEqual(reasonOf(answered, "completed", LIMIT - 1), "completed")
+    assert.strictEqual(reasonOf(answered, "completed", LIMIT), "time_limit")
+    assert.strictEqual(reasonOf(answered, "completed"), "time_limit")
+    assert.strictEqual(reasonOf(inbound, "completed", LIMIT), "allowance_exhausted")
+    assert.strictEqual(reasonOf(inbound, "completed", LIMIT - 1), "completed")
+    for (const why of HangUpReason.literals) {
+      assert.strictEqual(reasonOf(hungUp(why), "completed", 3), why)
+      assert.strictEqual(reasonOf(hungUp(why), "completed"), why)
+      assert.strictEqual(reasonOf(hungUp(why), "failed"), "failed")
+    }
+    assert.strictEqual(
+      reasonOf(CallProgress.hangingUp(hungUp("hangup_agent"), "time_limit", after(8)), "completed"),
+      "hangup_agent"
+    )
+  })
+
+  it("was answered when its length says so, though nobody told of it", () => {
+    assert.deepInclude(CallProgress.apply(begun, endedAt(after(30), "completed", 12)), {
+      answeredAt: after(18),
+      connectedSeconds: 12,
+      endedAt: after(30)
+    })
+    assert.deepInclude(CallProgress.apply(begun, endedAt(after(3), "completed", 50)), {
+      answeredAt: START,
+      connectedSeconds: 50
+    })
+    for (const report of [endedAt(after(30)), endedAt(after(30), "completed", 0), endedAt(after(30), "busy", 12)]) {
+      assert.deepInclude(CallProgress.apply(begun, report), { answeredAt: null, connectedSeconds: 0 })
+    }
+  })
+
+  it("is looked at before it has to end, each minute until then, and soon once it is to be ended", () => {
+    const long = { ...answered, authorizedSeconds: 300 }
+    assert.strictEqual(answered.watchAt, after(65))
+    assert.strictEqual(CallProgress.nextWatch(long, after(10)), after(70))
+    assert.strictEqual(CallProgress.nextWatch(long, after(70)), after(130))
+    assert.strictEqual(CallProgress.nextWatch(long, after(290)), after(305))
+    assert.strictEqual(CallProgress.nextWatch(long, after(400)), after(400))
+    assert.isAtMost(CallProgress.limited(long, 20, after(12)).watchAt!, after(25))
+    assert.strictEqual(CallProgress.hangingUp(long, "hangup_agent", after(12)).watchAt, after(14))
+    assert.strictEqual(CallProgress.nextWatch(begun, after(60)), after(120))
+  })
+})
+
+/** What may happen to a call, each so many milliseconds after the one before or, as clocks differ, before it. */
+const Happening = Schema.Union([
+  Schema.TaggedStruct("Ringing", {}),
+  Schema.TaggedStruct("Answered", {}),
+  Schema.TaggedStruct("Ended", {
+    ending: Schema.Literals(["completed", "busy", "no_answer", "failed"]),
+    seconds: Schema.NullOr(between(0, 400))
+  }),
+  Schema.TaggedStruct("HangUp", { why: HangUpReason }),
+  Schema.TaggedStruct("Limit", { seconds: between(0, 400) }),
+  Schema.TaggedStruct("Look", {})
+])
+type Happening = typeof Happening.Type
+
+const happen = (call: Call, happening: Happening, now: Timestamp.Timestamp): Call => {
+  switch (happening._tag) {
+    case "Ringing":
+      return CallProgress.apply(call, happening)
+    case "Answered":
+      return CallProgress.apply(call, answeredAt(now))
+    case "Ended":
+      return CallProgress.apply(call, endedAt(now, happening.ending, happening.seconds))
+    case "HangUp":
+      return CallProgress.hangingUp(call, happening.why, now)
+    case "Limit":
+      return CallProgress.limited(call, happening.seconds, now)
+    case "Look":
+      return { ...call, watchAt: CallProgress.nextWatch(call, now) }
+  }
+}
+
+/** What holds of every call. */
+const assertSound = (call: Call): void => {
+  const isEnded = call.state === "ended"
+  assert.deepStrictEqual(
+    [call.watchAt === null, call.endedAt !== null, call.endReason !== null],
+    [isEnded, isEnded, isEnded]
+  )
+  if (call.state !== "ended") assert.strictEqual(call.answeredAt !== null, call.state === "in_progress")
+  assert.isAtLeast(call.connectedSeconds, 0)
+  assert.isAtMost(call.connectedSeconds, isEnded && call.answeredAt !== null ? call.authorizedSeconds : 0)
+  assert.isAtLeast(call.answeredAt ?? call.createdAt, call.createdAt)
+  if (call.endedAt !== null) assert.isAtLeast(call.endedAt, call.answeredAt ?? call.createdAt)
+}
+
+/** What holds of every change of one. */
+const assertForward = (before: Call, next: Call): void => {
+  assert.isAtLeast(CallState.literals.indexOf(next.state), CallState.literals.indexOf(before.state))
+  if (before.state === "ended") assert.deepStrictEqual(next, before)
+  if (before.answeredAt !== null) assert.strictEqual(next.answeredAt, before.answeredAt)
+  if (before.hangUpReason !== null) assert.strictEqual(next.hangUpReason, before.hangUpReason)
+  if (next.state !== "ended" && next.state !== "in_progress") {
+    assert.strictEqual(next.authorizedSeconds, before.authorizedSeconds, "only an answered call has its limit changed")
+  }
+}
+
+const Direction = Schema.Literals(["inbound", "outbound"])
+const History = Schema.Array(Schema.Struct({ what: Happening, later: between(-2 * SECOND, 90 * SECOND) })).check(
+  Schema.isMaxLength(25)
+)
+
+describe("whatever happens to a call", () => {
+  it.prop("it is sound, and only moves forward", [Direction, History], ([direction, history]) => {
+    let call: Call = { ...begun, direction }
+    let now: number = START
+    for (const { later, what } of history) {
+      now = Math.max(0, now + later)
+      const next = happen(call, what, moment(now))
+      assertSound(next)
+      assertForward(call, next)
+      call = next
+    }
+  })
+
+  it.prop("it is looked at no later than when it has to end", [Direction, History], ([direction, history]) => {
+    let call: Call = { ...begun, direction }
+    let now: number = START
+    for (const { later, what } of history) {
+      now += Math.max(0, later)
+      call = happen(call, what, moment(now))
+      if (call.watchAt === null) continue
+      const deadline = CallProgress.deadlineOf(call)
+      if (call.hangUpReason !== null) assert.isAtMost(call.watchAt, now + 60 * SECOND)
+      else if (deadline !== null) assert.isAtMost(call.watchAt, Math.max(deadline, now))
+    }
+  })
+})
+
+/** The facts of a call that was answered: when, and for how long it went on; and what was told of it, how often. */
+const Facts = Schema.Struct({
+  direction: Direction,
+  answeredAfter: between(0, 40 * SECOND),
+  lasted: between(1, 100 * SECOND),
+  limit: between(1, 90),
+  hangUpReason: Schema.NullOr(HangUpReason),
+  told: Schema.Array(Schema.Literals(["ringing", "answered", "ended"])).check(Schema.isMaxLength(8))
+})
+
+describe("the order of reports", () => {
+  it.prop("changes nothing where the end says how long the call was", [Facts], ([facts]) => {
+    const { answeredAfter, direction, hangUpReason, lasted, limit, told } = facts
+    const call: Call = { ...begun, direction, authorizedSeconds: limit, hangUpReason }
+    const answer = moment(START + answeredAfter)
+    const end = moment(answer + lasted)
+    const reports = {
+      ringing: RINGING,
+      answered: answeredAt(answer),
+      ended: endedAt(end, "completed", Math.ceil(lasted / SECOND))
+    }
+    const usual = applyAll(call, [reports.ringing, reports.answered, reports.ended])
+    const { answeredAt: estimated, ...ended } = applyAll(call, [...told.map((what) => reports[what]), reports.ended])
+    const { answeredAt: known, ...expected } = usual
+    assert.deepStrictEqual(ended, expected)
+    assert.isAtMost(Math.abs(known! - estimated!), SECOND, "the answer is known, or follows from the length")
+  })
+
+  it.prop(
+    "changes nothing as long as the end comes last, and nothing after the end changes anything",
+    [Facts, Schema.Literals(["completed", "busy", "no_answer", "failed"]), Schema.Boolean],
+    ([facts, ending, isAnswered]) => {
+      const call: Call = { ...begun, direction: facts.direction, authorizedSeconds: facts.limit }
+      const answer = moment(START + facts.answeredAfter)
+      const end = endedAt(moment(answer + facts.lasted), ending)
+      const reports = { ringing: RINGING, answered: isAnswered ? answeredAt(answer) : RINGING }
+      const before = facts.told.flatMap((what) => (what === "ended" ? [] : [reports[what]]))
+      const usual = applyAll(call, isAnswered ? [RINGING, answeredAt(answer), end] : [RINGING, end])
+      assert.deepStrictEqual(applyAll(call, [...before, reports.answered, end]), usual)
+      assert.deepStrictEqual(applyAll(usual, [...before, end]), usual)
+    }
+  )
+})
