@@ -60,6 +60,8 @@ export const runChaos = async (options: ChaosOptions): Promise<ChaosResult> => {
   const interrupted = new Promise<never>((_, reject) => {
     options.signal?.addEventListener("abort", () => reject(new Error("interrupted")))
   })
+  // While the servers start nobody waits for it: what has begun to start has to be there to be ended.
+  interrupted.catch(() => undefined)
   try {
     const environment = { AGENTOS_RATE_LIMIT_PER_MINUTE: "0" }
     const rig = await withServerModule(options.serverModule ?? SHORT_LEASE_SERVER, () =>
