@@ -6,16 +6,28 @@ import { MailboxDeletion } from "./email/MailboxDeletion.ts"
 import { MailboxUpdate } from "./email/MailboxUpdate.ts"
 import { MessageSending } from "./email/MessageSending.ts"
 import { Events } from "./events/Events.ts"
-import { LedgerCheck } from "./payment/LedgerCheck.ts"
 import * as EventExpiry from "./jobs/EventExpiry.ts"
 import * as EventRetention from "./jobs/EventRetention.ts"
 import * as InboundMailRetention from "./jobs/InboundMailRetention.ts"
-import { Jobs } from "./jobs/Job.ts"
+import { type Job, Jobs } from "./jobs/Job.ts"
 import { JobRunner } from "./jobs/JobRunner.ts"
 import * as LedgerAudit from "./jobs/LedgerAudit.ts"
+import * as NumberExpiry from "./jobs/NumberExpiry.ts"
+import * as NumberNotices from "./jobs/NumberNotices.ts"
+import * as NumberReconciliation from "./jobs/NumberReconciliation.ts"
+import { LedgerCheck } from "./payment/LedgerCheck.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
 import { PaidOperations } from "./payment/PaidOperations.ts"
-import { PaidServices, toStored } from "./payment/PaidService.ts"
+import { PaidServices, type StoredService, toStored } from "./payment/PaidService.ts"
+import { CallAdmission } from "./phone/CallAdmission.ts"
+import { CallExtension } from "./phone/CallExtension.ts"
+import { FiveMinuteCall, OneMinuteCall } from "./phone/CallPlacing.ts"
+import { CallReports } from "./phone/CallReports.ts"
+import { Calls } from "./phone/Calls.ts"
+import { InboundMinutes } from "./phone/InboundMinutes.ts"
+import { CanadaNumberPurchase, UsNumberPurchase } from "./phone/NumberPurchase.ts"
+import { NumberRenewal } from "./phone/NumberRenewal.ts"
+import { Numbers } from "./phone/Numbers.ts"
 import { Credentials } from "./tenancy/Credentials.ts"
 
 const emailServices = Layer.mergeAll(
@@ -25,33 +37,75 @@ const emailServices = Layer.mergeAll(
   MessageSending.layer
 )
 
-const paidServices = Layer.effect(
-  PaidServices,
-  Effect.gen(function* () {
-    const services = [
-      toStored(yield* MailboxCreation),
-      toStored(yield* MailboxUpdate),
-      toStored(yield* MailboxDeletion),
-      toStored(yield* MessageSending)
-    ]
-    return new Map(services.map((service) => [service.serviceId, service]))
-  })
-)
+const storedEmail = Effect.gen(function* () {
+  return [
+    toStored(yield* MailboxCreation),
+    toStored(yield* MailboxUpdate),
+    toStored(yield* MailboxDeletion),
+    toStored(yield* MessageSending)
+  ]
+})
 
-const jobs = Layer.effect(
-  Jobs,
-  Effect.all([LedgerAudit.make, EventExpiry.make, EventRetention.make, InboundMailRetention.make])
-)
+const phoneServices = Layer.mergeAll(
+  UsNumberPurchase.layer,
+  CanadaNumberPurchase.layer,
+  NumberRenewal.layer,
+  InboundMinutes.layer,
+  OneMinuteCall.layer,
+  FiveMinuteCall.layer,
+  CallExtension.layer,
+  CallAdmission.layer,
+  Numbers.layer,
+  Calls.layer
+).pipe(Layer.provideMerge(CallReports.layer))
+
+const storedPhone = Effect.gen(function* () {
+  return [
+    toStored(yield* UsNumberPurchase),
+    toStored(yield* CanadaNumberPurchase),
+    toStored(yield* NumberRenewal),
+    toStored(yield* InboundMinutes),
+    toStored(yield* OneMinuteCall),
+    toStored(yield* FiveMinuteCall),
+    toStored(yield* CallExtension)
+  ]
+})
+
+const commonJobs = Effect.all([LedgerAudit.make, EventExpiry.make, EventRetention.make, InboundMailRetention.make])
+const phoneJobs = Effect.all([NumberNotices.make, NumberExpiry.make, NumberReconciliation.make])
+
+const concatenated = <A, E1, R1, E2, R2>(
+  one: Effect.Effect<ReadonlyArray<A>, E1, R1>,
+  other: Effect.Effect<ReadonlyArray<A>, E2, R2>
+) => Effect.zipWith(one, other, (a, b) => [...a, ...b])
+
+/** What both halves stand on, over the paid services and the jobs of whichever halves there are. */
+const foundation = <R1, R2>(
+  stored: Effect.Effect<ReadonlyArray<StoredService>, never, R1>,
+  jobs: Effect.Effect<ReadonlyArray<Job>, never, R2>
+) => {
+  const paidServices = Layer.effect(
+    PaidServices,
+    Effect.map(stored, (services) => new Map(services.map((service) => [service.serviceId, service])))
+  )
+  return Layer.mergeAll(
+    Credentials.layer,
+    Events.layer,
+    Mailboxes.layer,
+    InboundMails.layer,
+    JobRunner.layer.pipe(Layer.provideMerge(Layer.effect(Jobs, jobs)), Layer.provideMerge(LedgerCheck.layer)),
+    PaidOperations.layer.pipe(Layer.provideMerge(OperationWorker.layer), Layer.provide(paidServices))
+  )
+}
 
 /**
- * Every use-case service of the core over its ports. A host provides the ports
- * (storage, keys, payment rail, mail) and has the whole service.
+ * The email half of the core over its ports. A host provides the ports
+ * (storage, keys, payment rail, mail) and has the whole service but for telephones.
  */
-export const layer = Layer.mergeAll(
-  Credentials.layer,
-  Events.layer,
-  Mailboxes.layer,
-  InboundMails.layer,
-  JobRunner.layer.pipe(Layer.provide(jobs), Layer.provideMerge(LedgerCheck.layer)),
-  PaidOperations.layer.pipe(Layer.provideMerge(OperationWorker.layer), Layer.provide(paidServices))
-).pipe(Layer.provideMerge(emailServices))
+export const layer = foundation(storedEmail, commonJobs).pipe(Layer.provideMerge(emailServices))
+
+/** Both halves: `layer`, and numbers and calls for a host that also provides a carrier, a numbering plan and the way to agents. */
+export const layerWithPhone = foundation(
+  concatenated(storedEmail, storedPhone),
+  concatenated(commonJobs, phoneJobs)
+).pipe(Layer.provideMerge(Layer.mergeAll(emailServices, phoneServices)))

@@ -12,6 +12,7 @@ export * from "./kernel/Transactor.ts"
 export * as Uuid from "./kernel/Uuid.ts"
 
 export * as AccessToken from "./tenancy/AccessToken.ts"
+export * as CallbackSecret from "./tenancy/CallbackSecret.ts"
 export * from "./tenancy/CredentialError.ts"
 export * from "./tenancy/Credentials.ts"
 export * from "./tenancy/RealtimeTokens.ts"

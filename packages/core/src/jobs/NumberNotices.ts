@@ -21,27 +21,26 @@ export const make: Effect.Effect<Job, never, PhoneNumberStore | EventStore | Ten
     const tenants = yield* TenantStore
     const transactor = yield* Transactor
 
-    /** The number as it is under the lock, if its notice is still due. */
-    const still = Effect.fnUntraced(function* (due: PhoneNumber, now: Timestamp.Timestamp) {
-      const found = yield* numbers.find(due.tenantId, due.phoneNumberId)
-      if (found._tag !== "Owned") return []
-      const { value: number } = found
-      const { nextNotice } = number
-      return number.state === "active" && nextNotice !== null && nextNotice.at <= now ? [{ number, nextNotice }] : []
+    /** The number as it is under the lock, with what it is to be told of; nothing of one that is not active any more. */
+    const owedTo = Effect.fnUntraced(function* (listed: PhoneNumber, now: Timestamp.Timestamp) {
+      const found = yield* numbers.find(listed.tenantId, listed.phoneNumberId)
+      if (found._tag !== "Owned" || found.value.state !== "active") return []
+      const { due, next } = Entitlement.noticesDue(found.value.expiresAt, found.value.nextNotice, now)
+      return [{ number: { ...found.value, nextNotice: next }, due }]
     })
 
     const tell = (limit: number) =>
       transactor.transact(
         Effect.gen(function* () {
           const now = yield* Timestamp.now
-          const due = yield* numbers.dueForNotice(now, limit)
-          yield* tenants.lock(due.map(({ tenantId }) => tenantId))
-          const owed = (yield* Effect.forEach(due, (number) => still(number, now))).flat()
-          yield* Effect.forEach(owed, ({ nextNotice, number }) =>
-            numbers.update({ ...number, nextNotice: Entitlement.noticeAfter(number.expiresAt, nextNotice) })
+          const listed = yield* numbers.dueForNotice(now, limit)
+          yield* tenants.lock(listed.map(({ tenantId }) => tenantId))
+          const owed = (yield* Effect.forEach(listed, (number) => owedTo(number, now))).flat()
+          yield* Effect.forEach(owed, ({ number }) => numbers.update(number), { discard: true })
+          yield* events.append(
+            owed.flatMap(({ due, number }) => due.map((notice) => PhoneEvent.expiring(number, notice)))
           )
-          yield* events.append(owed.map(({ nextNotice, number }) => PhoneEvent.expiring(number, nextNotice)))
-          return due.length
+          return listed.length
         })
       )
 

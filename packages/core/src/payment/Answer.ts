@@ -1,6 +1,7 @@
 import { Redacted } from "effect"
 import type { Keyring } from "../kernel/Keyring.ts"
 import * as AccessToken from "../tenancy/AccessToken.ts"
+import * as CallbackSecret from "../tenancy/CallbackSecret.ts"
 import type { SecretSlot, StoredAnswer } from "./Operation.ts"
 import { AnswerSecret, type Fulfilment } from "./PaidService.ts"
 
@@ -53,11 +54,17 @@ export const restore = (keyring: Keyring["Service"], answer: StoredAnswer): Reda
   return Redacted.make(body, { label: "answer" })
 }
 
+const derive = (keyring: Keyring["Service"], { keyId, kind, subject, version }: SecretSlot) => {
+  switch (kind) {
+    case "access-token":
+      return AccessToken.derive(keyring, { keyId, tenantId: subject, version })
+    case "callback-secret":
+      return CallbackSecret.derive(keyring, { keyId, phoneNumberId: subject, version })
+  }
+}
+
 const secretText = (keyring: Keyring["Service"], slot: SecretSlot): string => {
-  const token =
-    slot.kind === "access-token"
-      ? AccessToken.derive(keyring, { keyId: slot.keyId, tenantId: slot.subject, version: slot.version })
-      : undefined
-  if (token === undefined) throw new Error(`no key ${slot.keyId} in the key ring for a stored ${slot.kind}`)
-  return Redacted.value(token)
+  const secret = derive(keyring, slot)
+  if (secret === undefined) throw new Error(`no key ${slot.keyId} in the key ring for a stored ${slot.kind}`)
+  return Redacted.value(secret)
 }

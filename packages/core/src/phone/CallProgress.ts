@@ -59,9 +59,9 @@ export const apply = (call: Call, report: CallReport): Call => {
   }
 }
 
-/** The call with a limit of so many connected seconds, if it goes on. */
+/** The call with a limit of so many connected seconds, if it goes on; to be looked at now, so that the carrier is told. */
 export const limited = (call: Call, authorizedSeconds: number, now: Timestamp.Timestamp): Call =>
-  moved(call, "Extend", { authorizedSeconds }, now)
+  moved(call, "Extend", { authorizedSeconds, watchAt: now })
 
 /** The call that this service is about to end. The first reason stands. */
 export const hangingUp = (call: Call, reason: HangUpReason, now: Timestamp.Timestamp): Call =>

@@ -50,10 +50,15 @@ export const secondsRemaining = (number: Entitled, now: Timestamp.Timestamp): nu
 /** The first notice of an end. */
 export const firstNotice = (expiresAt: Timestamp.Timestamp): Notice => notice(expiresAt, NOTICE_DAYS[0])
 
-/** The notice that follows one; null after the last. */
-export const noticeAfter = (expiresAt: Timestamp.Timestamp, { daysBefore }: Notice): Notice | null => {
-  const next = NOTICE_DAYS[NOTICE_DAYS.indexOf(daysBefore) + 1]
-  return next === undefined ? null : notice(expiresAt, next)
+/** The notices that are due at a moment, from the next one owed on, and the one that is owed after them. */
+export const noticesDue = (
+  expiresAt: Timestamp.Timestamp,
+  next: Notice | null,
+  now: Timestamp.Timestamp
+): { readonly due: ReadonlyArray<Notice>; readonly next: Notice | null } => {
+  if (next === null) return { due: [], next }
+  const owed = NOTICE_DAYS.slice(NOTICE_DAYS.indexOf(next.daysBefore)).map((days) => notice(expiresAt, days))
+  return { due: owed.filter(({ at }) => at <= now), next: owed.find(({ at }) => at > now) ?? null }
 }
 
 const notice = (expiresAt: Timestamp.Timestamp, daysBefore: DaysBefore): Notice => ({

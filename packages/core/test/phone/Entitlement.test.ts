@@ -92,14 +92,8 @@ const Happening = Schema.Union([
 
 describe("the notices of a number's end", () => {
   it("are due 5, 3 and 1 days before it, to the millisecond", () => {
-    const notices: Array<Entitlement.Notice> = []
-    for (
-      let next: Entitlement.Notice | null = Entitlement.firstNotice(END);
-      next !== null;
-      next = Entitlement.noticeAfter(END, next)
-    ) {
-      notices.push(next)
-    }
+    const { due: notices, next } = Entitlement.noticesDue(END, Entitlement.firstNotice(END), END)
+    assert.isNull(next)
     assert.deepStrictEqual(
       notices,
       ([5, 3, 1] as const).map((daysBefore) => ({ daysBefore, at: Timestamp.add(END, -daysBefore * DAY) }))
@@ -124,11 +118,11 @@ describe("the notices of a number's end", () => {
           continue
         }
         now += happening.days * DAY
-        while (next !== null && next.at <= now) {
-          assert.strictEqual(next.at, expiresAt - next.daysBefore * DAY)
-          given.set(expiresAt, [...(given.get(expiresAt) ?? []), next.daysBefore])
-          next = Entitlement.noticeAfter(expiresAt, next)
-        }
+        const owed: ReturnType<typeof Entitlement.noticesDue> = Entitlement.noticesDue(expiresAt, next, moment(now))
+        for (const notice of owed.due) assert.strictEqual(notice.at, expiresAt - notice.daysBefore * DAY)
+        const told = owed.due.map(({ daysBefore }) => daysBefore)
+        given.set(expiresAt, [...(given.get(expiresAt) ?? []), ...told])
+        next = owed.next
         if (next !== null) assert.isAbove(next.at, now)
         const due = Entitlement.NOTICE_DAYS.filter((days) => expiresAt - days * DAY <= now)
         assert.deepStrictEqual(given.get(expiresAt) ?? [], due, "exactly what is due by now")

@@ -12,13 +12,15 @@ import {
 import { ScriptedRail } from "@agentos/contract-tests"
 import { Memory } from "@agentos/memory"
 import { Effect, Layer, Option, Redacted } from "effect"
+import * as SimulatedCarrier from "./SimulatedCarrier.ts"
 import * as TestKeyring from "./TestKeyring.ts"
 
 /** What the mail provider does with the next mails; it sends when this runs out. */
 export type SendScript = "send" | ProviderError["reason"]
 
-/** The whole core on memory, with a chain and a mail provider that do as they are told. */
+/** The whole core on memory, with a chain, a mail provider and a carrier that do as they are told. */
 export const make = () => {
+  const carrier = SimulatedCarrier.make()
   const payments = ScriptedRail.make()
   const sent: Array<OutgoingMail> = []
   const sendScript: Array<SendScript> = []
@@ -41,6 +43,7 @@ export const make = () => {
     Memory.layer,
     TestKeyring.layer,
     provider,
+    carrier.layer,
     Layer.succeed(PaymentRail, payments.rail),
     Layer.succeed(MailParser, { parse: () => Effect.fail(new MailUnreadable({ message: "nothing is parsed here" })) }),
     Layer.succeed(RealtimeTokens, {
@@ -48,5 +51,5 @@ export const make = () => {
       verify: () => Effect.succeed(Option.none())
     })
   )
-  return { payments, sent, sendScript, layer: Core.layer.pipe(Layer.provideMerge(ports)) }
+  return { payments, sent, sendScript, carrier, layer: Core.layerWithPhone.pipe(Layer.provideMerge(ports)) }
 }

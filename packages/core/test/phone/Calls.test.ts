@@ -1,0 +1,301 @@
+import {
+  CallAdmission,
+  CallReports,
+  Calls,
+  CallStore,
+  CallWatch,
+  Numbers,
+  OperationCompletion,
+  PhoneNumberStore,
+  Timestamp
+} from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { adasNumber, bought, PERSON, phoneRequest } from "../support/PhonePurchase.ts"
+import { eventsOf, failureOf, scenario, underClock } from "../support/Purchase.ts"
+
+type Number_ = Effect.Success<typeof adasNumber>
+
+const oneMinute = ({ phoneNumberId, tenant }: Number_, input: object = {}) =>
+  ({ serviceId: "phone.call.outbound.1m", tenant, input: { phoneNumberId, toNumber: PERSON, ...input } }) as const
+
+const extension = ({ tenant }: Number_, callId: string) =>
+  ({ serviceId: "phone.call.extend.1m", tenant, input: { callId } }) as const
+
+const minutes = ({ phoneNumberId, tenant }: Number_) =>
+  ({ serviceId: "phone.call.inbound.add.10m", tenant, input: { phoneNumberId } }) as const
+
+/** A call that Ada pays for; its id. */
+const placed = Effect.fnUntraced(function* (number: Number_) {
+  const { call } = (yield* bought(oneMinute(number))) as { readonly call: { readonly callId: string } }
+  return call.callId
+})
+
+const callOf = Effect.fnUntraced(function* (callId: string) {
+  return Option.getOrThrow(yield* (yield* CallStore).get(callId))
+})
+
+const answered = Effect.fnUntraced(function* (callId: string) {
+  const admission = yield* (yield* CallAdmission).answered(callId)
+  assert.strictEqual(admission._tag, "Connect")
+})
+
+const watching = Effect.forkScoped(CallWatch.run)
+
+describe("placing a call", () => {
+  scenario("dials once, from the owned number, with its limit", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      const callId = yield* placed(number)
+      assert.strictEqual(host.carrier.calls.length, 1)
+      assert.deepInclude(host.carrier.calls[0], { callId, from: number.number, to: PERSON, limitSeconds: 60 })
+      assert.deepInclude(yield* callOf(callId), { state: "queued", authorizedSeconds: 60, direction: "outbound" })
+    })
+  )
+
+  for (const [toNumber, why] of [
+    ["+1911", "emergency"],
+    ["+19005550100", "premium"],
+    ["+15550000000", "no number"],
+    ["+14155550100", "itself"]
+  ] as const) {
+    scenario(`refuses ${toNumber} before it costs anything`, () =>
+      Effect.gen(function* () {
+        const { unpaid } = yield* phoneRequest(oneMinute(yield* adasNumber, { toNumber }))
+        const error = yield* failureOf(unpaid)
+        assert.strictEqual(error._tag, "InvalidRequest")
+        assert.include(error.message, why)
+      })
+    )
+  }
+
+  scenario("finds a call whose answer was lost, and dials no second one", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      host.carrier.script.place = ["done, answer lost"]
+      const callId = yield* placed(number)
+      assert.lengthOf(host.carrier.calls, 1)
+      assert.strictEqual((yield* callOf(callId)).providerCallId, host.carrier.calls[0]?.providerCallId)
+    })
+  )
+
+  scenario("never dials again after an unknown outcome, and pays back once the carrier knows of no call", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      host.carrier.script.place = ["Unknown"]
+      const { signed } = yield* phoneRequest(oneMinute(number))
+      const attempt = yield* signed
+      yield* failureOf(underClock(attempt))
+      yield* Effect.forkScoped(OperationCompletion.run)
+      yield* TestClock.adjust("2 minutes")
+      assert.deepInclude(yield* failureOf(attempt), { _tag: "OperationRejected" })
+      assert.strictEqual(host.carrier.log.filter((line) => line.startsWith("place")).length, 1)
+      assert.lengthOf(host.carrier.calls, 0)
+    })
+  )
+
+  scenario("pays back at once what the carrier can't do now: later is too late", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      host.carrier.script.place = ["Temporary"]
+      const { signed } = yield* phoneRequest(oneMinute(number))
+      assert.deepInclude(yield* failureOf(yield* signed), { _tag: "OperationRejected" })
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(host.carrier.log.filter((line) => line.startsWith("place")).length, 1)
+    })
+  )
+
+  scenario("refuses what would outlast the number, and any use once its time is over", () =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      yield* TestClock.adjust(30 * Timestamp.DAY - 59 * Timestamp.SECOND)
+      const late = yield* phoneRequest(oneMinute(number))
+      assert.strictEqual((yield* failureOf(late.unpaid))._tag, "NumberExpiring")
+      yield* TestClock.adjust("59 seconds")
+      const over = yield* phoneRequest(oneMinute(number))
+      assert.strictEqual((yield* failureOf(over.unpaid))._tag, "NumberReleased")
+    })
+  )
+})
+
+describe("an answered call", () => {
+  scenario("ends at its limit, though nobody tells of it", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      const callId = yield* placed(number)
+      yield* watching
+      yield* TestClock.adjust("10 seconds")
+      yield* answered(callId)
+      yield* TestClock.adjust("59 seconds")
+      assert.strictEqual((yield* callOf(callId)).state, "in_progress")
+      yield* TestClock.adjust("3 seconds")
+      const call = yield* callOf(callId)
+      assert.deepInclude(call, { state: "ended", endReason: "time_limit", connectedSeconds: 60 })
+      assert.isAtMost(call.endedAt! - call.answeredAt!, 63_000)
+      assert.include(host.carrier.log, `hangUp ${call.providerCallId}`)
+      const types = (yield* eventsOf(number.tenant)).map(({ type }) => type)
+      assert.deepStrictEqual(types.slice(-2), ["phone.call.started", "phone.call.ended"])
+    })
+  )
+
+  scenario("is extended by exactly a minute, by each of two extensions at once", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      const callId = yield* placed(number)
+      yield* answered(callId)
+      const one = yield* phoneRequest(extension(number, callId))
+      const other = yield* phoneRequest(extension(number, callId))
+      yield* Effect.all([yield* one.signed, yield* other.signed], { concurrency: 2 })
+      const call = yield* callOf(callId)
+      assert.strictEqual(call.authorizedSeconds, 180)
+      assert.deepStrictEqual(host.carrier.limits.at(-1), [call.providerCallId ?? "", 180])
+    })
+  )
+
+  scenario("takes its extension back, with the money, when it ends before", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      const callId = yield* placed(number)
+      yield* answered(callId)
+      const { signed } = yield* phoneRequest(extension(number, callId))
+      const attempt = yield* signed
+      host.carrier.script.changeLimit = ["Rejected"]
+      assert.deepInclude(yield* failureOf(attempt), { _tag: "OperationRejected" })
+      assert.strictEqual((yield* callOf(callId)).authorizedSeconds, 60)
+    })
+  )
+
+  scenario("can't be extended before its answer, nor after its end", () =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      const callId = yield* placed(number)
+      const early = yield* phoneRequest(extension(number, callId))
+      assert.strictEqual((yield* failureOf(early.unpaid))._tag, "Conflict")
+      yield* answered(callId)
+      const at = yield* Timestamp.now
+      yield* (yield* CallReports).apply(callId, { _tag: "Ended", at, ending: "completed", seconds: 7 })
+      const late = yield* phoneRequest(extension(number, callId))
+      assert.strictEqual((yield* failureOf(late.unpaid))._tag, "Conflict")
+      assert.deepInclude(yield* (yield* Calls).get(number.tenant, callId), { endReason: "completed" })
+    })
+  )
+})
+
+const arrive = (number: Number_, id: string) =>
+  Effect.flatMap(CallAdmission, ({ arrive }) => arrive({ providerCallId: id, from: PERSON, to: number.number }))
+
+/** A call of the carrier's own, that somebody else has begun. */
+const incoming = (host: Parameters<Parameters<typeof scenario>[1]>[0], number: Number_, id: string) => {
+  host.carrier.calls.push({
+    callId: id,
+    from: PERSON,
+    to: number.number,
+    limitSeconds: 0,
+    providerCallId: id,
+    placedAt: Timestamp.Timestamp.make(0),
+    report: { _tag: "Answered", at: Timestamp.Timestamp.make(0) }
+  })
+  return arrive(number, id)
+}
+
+describe("an inbound call", () => {
+  scenario("is declined without an answer while there are no minutes", () =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      assert.strictEqual((yield* arrive(number, "CA1"))._tag, "Decline")
+      assert.lengthOf(yield* (yield* CallStore).live(number.phoneNumberId), 0)
+    })
+  )
+
+  scenario("ends when the minutes run out, and has used them all", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      yield* bought(minutes(number))
+      yield* watching
+      const admission = yield* incoming(host, number, "CA1")
+      assert.strictEqual(admission._tag === "Connect" && admission.call.authorizedSeconds, 600)
+      yield* TestClock.adjust("604 seconds")
+      const [stored] = yield* (yield* PhoneNumberStore).list(number.tenant.tenantId)
+      assert.deepStrictEqual(stored?.allowance, { purchasedSeconds: 600, usedSeconds: 600 })
+      assert.deepInclude(Option.getOrThrow(yield* (yield* CallStore).findByProvider("CA1")), {
+        endReason: "allowance_exhausted"
+      })
+      assert.strictEqual((yield* arrive(number, "CA2"))._tag, "Decline")
+    })
+  )
+
+  scenario("shares the minutes with another, and has them back when that one ends", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      yield* bought(minutes(number))
+      yield* watching
+      yield* incoming(host, number, "CA1")
+      yield* TestClock.adjust("100 seconds")
+      yield* incoming(host, number, "CA2")
+      yield* TestClock.adjust("2 seconds")
+      // 500 seconds were left for both.
+      assert.deepStrictEqual(host.carrier.limits.slice(-2).toSorted(), [
+        ["CA1", 350],
+        ["CA2", 250]
+      ])
+      yield* TestClock.adjust("98 seconds")
+      const second = Option.getOrThrow(yield* (yield* CallStore).findByProvider("CA2"))
+      const at = yield* Timestamp.now
+      yield* (yield* CallReports).apply(second.callId, { _tag: "Ended", at, ending: "completed", seconds: 100 })
+      yield* TestClock.adjust("2 seconds")
+      // 600 were bought, the second has used 100.
+      assert.deepStrictEqual(host.carrier.limits.at(-1), ["CA1", 500])
+    })
+  )
+
+  scenario("is one call, however often the carrier asks about it", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      yield* bought(minutes(number))
+      yield* Effect.all([incoming(host, number, "CA1"), arrive(number, "CA1")], { concurrency: 2 })
+      assert.lengthOf(yield* (yield* CallStore).live(number.phoneNumberId), 1)
+    })
+  )
+
+  scenario("can't be extended: it lasts as long as its minutes", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      yield* bought(minutes(number))
+      const admission = yield* incoming(host, number, "CA1")
+      const callId = admission._tag === "Connect" ? admission.call.callId : ""
+      const { unpaid } = yield* phoneRequest(extension(number, callId))
+      assert.strictEqual((yield* failureOf(unpaid))._tag, "AllowanceExhausted")
+    })
+  )
+})
+
+describe("releasing a number", () => {
+  scenario("ends its calls first, and tells of it", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      const callId = yield* placed(number)
+      yield* answered(callId)
+      const released = yield* (yield* Numbers).release(number.tenant, number.phoneNumberId)
+      assert.strictEqual(released.state, "released")
+      assert.lengthOf(host.carrier.owned, 0)
+      const lines = host.carrier.log.filter((line) => /^(hangUp|release) /.test(line))
+      assert.match(lines.join(), /^hangUp .*,release /)
+      assert.strictEqual((yield* eventsOf(number.tenant)).at(-1)?.type, "phone.number.released")
+      const again = yield* failureOf((yield* Numbers).release(number.tenant, number.phoneNumberId))
+      assert.strictEqual(again._tag, "NumberReleased")
+    })
+  )
+
+  scenario("reports no success that the carrier did not give, and can be repeated", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      host.carrier.script.release = ["Temporary"]
+      const release = Effect.flatMap(Numbers, (numbers) => numbers.release(number.tenant, number.phoneNumberId))
+      assert.strictEqual((yield* failureOf(release))._tag, "ProviderUnwell")
+      const call = yield* phoneRequest(oneMinute(number))
+      assert.strictEqual((yield* failureOf(call.unpaid))._tag, "NumberReleased")
+      assert.strictEqual((yield* release).state, "released")
+    })
+  )
+})

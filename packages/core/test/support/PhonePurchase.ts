@@ -1,0 +1,80 @@
+import {
+  CallExtension,
+  FiveMinuteCall,
+  InboundMinutes,
+  NumberRenewal,
+  OneMinuteCall,
+  PaidOperations,
+  type PaidService,
+  type PurchaseNumberInput,
+  type ServiceId,
+  type Tenant,
+  TenantStore,
+  UsNumberPurchase,
+  walletAddress
+} from "@agentos/core"
+import { Effect, Option, Redacted } from "effect"
+import { ADA, failureOf, pay, requestOf } from "./Purchase.ts"
+
+export const WEBHOOK = "https://agent.example/turns"
+export const PERSON = "+12125550150"
+
+const SERVICES = {
+  "phone.number.us.30d": UsNumberPurchase,
+  "phone.number.renew.30d": NumberRenewal,
+  "phone.call.inbound.add.10m": InboundMinutes,
+  "phone.call.outbound.1m": OneMinuteCall,
+  "phone.call.outbound.5m": FiveMinuteCall,
+  "phone.call.extend.1m": CallExtension
+} as const
+
+let nonces = 0
+
+/** A fresh authorization's number, so that no two payments of a test are one. */
+const nextNonce = (): string => (++nonces).toString(16).padStart(4, "0")
+
+export interface PhoneRequest {
+  readonly serviceId: keyof typeof SERVICES
+  readonly input: unknown
+  readonly tenant?: Tenant | null
+}
+
+/** A request that can be made unpaid, and then paid; the same payment each time it is repeated. */
+export const phoneRequest = Effect.fnUntraced(function* ({ input, serviceId, tenant = null }: PhoneRequest) {
+  const paid = yield* PaidOperations
+  // The services differ in their input alone, which each of them has checked by its schema before it comes here.
+  const service = (yield* SERVICES[serviceId]) as unknown as PaidService<unknown, unknown, unknown>
+  const nonce = nextNonce()
+  const request = (signature: string | null) =>
+    paid.execute(
+      service,
+      requestOf(serviceId satisfies ServiceId, { tenant, signature, key: `key ${nonce}`, body: JSON.stringify(input) }),
+      input
+    )
+  const unpaid = request(null)
+  const challenge = Effect.map(failureOf(unpaid), (error) =>
+    error._tag === "PaymentRequired" ? error.challenge : Effect.die(error)
+  )
+  /** Signs once; what it gives may be sent again and again. */
+  const signed = Effect.map(
+    Effect.flatMap(challenge, (one) => (typeof one === "string" ? Effect.succeed(one) : one)),
+    (one) => request(pay(one, ADA, nonce))
+  )
+  return { unpaid, signed }
+})
+
+/** Pays at once, and gives the data of the answer. */
+export const bought = Effect.fnUntraced(function* (request: PhoneRequest) {
+  const { signed } = yield* phoneRequest(request)
+  const answer = yield* yield* signed
+  return (JSON.parse(Redacted.value(answer.body)) as { readonly data: Record<string, unknown> }).data
+})
+
+export const PURCHASE: PurchaseNumberInput = { agentName: "Ada's agent", agentWebhookUrl: WEBHOOK }
+
+/** A number of Ada's; and her as a tenant. */
+export const adasNumber = Effect.gen(function* () {
+  const data = yield* bought({ serviceId: "phone.number.us.30d", input: PURCHASE })
+  const tenant = Option.getOrThrow(yield* (yield* TenantStore).findByWallet(walletAddress(ADA)))
+  return { data, tenant, phoneNumberId: String(data["phoneNumberId"]), number: String(data["number"]) }
+})

@@ -1,0 +1,150 @@
+import {
+  AgentCallback,
+  type AvailableNumber,
+  type CallProgress,
+  NumberingPlan,
+  type NumberKind,
+  type OutboundCall,
+  type OwnedNumber,
+  ProviderError,
+  TelephonyProvider,
+  Timestamp
+} from "@agentos/core"
+import { Effect, Layer, Option, Stream } from "effect"
+
+/** What becomes of a call of the carrier: as it should; a failure with nothing done; or done, and the answer lost. */
+export type CarrierOutcome = "do" | ProviderError["reason"] | "done, answer lost"
+
+type Operation = "search" | "buy" | "release" | "place" | "findCalls" | "changeLimit" | "hangUp"
+
+/** A call as this carrier has it. */
+export interface SimulatedCall extends OutboundCall {
+  readonly providerCallId: string
+  readonly placedAt: Timestamp.Timestamp
+  report: CallProgress.CallReport
+}
+
+/** Numbers that nothing should be called on. */
+const KINDS: ReadonlyMap<string, NumberKind> = new Map([
+  ["+1911", "emergency"],
+  ["+19005550100", "premium"],
+  ["+15550000000", "uncallable"]
+])
+
+/** A carrier in memory that does as it is told: numbers for sale, calls that somebody else answers and ends. */
+export const make = () => {
+  const inventory: Record<"US" | "CA", Array<AvailableNumber>> = {
+    US: ["0100", "0101", "0102"].map((line) => ({ number: `+1415555${line}`, areaCode: "415" })),
+    CA: [{ number: "+16045550100", areaCode: "604" }]
+  }
+  const owned: Array<OwnedNumber> = []
+  const calls: Array<SimulatedCall> = []
+  const limits: Array<readonly [string, number]> = []
+  const script: Partial<Record<Operation, Array<CarrierOutcome>>> = {}
+  const log: Array<string> = []
+  let ids = 0
+
+  const failure = (reason: ProviderError["reason"]) =>
+    new ProviderError({ provider: "scripted", reason, message: `the carrier says ${reason}` })
+
+  /** Does something as the script has it. */
+  const act = <A>(operation: Operation, about: string, work: Effect.Effect<A, ProviderError>) =>
+    Effect.gen(function* () {
+      log.push(`${operation} ${about}`)
+      const outcome = script[operation]?.shift() ?? "do"
+      if (outcome !== "do" && outcome !== "done, answer lost") return yield* failure(outcome)
+      const done = yield* work
+      return outcome === "do" ? done : yield* failure("Unknown")
+    })
+
+  const provider = TelephonyProvider.of({
+    name: "scripted",
+    limitsKeptBy: "provider",
+    search: ({ areaCode, country, limit }) =>
+      act(
+        "search",
+        `${country} ${areaCode ?? "anywhere"}`,
+        Effect.sync(() =>
+          inventory[country]
+            .filter((one) => areaCode === undefined || one.areaCode === areaCode)
+            .filter(({ number }) => !owned.some((one) => one.number === number))
+            .slice(0, limit)
+        )
+      ),
+    buy: (number) =>
+      act(
+        "buy",
+        number,
+        Effect.suspend(() => {
+          const isForSale = Object.values(inventory).some((list) => list.some((one) => one.number === number))
+          if (!isForSale || owned.some((one) => one.number === number)) return failure("Rejected")
+          const bought = { number, providerNumberId: `PN${++ids}` }
+          owned.push(bought)
+          return Effect.succeed(bought)
+        })
+      ),
+    findNumber: (number) => Effect.sync(() => Option.fromUndefinedOr(owned.find((one) => one.number === number))),
+    release: (providerNumberId) =>
+      act(
+        "release",
+        providerNumberId,
+        Effect.sync(() => {
+          const at = owned.findIndex((one) => one.providerNumberId === providerNumberId)
+          if (at >= 0) owned.splice(at, 1)
+        })
+      ),
+    listNumbers: () => Effect.sync(() => ({ items: [...owned], nextCursor: undefined })),
+    place: (call) =>
+      act(
+        "place",
+        `${call.from} ${call.to}`,
+        Effect.map(Timestamp.now, (placedAt) => {
+          const providerCallId = `CA${++ids}`
+          calls.push({ ...call, providerCallId, placedAt, report: { _tag: "Ringing" } })
+          return providerCallId
+        })
+      ),
+    findCalls: (from, to, since) =>
+      act(
+        "findCalls",
+        `${from} ${to}`,
+        Effect.sync(() =>
+          calls.filter((call) => call.from === from && call.to === to && call.placedAt >= since).toReversed()
+        )
+      ),
+    findCall: (id) =>
+      Effect.sync(() => Option.fromUndefinedOr(calls.find(({ providerCallId }) => providerCallId === id))),
+    changeLimit: (id, seconds) =>
+      act(
+        "changeLimit",
+        `${id} ${seconds}`,
+        Effect.suspend(() => {
+          const call = calls.find(({ providerCallId }) => providerCallId === id)
+          if (call === undefined || call.report._tag === "Ended") return failure("Rejected")
+          limits.push([id, seconds])
+          return Effect.void
+        })
+      ),
+    hangUp: (id) =>
+      act(
+        "hangUp",
+        id,
+        Effect.map(Timestamp.now, (at) => {
+          const call = calls.find(({ providerCallId }) => providerCallId === id)
+          if (call !== undefined && call.report._tag !== "Ended") {
+            call.report = { _tag: "Ended", at, ending: "completed", seconds: null }
+          }
+        })
+      )
+  })
+
+  const layer = Layer.mergeAll(
+    Layer.succeed(TelephonyProvider, provider),
+    Layer.succeed(NumberingPlan, { kindOf: (number) => KINDS.get(number) ?? "callable" }),
+    Layer.succeed(AgentCallback, {
+      refusal: (url) => Effect.succeed(url.includes("private") ? "not a public address" : undefined),
+      ask: () => Stream.empty
+    })
+  )
+  return { inventory, owned, calls, limits, script, log, layer }
+}
