@@ -40,6 +40,16 @@ export const layer = Layer.effect(
       find: (tenantId, eventId) => run((now) => inbox.find(tenantId, eventId, now)),
       list: (tenantId, filter, after, limit) => run((now) => inbox.list(tenantId, filter, after, now).slice(0, limit)),
       latest: (tenantId) => run(() => inbox.latest(tenantId)),
+      latestEach: (tenantIds) =>
+        run(
+          () =>
+            new Map(
+              tenantIds.flatMap((tenantId) => {
+                const latest = inbox.latest(tenantId)
+                return latest === undefined ? [] : [[tenantId, latest] as const]
+              })
+            )
+        ),
       replayable: (tenantId, limit) => run((now) => inbox.replayable(tenantId, now).slice(0, limit)),
       countReplayable: (tenantId, limit) => run((now) => Math.min(limit, inbox.replayable(tenantId, now).length)),
       countReplayableEach: (tenantIds, limit) =>

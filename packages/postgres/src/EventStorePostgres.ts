@@ -22,9 +22,9 @@ type Statements = ReturnType<typeof makeStatements>
 /**
  * Events on SQL. Reads `EventPolicy` when it is built.
  *
- * Each method is one statement, but for `append` (which locks, then stores), `acknowledgeAll`
- * (which waits for that first), and where there is more of the past to write down than one
- * statement should.
+ * Each method is one statement, but for `acknowledgeAll` (which waits for what is being appended
+ * first) and where there is more of the past to write down than one statement should. Calls of
+ * `append` that overlap share one.
  * Events are locked in the order of tenant, createdAt and eventId everywhere, so
  * that no two statements wait for each other.
  */
@@ -42,6 +42,7 @@ export const layer: Layer.Layer<EventStore, never, Database> = Layer.effect(
       )
     return EventStore.of({
       ...statements,
+      latestEach: (tenantIds) => deliver((on) => on.latestEach(tenantIds)),
       countReplayableEach: (tenantIds, limit) => deliver((on) => on.countReplayableEach(tenantIds, limit)),
       leaseEach: (requests) => deliver((on) => on.leaseEach(requests)),
       renew: (sessionIds) => deliver((on) => on.renew(sessionIds)),

@@ -101,6 +101,7 @@ const assertPlans = Effect.fnUntraced(function* (tenantId: string) {
   const middle = { createdAt: latest.createdAt - OVER / 2, id: latest.id }
   yield* check("list from the middle", "events_order", store.list(tenantId, {}, middle, 51))
   yield* check("latest", "events_order", store.latest(tenantId))
+  yield* check("latestEach", "events_order", store.latestEach([tenantId, yield* Uuid.next]))
 
   const session = yield* Uuid.next
   const deliveries = yield* store.lease(tenantId, session, 10)

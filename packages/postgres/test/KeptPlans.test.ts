@@ -39,6 +39,7 @@ const deliver = Effect.fnUntraced(function* (tenantId: string) {
   const requests = [tenantId, yield* Uuid.next].map((id) => ({ tenantId: id, sessionId, limit: 10 }))
   const [deliveries = []] = yield* store.leaseEach(requests)
   yield* store.countReplayableEach([tenantId], 1_000)
+  yield* store.latestEach([tenantId])
   const dedupeKey = yield* Uuid.next
   const draft = { source: "smtp", service: "email", resourceId: "a resource", agentId: "an agent", payload: {} }
   yield* store.append([{ ...draft, tenantId, type: "email.received", dedupeKey }])

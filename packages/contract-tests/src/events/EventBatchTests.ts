@@ -12,8 +12,30 @@ const inbox = Effect.fnUntraced(function* (count: number) {
   return { tenantId, events: count === 0 ? [] : yield* Sample.append(tenantId, count) }
 })
 
-/** What is promised of `countReplayableEach`, `leaseEach` and `acknowledgeEach`. */
+/** What is promised of `latestEach`, `countReplayableEach`, `leaseEach` and `acknowledgeEach`. */
 export const eventBatchTests: ContractTests<EventStore | EventSignal> = (it) => {
+  describe("latestEach", () => {
+    it.effect(
+      "gives where the newest event of each tenant stands, whatever its status, and leaves out who has none",
+      () =>
+        Effect.gen(function* () {
+          const store = yield* EventStore
+          const inboxes = [yield* inbox(2), yield* inbox(0), yield* inbox(1)]
+          const tenantIds = inboxes.map(({ tenantId }) => tenantId)
+          const over = inboxes[2]!
+          yield* store.acknowledge(over.tenantId, [{ eventId: over.events[0]!.eventId }])
+          const latest = yield* store.latestEach([...tenantIds, yield* Fresh.id])
+          const newest = inboxes.map(({ events }) => events.at(-1))
+          assert.deepStrictEqual(
+            tenantIds.map((tenantId) => latest.get(tenantId)),
+            newest.map((event) => event && { createdAt: event.createdAt, id: event.eventId })
+          )
+          assert.strictEqual(latest.size, 2)
+          assert.strictEqual((yield* store.latestEach([])).size, 0)
+        })
+    )
+  })
+
   describe("countReplayableEach", () => {
     it.effect("counts those of each tenant up to the limit, and leaves out who has none", () =>
       Effect.gen(function* () {

@@ -82,6 +82,8 @@ export class EventStore extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<DurableEvent>>
     /** Where the newest event of the tenant stands, or undefined when it has none. */
     readonly latest: (tenantId: TenantId) => Effect.Effect<Position | undefined>
+    /** `latest` of each of these tenants, in one go. A tenant that has none is left out. */
+    readonly latestEach: (tenantIds: ReadonlyArray<TenantId>) => Effect.Effect<ReadonlyMap<TenantId, Position>>
     /** Oldest first: what is pending, or delivered with no live lease. Takes no lease. */
     readonly replayable: (tenantId: TenantId, limit: number) => Effect.Effect<ReadonlyArray<DurableEvent>>
     /** How many events `replayable` would give, counted up to `limit`. */

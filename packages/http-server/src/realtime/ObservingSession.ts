@@ -33,6 +33,11 @@ export class ObservingSession implements SessionActions {
     this.#fork(this.#look)
   }
 
+  /** Whether there is something between what it was shown last and this event, or it has not looked yet. */
+  isBehind(latest: Position): boolean {
+    return this.#isReplaying || this.#position === undefined || isLater(latest, this.#position)
+  }
+
   acknowledge(): void {
     this.owner.connection.sendError("FORBIDDEN", "A session that observes may not acknowledge.")
   }

@@ -54,15 +54,19 @@ export const make = Effect.fnUntraced(function* (connections: Connections, sessi
   })
 
   const look = Effect.gen(function* () {
-    const tenantIds = new Set<string>()
-    for (const session of sessions) {
-      // Few people watch, and what is new to them need not be deliverable: they look for themselves.
-      if (session.mode === "observe") session.wake()
-      else if (session.room > 0) tenantIds.add(session.owner.tenantId)
-    }
-    for (const some of chunksOf([...tenantIds], TENANTS_AT_ONCE)) {
+    const roomy = [...sessions].filter(isDelivering).filter(({ room }) => room > 0)
+    for (const some of chunksOf(tenantsOf(roomy), TENANTS_AT_ONCE)) {
       for (const tenantId of (yield* store.countReplayableEach(some, 1)).keys()) {
-        for (const session of sessions.of(tenantId)) session.wake()
+        for (const session of sessions.of(tenantId).filter(isDelivering)) session.wake()
+      }
+    }
+    // What is new to those who watch need not be deliverable.
+    const watching = [...sessions].filter((session) => session.mode === "observe")
+    for (const some of chunksOf(tenantsOf(watching), TENANTS_AT_ONCE)) {
+      const latest = yield* store.latestEach(some)
+      for (const session of watching) {
+        const position = latest.get(session.owner.tenantId)
+        if (position !== undefined && session.isBehind(position)) session.wake()
       }
     }
   })
@@ -91,6 +95,10 @@ export const make = Effect.fnUntraced(function* (connections: Connections, sessi
   )
   return { look: attempted("looking for events", look) } satisfies Upkeep
 })
+
+const tenantsOf = (some: ReadonlyArray<Session>): ReadonlyArray<string> => [
+  ...new Set(some.map(({ owner }) => owner.tenantId))
+]
 
 const isDelivering = (session: Session): session is DeliveringSession => session.mode === "deliver"
 

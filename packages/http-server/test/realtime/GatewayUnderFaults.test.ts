@@ -61,7 +61,15 @@ const scenario = (
   )
 
 /** Calls of the store that a session of its own could make. */
-const ASKING: ReadonlyArray<Method> = ["countReplayableEach", "leaseEach", "renew", "list", "latest", "countReplayable"]
+const ASKING: ReadonlyArray<Method> = [
+  "countReplayableEach",
+  "leaseEach",
+  "renew",
+  "list",
+  "latest",
+  "latestEach",
+  "countReplayable"
+]
 
 describe("RealtimeGateway with many sockets", () => {
   scenario("asks the store for all of them at once, and seldom", {}, (store) =>
@@ -88,6 +96,30 @@ describe("RealtimeGateway with many sockets", () => {
       assert.isTrue(clients.every(({ socket }) => socket.readyState === socket.OPEN))
       yield* append(tenants[59]!, ["last"])
       yield* clients[59]!.expect("event.delivery")
+    })
+  )
+})
+
+describe("RealtimeGateway with many who watch", () => {
+  scenario("asks the store for all of them at once, and shows each what is new", { isDeaf: true }, (store) =>
+    Effect.gen(function* () {
+      const tenants = yield* Effect.replicateEffect(newTenant, 30)
+      for (const tenant of tenants.slice(0, 20)) yield* append(tenant, ["old"])
+      const observers = yield* Effect.forEach(tenants, (tenant) => open(tenant, "observe"), { concurrency: 10 })
+      for (const observer of observers.slice(0, 20)) yield* observer.expect("event.observed")
+      for (const observer of observers) yield* observer.expect("session.replay.complete")
+      yield* pause(50)
+      const before = store.count(...ASKING)
+      for (let look = 0; look < 3; look++) {
+        yield* TestClock.adjust("10 seconds")
+        yield* pause(50)
+      }
+      assert.strictEqual(store.count(...ASKING) - before, 3)
+      const [event] = yield* append(tenants[29]!, ["new"])
+      yield* (yield* EventStore).acknowledge(tenants[29]!.tenantId, [{ eventId: event!.eventId }])
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual((yield* observers[29]!.expect("event.observed")).event.eventId, event!.eventId)
+      assert.strictEqual(store.count(...ASKING) - before, 5)
     })
   )
 })

@@ -15,7 +15,7 @@ const ownerOf = (statuses: ReadonlyArray<EventStatus> | undefined): Owner => {
   return statuses?.every((status) => status === "failed") ? "failed_tenant_id" : "tenant_id"
 }
 
-/** Makes what only reads: `find`, `list`, `latest`, `replayable`, `countReplayable` and `countReplayableEach`. */
+/** Makes what only reads: `find`, `list`, `latest`, `latestEach`, `replayable`, `countReplayable` and `countReplayableEach`. */
 export const makeReading = ({ sql, clock }: EventDatabase) => {
   const columns = sql.literal(EVENT_COLUMNS)
   const expired = sql`expires_at <= (select now from clock)`
@@ -84,6 +84,17 @@ export const makeReading = ({ sql, clock }: EventDatabase) => {
       (rows) => new Map(rows.map(({ count, tenant_id }) => [tenant_id, Number(count)]))
     )
 
+  const latestEach = (tenantIds: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, Position>> =>
+    Effect.map(
+      orDie(sql<Pick<EventRow, "tenant_id" | "created_at" | "event_id">>`
+        select wanted.tenant_id, newest.created_at, newest.event_id
+        from unnest(${Parameter.uuids(tenantIds)}) as wanted (tenant_id) cross join lateral (
+          select created_at, event_id from events where tenant_id = wanted.tenant_id
+          order by created_at desc, event_id desc limit 1
+        ) newest`),
+      (rows) => new Map(rows.map((row) => [row.tenant_id, { createdAt: Number(row.created_at), id: row.event_id }]))
+    )
+
   return {
     find: (tenantId: string, eventId: string) =>
       Effect.map(
@@ -96,13 +107,8 @@ export const makeReading = ({ sql, clock }: EventDatabase) => {
       ),
     list: (tenantId: string, filter: EventFilter, after: Position | undefined, limit: number) =>
       select(ownerOf(filter.statuses), tenantId, conditionsOf(filter), after, limit),
-    latest: (tenantId: string) =>
-      Effect.map(
-        orDie(sql<Pick<EventRow, "created_at" | "event_id">>`
-          select created_at, event_id from events where tenant_id = ${Parameter.uuid(tenantId)}
-          order by created_at desc, event_id desc limit 1`),
-        ([row]): Position | undefined => row && { createdAt: Number(row.created_at), id: row.event_id }
-      ),
+    latest: (tenantId: string) => Effect.map(latestEach([tenantId]), (latest) => latest.get(tenantId)),
+    latestEach,
     replayable: (tenantId: string, limit: number) => select("open_tenant_id", tenantId, [replayable], undefined, limit),
     countReplayable: (tenantId: string, limit: number) =>
       Effect.map(countEach([tenantId], limit), (counts) => counts.get(tenantId) ?? 0),
