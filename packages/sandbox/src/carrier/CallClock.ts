@@ -10,6 +10,8 @@ export interface CallClock {
    * little late, which a high speed makes much of). Answers how to call it off.
    */
   readonly after: (seconds: number, action: (due: number) => void) => () => void
+  /** The same for a moment, which may be past. */
+  readonly at: (moment: number, action: (due: number) => void) => () => void
   /** Resolves after so many seconds of calls, or at once when the signal is aborted. Never rejects. */
   readonly sleep: (seconds: number, signal: AbortSignal) => Promise<void>
   /** Nothing that is still to come will come. */
@@ -36,7 +38,8 @@ export const makeCallClock = (initialSpeed = 1): CallClock => {
     const millis = Math.max(0, (alarm.due - now()) / speed)
     alarm.timer = setTimeout(
       () => {
-        if (millis > timerMillisMax) return arm(alarm)
+        // Node's timers come up to a millisecond early, too.
+        if (now() < alarm.due) return arm(alarm)
         alarms.delete(alarm)
         alarm.action(alarm.due)
       },
@@ -47,12 +50,13 @@ export const makeCallClock = (initialSpeed = 1): CallClock => {
     clearTimeout(alarm.timer)
     alarms.delete(alarm)
   }
-  const after: CallClock["after"] = (seconds, action) => {
-    const alarm: Alarm = { due: now() + seconds * 1_000, action, timer: undefined }
+  const at: CallClock["at"] = (moment, action) => {
+    const alarm: Alarm = { due: moment, action, timer: undefined }
     alarms.add(alarm)
     arm(alarm)
     return () => cancel(alarm)
   }
+  const after: CallClock["after"] = (seconds, action) => at(now() + seconds * 1_000, action)
   return {
     now,
     speed: () => speed,
@@ -65,6 +69,7 @@ export const makeCallClock = (initialSpeed = 1): CallClock => {
       }
     },
     after,
+    at,
     sleep: (seconds, signal) =>
       new Promise((resolve) => {
         if (signal.aborted) return resolve()

@@ -42,7 +42,7 @@ export interface Application {
   readonly received: Array<Received>
   readonly relays: Array<Relay>
   /** What a path answers; an empty document unless told. */
-  readonly replies: Map<string, Reply | ((received: Received) => Reply)>
+  readonly replies: Map<string, Reply | ((received: Received) => Reply | Promise<Reply>)>
   /** Whether a handshake is accepted. */
   readonly accepts: { current: boolean }
   /** Waits for the request of this number to a path, from 1. */
@@ -83,7 +83,7 @@ export const startApplication = async (authToken: string, port = 0): Promise<App
   const replies: Application["replies"] = new Map()
   const accepts = { current: true }
   const server = createServer((request, response) => {
-    void bodyOf(request).then((body) => {
+    void bodyOf(request).then(async (body) => {
       const [path = "", query = ""] = (request.url ?? "").split("?", 2)
       const address = `http://${request.headers.host}${request.url}`
       const isPost = request.method === "POST"
@@ -97,7 +97,7 @@ export const startApplication = async (authToken: string, port = 0): Promise<App
       }
       received.push(one)
       const found = replies.get(path) ?? "<Response/>"
-      const reply = typeof found === "function" ? found(one) : found
+      const reply = typeof found === "function" ? await found(one) : found
       if (reply === undefined) return undefined
       const { body: text, status } = typeof reply === "string" ? { status: 200, body: reply } : reply
       response.writeHead(status, { "Content-Type": "text/xml" })

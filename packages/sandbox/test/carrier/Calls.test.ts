@@ -146,7 +146,7 @@ describe("an outbound call", () => {
 
   it("plays its document to the end, and then hangs up", async () => {
     const rig = await startFast()
-    await rig.control("people", { number: ada, behaviour: "answers", seconds: 600 })
+    await rig.control("people", { number: ada, behaviour: "answers", seconds: 6_000 })
     const paused = await rig.over(await rig.call({ Twiml: "<Response><Say>One</Say><Pause length='30'/></Response>" }))
     expect(paused).toMatchObject({ heard: ["One"], endedBy: "agent", reason: "the document was at its end" })
     expect(paused.seconds).toBeGreaterThanOrEqual(30)

@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from "node:fs/promises"
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { startCarrier } from "../../src/carrier/Carrier.ts"
 import { startChild } from "../process/Children.ts"
@@ -209,6 +209,30 @@ describe("the controls", () => {
 })
 
 describe("a carrier that comes back", () => {
+  it("has in its file what it has answered", async () => {
+    const rig = await startRig()
+    const kept = async () => {
+      const state = JSON.parse(await readFile(`${rig.dataDir}/carrier.json`, "utf8")) as Record<
+        string,
+        ReadonlyArray<Json>
+      >
+      return { numbers: state["numbers"] ?? [], calls: state["calls"] ?? [], people: state["people"] ?? [] }
+    }
+    const sid = await rig.buy()
+    expect((await kept()).numbers).toMatchObject([{ sid, phoneNumber: ours }])
+    const path = `/IncomingPhoneNumbers/${sid}.json`
+    await rig.post(path, { FriendlyName: "mine" })
+    expect((await kept()).numbers).toMatchObject([{ friendlyName: "mine" }])
+    await rig.control("people", { number: ada, behaviour: "no-answer" })
+    expect((await kept()).people).toMatchObject([{ number: ada }])
+    const call = await rig.call({ TimeLimit: "60" })
+    expect((await kept()).calls).toMatchObject([{ sid: call, timeLimitSeconds: 60 }])
+    await rig.post(`/Calls/${call}.json`, { TimeLimit: "120" })
+    expect((await kept()).calls).toMatchObject([{ timeLimitSeconds: 120 }])
+    await rig.remove(path)
+    expect((await kept()).numbers).toEqual([])
+  })
+
   it("knows what it has sold, who its people are, and that its calls are over", async () => {
     const rig = await startRig()
     const sid = await rig.buy(ours, { VoiceUrl: `${rig.application.url}/voice` })

@@ -12,7 +12,7 @@ const startAnswering = async (voice: string): Promise<Rig & { readonly numberSid
 }
 
 const callIn = async (rig: Rig, caller: object = {}): Promise<string> => {
-  const made = await rig.control("calls", { from: ada, to: ours, lines: [], ...caller })
+  const made = await rig.control("calls", { from: ada, to: ours, lines: [], patienceSeconds: 600, ...caller })
   expect(made).toMatchObject({ status: 200, body: { id: expect.stringMatching(/^CA[0-9a-f]{32}$/) } })
   return made.body["id"] as string
 }

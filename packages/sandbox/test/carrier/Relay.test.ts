@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
 import type { Relay } from "./Application.ts"
 import { accountSid, ada, connect, ours, type Rig, startRig } from "./TestCarrier.ts"
@@ -11,7 +12,7 @@ const talk = async (
 ): Promise<{ readonly rig: Rig; readonly sid: string; readonly relay: Relay }> => {
   const rig = await startRig()
   await rig.buy()
-  const set = await rig.control("people", { number: ada, ...person })
+  const set = await rig.control("people", { number: ada, patienceSeconds: 600, ...person })
   expect(set.status).toBe(200)
   const sid = await rig.call({
     Twiml: connect(rig.application, attributes, inside, action),
@@ -78,11 +79,16 @@ describe("a session of ConversationRelay", () => {
 
   it("tells the action when the person hangs up, and only then that the call is completed", async () => {
     const { relay, rig, sid } = await talk({ lines: [] })
+    // A call that were told completed meanwhile would be so before the action has answered.
+    const told = rig.application.request("/status").then(() => "")
+    rig.application.replies.set("/action", () => Promise.race([told, wait(100, "")]))
     relay.speak("One thing")
     await rig.over(sid)
     const { received } = rig.application
     await rig.application.request("/status")
     expect(received.map(({ path }) => path)).toEqual(["/action", "/status"])
+    const sent = () => rig.log().then(({ events }) => events.filter(({ event }) => event === "webhook"))
+    await expect.poll(async () => (await sent()).map(({ purpose }) => purpose)).toEqual(["action", "status completed"])
     expect(received[0]).toMatchObject({ isSigned: true })
     expect(received[0]?.form).toMatchObject({
       CallSid: sid,
@@ -185,9 +191,11 @@ describe("a person", () => {
   })
 
   it("keeps what was heard of an answer that never ended", async () => {
-    const { relay, rig, sid } = await talk({ lines: ["x"], seconds: 1 })
+    const { relay, rig, sid } = await talk({ lines: ["x"], seconds: 60 })
     relay.send({ type: "text", token: "I was about to" })
-    expect(await rig.over(sid)).toMatchObject({ heard: ["I was about to"], seconds: 1, endedBy: "person" })
+    await expect.poll(async () => (await rig.play(sid)).heard).toEqual(["I was about to"])
+    await rig.control("clock", { speed: 1_000 })
+    expect(await rig.over(sid)).toMatchObject({ heard: ["I was about to"], seconds: 60, endedBy: "person" })
   })
 
   it("is silent for as long as told, and then goes on", async () => {
@@ -209,15 +217,15 @@ describe("a person", () => {
   })
 
   it("hangs up after their seconds, whatever is left to say", async () => {
-    const { relay, rig, sid } = await talk({ lines: ["a", "b", "c"], seconds: 30 })
+    const { relay, rig, sid } = await talk({ lines: ["a", "b", "c"], seconds: 60 })
     relay.speak("Hello")
     await relay.message("prompt")
     await rig.control("clock", { speed: 1_000 })
-    expect(await rig.over(sid)).toMatchObject({ seconds: 30, said: ["a"], endedBy: "person" })
+    expect(await rig.over(sid)).toMatchObject({ seconds: 60, said: ["a"], endedBy: "person" })
   })
 
   it("stays when the last line is answered and there are seconds left", async () => {
-    const { relay, rig, sid } = await talk({ lines: ["a"], seconds: 30 })
+    const { relay, rig, sid } = await talk({ lines: ["a"], seconds: 600 })
     for (const text of ["one", "two", "three"]) relay.speak(text)
     await expect.poll(async () => (await rig.play(sid)).heard).toEqual(["one", "two", "three"])
     expect((await rig.play(sid)).state).toBe("in-progress")
@@ -242,7 +250,7 @@ describe("the end of a session", () => {
     ["breaks", (relay: Relay) => relay.socket.terminate()],
     ["is closed without a word", (relay: Relay) => relay.socket.close(1_000)]
   ])("whose socket %s is told to the action, which can take it up again", async (_, breakSocket) => {
-    const { relay, rig, sid } = await talk({ lines: ["First", "Second"], patienceSeconds: 600 })
+    const { relay, rig, sid } = await talk({ lines: ["First", "Second"] })
     relay.speak("Hello")
     await relay.message("prompt")
     rig.application.replies.set("/action", connect(rig.application))
@@ -294,8 +302,9 @@ describe("the end of a session", () => {
     rig.application.replies.set("/action", () => undefined)
     relay.socket.terminate()
     await rig.application.request("/action")
-    await rig.post(`/Calls/${sid}.json`, { TimeLimit: "1" })
-    expect(await rig.over(sid)).toMatchObject({ endedBy: "carrier", seconds: 1 })
+    await rig.post(`/Calls/${sid}.json`, { TimeLimit: "100" })
+    await rig.control("clock", { speed: 1_000 })
+    expect(await rig.over(sid)).toMatchObject({ endedBy: "carrier", seconds: 100 })
   })
 })
 

@@ -105,18 +105,19 @@ export class LiveCall implements PlayedCall {
   /** The call is connected from now on. A second time does nothing. */
   answer(): void {
     if (this.#answeredAt !== undefined || this.isOver) return
-    this.#answeredAt = this.context.clock.now()
+    const moment = this.context.clock.now()
+    this.#answeredAt = moment
     this.#change({ status: "in-progress", answeredAt: Date.now() })
     this.note("answered")
     this.callbacks.tell("answered", this.form())
-    this.#armLimit()
-    this.person.connected()
+    this.#armLimit(moment)
+    this.person.connected(moment)
   }
 
   /** How long the call may last from answer, in all. One that has lasted as long ends at once. */
   setTimeLimit(seconds: number): void {
     this.#change({ timeLimitSeconds: seconds })
-    if (this.#answeredAt !== undefined) this.#armLimit()
+    if (this.#answeredAt !== undefined) this.#armLimit(this.#answeredAt)
   }
 
   /** Leaves what is being played for another document. */
@@ -179,13 +180,15 @@ export class LiveCall implements PlayedCall {
     this.end({ by: "agent", reason: "the document was at its end" })
   }
 
-  #armLimit(): void {
-    const seconds = this.#record.timeLimitSeconds
-    const spent = (this.context.clock.now() - (this.#answeredAt ?? 0)) / 1_000
+  #armLimit(answeredAt: number): void {
+    const { clock } = this.context
+    const { timeLimitSeconds: seconds } = this.#record
+    const reason = `the time limit of ${seconds} s was reached`
+    const due = answeredAt + seconds * 1_000
     this.#limit?.()
-    const end = (at: number) => this.end({ by: "carrier", reason: `the time limit of ${seconds} s was reached`, at })
-    if (spent >= seconds) return end(this.context.clock.now())
-    this.#limit = this.context.clock.after(seconds - spent, end)
+    // One that was set too late ends the call now, not at its time.
+    if (due <= clock.now()) return this.end({ by: "carrier", reason })
+    this.#limit = clock.at(due, (at) => this.end({ by: "carrier", reason, at }))
   }
 
   /** Told last: what the end of a session of ConversationRelay has to say comes before. */

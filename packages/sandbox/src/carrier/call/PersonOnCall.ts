@@ -64,10 +64,11 @@ export class PersonOnCall {
     this.#listener = listener
   }
 
-  /** The call is answered. */
-  connected(): void {
+  /** The call is answered at this moment of the calls' clock. */
+  connected(moment: number): void {
     const { seconds } = this.#part
-    if (seconds !== undefined) this.#ends.push(this.#clock.after(seconds, (at) => this.#listener.hungUp(at)))
+    if (seconds === undefined) return
+    this.#ends.push(this.#clock.at(moment + seconds * 1_000, (at) => this.#listener.hungUp(at)))
   }
 
   /** Someone listens, at first or again. */
