@@ -40,6 +40,11 @@ const databases = DATABASES.filter((name) => values.database === undefined || va
 const cells = allCells().filter((cell) => situationOf(cell).includes(step))
 const outages = OUTAGES.filter((outage) => `database ${outage}`.includes(step))
 let violations = 0
+let stop: (() => Promise<void>) | undefined
+// The sandbox is a process group of its own, which nobody else ends.
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => void (stop?.() ?? Promise.resolve()).finally(() => process.exit(130)))
+}
 
 /** Starts a sandbox of its own for one piece of work, and says what came of it. */
 const report = async (
@@ -49,6 +54,7 @@ const report = async (
 ): Promise<void> => {
   const began = performance.now()
   const rig = await CrashRig.start({ database })
+  stop = () => rig.stop()
   try {
     const { cells: placed = new Map<Purchase, Cell>(), outcome } = await work(rig)
     const found = violationsOf(outcome)
@@ -60,6 +66,7 @@ const report = async (
     for (const line of found) console.log(`  VIOLATION ${line}`)
     if (found.length > 0) console.log(`  The server's warnings and errors:\n${await rig.serverComplaints()}`)
   } finally {
+    stop = undefined
     await rig.stop()
   }
 }

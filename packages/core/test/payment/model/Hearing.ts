@@ -133,6 +133,10 @@ export class Hearing {
       case "InvalidRequest":
       case "ResourceNotFound":
       case "ResourceNotOwned":
+      case "NumberReleased":
+      case "NumberExpiring":
+      case "AllowanceExhausted":
+      case "ProviderUnwell":
       case "Conflict":
         return operation === undefined ? undefined : `its operation is hidden behind ${failure._tag}`
     }
