@@ -1,11 +1,12 @@
 import { loadavg, cpus } from "node:os"
 import { type Bench, readOptions } from "./Bench.ts"
 import { capacity } from "./capacity.ts"
+import { growth } from "./growth.ts"
 import { latency } from "./latency.ts"
 import { sockets } from "./sockets.ts"
 
 /** What can be measured: `npx -y pnpm@12 bench NAME [--OPTION NUMBER]`; `--help` lists them. */
-const benches: Readonly<Record<string, Bench>> = { sockets, latency, capacity }
+const benches: Readonly<Record<string, Bench>> = { sockets, latency, capacity, growth }
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 

@@ -1,0 +1,169 @@
+import { EventStore, OperationStore, Timestamp, Uuid } from "@agentos/core"
+import { startPostgres } from "@agentos/postgres/testing"
+import { Effect } from "effect"
+import { databaseUrl, openDatabase } from "../support/ClusterDatabase.ts"
+import { type Bench, DURABLE, quantile, table } from "./Bench.ts"
+import { appendEvents, DUE_OPERATIONS, type GrowthDatabase, openGrowthDatabase } from "./GrowthDatabase.ts"
+
+/** What is little: that much lies behind the one database. */
+const FEW = 10_000
+/** Rounds that warm up caches and plans before any is measured. */
+const WARM_UP = 50
+/** How much slower the database with much behind it may be. */
+const TARGET = 1.3
+
+const FLIGHT = 64
+const PAGE = 51
+
+/** What is measured of a database: `prepare` what it needs, which is not measured, then `run` it. */
+interface Measure {
+  readonly name: string
+  readonly prepare?: (database: GrowthDatabase) => Promise<unknown>
+  readonly run: (database: GrowthDatabase) => Promise<unknown>
+}
+
+const events = <A>(use: (store: typeof EventStore.Service) => Effect.Effect<A>) => Effect.flatMap(EventStore, use)
+
+const pending = { statuses: ["pending"] } as const
+
+/** As a session takes up all that it may have in flight, and acknowledges it. */
+const leaseAndAcknowledge = ({ tenantId }: GrowthDatabase) =>
+  Effect.gen(function* () {
+    const store = yield* EventStore
+    const sessionId = yield* Uuid.next
+    const [deliveries = []] = yield* store.leaseEach([{ tenantId, sessionId, limit: FLIGHT }])
+    if (deliveries.length !== FLIGHT)
+      return yield* Effect.die(new Error(`only ${deliveries.length} events were leased`))
+    yield* store.acknowledgeEach(
+      deliveries.map(({ deliveryId, event }) => ({ tenantId, eventId: event.eventId, deliveryId }))
+    )
+  })
+
+const acknowledgeAll = ({ tenantId }: GrowthDatabase) =>
+  Effect.flatMap(Timestamp.now, (now) =>
+    events((store) =>
+      store.acknowledgeAll(tenantId, { before: Timestamp.add(now, Timestamp.MINUTE), service: "email" })
+    )
+  )
+
+/** With no lease, they are due again at once. */
+const takeDue = Effect.gen(function* () {
+  const taken = yield* (yield* OperationStore).takeDue(DUE_OPERATIONS, 0)
+  if (taken.length !== DUE_OPERATIONS) {
+    return yield* Effect.die(new Error(`only ${taken.length} operations were due`))
+  }
+})
+
+const MEASURES: ReadonlyArray<Measure> = [
+  { name: "replay of 100", run: ({ run, tenantId }) => run(events((store) => store.replayable(tenantId, 100))) },
+  {
+    name: "list pending, first page",
+    run: ({ run, tenantId }) => run(events((store) => store.list(tenantId, pending, undefined, PAGE)))
+  },
+  {
+    name: "list pending, by cursor",
+    run: ({ run, tenantId }) =>
+      run(
+        Effect.gen(function* () {
+          const store = yield* EventStore
+          const id = "ffffffff-ffff-7fff-bfff-ffffffffffff"
+          const now = yield* Timestamp.now
+          yield* store.list(tenantId, pending, { createdAt: Timestamp.add(now, -Timestamp.HOUR), id }, PAGE)
+        })
+      )
+  },
+  {
+    name: "list all, by cursor from the middle",
+    run: ({ middle: createdAt, run, tenantId }) =>
+      run(events((store) => store.list(tenantId, {}, { createdAt, id: "ffffffff-ffff-7fff-bfff-ffffffffffff" }, PAGE)))
+  },
+  {
+    name: "count what waits",
+    run: ({ run, tenantId }) => run(events((store) => store.countReplayableEach([tenantId], 1_000)))
+  },
+  {
+    name: `lease and acknowledge ${FLIGHT}`,
+    prepare: ({ run, tenantId }) => run(appendEvents(tenantId, FLIGHT)),
+    run: (database) => database.run(leaseAndAcknowledge(database))
+  },
+  {
+    name: "ack-all of 64",
+    prepare: async (database) => {
+      await database.run(acknowledgeAll(database))
+      await database.run(appendEvents(database.tenantId, FLIGHT))
+    },
+    run: (database) => database.run(acknowledgeAll(database))
+  },
+  { name: "append of one", run: ({ run, tenantId }) => run(appendEvents(tenantId, 1)) },
+  { name: "expiry of nothing", run: ({ run }) => run(events((store) => store.expire(1_000))) },
+  {
+    name: "retention of nothing",
+    run: ({ run }) => run(events((store) => store.remove(365 * Timestamp.DAY, 1_000)))
+  },
+  { name: `take ${DUE_OPERATIONS} due operations`, run: ({ run }) => run(takeDue) }
+]
+
+/** Milliseconds of each round on each database, in turns, so that whatever else the machine does falls on all alike. */
+const measure = async (
+  { prepare, run }: Measure,
+  databases: ReadonlyArray<GrowthDatabase>,
+  rounds: number
+): Promise<ReadonlyArray<ReadonlyArray<number>>> => {
+  const times: ReadonlyArray<Array<number>> = databases.map(() => [])
+  for (let round = 0; round < WARM_UP + rounds; round++) {
+    const first = round % databases.length
+    for (let turn = 0; turn < databases.length; turn++) {
+      const index = (first + turn) % databases.length
+      const database = databases[index]!
+      await prepare?.(database)
+      const startedAt = performance.now()
+      await run(database)
+      if (round >= WARM_UP) times[index]!.push(performance.now() - startedAt)
+    }
+  }
+  return times.map((each) => each.toSorted((a, b) => a - b))
+}
+
+/** The same statements with little and with much of the past behind them. */
+export const growth: Bench = {
+  summary:
+    "replay, list, lease, acknowledge, and take due operations: with few and with many rows of the past behind them",
+  options: { old: 5_000_000, final: 1_000_000, rounds: 500 },
+  run: async (bench) => {
+    const [old, final, rounds] = [bench.option("old"), bench.option("final"), bench.option("rounds")]
+    const postgres = await startPostgres({ settings: { ...DURABLE, shared_buffers: "512MB", max_wal_size: "4GB" } })
+    bench.atEnd(postgres.stop)
+    const open = async (name: string, growth: { readonly events: number; readonly operations: number }) => {
+      const server = openDatabase(postgres.url)
+      await server.execute(`create database ${name}`)
+      await server.close()
+      const database = await openGrowthDatabase(databaseUrl(postgres.url, name), growth, bench.say)
+      bench.atEnd(database.close)
+      return database
+    }
+    const startedAt = performance.now()
+    const databases = [
+      await open("little", { events: FEW, operations: FEW }),
+      await open("much", { events: old, operations: final })
+    ]
+    bench.say(`filled in ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`)
+
+    const slow: Array<string> = []
+    const rows: Array<ReadonlyArray<string>> = []
+    for (const each of MEASURES) {
+      const [little = [], much = []] = await measure(each, databases, rounds)
+      const ratio = quantile(much, 0.5) / quantile(little, 0.5)
+      if (ratio > TARGET) slow.push(each.name)
+      const millis = [little, much].flatMap((times) => [0.5, 0.99].map((share) => quantile(times, share).toFixed(2)))
+      rows.push([each.name, ...millis, ratio.toFixed(2), (quantile(much, 0.99) / quantile(little, 0.99)).toFixed(2)])
+    }
+    bench.say(
+      table(["milliseconds", `p50, ${FEW} old`, "p99", `p50, ${old} old`, "p99", "ratio of p50", "ratio of p99"], rows)
+    )
+    bench.say(
+      `${old} acknowledged events, half of them of the tenant that is measured, and ${final} final operations against ` +
+        `${FEW} of each; ${rounds} rounds in turns; fsync on`
+    )
+    bench.say(slow.length === 0 ? `all within ${TARGET}` : `more than ${TARGET} times as slow: ${slow.join(", ")}`)
+  }
+}
