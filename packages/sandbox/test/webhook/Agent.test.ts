@@ -112,7 +112,7 @@ describe("the talking agent", () => {
     expect(messages()).toHaveLength(1)
   })
 
-  it("is trusted by its authority alone, whose key nobody else reads and which can sign for this machine alone", async () => {
+  it("is trusted by its authority alone, whose key nobody else reads", async () => {
     const first = await start()
     const other = await mkdtemp(join(tmpdir(), "agentos-agent-"))
     onTestFinished(() => rm(other, { recursive: true, force: true }))
