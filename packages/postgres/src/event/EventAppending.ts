@@ -27,13 +27,14 @@ export const makeAppend = ({ sql, delivery, announcements, transact, policy, off
    *
    * The ids are those of `Uuid.after`: the n-th of a tenant is n more than the tenant's last one or, once
    * the clock has passed that, than the first of the moment with the random part that the call brings.
-   * A call that waits stores all or nothing: it has to find as many tenants as it names.
+   * A call that waits stores all or nothing: of several tenants it has to find as many as it names.
    *
    * It is as short as it can be said: within a transaction, planning it costs more than executing it.
    */
   const store = (on: SqlClient.SqlClient, drafts: ReadonlyArray<TurnedDraft>, locked: Locked) => {
     const texts = (of: (draft: TurnedDraft) => string) => Parameter.texts(drafts.map(of))
     const tenantIds = [...new Set(drafts.map(({ tenantId }) => tenantId))]
+    const isWhole = locked === "wait" && tenantIds.length > 1
     return on<PlacedRow>`
       with locked as materialized (
         select tenant_id, last_event_id, greatest(last_event_at, epoch_millis() + ${Parameter.integer(offset())}) as created_at
@@ -62,7 +63,7 @@ export const makeAppend = ({ sql, delivery, announcements, transact, policy, off
           ) with ordinality as draft (
             tenant_id, type, source, service, resource_id, agent_id, payload, dedupe_key, seed, turn, is_last, place
           ) join locked using (tenant_id)
-          ${locked === "wait" ? sql`where (select count(*) from locked) = ${Parameter.integer(tenantIds.length)}` : sql``}
+          ${isWhole ? sql`where (select count(*) from locked) = ${Parameter.integer(tenantIds.length)}` : sql``}
           offset 0
         ) begun
       ), stored as (

@@ -73,5 +73,17 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPostgres()), { excludeTestServ
         assert.strictEqual((yield* store.list(tenantId, {}, undefined, 10)).length, 3)
       })
     )
+
+    it.effect("of several tenants store nothing where one does not exist, even if the transaction goes on", () =>
+      Effect.gen(function* () {
+        const { transact } = yield* Transactor
+        const store = yield* EventStore
+        const { tenantId } = yield* makeTenant
+        const drafts = [yield* draftOf(tenantId), yield* draftOf(yield* Uuid.next)]
+        const exit = yield* transact(Effect.exit(store.append(drafts)))
+        assert.isTrue(Exit.hasDies(exit))
+        assert.deepStrictEqual(yield* store.list(tenantId, {}, undefined, 10), [])
+      })
+    )
   }
 )
