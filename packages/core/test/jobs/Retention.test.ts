@@ -13,6 +13,7 @@ import {
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Layer } from "effect"
 import { TestClock } from "effect/testing"
+import * as EventExpiry from "../../src/jobs/EventExpiry.ts"
 import * as TestHost from "../support/TestHost.ts"
 
 type Services = Layer.Success<ReturnType<typeof TestHost.make>["layer"]>
@@ -72,6 +73,24 @@ describe("event-expiry", () => {
       assert.strictEqual(yield* (yield* EventStore).expire(10), 0)
       const events = yield* (yield* EventStore).list(TENANT, { statuses: ["pending"] }, undefined, 10)
       assert.deepStrictEqual(events, [young!])
+    })
+  )
+
+  scenario(
+    "does so much in a run and no more, a thousand at a time, however much there is",
+    Effect.gen(function* () {
+      const store = yield* EventStore
+      const asked: Array<number> = []
+      const endless = EventStore.of({
+        ...store,
+        expire: (limit) => Effect.sync(() => asked.push(limit)).pipe(Effect.as(limit))
+      })
+      const job = yield* Effect.provideService(EventExpiry.make, EventStore, endless)
+      assert.strictEqual(yield* job.run, 100_000)
+      assert.deepStrictEqual(
+        asked,
+        Array.from({ length: 100 }, () => 1_000)
+      )
     })
   )
 
