@@ -26,7 +26,7 @@ const portsLayer = (config: ServerConfig) => {
 export type Ports = ReturnType<typeof portsLayer>
 
 /** The policy that would hold otherwise, with events kept for as long as the configuration says. */
-const policyLayer = ({ eventRetention }: ServerConfig) =>
+export const policyLayer = ({ eventRetention }: Pick<ServerConfig, "eventRetention">) =>
   Layer.effect(
     EventPolicy,
     Effect.map(EventPolicy, (policy) => ({ ...policy, auditRetention: eventRetention }))
