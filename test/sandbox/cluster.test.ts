@@ -17,8 +17,14 @@ let description: SandboxDescription
 let mailbox: MailboxFields
 let token: string | undefined
 
+const OPERATOR_TOKEN = "operator-of-two-servers-on-one-database"
+
 const start = async (servers: number): Promise<void> => {
-  sandbox = await startSandbox({ directory, arguments: ["--no-tour", "--servers", String(servers)] })
+  sandbox = await startSandbox({
+    directory,
+    arguments: ["--no-tour", "--servers", String(servers)],
+    environment: { AGENTOS_OPERATOR_TOKEN: OPERATOR_TOKEN }
+  })
   description = await sandbox.describe()
 }
 
@@ -116,6 +122,31 @@ describe("a sandbox of two servers", () => {
       { timeout: 20_000, interval: 1 }
     )
     socket.close()
+  })
+
+  it("shows its operator on each what both have done, and the connections of both", async () => {
+    const ask = async (index: number, path: string): Promise<string> => {
+      const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` }
+      const answer = await fetch(`${description.servers[index]!.baseUrl}${path}`, { headers })
+      expect(answer.status).toBe(200)
+      return answer.text()
+    }
+    const jobs = async (index: number) =>
+      (
+        JSON.parse(await ask(index, "/internal/jobs")) as {
+          readonly data: { readonly items: ReadonlyArray<{ readonly name: string; readonly runs: number }> }
+        }
+      ).data.items
+    await vi.waitFor(async () => expect(Math.min(...(await jobs(0)).map(({ runs }) => runs))).toBeGreaterThan(0), {
+      timeout: 30_000,
+      interval: 250
+    })
+    expect((await jobs(1)).map(({ name }) => name)).toEqual((await jobs(0)).map(({ name }) => name))
+    const metrics = await ask(1, "/internal/metrics")
+    expect(metrics).toMatch(/^agentos_database_connections_max 200$/m)
+    const open = [...metrics.matchAll(/^agentos_database_connections\{.*\} (\d+)$/gm)].map(([, count]) => Number(count))
+    expect(open.reduce((total, count) => total + count, 0)).toBeGreaterThan(4)
+    expect(metrics).toMatch(/^agentos_job_runs_total\{job="ledger-audit"\} [1-9]/m)
   })
 
   it("logs each by itself", () => {

@@ -9,6 +9,7 @@ import * as DiscoveryRoutes from "./handler/DiscoveryRoutes.ts"
 import * as EmailRoutes from "./handler/EmailRoutes.ts"
 import * as EventRoutes from "./handler/EventRoutes.ts"
 import * as HealthRoutes from "./handler/HealthRoutes.ts"
+import * as OperatorRoutes from "./handler/OperatorRoutes.ts"
 import * as UnavailableRoutes from "./handler/UnavailableRoutes.ts"
 import { NodeServer } from "./NodeServer.ts"
 import * as RealtimeGateway from "./realtime/RealtimeGateway.ts"
@@ -22,7 +23,8 @@ const routes = Layer.mergeAll(
   EmailRoutes.layer,
   EventRoutes.layer,
   UnavailableRoutes.layer,
-  HealthRoutes.layer
+  HealthRoutes.layer,
+  OperatorRoutes.layer
 ).pipe(Layer.provide(HttpEdge.layer))
 
 /** Paths are told apart to the letter, as the catalog writes them. */

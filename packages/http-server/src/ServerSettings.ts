@@ -1,6 +1,6 @@
 import type { Environment } from "@agentos/api"
 import type { Capabilities } from "@agentos/core"
-import { Context, type Duration } from "effect"
+import { Context, type Duration, type Redacted } from "effect"
 import type { IpNetwork } from "effect/net"
 
 /** How many requests one client may make: `burst` at once, and `perSecond` in the long run. */
@@ -24,6 +24,8 @@ export class ServerSettings extends Context.Service<
     readonly rateLimit: RateLimit | null
     /** Whose X-Forwarded-For is believed. */
     readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+    /** What opens the routes of whoever runs the server; null where there are none. */
+    readonly operatorToken: Redacted.Redacted | null
     /** For how long requests under way may go on once the server stops. */
     readonly drainTimeout: Duration.Duration
   }

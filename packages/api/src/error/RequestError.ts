@@ -37,6 +37,9 @@ export class OnboardingRequired extends Schema.TaggedError<OnboardingRequired>()
   startWith: ServiceId
 }) {}
 
+/** The operator's token is missing or wrong. */
+export class OperatorRefused extends Schema.TaggedError<OperatorRefused>()("OperatorRefused", {}) {}
+
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", { retryAfterSeconds: Schema.Int }) {}
 
 /** The service can't be had on this server: it never can, or what it needs is not configured. */
@@ -64,6 +67,7 @@ export const RequestError = Schema.Union([
   MediaTypeUnsupported,
   UpgradeRequired,
   OnboardingRequired,
+  OperatorRefused,
   RateLimited,
   ServiceUnavailable,
   InternalError

@@ -67,6 +67,11 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
       next: callOf(startWith),
       onboarding: onboarding(startWith)
     }),
+    OperatorRefused: (): ErrorParts => ({
+      code: "AUTH_REQUIRED",
+      message: "This is for who runs the server: send Authorization: Bearer <AGENTOS_OPERATOR_TOKEN>.",
+      headers: { "WWW-Authenticate": "Bearer" }
+    }),
     RateLimited: ({ retryAfterSeconds }): ErrorParts => ({
       code: "RATE_LIMITED",
       message: `Too many requests; go on in ${retryAfterSeconds} s.`,

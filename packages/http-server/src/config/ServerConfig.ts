@@ -62,6 +62,8 @@ export interface ServerConfig {
   /** Null where nothing is limited. */
   readonly rateLimit: RateLimit | null
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+  /** Null where nobody is let in as the operator. */
+  readonly operatorToken: Redacted.Redacted | null
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -121,6 +123,7 @@ export const read = (environment: Environment): Effect.Effect<ServerConfig, Conf
       publicUrl: readPublicUrl(reader, mode),
       rateLimit: perMinute === 0 ? null : { burst: perMinute, perSecond: perMinute / 60 },
       trustedProxies: readProxies(reader),
+      operatorToken: readOperatorToken(reader),
       keys: readKeys(reader),
       database: readDatabase(reader),
       eventRetention: readEventRetention(reader),
@@ -144,6 +147,18 @@ const readProxies = (reader: Reader): ReadonlyArray<IpNetwork.IpNetwork> =>
     )
     return []
   })
+
+/** Of 32 characters nobody guesses a random one; a header carries them all. */
+const OPERATOR_TOKEN = /^[\x21-\x7e]{32,}$/
+
+const readOperatorToken = (reader: Reader): Redacted.Redacted | null => {
+  const token = reader.text("AGENTOS_OPERATOR_TOKEN")
+  if (token === undefined) return null
+  if (!OPERATOR_TOKEN.test(token)) {
+    reader.issues.push("AGENTOS_OPERATOR_TOKEN must be at least 32 printable characters without spaces")
+  }
+  return Redacted.make(token)
+}
 
 const readPublicUrl = (reader: Reader, mode: ServerConfig["environment"]): string => {
   const text = reader.required("AGENTOS_PUBLIC_URL", "the address that clients use")

@@ -46,5 +46,6 @@ export const settingsLayer = (config: ServerConfig) =>
     capabilities: { email: config.mail !== undefined, phone: false },
     rateLimit: config.rateLimit,
     trustedProxies: config.trustedProxies,
+    operatorToken: config.operatorToken,
     drainTimeout: DRAIN_TIMEOUT
   })

@@ -1,5 +1,6 @@
-import { durabilityRisks, layerPGlite, layerPostgres, Postgres } from "@agentos/postgres"
+import { countConnections, Database, durabilityRisks, layerPGlite, layerPostgres, Postgres } from "@agentos/postgres"
 import { Duration, Effect, Layer } from "effect"
+import { DatabaseConnections } from "../DatabaseConnections.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
 
 const seconds = (count: number | undefined) => (count === undefined ? undefined : Duration.seconds(count))
@@ -24,13 +25,19 @@ const warnOfEmbedded = Layer.effectDiscard(
   )
 )
 
+/** What an operator is shown of the database. */
+const connections = Layer.effect(
+  DatabaseConnections,
+  Effect.map(Database, (database) => Effect.provideService(countConnections, Database, database))
+)
+
 /** The storage ports on the configured database. */
 export const storageLayer = ({ database, environment }: ServerConfig) => {
   if (!("url" in database)) {
     const storage = Layer.provide(Postgres.layer, layerPGlite({ directory: database.directory }))
     return environment === "production" ? Layer.merge(storage, warnOfEmbedded) : storage
   }
-  return Layer.merge(Postgres.layer, warnOfRisks).pipe(
+  return Layer.mergeAll(Postgres.layer, connections, warnOfRisks).pipe(
     Layer.provide(
       layerPostgres({
         url: database.url,

@@ -1,12 +1,13 @@
 import { Clock, Effect, Option } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { pathOf } from "./RequestLimits.ts"
+import { countRequest } from "./RequestMetrics.ts"
 import type { RequestRecord } from "./RequestRecord.ts"
 
 /** Nginx's status for a client that went away before it was answered. */
 const CLIENT_GONE = 499
 
-/** One line a request: who asked for what, how it went, how long it took. Holds no token, body or query. */
+/** One line a request, and one more in the figures: who asked for what, how it went, how long it took. Holds no token, body or query. */
 export const logAccess = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
   record: RequestRecord["Service"],
@@ -15,11 +16,13 @@ export const logAccess = Effect.fnUntraced(function* (
 ) {
   const { requestId: _, ...known } = record
   const durationMs = (yield* Clock.currentTimeMillis) - startedAt
+  const status = Option.match(response, { onNone: () => CLIENT_GONE, onSome: ({ status }) => status })
+  yield* countRequest(request, status, durationMs)
   yield* Effect.logInfo("request").pipe(
     Effect.annotateLogs({
       method: request.method,
       path: pathOf(request.url),
-      status: Option.match(response, { onNone: () => CLIENT_GONE, onSome: ({ status }) => status }),
+      status,
       durationMs,
       address: Option.getOrElse(request.remoteAddress, () => ""),
       ...known

@@ -11,19 +11,30 @@ import {
 import type { CatalogEntry } from "@agentos/core"
 
 interface Row {
+  readonly template: string
   readonly path: RegExp
   readonly methods: ReadonlyArray<string>
   readonly entries: ReadonlyArray<CatalogEntry>
 }
 
 const operations: ReadonlyArray<Operation> = Object.values(OPERATIONS)
+/** Where whoever runs the server asks; nothing is there unless it has a token for that. */
+export const OPERATOR_PATHS = {
+  jobs: "/internal/jobs",
+  runJob: "/internal/jobs/{name}/run",
+  metrics: "/internal/metrics"
+} as const
 const DOCUMENTS = [OPENAPI_PATH, LLMS_PATH, DOCS_PATH, LIVE_PATH, READY_PATH, REALTIME_PATH]
+
+const pattern = (template: string): RegExp =>
+  new RegExp(`^${template.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`)
 
 const row = (path: string, entries: ReadonlyArray<CatalogEntry>): Row => {
   const isRead = entries.length === 0 || entries.some(({ method }) => method === "GET")
   const isCalled = entries.some(({ method }) => method === "POST")
   return {
-    path: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+    template: path,
+    path: pattern(path),
     methods: [...(isRead ? ["GET", "HEAD"] : []), ...(isCalled ? ["POST"] : []), "OPTIONS"],
     entries
   }
@@ -48,3 +59,10 @@ export const allowedMethods = (path: string): ReadonlyArray<string> => find(path
 /** The catalog's entry of the operation that a request is for; null when it is for none. */
 export const entryAt = (method: string, path: string): CatalogEntry | null =>
   find(path)?.entries.find((entry) => entry.method === method) ?? null
+
+const OPERATOR_TABLE = Object.values(OPERATOR_PATHS).map((template) => ({ template, path: pattern(template) }))
+const NO_ROUTE = "none"
+
+/** The path as a table of routes writes it, `/api/v1/services/{serviceId}`; the same for all paths that are in none. */
+export const routeAt = (path: string): string =>
+  (find(path) ?? OPERATOR_TABLE.find((candidate) => candidate.path.test(path)))?.template ?? NO_ROUTE

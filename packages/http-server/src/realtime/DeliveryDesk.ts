@@ -3,6 +3,7 @@ import { Cause, Effect, Schedule } from "effect"
 import * as Batcher from "./Batcher.ts"
 import type { DeliveringSession, Desk } from "./DeliveringSession.ts"
 import { CLOSE } from "./RealtimeConnection.ts"
+import { countAcknowledgements, countDeliveries } from "./RealtimeMetrics.ts"
 
 /** How many sessions one statement leases for, acknowledgements one judges, and sessions one gives the leases back of. */
 const LEASES_AT_ONCE = 100
@@ -56,6 +57,7 @@ export const make = Effect.fnUntraced(function* (
       // It went away while it was being leased for: what was given back then had not come yet.
       if (deliveries.length > 0 && !session.owner.connection.isOpen) releases.offer(session)
     })
+    yield* countDeliveries(answers.reduce((count, deliveries) => count + deliveries.length, 0))
     const full = sessions.filter(({ isReplayingFull }) => isReplayingFull)
     if (full.length > 0) {
       const left = yield* store.countReplayableEach([...new Set(full.map(({ owner }) => owner.tenantId))], 1)
@@ -72,6 +74,7 @@ export const make = Effect.fnUntraced(function* (
         )
       )
     )
+    yield* countAcknowledgements(outcomes)
     const answered = given.map((each, index) => ({ ...each, outcome: outcomes[index]! }))
     for (const [session, own] of Map.groupBy(answered, (each) => each.session)) {
       session.answer(

@@ -3,6 +3,7 @@ import { Effect, Schedule } from "effect"
 import type { Connections } from "./Connections.ts"
 import type { DeliveringSession } from "./DeliveringSession.ts"
 import { CLOSE } from "./RealtimeConnection.ts"
+import { noteSessions } from "./RealtimeMetrics.ts"
 import type { Session, Sessions } from "./Session.ts"
 
 /** Each connection is asked every 20 turns whether somebody is there. */
@@ -83,7 +84,10 @@ export const make = Effect.fnUntraced(function* (connections: Connections, sessi
   yield* Effect.forkScoped(Effect.repeat(round, Schedule.spaced(policy.leaseDuration / ROUNDS_PER_LEASE)))
   yield* Effect.forkScoped(
     Effect.repeat(
-      Effect.sync(() => connections.heartbeat()),
+      Effect.andThen(
+        Effect.sync(() => connections.heartbeat()),
+        noteSessions(connections, sessions)
+      ),
       Schedule.spaced(TURN_EVERY)
     )
   )

@@ -140,9 +140,21 @@ describe("ServerConfig", () => {
     )
   })
 
+  it("lets nobody in as the operator without a token that nobody guesses", () => {
+    const tokenOf = (token: string | undefined) => read({ ...COMPLETE, AGENTOS_OPERATOR_TOKEN: token }).operatorToken
+    for (const none of [undefined, "", " "]) assert.isNull(tokenOf(none))
+    const token = tokenOf("0123456789abcdef0123456789abcdef")
+    assert.strictEqual(token === null ? "" : Redacted.value(token), "0123456789abcdef0123456789abcdef")
+    for (const wrong of ["hunter2", "h".repeat(31), `${"h".repeat(32)} h`, `${"h".repeat(32)}é`]) {
+      const flaws = flawsOf({ ...COMPLETE, AGENTOS_OPERATOR_TOKEN: wrong })
+      assert.deepStrictEqual(flaws, ["AGENTOS_OPERATOR_TOKEN must be at least 32 printable characters without spaces"])
+    }
+  })
+
   it("shows no secret, in its errors or in itself", () => {
     const config = read({
       ...COMPLETE,
+      AGENTOS_OPERATOR_TOKEN: "hunter2".repeat(5),
       AGENTOS_EMAIL_DOMAIN: "agents.example",
       AGENTOS_SMTP_RELAY_HOST: "relay.example",
       AGENTOS_SMTP_RELAY_USER: "agentos",

@@ -4,8 +4,10 @@ import {
   type EventDraft,
   EmailProvider,
   EventStore,
+  JobStore,
   MailParser,
   MailUnreadable,
+  OperationStore,
   type OutgoingMail,
   PaymentRail,
   ProviderError,
@@ -35,6 +37,8 @@ export interface TestServer {
   readonly sendScript: Array<SendScript>
   /** The lines of the log so far, as JSON. */
   readonly logs: ReadonlyArray<string>
+  /** Runs on the stores of the server. */
+  readonly run: <A>(effect: Effect.Effect<A, never, JobStore | OperationStore>) => Promise<A>
   /** Lets events happen to a wallet's tenant; gives their ids. */
   readonly append: (wallet: string, names: ReadonlyArray<string>) => Promise<ReadonlyArray<string>>
   /** Ends it as a signal would, and waits until it has. */
@@ -47,8 +51,10 @@ export interface TestServerOptions {
   readonly publicUrl?: string
   readonly drainTimeout?: Duration.Input
   readonly trustedProxies?: ReadonlyArray<string>
+  readonly operatorToken?: string
   /** Stands in for the store's own. */
   readonly transactor?: Transactor["Service"]
+  readonly jobStore?: JobStore["Service"]
 }
 
 const keys = { activeKeyId: 1, keys: [{ id: 1, secret: Redacted.make("k".repeat(44)) }] }
@@ -99,7 +105,12 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     Layer.succeed(PaymentRail, payments.rail),
     Layer.succeed(MailParser, { parse: () => Effect.fail(new MailUnreadable({ message: "nothing is parsed here" })) })
   )
-  const { transactor } = options
+  const { jobStore, transactor } = options
+  const stores = Layer.mergeAll(
+    ports,
+    transactor === undefined ? Layer.empty : Layer.succeed(Transactor, transactor),
+    jobStore === undefined ? Layer.empty : Layer.succeed(JobStore, jobStore)
+  )
   const settings = Layer.succeed(ServerSettings, {
     environment: "sandbox",
     host: "127.0.0.1",
@@ -108,14 +119,11 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     capabilities: options.capabilities ?? { email: true, phone: false },
     rateLimit: options.rateLimit ?? null,
     trustedProxies: (options.trustedProxies ?? []).map(IpNetwork.fromStringUnsafe),
+    operatorToken: options.operatorToken === undefined ? null : Redacted.make(options.operatorToken),
     drainTimeout: Duration.fromInputUnsafe(options.drainTimeout ?? "2 seconds")
   })
   const server = Server.layer.pipe(
-    Layer.provideMerge(
-      Core.layer.pipe(
-        Layer.provideMerge(transactor === undefined ? ports : Layer.merge(ports, Layer.succeed(Transactor, transactor)))
-      )
-    ),
+    Layer.provideMerge(Core.layer.pipe(Layer.provideMerge(stores))),
     Layer.provide(settings),
     Layer.provide(Logger.layer([Logger.make((line) => logs.push(encodeLine(Logger.formatStructured.log(line))))]))
   )
@@ -130,6 +138,7 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     sent,
     sendScript,
     logs,
+    run,
     append: (wallet, names) =>
       run(
         Effect.gen(function* () {

@@ -1,0 +1,107 @@
+import { type ApiError, InternalError, MethodNotAllowed, OperatorRefused, RouteUnknown } from "@agentos/api"
+import { Conflict, JobRunner, Timestamp } from "@agentos/core"
+import { Effect, Redacted } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { createHash, timingSafeEqual } from "node:crypto"
+import { errorResponse } from "../edge/ErrorResponse.ts"
+import { pathOf } from "../edge/RequestLimits.ts"
+import { RequestRecord } from "../edge/RequestRecord.ts"
+import { OPERATOR_PATHS } from "../edge/RouteTable.ts"
+import { ServerSettings } from "../ServerSettings.ts"
+import { knownJobs, metricsText } from "./OperatorMetrics.ts"
+
+/** What Prometheus asks for and knows by this name. */
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+const BEARER = /^bearer +(\S+)$/i
+const digest = (text: string): Uint8Array => createHash("sha256").update(text).digest()
+
+/** Whether a header shows the token. How long that takes says nothing of where the two differ, or of their lengths. */
+const tokenCheck = (token: Redacted.Redacted) => {
+  const expected = digest(Redacted.value(token))
+  return (authorization: string | undefined): boolean =>
+    timingSafeEqual(digest(BEARER.exec(authorization ?? "")?.[1] ?? ""), expected)
+}
+
+type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, RequestRecord | HttpRouter.RouteContext>
+
+const dataResponse = (data: unknown) =>
+  Effect.map(RequestRecord, ({ requestId }) => HttpServerResponse.jsonUnsafe({ data, requestId }))
+
+const momentOf = (moment: Timestamp.Timestamp | null | undefined): string | null =>
+  moment === null || moment === undefined ? null : Timestamp.toIso(moment)
+
+/** The jobs with what is known of them, over all servers. */
+const listJobs = Effect.map(knownJobs, (known): Answer =>
+  Effect.flatMap(known, (jobs) =>
+    dataResponse({
+      items: jobs.map(({ job, record }) => ({
+        name: job.name,
+        everySeconds: job.every / 1_000,
+        dueAt: momentOf(record?.dueAt),
+        leasedUntil: momentOf(record?.leasedUntil),
+        startedAt: momentOf(record?.startedAt),
+        succeededAt: momentOf(record?.succeededAt),
+        failedAt: momentOf(record?.failedAt),
+        failure: record?.failure ?? null,
+        runs: record?.runs ?? 0,
+        failures: record?.failures ?? 0,
+        done: record?.done ?? 0
+      }))
+    })
+  )
+)
+
+/** Runs a job now, for a host that has a clock of its own. What a failure said is in the list, and in the log. */
+const runJob = Effect.map(JobRunner, (runner): Answer =>
+  Effect.gen(function* () {
+    const { params } = yield* HttpRouter.RouteContext
+    const name = params["name"] ?? ""
+    const done = yield* runner.runNow(name).pipe(
+      Effect.catchTags({
+        JobUnknown: () => Effect.fail(new RouteUnknown({ path: OPERATOR_PATHS.runJob.replace("{name}", name) })),
+        JobBusy: () => Effect.fail(new Conflict({ message: `The job ${name} is being run already.` })),
+        JobFailed: () => Effect.fail(new InternalError({ withPayment: false }))
+      })
+    )
+    return yield* dataResponse({ name, done })
+  })
+)
+
+const showMetrics = Effect.map(metricsText, (metrics): Answer =>
+  Effect.map(metrics, (text) => HttpServerResponse.text(text, { contentType: METRICS_TYPE }))
+)
+
+/** What whoever runs the server may ask and do. Nothing of it is there unless the server has a token for it. */
+export const layer = HttpRouter.addAll(
+  Effect.gen(function* () {
+    const { operatorToken } = yield* ServerSettings
+    if (operatorToken === null) return []
+    const isOperator = tokenCheck(operatorToken)
+
+    const route = (name: keyof typeof OPERATOR_PATHS, method: "GET" | "POST", answer: Answer) => {
+      const allowed = method === "GET" ? ["GET", "HEAD"] : [method]
+      // Of every method, since the table of routes of the catalog does not know what this path takes.
+      return HttpRouter.route(
+        "*",
+        `/${OPERATOR_PATHS[name].slice(1).replaceAll(/\{(\w+)\}/g, ":$1")}`,
+        Effect.gen(function* () {
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const record = yield* RequestRecord
+          record.operation = `operator.${name}`
+          if (!allowed.includes(request.method)) {
+            return yield* new MethodNotAllowed({ method: request.method, path: pathOf(request.url), allowed })
+          }
+          if (!isOperator(request.headers["authorization"])) return yield* new OperatorRefused()
+          return yield* answer
+        }).pipe(Effect.catch((error) => errorResponse(error, null)))
+      )
+    }
+
+    return [
+      route("jobs", "GET", yield* listJobs),
+      route("runJob", "POST", yield* runJob),
+      route("metrics", "GET", yield* showMetrics)
+    ]
+  })
+)

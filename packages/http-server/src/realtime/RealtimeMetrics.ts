@@ -1,0 +1,53 @@
+import type { AcknowledgementOutcome } from "@agentos/core"
+import { Effect, Metric } from "effect"
+import type { Connections } from "./Connections.ts"
+import type { Sessions } from "./Session.ts"
+
+const sockets = Metric.gauge("agentos_realtime_sockets", {
+  description: "Sockets of this server, authenticated or not; as of the last second, like its sessions."
+})
+const sessionsOf = (mode: "deliver" | "observe") =>
+  Metric.gauge("agentos_realtime_sessions", {
+    description: "Sessions of this server, by what they do.",
+    attributes: { mode }
+  })
+const delivering = sessionsOf("deliver")
+const observing = sessionsOf("observe")
+
+/** Takes note of who is there at this moment. */
+export const noteSessions = (connections: Connections, sessions: Sessions): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    let observers = 0
+    let all = 0
+    for (const { mode } of sessions) {
+      all++
+      if (mode === "observe") observers++
+    }
+    return Effect.andThen(
+      Metric.update(sockets, connections.size),
+      Effect.andThen(Metric.update(observing, observers), Metric.update(delivering, all - observers))
+    )
+  })
+
+const deliveries = Metric.counter("agentos_realtime_deliveries_total", {
+  description: "Events that this server sent to sessions, each as often as it was sent.",
+  incremental: true
+})
+
+/** Counts what was sent. */
+export const countDeliveries = (count: number): Effect.Effect<void> => Metric.update(deliveries, count)
+
+const acknowledgementsOf = (outcome: AcknowledgementOutcome) =>
+  Metric.counter("agentos_realtime_acknowledgements_total", {
+    description: "Acknowledgements over sockets of this server, by what became of them.",
+    attributes: { outcome },
+    incremental: true
+  })
+
+/** Counts what became of acknowledgements. */
+export const countAcknowledgements = (outcomes: ReadonlyArray<AcknowledgementOutcome>): Effect.Effect<void> =>
+  Effect.forEach(
+    Map.groupBy(outcomes, (outcome) => outcome),
+    ([outcome, some]) => Metric.update(acknowledgementsOf(outcome), some.length),
+    { discard: true }
+  )

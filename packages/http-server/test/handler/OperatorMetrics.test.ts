@@ -1,0 +1,195 @@
+import { JobStore } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { once } from "node:events"
+import { vi } from "vitest"
+import { WebSocket } from "ws"
+import { readMetrics, type Sample } from "../support/PrometheusText.ts"
+import {
+  call,
+  callPaid,
+  dataOf,
+  errorOf,
+  fresh,
+  freshWallet,
+  newTenant,
+  payFor,
+  textAt
+} from "../support/TestClient.ts"
+import { startServer, type TestServer } from "../support/TestServer.ts"
+
+const TOKEN = "0123456789abcdef0123456789abcdef"
+const HEADERS = { headers: { authorization: `Bearer ${TOKEN}` } }
+
+const scrape = async (server: TestServer): Promise<ReadonlyArray<Sample>> => {
+  const answer = await call(server, "GET", "/internal/metrics", HEADERS)
+  assert.strictEqual(answer.status, 200)
+  assert.strictEqual(answer.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8")
+  return readMetrics(answer.text)
+}
+
+/** The samples of a name whose labels are these, and maybe others. */
+const all = (samples: ReadonlyArray<Sample>, name: string, labels: Sample["labels"] = {}) =>
+  samples.filter(
+    (sample) => sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value)
+  )
+
+/** The only sample of a name with these labels; 0 where there is none yet. */
+const valueOf = (samples: ReadonlyArray<Sample>, name: string, labels: Sample["labels"] = {}): number => {
+  const found = all(samples, name, labels)
+  assert.isAtMost(found.length, 1)
+  return found[0]?.value ?? 0
+}
+
+/** What a counter gained between two scrapes: the figures are those of the process, of which a test has one. */
+const gained = (before: ReadonlyArray<Sample>, after: ReadonlyArray<Sample>, name: string, labels: Sample["labels"]) =>
+  valueOf(after, name, labels) - valueOf(before, name, labels)
+
+const openSocket = async (server: TestServer, token: string) => {
+  const data = dataOf(await call(server, "GET", "/api/v1/events/realtime-token", { token }))
+  const socket = new WebSocket(`ws://127.0.0.1:${server.port}/api/v1/events/socket`)
+  const messages: Array<{ readonly type: string; readonly event?: { readonly eventId: string } }> = []
+  socket.on("message", (text: Buffer) => messages.push(JSON.parse(text.toString()) as (typeof messages)[number]))
+  await once(socket, "open")
+  socket.send(JSON.stringify({ type: "session.authenticate", token: textAt(data, "realtime", "token") }))
+  await vi.waitFor(() =>
+    assert.include(
+      messages.map(({ type }) => type),
+      "session.replay.complete"
+    )
+  )
+  return { socket, messages }
+}
+
+describe("the figures for the operator", () => {
+  it("count requests by route, method and status, and how long they took", async () => {
+    const server = await startServer({ operatorToken: TOKEN })
+    const before = await scrape(server)
+    const { token } = await newTenant(server)
+    await call(server, "GET", "/api/v1/services/email.mailbox.create")
+    await call(server, "GET", "/api/v1/services/no.such.service")
+    for (const path of ["/a", "/b", "/api/v1/services/a/b"]) await call(server, "GET", path, { token })
+    await call(server, "PROPFIND", "/a")
+    const after = await scrape(server)
+    await server.stop()
+    const requests = (route: string, method: string, status: string) =>
+      gained(before, after, "agentos_http_requests_total", { route, method, status })
+    assert.strictEqual(requests("/api/v1/email/mailboxes", "POST", "402"), 1)
+    assert.strictEqual(requests("/api/v1/email/mailboxes", "POST", "201"), 1)
+    assert.strictEqual(requests("/api/v1/services/{serviceId}", "GET", "200"), 1)
+    assert.strictEqual(requests("/api/v1/services/{serviceId}", "GET", "404"), 1)
+    assert.strictEqual(requests("none", "GET", "404"), 3)
+    assert.strictEqual(requests("none", "other", "404"), 1)
+    assert.strictEqual(requests("/internal/metrics", "GET", "200"), 1)
+    const name = "agentos_http_request_duration_seconds"
+    const labels = { route: "/api/v1/email/mailboxes" }
+    assert.strictEqual(gained(before, after, `${name}_count`, labels), 2)
+    assert.isAbove(gained(before, after, `${name}_sum`, labels), 0)
+    const buckets = all(after, `${name}_bucket`, labels)
+    assert.strictEqual(buckets.at(-1)?.labels["le"], "+Inf")
+    assert.strictEqual(buckets.at(-1)?.value, valueOf(after, `${name}_count`, labels))
+    for (const [index, bucket] of buckets.entries()) {
+      if (index > 0) assert.isAtLeast(bucket.value, buckets[index - 1]!.value)
+    }
+  })
+
+  it("show sockets, sessions, deliveries and what became of acknowledgements", async () => {
+    const server = await startServer({ operatorToken: TOKEN })
+    const { token, wallet } = await newTenant(server)
+    const { messages, socket } = await openSocket(server, token)
+    const before = await scrape(server)
+    await server.append(wallet, [fresh("event"), fresh("event")])
+    const events = () => messages.flatMap(({ event }) => (event === undefined ? [] : [event.eventId]))
+    const replayed = events().length
+    await vi.waitFor(() => assert.lengthOf(events(), replayed + 2))
+    socket.send(JSON.stringify({ type: "event.ack", eventId: events()[0] }))
+    socket.send(JSON.stringify({ type: "event.ack", eventId: crypto.randomUUID() }))
+    await vi.waitFor(() =>
+      assert.include(
+        messages.map(({ type }) => type),
+        "error"
+      )
+    )
+    const there = await vi.waitFor(
+      async () => {
+        const samples = await scrape(server)
+        assert.strictEqual(valueOf(samples, "agentos_realtime_sockets"), 1)
+        return samples
+      },
+      { timeout: 5_000, interval: 100 }
+    )
+    assert.strictEqual(valueOf(there, "agentos_realtime_sessions", { mode: "deliver" }), 1)
+    assert.strictEqual(valueOf(there, "agentos_realtime_sessions", { mode: "observe" }), 0)
+    assert.strictEqual(gained(before, there, "agentos_realtime_deliveries_total", {}), 2)
+    const acknowledged = (outcome: string) =>
+      gained(before, there, "agentos_realtime_acknowledgements_total", { outcome })
+    assert.strictEqual(acknowledged("acknowledged"), 1)
+    assert.strictEqual(acknowledged("missing"), 1)
+    socket.close()
+    await vi.waitFor(async () => assert.strictEqual(valueOf(await scrape(server), "agentos_realtime_sockets"), 0), {
+      timeout: 5_000,
+      interval: 100
+    })
+    await server.stop()
+  })
+
+  it("show what the store knows of jobs and open operations, and nothing that is over", async () => {
+    const server = await startServer({ operatorToken: TOKEN })
+    const { mailboxId, token, wallet } = await newTenant(server)
+    const done = await scrape(server)
+    assert.deepStrictEqual(all(done, "agentos_operations_open"), [])
+    assert.strictEqual(valueOf(done, "agentos_database_up"), 1)
+
+    const path = "/api/v1/email/messages/send"
+    const request = { body: { mailboxId, to: ["a@example.com"], subject: "s", text: "t" }, token }
+    const headers = await payFor(server, path, request, wallet)
+    server.sendScript.push("Temporary")
+    await call(server, "POST", path, { ...request, headers })
+    const open = await scrape(server)
+    assert.strictEqual(valueOf(open, "agentos_operations_open", { state: "fulfilling" }), 1)
+    assert.isBelow(valueOf(open, "agentos_operations_open_oldest_seconds", { state: "fulfilling" }), 60)
+
+    const job = { job: "event-expiry" }
+    assert.strictEqual(valueOf(open, "agentos_job_runs_total", job), 0)
+    await call(server, "POST", "/internal/jobs/event-expiry/run", HEADERS)
+    assert.strictEqual((await call(server, "POST", path, { ...request, headers })).status, 201)
+    await scrape(server)
+    const run = await scrape(server)
+    await server.stop()
+    assert.deepStrictEqual(all(run, "agentos_operations_open"), [])
+    assert.strictEqual(valueOf(run, "agentos_job_runs_total", job), 1)
+    assert.strictEqual(valueOf(run, "agentos_job_failures_total", job), 0)
+    assert.strictEqual(valueOf(run, "agentos_job_running", job), 0)
+    assert.strictEqual(valueOf(run, "agentos_job_overdue_seconds", job), 0)
+    assert.approximately(valueOf(run, "agentos_job_last_success_timestamp_seconds", job), Date.now() / 1_000, 60)
+    const jobs = (name: string) => all(run, name).map(({ labels }) => labels["job"])
+    assert.isAtLeast(jobs("agentos_job_runs_total").length, 2)
+    assert.deepStrictEqual(jobs("agentos_job_done_total"), jobs("agentos_job_runs_total"))
+  })
+
+  it("name no tenant, no address and no secret", async () => {
+    const server = await startServer({ operatorToken: TOKEN })
+    const tenant = await newTenant(server)
+    const path = `/api/v1/events/${crypto.randomUUID()}/ack`
+    await call(server, "POST", path, { token: tenant.token })
+    await callPaid(server, "/api/v1/email/mailboxes", { body: { localPart: fresh("box") } }, freshWallet())
+    const { text } = await call(server, "GET", "/internal/metrics", HEADERS)
+    await server.stop()
+    assert.notInclude(text, "127.0.0.1")
+    for (const secret of [TOKEN, ...Object.values(tenant), path]) assert.notInclude(text, secret)
+    assert.isEmpty(text.match(/[0-9a-f]{8}-[0-9a-f]{4}|0x[0-9a-f]{8}/g) ?? [])
+  })
+
+  it("are there when the store is not, and say so", async () => {
+    const away = Effect.die(new Error("the store is away"))
+    const jobStore = JobStore.of({ take: () => away, renew: () => away, finish: () => away, list: away })
+    const server = await startServer({ operatorToken: TOKEN, jobStore })
+    const samples = await scrape(server)
+    const jobs = await call(server, "GET", "/internal/jobs", HEADERS)
+    await server.stop()
+    assert.strictEqual(valueOf(samples, "agentos_database_up"), 0)
+    assert.deepStrictEqual(all(samples, "agentos_job_runs_total"), [])
+    assert.isAbove(all(samples, "agentos_http_requests_total").length, 0)
+    assert.deepStrictEqual([jobs.status, errorOf(jobs).code], [500, "INTERNAL_ERROR"])
+  })
+})

@@ -1,0 +1,27 @@
+import { Effect } from "effect"
+import { Database } from "./Database.ts"
+import { orDie } from "./DatabaseFailure.ts"
+
+interface ConnectionRow {
+  readonly state: string
+  readonly count: number
+  readonly connections_max: number
+}
+
+/**
+ * How many connections there are to the database, whoever opened them, by what they do (`active`, `idle`, `idle in
+ * transaction`; `unknown` where this role may not see it), and how many its server takes for all its databases.
+ */
+export const countConnections = Effect.gen(function* () {
+  const { sql } = yield* Database
+  const rows = yield* orDie(sql<ConnectionRow>`
+    select coalesce(state, 'unknown') as state, count(*)::int as count,
+      current_setting('max_connections')::int as connections_max
+    from pg_stat_activity
+    where datname = current_database() and backend_type = 'client backend'
+    group by 1 order by 1`)
+  return {
+    limit: rows[0]?.connections_max ?? 0,
+    byState: rows.map(({ count, state }) => ({ state, count }))
+  }
+})
