@@ -20,16 +20,17 @@
  * - `capabilities` says what the adapter can't do, and why: tests that need it are skipped with the
  *   reason in their name.
  *
- * Every test makes tenants, ids, local parts, assets and gas wallets of its own, so suites share a
- * database with each other and with what else is in it, three exceptions aside: the queue of inbound mail,
- * the queue of open operations and what becomes of old events are each one for all. While the
- * InboundMailStore suite runs, nothing else may add to the first or take from it, the MailboxStore suite in
- * another process included; while the OperationStore suite runs, nothing else may claim operations or carry
- * them on; and the EventStore suite ends and deletes whatever events are old on its clock.
+ * Every test makes tenants, ids, local parts, telephone numbers, assets and gas wallets of its own, so suites
+ * share a database with each other and with what else is in it, four exceptions aside: the queue of inbound mail,
+ * the queue of open operations, the calls that are to be looked at and what becomes of old events are each one for
+ * all. While the InboundMailStore suite runs, nothing else may add to the first or take from it, the MailboxStore
+ * suite in another process included; while the OperationStore suite runs, nothing else may claim operations or
+ * carry them on; while the CallStore suite runs, nothing else may add calls or look at any; and the EventStore suite
+ * ends and deletes whatever events are old on its clock.
  *
- * Rows refer to each other only as the ports say: an event, an operation, a reservation or a mailbox
- * to a stored tenant, a message to a mailbox and (where it names one) to an inbound mail that was
- * added. Nothing else is stored beforehand; a reservation's operationId, say, is just an id. What
+ * Rows refer to each other only as the ports say: an event, an operation, a reservation, a mailbox or a number
+ * to a stored tenant, a call to a stored number, a message to a mailbox and (where it names one) to an inbound mail
+ * that was added. Nothing else is stored beforehand; a reservation's operationId, say, is just an id. What
  * refers to a tenant that is not stored is a defect.
  */
 export * from "./Contract.ts"

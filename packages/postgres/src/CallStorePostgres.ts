@@ -32,7 +32,7 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
     const isCall = (callId: string) => sql`call_id = ${Parameter.uuid(callId)}`
     const isOperation = (operationId: string) => sql`operation_id = ${Parameter.uuid(operationId)}`
 
-    /** The call's lock comes first, here and in `revoke`: what is seen after it holds until this is over. */
+    /** The call's lock comes first: what is seen after it holds until this is over. */
     const grant = Effect.fnUntraced(function* (callId: string, operationId: string, seconds: number) {
       const call = first(yield* sql<CallRow>`select ${columns} from calls where ${isCall(callId)} for no key update`)
       const known = yield* sql`select 1 from call_grants where ${isOperation(operationId)}`
@@ -50,22 +50,23 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
       )
     })
 
-    const revoke = Effect.fnUntraced(function* (operationId: string) {
-      yield* sql`
-        select 1 from calls where call_id = (select call_id from call_grants where ${isOperation(operationId)})
-        for no key update`
-      const [granted] = yield* sql<{ readonly call_id: string; readonly seconds: number }>`
-        delete from call_grants where ${isOperation(operationId)} returning call_id, seconds`
-      if (granted === undefined) return
-      const left = sql`(authorized_seconds - ${Parameter.integer(granted.seconds)})`
-      yield* sql`
+    /** Whoever deletes the grant takes it back, and nobody deletes it twice. */
+    const revoke = (operationId: string) => {
+      const left = sql`(authorized_seconds - (select seconds from revoked))`
+      return sql`
+        with revoked as (
+          delete from call_grants where ${isOperation(operationId)} returning call_id, seconds
+        )
         update calls set
           authorized_seconds = ${left},
           watch_at = least(watch_at, answered_at + ${left} * ${Parameter.integer(Timestamp.SECOND)})
-        where ${isCall(granted.call_id)} and state = 'in_progress'`
-    })
+        where call_id = (select call_id from revoked) and state = 'in_progress'`
+    }
 
-    /** Reads `calls_watched` from its beginning, and passes over what another transaction holds. */
+    /**
+     * Reads `calls_watched` from its beginning, and passes over what another transaction holds. Each call is then
+     * looked up by its key: an array can be joined by in no other way, however many calls a planner expects.
+     */
     const takeWatched = (limit: number, millis: number) => sql<CallRow>`
       with clock as materialized (select ${now()} as now), watched as materialized (
         select call_id, watch_at as was_watch_at from calls
@@ -74,7 +75,7 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
         for no key update skip locked
       ), taken as (
         update calls set watch_at = (select now from clock) + ${Parameter.integer(millis)}
-        from watched where calls.call_id = watched.call_id
+        from watched where calls.call_id = any(array[watched.call_id])
         returning was_watch_at, ${sql.literal(CALL_COLUMNS.replaceAll(/\w+/g, (column) => `calls.${column}`))}
       )
       select ${columns} from taken order by was_watch_at, call_id`
@@ -123,7 +124,7 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
           (rows) => rows.map(toCall)
         ),
       grant: (callId, operationId, seconds) => transact(orDie(grant(callId, operationId, seconds))),
-      revoke: (operationId) => transact(orDie(revoke(operationId))),
+      revoke: (operationId) => orDie(Effect.asVoid(revoke(operationId))),
       takeWatched: (limit, millis) => Effect.map(orDie(takeWatched(limit, millis)), (rows) => rows.map(toCall)),
       issueRelay: (callId, tokenHash) =>
         orDie(

@@ -1,7 +1,7 @@
-import { CallStore, type PhoneNumberStore } from "@agentos/core"
+import { CallStore, type PhoneNumberStore, Transactor } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Option } from "effect"
-import type { ContractTests } from "../Contract.ts"
+import { Deferred, Effect, Fiber, Option } from "effect"
+import { type ContractTests, needing } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import { overlapping } from "../Overlap.ts"
 import { StoreClock } from "../StoreClock.ts"
@@ -173,6 +173,36 @@ export const callOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it
         const take = Effect.map(store.takeWatched(10, 60_000), (calls) => calls.map((call) => call.callId))
         const answers = yield* overlapping(capabilities, { first: take, second: take, firstEnds: "committed" })
         assert.deepStrictEqual(answers, [[callId], []])
+      })
+    )
+
+    const passing = needing(capabilities.concurrentTransactions, "look at others while one holds it, and wait for none")
+    it.effect.skipIf(passing.missing)(passing.name, () =>
+      Effect.gen(function* () {
+        const { transact } = yield* Transactor
+        const store = yield* Sample.unwatched
+        const clock = yield* StoreClock
+        const { begun } = yield* Sample.caller
+        const watchAt = yield* clock.now
+        const [held, other] = [yield* begun({ watchAt }), yield* begun({ watchAt })]
+        const [changed, proceed] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
+        const holder = yield* Effect.forkChild(
+          transact(
+            Effect.gen(function* () {
+              yield* store.update({ ...held, state: "ringing" })
+              yield* Deferred.succeed(changed, undefined)
+              yield* Deferred.await(proceed)
+            })
+          )
+        )
+        yield* Deferred.await(changed)
+        const taken = yield* store.takeWatched(10, 60_000)
+        yield* Deferred.succeed(proceed, undefined)
+        yield* Fiber.join(holder)
+        assert.deepStrictEqual(
+          taken.map(({ callId }) => callId),
+          [other.callId]
+        )
       })
     )
 
