@@ -19,31 +19,30 @@ const durations = Metric.histogram("agentos_http_request_duration_seconds", {
   boundaries: BOUNDARIES
 })
 
-/** The same labels are one object: what has to be put together for each request is a key. */
-const memoized = <A>(make: (attributes: Record<string, string>) => A) => {
-  const made = new Map<string, A>()
-  return (attributes: Record<string, string>): A => {
-    const key = Object.values(attributes).join(" ")
-    const known = made.get(key)
-    if (known !== undefined) return known
-    const one = make(attributes)
-    made.set(key, one)
-    return one
+/** What the same requests are counted by is put together once: they are many, and the kinds of them few. */
+const countings = new Map<string, { readonly counter: typeof requests; readonly histogram: typeof durations }>()
+
+const countingOf = (route: string, method: string, status: string) => {
+  const key = `${route} ${method} ${status}`
+  const known = countings.get(key)
+  if (known !== undefined) return known
+  const made = {
+    counter: Metric.withAttributes(requests, { route, method, status }),
+    histogram: Metric.withAttributes(durations, { route })
   }
+  countings.set(key, made)
+  return made
 }
-const requestsOf = memoized((attributes) => Metric.withAttributes(requests, attributes))
-const durationsOf = memoized((attributes) => Metric.withAttributes(durations, attributes))
 
 /** Counts a request under its route: a path of the tables, never one of the client's. */
 export const countRequest = (
   { method, url }: HttpServerRequest.HttpServerRequest,
   status: number,
   durationMillis: number
-): Effect.Effect<void> => {
-  const route = routeAt(pathOf(url))
-  const labels = { route, method: METHODS.has(method) ? method : OTHER_METHOD, status: `${status}` }
-  return Effect.andThen(
-    Metric.update(requestsOf(labels), 1),
-    Metric.update(durationsOf({ route }), durationMillis / 1_000)
-  )
-}
+): Effect.Effect<void> =>
+  Effect.map(Effect.context<never>(), (context) => {
+    const kind = METHODS.has(method) ? method : OTHER_METHOD
+    const { counter, histogram } = countingOf(routeAt(pathOf(url)), kind, `${status}`)
+    counter.updateUnsafe(1, context)
+    histogram.updateUnsafe(durationMillis / 1_000, context)
+  })
