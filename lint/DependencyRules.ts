@@ -19,7 +19,7 @@ export const coreFloors: ReadonlyArray<ReadonlyArray<string>> = [
 ]
 
 /** Packages that fulfil a port of the core. */
-const adapter = "(?:memory|postgres|x402|keyring-[^/]+|provider-[^/]+)"
+const adapter = "(?:memory|postgres|x402|agent-[^/]+|keyring-[^/]+|numbering-[^/]+|provider-[^/]+)"
 
 const installed = (name: string) => `(?:^|/)node_modules/${name}/`
 const anyInstalled = "(?:^|/)node_modules/"

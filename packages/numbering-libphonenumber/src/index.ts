@@ -1,0 +1,1 @@
+export * as NumberingPlanLibphonenumber from "./NumberingPlanLibphonenumber.ts"
