@@ -1,0 +1,266 @@
+import { type OutboundCall, type ProviderError, TelephonyProvider, Timestamp } from "@agentos/core"
+import { Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { ask, exchange, isSuccess, readBody, refusal, type TwilioAccount, type TwilioCall } from "./TwilioExchange.ts"
+import { failure, PROVIDER } from "./TwilioFailure.ts"
+import {
+  AvailablePage,
+  CallPage,
+  IncomingNumber,
+  IncomingPage,
+  momentOf,
+  OneCall,
+  toAvailable,
+  toOwned,
+  toProviderCall
+} from "./TwilioResource.ts"
+import { webhookAddresses } from "./WebhookRoute.ts"
+
+export interface TelephonyProviderTwilioConfig {
+  /** `AC` and 32 hexadecimal digits. */
+  readonly accountSid: string
+  /** Opens the account, and signs what it sends. */
+  readonly authToken: Redacted.Redacted
+  /** https://api.twilio.com unless given. */
+  readonly apiUrl?: string | undefined
+  /** Where Twilio reaches this service: `https://agents.example.com`. */
+  readonly publicUrl: string
+  /**
+   * Marks the numbers of this deployment at Twilio, as their friendly name: 1 to 64 characters, its own for each
+   * deployment of an account. What bears it there and is unknown here is given back.
+   */
+  readonly label: string
+  /** For each request; 15,000 unless given. */
+  readonly timeoutMillis?: number | undefined
+}
+
+const DEFAULT_API_URL = "https://api.twilio.com"
+const DEFAULT_TIMEOUT_MILLIS = 15_000
+const LABEL_CHARACTERS_MAX = 64
+const SEARCH_MAX = 100
+const PAGE_SIZE = "100"
+const CALLS_MAX = 50
+/** How long it rings at most: as long as the watch waits before it asks. */
+const RING_SECONDS = 60
+/** Twilio's clock and ours may differ, and its moments are whole seconds. */
+const CLOCK_DIFFERENCE_MILLIS = 5 * Timestamp.SECOND
+
+/** There is no such area code. */
+const INVALID_AREA_CODE = 21_451
+/** The call has ended. */
+const CALL_NOT_IN_PROGRESS = 21_220
+
+const decodeCall = Schema.decodeUnknownOption(OneCall)
+
+/**
+ * Numbers and calls at Twilio, which ends calls at their limit itself. Nothing that buys, dials, changes or releases is
+ * ever sent twice; questions are asked twice at most. Fails to build, with `Misconfigured`, where the configuration
+ * can't be used.
+ */
+export const layer = (config: TelephonyProviderTwilioConfig): Layer.Layer<TelephonyProvider, ProviderError> =>
+  Layer.effect(
+    TelephonyProvider,
+    Effect.andThen(
+      checked(config),
+      Effect.sync(() => make(config))
+    )
+  )
+
+const isUrl = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? "")
+
+const checked = (config: TelephonyProviderTwilioConfig): Effect.Effect<void, ProviderError> => {
+  const { accountSid, apiUrl = DEFAULT_API_URL, label, publicUrl } = config
+  const refuse = (what: string) => Effect.fail(failure("Misconfigured", `can't be used: ${what}`))
+  if (!/^AC[0-9a-fA-F]{32}$/.test(accountSid)) return refuse("the account's sid is not AC and 32 hexadecimal digits")
+  if (!isUrl(apiUrl)) return refuse("its address is no http or https URL")
+  if (!isUrl(publicUrl)) return refuse("the public address of this service is no http or https URL")
+  if (label.length < 1 || label.length > LABEL_CHARACTERS_MAX || label !== label.trim())
+    return refuse(`the label needs 1 to ${LABEL_CHARACTERS_MAX} characters, and no space around them`)
+  return Effect.void
+}
+
+const make = (config: TelephonyProviderTwilioConfig): TelephonyProvider["Service"] => {
+  const account: TwilioAccount = {
+    accountSid: config.accountSid,
+    authToken: config.authToken,
+    apiUrl: (config.apiUrl ?? DEFAULT_API_URL).replace(/\/+$/, ""),
+    timeoutMillis: config.timeoutMillis ?? DEFAULT_TIMEOUT_MILLIS
+  }
+  return TelephonyProvider.of({
+    name: PROVIDER,
+    limitsKeptBy: "provider",
+    ...numberOperations(account, config),
+    ...callOperations(account, config)
+  })
+}
+
+type Operations<Name extends keyof TelephonyProvider["Service"]> = Pick<TelephonyProvider["Service"], Name>
+
+const numberOperations = (
+  account: TwilioAccount,
+  { label, publicUrl }: TelephonyProviderTwilioConfig
+): Operations<"search" | "buy" | "findNumber" | "release" | "listNumbers"> => {
+  const addresses = webhookAddresses(publicUrl)
+  return {
+    search: Effect.fnUntraced(function* ({ areaCode, country, limit }) {
+      const call: TwilioCall = {
+        name: "search for numbers",
+        method: "GET",
+        path: `AvailablePhoneNumbers/${country}/Local.json`,
+        fields: {
+          VoiceEnabled: "true",
+          PageSize: String(Math.max(1, Math.min(limit, SEARCH_MAX))),
+          ...(areaCode === undefined ? {} : { AreaCode: areaCode })
+        }
+      }
+      const answer = yield* exchange(account, call)
+      if (answer.code === INVALID_AREA_CODE) return []
+      const page = yield* readBody(call, answer, Schema.decodeUnknownOption(AvailablePage))
+      return page.available_phone_numbers.flatMap(toAvailable).slice(0, limit)
+    }),
+    buy: (number) =>
+      Effect.map(
+        ask(
+          account,
+          {
+            name: "buy a number",
+            method: "POST",
+            path: "IncomingPhoneNumbers.json",
+            fields: {
+              PhoneNumber: number,
+              FriendlyName: label,
+              VoiceUrl: addresses.voice,
+              VoiceMethod: "POST",
+              StatusCallback: addresses.inboundStatus,
+              StatusCallbackMethod: "POST"
+            }
+          },
+          IncomingNumber
+        ),
+        toOwned
+      ),
+    findNumber: (number) =>
+      Effect.map(
+        ask(
+          account,
+          { name: "find a number", method: "GET", path: "IncomingPhoneNumbers.json", fields: { PhoneNumber: number } },
+          IncomingPage
+        ),
+        // The filter takes parts of numbers too.
+        (page) => {
+          const found = page.incoming_phone_numbers.find(({ phone_number }) => phone_number === number)
+          return Option.map(Option.fromUndefinedOr(found), toOwned)
+        }
+      ),
+    release: Effect.fnUntraced(function* (providerNumberId) {
+      const path = `IncomingPhoneNumbers/${encodeURIComponent(providerNumberId)}.json`
+      const call: TwilioCall = { name: "release a number", method: "DELETE", path }
+      const answer = yield* exchange(account, call)
+      if (!isSuccess(answer) && answer.status !== 404) return yield* refusal(call, answer)
+    }),
+    listNumbers: (cursor) =>
+      Effect.map(
+        ask(
+          account,
+          {
+            name: "list its numbers",
+            method: "GET",
+            path: "IncomingPhoneNumbers.json",
+            fields: { FriendlyName: label, PageSize: PAGE_SIZE, ...fieldsOfCursor(cursor) }
+          },
+          IncomingPage
+        ),
+        (page) => ({
+          // Whatever the filter makes of a name: what is not ours must not be given back.
+          items: page.incoming_phone_numbers.filter(({ friendly_name }) => friendly_name === label).map(toOwned),
+          nextCursor: cursorOf(page.next_page_uri)
+        })
+      )
+  }
+}
+
+/**
+ * A page's place, of the address that Twilio gives for it: not the address itself, which would be followed with the
+ * account's token wherever it leads.
+ */
+const cursorOf = (uri: string | null | undefined): string | undefined => {
+  const query = uri?.split("?", 2)[1]
+  if (query === undefined) return undefined
+  const params = new URLSearchParams(query)
+  const place = new URLSearchParams()
+  for (const name of ["Page", "PageToken"]) {
+    const value = params.get(name)
+    if (value !== null) place.set(name, value)
+  }
+  return place.size === 0 ? undefined : place.toString()
+}
+
+const fieldsOfCursor = (cursor: string | undefined): Readonly<Record<string, string>> => {
+  const params = new URLSearchParams(cursor ?? "")
+  const [page, token] = [params.get("Page"), params.get("PageToken")]
+  return { ...(page === null ? {} : { Page: page }), ...(token === null ? {} : { PageToken: token }) }
+}
+
+const callOperations = (
+  account: TwilioAccount,
+  { publicUrl }: TelephonyProviderTwilioConfig
+): Operations<"place" | "findCalls" | "findCall" | "changeLimit" | "hangUp"> => {
+  const addresses = webhookAddresses(publicUrl)
+  const pathOf = (providerCallId: string) => `Calls/${encodeURIComponent(providerCallId)}.json`
+  return {
+    place: ({ callId, from, limitSeconds, to }: OutboundCall) =>
+      Effect.map(
+        ask(
+          account,
+          {
+            name: "place a call",
+            method: "POST",
+            path: "Calls.json",
+            fields: {
+              From: from,
+              To: to,
+              Url: addresses.answer(callId),
+              Method: "POST",
+              StatusCallback: addresses.status(callId),
+              StatusCallbackMethod: "POST",
+              StatusCallbackEvent: ["initiated", "ringing", "answered", "completed"],
+              TimeLimit: String(limitSeconds),
+              Timeout: String(RING_SECONDS)
+            }
+          },
+          OneCall
+        ),
+        ({ sid }) => sid
+      ),
+    // By when they were made: a call that is not dialled yet has no start time, and its filter would leave it out.
+    findCalls: Effect.fnUntraced(function* (from, to, since) {
+      const fields = { From: from, To: to, PageSize: String(CALLS_MAX) }
+      const page = yield* ask(account, { name: "find calls", method: "GET", path: "Calls.json", fields }, CallPage)
+      const now = yield* Timestamp.now
+      return page.calls
+        .filter(({ date_created }) => (momentOf(date_created) ?? now) >= since - CLOCK_DIFFERENCE_MILLIS)
+        .slice(0, CALLS_MAX)
+        .map((call) => toProviderCall(call, now))
+    }),
+    findCall: Effect.fnUntraced(function* (providerCallId) {
+      const call: TwilioCall = { name: "find a call", method: "GET", path: pathOf(providerCallId) }
+      const answer = yield* exchange(account, call)
+      if (answer.status === 404) return Option.none()
+      const found = yield* readBody(call, answer, decodeCall)
+      return Option.some(toProviderCall(found, yield* Timestamp.now))
+    }),
+    changeLimit: Effect.fnUntraced(function* (providerCallId, limitSeconds) {
+      const fields = { TimeLimit: String(limitSeconds) }
+      const call: TwilioCall = { name: "change a limit", method: "POST", path: pathOf(providerCallId), fields }
+      const answer = yield* exchange(account, call)
+      if (answer.status === 404) return yield* failure("Rejected", "does not know the call whose limit is to change")
+      if (!isSuccess(answer)) return yield* refusal(call, answer)
+    }),
+    hangUp: Effect.fnUntraced(function* (providerCallId) {
+      const fields = { Status: "completed" }
+      const call: TwilioCall = { name: "end a call", method: "POST", path: pathOf(providerCallId), fields }
+      const answer = yield* exchange(account, call)
+      const isOver = answer.status === 404 || answer.code === CALL_NOT_IN_PROGRESS
+      if (!isSuccess(answer) && !isOver) return yield* refusal(call, answer)
+    })
+  }
+}

@@ -1,0 +1,145 @@
+import type { ProviderError } from "@agentos/core"
+import { Effect, Option, Redacted, Schema } from "effect"
+import { codeOf, failure, reasonOf, wasUnsent } from "./TwilioFailure.ts"
+
+/** Where the account is, and how long it may take. */
+export interface TwilioAccount {
+  readonly accountSid: string
+  readonly authToken: Redacted.Redacted
+  /** Without a slash at its end. */
+  readonly apiUrl: string
+  readonly timeoutMillis: number
+}
+
+/** Fields of a form or a query; one with several values stands there as often. */
+export type Fields = Readonly<Record<string, string | ReadonlyArray<string>>>
+
+/** A request of Twilio's REST interface. */
+export interface TwilioCall {
+  /** As it stands in errors: `buy a number`. */
+  readonly name: string
+  readonly method: "GET" | "POST" | "DELETE"
+  /** What follows on the account: `Calls.json`. */
+  readonly path: string
+  /** The query of a GET, or the form of a POST. */
+  readonly fields?: Fields
+}
+
+/** An answer with any status, its body read to the end. */
+export interface TwilioAnswer {
+  readonly status: number
+  readonly body: string
+  /** Twilio's code of a refusal. */
+  readonly code: number | undefined
+}
+
+/** Largest answer that is read. A page of a hundred numbers has some 200 KB. */
+const ANSWER_BYTES_MAX = 1_024 * 1_024
+/** Before a question is asked again. */
+const AGAIN_MILLIS = 200
+
+const API_VERSION = "2010-04-01"
+
+export const isSuccess = ({ status }: TwilioAnswer): boolean => status >= 200 && status < 300
+
+const encode = (fields: Fields): URLSearchParams => {
+  const params = new URLSearchParams()
+  for (const [name, value] of Object.entries(fields)) {
+    for (const one of typeof value === "string" ? [value] : value) params.append(name, one)
+  }
+  return params
+}
+
+/**
+ * One request, and its answer read to the end. What changes something is sent once, and is `Unknown` when no answer
+ * came to what was sent; a question is asked twice at most. Redirects are refused: followed, they would show the
+ * account's token to whoever they name.
+ */
+export const exchange = (account: TwilioAccount, call: TwilioCall): Effect.Effect<TwilioAnswer, ProviderError> => {
+  const isChange = call.method !== "GET"
+  const doubt = isChange ? "Unknown" : "Temporary"
+  const sent = Effect.tryPromise({
+    try: (signal) => send(account, call, signal),
+    catch: (cause) => failure(wasUnsent(cause) ? "Temporary" : doubt, `could not be asked to ${call.name}`, cause)
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: account.timeoutMillis,
+      orElse: () =>
+        Effect.fail(failure(doubt, `did not answer within ${account.timeoutMillis} ms, asked to ${call.name}`))
+    })
+  )
+  return isChange
+    ? sent
+    : sent.pipe(
+        Effect.filterOrFail(
+          ({ status }) => status < 500,
+          (answer) => refusal(call, answer)
+        ),
+        Effect.catch(() => Effect.andThen(Effect.sleep(AGAIN_MILLIS), sent))
+      )
+}
+
+/** The failure that an answer without success is. */
+export const refusal = ({ method, name }: TwilioCall, { code, status }: TwilioAnswer): ProviderError =>
+  failure(
+    reasonOf(method !== "GET", status, code),
+    `answered with status ${status}${code === undefined ? "" : ` and code ${code}`}, asked to ${name}`
+  )
+
+/** A request whose answer has to be a success of this shape. */
+export const ask = <Body>(
+  account: TwilioAccount,
+  call: TwilioCall,
+  schema: Schema.Codec<Body, string>
+): Effect.Effect<Body, ProviderError> => {
+  const decode = Schema.decodeUnknownOption(schema)
+  return Effect.flatMap(exchange(account, call), (answer) => readBody(call, answer, decode))
+}
+
+/** The body of an answer that has to be a success. */
+export const readBody = <Body>(
+  call: TwilioCall,
+  answer: TwilioAnswer,
+  decode: (body: string) => Option.Option<Body>
+): Effect.Effect<Body, ProviderError> => {
+  if (!isSuccess(answer)) return Effect.fail(refusal(call, answer))
+  return Option.match(decode(answer.body), {
+    onNone: () =>
+      Effect.fail(
+        failure(
+          call.method === "GET" ? "Temporary" : "Unknown",
+          `gave an answer that can't be read, asked to ${call.name}`
+        )
+      ),
+    onSome: Effect.succeed
+  })
+}
+
+const send = async (account: TwilioAccount, call: TwilioCall, signal: AbortSignal): Promise<TwilioAnswer> => {
+  const { accountSid, apiUrl, authToken } = account
+  const fields = encode(call.fields ?? {})
+  const query = call.method === "GET" && fields.size > 0 ? `?${fields.toString()}` : ""
+  const credentials = Buffer.from(`${accountSid}:${Redacted.value(authToken)}`).toString("base64")
+  const response = await fetch(`${apiUrl}/${API_VERSION}/Accounts/${accountSid}/${call.path}${query}`, {
+    method: call.method,
+    headers: { accept: "application/json", authorization: `Basic ${credentials}` },
+    // As a form, of which fetch tells the type by itself.
+    body: call.method === "POST" ? fields : null,
+    redirect: "error",
+    signal
+  })
+  const body = await readText(response)
+  return { status: response.status, body, code: response.ok ? undefined : codeOf(body) }
+}
+
+const readText = async (response: Response): Promise<string> => {
+  const decoder = new TextDecoder()
+  let text = ""
+  let length = 0
+  for await (const chunk of response.body ?? []) {
+    length += chunk.byteLength
+    if (length > ANSWER_BYTES_MAX) throw new Error(`an answer of more than ${ANSWER_BYTES_MAX} bytes`)
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}

@@ -1,0 +1,59 @@
+import { type AvailableNumber, type OwnedNumber, type ProviderCall, Timestamp } from "@agentos/core"
+import { Schema } from "effect"
+import { callReportOf } from "./CallReportOf.ts"
+
+/*
+ * Twilio's resources as far as they are used (https://www.twilio.com/docs/voice/api). Every other field of an answer is
+ * dropped as it is read: its prices, its links, and all of recordings.
+ */
+
+const Available = Schema.Struct({ phone_number: Schema.String })
+const Incoming = Schema.Struct({
+  sid: Schema.String,
+  phone_number: Schema.String,
+  friendly_name: Schema.NullOr(Schema.String)
+})
+const CallResource = Schema.Struct({
+  sid: Schema.String,
+  status: Schema.String,
+  /** RFC 2822, to the second. */
+  date_created: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  end_time: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  duration: Schema.optionalKey(Schema.NullOr(Schema.String))
+})
+export type IncomingNumber = typeof Incoming.Type
+export type TwilioCallResource = typeof CallResource.Type
+
+export const AvailablePage = Schema.fromJsonString(Schema.Struct({ available_phone_numbers: Schema.Array(Available) }))
+export const IncomingNumber = Schema.fromJsonString(Incoming)
+export const IncomingPage = Schema.fromJsonString(
+  Schema.Struct({
+    incoming_phone_numbers: Schema.Array(Incoming),
+    next_page_uri: Schema.optionalKey(Schema.NullOr(Schema.String))
+  })
+)
+export const OneCall = Schema.fromJsonString(CallResource)
+export const CallPage = Schema.fromJsonString(Schema.Struct({ calls: Schema.Array(CallResource) }))
+
+/** What is for sale, if it is a number of the North American plan. */
+export const toAvailable = ({ phone_number: number }: typeof Available.Type): ReadonlyArray<AvailableNumber> =>
+  /^\+1[2-9]\d{9}$/.test(number) ? [{ number, areaCode: number.slice(2, 5) }] : []
+
+export const toOwned = ({ phone_number: number, sid }: IncomingNumber): OwnedNumber => ({
+  providerNumberId: sid,
+  number
+})
+
+/** A moment that Twilio wrote; undefined where there is none. */
+export const momentOf = (text: string | null | undefined): Timestamp.Timestamp | undefined => {
+  const millis = text === null || text === undefined ? Number.NaN : Date.parse(text)
+  return millis >= 0 ? Timestamp.Timestamp.make(millis) : undefined
+}
+
+/** A call as Twilio has it now. One that is not ringing yet counts as ringing. */
+export const toProviderCall = (call: TwilioCallResource, now: Timestamp.Timestamp): ProviderCall => ({
+  providerCallId: call.sid,
+  report: callReportOf({ status: call.status, duration: call.duration, endedAt: momentOf(call.end_time) }, now) ?? {
+    _tag: "Ringing"
+  }
+})

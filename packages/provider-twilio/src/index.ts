@@ -1,0 +1,6 @@
+export * from "./RelayMessage.ts"
+export * as TelephonyProviderTwilio from "./TelephonyProviderTwilio.ts"
+export * as Twiml from "./Twiml.ts"
+export * as TwilioSignature from "./TwilioSignature.ts"
+export * as Webhook from "./Webhook.ts"
+export * from "./WebhookRoute.ts"

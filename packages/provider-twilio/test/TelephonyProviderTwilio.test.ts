@@ -1,0 +1,244 @@
+import { ProviderError, TelephonyProvider, Timestamp } from "@agentos/core"
+import { Effect, Option, Redacted } from "effect"
+import { describe, expect, it } from "vitest"
+import { TelephonyProviderTwilio } from "../src/index.ts"
+import { drop, hang, type Reply, startScriptedTwilio } from "./support/ScriptedTwilio.ts"
+
+type Provider = TelephonyProvider["Service"]
+
+const accountSid = `AC${"a1".repeat(16)}`
+const base = `/2010-04-01/Accounts/${accountSid}`
+const config: TelephonyProviderTwilio.TelephonyProviderTwilioConfig = {
+  accountSid,
+  authToken: Redacted.make("very-secret"),
+  apiUrl: "http://127.0.0.1:1",
+  publicUrl: "https://agents.example",
+  label: "agentos test",
+  timeoutMillis: 1_000
+}
+const since = Timestamp.Timestamp.make(0)
+
+type Use = (provider: Provider) => Effect.Effect<unknown, ProviderError>
+
+/** What becomes of it: its value, or its error. */
+const using = (changed: Partial<typeof config>, use: Use): Promise<unknown> =>
+  Effect.flatMap(TelephonyProvider, use).pipe(
+    Effect.provide(TelephonyProviderTwilio.layer({ ...config, ...changed })),
+    Effect.catch((error: ProviderError) => Effect.succeed(error)),
+    Effect.runPromise
+  )
+
+const reasonOf = (outcome: unknown) => (outcome instanceof ProviderError ? outcome.reason : outcome)
+const place = (provider: Provider) =>
+  provider.place({ callId: "c1", from: "+14155550100", to: "+14155550150", limitSeconds: 60 })
+
+const changes = {
+  buy: (provider: Provider) => provider.buy("+14155550100"),
+  release: (provider: Provider) => provider.release("PN1"),
+  place,
+  changeLimit: (provider: Provider) => provider.changeLimit("CA1", 60),
+  hangUp: (provider: Provider) => provider.hangUp("CA1")
+}
+const questions = {
+  search: (provider: Provider) => provider.search({ country: "US", limit: 1 }),
+  findNumber: (provider: Provider) => provider.findNumber("+14155550100"),
+  listNumbers: (provider: Provider) => provider.listNumbers(undefined),
+  findCalls: (provider: Provider) => provider.findCalls("+14155550100", "+14155550150", since),
+  findCall: (provider: Provider) => provider.findCall("CA1")
+}
+const all: ReadonlyArray<[string, Use]> = Object.entries<Use>({ ...changes, ...questions })
+
+const refused = (status: number, code?: number): Reply => ({
+  status,
+  body: code === undefined ? "<html>" : { code, message: "very-secret detail of the account", status }
+})
+
+describe("what fails", () => {
+  it.each(Object.entries<Use>(changes))("is asked once, and unknown, where %s gets no answer", async (_, use) => {
+    for (const reply of [drop, hang, refused(500, 20_500), refused(503), { status: 302, headers: { location: "/" } }]) {
+      const twilio = await startScriptedTwilio(reply)
+      expect(reasonOf(await using({ apiUrl: twilio.url, timeoutMillis: 300 }, use))).toBe("Unknown")
+      expect(twilio.asked).toHaveLength(1)
+    }
+  })
+
+  it.each(Object.entries<Use>(questions))("is asked twice, and passing, where %s gets no answer", async (_, use) => {
+    for (const reply of [drop, hang, refused(500, 20_500), refused(503)]) {
+      const twilio = await startScriptedTwilio(reply)
+      expect(reasonOf(await using({ apiUrl: twilio.url, timeoutMillis: 300 }, use))).toBe("Temporary")
+      expect(twilio.asked).toHaveLength(2)
+    }
+  })
+
+  it.each(all)("did not happen where %s finds nobody there", async (_, use) => {
+    const twilio = await startScriptedTwilio({ status: 200 })
+    await twilio.close()
+    expect(reasonOf(await using({ apiUrl: twilio.url }, use))).toBe("Temporary")
+  })
+
+  it.each(all)("is the operator's where %s is not let in", async (_, use) => {
+    for (const reply of [refused(401, 20_003), refused(403), refused(400, 20_003)]) {
+      const twilio = await startScriptedTwilio(reply)
+      const outcome = await using({ apiUrl: twilio.url }, use)
+      expect(reasonOf(outcome)).toBe("Misconfigured")
+      expect(String((outcome as ProviderError).message)).not.toContain("very-secret")
+    }
+  })
+
+  it.each(all)("passes where %s comes too often", async (_, use) => {
+    const twilio = await startScriptedTwilio(refused(429, 20_429))
+    expect(reasonOf(await using({ apiUrl: twilio.url }, use))).toBe("Temporary")
+    expect(twilio.asked).toHaveLength(1)
+  })
+
+  it.each([
+    ["a number that is not for sale", changes.buy, 21_422],
+    ["no number", changes.buy, 21_421],
+    ["a number that can't be called", changes.place, 21_211],
+    ["a number that may not be called", changes.place, 21_216],
+    ["a call that has ended", changes.changeLimit, 21_220]
+  ])("is refused for good with %s", async (_, use, code) => {
+    const twilio = await startScriptedTwilio(refused(400, code))
+    expect(reasonOf(await using({ apiUrl: twilio.url }, use))).toBe("Rejected")
+  })
+
+  it("is unknown where what was bought or dialled can't be read", async () => {
+    for (const use of [changes.buy, changes.place]) {
+      for (const body of ["{", "{}", "x".repeat(1_100_000)]) {
+        const twilio = await startScriptedTwilio({ status: 201, body })
+        expect(reasonOf(await using({ apiUrl: twilio.url }, use))).toBe("Unknown")
+      }
+    }
+  })
+
+  it.each([
+    ["accountSid", { accountSid: "AC1" }],
+    ["apiUrl", { apiUrl: "ftp://a" }],
+    ["publicUrl", { publicUrl: "agents.example" }],
+    ["label", { label: "" }]
+  ])("is told at the start where %s can't be used", async (_, wrong) => {
+    expect(reasonOf(await using(wrong, questions.search))).toBe("Misconfigured")
+  })
+})
+
+describe("an answer", () => {
+  it("is had from the second try of a question", async () => {
+    const number = { sid: "PN1", phone_number: "+14155550100", friendly_name: "agentos test" }
+    const twilio = await startScriptedTwilio(drop, { status: 200, body: { incoming_phone_numbers: [number] } })
+    const found = await using({ apiUrl: twilio.url }, questions.findNumber)
+    expect(found).toStrictEqual(Option.some({ providerNumberId: "PN1", number: "+14155550100" }))
+  })
+
+  it("that a thing is not there any more is as good as done", async () => {
+    for (const use of [changes.release, changes.hangUp]) {
+      const twilio = await startScriptedTwilio(refused(404, 20_404))
+      expect(await using({ apiUrl: twilio.url }, use)).toBeUndefined()
+    }
+    const over = await startScriptedTwilio(refused(400, 21_220))
+    expect(await using({ apiUrl: over.url }, changes.hangUp)).toBeUndefined()
+    const unknown = await startScriptedTwilio(refused(404, 20_404))
+    expect(await using({ apiUrl: unknown.url }, questions.findCall)).toStrictEqual(Option.none())
+    expect(reasonOf(await using({ apiUrl: unknown.url }, changes.changeLimit))).toBe("Rejected")
+  })
+
+  it("that there is no such area is none for sale", async () => {
+    const twilio = await startScriptedTwilio(refused(400, 21_451))
+    expect(await using({ apiUrl: twilio.url }, questions.search)).toStrictEqual([])
+  })
+
+  it("holds no recording, whatever Twilio says of one", async () => {
+    const recording = {
+      recording_url: "https://a",
+      recordings: [{ sid: "RE1" }],
+      subresource_uris: { recordings: "/R" }
+    }
+    const call = { sid: "CA1", status: "completed", duration: "9", end_time: "Thu, 01 Jan 1970 00:00:02 +0000" }
+    const twilio = await startScriptedTwilio({ status: 200, body: { ...call, ...recording } })
+    const report = { _tag: "Ended", at: 2_000, ending: "completed", seconds: 9 }
+    expect(await using({ apiUrl: twilio.url }, questions.findCall)).toStrictEqual(
+      Option.some({ providerCallId: "CA1", report })
+    )
+  })
+
+  it("of another label is not ours, and a page's address is never followed", async () => {
+    const number = (sid: string, friendly_name: string) => ({ sid, phone_number: `+1415555${sid}`, friendly_name })
+    const twilio = await startScriptedTwilio(
+      {
+        status: 200,
+        body: {
+          incoming_phone_numbers: [number("0100", "agentos test"), number("0101", "agentos test 2")],
+          next_page_uri: "https://elsewhere.example/?FriendlyName=*&Page=1&PageToken=PA%26x"
+        }
+      },
+      { status: 200, body: { incoming_phone_numbers: [], next_page_uri: null } }
+    )
+    const pages = await using({ apiUrl: `${twilio.url}/` }, (provider) =>
+      Effect.gen(function* () {
+        const first = yield* provider.listNumbers(undefined)
+        return [first, yield* provider.listNumbers(first.nextCursor)] as const
+      })
+    )
+    expect(pages).toMatchObject([
+      { items: [{ providerNumberId: "0100", number: "+14155550100" }] },
+      { items: [], nextCursor: undefined }
+    ])
+    const queries = twilio.asked.map(({ url }) => Object.fromEntries(new URL(url, twilio.url).searchParams))
+    expect(queries).toStrictEqual([
+      { FriendlyName: "agentos test", PageSize: "100" },
+      { FriendlyName: "agentos test", PageSize: "100", Page: "1", PageToken: "PA&x" }
+    ])
+  })
+
+  it("of a call made before, or by nobody yet, is told by its moment", async () => {
+    const made = (sid: string, date_created: string | null) => ({ sid, status: "queued", date_created })
+    const calls = [
+      made("CA3", null),
+      made("CA2", "Thu, 01 Jan 1970 00:01:40 +0000"),
+      made("CA1", "Thu, 01 Jan 1970 00:01:20 +0000")
+    ]
+    const twilio = await startScriptedTwilio({ status: 200, body: { calls } })
+    const found = await using({ apiUrl: twilio.url }, (provider) =>
+      provider.findCalls("+14155550100", "+14155550150", Timestamp.Timestamp.make(100_500))
+    )
+    const report = { _tag: "Ringing" }
+    expect(found).toStrictEqual([
+      { providerCallId: "CA3", report },
+      { providerCallId: "CA2", report }
+    ])
+  })
+})
+
+describe("a request", () => {
+  it("asks for no recording, and carries the account's credentials", async () => {
+    const twilio = await startScriptedTwilio({
+      status: 201,
+      body: { sid: "X1", status: "queued", phone_number: "+14155550100", friendly_name: null }
+    })
+    for (const use of Object.values<Use>(changes)) await using({ apiUrl: twilio.url }, use)
+    expect(twilio.asked.map(({ method, url }) => `${method} ${url}`)).toStrictEqual([
+      `POST ${base}/IncomingPhoneNumbers.json`,
+      `DELETE ${base}/IncomingPhoneNumbers/PN1.json`,
+      `POST ${base}/Calls.json`,
+      `POST ${base}/Calls/CA1.json`,
+      `POST ${base}/Calls/CA1.json`
+    ])
+    const basic = `Basic ${Buffer.from(`${accountSid}:very-secret`).toString("base64")}`
+    expect(new Set(twilio.asked.map(({ authorization }) => authorization))).toStrictEqual(new Set([basic]))
+    const names = twilio.asked.flatMap(({ form }) => [...form.keys()])
+    expect(names.filter((name) => /record/i.test(name))).toStrictEqual([])
+    expect([...twilio.asked[2]!.form]).toStrictEqual([
+      ["From", "+14155550100"],
+      ["To", "+14155550150"],
+      ["Url", "https://agents.example/webhooks/twilio/answer/c1"],
+      ["Method", "POST"],
+      ["StatusCallback", "https://agents.example/webhooks/twilio/status/c1"],
+      ["StatusCallbackMethod", "POST"],
+      ["StatusCallbackEvent", "initiated"],
+      ["StatusCallbackEvent", "ringing"],
+      ["StatusCallbackEvent", "answered"],
+      ["StatusCallbackEvent", "completed"],
+      ["TimeLimit", "60"],
+      ["Timeout", "60"]
+    ])
+  })
+})

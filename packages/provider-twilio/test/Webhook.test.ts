@@ -1,0 +1,115 @@
+import { Timestamp } from "@agentos/core"
+import { Option, Redacted } from "effect"
+import { describe, expect, it } from "vitest"
+import { Twiml, Webhook, WEBHOOK_ROUTES, webhookAddresses } from "../src/index.ts"
+
+const sid = `CA${"0f".repeat(16)}`
+const now = Timestamp.Timestamp.make(1_800_000_000_000)
+/** What Twilio adds when a call is recorded. */
+const recording = {
+  RecordingUrl: "https://api.twilio.com/recordings/RE1",
+  RecordingSid: "RE1",
+  RecordingDuration: "12",
+  RecordingStatus: "completed"
+}
+const call = {
+  AccountSid: `AC${"a1".repeat(16)}`,
+  CallSid: sid,
+  From: "+14155550150",
+  To: "+14155550100",
+  CallStatus: "in-progress",
+  Direction: "inbound",
+  ...recording
+}
+const form = (fields: Readonly<Record<string, string>>) => new URLSearchParams(fields)
+
+describe("a webhook", () => {
+  it("tells who calls whom, and of no recording", () => {
+    expect(Webhook.readVoice(form(call))).toStrictEqual(
+      Option.some({ providerCallId: sid, from: "+14155550150", to: "+14155550100" })
+    )
+    expect(Webhook.readAnswer(form(call))).toStrictEqual(Option.some({ providerCallId: sid }))
+  })
+
+  it.each([
+    ["no call", { From: "+1", To: "+1" }],
+    ["another kind of thing", { ...call, CallSid: `RE${"0f".repeat(16)}` }],
+    ["no caller", { ...call, From: "" }],
+    ["a caller without end", { ...call, From: "9".repeat(65) }]
+  ])("is none with %s", (_, fields) => {
+    expect(Webhook.readVoice(form(fields as typeof call))).toStrictEqual(Option.none())
+  })
+
+  it.each([
+    ["queued", undefined, undefined],
+    ["initiated", undefined, undefined],
+    ["a word of tomorrow", undefined, undefined],
+    ["ringing", undefined, { _tag: "Ringing" }],
+    ["in-progress", undefined, { _tag: "Answered", at: now }],
+    ["completed", "61", { _tag: "Ended", at: now, ending: "completed", seconds: 61 }],
+    ["completed", undefined, { _tag: "Ended", at: now, ending: "completed", seconds: null }],
+    ["completed", "-1", { _tag: "Ended", at: now, ending: "completed", seconds: null }],
+    ["completed", "999999", { _tag: "Ended", at: now, ending: "completed", seconds: 86_400 }],
+    ["busy", "0", { _tag: "Ended", at: now, ending: "busy", seconds: 0 }],
+    ["no-answer", "0", { _tag: "Ended", at: now, ending: "no_answer", seconds: 0 }],
+    ["canceled", "0", { _tag: "Ended", at: now, ending: "no_answer", seconds: 0 }],
+    ["failed", "0", { _tag: "Ended", at: now, ending: "failed", seconds: 0 }]
+  ])("of status %s after %s seconds is a report", (CallStatus, CallDuration, report) => {
+    const fields = { ...call, CallStatus, ...(CallDuration === undefined ? {} : { CallDuration }) }
+    expect(Webhook.readStatus(form(fields), now)).toStrictEqual(
+      Option.some({ providerCallId: sid, report: Option.fromUndefinedOr(report) })
+    )
+  })
+
+  it.each([
+    ["in-progress", "failed", "Broken"],
+    ["in-progress", undefined, "Broken"],
+    ["in-progress", "ended", "Ended"],
+    ["in-progress", "completed", "Over"],
+    ["completed", "completed", "Over"],
+    ["completed", "failed", "Over"]
+  ])("says of a relay, the call %s and the session %s: %s", (CallStatus, SessionStatus, outcome) => {
+    const fields = { ...call, CallStatus, ...(SessionStatus === undefined ? {} : { SessionStatus }) }
+    expect(Webhook.readRelayEnd(form({ ...fields, ErrorCode: "64102" }))).toStrictEqual(
+      Option.some({ providerCallId: sid, outcome, errorCode: "64102" })
+    )
+  })
+})
+
+describe("the addresses", () => {
+  it("are the routes under the public URL", () => {
+    const addresses = webhookAddresses("https://agents.example/")
+    const filled = (route: string) => `https://agents.example${route.replace(/:\w+/, "a%2Fb")}`
+    expect(addresses.voice).toBe(filled(WEBHOOK_ROUTES.voice))
+    expect(addresses.inboundStatus).toBe(filled(WEBHOOK_ROUTES.inboundStatus))
+    expect(addresses.answer("a/b")).toBe(filled(WEBHOOK_ROUTES.answer))
+    expect(addresses.status("a/b")).toBe(filled(WEBHOOK_ROUTES.status))
+    expect(addresses.resume("a/b")).toBe(filled(WEBHOOK_ROUTES.resume))
+    expect(addresses.relay(Redacted.make("t-1"))).toBe("wss://agents.example/webhooks/twilio/relay/t-1")
+  })
+})
+
+describe("TwiML", () => {
+  it("connects a call to its relay", () => {
+    const document = Twiml.connect({
+      relayUrl: "wss://agents.example/relay/t",
+      actionUrl: "https://agents.example/resume/c",
+      language: "en-US",
+      voice: null
+    })
+    expect(document).toBe(
+      '<?xml version="1.0" encoding="UTF-8"?><Response>' +
+        '<Connect action="https://agents.example/resume/c" method="POST">' +
+        '<ConversationRelay url="wss://agents.example/relay/t" language="en-US" dtmfDetection="true"/>' +
+        "</Connect></Response>"
+    )
+  })
+
+  it("lets no value out of its attribute", () => {
+    const voice = `"/><Hangup/>&'\n\u0000\ud800`
+    const document = Twiml.connect({ relayUrl: "wss://a/b?c&d", actionUrl: "https://a", language: null, voice })
+    expect(document).toContain('url="wss://a/b?c&amp;d"')
+    expect(document).toContain('voice="&quot;/&gt;&lt;Hangup/&gt;&amp;&apos;&#10;\ufffd"')
+    expect(document).not.toContain("language")
+  })
+})
