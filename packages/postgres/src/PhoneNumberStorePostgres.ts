@@ -135,16 +135,17 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
       yield* sql`insert into phone_numbers ${sql.insert({ ...fixed(number), ...changing(number) })}`
     })
 
-    const update = Effect.fnUntraced(function* (number: PhoneNumber) {
-      const [row] = yield* sql<{ readonly number: string }>`
-        update phone_numbers set ${sql.update(changing(number))}
-        where phone_number_id = ${Parameter.uuid(number.phoneNumberId)}
-          and tenant_id = ${Parameter.uuid(number.tenantId)} and state <> 'released'
-        returning number`
-      if (row === undefined) return false
-      if (number.state === "released") yield* sql`delete from held_numbers where number = ${Parameter.text(row.number)}`
-      return true
-    })
+    const update = (number: PhoneNumber) => {
+      const freed = sql`, freed as (delete from held_numbers where number = (select number from updated))`
+      return sql`
+        with updated as (
+          update phone_numbers set ${sql.update(changing(number))}
+          where phone_number_id = ${Parameter.uuid(number.phoneNumberId)}
+            and tenant_id = ${Parameter.uuid(number.tenantId)} and state <> 'released'
+          returning number
+        )${number.state === "released" ? freed : sql``}
+        select number from updated`
+    }
 
     return PhoneNumberStore.of({
       find: (tenantId, phoneNumberId) =>
@@ -187,7 +188,7 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
         ),
       unchoose: (operationId) => orDie(Effect.asVoid(unchoose(operationId))),
       create: (number, operationId) => transact(orDie(create(number, operationId))),
-      update: (number) => transact(orDie(update(number))),
+      update: (number) => Effect.map(orDie(update(number)), (rows) => rows.length > 0),
       dueForNotice: (now, limit) =>
         Effect.map(
           orDie(sql<PhoneNumberRow>`
