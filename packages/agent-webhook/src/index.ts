@@ -1,1 +1,4 @@
+export * as AgentCallbackHttps from "./AgentCallbackHttps.ts"
+export type { AllowedAgent } from "./CallbackUrl.ts"
+export type { HostAddress, ResolveHost } from "./HostAddresses.ts"
 export { isPublicAddress } from "./PublicAddress.ts"

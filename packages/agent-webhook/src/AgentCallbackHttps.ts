@@ -1,0 +1,175 @@
+import { createHmac } from "node:crypto"
+import { Agent } from "node:https"
+import {
+  AgentCallback,
+  type AgentAddress,
+  type AgentMessage,
+  type AgentReply,
+  AgentUnreachable,
+  SOFAR_TURNS,
+  Timestamp
+} from "@agentos/core"
+import { Cause, Deferred, Effect, Layer, Queue, Redacted, Stream } from "effect"
+import { type AllowedAgent, type CallbackUrl, readCallbackUrl } from "./CallbackUrl.ts"
+import { exchangeOnce } from "./Exchange.ts"
+import { NotPublic, publicAddresses, resolveByDns, type ResolveHost } from "./HostAddresses.ts"
+
+/** What an agent has, in milliseconds and bytes. */
+export interface AnswerLimits {
+  /** From the question to the first byte of the answer's body, or to its end when it has none. */
+  readonly firstByte: number
+  /** To the end of the answer. */
+  readonly whole: number
+  readonly bytes: number
+}
+export const DEFAULT_ANSWER_LIMITS: AnswerLimits = { firstByte: 5_000, whole: 30_000, bytes: 65_536 }
+
+export interface AgentCallbackOptions {
+  /** Hosts that are let through though they are on this machine. For the sandbox alone; none unless given. */
+  readonly allow?: ReadonlyArray<AllowedAgent> | undefined
+  /** The DNS unless given. */
+  readonly resolve?: ResolveHost | undefined
+  readonly limits?: Partial<AnswerLimits> | undefined
+}
+
+/** How long `refusal` asks the DNS, in milliseconds. */
+const REFUSAL_TIMEOUT = 3_000
+/** How long a connection is kept for the next turn, in milliseconds. */
+const IDLE_TIMEOUT = 60_000
+const SOCKETS_PER_HOST = 64
+const SOCKETS_IDLE_PER_HOST = 8
+const SOCKETS_TOTAL = 1_024
+
+const noName = "its host's name does not resolve"
+const noPublic = "its host is not on the public internet"
+
+const bodyOf = (message: AgentMessage): string => {
+  const { callId, direction, from, phoneNumberId, to, transcriptSoFar, turn } = message
+  return JSON.stringify({
+    type: "agent.message",
+    callId,
+    phoneNumberId,
+    direction,
+    from,
+    to,
+    turn: { text: turn.text, at: Timestamp.toIso(turn.at) },
+    transcriptSoFar: transcriptSoFar
+      .slice(-SOFAR_TURNS)
+      .map(({ at, role, text }) => ({ role, text, at: Timestamp.toIso(at) }))
+  })
+}
+
+const headersOf = (secret: Redacted.Redacted<string>, timestamp: string, body: string) => ({
+  Accept: "application/json, application/x-ndjson",
+  "Accept-Encoding": "identity",
+  "Content-Type": "application/json",
+  "Content-Length": String(Buffer.byteLength(body)),
+  "User-Agent": "AgentOS/1",
+  "X-Service-Timestamp": timestamp,
+  "X-Service-Signature": `v1=${createHmac("sha256", Redacted.value(secret)).update(`${timestamp}.${body}`).digest("hex")}`
+})
+
+const inTime =
+  (host: string, millis: number, what: string) =>
+  <A>(self: Effect.Effect<A, AgentUnreachable>): Effect.Effect<A, AgentUnreachable> =>
+    Effect.timeoutOrElse(self, {
+      duration: millis,
+      orElse: () =>
+        Effect.fail(new AgentUnreachable({ reason: "timeout", message: `${host} ${what} within ${millis / 1_000} s.` }))
+    })
+
+interface Asking {
+  readonly agent: Agent
+  readonly resolve: ResolveHost
+  readonly limits: AnswerLimits
+}
+
+const answerTo = (
+  { agent, limits, resolve }: Asking,
+  target: CallbackUrl,
+  secret: Redacted.Redacted<string>,
+  message: AgentMessage,
+  onReply: (reply: AgentReply) => void
+): Effect.Effect<void, AgentUnreachable> =>
+  Effect.gen(function* () {
+    const body = bodyOf(message)
+    const timestamp = String(Math.floor((yield* Timestamp.now) / Timestamp.SECOND))
+    const answered = Deferred.makeUnsafe<void>()
+    const exchange = exchangeOnce({
+      agent,
+      resolve,
+      target,
+      headers: headersOf(secret, timestamp, body),
+      body,
+      bytesMax: limits.bytes,
+      onAnswer: () => Deferred.doneUnsafe(answered, Effect.void),
+      onReply
+    })
+    const firstByte = Deferred.await(answered).pipe(
+      inTime(target.host, limits.firstByte, "did not begin to answer"),
+      Effect.andThen(Effect.never)
+    )
+    yield* Effect.raceFirst(exchange, firstByte).pipe(inTime(target.host, limits.whole, "did not finish its answer"))
+  })
+
+const askWith =
+  (asking: Asking, allow: ReadonlyArray<AllowedAgent>) =>
+  ({ secret, url }: AgentAddress, message: AgentMessage): Stream.Stream<AgentReply, AgentUnreachable> => {
+    const target = readCallbackUrl(url, allow)
+    if (typeof target === "string") {
+      return Stream.fail(
+        new AgentUnreachable({ reason: "address", message: `The agent's address can't be used: ${target}.` })
+      )
+    }
+    return Stream.callback<AgentReply, AgentUnreachable>(
+      (queue: Queue.Queue<AgentReply, AgentUnreachable | Cause.Done>) =>
+        answerTo(asking, target, secret, message, (reply) => Queue.offerUnsafe(queue, reply)).pipe(
+          Effect.andThen(Queue.end(queue))
+        ),
+      // What an agent says is read whether or not it is spoken already: no part of it is shorter than a byte.
+      { bufferSize: asking.limits.bytes }
+    )
+  }
+
+const refusalWith = (resolve: ResolveHost, allow: ReadonlyArray<AllowedAgent>) => (url: string) =>
+  Effect.gen(function* () {
+    const target = readCallbackUrl(url, allow)
+    if (typeof target === "string") return target
+    if (target.isLiteral || target.allowed !== undefined) return undefined
+    return yield* Effect.tryPromise({
+      try: () => publicAddresses(resolve, target.host),
+      catch: (error) => (error instanceof NotPublic ? noPublic : noName)
+    }).pipe(
+      Effect.timeoutOrElse({ duration: REFUSAL_TIMEOUT, orElse: () => Effect.fail(noName) }),
+      Effect.match({ onFailure: (why) => why, onSuccess: () => undefined })
+    )
+  })
+
+/**
+ * Agents by https, at addresses of the public internet alone: checked in the address, in what its name resolves to,
+ * and on every connection. No redirect is followed and no proxy asked; certificates are verified. Connections are
+ * kept for later turns, a bounded number of them; a kept one that the agent closes just then fails that question.
+ */
+export const layer = (options: AgentCallbackOptions = {}): Layer.Layer<AgentCallback> =>
+  Layer.effect(
+    AgentCallback,
+    Effect.gen(function* () {
+      const agent = yield* Effect.acquireRelease(
+        Effect.sync(
+          () =>
+            new Agent({
+              keepAlive: true,
+              timeout: IDLE_TIMEOUT,
+              maxSockets: SOCKETS_PER_HOST,
+              maxFreeSockets: SOCKETS_IDLE_PER_HOST,
+              maxTotalSockets: SOCKETS_TOTAL
+            })
+        ),
+        (open) => Effect.sync(() => open.destroy())
+      )
+      const allow = options.allow ?? []
+      const resolve = options.resolve ?? resolveByDns
+      const limits = { ...DEFAULT_ANSWER_LIMITS, ...options.limits }
+      return AgentCallback.of({ refusal: refusalWith(resolve, allow), ask: askWith({ agent, resolve, limits }, allow) })
+    })
+  )

@@ -1,0 +1,84 @@
+import type { AgentReply } from "@agentos/core"
+import { Option, Schema } from "effect"
+
+/** An answer that is not what was asked for. `message` is a clause about it. */
+export class BadAnswer extends Error {
+  override readonly name = "BadAnswer"
+}
+
+const Part = Schema.fromJsonString(
+  Schema.Struct({ text: Schema.optionalKey(Schema.String), hangup: Schema.optionalKey(Schema.Boolean) })
+)
+const decode = Schema.decodeUnknownOption(Part)
+
+/** Undefined when the text is no object in JSON that has a text or a hangup of the right type. */
+const partsOf = (json: string): ReadonlyArray<AgentReply> | undefined => {
+  const part = decode(json)
+  if (Option.isNone(part)) return undefined
+  const { hangup, text } = part.value
+  if (hangup === undefined && text === undefined) return undefined
+  return [
+    ...(text === undefined || text === "" ? [] : [{ _tag: "Say", text } as const]),
+    ...(hangup === true ? [{ _tag: "HangUp" } as const] : [])
+  ]
+}
+
+const isLinesType = (contentType: string | undefined): boolean =>
+  /^\s*(?:application|text)\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)\b/i.test(contentType ?? "")
+
+/** Reads an answer as it comes in. Its methods answer what has become whole by it, and throw `BadAnswer`. */
+export interface AnswerReader {
+  readonly take: (bytes: Uint8Array) => ReadonlyArray<AgentReply>
+  readonly end: () => ReadonlyArray<AgentReply>
+}
+
+/**
+ * Reads objects line by line, each at once, when the content type says so, or when the first line is such an object.
+ * Otherwise the whole is one object, over as many lines as it likes. Blank lines say nothing.
+ */
+export const makeAnswerReader = (contentType: string | undefined, bytesMax: number): AnswerReader => {
+  const utf8 = new TextDecoder("utf-8", { fatal: true })
+  let byLine: boolean | undefined = isLinesType(contentType) ? true : undefined
+  let pending = ""
+  let bytesTaken = 0
+
+  const text = (bytes?: Uint8Array): string => {
+    try {
+      return bytes === undefined ? utf8.decode() : utf8.decode(bytes, { stream: true })
+    } catch (cause) {
+      throw new BadAnswer("is not UTF-8", { cause })
+    }
+  }
+  const wanted = (json: string): ReadonlyArray<AgentReply> => {
+    const parts = partsOf(json)
+    if (parts === undefined) throw new BadAnswer('is neither {"text": …} nor {"hangup": true}, nor lines of these')
+    return parts
+  }
+  const ofLine = (line: string): ReadonlyArray<AgentReply> => {
+    if (line.trim() === "") return []
+    if (byLine === true) return wanted(line)
+    const first = partsOf(line)
+    byLine = first !== undefined
+    if (first === undefined) pending = `${line}\n${pending}`
+    return first ?? []
+  }
+
+  return {
+    take: (bytes) => {
+      bytesTaken += bytes.length
+      if (bytesTaken > bytesMax) throw new BadAnswer(`is longer than ${bytesMax} bytes`)
+      pending += text(bytes)
+      const replies: Array<AgentReply> = []
+      for (let end = pending.indexOf("\n"); end !== -1 && byLine !== false; end = pending.indexOf("\n")) {
+        const line = pending.slice(0, end)
+        pending = pending.slice(end + 1)
+        replies.push(...ofLine(line))
+      }
+      return replies
+    },
+    end: () => {
+      pending += text()
+      return pending.trim() === "" ? [] : wanted(pending)
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import type { IncomingMessage } from "node:http"
+import { type Agent, request as httpsRequest } from "node:https"
+import type { Socket } from "node:net"
+import { type AgentReply, AgentUnreachable } from "@agentos/core"
+import { Effect } from "effect"
+import { BadAnswer, makeAnswerReader } from "./AnswerReader.ts"
+import type { CallbackUrl } from "./CallbackUrl.ts"
+import { lookupOf, mayBeConnected, NotFound, NotPublic, type ResolveHost } from "./HostAddresses.ts"
+
+/** What an answer's status line and headers may be together, in bytes. */
+const HEAD_MAX = 16_384
+
+export interface Exchange {
+  readonly agent: Agent
+  readonly resolve: ResolveHost
+  readonly target: CallbackUrl
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly bytesMax: number
+  /** Called once the first byte of the answer is here, or its end. */
+  readonly onAnswer: () => void
+  readonly onReply: (reply: AgentReply) => void
+}
+
+const unreachable = (reason: AgentUnreachable["reason"], message: string) => new AgentUnreachable({ reason, message })
+
+const codeOf = (error: Error): string => {
+  const code = "code" in error && typeof error.code === "string" ? error.code : ""
+  return /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : "no code"
+}
+
+/** Says no more than the host they gave and a code: a message of Node's may have addresses in it. */
+const toUnreachable = (host: string, error: Error): AgentUnreachable => {
+  if (error instanceof AgentUnreachable) return error
+  if (error instanceof BadAnswer) return unreachable("answer", `The answer of ${host} ${error.message}.`)
+  if (error instanceof NotFound) return unreachable("address", `The name ${host} does not resolve.`)
+  if (error instanceof NotPublic) return unreachable("address", `The host ${host} is not on the public internet.`)
+  const code = codeOf(error)
+  return code.startsWith("HPE_")
+    ? unreachable("answer", `The answer of ${host} is not HTTP as it has to be (${code}).`)
+    : unreachable("connection", `The connection to ${host} failed (${code}).`)
+}
+
+/** Before a byte of the request leaves: on a new connection once it stands, on a kept one at once. */
+const checkSocket = (socket: Socket, isAllowed: boolean, refuse: () => void): void => {
+  const check = () => {
+    if (!mayBeConnected(socket.remoteAddress, isAllowed)) refuse()
+  }
+  if (socket.connecting) socket.once("connect", check)
+  else check()
+}
+
+const readAnswer = (exchange: Exchange, response: IncomingMessage, done: (error?: Error) => void): void => {
+  const { host } = exchange.target
+  const status = response.statusCode ?? 0
+  if (status < 200 || status > 299) {
+    const why = status >= 300 && status < 400 ? "; redirects are not followed" : ""
+    return done(unreachable("status", `${host} answered with status ${status}${why}.`))
+  }
+  const reader = makeAnswerReader(response.headers["content-type"], exchange.bytesMax)
+  const emit = (read: () => ReadonlyArray<AgentReply>): boolean => {
+    try {
+      for (const reply of read()) {
+        exchange.onReply(reply)
+        // Nothing is said after it.
+        if (reply._tag === "HangUp") return true
+      }
+      return false
+    } catch (error) {
+      done(error as Error)
+      return true
+    }
+  }
+  response.on("data", (bytes: Buffer) => {
+    exchange.onAnswer()
+    if (emit(() => reader.take(bytes))) done()
+  })
+  response.on("end", () => {
+    exchange.onAnswer()
+    emit(() => reader.end())
+    done()
+  })
+  response.on("error", done)
+  response.on("close", () => done(unreachable("connection", `${host} broke off in the middle of its answer.`)))
+}
+
+/**
+ * One request and its answer. Fails with why there is none. When it is interrupted, or ends before the answer does, the
+ * connection is closed; otherwise it is kept for the next one.
+ */
+export const exchangeOnce = (exchange: Exchange): Effect.Effect<void, AgentUnreachable> =>
+  Effect.callback((resume) => {
+    const { target } = exchange
+    const isAllowed = target.allowed !== undefined
+    const request = httpsRequest({
+      agent: exchange.agent,
+      method: "POST",
+      host: target.host,
+      port: target.port,
+      path: target.path,
+      headers: exchange.headers,
+      maxHeaderSize: HEAD_MAX,
+      lookup: lookupOf(exchange.resolve, isAllowed),
+      rejectUnauthorized: true,
+      minVersion: "TLSv1.2",
+      ...(target.allowed === undefined ? {} : { ca: target.allowed.ca })
+    })
+    let isDone = false
+    const finish = (isWhole: boolean, error?: Error) => {
+      if (isDone) return
+      isDone = true
+      if (!isWhole) request.destroy()
+      resume(error === undefined ? Effect.void : Effect.fail(toUnreachable(target.host, error)))
+    }
+    request.on("socket", (socket) =>
+      checkSocket(socket, isAllowed, () => request.destroy(new NotPublic("connected to no public address")))
+    )
+    request.on("error", (error) => finish(false, error))
+    request.on("response", (response) =>
+      readAnswer(exchange, response, (error) => finish(error === undefined && response.complete, error))
+    )
+    request.end(exchange.body)
+    return Effect.sync(() => {
+      isDone = true
+      request.destroy()
+    })
+  })

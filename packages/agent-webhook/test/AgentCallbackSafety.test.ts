@@ -1,0 +1,168 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { vi } from "vitest"
+import type { HostAddress, ResolveHost } from "../src/index.ts"
+import { agentServer } from "./support/AgentServer.ts"
+import { answerOf, say, withCallback } from "./support/Question.ts"
+
+const v4 = (address: string): HostAddress => ({ address, family: 4 })
+const to =
+  (...addresses: ReadonlyArray<HostAddress>): ResolveHost =>
+  () =>
+    Promise.resolve(addresses)
+const unasked: ResolveHost = () => Promise.reject(new Error("the DNS was asked"))
+const answering = agentServer((response) => response.end('{"text":"a"}'))
+
+const ask = (url: string, options: Parameters<typeof withCallback>[0]) =>
+  withCallback(options, (callback) => answerOf(callback, url))
+const refusal = (url: string, resolve: ResolveHost) => withCallback({ resolve }, (callback) => callback.refusal(url))
+
+const notPublic = "its host is not on the public internet"
+const refused: ReadonlyArray<readonly [url: string, why: string]> = [
+  ["http://agent.example/", "it is not https"],
+  ["wss://agent.example/", "it is not https"],
+  ["agent.example", "it is not a URL"],
+  ["https://me:pass@agent.example/", "it has a user name or password in it"],
+  ["https://me@agent.example/", "it has a user name or password in it"],
+  ["https://agent.example:0/", "it has no port that can be connected to"],
+  [`https://agent.example/${"a".repeat(2_048)}`, "it is longer than 2048 characters"],
+  ["https://agent/", "its host is not a full domain name"],
+  ["https://agent.example./", "its host is not a full domain name"],
+  ["https://localhost/", notPublic],
+  ["https://a.localhost/", notPublic],
+  ["https://metadata.google.internal/", notPublic],
+  ["https://printer.local/", notPublic],
+  ["https://127.0.0.1/", notPublic],
+  ["https://127.1/", notPublic],
+  ["https://2130706433/", notPublic],
+  ["https://0x7f000001/", notPublic],
+  ["https://0177.0.0.1/", notPublic],
+  ["https://１２７.0.0.1/", notPublic],
+  ["https://169.254.169.254/latest/meta-data", notPublic],
+  ["https://10.0.0.1:8443/", notPublic],
+  ["https://[::1]/", notPublic],
+  ["https://[::ffff:8.8.8.8]/", notPublic],
+  ["https://[64:ff9b::7f00:1]/", notPublic],
+  ["https://[2002:7f00:1::]/", notPublic],
+  ["https://[fe80::1]/", notPublic]
+]
+
+describe("AgentCallbackHttps, of addresses", () => {
+  it.live.each(refused)("refuses %s, and asks it nothing", ([url, why]) =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* refusal(url, unasked), why)
+      const { error } = yield* ask(url, { resolve: unasked })
+      assert.deepStrictEqual([error?.reason, error?.message], ["address", `The agent's address can't be used: ${why}.`])
+    })
+  )
+
+  it.live("takes public ones, at any port", () =>
+    Effect.gen(function* () {
+      assert.isUndefined(yield* refusal("https://agent.example:8443/a?b", to(v4("8.8.8.8"))))
+      assert.isUndefined(yield* refusal("https://agent.example/", to(v4("10.0.0.1"), v4("8.8.8.8"))))
+      assert.isUndefined(yield* refusal("https://8.8.8.8/", unasked))
+      assert.isUndefined(yield* refusal("https://[2606:4700:4700::1111]/", unasked))
+    })
+  )
+
+  it.live("refuses names without a public address, or without any", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* refusal("https://agent.example/", to(v4("10.0.0.1"), v4("127.0.0.1"))), notPublic)
+      const noName = "its host's name does not resolve"
+      assert.strictEqual(yield* refusal("https://agent.example/", to()), noName)
+      assert.strictEqual(yield* refusal("https://agent.example/", unasked), noName)
+      assert.strictEqual(yield* refusal("https://agent.example/", () => new Promise(() => {})), noName)
+    })
+  )
+
+  it.live("connects to no name that has turned private since it was looked at", () =>
+    Effect.gen(function* () {
+      const server = yield* answering
+      const answers = [[v4("8.8.8.8")], [v4("127.0.0.1")]]
+      const resolve: ResolveHost = () => Promise.resolve(answers.shift() ?? [])
+      const url = `https://agent.example:${server.port}/`
+      yield* withCallback({ resolve }, (callback) =>
+        Effect.gen(function* () {
+          assert.isUndefined(yield* callback.refusal(url))
+          const { error } = yield* answerOf(callback, url)
+          assert.strictEqual(error?.reason, "address")
+          assert.strictEqual(error?.message, "The host agent.example is not on the public internet.")
+          assert.strictEqual(
+            (yield* answerOf(callback, url)).error?.message,
+            "The name agent.example does not resolve."
+          )
+        })
+      )
+      assert.strictEqual(server.sockets.length, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("looks at what it is connected to, and not only at what it was told", () =>
+    Effect.gen(function* () {
+      const server = yield* answering
+      // Public when it is read first, and private when the connection is made.
+      let reads = 0
+      const turning = {
+        family: 4 as const,
+        get address() {
+          return reads++ === 0 ? "8.8.8.8" : "127.0.0.1"
+        }
+      }
+      const { error } = yield* ask(`https://agent.example:${server.port}/`, { resolve: to(turning) })
+      assert.strictEqual(error?.reason, "address")
+      assert.isAbove(reads, 1)
+      yield* Effect.promise(() => vi.waitFor(() => assert.isTrue(server.sockets[0]?.destroyed)))
+      assert.strictEqual(server.asked.length, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("lets through what it was told to: that host, at that port, by that authority", () =>
+    Effect.gen(function* () {
+      const server = yield* answering
+      const { allow, port, url } = server
+      assert.deepStrictEqual(yield* ask(url, { allow: [allow] }), { replies: [say("a")] })
+      const byName = { ...allow, host: "localhost" }
+      assert.deepStrictEqual(yield* ask(`https://localhost:${port}/`, { allow: [byName], resolve: unasked }), {
+        replies: [say("a")]
+      })
+      assert.strictEqual((yield* ask(url, { allow: [{ ...allow, port: port + 1 }] })).error?.reason, "address")
+      assert.strictEqual((yield* ask(url, { allow: [byName] })).error?.reason, "address")
+      assert.strictEqual(server.asked.length, 2)
+      const elsewhere = { ...allow, host: "8.8.8.8" }
+      assert.strictEqual((yield* ask(`https://10.0.0.1:${port}/`, { allow: [elsewhere] })).error?.reason, "address")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("trusts no certificate of another authority or name", () =>
+    Effect.gen(function* () {
+      const server = yield* answering
+      const wellKnown = yield* ask(server.url, { allow: [{ ...server.allow, ca: "" }] })
+      assert.strictEqual(wellKnown.error?.reason, "connection")
+      const host = "other.example"
+      const other = yield* ask(`https://${host}:${server.port}/`, { allow: [{ ...server.allow, host }] })
+      assert.strictEqual(other.error?.reason, "connection")
+      assert.strictEqual(other.error?.message, "The connection to other.example failed (ERR_TLS_CERT_ALTNAME_INVALID).")
+      assert.strictEqual(server.asked.length, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("asks no proxy, and has its certificates verified whatever the environment says", () =>
+    Effect.gen(function* () {
+      const server = yield* answering
+      for (const name of ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"]) vi.stubEnv(name, "http://127.0.0.1:9")
+      vi.stubEnv("NODE_USE_ENV_PROXY", "1")
+      vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0")
+      assert.deepStrictEqual(yield* ask(server.url, { allow: [server.allow] }), { replies: [say("a")] })
+      const untrusted = yield* ask(server.url, { allow: [{ ...server.allow, ca: "" }] })
+      assert.strictEqual(untrusted.error?.reason, "connection")
+    }).pipe(Effect.scoped, Effect.ensuring(Effect.sync(() => vi.unstubAllEnvs())))
+  )
+
+  it.live("says of a host that refuses the connection no more than that", () =>
+    Effect.gen(function* () {
+      const { allow, url } = yield* Effect.scoped(answering)
+      const { error } = yield* ask(url, { allow: [allow] })
+      assert.strictEqual(error?.message, "The connection to 127.0.0.1 failed (ECONNREFUSED).")
+    })
+  )
+})
