@@ -1,4 +1,5 @@
 import {
+  type EventDraft,
   EventStore,
   type Operation,
   OperationStore,
@@ -145,13 +146,13 @@ const addOpen = (tenantId: string) =>
   })
 
 /** Stores so many events of the tenant, in one go. */
-export const appendEvents = (tenantId: string, count: number) =>
+export const appendEvents = (tenantId: string, count: number, type: EventDraft["type"] = "email.received") =>
   Effect.gen(function* () {
     const store = yield* EventStore
     const drafts = yield* Effect.replicateEffect(
       Effect.map(Uuid.next, (id) => ({
         tenantId,
-        type: "email.received" as const,
+        type,
         source: "smtp",
         service: "email",
         resourceId: id,
