@@ -1,7 +1,7 @@
 import { Duration, Effect, FiberSet, Option } from "effect"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import type { Call, HangUpReason } from "../phone/Call.ts"
+import type { Call } from "../phone/Call.ts"
 import * as CallProgress from "../phone/CallProgress.ts"
 import { CallReports } from "../phone/CallReports.ts"
 import { CallStore } from "../phone/CallStore.ts"
@@ -32,8 +32,10 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
     yield* reports.apply(callId, Option.isSome(found) ? found.value.report : lost)
   })
 
-  const end = Effect.fnUntraced(function* (call: Call, providerCallId: string, why: HangUpReason) {
-    yield* reports.change(call.callId, (current, now) => CallProgress.hangingUp(current, why, now))
+  /** Ends a call whose time is over, unless it was given more since it was taken to be looked at. */
+  const end = Effect.fnUntraced(function* (call: Call, providerCallId: string) {
+    const current = yield* reports.change(call.callId, ending)
+    if (Option.isNone(current) || current.value.hangUpReason === null) return
     yield* provider.hangUp(providerCallId)
     yield* ask(call, providerCallId)
   })
@@ -52,11 +54,9 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
     if (providerCallId === null) return
     const deadline = CallProgress.deadlineOf(call)
     const now = yield* Timestamp.now
-    if (hangUpReason !== null) yield* end(call, providerCallId, hangUpReason)
+    if (hangUpReason !== null || (deadline !== null && now >= deadline)) yield* end(call, providerCallId)
     else if (deadline === null) yield* ask(call, providerCallId)
-    else if (now >= deadline) {
-      yield* end(call, providerCallId, call.direction === "inbound" ? "allowance_exhausted" : "time_limit")
-    } else yield* limit(call, providerCallId)
+    else yield* limit(call, providerCallId)
     yield* reports.change(call.callId, (current, at) =>
       current.state === "ended" ? current : { ...current, watchAt: CallProgress.nextWatch(current, at) }
     )
@@ -86,3 +86,10 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
     Effect.forever
   )
 }).pipe(Effect.scoped)
+
+/** The call as it is under the lock, about to be ended if its time is over by then. */
+const ending = (call: Call, now: Timestamp.Timestamp): Call => {
+  const deadline = CallProgress.deadlineOf(call)
+  if (deadline === null || now < deadline) return call
+  return CallProgress.hangingUp(call, call.direction === "inbound" ? "allowance_exhausted" : "time_limit", now)
+}

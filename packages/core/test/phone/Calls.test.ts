@@ -153,6 +153,23 @@ describe("an answered call", () => {
     })
   )
 
+  scenario("goes on when it is extended as its time runs out", () =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      const callId = yield* placed(number)
+      yield* answered(callId)
+      yield* TestClock.adjust("60 seconds")
+      const store = yield* CallStore
+      const taken = [...(yield* store.takeWatched(1, 2_000))]
+      assert.lengthOf(taken, 1)
+      yield* bought(extension(number, callId))
+      const takeWatched = () => Effect.sync(() => taken.splice(0))
+      yield* Effect.forkScoped(Effect.provideService(CallWatch.run, CallStore, CallStore.of({ ...store, takeWatched })))
+      yield* TestClock.adjust("5 seconds")
+      assert.deepInclude(yield* callOf(callId), { state: "in_progress", authorizedSeconds: 120 })
+    })
+  )
+
   scenario("takes its extension back, with the money, when it ends before", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
