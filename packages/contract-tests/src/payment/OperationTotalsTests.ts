@@ -134,6 +134,7 @@ export const operationTotalsTests: ContractTests<OperationStore> = (it) => {
           const first = yield* Sample.claimed()
           yield* clock.advance(1_000)
           const second = yield* Sample.claimed()
+          yield* clock.advance(1_000)
           const settling = yield* Sample.moved(yield* Sample.claimed(), "settling")
           for (const path of Sample.FINAL_PATHS) yield* Sample.movedAlong(yield* Sample.claimed(), path)
           // What other tests left open is due in a distant future.
