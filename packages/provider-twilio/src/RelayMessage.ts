@@ -40,14 +40,14 @@ export const RelayDtmf = Schema.Struct({
   digit: Schema.String.check(Schema.isPattern(/^[0-9A-D*#]$/i))
 })
 
-/** Something that was sent could not be carried out; the session goes on or is about to break. */
+/** Something that was sent could not be carried out. */
 export const RelayError = Schema.Struct({ type: Schema.Literal("error"), description: Schema.String })
 
 /** What Twilio sends. */
 export const RelayInbound = Schema.Union([RelaySetup, RelayPrompt, RelayInterrupt, RelayDtmf, RelayError])
 export type RelayInbound = typeof RelayInbound.Type
 
-/** A piece of what is to be spoken. `last` ends what belongs together: only then is the end of it spoken for sure. */
+/** A piece of what is to be spoken. `last` ends what belongs together. */
 export const RelayText = Schema.Struct({
   type: Schema.Literal("text"),
   token: Schema.String,
@@ -55,7 +55,7 @@ export const RelayText = Schema.Struct({
   lang: Schema.optionalKey(Schema.String)
 })
 
-/** Ends the session; the action URL is asked how to go on. What is being spoken is broken off. */
+/** Ends the session, not the call: the action URL is asked how to go on. */
 export const RelayEndSession = Schema.Struct({
   type: Schema.Literal("end"),
   /** Repeated to the action URL. */
