@@ -58,22 +58,25 @@ const readAnswer = (exchange: Exchange, response: IncomingMessage, done: (error?
     return done(unreachable("status", `${host} answered with status ${status}${why}.`))
   }
   const reader = makeAnswerReader(response.headers["content-type"], exchange.bytesMax)
-  const emit = (read: () => ReadonlyArray<AgentReply>): boolean => {
+  let isOver = false
+  const emit = (read: () => ReadonlyArray<AgentReply>): void => {
+    if (isOver) return
     try {
       for (const reply of read()) {
         exchange.onReply(reply)
-        // Nothing is said after it.
-        if (reply._tag === "HangUp") return true
+        if (reply._tag !== "HangUp") continue
+        // Nothing is said after it, and nobody waits for more.
+        isOver = true
+        return done()
       }
-      return false
     } catch (error) {
+      isOver = true
       done(error as Error)
-      return true
     }
   }
   response.on("data", (bytes: Buffer) => {
     exchange.onAnswer()
-    if (emit(() => reader.take(bytes))) done()
+    emit(() => reader.take(bytes))
   })
   response.on("end", () => {
     exchange.onAnswer()
