@@ -13,7 +13,7 @@ import {
   toOwned,
   toProviderCall
 } from "./TwilioResource.ts"
-import { webhookAddresses } from "./WebhookRoute.ts"
+import { type WebhookAddresses, webhookAddresses } from "./WebhookRoute.ts"
 
 export interface TelephonyProviderTwilioConfig {
   /** `AC` and 32 hexadecimal digits. */
@@ -93,6 +93,21 @@ const make = (config: TelephonyProviderTwilioConfig): TelephonyProvider["Service
   })
 }
 
+/** Buys a number, ours by its label, whose calls come here. */
+const purchaseOf = (number: string, label: string, addresses: WebhookAddresses): TwilioCall => ({
+  name: "buy a number",
+  method: "POST",
+  path: "IncomingPhoneNumbers.json",
+  fields: {
+    PhoneNumber: number,
+    FriendlyName: label,
+    VoiceUrl: addresses.voice,
+    VoiceMethod: "POST",
+    StatusCallback: addresses.inboundStatus,
+    StatusCallbackMethod: "POST"
+  }
+})
+
 type Operations<Name extends keyof TelephonyProvider["Service"]> = Pick<TelephonyProvider["Service"], Name>
 
 const numberOperations = (
@@ -117,27 +132,7 @@ const numberOperations = (
       const page = yield* readBody(call, answer, Schema.decodeUnknownOption(AvailablePage))
       return page.available_phone_numbers.flatMap(toAvailable).slice(0, limit)
     }),
-    buy: (number) =>
-      Effect.map(
-        ask(
-          account,
-          {
-            name: "buy a number",
-            method: "POST",
-            path: "IncomingPhoneNumbers.json",
-            fields: {
-              PhoneNumber: number,
-              FriendlyName: label,
-              VoiceUrl: addresses.voice,
-              VoiceMethod: "POST",
-              StatusCallback: addresses.inboundStatus,
-              StatusCallbackMethod: "POST"
-            }
-          },
-          IncomingNumber
-        ),
-        toOwned
-      ),
+    buy: (number) => Effect.map(ask(account, purchaseOf(number, label, addresses), IncomingNumber), toOwned),
     findNumber: (number) =>
       Effect.map(
         ask(
