@@ -82,7 +82,11 @@ describe("AgentCallbackHttps", () => {
       [say("ü")]
     ],
     ["nothing after the end", with200(lines, '{"hangup":true}\n{"text":"more"}\n'), [hangUp]],
-    ["nothing after the end, though no line ends it", with200(lines, '{"hangup":true}\n{"text":"more"}'), [hangUp]],
+    [
+      "nothing after the end, though no line ends it",
+      (response) => response.end('{"hangup":true}\n{"text":"more"}'),
+      [hangUp]
+    ],
     ["the end of an answer that goes on", (response) => response.write('{"hangup":true}\n'), [hangUp]],
     ["nothing (204)", (response) => response.writeHead(204).end(), []],
     ["nothing (empty)", (response) => response.writeHead(200).end(), []]
