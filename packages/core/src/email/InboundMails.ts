@@ -98,6 +98,12 @@ export class InboundMails extends Context.Service<
         )
       })
 
+      /** One that can't be delivered now is taken again when its lease is over, and holds up nobody else's. */
+      const deliverAlone = (mail: InboundMail) =>
+        Effect.catchCause(deliver(mail), (cause) =>
+          Effect.logError(`inbound mail ${mail.inboundMailId} was not delivered; trying again`, cause)
+        )
+
       return InboundMails.of({
         isDeliverable: (address) => Effect.map(findMailboxes([address]), (found) => found.length > 0),
         accept: Effect.fnUntraced(function* (envelope, raw) {
@@ -112,7 +118,7 @@ export class InboundMails extends Context.Service<
         }),
         deliverWaiting: Effect.gen(function* () {
           const mails = yield* store.lease(BATCH, READ_LEASE)
-          yield* Effect.forEach(mails, deliver, { concurrency: CONCURRENCY, discard: true })
+          yield* Effect.forEach(mails, deliverAlone, { concurrency: CONCURRENCY, discard: true })
           return mails.length
         }),
         awaitMail: Queue.take(arrived)

@@ -1,0 +1,46 @@
+import { InboundMails, InboundMailStore, Mailboxes } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { adasMailbox, scenario } from "../support/Purchase.ts"
+
+const envelope = {
+  mailFrom: "friend@else.test",
+  rcptTo: ["ada@agents.test"],
+  remoteAddress: "192.0.2.1",
+  helo: "else.test",
+  secure: false
+}
+const raw = (text: string) => new TextEncoder().encode(`Subject: ${text}\r\n\r\n${text}\r\n`)
+
+/** A store that can't write down that its first mail is done. */
+const brokenFor = Effect.fnUntraced(function* (isBroken: (raw: Uint8Array) => boolean) {
+  const store = yield* InboundMailStore
+  const broken = new Set<string>()
+  return InboundMailStore.of({
+    ...store,
+    lease: (limit, millis) =>
+      Effect.tap(store.lease(limit, millis), (mails) =>
+        Effect.sync(() => mails.filter((mail) => isBroken(mail.raw)).forEach((mail) => broken.add(mail.inboundMailId)))
+      ),
+    complete: (id) => (broken.has(id) ? Effect.die(new Error("the disk is full")) : store.complete(id))
+  })
+})
+
+describe("delivering inbound mail", () => {
+  scenario("holds up no mail for another that can't be delivered", () =>
+    Effect.gen(function* () {
+      const { tenant } = yield* adasMailbox
+      const store = yield* brokenFor((bytes) => new TextDecoder().decode(bytes).includes("broken"))
+      yield* Effect.gen(function* () {
+        const inbound = yield* InboundMails
+        yield* inbound.accept(envelope, raw("broken"))
+        yield* Effect.forEach(["one", "two", "three"], (text) => inbound.accept(envelope, raw(text)))
+        assert.strictEqual(yield* inbound.deliverWaiting, 4)
+      }).pipe(
+        Effect.provide(Layer.fresh(InboundMails.layer).pipe(Layer.provide(Layer.succeed(InboundMailStore, store))))
+      )
+      const { items } = yield* (yield* Mailboxes).listMessages(tenant, undefined, {})
+      assert.lengthOf(items, 3)
+    })
+  )
+})
