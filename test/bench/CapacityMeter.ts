@@ -59,7 +59,10 @@ export const measure = async (rig: RealtimeRig, load: Load, seconds: number): Pr
     const startedAt = performance.now()
     let count = 0
     const worker = async (place: number) => {
-      while (performance.now() - startedAt < millis) count += await load.work(place)
+      while (performance.now() - startedAt < millis) {
+        const done = await load.work(place)
+        count += done
+      }
     }
     await Promise.all(Array.from({ length: load.workers }, (_, place) => worker(place)))
     return { count, millis: performance.now() - startedAt }

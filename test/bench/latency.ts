@@ -14,7 +14,7 @@ interface Stored {
 }
 
 /** How long everything runs before it is measured, and how long what was stored last has to arrive. */
-const WARM_UP_MILLIS = 10_000
+const WARM_UP_MILLIS = 15_000
 const LAST_ARRIVAL_MILLIS = 5_000
 
 /** One event of the tenant, by the port that everybody stores events by. */
