@@ -2,8 +2,7 @@ import { encodePaymentSignatureHeader } from "@x402/core/http"
 import type { PaymentPayload, PaymentRequired } from "@x402/core/types"
 import { randomUUID } from "node:crypto"
 import { describe, expect, it } from "vitest"
-import type { Agent, Reply } from "../support/Agent.ts"
-import { freshName } from "../support/Agent.ts"
+import { type Agent, freshName, untilNotPending } from "../support/Agent.ts"
 import { useSandbox } from "../support/useSandbox.ts"
 
 const CREATE = "/api/v1/email/mailboxes"
@@ -41,15 +40,6 @@ const tampered = (
       authorization: { ...inner.authorization, ...change.authorization }
     }
   })
-}
-
-/** Repeats a request until its answer is no longer that it is pending. */
-const settled = async (attempt: () => Promise<Reply>): Promise<Reply> => {
-  for (let tries = 0; ; tries++) {
-    const reply = await attempt()
-    if (reply.body.error?.code !== "PAYMENT_PENDING" || tries > 60) return reply
-    await new Promise((resolve) => setTimeout(resolve, 500))
-  }
 }
 
 describe("a start-here request", () => {
@@ -247,7 +237,7 @@ describe("a hundred copies of one paid request", () => {
     const signature = await agent.payment(request)
     const { amount, result } = await host.chain.charged(agent.account.address, async () => {
       const replies = await Promise.all(Array.from({ length: 100 }, () => agent.replay(request, signature, key)))
-      return [...replies, await settled(() => agent.replay(request, signature, key))]
+      return [...replies, await untilNotPending(() => agent.replay(request, signature, key))]
     })
     expect(amount).toBe(MAILBOX_PRICE)
     const finished = result.filter(({ status }) => status === 201)
@@ -294,7 +284,7 @@ describe("a facilitator that fails", () => {
     const agent = host.agent(0)
     const attempt = await payOnce(agent)
     await arm("settle", "after")
-    const { amount, result } = await host.chain.charged(agent.account.address, () => settled(attempt))
+    const { amount, result } = await host.chain.charged(agent.account.address, () => untilNotPending(attempt))
     expect([result.status, amount]).toEqual([201, MAILBOX_PRICE])
   })
 
@@ -305,7 +295,7 @@ describe("a facilitator that fails", () => {
     const { amount, result } = await host.chain.charged(agent.account.address, async () => {
       const first = await attempt()
       expect([first.status, first.body.error.code]).toEqual([409, "PAYMENT_PENDING"])
-      return settled(attempt)
+      return untilNotPending(attempt)
     })
     expect([result.status, amount]).toEqual([201, MAILBOX_PRICE])
   })
@@ -322,7 +312,7 @@ describe("a facilitator that fails", () => {
     const agent = host.agent(0)
     const attempt = await payOnce(agent)
     await arm("settle", "hang")
-    const { amount, result } = await host.chain.charged(agent.account.address, () => settled(attempt))
+    const { amount, result } = await host.chain.charged(agent.account.address, () => untilNotPending(attempt))
     expect([result.status, amount]).toEqual([201, MAILBOX_PRICE])
   })
 })

@@ -123,3 +123,15 @@ export interface MailboxFields {
 let names = 0
 /** A local part that no other test has. */
 export const freshName = (): string => `agent-${process.pid}-${++names}-${Math.random().toString(36).slice(2, 8)}`
+
+const PENDING_TRIES = 60
+const PENDING_PAUSE_MILLIS = 500
+
+/** Repeats a request until its answer is no longer that somebody else is at it. */
+export const untilNotPending = async (attempt: () => Promise<Reply>): Promise<Reply> => {
+  for (let tries = 0; ; tries++) {
+    const reply = await attempt()
+    if (reply.body.error?.code !== "PAYMENT_PENDING" || tries > PENDING_TRIES) return reply
+    await new Promise((resolve) => setTimeout(resolve, PENDING_PAUSE_MILLIS))
+  }
+}

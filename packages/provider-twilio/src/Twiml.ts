@@ -25,7 +25,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const escape = (text: string): string =>
   text
     .toWellFormed()
-    // oxlint-disable-next-line no-control-regex -- These are what must go.
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "")
     .replace(/[&<>"'\t\n\r]/g, (character) => ENTITIES[character]!)
 
