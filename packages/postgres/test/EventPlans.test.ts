@@ -7,11 +7,12 @@ import {
   Uuid,
   walletAddress
 } from "@agentos/core"
-import { Database, layerPGlite, Postgres } from "@agentos/postgres"
+import { Database, Postgres } from "@agentos/postgres"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { type Plan, plansOf } from "./support/Plans.ts"
 import { seeding } from "./support/Seeding.ts"
+import { layerTestPGlite } from "./support/TestPGlite.ts"
 import { layerTestPostgres } from "./support/TestPostgres.ts"
 
 /** How many events of the tenant are over, and how many are not. */
@@ -170,7 +171,7 @@ describe("with 200,000 events of a tenant over, its open ones are found as fast 
     )
   })
 
-  layer(Layer.provideMerge(Postgres.layer, layerPGlite()), { excludeTestServices: true })("on PGlite", (it) => {
+  layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices: true })("on PGlite", (it) => {
     it.effect(
       "where nobody gathers statistics",
       () =>

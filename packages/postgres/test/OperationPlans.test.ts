@@ -1,10 +1,11 @@
 import { type Operation, OperationStore, TenantStore, Timestamp, Uuid, walletAddress } from "@agentos/core"
-import { Database, layerPGlite, Postgres } from "@agentos/postgres"
+import { Database, Postgres } from "@agentos/postgres"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { OPERATION_COLUMNS } from "../src/OperationRow.ts"
 import { type Plan, plansOf } from "./support/Plans.ts"
 import { seeding } from "./support/Seeding.ts"
+import { layerTestPGlite } from "./support/TestPGlite.ts"
 import { layerTestPostgres } from "./support/TestPostgres.ts"
 
 /**
@@ -191,7 +192,7 @@ describe("with 50,000 operations final, the open ones are found as fast as ever"
     )
   })
 
-  layer(Layer.provideMerge(Postgres.layer, layerPGlite()), { excludeTestServices: true })("on PGlite", (it) => {
+  layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices: true })("on PGlite", (it) => {
     it.effect(
       "where nobody gathers statistics",
       () =>

@@ -1,9 +1,10 @@
-import { Database, layerPGlite } from "@agentos/postgres"
+import { Database } from "@agentos/postgres"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { vacuum } from "../src/Vacuuming.ts"
+import { layerTestPGlite } from "./support/TestPGlite.ts"
 
-layer(layerPGlite(), { excludeTestServices: true })("an embedded database", (it) => {
+layer(layerTestPGlite, { excludeTestServices: true })("an embedded database", (it) => {
   it.effect("clears away what updates left behind, where it has become much", () =>
     Effect.gen(function* () {
       const { sql } = yield* Database

@@ -1,1 +1,3 @@
+export * from "./Prepared.ts"
+export * from "./copyDatabase.ts"
 export * from "./startPostgres.ts"

@@ -1,11 +1,12 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process"
-import { chownSync, cpSync, mkdtempSync, statSync } from "node:fs"
+import { chownSync, cpSync, existsSync, mkdtempSync, statSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
+import { prepared } from "./Prepared.ts"
 
 export interface PostgresOptions {
   /** Settings of the server (`name: value`), over those of a throw-away one that gives up durability for speed. */
@@ -25,6 +26,9 @@ interface Account {
   readonly gid?: number
 }
 
+/** How the files of a server without data are made. */
+const EMPTY = ["-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"]
+
 const SPEED = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" }
 
 /**
@@ -41,17 +45,24 @@ export const startPostgres = async (options: PostgresOptions = {}): Promise<Runn
     if (account.uid !== undefined && account.gid !== undefined) chownSync(directory, account.uid, account.gid)
     const binaries = await findBinaries(account, directory)
     const data = join(directory, "data")
-    execFileSync(
-      join(binaries, "initdb"),
-      ["-D", data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"],
-      { ...account, cwd: directory, stdio: "pipe" }
-    )
+    const initialize = () =>
+      execFileSync(join(binaries, "initdb"), ["-D", data, ...EMPTY], { ...account, cwd: directory, stdio: "pipe" })
+    // The account may not be let into what is prepared; so it is copied, and remains the account's.
+    const made = await prepared("postgres", async (draft) => {
+      initialize()
+      copyData(data, join(draft, "data"))
+    })
+    if (made === undefined) initialize()
+    else if (!existsSync(data)) copyData(join(made, "data"), data)
     return await serve(join(binaries, "postgres"), data, directory, account, { ...SPEED, ...options.settings })
   } catch (cause) {
     await rm(directory, { recursive: true, force: true })
     throw cause
   }
 }
+
+/** Copies a directory, whose files stay those of their account. */
+const copyData = (from: string, to: string): void => void execFileSync("cp", ["-a", from, to])
 
 const serve = async (
   postgres: string,

@@ -1,0 +1,49 @@
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { BaseSequencer, type TestSpecification, type Vitest } from "vitest/node"
+
+/** The files that take longest, longest first, by their paths from the root. */
+const LONGEST = [
+  "test/crash/matrix.test.ts",
+  "test/crash/faults.test.ts",
+  "test/chaos/faults.test.ts",
+  "test/calls/calls.test.ts",
+  "test/sandbox/supervisor.test.ts",
+  "test/e2e/restart.test.ts",
+  "test/sandbox/tour.test.ts",
+  "test/race/races.test.ts",
+  "test/sandbox/cluster.test.ts",
+  "test/crash/randomKills.test.ts",
+  "test/race/proofs.test.ts",
+  "test/chaos/chaos.test.ts",
+  "packages/postgres/test/EventPlans.test.ts",
+  "test/x402/self/selfFacilitator.test.ts",
+  "packages/postgres/test/PGlite.test.ts",
+  "packages/postgres/test/PhonePlans.test.ts",
+  "packages/postgres/test/OperationPlans.test.ts",
+  "packages/postgres/test/Postgres.test.ts"
+]
+
+/**
+ * Begins with the files that take longest, so that at the end no worker waits for a long one of another. On a machine
+ * that has not run them before, Vitest itself begins with the largest: and those that do the most are small.
+ */
+export class LongestFirst extends BaseSequencer {
+  private readonly paths: ReadonlyArray<string>
+
+  constructor(vitest: Vitest) {
+    super(vitest)
+    this.paths = LONGEST.map((path) => join(vitest.config.root, path))
+    const missing = this.paths.filter((path) => !existsSync(path))
+    if (missing.length > 0) throw new Error(`These are to run first, and are not there: ${missing.join(", ")}`)
+  }
+
+  override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const index = this.paths.indexOf(moduleId)
+      return index === -1 ? this.paths.length : index
+    }
+    const group = ({ project }: TestSpecification) => project.config.sequence.groupOrder
+    return (await super.sort(files)).toSorted((a, b) => group(a) - group(b) || place(a) - place(b))
+  }
+}

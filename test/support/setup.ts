@@ -1,0 +1,17 @@
+import { PREPARED_VARIABLE } from "@agentos/postgres/testing"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+/** Where sandboxes have Node keep what it has compiled, too. */
+const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/compile", import.meta.url))
+
+/** Before all files of a run: a folder for what they prepare once and share, which is gone after the last. */
+export const setup = async (): Promise<() => Promise<void>> => {
+  const folder = await mkdtemp(join(tmpdir(), "agentos-prepared-"))
+  process.env[PREPARED_VARIABLE] = folder
+  // Most files have a process of their own, and load much the same modules.
+  process.env["NODE_COMPILE_CACHE"] ??= COMPILED
+  return () => rm(folder, { recursive: true, force: true })
+}
