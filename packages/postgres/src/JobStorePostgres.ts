@@ -40,27 +40,28 @@ export const layer: Layer.Layer<JobStore, never, Database> = Layer.effect(
   Effect.gen(function* () {
     const { sql } = yield* Database
     const offset = yield* ClockOffset
-    const now = () => sql`(epoch_millis() + ${Parameter.integer(offset())})`
+    // Read once in a statement, so that all the moments that it writes fit together.
+    const clock = () => sql`clock as materialized (select epoch_millis() + ${Parameter.integer(offset())} as now)`
 
     return JobStore.of({
       take: (name, when, leaseMillis) =>
         Effect.map(
           orDie(sql<{ readonly fence: number }>`
+            with ${clock()}
             insert into jobs (name, due_at, leased_until, fence, started_at)
-            values (
-              ${Parameter.text(name)}, ${now()}, ${now()} + ${Parameter.integer(leaseMillis)}, 1, ${now()}
-            )
+            select ${Parameter.text(name)}, now, now + ${Parameter.integer(leaseMillis)}, 1, now from clock
             on conflict (name) do update set
               leased_until = excluded.leased_until, fence = jobs.fence + 1, started_at = excluded.started_at
-            where (jobs.leased_until is null or jobs.leased_until <= ${now()})
-              and (${Parameter.boolean(when === "now")} or jobs.due_at <= ${now()})
+            where (jobs.leased_until is null or jobs.leased_until <= excluded.started_at)
+              and (${Parameter.boolean(when === "now")} or jobs.due_at <= excluded.started_at)
             returning fence`),
           (rows) => Option.map(Array.head(rows), ({ fence }) => ({ name, fence }))
         ),
       renew: ({ fence, name }, leaseMillis) =>
         Effect.map(
           orDie(sql`
-            update jobs set leased_until = ${now()} + ${Parameter.integer(leaseMillis)}
+            with ${clock()}
+            update jobs set leased_until = now + ${Parameter.integer(leaseMillis)} from clock
             where name = ${Parameter.text(name)} and fence = ${Parameter.integer(fence)} and leased_until is not null
             returning name`),
           (rows) => rows.length > 0
@@ -68,11 +69,12 @@ export const layer: Layer.Layer<JobStore, never, Database> = Layer.effect(
       finish: ({ fence, name }, outcome, nextMillis) => {
         const ended =
           outcome._tag === "Succeeded"
-            ? sql`succeeded_at = ${now()}, failure = null, done = done + ${Parameter.integer(outcome.done)}`
-            : sql`failed_at = ${now()}, failure = ${Parameter.text(outcome.message)}, failures = failures + 1`
+            ? sql`succeeded_at = now, failure = null, done = done + ${Parameter.integer(outcome.done)}`
+            : sql`failed_at = now, failure = ${Parameter.text(outcome.message)}, failures = failures + 1`
         return Effect.map(
           orDie(sql`
-            update jobs set leased_until = null, due_at = ${now()} + ${Parameter.integer(nextMillis)}, ${ended}
+            with ${clock()}
+            update jobs set leased_until = null, due_at = now + ${Parameter.integer(nextMillis)}, ${ended} from clock
             where name = ${Parameter.text(name)} and fence = ${Parameter.integer(fence)} and leased_until is not null
             returning name`),
           (rows) => rows.length > 0
