@@ -2,6 +2,7 @@
  * The parts of the sandbox, for tests that need one without the others. Stand-ins
  * at the wire: nothing of the product imports them.
  */
+export { type Carrier, type CarrierOptions, startCarrier } from "./carrier/Carrier.ts"
 export { startChain, type Chain } from "./chain/Chain.ts"
 export { readChainDescription, type ChainDescription } from "./chain/ChainDescription.ts"
 export * from "./chain/SandboxNetwork.ts"
@@ -13,6 +14,8 @@ export { type GuardedProcess, type ProcessExit } from "./process/GuardedProcess.
 export { type ChildProgram, serve } from "./supervisor/ChildProcess.ts"
 export { openDataDirectory } from "./supervisor/DataDirectory.ts"
 export { openLog } from "./supervisor/LogFile.ts"
-export { baseUrl, facilitatorUrl, programs, relayFaultsUrl } from "./supervisor/Programs.ts"
-export { emailDomain, layOut } from "./supervisor/RunLayout.ts"
+export { baseUrl, carrierUrl, facilitatorUrl, programs, relayFaultsUrl } from "./supervisor/Programs.ts"
+export { emailDomain, layOut, type RunLayout } from "./supervisor/RunLayout.ts"
 export type { SandboxDescription } from "./supervisor/SandboxFile.ts"
+export { type Agent, type AgentOptions, type ReceivedMessage, startAgent } from "./webhook/Agent.ts"
+export { openCertificateAuthority, type ServerCertificate } from "./webhook/CertificateAuthority.ts"

@@ -94,7 +94,8 @@ export const makeCallApi = (
       callback: readCallback(form)
     }
     const over = new TwilioError(400, 21_220, "Unable to update record. Call is not in-progress.")
-    return faulty("update", [call.sid, call.to, call.from], over, async () => {
+    const about = [call.sid, call.to, call.from, `${call.to} ${change.limit}`]
+    return faulty("update", about, over, async () => {
       const live = exchange.live(call.sid)
       if (live === undefined || live.isOver) throw over
       if (change.document !== undefined && !live.isAnswered) throw over

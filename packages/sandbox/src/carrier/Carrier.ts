@@ -41,6 +41,7 @@ export const startCarrier = async (options: CarrierOptions): Promise<Carrier> =>
   const clock = makeCallClock(speed)
   const webhooks = makeTwilioWebhooks(authToken, journal)
   const delivery = { current: usualDelivery }
+  const limits = { current: { kept: true } }
   const faults = makeFaultPlan<Faulty>()
   const faulty = withFaults(faults)
   const exchange = makeExchange({
@@ -50,7 +51,8 @@ export const startCarrier = async (options: CarrierOptions): Promise<Carrier> =>
     store,
     journal,
     webhooks,
-    delivery: () => delivery.current
+    delivery: () => delivery.current,
+    keepsLimits: () => limits.current.kept
   })
   const twilio = makeTwilioApi({
     accountSid,
@@ -59,7 +61,7 @@ export const startCarrier = async (options: CarrierOptions): Promise<Carrier> =>
     numbers: makeNumberApi(accountSid, store, faulty),
     calls: makeCallApi(accountSid, store, exchange, faulty)
   })
-  const controls = makeSandboxApi({ store, exchange, journal, clock, faults, delivery })
+  const controls = makeSandboxApi({ store, exchange, journal, clock, faults, delivery, limits })
   const handle: Handler = async (request) => {
     const url = URL.parse(request.url ?? "", "http://carrier")
     if (url === null) return failed(400, "no such address")

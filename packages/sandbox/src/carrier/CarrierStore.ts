@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { readFileIfAny, replaceFile } from "../chain/AtomicFile.ts"
 import { Person } from "./call/Person.ts"
 

@@ -27,6 +27,8 @@ export type Fields = Readonly<Record<string, string | ReadonlyArray<string>>>
 export interface Journal {
   readonly requests: () => ReadonlyArray<LoggedRequest>
   readonly events: () => ReadonlyArray<LoggedEvent>
+  /** How many requests are not there any more, before those that are. */
+  readonly forgottenRequests: () => number
   /** Notes a request when it has come. The answer can be filled in later. */
   readonly request: (request: Pick<LoggedRequest, "method" | "path" | "query">) => OpenRequest
   readonly event: (callSid: string, event: string, details?: Readonly<Record<string, unknown>>) => void
@@ -44,14 +46,19 @@ const entriesMax = 10_000
 export const makeJournal = (): Journal => {
   const requests: Array<{ -readonly [Key in keyof LoggedRequest]: LoggedRequest[Key] }> = []
   const events: Array<LoggedEvent> = []
+  let forgotten = 0
   const at = () => new Date().toISOString()
   return {
     requests: () => requests,
     events: () => events,
+    forgottenRequests: () => forgotten,
     request: (request) => {
       const entry = { at: at(), ...request, form: {} as Fields, status: null as number | null, delivered: false }
       requests.push(entry)
-      if (requests.length > entriesMax) requests.shift()
+      if (requests.length > entriesMax) {
+        requests.shift()
+        forgotten += 1
+      }
       return {
         form: (form) => {
           entry.form = form

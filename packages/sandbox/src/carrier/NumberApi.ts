@@ -70,7 +70,7 @@ export const makeNumberApi = (accountSid: string, store: CarrierStore, faulty: W
     if (!isE164(phoneNumber)) throw new TwilioError(400, 21421, `${phoneNumber} is not a valid phone number`)
     const settings = readSettings(form)
     const unavailable = new TwilioError(400, 21422, `${phoneNumber} is not available`)
-    return faulty("buy", [phoneNumber], unavailable, async () => {
+    return faulty("buy", [phoneNumber, areaCodeForSale(phoneNumber) ?? ""], unavailable, async () => {
       const isTaken = byPhoneNumber(phoneNumber) !== undefined || takenNow.has(phoneNumber)
       if (!isInInventory(phoneNumber) || isTaken) throw unavailable
       takenNow.add(phoneNumber)

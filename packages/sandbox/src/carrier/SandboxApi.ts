@@ -1,4 +1,5 @@
-import { Result, Schema } from "effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { faultRoutes } from "../fault/FaultRoutes.ts"
 import type { FaultPlan } from "../fault/FaultPlan.ts"
 import { failed, HttpRefusal, ok, readJson, type Handler, type Outcome, type Routes } from "../http/JsonServer.ts"
@@ -18,6 +19,7 @@ export interface SandboxApiOptions {
   readonly clock: CallClock
   readonly faults: FaultPlan<Faulty>
   readonly delivery: { current: CallbackDelivery }
+  readonly limits: { current: typeof Limits.Type }
 }
 
 const Clock = Schema.Struct({ speed: Schema.Number.check(Schema.isBetween({ minimum: 0.1, maximum: 10_000 })) })
@@ -27,6 +29,8 @@ const Delivery = Schema.Struct({
   order: Schema.Literals(["usual", "reversed"])
 })
 
+const Limits = Schema.Struct({ kept: Schema.Boolean })
+
 export const usualDelivery: CallbackDelivery = { copies: 1, order: "usual" }
 
 /**
@@ -34,7 +38,7 @@ export const usualDelivery: CallbackDelivery = { copies: 1, order: "usual" }
  * machine alone.
  */
 export const makeSandboxApi = (options: SandboxApiOptions): Routes => {
-  const { clock, delivery, exchange, faults, journal, store } = options
+  const { clock, delivery, exchange, faults, journal, limits, store } = options
   const speed = () => ok({ speed: clock.speed() })
   const delivered = () => ok(delivery.current)
   return {
@@ -58,7 +62,14 @@ export const makeSandboxApi = (options: SandboxApiOptions): Routes => {
       }
     },
     /** Everything that was asked of Twilio's interface, and what the carrier did and saw in calls. */
-    "/sandbox/log": { GET: async () => ok({ requests: journal.requests(), events: journal.events() }) },
+    "/sandbox/log": {
+      GET: async () =>
+        ok({
+          requests: journal.requests(),
+          events: journal.events(),
+          forgottenRequests: journal.forgottenRequests()
+        })
+    },
     /** `{speed}`: seconds of calls pass so much faster. */
     "/sandbox/clock": {
       GET: async () => speed(),
@@ -77,6 +88,18 @@ export const makeSandboxApi = (options: SandboxApiOptions): Routes => {
       DELETE: async () => {
         delivery.current = usualDelivery
         return delivered()
+      }
+    },
+    /** What is sold and was not given back, oldest first. */
+    "/sandbox/numbers": {
+      GET: async () => ok({ numbers: [...store.numbers.values()].map(({ phoneNumber }) => phoneNumber) })
+    },
+    /** `{kept}`: whether calls that are answered, or given a limit, from now on end at it. */
+    "/sandbox/limits": {
+      GET: async () => ok(limits.current),
+      POST: async (request) => {
+        limits.current = read(Limits, {}, await readJson(request))
+        return ok(limits.current)
       }
     },
     /** The area codes in which numbers are for sale, by country. */

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { stopRequested } from "../process/StopRequest.ts"
 import { startCarrier } from "./Carrier.ts"
 

@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { type Address, type Hex, getContractAddress } from "viem"
 import { privateKeyToAddress } from "viem/accounts"
 import { readFileIfAny, replaceFile } from "./AtomicFile.ts"

@@ -1,6 +1,6 @@
 import { isPaymentPayloadV2, isPaymentRequirementsV2 } from "@x402/core/schemas"
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 
 /** The body of /verify and of /settle. */
 export interface PaymentRequest {

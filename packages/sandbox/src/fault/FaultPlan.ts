@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 
 /**
  * How an operation is made to fail.
@@ -15,7 +15,11 @@ export interface Fault<Operation extends string> {
   readonly operation: Operation
   readonly mode: FaultMode
   readonly times: number
-  /** Only requests about this one: an authorization's nonce at the facilitator, a recipient at the relay. */
+  /**
+   * Only requests about this one: an authorization's nonce at the facilitator, a recipient at the relay; at the carrier
+   * a number, the area code of one that is searched or bought, the sid of a call, or one limit of the call to somebody:
+   * `+14155550150 360`.
+   */
   readonly only?: string
 }
 

@@ -1,4 +1,5 @@
-import { Result, Schema } from "effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { HttpRefusal, ok, type Outcome, readJson, type Routes } from "../http/JsonServer.ts"
 import { type FaultPlan, faultSchema } from "./FaultPlan.ts"
 

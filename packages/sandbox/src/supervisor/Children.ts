@@ -36,6 +36,8 @@ interface Family {
   readonly chain: Kept
   readonly facilitator: Kept
   readonly relay: Kept
+  readonly carrier: Kept
+  readonly agent: Kept
   /** One, or none. */
   readonly postgres: ReadonlyArray<Kept>
   readonly servers: ReadonlyArray<Kept>
@@ -56,9 +58,9 @@ export const startChildren = async (
   const family = makeFamily(run, report, announce)
 
   const stop = async (): Promise<void> => {
-    const { chain, facilitator, postgres, relay, servers } = family
+    const { agent, carrier, chain, facilitator, postgres, relay, servers } = family
     await Promise.all(servers.map((server) => server.stop()))
-    await Promise.all([chain, facilitator, relay, ...postgres].map((helper) => helper.stop()))
+    await Promise.all([chain, facilitator, relay, carrier, agent, ...postgres].map((helper) => helper.stop()))
     await written.catch(() => undefined)
     await rm(sandboxFile, { force: true })
   }
@@ -95,11 +97,13 @@ const makeFamily = (run: RunLayout, report: (line: string) => void, announce: ()
       pid: () => pid
     }
   }
-  const { chain, facilitator, postgres, relay, servers } = programs(run)
+  const { agent, carrier, chain, facilitator, postgres, relay, servers } = programs(run)
   return {
     chain: keep(chain, "chain", graceMillis),
     facilitator: keep(facilitator, "facilitator", graceMillis),
     relay: keep(relay, "relay", graceMillis),
+    carrier: keep(carrier, "carrier", graceMillis),
+    agent: keep(agent, "agent", graceMillis),
     postgres: postgres === undefined ? [] : [keep(postgres, "postgres", databaseGraceMillis)],
     servers: servers.map((program, index) =>
       keep(program, index === 0 ? "server" : `server-${index + 1}`, serverGraceMillis)
@@ -114,16 +118,21 @@ const startFamily = async (run: RunLayout, family: Family): Promise<void> => {
   const servers = Promise.all([run.isNewChain ? chain : undefined, ...postgres]).then(() =>
     Promise.all(family.servers.map(({ start }) => start()))
   )
-  await Promise.all([chain, family.facilitator.start(), family.relay.start(), servers])
+  const { agent, carrier, facilitator, relay } = family
+  const others = [facilitator, relay, carrier, agent].map(({ start }) => start())
+  await Promise.all([chain, ...others, servers])
 }
 
-const describeFamily = (run: RunLayout, { chain, facilitator, postgres, relay, servers }: Family) => {
+const describeFamily = (run: RunLayout, family: Family) => {
+  const { agent, carrier, chain, facilitator, postgres, relay, servers } = family
   const pids = servers.map(({ pid }) => pid())
   return describeRun(run, pids, {
     server: pids[0] ?? 0,
     chain: chain.pid(),
     facilitator: facilitator.pid(),
     relay: relay.pid(),
+    carrier: carrier.pid(),
+    agent: agent.pid(),
     ...(postgres[0] && { postgres: postgres[0].pid() })
   })
 }

@@ -18,6 +18,10 @@ export interface DataDirectory {
   readonly logs: string
   readonly outbox: string
   readonly chain: string
+  /** What the carrier has sold, and the calls that it remembers. */
+  readonly carrier: string
+  /** The talking agent's certificate authority, and its port. */
+  readonly agent: string
   /** The server's own: secrets, certificates, DNS zone. */
   readonly server: string
   /** The files of a database that is not given. */
@@ -25,8 +29,9 @@ export interface DataDirectory {
 }
 
 /**
- * What a database says and what the chain says belong together: the sandbox with a PostgreSQL of its own has a chain,
- * keys and wallets of its own too, in a folder beside those of the sandbox with an embedded database.
+ * What a database says belongs together with what the chain and the carrier say: the sandbox with a PostgreSQL of its
+ * own has a chain, wallets, numbers and keys of its own too, in a folder beside those of the sandbox with an embedded
+ * database.
  */
 export const describeDataDirectory = (root: string, storage: Storage = "embedded"): DataDirectory => {
   const place = storage === "own" ? join(root, "cluster") : root
@@ -38,6 +43,8 @@ export const describeDataDirectory = (root: string, storage: Storage = "embedded
     logs: join(root, "logs"),
     outbox: join(root, "outbox"),
     chain: join(place, "chain"),
+    carrier: join(place, "carrier"),
+    agent: join(place, "agent"),
     server: join(place, "server"),
     database: join(place, storage === "own" ? "postgres" : "database")
   }
@@ -46,7 +53,8 @@ export const describeDataDirectory = (root: string, storage: Storage = "embedded
 /** Makes the folders that are missing. Only their owner may look into them: there are keys and mail in there. */
 export const openDataDirectory = async (root: string, storage: Storage = "embedded"): Promise<DataDirectory> => {
   const directory = describeDataDirectory(root, storage)
-  const folders = [root, directory.logs, directory.outbox, directory.chain, directory.server]
+  const { agent, carrier, chain, logs, outbox, server } = directory
+  const folders = [root, logs, outbox, chain, carrier, agent, server]
   if (storage !== "own") folders.push(directory.database)
   for (const path of folders) await mkdir(path, { recursive: true, mode: 0o700 })
   return directory

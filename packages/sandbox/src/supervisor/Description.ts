@@ -1,5 +1,5 @@
 import { privateKeyToAddress } from "viem/accounts"
-import { baseUrl, facilitatorUrl, relayFaultsUrl } from "./Programs.ts"
+import { baseUrl, carrierUrl, facilitatorUrl, relayFaultsUrl } from "./Programs.ts"
 import { emailDomain, type RunLayout, type ServerPorts } from "./RunLayout.ts"
 import type { SandboxDescription, SandboxProcesses } from "./SandboxFile.ts"
 
@@ -9,7 +9,7 @@ export const describeRun = (
   serverPids: ReadonlyArray<number>,
   processes: SandboxProcesses
 ): SandboxDescription => {
-  const { chain, data, database, host, ports, servers } = run
+  const { chain, data, database, host, ports, servers, telephony } = run
   const { asset, assetName, assetVersion, decimals, network, payTo, refundKey, rpcUrl, wallets } = chain
   const [first] = servers
   return {
@@ -34,6 +34,9 @@ export const describeRun = (
       refundWallet: privateKeyToAddress(refundKey)
     },
     facilitatorUrl: facilitatorUrl(run),
+    carrier: { url: carrierUrl(run) },
+    agentWebhookUrl: `https://${host}:${ports.agent}/`,
+    agentWebhookCa: telephony.agentCaFile,
     wallets,
     processes,
     databaseUrl: database._tag === "Embedded" ? null : database.url,

@@ -7,6 +7,9 @@ export interface SandboxProcesses {
   readonly chain: number
   readonly facilitator: number
   readonly relay: number
+  readonly carrier: number
+  /** The sandbox's own agent, which talks. */
+  readonly agent: number
   /** Where the sandbox runs a PostgreSQL itself. */
   readonly postgres?: number
 }
@@ -50,6 +53,12 @@ export interface SandboxDescription {
     readonly refundWallet: `0x${string}`
   }
   readonly facilitatorUrl: string
+  /** Where people are told how to behave, and calls begun: `/sandbox/people` and `/sandbox/calls` follow. */
+  readonly carrier: { readonly url: string }
+  /** An agent that answers each turn by repeating it. Numbers can be bought with this address. */
+  readonly agentWebhookUrl: string
+  /** The path of a PEM file: the authority behind that agent's certificate. */
+  readonly agentWebhookCa: string
   /** Customers with play money. */
   readonly wallets: ReadonlyArray<{ readonly address: `0x${string}`; readonly privateKey: `0x${string}` }>
   readonly processes: SandboxProcesses

@@ -8,6 +8,7 @@ import { layOut } from "./RunLayout.ts"
 import { readSandboxFile, type SandboxDescription } from "./SandboxFile.ts"
 import type { StartOptions } from "./StartOptions.ts"
 import { lockData } from "./SupervisorLock.ts"
+import { checkAllowedWebhook } from "./Telephony.ts"
 
 /** A sandbox that runs. */
 export interface Supervisor {
@@ -29,6 +30,7 @@ export const startSandbox = async (
   report: (line: string) => void,
   signal: AbortSignal
 ): Promise<Supervisor> => {
+  if (options.allowWebhook !== undefined) await checkAllowedWebhook(options.allowWebhook)
   const storage = storageOf(options)
   const data = await openDataDirectory(options.dataDir, storage).catch((error: unknown) => {
     throw new StartRefused(`${options.dataDir} can't hold the data: ${explain(error)}`)

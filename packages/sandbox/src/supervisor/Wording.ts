@@ -5,16 +5,18 @@ import type { Supervisor } from "./Supervisor.ts"
 
 /** What a person needs to know of a sandbox that runs. */
 export const describeRunning = ({ data, description }: Supervisor): string => {
-  const { baseUrl, chain, emailDomain, facilitatorUrl, mail, servers, websocketUrl } = description
+  const { agentWebhookUrl, baseUrl, carrier, chain, emailDomain, facilitatorUrl, mail, servers, websocketUrl } =
+    description
   return `
 AgentOS runs on this machine. The sandbox stands in for the outside world at the wire:
-money is play money on a chain of its own, and mail to other domains is kept as files
-and goes nowhere.
+money is play money on a chain of its own, mail to other domains is kept as files and
+goes nowhere, and telephone numbers are fictitious ones that ring here alone.
 
   API            ${baseUrl}  (${baseUrl}/docs)
   WebSocket      ${websocketUrl}
   Inbound mail   ${mail.host}:${mail.port}, for *@${emailDomain}
   Outbound mail  ${shortPath(mail.outboxDir)}
+  Telephones     carrier ${carrier.url}, an agent that talks ${agentWebhookUrl}
   Chain          ${chain.rpcUrl} (${chain.network}), facilitator ${facilitatorUrl}
 ${describeServers(servers)}${describeDatabase(description)}  Wallets        with 10,000 USDT each, in ${shortPath(data.sandboxFile)} with all of the above
   Logs           ${shortPath(data.logs)}

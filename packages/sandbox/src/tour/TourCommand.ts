@@ -1,7 +1,8 @@
 import { describeDataDirectory } from "../supervisor/DataDirectory.ts"
 import { readSandboxFile } from "../supervisor/SandboxFile.ts"
 import { readTourOptions, tourHelp } from "../supervisor/StartOptions.ts"
-import { takeTour, TourFailed } from "./Tour.ts"
+import { takeTour } from "./Tour.ts"
+import { TourFailed } from "./TourStep.ts"
 
 /**
  * The command `tour`: takes the tour through the sandbox of a data directory. Answers the exit code: 1 when the tour
@@ -29,7 +30,9 @@ const run = async (dataDir: string): Promise<number> => {
     return 1
   }
   const startedAt = performance.now()
-  console.log("\nThe tour: an agent buys a mailbox, receives mail and answers it.\n")
+  console.log(
+    "\nThe tour: an agent buys a mailbox, receives mail and answers it; buys a telephone number, calls and is called.\n"
+  )
   try {
     await takeTour(sandbox, (line) => console.log(line))
   } catch (error) {

@@ -204,6 +204,19 @@ describe("the time limit", () => {
     expect(await rig.over(sid)).toMatchObject({ seconds: 120, reason: "the time limit of 120 s was reached" })
   })
 
+  it("is not kept while a test wants to see who ends the call otherwise", async () => {
+    const rig = await startFast()
+    expect((await rig.control("limits")).body).toEqual({ kept: true })
+    expect((await rig.control("limits", { kept: false })).body).toEqual({ kept: false })
+    await rig.control("people", { number: ada, behaviour: "answers", seconds: 300 })
+    const ignored = await rig.call({ Twiml: silent, TimeLimit: "60" })
+    expect(await rig.over(ignored)).toMatchObject({ endedBy: "person", seconds: 300 })
+    await rig.control("limits", { kept: true })
+    const kept = await rig.call({ Twiml: silent, TimeLimit: "60" })
+    expect(await rig.over(kept)).toMatchObject({ endedBy: "carrier", seconds: 60 })
+    expect((await rig.control("limits", { kept: 1 })).status).toBe(400)
+  })
+
   it("ends a call at once that has lasted longer already", async () => {
     const rig = await startFast()
     await rig.control("people", { number: ada, behaviour: "answers", seconds: 9_000 })

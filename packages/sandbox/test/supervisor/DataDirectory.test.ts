@@ -13,15 +13,17 @@ const fresh = (): string => {
 const storages: ReadonlyArray<Storage> = ["embedded", "own", "given"]
 
 it.each(storages)("is for its owner alone (%s)", async (storage) => {
-  const { chain, logs, outbox, root, server } = await openDataDirectory(fresh(), storage)
-  for (const path of [root, chain, logs, outbox, server]) expect(statSync(path).mode & 0o777).toBe(0o700)
+  const { agent, carrier, chain, logs, outbox, root, server } = await openDataDirectory(fresh(), storage)
+  const folders = [root, agent, carrier, chain, logs, outbox, server]
+  for (const path of folders) expect(statSync(path).mode & 0o777).toBe(0o700)
 })
 
-it("keeps the chain of one database apart from that of another, and shares what is neither's", async () => {
+it("keeps the chain and the carrier of one database apart from those of another, and shares what is neither's", async () => {
   const root = fresh()
   const embedded = await openDataDirectory(root, "embedded")
   const own = await openDataDirectory(root, "own")
-  for (const part of ["chain", "server", "database"] as const) expect(own[part]).not.toBe(embedded[part])
+  for (const part of ["chain", "carrier", "agent", "server", "database"] as const)
+    expect(own[part]).not.toBe(embedded[part])
   for (const part of ["sandboxFile", "lockFile", "logs"] as const) expect(own[part]).toBe(embedded[part])
 })
 

@@ -6,7 +6,14 @@ describe("the options of start", () => {
   it("have defaults", () => {
     expect(readStartOptions([], {})).toEqual({
       _tag: "Run",
-      options: { tour: true, port: defaultPort, servers: 1, databaseUrl: undefined, dataDir: defaultDataDir }
+      options: {
+        tour: true,
+        port: defaultPort,
+        servers: 1,
+        databaseUrl: undefined,
+        allowWebhook: undefined,
+        dataDir: defaultDataDir
+      }
     })
   })
 
@@ -17,7 +24,14 @@ describe("the options of start", () => {
   ])("are read %s", (_name, args) => {
     expect(readStartOptions(args, {})).toEqual({
       _tag: "Run",
-      options: { tour: false, port: 0, servers: 8, databaseUrl: undefined, dataDir: resolve("here") }
+      options: {
+        tour: false,
+        port: 0,
+        servers: 8,
+        databaseUrl: undefined,
+        allowWebhook: undefined,
+        dataDir: resolve("here")
+      }
     })
   })
 
@@ -33,6 +47,53 @@ describe("the options of start", () => {
   it("do not show a wrong address of a database, which may hold a password", () => {
     const read = readStartOptions(["--database-url", "mysql://me:secret@here/db"], {})
     expect(read).toEqual({ _tag: "Misused", message: expect.not.stringContaining("secret") })
+  })
+
+  it.each([
+    ["127.0.0.1:9443", "127.0.0.1", 9443],
+    ["127.8.8.8:1", "127.8.8.8", 1],
+    ["localhost:443", "localhost", 443],
+    ["LOCALHOST:65535", "localhost", 65_535],
+    ["[::1]:9443", "::1", 9443],
+    ["[0:0:0:0:0:0:0:1]:9443", "::1", 9443]
+  ])("let an agent at %s through", (address, host, port) => {
+    const caFile = resolve("here/ca.pem")
+    for (const args of [
+      ["--allow-webhook", address, "--allow-webhook-ca", "here/ca.pem"],
+      [`--allow-webhook-ca=${caFile}`, `--allow-webhook=${address}`]
+    ]) {
+      expect(readStartOptions(args, {})).toMatchObject({ options: { allowWebhook: { host, port, caFile } } })
+    }
+  })
+
+  const wrongAddresses = [
+    "",
+    "127.0.0.1",
+    "127.0.0.1:",
+    "127.0.0.1:0",
+    "127.0.0.1:65536",
+    "127.1:9443",
+    "::1:9443",
+    "[127.0.0.1]:9443",
+    "[::1]",
+    "[::2]:9443",
+    "10.0.0.1:9443",
+    "93.184.216.34:443",
+    "agent.localhost:9443",
+    "example.com:443",
+    "https://127.0.0.1:9443",
+    "127.0.0.1:9443/"
+  ]
+  it.each<ReadonlyArray<string>>([
+    ["--allow-webhook", "127.0.0.1:9443"],
+    ["--allow-webhook-ca", "ca.pem"],
+    ["--allow-webhook", "127.0.0.1:9443", "--allow-webhook-ca", ""],
+    ...wrongAddresses.map((address) => [`--allow-webhook=${address}`, "--allow-webhook-ca", "ca.pem"])
+  ])("let no agent through at a wrong address, or without its certificate: %s %s %s", (...args) => {
+    expect(readStartOptions(args, {})).toEqual({
+      _tag: "Misused",
+      message: expect.stringMatching(/^--allow-webhook/)
+    })
   })
 
   it("give way to help", () => {

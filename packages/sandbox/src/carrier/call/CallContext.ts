@@ -13,6 +13,8 @@ export interface CallContext {
   readonly journal: Journal
   readonly webhooks: TwilioWebhooks
   readonly delivery: () => CallbackDelivery
+  /** Whether a call is ended at its time limit: a test may want to see who ends it otherwise. */
+  readonly keepsLimits: () => boolean
 }
 
 /** How a call ends. */

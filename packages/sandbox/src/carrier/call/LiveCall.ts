@@ -186,6 +186,7 @@ export class LiveCall implements PlayedCall {
     const reason = `the time limit of ${seconds} s was reached`
     const due = answeredAt + seconds * 1_000
     this.#limit?.()
+    if (!this.context.keepsLimits()) return
     // One that was set too late ends the call now, not at its time.
     if (due <= clock.now()) return this.end({ by: "carrier", reason })
     this.#limit = clock.at(due, (at) => this.end({ by: "carrier", reason, at }))

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { isPerson } from "../number/Telephone.ts"
 
 const Text = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4_000))

@@ -1,4 +1,5 @@
-import { Result, Schema } from "effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 
 /*
  * The messages of ConversationRelay, by https://www.twilio.com/docs/voice/conversationrelay/websocket-messages.

@@ -54,6 +54,8 @@ export const makeTwilioWebhooks = (authToken: string, journal: Journal): TwilioW
         headers: {
           "Content-Type": "application/x-www-form-urlencoded; charset=utf-8",
           "User-Agent": "TwilioProxy/1.1 (sandbox)",
+          // A connection that is kept may be closed just as it is used again, which is no fault of the account's side.
+          Connection: "close",
           "I-Twilio-Idempotency-Token": token,
           "X-Twilio-Signature": twilioSignature(authToken, address, method === "GET" ? {} : form)
         },
