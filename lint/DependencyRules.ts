@@ -38,6 +38,9 @@ const own = (name: string) => `^packages/${name}/`
 /** Stands in a list of what is allowed for every module that comes with Node. */
 const nodeBuiltin = "node:*"
 
+/** Where http-server answers the carrier, whose requests, signatures and documents are the adapter's to know. */
+const carrierRoutes = "^packages/http-server/src/webhook/"
+
 /** The programs of http-server: what is started, and what a host starts in its own way. */
 const serverPrograms = "^packages/http-server/src/(?:main|ledgerMain|ServerProgram|LedgerProgram)\\.ts$"
 
@@ -117,8 +120,14 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
   only(
     "http-server-imports-api-and-core",
     "Handlers reach adapters through ports; programs and src/config/ compose them.",
-    { path: source("http-server"), pathNot: [serverPrograms, "^packages/http-server/src/config/"] },
+    { path: source("http-server"), pathNot: [serverPrograms, "^packages/http-server/src/config/", carrierRoutes] },
     [source("http-server"), source("(?:api|core)"), anyInstalled, nodeBuiltin]
+  ),
+  only(
+    "http-server-answers-its-carrier",
+    "What a carrier asks and tells comes over HTTP: its routes read it with the carrier's own adapter, and no other.",
+    { path: carrierRoutes },
+    [source("http-server"), source("(?:api|core|provider-twilio)"), anyInstalled, nodeBuiltin]
   ),
   only(
     "http-server-composes-adapters",

@@ -36,9 +36,14 @@ export interface AgentCallbackOptions {
 const REFUSAL_TIMEOUT = 3_000
 /** How long a connection is kept for the next turn, in milliseconds. */
 const IDLE_TIMEOUT = 60_000
-const SOCKETS_PER_HOST = 64
-const SOCKETS_IDLE_PER_HOST = 8
-const SOCKETS_TOTAL = 1_024
+/**
+ * Connections at one time: a call has one while its agent thinks, and one host may be behind the agents of many calls.
+ * Whoever waits for one waits out of the agent's own time. A server is full with some 500 calls.
+ */
+const SOCKETS_PER_HOST = 1_024
+const SOCKETS_TOTAL = 4_096
+/** Of those kept for the next turn: a handshake costs more than all the rest of a question. */
+const SOCKETS_IDLE_PER_HOST = 256
 
 const noName = "its host's name does not resolve"
 const noPublic = "its host is not on the public internet"

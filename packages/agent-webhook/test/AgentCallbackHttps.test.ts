@@ -214,6 +214,29 @@ describe("AgentCallbackHttps", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("asks for many calls at one time, on connections that are kept for their next turns", () =>
+    Effect.gen(function* () {
+      const calls = 70
+      const thinking: Array<ServerResponse> = []
+      // Nobody is answered before all have asked: as agents think that take their time.
+      const server = yield* agentServer((response) => {
+        thinking.push(response)
+        if (thinking.length % calls === 0) for (const one of thinking.splice(0)) one.end('{"text":"a"}')
+      })
+      yield* withCallback({ allow: [server.allow], limits: { firstByte: 20_000 } }, (callback) =>
+        Effect.gen(function* () {
+          for (let turn = 0; turn < 2; turn++) {
+            const answers = yield* Effect.replicateEffect(answerOf(callback, server.url), calls, {
+              concurrency: "unbounded"
+            })
+            assert.deepStrictEqual(answers, Array.from({ length: calls }, () => ({ replies: [say("a")] })) as never)
+          }
+        })
+      )
+      assert.strictEqual(server.sockets.length, calls)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("asks again on the same connection, and closes it at its end", () =>
     Effect.gen(function* () {
       const server = yield* agentServer(with200(json, '{"text":"a"}'))

@@ -28,6 +28,7 @@ import { InboundMinutes } from "./phone/InboundMinutes.ts"
 import { CanadaNumberPurchase, UsNumberPurchase } from "./phone/NumberPurchase.ts"
 import { NumberRenewal } from "./phone/NumberRenewal.ts"
 import { Numbers } from "./phone/Numbers.ts"
+import { VoiceConversations } from "./phone/VoiceConversations.ts"
 import { Credentials } from "./tenancy/Credentials.ts"
 
 const emailServices = Layer.mergeAll(
@@ -56,7 +57,8 @@ const phoneServices = Layer.mergeAll(
   CallExtension.layer,
   CallAdmission.layer,
   Numbers.layer,
-  Calls.layer
+  Calls.layer,
+  VoiceConversations.layer
 ).pipe(Layer.provideMerge(CallReports.layer))
 
 const storedPhone = Effect.gen(function* () {

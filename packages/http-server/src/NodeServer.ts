@@ -3,6 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import { answerBrokenRequest } from "./edge/BrokenRequests.ts"
 import { HEADERS_LIMIT_BYTES, pathOf } from "./edge/RequestLimits.ts"
+import { isRelay } from "./webhook/WebhookPath.ts"
 
 /** How long a client may take over its headers, and over the whole request, in milliseconds. */
 const HEADERS_TIMEOUT = 15_000
@@ -12,9 +13,11 @@ const CHECK_EVERY = 5_000
 /** Longer than load balancers keep an idle connection, so that they end it and not we, under a request. */
 const KEEP_ALIVE_TIMEOUT = 75_000
 
-/** Only the gateway speaks another protocol; a wish for one elsewhere is passed over, as HTTP allows. */
-const isGatewayUpgrade = ({ headers, url }: IncomingMessage): boolean =>
-  pathOf(url ?? "") === REALTIME_PATH && headers.upgrade?.toLowerCase() === "websocket"
+/** Two kinds of sockets speak another protocol; a wish for one elsewhere is passed over, as HTTP allows. */
+const isUpgrade = ({ headers, url }: IncomingMessage): boolean => {
+  const path = pathOf(url ?? "")
+  return (path === REALTIME_PATH || isRelay(path)) && headers.upgrade?.toLowerCase() === "websocket"
+}
 
 /** Node's own server, on which HTTP requests and WebSocket upgrades share one port. */
 export class NodeServer extends Context.Service<NodeServer, Server>()("@agentos/http-server/NodeServer") {
@@ -31,7 +34,7 @@ export class NodeServer extends Context.Service<NodeServer, Server>()("@agentos/
         noDelay: true,
         // Asked for at the edge, which answers in the envelope.
         requireHostHeader: false,
-        shouldUpgradeCallback: isGatewayUpgrade
+        shouldUpgradeCallback: isUpgrade
       })
       server.on("clientError", answerBrokenRequest)
       // Once the server has stopped listening, a connection that has got its answer is of no more use.

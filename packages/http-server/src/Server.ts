@@ -5,15 +5,20 @@ import { HttpRouter, HttpServer } from "effect/http"
 import { NetAddress } from "effect/net"
 import * as HttpEdge from "./edge/HttpEdge.ts"
 import { RateLimiting } from "./edge/RateLimiting.ts"
+import { Upgrades } from "./edge/Upgrades.ts"
 import * as DiscoveryRoutes from "./handler/DiscoveryRoutes.ts"
 import * as EmailRoutes from "./handler/EmailRoutes.ts"
 import * as EventRoutes from "./handler/EventRoutes.ts"
 import * as HealthRoutes from "./handler/HealthRoutes.ts"
 import * as OperatorRoutes from "./handler/OperatorRoutes.ts"
+import * as PhoneRoutes from "./handler/PhoneRoutes.ts"
 import * as UnavailableRoutes from "./handler/UnavailableRoutes.ts"
 import { NodeServer } from "./NodeServer.ts"
 import * as RealtimeGateway from "./realtime/RealtimeGateway.ts"
 import { ServerSettings } from "./ServerSettings.ts"
+import { Handover } from "./webhook/Handover.ts"
+import * as RelaySockets from "./webhook/RelaySockets.ts"
+import * as WebhookRoutes from "./webhook/WebhookRoutes.ts"
 
 /** Longest part of a path that stands for an id; what is longer is no id. */
 const ID_LENGTH_LIMIT = 256
@@ -22,9 +27,11 @@ const routes = Layer.mergeAll(
   DiscoveryRoutes.layer,
   EmailRoutes.layer,
   EventRoutes.layer,
+  PhoneRoutes.layer,
   UnavailableRoutes.layer,
   HealthRoutes.layer,
-  OperatorRoutes.layer
+  OperatorRoutes.layer,
+  WebhookRoutes.layer
 ).pipe(Layer.provide(HttpEdge.layer))
 
 /** Paths are told apart to the letter, as the catalog writes them. */
@@ -54,14 +61,16 @@ const cutOff = Layer.effectDiscard(
 
 /**
  * The whole server over the services of the core: it listens when it is built.
- * When it is released, the sockets of the realtime gateway are ended first, then
+ * When it is released, the sockets of the realtime gateway and of calls are ended first, then
  * no new connection is taken, then requests under way get their time to finish.
  */
-export const layer = RealtimeGateway.layer.pipe(
+export const layer = Layer.mergeAll(RealtimeGateway.layer, RelaySockets.layer).pipe(
+  Layer.provide(Upgrades.layer),
   Layer.provideMerge(application),
   Layer.provideMerge(cutOff),
   Layer.provideMerge(listener),
-  Layer.provideMerge(NodeServer.layer)
+  Layer.provideMerge(NodeServer.layer),
+  Layer.provide(Handover.layer)
 )
 
 /** Where the server listens. */

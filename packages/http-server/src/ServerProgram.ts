@@ -1,4 +1,4 @@
-import { JobRunner, OperationCompletion, PaymentRail } from "@agentos/core"
+import { CallWatch, JobRunner, OperationCompletion, PaymentRail } from "@agentos/core"
 import { Cause, Effect, Exit, Layer, Option } from "effect"
 import { log } from "./config/Log.ts"
 import { mailIntake } from "./config/MailLayer.ts"
@@ -38,6 +38,7 @@ export const serverProgramAround = (around: (ports: Ports) => Ports): Effect.Eff
     return yield* Effect.gen(function* () {
       yield* warnOfMissingWallets(config.networks)
       yield* Effect.forkScoped(OperationCompletion.run)
+      yield* Effect.forkScoped(CallWatch.run)
       yield* Effect.forkScoped((yield* JobRunner).run)
       const smtpPort = yield* mailIntake(config.mail)
       const http = yield* Server.address

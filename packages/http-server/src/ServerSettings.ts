@@ -24,6 +24,8 @@ export class ServerSettings extends Context.Service<
     readonly rateLimit: RateLimit | null
     /** Whose X-Forwarded-For is believed. */
     readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+    /** What the carrier's requests are signed with; null where none are taken. */
+    readonly carrierToken: Redacted.Redacted | null
     /** What opens the routes of whoever runs the server; null where there are none. */
     readonly operatorToken: Redacted.Redacted | null
     /** For how long requests under way may go on once the server stops. */

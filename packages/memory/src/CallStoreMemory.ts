@@ -48,6 +48,8 @@ export const layer = Layer.effect(
             .map(({ call }) => call)
             .toSorted((a, b) => a.createdAt - b.createdAt || byId(a, b))
         ),
+      liveEach: (phoneNumberIds) =>
+        run(() => [...new Set(phoneNumberIds)].flatMap((id) => calls.where("live", id).map(({ call }) => call))),
       grant: (callId, operationId, seconds) =>
         run(() => {
           const granted = callGrants.get(operationId)
@@ -60,6 +62,8 @@ export const layer = Layer.effect(
           const authorizedSeconds = row.call.authorizedSeconds + seconds
           return Option.some(put({ ...row, call: { ...row.call, authorizedSeconds } }))
         }),
+      granted: (operationId) =>
+        run(() => Option.flatMap(Option.fromUndefinedOr(callGrants.get(operationId)), ({ callId }) => get(callId))),
       revoke: (operationId) =>
         run(() => {
           const granted = callGrants.get(operationId)

@@ -15,6 +15,13 @@ export const layer = Layer.effect(
     }
     const unreleased = (number: string): ReadonlyArray<PhoneNumber> => phoneNumbers.where("number", number)
 
+    const replace = (number: PhoneNumber): boolean => {
+      const before = owned(number.tenantId, number.phoneNumberId)
+      if (before === undefined || before.state === "released") return false
+      phoneNumbers.set(number.phoneNumberId, number)
+      return true
+    }
+
     return PhoneNumberStore.of({
       find: (tenantId, phoneNumberId) =>
         run(() => {
@@ -22,6 +29,7 @@ export const layer = Layer.effect(
           if (number !== undefined) return Lookup.owned(number)
           return phoneNumbers.has(phoneNumberId) ? Lookup.foreign : Lookup.missing
         }),
+      findEach: (keys) => run(() => [...new Set(keys.flatMap((key) => owned(key.tenantId, key.phoneNumberId) ?? []))]),
       list: (tenantId) => run(() => phoneNumbers.where("tenant", tenantId).toSorted(by("createdAt"))),
       findByNumber: (number) => run(() => Option.fromUndefinedOr(unreleased(number)[0])),
       findByNumbers: (numbers) => run(() => [...new Set(numbers)].flatMap(unreleased)),
@@ -50,12 +58,13 @@ export const layer = Layer.effect(
           chosenNumbers.delete(number.number)
           phoneNumbers.set(number.phoneNumberId, number)
         }),
-      update: (number) =>
+      update: (number) => run(() => replace(number)),
+      updateEach: (numbers) =>
         run(() => {
-          const before = owned(number.tenantId, number.phoneNumberId)
-          if (before === undefined || before.state === "released") return false
-          phoneNumbers.set(number.phoneNumberId, number)
-          return true
+          if (new Set(numbers.map(({ phoneNumberId }) => phoneNumberId)).size < numbers.length) {
+            throw new Error("a number is to be replaced twice at once")
+          }
+          return numbers.map(replace)
         }),
       dueForNotice: (now, limit) =>
         run(() =>

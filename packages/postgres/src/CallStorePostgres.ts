@@ -50,6 +50,10 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
       )
     })
 
+    const granted = (operationId: string) => sql<CallRow>`
+      select ${columns} from calls
+      where call_id = (select call_id from call_grants where ${isOperation(operationId)})`
+
     /** Whoever deletes the grant takes it back, and nobody deletes it twice. */
     const revoke = (operationId: string) => {
       const left = sql`(authorized_seconds - (select seconds from revoked))`
@@ -123,7 +127,14 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
             order by created_at, call_id`),
           (rows) => rows.map(toCall)
         ),
+      liveEach: (phoneNumberIds) =>
+        Effect.map(
+          orDie(sql<CallRow>`
+            select ${columns} from calls where live_number_id = any(${Parameter.uuids(phoneNumberIds)})`),
+          (rows) => rows.map(toCall)
+        ),
       grant: (callId, operationId, seconds) => transact(orDie(grant(callId, operationId, seconds))),
+      granted: (operationId) => Effect.map(orDie(granted(operationId)), first),
       revoke: (operationId) => orDie(Effect.asVoid(revoke(operationId))),
       takeWatched: (limit, millis) => Effect.map(orDie(takeWatched(limit, millis)), (rows) => rows.map(toCall)),
       issueRelay: (callId, tokenHash) =>

@@ -16,7 +16,11 @@ const array = (values: ReadonlyArray<unknown>, elementOid: number): Parameter =>
   Result.getOrThrow(PgTypes.array(values, elementOid))
 
 export const text = (value: string | null): Parameter => PgTypes.text(value === null ? null : storable(value))
-export const texts = (values: ReadonlyArray<string>): Parameter => array(values.map(storable), PgTypes.OID.text)
+export const texts = (values: ReadonlyArray<string | null>): Parameter =>
+  array(
+    values.map((value) => (value === null ? null : storable(value))),
+    PgTypes.OID.text
+  )
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -30,7 +34,11 @@ export const uuids = (values: ReadonlyArray<string | null>): Parameter =>
 
 /** A whole number: milliseconds, a count, a block. */
 export const integer = (value: number | bigint | null): Parameter => PgTypes.int8(value === null ? null : BigInt(value))
-export const integers = (values: ReadonlyArray<number>): Parameter => array(values.map(BigInt), PgTypes.OID.int8)
+export const integers = (values: ReadonlyArray<number | null>): Parameter =>
+  array(
+    values.map((value) => (value === null ? null : BigInt(value))),
+    PgTypes.OID.int8
+  )
 
 /** An amount in base units. */
 export const amount = (value: bigint): Parameter => PgTypes.numeric(value.toString())

@@ -1,4 +1,5 @@
-import { Lookup, type PhoneNumber, PhoneNumberStore, Timestamp } from "@agentos/core"
+import { Lookup, type NumberKey, type PhoneNumber, PhoneNumberStore, Timestamp } from "@agentos/core"
+import type { PgTypes } from "@effect/sql-pg"
 import { Array, Effect, Layer, Option } from "effect"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
@@ -57,37 +58,52 @@ const toPhoneNumber = (row: PhoneNumberRow): PhoneNumber => ({
   releasedAt: row.released_at === null ? null : toMoment(row.released_at)
 })
 
-/** The columns that can change, with their values. */
-const changing = (number: PhoneNumber) => ({
-  provider_number_id: Parameter.text(number.providerNumberId),
-  agent_name: Parameter.text(number.agentName),
-  agent_webhook_url: Parameter.text(number.agentWebhookUrl),
-  description: Parameter.text(number.description),
-  begin_message: Parameter.text(number.beginMessage),
-  voice: Parameter.text(number.voice),
-  language: Parameter.text(number.language),
-  state: Parameter.text(number.state),
-  suspension: Parameter.text(number.suspension),
-  started_at: Parameter.integer(number.startedAt),
-  expires_at: Parameter.integer(number.expiresAt),
-  notice_days: Parameter.integer(number.nextNotice?.daysBefore ?? null),
-  notice_at: Parameter.integer(number.nextNotice?.at ?? null),
-  purchased_seconds: Parameter.integer(number.allowance.purchasedSeconds),
-  used_seconds: Parameter.integer(number.allowance.usedSeconds),
-  callback_key_id: Parameter.integer(number.callbackKeyId),
-  callback_version: Parameter.integer(number.callbackVersion),
-  released_at: Parameter.integer(number.releasedAt)
+type Columns = Readonly<Record<string, PgTypes.Parameter>>
+
+/** The columns that can change, each with the values of all the numbers. */
+const changing = (numbers: ReadonlyArray<PhoneNumber>): Columns => {
+  const texts = (of: (number: PhoneNumber) => string | null) => Parameter.texts(numbers.map(of))
+  const integers = (of: (number: PhoneNumber) => number | null) => Parameter.integers(numbers.map(of))
+  return {
+    provider_number_id: texts((number) => number.providerNumberId),
+    agent_name: texts((number) => number.agentName),
+    agent_webhook_url: texts((number) => number.agentWebhookUrl),
+    description: texts((number) => number.description),
+    begin_message: texts((number) => number.beginMessage),
+    voice: texts((number) => number.voice),
+    language: texts((number) => number.language),
+    state: texts((number) => number.state),
+    suspension: texts((number) => number.suspension),
+    started_at: integers((number) => number.startedAt),
+    expires_at: integers((number) => number.expiresAt),
+    notice_days: integers((number) => number.nextNotice?.daysBefore ?? null),
+    notice_at: integers((number) => number.nextNotice?.at ?? null),
+    purchased_seconds: integers((number) => number.allowance.purchasedSeconds),
+    used_seconds: integers((number) => number.allowance.usedSeconds),
+    callback_key_id: integers((number) => number.callbackKeyId),
+    callback_version: integers((number) => number.callbackVersion),
+    released_at: integers((number) => number.releasedAt)
+  }
+}
+
+/** Which numbers they are, and whose. */
+const keys = (numbers: ReadonlyArray<NumberKey>): Columns => ({
+  phone_number_id: Parameter.uuids(numbers.map((number) => number.phoneNumberId)),
+  tenant_id: Parameter.uuids(numbers.map((number) => number.tenantId))
 })
 
-/** Which number it is, and whose. */
-const fixed = (number: PhoneNumber) => ({
-  phone_number_id: Parameter.uuid(number.phoneNumberId),
-  tenant_id: Parameter.uuid(number.tenantId),
-  agent_id: Parameter.uuid(number.agentId),
-  number: Parameter.text(number.number),
-  country: Parameter.text(number.country),
-  created_at: Parameter.integer(number.createdAt)
+/** What never changes of them besides. */
+const fixed = (numbers: ReadonlyArray<PhoneNumber>): Columns => ({
+  ...keys(numbers),
+  agent_id: Parameter.uuids(numbers.map((number) => number.agentId)),
+  number: Parameter.texts(numbers.map((number) => number.number)),
+  country: Parameter.texts(numbers.map((number) => number.country)),
+  created_at: Parameter.integers(numbers.map((number) => number.createdAt))
 })
+
+const COLUMNS = `phone_number_id, tenant_id, agent_id, number, country, provider_number_id, agent_name, agent_webhook_url,
+  description, begin_message, voice, language, state, suspension, started_at, expires_at, notice_days, notice_at,
+  purchased_seconds, used_seconds, callback_key_id, callback_version, created_at, released_at`
 
 /** Before all others, which no number has (RFC 9562, section 5.9). */
 const NIL = "00000000-0000-0000-0000-000000000000"
@@ -96,10 +112,10 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
   PhoneNumberStore,
   Effect.gen(function* () {
     const { sql, transact } = yield* Database
-    const columns = sql.literal(`phone_number_id, tenant_id, agent_id, number, country, provider_number_id, agent_name,
-      agent_webhook_url, description, begin_message, voice, language, state, suspension, started_at, expires_at,
-      notice_days, notice_at, purchased_seconds, used_seconds, callback_key_id, callback_version, created_at,
-      released_at`)
+    const columns = sql.literal(COLUMNS)
+    const ofNumbers = sql.literal(COLUMNS.replaceAll(/\w+/g, (column) => `phone_numbers.${column}`))
+    const namesOf = (given: Columns) => sql.csv(Object.keys(given).map((column) => sql.literal(column)))
+    const valuesOf = (given: Columns) => sql.csv(Object.values(given).map((values) => sql`${values}`))
     const many = (rows: ReadonlyArray<PhoneNumberRow>) => rows.map(toPhoneNumber)
 
     const chosen = (operationId: string) => sql<{ readonly number: string }>`
@@ -132,20 +148,44 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
       if (rows.length === 0) {
         return yield* Effect.die(new Error(`operation ${operationId} has not chosen ${number.number}`))
       }
-      yield* sql`insert into phone_numbers ${sql.insert({ ...fixed(number), ...changing(number) })}`
+      const row = { ...fixed([number]), ...changing([number]) }
+      yield* sql`insert into phone_numbers (${namesOf(row)}) select * from unnest(${valuesOf(row)})`
     })
 
-    const update = (number: PhoneNumber) => {
-      const freed = sql`, freed as (delete from held_numbers where number = (select number from updated))`
-      return sql`
-        with updated as (
-          update phone_numbers set ${sql.update(changing(number))}
-          where phone_number_id = ${Parameter.uuid(number.phoneNumberId)}
-            and tenant_id = ${Parameter.uuid(number.tenantId)} and state <> 'released'
-          returning number
-        )${number.state === "released" ? freed : sql``}
-        select number from updated`
-    }
+    const givenOf = (given: Columns) => sql`
+      given as materialized (
+        select * from unnest(${valuesOf(given)}) with ordinality as given (${namesOf(given)}, place)
+      )`
+
+    /** Named twice: by the array, the planner sees that they are few and found by their ids. */
+    const areGiven = sql.literal(`
+      phone_numbers.phone_number_id = any(array(select phone_number_id from given))
+      and phone_numbers.phone_number_id = given.phone_number_id
+      and phone_numbers.tenant_id is not distinct from given.tenant_id`)
+
+    const findEach = (wanted: ReadonlyArray<NumberKey>) => sql<PhoneNumberRow>`
+      with ${givenOf(keys(wanted))}
+      select distinct on (phone_numbers.phone_number_id) ${ofNumbers} from phone_numbers, given where ${areGiven}`
+
+    const updateEach = Effect.fnUntraced(function* (numbers: ReadonlyArray<PhoneNumber>) {
+      if (new Set(numbers.map(({ phoneNumberId }) => phoneNumberId)).size < numbers.length) {
+        return yield* Effect.die(new Error("a number is to be replaced twice at once"))
+      }
+      const changes = changing(numbers)
+      const given = { ...keys(numbers), ...changes }
+      const set = sql.csv(Object.keys(changes).map((column) => sql.literal(`${column} = given.${column}`)))
+      const freed = sql`, freed as (
+        delete from held_numbers where number = any(array(select number from updated where state = 'released'))
+      )`
+      const rows = yield* sql<{ readonly place: bigint }>`
+        with ${givenOf(given)}, updated as (
+          update phone_numbers set ${set} from given where ${areGiven} and phone_numbers.state <> 'released'
+          returning phone_numbers.number, phone_numbers.state, place
+        )${numbers.some(({ state }) => state === "released") ? freed : sql``}
+        select place from updated`
+      const updated = new Set(rows.map(({ place }) => Number(place)))
+      return numbers.map((_, index) => updated.has(index + 1))
+    })
 
     return PhoneNumberStore.of({
       find: (tenantId, phoneNumberId) =>
@@ -157,6 +197,7 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
             return row.tenant_id === tenantId ? Lookup.owned(toPhoneNumber(row)) : Lookup.foreign
           }
         ),
+      findEach: (wanted) => Effect.map(orDie(findEach(wanted)), many),
       list: (tenantId) =>
         Effect.map(
           orDie(sql<PhoneNumberRow>`
@@ -188,7 +229,8 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
         ),
       unchoose: (operationId) => orDie(Effect.asVoid(unchoose(operationId))),
       create: (number, operationId) => transact(orDie(create(number, operationId))),
-      update: (number) => Effect.map(orDie(update(number)), (rows) => rows.length > 0),
+      update: (number) => Effect.map(orDie(updateEach([number])), ([isUpdated]) => isUpdated === true),
+      updateEach: (numbers) => (numbers.length === 0 ? Effect.succeed([]) : orDie(updateEach(numbers))),
       dueForNotice: (now, limit) =>
         Effect.map(
           orDie(sql<PhoneNumberRow>`

@@ -8,14 +8,16 @@ import {
   PhoneNumberStore,
   TenantStore,
   Timestamp,
+  Transactor,
   Uuid,
   walletAddress
 } from "@agentos/core"
-import { Database, layerPGlite, Postgres } from "@agentos/postgres"
+import { Database, Postgres } from "@agentos/postgres"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { type Plan, plansOf } from "./support/Plans.ts"
 import { seeding } from "./support/Seeding.ts"
+import { layerTestPGlite } from "./support/TestPGlite.ts"
 import { layerTestPostgres } from "./support/TestPostgres.ts"
 
 /** How many numbers are in use and nothing is due of them, how many were released, and how many calls have ended. */
@@ -147,6 +149,7 @@ const check = <A, E>(
 
 const assertNumberPlans = Effect.fnUntraced(function* ({ number }: Samples) {
   const store = yield* PhoneNumberStore
+  const { transact } = yield* Transactor
   const now = yield* Timestamp.now
   const middle = "80000000-0000-4000-8000-000000000000"
   for (const limit of [PAGE, 1_000]) {
@@ -169,6 +172,13 @@ const assertNumberPlans = Effect.fnUntraced(function* ({ number }: Samples) {
   yield* check("find", ["phone_numbers_key"], store.find(number.tenantId, number.phoneNumberId))
   yield* check("list", ["phone_numbers_order"], store.list(yield* Uuid.next))
   yield* check("update", ["phone_numbers_key"], store.update(number))
+  for (const due of [yield* store.dueForNotice(now, PAGE), yield* store.expired(now, 1_000)]) {
+    yield* check("findEach", ["phone_numbers_key"], store.findEach(due))
+    yield* check("updateEach", ["phone_numbers_key"], store.updateEach(due))
+    const released = due.map((one): PhoneNumber => ({ ...one, state: "released", suspension: "expired" }))
+    const undone = Effect.flip(transact(Effect.andThen(store.updateEach(released), Effect.fail("undone"))))
+    yield* check("updateEach, at their end", ["phone_numbers_key", "held_numbers_key"], undone)
+  }
   const operationId = yield* Uuid.next
   const choose = store.choose("+14155550103", operationId)
   yield* check("choose", ["held_numbers_key", "held_numbers_operation_key"], choose)
@@ -188,6 +198,8 @@ const assertCallPlans = Effect.fnUntraced(function* ({ call, number }: Samples) 
   )
   yield* check("takeWatched, of nothing", ["calls_watched", "calls_key"], store.takeWatched(1_000, Timestamp.DAY))
   yield* check("live", ["calls_live"], store.live(number.phoneNumberId))
+  const numbers = yield* Effect.replicateEffect(Uuid.next, 100)
+  yield* check("liveEach", ["calls_live"], store.liveEach([...numbers, number.phoneNumberId]))
   yield* check("findByProvider", ["calls_provider_key"], store.findByProvider("a call"))
   yield* check("get", ["calls_key"], store.get(call.callId))
   yield* check("update", ["calls_key"], store.update(call))
@@ -249,7 +261,7 @@ describe("with 100,000 numbers and 50,000 calls of which nothing is due, what is
     )
   })
 
-  layer(Layer.provideMerge(Postgres.layer, layerPGlite()), { excludeTestServices: true })("on PGlite", (it) => {
+  layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices: true })("on PGlite", (it) => {
     it.effect(
       "where nobody gathers statistics",
       () =>

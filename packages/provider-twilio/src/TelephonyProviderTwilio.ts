@@ -37,6 +37,9 @@ const DEFAULT_API_URL = "https://api.twilio.com"
 const DEFAULT_TIMEOUT_MILLIS = 15_000
 const LABEL_CHARACTERS_MAX = 64
 const SEARCH_MAX = 100
+/** A line of any area code, by which Twilio knows where that is. */
+const NOBODYS_LINE = "5550100"
+const NEAR_MILES = "100"
 const PAGE_SIZE = "100"
 const CALLS_MAX = 50
 /** How long it rings at most: as long as the watch waits before it asks. */
@@ -116,7 +119,7 @@ const numberOperations = (
 ): Operations<"search" | "buy" | "findNumber" | "release" | "listNumbers"> => {
   const addresses = webhookAddresses(publicUrl)
   return {
-    search: Effect.fnUntraced(function* ({ areaCode, country, limit }) {
+    search: Effect.fnUntraced(function* ({ areaCode, country, limit, near }) {
       const call: TwilioCall = {
         name: "search for numbers",
         method: "GET",
@@ -124,11 +127,12 @@ const numberOperations = (
         fields: {
           VoiceEnabled: "true",
           PageSize: String(Math.max(1, Math.min(limit, SEARCH_MAX))),
-          ...(areaCode === undefined ? {} : { AreaCode: areaCode })
+          ...(areaCode === undefined ? {} : { AreaCode: areaCode }),
+          ...(near === undefined ? {} : { NearNumber: `+1${near}${NOBODYS_LINE}`, Distance: NEAR_MILES })
         }
       }
       const answer = yield* exchange(account, call)
-      if (answer.code === INVALID_AREA_CODE) return []
+      if (answer.code === INVALID_AREA_CODE || (near !== undefined && answer.status === 400)) return []
       const page = yield* readBody(call, answer, Schema.decodeUnknownOption(AvailablePage))
       return page.available_phone_numbers.flatMap(toAvailable).slice(0, limit)
     }),

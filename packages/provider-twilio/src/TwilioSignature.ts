@@ -10,8 +10,7 @@ export const SIGNATURE_HEADER = "x-twilio-signature"
  * that stands there several times is signed once for each value that differs, in order.
  *
  * `url` is the address as Twilio was given it, with its query: made of the configured public URL, never of the Host
- * header, which is the caller's to choose. Twilio may or may not write the port that its scheme has anyway. A socket's
- * handshake has no form. Takes as long for a signature that is nearly right as for any other.
+ * header, which is the caller's to choose. Twilio may or may not write its port. A socket's handshake has no form. Takes as long for a signature that is nearly right as for any other.
  */
 export const verify = (
   authToken: Redacted.Redacted,
@@ -38,11 +37,14 @@ const signedFields = (params: URLSearchParams): string =>
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: "80", https: "443", ws: "80", wss: "443" }
 
-/** The address with and without the port that its scheme has anyway; else letter for letter. */
+/**
+ * The address as it is, and the others that Twilio may have signed: without its port, which is left out of signatures for
+ * https on any port, though not of all; and with the port that its scheme has anyway.
+ */
 const spellings = (url: string): ReadonlyArray<string> => {
   const [, scheme = "", host = "", port, rest = ""] =
     /^([a-z]+):\/\/((?:\[[^\]]*\])?[^/?#:]*)(?::(\d+))?(.*)$/is.exec(url) ?? []
   const usual = DEFAULT_PORTS[scheme.toLowerCase()]
-  if (usual === undefined || (port !== undefined && port !== usual)) return [url]
-  return [`${scheme}://${host}${rest}`, `${scheme}://${host}:${usual}${rest}`]
+  if (usual === undefined) return [url]
+  return [`${scheme}://${host}${rest}`, `${scheme}://${host}:${port ?? usual}${rest}`]
 }

@@ -8,6 +8,8 @@ export interface RelayConnection {
   readonly language: string | null
   /** A voice of Twilio's; its own default where it is null. */
   readonly voice: string | null
+  /** How long to wait before the socket is opened, in whole seconds; the caller hears nothing meanwhile. 0 unless given. */
+  readonly waitSeconds?: number | undefined
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -40,9 +42,9 @@ export const TWIML_TYPE = "text/xml; charset=utf-8"
  * ours (https://www.twilio.com/docs/voice/twiml/connect/conversationrelay). It greets nobody: what is said first comes
  * over the socket, like all else, so that the transcript has it. Keys that are pressed are told. Nothing is recorded.
  */
-export const connect = ({ actionUrl, language, relayUrl, voice }: RelayConnection): string =>
+export const connect = ({ actionUrl, language, relayUrl, voice, waitSeconds = 0 }: RelayConnection): string =>
   document(
-    `<Connect${attribute("action", actionUrl)} method="POST"><ConversationRelay${attribute("url", relayUrl)}` +
+    `${waitSeconds > 0 ? `<Pause length="${waitSeconds}"/>` : ""}<Connect${attribute("action", actionUrl)} method="POST"><ConversationRelay${attribute("url", relayUrl)}` +
       `${attribute("language", language)}${attribute("voice", voice)} dtmfDetection="true"/></Connect>`
   )
 

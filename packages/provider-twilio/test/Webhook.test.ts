@@ -105,6 +105,12 @@ describe("TwiML", () => {
     )
   })
 
+  it("connects it later where the relay is not there yet", () => {
+    const connection = { relayUrl: "wss://a/b", actionUrl: "https://a", language: null, voice: null }
+    expect(Twiml.connect({ ...connection, waitSeconds: 6 })).toContain('<Response><Pause length="6"/><Connect ')
+    expect(Twiml.connect({ ...connection, waitSeconds: 0 })).toBe(Twiml.connect(connection))
+  })
+
   it("lets no value out of its attribute", () => {
     const voice = `"/><Hangup/>&'\n\u0000\ud800`
     const document = Twiml.connect({ relayUrl: "wss://a/b?c&d", actionUrl: "https://a", language: null, voice })

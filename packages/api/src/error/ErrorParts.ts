@@ -8,6 +8,8 @@ export interface FailedRequest {
   readonly path: string
   /** The operation that it was for; null when it was for none. */
   readonly entry: CatalogEntry | null
+  /** Whether it came with a payment of which nobody has looked up what became of it: it may have settled before. */
+  readonly hasUnknownPayment: boolean
 }
 
 /** What is peculiar to an error on the wire. What all errors have is added to it. */
@@ -17,7 +19,7 @@ export interface ErrorParts {
   readonly message: string
   /** False when left out. */
   readonly retryable?: boolean
-  /** `none` when left out. */
+  /** When left out: `none`, or `unknown` where the request has a payment of which nothing was looked up. */
   readonly paymentState?: PaymentState
   readonly next?: NextCall | undefined
   readonly issues?: ReadonlyArray<Issue>

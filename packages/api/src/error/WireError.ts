@@ -27,10 +27,10 @@ export const toWireError = (error: ApiError, request: FailedRequest): WireError 
     body: {
       error: {
         code,
-        message: isPaid ? withMoney(parts) : parts.message,
+        message: isPaid ? withMoney(parts, request) : parts.message,
         requestId: request.requestId,
         retryable: retryable ?? false,
-        ...(isPaid ? { paymentState: parts.paymentState ?? "none" } : {}),
+        ...(isPaid ? { paymentState: parts.paymentState ?? (request.hasUnknownPayment ? "unknown" : "none") } : {}),
         ...(next === undefined ? {} : { next }),
         ...(issues === undefined ? {} : { issues }),
         ...(onboarding === undefined ? {} : { onboarding })
@@ -40,6 +40,10 @@ export const toWireError = (error: ApiError, request: FailedRequest): WireError 
   }
 }
 
-/** Says that nothing was charged, where nothing was. */
-const withMoney = ({ message, paymentState }: ErrorParts): string =>
-  paymentState === undefined || paymentState === "none" ? `${message} Nothing was charged.` : message
+/** Says that nothing was charged, where nothing was; and to hold on to a payment of which that is not known. */
+const withMoney = ({ message, paymentState }: ErrorParts, { hasUnknownPayment }: FailedRequest): string => {
+  if (paymentState === undefined && hasUnknownPayment) {
+    return `${message} What became of the payment was not looked at: mend this, repeat it, and sign no other payment.`
+  }
+  return paymentState === undefined || paymentState === "none" ? `${message} Nothing was charged.` : message
+}

@@ -38,8 +38,18 @@ import { Schema } from "effect"
 const requestId = "019aa000-0000-7000-8000-000000000001"
 const operationId = "019aa000-0000-7000-8000-000000000002"
 
-const wire = (error: ApiError, entry: CatalogEntry | null = operationEntry("updateMailbox")) =>
-  toWireError(error, { requestId, method: entry?.method ?? "GET", path: entry?.path ?? "/nowhere", entry })
+const wire = (
+  error: ApiError,
+  entry: CatalogEntry | null = operationEntry("updateMailbox"),
+  hasUnknownPayment = false
+) =>
+  toWireError(error, {
+    requestId,
+    method: entry?.method ?? "GET",
+    path: entry?.path ?? "/nowhere",
+    entry,
+    hasUnknownPayment
+  })
 
 const rows: ReadonlyArray<readonly [ApiError, number, string]> = [
   [new InvalidRequest({ message: "wrong", issues: [{ path: "to.0", message: "wrong" }] }), 400, "INVALID_REQUEST"],
@@ -96,6 +106,15 @@ describe("toWireError", () => {
     const settled = wire(new IdempotencyConflict({ message: "other", paymentState: "settled" })).body.error
     assert.strictEqual(settled.paymentState, "settled")
     assert.notInclude(settled.message, "Nothing was charged")
+  })
+
+  it("does not say that nothing was charged where it is not known what became of the payment", () => {
+    const refused = wire(new CredentialRefused({ message: "wrong" }), undefined, true).body.error
+    assert.strictEqual(refused.paymentState, "unknown")
+    assert.notInclude(refused.message, "Nothing was charged")
+    assert.include(refused.message, "sign no other payment")
+    const pending = new PaymentPending({ operationId, paymentState: "settled", retryAfterSeconds: 5 })
+    assert.strictEqual(wire(pending, undefined, true).body.error.paymentState, "settled")
   })
 
   it("carries the challenge, and when to come back, in headers", () => {

@@ -70,6 +70,12 @@ const readTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
         assert.deepStrictEqual(yield* store.live(number.phoneNumberId), [older, newer])
         assert.deepStrictEqual(yield* store.live(other.number.phoneNumberId), [foreign])
         assert.deepStrictEqual(yield* store.live(yield* Fresh.id), [])
+
+        const both = [number, other.number].map(({ phoneNumberId }) => phoneNumberId)
+        const found = yield* store.liveEach([...both, yield* Fresh.id, number.phoneNumberId])
+        assert.sameDeepMembers([...found], [older, newer, foreign])
+        assert.deepStrictEqual(yield* store.liveEach([yield* Fresh.id]), [])
+        assert.deepStrictEqual(yield* store.liveEach([]), [])
       })
     )
   })

@@ -22,6 +22,10 @@ export const grantTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
         assert.deepStrictEqual(yield* store.grant(call.callId, two, 60), withLimit(call, LIMIT + 120))
         assert.deepStrictEqual(yield* store.grant(call.callId, one, 60), withLimit(call, LIMIT + 120))
         assert.deepStrictEqual(yield* store.get(call.callId), withLimit(call, LIMIT + 120))
+        assert.deepStrictEqual(yield* store.granted(one), withLimit(call, LIMIT + 120))
+        yield* store.revoke(one)
+        assert.deepStrictEqual(yield* store.granted(one), Option.none())
+        assert.deepStrictEqual(yield* store.granted(two), withLimit(call, LIMIT + 60))
       })
     )
 

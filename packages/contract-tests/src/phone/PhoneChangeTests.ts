@@ -36,6 +36,13 @@ const numberChanges: Changes<PhoneNumberStore> = {
     const store = yield* PhoneNumberStore
     const { number } = yield* Numbers.owner
     return { make: store.update(Numbers.released(number)), observe: store.findByNumber(number.number) }
+  }),
+  updateEach: Effect.gen(function* () {
+    const store = yield* PhoneNumberStore
+    const { number, tenant, tenantId } = yield* Numbers.owner
+    const other = yield* Numbers.stored(tenant)
+    const changed = [Numbers.released(number), { ...other, agentName: "Eve" }]
+    return { make: store.updateEach(changed), observe: store.list(tenantId) }
   })
 }
 

@@ -2,6 +2,7 @@ import type { PhoneNumberStore } from "@agentos/core"
 import { defineContract } from "../Contract.ts"
 import { choiceModelTests } from "./ChoiceModelTests.ts"
 import { choiceTests } from "./ChoiceTests.ts"
+import { numberBatchTests } from "./NumberBatchTests.ts"
 import { numberDueTests } from "./NumberDueTests.ts"
 import { numberOverlapTests } from "./NumberOverlapTests.ts"
 import { numberRecordTests } from "./NumberRecordTests.ts"
@@ -10,6 +11,7 @@ import { numberChangeTests } from "./PhoneChangeTests.ts"
 /** What every `PhoneNumberStore` does. */
 export const PhoneNumberStoreContract = defineContract<PhoneNumberStore>("PhoneNumberStore", (it, capabilities) => {
   numberRecordTests(it, capabilities)
+  numberBatchTests(it, capabilities)
   numberDueTests(it, capabilities)
   choiceTests(it, capabilities)
   choiceModelTests(it, capabilities)

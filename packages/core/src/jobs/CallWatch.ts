@@ -1,7 +1,8 @@
-import { Duration, Effect, FiberSet, Option } from "effect"
+import { Duration, Effect, FiberSet, Option, Semaphore } from "effect"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import type { Call } from "../phone/Call.ts"
+import { tellLimit } from "../phone/CallLimit.ts"
 import * as CallProgress from "../phone/CallProgress.ts"
 import { CallReports } from "../phone/CallReports.ts"
 import { CallStore } from "../phone/CallStore.ts"
@@ -11,6 +12,8 @@ import { TelephonyProvider } from "../phone/TelephonyProvider.ts"
 const LOOK_EVERY = Duration.seconds(1)
 /** How many calls are seen to at one time. */
 const CONCURRENCY = 64
+/** Of those, how many write at one time: a transaction has a connection to itself, and conversations wait for one too. */
+const WRITERS = 3
 /** A look that fails, or whose server dies, is made again after this. */
 const LOOK_AGAIN = 2 * Timestamp.SECOND
 
@@ -20,7 +23,12 @@ const LOOK_AGAIN = 2 * Timestamp.SECOND
  */
 export const run: Effect.Effect<never, never, CallStore | CallReports | TelephonyProvider> = Effect.gen(function* () {
   const calls = yield* CallStore
-  const reports = yield* CallReports
+  const { apply, change } = yield* CallReports
+  const writers = yield* Semaphore.make(WRITERS)
+  const reports: CallReports["Service"] = {
+    apply: (callId, report) => writers.withPermit(apply(callId, report)),
+    change: (callId, decide) => writers.withPermit(change(callId, decide))
+  }
   const provider = yield* TelephonyProvider
   const working = yield* FiberSet.make<void>()
 
@@ -40,12 +48,14 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
     yield* ask(call, providerCallId)
   })
 
-  /** Tells the carrier the limit; who has ended says so by refusing it. */
+  /** Tells the carrier the limit; who has ended says so by refusing it. Answers the limit that it knows then. */
   const limit = (call: Call, providerCallId: string) =>
-    Effect.catchIf(
-      provider.changeLimit(providerCallId, call.authorizedSeconds),
-      ({ reason }) => reason === "Rejected",
-      () => ask(call, providerCallId)
+    tellLimit(calls, provider, call, providerCallId).pipe(
+      Effect.catchIf(
+        ({ reason }) => reason === "Rejected",
+        () => Effect.as(ask(call, providerCallId), call)
+      ),
+      Effect.map(({ authorizedSeconds }) => authorizedSeconds)
     )
 
   const look = Effect.fnUntraced(function* (call: Call): Effect.fn.Return<void, ProviderError> {
@@ -54,12 +64,17 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
     if (providerCallId === null) return
     const deadline = CallProgress.deadlineOf(call)
     const now = yield* Timestamp.now
+    let told: number | undefined
     if (hangUpReason !== null || (deadline !== null && now >= deadline)) yield* end(call, providerCallId)
     else if (deadline === null) yield* ask(call, providerCallId)
-    else yield* limit(call, providerCallId)
-    yield* reports.change(call.callId, (current, at) =>
-      current.state === "ended" ? current : { ...current, watchAt: CallProgress.nextWatch(current, at) }
-    )
+    else told = yield* limit(call, providerCallId)
+    yield* reports.change(call.callId, (current, at) => {
+      // A limit of which the carrier does not know yet is due at once, and stays so.
+      const isUntold = told !== undefined && told !== current.authorizedSeconds
+      return current.state === "ended" || isUntold
+        ? current
+        : { ...current, watchAt: CallProgress.nextWatch(current, at) }
+    })
   })
 
   const see = (call: Call) =>

@@ -1,15 +1,13 @@
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Entitlement from "../phone/Entitlement.ts"
 import * as NumberRelease from "../phone/NumberRelease.ts"
-import type { PhoneNumber } from "../phone/PhoneNumber.ts"
 import { PhoneNumberStore } from "../phone/PhoneNumberStore.ts"
 import { inBatches } from "./Batches.ts"
 import type { Job } from "./Job.ts"
 
+/** How many numbers one transaction suspends, and are given back before that is written down. */
 const BATCH = 100
-/** How many carriers' answers are waited for at a time. */
-const CONCURRENCY = 8
 
 /**
  * The job that takes numbers out of use whose time is over, and gives back to the carrier what is out of use, until it
@@ -22,20 +20,9 @@ export const make = Effect.gen(function* () {
   const suspend = Effect.fnUntraced(function* (limit: number) {
     const now = yield* Timestamp.now
     const over = yield* numbers.expired(now, limit)
-    yield* Effect.forEach(
-      over,
-      ({ phoneNumberId, tenantId }) =>
-        releasing.suspend(tenantId, phoneNumberId, "expired", (number) => !Entitlement.isUsable(number, now)),
-      { discard: true }
-    )
+    yield* releasing.suspend(over, "expired", (number) => !Entitlement.isUsable(number, now))
     return over.length
   })
-
-  const giveBack = (number: PhoneNumber) =>
-    Effect.match(releasing.giveBack(number), {
-      onFailure: (error) => [`${number.number}: ${error.message}`],
-      onSuccess: () => []
-    })
 
   /** Goes once over all that is suspended; what the carrier does not take is left to the next run. */
   const giveBackAll = Effect.gen(function* () {
@@ -43,9 +30,11 @@ export const make = Effect.gen(function* () {
     let after: string | undefined
     for (;;) {
       const batch = yield* numbers.suspended(after, BATCH)
-      const failures = (yield* Effect.forEach(batch, giveBack, { concurrency: CONCURRENCY })).flat()
-      for (const failure of failures) yield* Effect.logWarning(`a number could not be given back yet: ${failure}`)
-      done += batch.length - failures.length
+      const outcomes = yield* releasing.giveBackEach(batch)
+      for (const [index, outcome] of outcomes.entries()) {
+        if (Result.isSuccess(outcome)) done++
+        else yield* Effect.logWarning(`${batch[index]!.number} could not be given back yet: ${outcome.failure.message}`)
+      }
       after = batch.at(-1)?.phoneNumberId
       if (batch.length < BATCH) return done
     }

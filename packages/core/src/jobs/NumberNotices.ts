@@ -21,22 +21,14 @@ export const make: Effect.Effect<Job, never, PhoneNumberStore | EventStore | Ten
     const tenants = yield* TenantStore
     const transactor = yield* Transactor
 
-    /** The number as it is under the lock, with what it is to be told of; nothing of one that is not active any more. */
-    const owedTo = Effect.fnUntraced(function* (listed: PhoneNumber, now: Timestamp.Timestamp) {
-      const found = yield* numbers.find(listed.tenantId, listed.phoneNumberId)
-      if (found._tag !== "Owned" || found.value.state !== "active") return []
-      const { due, next } = Entitlement.noticesDue(found.value.expiresAt, found.value.nextNotice, now)
-      return [{ number: { ...found.value, nextNotice: next }, due }]
-    })
-
     const tell = (limit: number) =>
       transactor.transact(
         Effect.gen(function* () {
           const now = yield* Timestamp.now
           const listed = yield* numbers.dueForNotice(now, limit)
           yield* tenants.lock(listed.map(({ tenantId }) => tenantId))
-          const owed = (yield* Effect.forEach(listed, (number) => owedTo(number, now))).flat()
-          yield* Effect.forEach(owed, ({ number }) => numbers.update(number), { discard: true })
+          const owed = (yield* numbers.findEach(listed)).flatMap((number) => owedTo(number, now))
+          yield* numbers.updateEach(owed.map(({ number }) => number))
           yield* events.append(
             owed.flatMap(({ due, number }) => due.map((notice) => PhoneEvent.expiring(number, notice)))
           )
@@ -47,3 +39,10 @@ export const make: Effect.Effect<Job, never, PhoneNumberStore | EventStore | Ten
     return { name: "number-notices", every: Timestamp.MINUTE, run: inBatches(tell, BATCH) }
   }
 )
+
+/** The number with the notice that it is owed next, and what it is to be told of now; nothing of one that is not active any more. */
+const owedTo = (number: PhoneNumber, now: Timestamp.Timestamp) => {
+  if (number.state !== "active") return []
+  const { due, next } = Entitlement.noticesDue(number.expiresAt, number.nextNotice, now)
+  return [{ number: { ...number, nextNotice: next }, due }]
+}

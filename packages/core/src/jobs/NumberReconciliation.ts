@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import type { ProviderError } from "../kernel/ProviderError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as NumberRelease from "../phone/NumberRelease.ts"
 import type { PhoneNumber } from "../phone/PhoneNumber.ts"
@@ -42,28 +43,36 @@ export const make = Effect.gen(function* () {
     return 1
   })
 
+  const compare = Effect.gen(function* () {
+    const there = new Set<string>()
+    let done = 0
+    let cursor: string | undefined
+    for (let pages = 0; pages < PAGES_MAX; pages++) {
+      const page = yield* provider.listNumbers(cursor)
+      for (const { number } of page.items) there.add(number)
+      done += yield* releaseOrphans(page.items)
+      cursor = page.nextCursor
+      if (cursor === undefined) break
+    }
+    let after: string | undefined
+    for (;;) {
+      const batch = yield* numbers.unreleased(after, BATCH)
+      for (const number of batch) if (!there.has(number.number)) done += yield* noteVanished(number)
+      after = batch.at(-1)?.phoneNumberId
+      if (batch.length < BATCH) return done
+    }
+  })
+
+  /** A host that has no carrier, and no number either, misses nothing. */
+  const unlessNothing = Effect.fnUntraced(function* (error: ProviderError) {
+    const [first] = yield* numbers.unreleased(undefined, 1)
+    return first === undefined && error.reason === "Misconfigured" ? 0 : yield* error
+  })
+
   const job: Job = {
     name: "number-reconciliation",
     every: Timestamp.HOUR,
-    run: Effect.gen(function* () {
-      const there = new Set<string>()
-      let done = 0
-      let cursor: string | undefined
-      for (let pages = 0; pages < PAGES_MAX; pages++) {
-        const page = yield* provider.listNumbers(cursor)
-        for (const { number } of page.items) there.add(number)
-        done += yield* releaseOrphans(page.items)
-        cursor = page.nextCursor
-        if (cursor === undefined) break
-      }
-      let after: string | undefined
-      for (;;) {
-        const batch = yield* numbers.unreleased(after, BATCH)
-        for (const number of batch) if (!there.has(number.number)) done += yield* noteVanished(number)
-        after = batch.at(-1)?.phoneNumberId
-        if (batch.length < BATCH) return done
-      }
-    }).pipe(Effect.orDie)
+    run: compare.pipe(Effect.catch(unlessNothing), Effect.orDie)
   }
   return job
 })

@@ -15,8 +15,8 @@ type Step = (operation: Operation) => Effect.Effect<Operation, OperationError>
 export interface Fulfilling {
   /** From `settled`: looks again whether it can be done, and commits `fulfilling`. */
   readonly start: Step
-  /** From `fulfilling`: calls the provider, and commits the result, the ledger and the answer. */
-  readonly fulfil: Step
+  /** From `fulfilling`: calls the provider, and commits the result, the ledger and the answer. `attended`: for a request that waits. */
+  readonly fulfil: (operation: Operation, attended: boolean) => Effect.Effect<Operation, OperationError>
 }
 
 export const make: Effect.Effect<Fulfilling, never, OperationJournal | PaidServices> = Effect.gen(function* () {
@@ -28,7 +28,7 @@ export const make: Effect.Effect<Fulfilling, never, OperationJournal | PaidServi
     Effect.tap(giveUp(operation, "OweRefund", failureOf(kind, error.message)), (owed) => reach("refund_owed", owed))
 
   const start = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
-    const attempt = yield* openAttempt(operation)
+    const attempt = yield* openAttempt(operation, false)
     return yield* Effect.catchTag(
       commit(operation, "StartFulfilling", Effect.as(attempt.revalidate, {})),
       "ResourceGone",
@@ -42,9 +42,12 @@ export const make: Effect.Effect<Fulfilling, never, OperationJournal | PaidServi
     return (yield* Timestamp.now) >= Timestamp.add(operation.updatedAt, window)
   })
 
-  const fulfil = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
+  const fulfil = Effect.fnUntraced(function* (
+    operation: Operation,
+    attended: boolean
+  ): Effect.fn.Return<Operation, OperationError> {
     yield* reach("before_perform", operation)
-    const attempt = yield* openAttempt(operation)
+    const attempt = yield* openAttempt(operation, attended)
     const performed = yield* Effect.result(whileLeased(operation)(attempt.perform))
     yield* reach("after_perform", operation)
     if (Result.isFailure(performed)) {

@@ -71,7 +71,7 @@ export class OperationJournal extends Context.Service<
       change: { readonly failure: OperationFailure; readonly transaction?: string }
     ) => Effect.Effect<Operation, PaymentPending>
     /** The operation in the hands of its service. */
-    readonly openAttempt: (operation: Operation) => Effect.Effect<Attempt>
+    readonly openAttempt: (operation: Operation, attended: boolean) => Effect.Effect<Attempt>
     /** Renews the lease while a call outside takes its time, so that nobody else begins the same. */
     readonly whileLeased: (operation: Operation) => <A, E>(outside: Effect.Effect<A, E>) => Effect.Effect<A, E>
   }
@@ -86,14 +86,14 @@ export class OperationJournal extends Context.Service<
       const services = yield* PaidServices
       const keyring = yield* Keyring
 
-      const openAttempt = Effect.fnUntraced(function* (operation: Operation) {
+      const openAttempt = Effect.fnUntraced(function* (operation: Operation, attended: boolean) {
         const service = services.get(operation.serviceId)
         const tenant = yield* tenants.find(operation.tenantId)
         if (service === undefined || Option.isNone(tenant)) {
           return yield* Effect.die(new Error(`operation ${operation.operationId} has no service or no tenant here`))
         }
         const { createdAt, operationId } = operation
-        return yield* service.attempt({ operationId, createdAt, tenant: tenant.value }, operation)
+        return yield* service.attempt({ operationId, createdAt, tenant: tenant.value, attended }, operation)
       })
 
       const commit = <E>(operation: Operation, by: OperationMove, change: Effect.Effect<OperationChange, E>) =>
@@ -132,7 +132,7 @@ export class OperationJournal extends Context.Service<
       return OperationJournal.of({
         commit,
         giveUp: (operation, by, change) =>
-          Effect.flatMap(openAttempt(operation), ({ abandon }) =>
+          Effect.flatMap(openAttempt(operation, false), ({ abandon }) =>
             commit(
               operation,
               by,

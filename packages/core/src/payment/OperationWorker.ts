@@ -55,7 +55,7 @@ export class OperationWorker extends Context.Service<
       const fulfilling = yield* Fulfilling.make
       const refunding = yield* Refunding.make
 
-      const stepFrom = (operation: Operation): Effect.Effect<Operation, OperationError> => {
+      const stepFrom = (operation: Operation, attended: boolean): Effect.Effect<Operation, OperationError> => {
         switch (operation.state) {
           case "claimed":
             return settling.begin(operation)
@@ -64,7 +64,7 @@ export class OperationWorker extends Context.Service<
           case "settled":
             return fulfilling.start(operation)
           case "fulfilling":
-            return fulfilling.fulfil(operation)
+            return fulfilling.fulfil(operation, attended)
           case "refused":
             return settling.watchRefused(operation)
           case "refund_due":
@@ -86,17 +86,18 @@ export class OperationWorker extends Context.Service<
         return yield* operations.hold(operation.operationId, operation.fence, { by: "job", millis })
       })
 
-      const step = (operation: Operation) => Effect.onError(stepFrom(operation), () => letGo(operation))
+      const step = (operation: Operation, attended: boolean) =>
+        Effect.onError(stepFrom(operation, attended), () => letGo(operation))
 
       const run = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Answers.Answer, OperationError> {
         let current = operation
-        while (!isAtRest(current.state)) current = yield* step(current)
+        while (!isAtRest(current.state)) current = yield* step(current, true)
         return yield* outcome(current)
       })
 
       const carryOn = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<void, OperationError> {
         let current = operation
-        do current = yield* step(current)
+        do current = yield* step(current, false)
         while (!isAtRest(current.state))
       })
 

@@ -99,9 +99,9 @@ export class PaidOperations extends Context.Service<
           Effect.tap(rail.decodeProof(paymentSignature), (decoded) => rail.authenticate(decoded))
         )
         if (Option.isNone(proof)) return Option.none()
-        yield* checkPayer(request, proof.value)
         const operation = yield* findOperation(request, proof.value, idempotencyKey)
         if (Option.isNone(operation)) return Option.none()
+        yield* checkPayer(request, proof.value)
         return Option.some(yield* detached(request, worker.resume(operation.value)))
       })
 
@@ -170,7 +170,7 @@ export class PaidOperations extends Context.Service<
         return yield* transactor.transact(
           Effect.gen(function* () {
             const tenant = yield* tenants.ensure(candidate)
-            const plan = yield* service.prepare({ operationId, tenant, createdAt }, input)
+            const plan = yield* service.prepare({ operationId, tenant, createdAt, attended: true }, input)
             const operation: Operation = {
               operationId,
               tenantId: tenant.tenantId,

@@ -34,6 +34,8 @@ export interface OperationContext {
   readonly tenant: Tenant
   /** When the operation was claimed. */
   readonly createdAt: Timestamp
+  /** Whether a request waits for what comes of it. What would be worse late than never is begun for nobody. */
+  readonly attended: boolean
 }
 
 /** A secret inside an answer: it is derived when the answer is given, and never stored. */

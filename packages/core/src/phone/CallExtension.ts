@@ -6,7 +6,9 @@ import { Transactor } from "../kernel/Transactor.ts"
 import type { OperationContext, PaidService } from "../payment/PaidService.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
+import { requireAttended } from "./Attendance.ts"
 import { type Call, toCallRecord } from "./Call.ts"
+import { tellLimit } from "./CallLimit.ts"
 import { deadlineOf } from "./CallProgress.ts"
 import { CallStore } from "./CallStore.ts"
 import * as Entitlement from "./Entitlement.ts"
@@ -18,8 +20,6 @@ import { TelephonyProvider } from "./TelephonyProvider.ts"
 
 /** What one extension adds, in connected seconds. */
 export const EXTENSION_SECONDS = 60
-/** How often the carrier is told a limit that others raise meanwhile. */
-const TELLS = 5
 
 /**
  * Adds exactly 60 seconds to an answered call that goes on.
@@ -68,17 +68,8 @@ export class CallExtension extends Context.Service<CallExtension, PaidService<Ca
           Effect.andThen(tenants.lock([tenant.tenantId]), calls.grant(callId, operationId, EXTENSION_SECONDS))
         )
 
-      const tell = Effect.fnUntraced(function* (granted: Call) {
-        let call = granted
-        for (let tells = 0; tells < TELLS; tells++) {
-          if (call.providerCallId === null) return yield* over()
-          yield* provider.changeLimit(call.providerCallId, call.authorizedSeconds)
-          const current = Option.getOrElse(yield* calls.get(call.callId), () => call)
-          if (current.authorizedSeconds === call.authorizedSeconds) break
-          call = current
-        }
-        return call
-      })
+      const tell = (granted: Call) =>
+        granted.providerCallId === null ? over() : tellLimit(calls, provider, granted, granted.providerCallId)
 
       return CallExtension.of({
         serviceId: "phone.call.extend.1m",
@@ -91,6 +82,9 @@ export class CallExtension extends Context.Service<CallExtension, PaidService<Ca
         abandon: ({ operationId }) => calls.revoke(operationId),
         revalidate: () => Effect.void,
         perform: Effect.fnUntraced(function* (context, _plan, { callId }) {
+          const before = yield* calls.granted(context.operationId)
+          if (Option.isSome(before)) return yield* tell(before.value)
+          yield* requireAttended(context, provider.name, "The extension")
           const granted = yield* grant(context, callId)
           return yield* Option.isSome(granted) ? tell(granted.value) : over()
         }),

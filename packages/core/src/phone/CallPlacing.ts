@@ -4,9 +4,12 @@ import { ProviderError } from "../kernel/ProviderError.ts"
 import { invalid } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
+import { Transactor } from "../kernel/Transactor.ts"
 import type { OperationContext, PaidService } from "../payment/PaidService.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
+import { TenantStore } from "../tenancy/TenantStore.ts"
 import { type Call, toCallRecord } from "./Call.ts"
+import { requireAttended } from "./Attendance.ts"
 import * as CallProgress from "./CallProgress.ts"
 import { CallReports } from "./CallReports.ts"
 import { CallStore } from "./CallStore.ts"
@@ -17,7 +20,7 @@ import { E164 } from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { TelephonyProvider } from "./TelephonyProvider.ts"
 
-/** A call is dialled this long after its payment came in, at most: hours later it would be worse than none. */
+/** Also for a client that comes back, a call is dialled this long after its claim at most: later is worse than none. */
 const DIAL_WITHIN = Timestamp.MINUTE
 /** From the dialling on, so long a carrier may take to show a call that it has made. */
 const SHOWN_WITHIN = 30 * Timestamp.SECOND
@@ -54,6 +57,8 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
     const reports = yield* CallReports
     const plan = yield* NumberingPlan
     const provider = yield* TelephonyProvider
+    const tenants = yield* TenantStore
+    const transactor = yield* Transactor
 
     const usable = (tenant: Tenant | null, input: PlaceCallInput) =>
       Effect.gen(function* () {
@@ -92,6 +97,20 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       yield* endUnmade(callId)
       return yield* unmade("the carrier knows nothing of it.")
     })
+
+    /**
+     * Writes the call down, once: whether it was not there before. Under the tenant's lock, so that whoever gives the
+     * number back finds the call and ends it; or the call finds the number given back, and is not made.
+     */
+    const begin = ({ tenant }: OperationContext, call: Call) =>
+      transactor
+        .transact(
+          Effect.andThen(
+            Effect.andThen(tenants.lock([tenant.tenantId]), remainingNumber(numbers, tenant, call.phoneNumberId)),
+            calls.create(call)
+          )
+        )
+        .pipe(Effect.catchTag("ResourceGone", ({ message }) => rejected(message)))
 
     const dial = (call: Call) =>
       provider.place({ callId: call.callId, from: call.fromNumber, to: call.toNumber, limitSeconds }).pipe(
@@ -135,8 +154,9 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
         }
         const now = yield* Timestamp.now
         if (now > Timestamp.add(context.createdAt, DIAL_WITHIN)) return yield* unmade("its request had ended by then.")
+        yield* requireAttended(context, provider.name, "The call")
         const call = newCall(context, planned, input, limitSeconds, now)
-        return (yield* calls.create(call)) ? yield* dial(call) : yield* find(call)
+        return (yield* begin(context, call)) ? yield* dial(call) : yield* find(call)
       }),
       record: Effect.fnUntraced(function* (_context, { callId }) {
         const call = Option.getOrThrow(yield* calls.get(callId))

@@ -29,12 +29,16 @@ export class CallStore extends Context.Service<
     readonly update: (call: Call) => Effect.Effect<boolean>
     /** The calls of a number that have not ended, oldest first. */
     readonly live: (phoneNumberId: string) => Effect.Effect<ReadonlyArray<Call>>
+    /** `live` of each of these numbers, in one go and in no order. */
+    readonly liveEach: (phoneNumberIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Call>>
     /**
      * Grants an operation so many more seconds of a call, once: the call with its new limit, or the call as it is, ended
      * or not, when the operation was granted them before. None, and nothing granted, when the call does not go on: it was
      * not answered, or has ended, or is being ended by this service.
      */
     readonly grant: (callId: string, operationId: string, seconds: number) => Effect.Effect<Option.Option<Call>>
+    /** The call of which the operation was granted seconds; none when it was granted none. */
+    readonly granted: (operationId: string) => Effect.Effect<Option.Option<Call>>
     /**
      * Takes back what `grant` gave the operation, if the call still goes on; it is then looked at no later than when it
      * has to end now. The operation counts as one that was never granted anything.

@@ -23,12 +23,21 @@ export const shareOut = Effect.fnUntraced(function* (
 ) {
   const live = yield* calls.live(phoneNumberId)
   const limits = InboundAllowance.limits(allowance, liveInbound(live), now)
-  const changed = live.filter(
-    ({ authorizedSeconds, callId }) => (limits.get(callId) ?? authorizedSeconds) !== authorizedSeconds
-  )
-  yield* Effect.forEach(
-    changed,
-    (call) => calls.update(CallProgress.limited(call, limits.get(call.callId) ?? call.authorizedSeconds, now)),
-    { discard: true }
-  )
+  const changed = live.flatMap((call) => {
+    const limit = limitOf(call, limits.get(call.callId), now)
+    return limit === call.authorizedSeconds ? [] : [{ call, limit }]
+  })
+  yield* Effect.forEach(changed, ({ call, limit }) => calls.update(CallProgress.limited(call, limit, now)), {
+    discard: true
+  })
 })
+
+/**
+ * The limit of a call, by its share. One that gets nothing more keeps what it has, if that is less than how long it has
+ * been going on: the carrier has ended it, and has only not said so yet.
+ */
+const limitOf = ({ answeredAt, authorizedSeconds }: Call, share: number | undefined, now: Timestamp): number => {
+  if (share === undefined || answeredAt === null) return authorizedSeconds
+  const getsMore = share > InboundAllowance.secondsSince(answeredAt, now)
+  return getsMore ? share : Math.min(share, authorizedSeconds)
+}

@@ -48,9 +48,17 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
     const checkInventory = Effect.fnUntraced(function* (areaCode: string | undefined) {
       const here = yield* provider.search({ country, areaCode, limit: 1 })
       if (here.length > 0) return
-      const elsewhere = areaCode === undefined ? [] : yield* provider.search({ country, limit: CANDIDATES })
+      const found = (search: { readonly near?: string }) =>
+        Effect.map(provider.search({ country, limit: CANDIDATES, ...search }), (numbers) => [
+          ...new Set(numbers.map((one) => one.areaCode))
+        ])
+      if (areaCode === undefined) return yield* new Conflict({ message: noneFor(country, undefined, "", []) })
+      const nearby = yield* found({ near: areaCode })
       return yield* new Conflict({
-        message: noneFor(country, areaCode, [...new Set(elsewhere.map((one) => one.areaCode))])
+        message:
+          nearby.length > 0
+            ? noneFor(country, areaCode, "nearby ", nearby)
+            : noneFor(country, areaCode, "", yield* found({}))
       })
     })
 
@@ -170,11 +178,16 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
 
 const COUNTRY_NAMES: Readonly<Record<NumberCountry, string>> = { US: "US", CA: "Canadian" }
 
-const noneFor = (country: NumberCountry, areaCode: string | undefined, elsewhere: ReadonlyArray<string>): string => {
+const noneFor = (
+  country: NumberCountry,
+  areaCode: string | undefined,
+  where: "" | "nearby ",
+  elsewhere: ReadonlyArray<string>
+): string => {
   const name = COUNTRY_NAMES[country]
   if (areaCode === undefined || elsewhere.length === 0) return `There is no ${name} number for sale at the moment.`
   const areas = elsewhere.toSorted().slice(0, AREAS_NAMED).join(", ")
-  return `There is no ${name} number for sale in area code ${areaCode} at the moment; there are some in ${areas}.`
+  return `There is no ${name} number for sale in area code ${areaCode} at the moment; ${where}there are some in ${areas}.`
 }
 
 /** Buys a US number. */

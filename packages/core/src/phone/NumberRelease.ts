@@ -1,36 +1,46 @@
-import { Effect } from "effect"
+import { Array, Effect, Result } from "effect"
+import type { EventDraft } from "../events/DurableEvent.ts"
 import { EventStore } from "../events/EventStore.ts"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
-import type { TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
+import type { Call } from "./Call.ts"
 import * as CallProgress from "./CallProgress.ts"
 import { CallReports } from "./CallReports.ts"
 import { CallStore } from "./CallStore.ts"
 import { move, type NumberMove, type Suspension } from "./NumberState.ts"
 import * as PhoneEvent from "./PhoneEvent.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
-import { PhoneNumberStore } from "./PhoneNumberStore.ts"
+import { type NumberKey, PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { TelephonyProvider } from "./TelephonyProvider.ts"
 
 /** The steps by which a number goes back to its carrier: the tenant's own release, its end, and what vanished. */
 export interface NumberRelease {
-  /** Takes an active number out of use, for good, in a transaction of its own; undefined when it is not active any more. */
+  /**
+   * Takes numbers out of use, for good, in one transaction; answers those that it did, which were active and which
+   * `mayStill` let pass.
+   */
   readonly suspend: (
-    tenantId: TenantId,
-    phoneNumberId: string,
+    numbers: ReadonlyArray<NumberKey>,
     why: Suspension,
     mayStill?: (number: PhoneNumber) => boolean
-  ) => Effect.Effect<PhoneNumber | undefined>
+  ) => Effect.Effect<ReadonlyArray<PhoneNumber>>
   /**
    * Ends the calls of a suspended number, lets the carrier take it back, and writes that down. It may be done again
    * after any failure.
    */
   readonly giveBack: (number: PhoneNumber) => Effect.Effect<PhoneNumber, ProviderError>
+  /** `giveBack` of each of these numbers; what the carrier took is written down in one transaction. */
+  readonly giveBackEach: (
+    numbers: ReadonlyArray<PhoneNumber>
+  ) => Effect.Effect<ReadonlyArray<Result.Result<PhoneNumber, ProviderError>>>
   /** Writes down that the carrier does not have the number any more. */
-  readonly noteGone: (number: PhoneNumber) => Effect.Effect<PhoneNumber>
+  readonly noteGone: (number: PhoneNumber) => Effect.Effect<void>
 }
+
+/** How many carriers' answers are waited for at a time. */
+const CONCURRENCY = 8
 
 export const make: Effect.Effect<
   NumberRelease,
@@ -45,66 +55,76 @@ export const make: Effect.Effect<
   const events = yield* EventStore
   const transactor = yield* Transactor
 
-  /** Moves the number as it is under the lock, if that is a move from there; else answers it unchanged. */
+  /**
+   * Moves numbers, as they are under their tenants' locks, each for which that is a move and of which `change` makes
+   * anything. Answers those, and by their ids what all of them are then.
+   */
   const moveLocked = (
-    { phoneNumberId, tenantId }: Pick<PhoneNumber, "phoneNumberId" | "tenantId">,
+    keys: ReadonlyArray<NumberKey>,
     by: NumberMove,
     change: (number: PhoneNumber, now: Timestamp.Timestamp) => PhoneNumber | undefined,
-    eventOf: (number: PhoneNumber) => ReadonlyArray<ReturnType<typeof PhoneEvent.released>>
-  ): Effect.Effect<{ readonly moved: boolean; readonly number: PhoneNumber }> =>
+    eventsOf: (number: PhoneNumber) => ReadonlyArray<EventDraft>
+  ): Effect.Effect<{
+    readonly moved: ReadonlyArray<PhoneNumber>
+    readonly all: ReadonlyMap<string, PhoneNumber>
+  }> =>
     transactor.transact(
       Effect.gen(function* () {
-        yield* tenants.lock([tenantId])
-        const found = yield* numbers.find(tenantId, phoneNumberId)
-        if (found._tag !== "Owned") return yield* Effect.die(new Error(`the number ${phoneNumberId} is gone`))
-        const state = move(found.value.state, by)
-        const changed = state === undefined ? undefined : change({ ...found.value, state }, yield* Timestamp.now)
-        if (changed === undefined) return { moved: false, number: found.value }
-        yield* numbers.update(changed)
-        yield* events.append(eventOf(changed))
-        return { moved: true, number: changed }
+        yield* tenants.lock(keys.map(({ tenantId }) => tenantId))
+        const now = yield* Timestamp.now
+        const found = yield* numbers.findEach(keys)
+        const moved = found.flatMap((number) => {
+          const state = move(number.state, by)
+          const changed = state === undefined ? undefined : change(number, now)
+          return state === undefined || changed === undefined ? [] : { ...changed, state }
+        })
+        yield* numbers.updateEach(moved)
+        yield* events.append(moved.flatMap(eventsOf))
+        return { moved, all: new Map([...found, ...moved].map((number) => [number.phoneNumberId, number])) }
       })
     )
 
-  const suspend: NumberRelease["suspend"] = (tenantId, phoneNumberId, why, mayStill = () => true) =>
-    Effect.map(
-      moveLocked(
-        { tenantId, phoneNumberId },
-        "Suspend",
-        (number) => (mayStill(number) ? { ...number, suspension: why, nextNotice: null } : undefined),
-        (number) => (why === "expired" ? [PhoneEvent.suspended(number)] : [])
-      ),
-      ({ moved, number }) => (moved ? number : undefined)
-    )
-
-  const endCalls = Effect.fnUntraced(function* ({ phoneNumberId }: PhoneNumber) {
-    for (const { callId } of yield* calls.live(phoneNumberId)) {
-      const call = yield* reports.change(callId, (live, now) => CallProgress.hangingUp(live, "hangup_agent", now))
-      if (call._tag === "Some" && call.value.providerCallId !== null) yield* provider.hangUp(call.value.providerCallId)
-    }
+  const endCall = Effect.fnUntraced(function* ({ callId }: Call) {
+    const call = yield* reports.change(callId, (live, now) => CallProgress.hangingUp(live, "hangup_agent", now))
+    if (call._tag === "Some" && call.value.providerCallId !== null) yield* provider.hangUp(call.value.providerCallId)
   })
 
-  const proveReleased = (
-    number: PhoneNumber,
-    event: (released: PhoneNumber) => ReturnType<typeof PhoneEvent.released>
-  ) =>
-    Effect.map(
-      moveLocked(
-        number,
-        "ProveReleased",
-        (current, now) => ({ ...current, nextNotice: null, releasedAt: now }),
-        (released) => [event(released)]
-      ),
-      (done) => done.number
+  const proveReleased = (keys: ReadonlyArray<NumberKey>, event: (released: PhoneNumber) => EventDraft) =>
+    moveLocked(
+      keys,
+      "ProveReleased",
+      (number, now) => ({ ...number, nextNotice: null, releasedAt: now }),
+      (released) => [event(released)]
     )
 
+  const takeBack = Effect.fnUntraced(function* (number: PhoneNumber, live: ReadonlyArray<Call>) {
+    for (const call of live) if (call.phoneNumberId === number.phoneNumberId) yield* endCall(call)
+    yield* provider.release(number.providerNumberId)
+    return number
+  })
+
+  const giveBackEach = Effect.fnUntraced(function* (given: ReadonlyArray<PhoneNumber>) {
+    const live = yield* calls.liveEach(given.map(({ phoneNumberId }) => phoneNumberId))
+    const outcomes = yield* Effect.forEach(given, (number) => Effect.result(takeBack(number, live)), {
+      concurrency: CONCURRENCY
+    })
+    const { all } = yield* proveReleased(Array.getSuccesses(outcomes), PhoneEvent.released)
+    return outcomes.map(Result.map((number) => all.get(number.phoneNumberId)!))
+  })
+
   return {
-    suspend,
-    giveBack: Effect.fnUntraced(function* (number) {
-      yield* endCalls(number)
-      yield* provider.release(number.providerNumberId)
-      return yield* proveReleased(number, PhoneEvent.released)
-    }),
-    noteGone: (number) => proveReleased(number, PhoneEvent.reconciled)
+    suspend: (keys, why, mayStill = () => true) =>
+      Effect.map(
+        moveLocked(
+          keys,
+          "Suspend",
+          (number) => (mayStill(number) ? { ...number, suspension: why, nextNotice: null } : undefined),
+          (number) => (why === "expired" ? [PhoneEvent.suspended(number)] : [])
+        ),
+        ({ moved }) => moved
+      ),
+    giveBack: (number) => Effect.flatMap(giveBackEach([number]), ([outcome]) => Effect.fromResult(outcome!)),
+    giveBackEach,
+    noteGone: (number) => Effect.asVoid(proveReleased([number], PhoneEvent.reconciled))
   }
 })

@@ -40,9 +40,7 @@ export class Numbers extends Context.Service<
           if (!isBegun && !Entitlement.isUsable(number, yield* Timestamp.now)) {
             return yield* new NumberReleased({ phoneNumberId })
           }
-          const suspended = isBegun
-            ? number
-            : yield* releasing.suspend(tenant.tenantId, phoneNumberId, "release_requested")
+          const [suspended] = isBegun ? [number] : yield* releasing.suspend([number], "release_requested")
           if (suspended === undefined) return yield* new NumberReleased({ phoneNumberId })
           return yield* Effect.mapError(
             releasing.giveBack(suspended),

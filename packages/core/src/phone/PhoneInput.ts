@@ -19,6 +19,12 @@ const HttpsUrl = plainText(URL_LIMIT)
   )
   .annotate({ format: "uri" })
 
+/**
+ * A language as a tag (RFC 5646, section 2.1), by its form alone: a carrier ends calls whose language it can't read.
+ * An empty one is none.
+ */
+const LanguageTag = plainText(LANGUAGE_LIMIT).check(Schema.isPattern(/^(?:[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)?$/u))
+
 /** The number to buy, and the agent behind it. */
 export const PurchaseNumberInput = Schema.Struct({
   agentName: plainText(NAME_LIMIT).check(Schema.isMinLength(1)),
@@ -27,7 +33,7 @@ export const PurchaseNumberInput = Schema.Struct({
   description: text,
   beginMessage: text,
   voice: Schema.optionalKey(plainText(NAME_LIMIT)),
-  language: Schema.optionalKey(plainText(LANGUAGE_LIMIT))
+  language: Schema.optionalKey(LanguageTag)
 }).annotate({ identifier: "PurchaseNumberInput" })
 export type PurchaseNumberInput = typeof PurchaseNumberInput.Type
 

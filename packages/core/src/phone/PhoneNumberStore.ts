@@ -4,6 +4,9 @@ import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
 
+/** Which number, and whose. */
+export type NumberKey = Pick<PhoneNumber, "tenantId" | "phoneNumberId">
+
 /**
  * The port that keeps numbers, and which number a purchase is about to buy.
  *
@@ -14,6 +17,8 @@ export class PhoneNumberStore extends Context.Service<
   PhoneNumberStore,
   {
     readonly find: (tenantId: TenantId, phoneNumberId: string) => Effect.Effect<Lookup<PhoneNumber>>
+    /** Those of these numbers that are there, each its own tenant's, in one go and in no order. */
+    readonly findEach: (keys: ReadonlyArray<NumberKey>) => Effect.Effect<ReadonlyArray<PhoneNumber>>
     /** All numbers of the tenant, released ones included, oldest first. */
     readonly list: (tenantId: TenantId) => Effect.Effect<ReadonlyArray<PhoneNumber>>
     /** The number that is not released, of whatever tenant: for what comes from a carrier. */
@@ -38,6 +43,11 @@ export class PhoneNumberStore extends Context.Service<
      * never changes, nor does anything of one that is released. Callers hold the tenant's lock.
      */
     readonly update: (number: PhoneNumber) => Effect.Effect<boolean>
+    /**
+     * `update` of each of these numbers, in one go: one answer each in the order given. Callers hold the locks of all
+     * their tenants. To name a number twice is a defect.
+     */
+    readonly updateEach: (numbers: ReadonlyArray<PhoneNumber>) => Effect.Effect<ReadonlyArray<boolean>>
     /** Active numbers whose next notice is due at `now`, the longest due first; `limit` at most. */
     readonly dueForNotice: (now: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<PhoneNumber>>
     /** Active numbers whose entitlement is over at `now`, the longest over first; `limit` at most. */

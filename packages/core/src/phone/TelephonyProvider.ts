@@ -15,6 +15,8 @@ export interface NumberSearch {
   readonly country: NumberCountry
   /** Three digits. */
   readonly areaCode?: string | undefined
+  /** An area code, whose surroundings are searched; none are found around one that the carrier does not know. */
+  readonly near?: string | undefined
   /** At most so many are answered. */
   readonly limit: number
 }

@@ -16,6 +16,7 @@ import { adasNumber, bought, PERSON, phoneRequest } from "../support/PhonePurcha
 import { eventsOf, failureOf, scenario, underClock } from "../support/Purchase.ts"
 
 type Number_ = Effect.Success<typeof adasNumber>
+type PhoneHost = Parameters<Parameters<typeof scenario>[1]>[0]
 
 const oneMinute = ({ phoneNumberId, tenant }: Number_, input: object = {}) =>
   ({ serviceId: "phone.call.outbound.1m", tenant, input: { phoneNumberId, toNumber: PERSON, ...input } }) as const
@@ -106,6 +107,57 @@ describe("placing a call", () => {
     })
   )
 
+  /** A payment of which it is not known whether it came in, and whose request has ended. */
+  const unknownPayment = Effect.fnUntraced(function* (host: PhoneHost, number: Number_) {
+    host.payments.script.push(...Array.from({ length: 100 }, () => "fail before" as const))
+    const { signed } = yield* phoneRequest(oneMinute(number))
+    const attempt = yield* signed
+    yield* failureOf(underClock(attempt))
+    return attempt
+  })
+
+  scenario("is never dialled once its request has ended, and paid back", (host) =>
+    Effect.gen(function* () {
+      const attempt = yield* unknownPayment(host, yield* adasNumber)
+      host.payments.script.length = 0
+      yield* Effect.forkScoped(OperationCompletion.run)
+      yield* TestClock.adjust("45 seconds")
+      assert.lengthOf(host.carrier.calls, 0)
+      assert.deepInclude(yield* failureOf(attempt), { _tag: "OperationRejected" })
+    })
+  )
+
+  scenario("is dialled for a client that comes back, although the job has looked meanwhile", (host) =>
+    Effect.gen(function* () {
+      const attempt = yield* unknownPayment(host, yield* adasNumber)
+      host.payments.script.length = 0
+      yield* Effect.forkScoped(OperationCompletion.run)
+      yield* TestClock.adjust("5 seconds")
+      assert.lengthOf(host.carrier.calls, 0)
+      yield* attempt
+      assert.lengthOf(host.carrier.calls, 1)
+    })
+  )
+
+  for (const [waited, dialled, why] of [
+    ["20 seconds", 1, "dials for a client that comes back within a minute of its claim"],
+    ["65 seconds", 0, "dials no more for one that comes back later, and pays back"]
+  ] as const) {
+    scenario(why, (host) =>
+      Effect.gen(function* () {
+        const attempt = yield* unknownPayment(host, yield* adasNumber)
+        yield* TestClock.adjust(waited)
+        host.payments.script.length = 0
+        const again = yield* Effect.result(attempt)
+        assert.lengthOf(host.carrier.calls, dialled)
+        assert.strictEqual(
+          again._tag === "Failure" ? again.failure._tag : "paid",
+          dialled ? "paid" : "OperationRejected"
+        )
+      })
+    )
+  }
+
   scenario("refuses what would outlast the number, and any use once its time is over", () =>
     Effect.gen(function* () {
       const number = yield* adasNumber
@@ -170,6 +222,28 @@ describe("an answered call", () => {
     })
   )
 
+  scenario("is not extended once the request has ended, unless that had been granted before", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      const callId = yield* placed(number)
+      yield* answered(callId)
+      const begun = yield* phoneRequest(extension(number, callId))
+      const granted = yield* begun.signed
+      const never = yield* phoneRequest(extension(number, callId))
+      const late = yield* never.signed
+      host.carrier.script.changeLimit = ["Temporary"]
+      yield* failureOf(granted)
+      host.payments.script.push("fail before", "fail before", "fail before")
+      yield* failureOf(underClock(late))
+      host.payments.script.length = 0
+      yield* Effect.forkScoped(OperationCompletion.run)
+      yield* TestClock.adjust("45 seconds")
+      yield* granted
+      assert.deepInclude(yield* failureOf(late), { _tag: "OperationRejected" })
+      assert.strictEqual((yield* callOf(callId)).authorizedSeconds, 120)
+    })
+  )
+
   scenario("takes its extension back, with the money, when it ends before", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
@@ -203,7 +277,7 @@ const arrive = (number: Number_, id: string) =>
   Effect.flatMap(CallAdmission, ({ arrive }) => arrive({ providerCallId: id, from: PERSON, to: number.number }))
 
 /** A call of the carrier's own, that somebody else has begun. */
-const incoming = (host: Parameters<Parameters<typeof scenario>[1]>[0], number: Number_, id: string) => {
+const incoming = (host: PhoneHost, number: Number_, id: string) => {
   host.carrier.calls.push({
     callId: id,
     from: PERSON,

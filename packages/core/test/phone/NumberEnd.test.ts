@@ -1,8 +1,16 @@
-import { JobRunner, PhoneNumberStore, Timestamp } from "@agentos/core"
+import {
+  CallAdmission,
+  CallStore,
+  JobRunner,
+  NumberExpiry,
+  NumberNotices,
+  PhoneNumberStore,
+  Timestamp
+} from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { adasNumber, bought, phoneRequest } from "../support/PhonePurchase.ts"
+import { adasNumber, bought, PERSON, phoneRequest, PURCHASE } from "../support/PhonePurchase.ts"
 import { eventsOf, failureOf, scenario } from "../support/Purchase.ts"
 
 type Number_ = Effect.Success<typeof adasNumber>
@@ -84,6 +92,125 @@ describe("the end of a number", () => {
   )
 })
 
+/** Three numbers of Ada's, bought one after the other. */
+const threeNumbers = Effect.gen(function* () {
+  const { tenant } = yield* adasNumber
+  for (const _ of ["second", "third"]) yield* bought({ serviceId: "phone.number.us.30d", input: PURCHASE })
+  const list = Effect.flatMap(PhoneNumberStore, (numbers) => numbers.list(tenant.tenantId))
+  const told = (type: string) =>
+    Effect.map(eventsOf(tenant), (events) =>
+      events.filter((event) => event.type === type).map(({ payload }) => payload["phoneNumberId"])
+    )
+  const [first, second, third] = yield* list
+  return { tenant, list, told, ids: [first!.phoneNumberId, second!.phoneNumberId, third!.phoneNumberId] as const }
+})
+
+describe("many numbers that end at one time", () => {
+  scenario("are each told of once", () =>
+    Effect.gen(function* () {
+      const { ids, tenant, told } = yield* threeNumbers
+      yield* TestClock.adjust("24 days")
+      yield* bought({ serviceId: "phone.number.renew.30d", tenant, input: { phoneNumberId: ids[1] } })
+      yield* TestClock.adjust("4 days")
+      assert.strictEqual(yield* run("number-notices"), 2)
+      assert.strictEqual(yield* run("number-notices"), 0)
+      assert.sameMembers(yield* told("phone.number.expiring"), [ids[0], ids[0], ids[2], ids[2]])
+    })
+  )
+
+  scenario("go back together, but for those that the carrier does not take yet", (host) =>
+    Effect.gen(function* () {
+      const { ids, list, told } = yield* threeNumbers
+      yield* TestClock.adjust("30 days")
+      host.carrier.script.release = ["do", "Temporary"]
+      assert.strictEqual(yield* run("number-expiry"), 3 + 2)
+      const kept = (yield* list).filter(({ state }) => state === "suspended")
+      assert.deepStrictEqual(
+        kept.map(({ number }) => number),
+        host.carrier.owned.map(({ number }) => number)
+      )
+      assert.lengthOf(kept, 1)
+      assert.sameMembers(yield* told("phone.number.suspended"), [...ids])
+      assert.lengthOf(yield* told("phone.number.released"), 2)
+      assert.strictEqual(yield* run("number-expiry"), 1)
+      assert.strictEqual(yield* run("number-expiry"), 0)
+      assert.sameMembers(yield* told("phone.number.released"), [...ids])
+      assert.deepStrictEqual(new Set((yield* list).map(({ state }) => state)), new Set(["released"]))
+    })
+  )
+
+  scenario("end their own calls, and no other's", (host) =>
+    Effect.gen(function* () {
+      const { ids, tenant } = yield* threeNumbers
+      yield* TestClock.adjust("24 days")
+      yield* bought({ serviceId: "phone.number.renew.30d", tenant, input: { phoneNumberId: ids[1] } })
+      yield* TestClock.adjust(6 * Timestamp.DAY - 2 * Timestamp.MINUTE)
+      for (const phoneNumberId of ids) {
+        const { call } = yield* bought({
+          serviceId: "phone.call.outbound.1m",
+          tenant,
+          input: { phoneNumberId, toNumber: PERSON }
+        })
+        yield* (yield* CallAdmission).answered((call as { readonly callId: string }).callId)
+      }
+      yield* TestClock.adjust("2 minutes")
+      yield* run("number-expiry")
+      const calls = yield* CallStore
+      const states = yield* Effect.forEach(ids, (id) => Effect.map(calls.live(id), ([call]) => call?.hangUpReason))
+      assert.deepStrictEqual(states, ["hangup_agent", null, "hangup_agent"])
+      assert.lengthOf(
+        host.carrier.log.filter((line) => line.startsWith("hangUp")),
+        2
+      )
+    })
+  )
+
+  scenario("are read and changed together, never one at a time", () =>
+    Effect.gen(function* () {
+      const { list, told } = yield* threeNumbers
+      yield* TestClock.adjust("29 days")
+      const one = () => Effect.die(new Error("one at a time"))
+      const numbers = PhoneNumberStore.of({ ...(yield* PhoneNumberStore), find: one, update: one })
+      const calls = CallStore.of({ ...(yield* CallStore), live: one })
+      yield* (yield* Effect.provideService(NumberNotices.make, PhoneNumberStore, numbers)).run
+      assert.lengthOf(yield* told("phone.number.expiring"), 9)
+      yield* TestClock.adjust("1 day")
+      const expiry = NumberExpiry.make.pipe(
+        Effect.provideService(PhoneNumberStore, numbers),
+        Effect.provideService(CallStore, calls)
+      )
+      yield* (yield* expiry).run
+      assert.deepStrictEqual(
+        (yield* list).map(({ state }) => state),
+        ["released", "released", "released"]
+      )
+    })
+  )
+
+  scenario("are left alone where they were renewed since they were listed", () =>
+    Effect.gen(function* () {
+      const { ids, list, tenant, told } = yield* threeNumbers
+      const stale = yield* list
+      yield* TestClock.adjust("29 days")
+      yield* bought({ serviceId: "phone.number.renew.30d", tenant, input: { phoneNumberId: ids[0] } })
+      const numbers = yield* PhoneNumberStore
+      const outdated = PhoneNumberStore.of({
+        ...numbers,
+        dueForNotice: () => Effect.succeed(stale),
+        expired: () => Effect.succeed(stale)
+      })
+      yield* (yield* Effect.provideService(NumberNotices.make, PhoneNumberStore, outdated)).run
+      assert.sameMembers(yield* told("phone.number.expiring"), [ids[1], ids[1], ids[1], ids[2], ids[2], ids[2]])
+      yield* TestClock.adjust("1 day")
+      yield* (yield* Effect.provideService(NumberExpiry.make, PhoneNumberStore, outdated)).run
+      assert.deepStrictEqual(
+        (yield* list).map(({ state }) => state),
+        ["active", "released", "released"]
+      )
+    })
+  )
+})
+
 describe("numbers and the carrier's", () => {
   scenario("agree again when one vanished there", (host) =>
     Effect.gen(function* () {
@@ -93,6 +220,16 @@ describe("numbers and the carrier's", () => {
       assert.strictEqual((yield* stored(number)).state, "released")
       assert.strictEqual((yield* eventsOf(number.tenant)).at(-1)?.type, "phone.number.reconciled")
       assert.strictEqual(yield* run("number-reconciliation"), 0)
+    })
+  )
+
+  scenario("need not agree where there is no carrier and no number, and have to where there is one", (host) =>
+    Effect.gen(function* () {
+      host.carrier.script.listNumbers = ["Misconfigured", "Temporary", "Misconfigured"]
+      assert.strictEqual(yield* run("number-reconciliation"), 0)
+      assert.strictEqual((yield* failureOf(run("number-reconciliation")))._tag, "JobFailed")
+      yield* adasNumber
+      assert.strictEqual((yield* failureOf(run("number-reconciliation")))._tag, "JobFailed")
     })
   )
 

@@ -22,6 +22,13 @@ describe("buying a number", () => {
     })
   )
 
+  scenario("names areas nearby before all others, where it has none in the one that was asked for", () =>
+    Effect.gen(function* () {
+      const { unpaid } = yield* phoneRequest(us({ areaCode: "414" }))
+      assert.include((yield* failureOf(unpaid)).message, "area code 414 at the moment; nearby there are some in 415")
+    })
+  )
+
   scenario("says before it costs anything that an area has none, and where there are some", () =>
     Effect.gen(function* () {
       const { unpaid } = yield* phoneRequest(us({ areaCode: "999" }))

@@ -10,12 +10,13 @@ import {
   TelephonyProvider,
   Timestamp
 } from "@agentos/core"
-import { Effect, Layer, Option, Stream } from "effect"
+import { Effect, Layer, Option } from "effect"
+import * as SimulatedAgent from "./SimulatedAgent.ts"
 
 /** What becomes of a call of the carrier: as it should; a failure with nothing done; or done, and the answer lost. */
 export type CarrierOutcome = "do" | ProviderError["reason"] | "done, answer lost"
 
-type Operation = "search" | "buy" | "release" | "place" | "findCalls" | "changeLimit" | "hangUp"
+type Operation = "search" | "buy" | "release" | "listNumbers" | "place" | "findCalls" | "changeLimit" | "hangUp"
 
 /** A call as this carrier has it. */
 export interface SimulatedCall extends OutboundCall {
@@ -42,6 +43,7 @@ export const make = () => {
   const limits: Array<readonly [string, number]> = []
   const script: Partial<Record<Operation, Array<CarrierOutcome>>> = {}
   const log: Array<string> = []
+  const agent = SimulatedAgent.make()
   let ids = 0
 
   const failure = (reason: ProviderError["reason"]) =>
@@ -60,13 +62,15 @@ export const make = () => {
   const provider = TelephonyProvider.of({
     name: "scripted",
     limitsKeptBy: "provider",
-    search: ({ areaCode, country, limit }) =>
+    search: ({ areaCode, country, limit, near }) =>
       act(
         "search",
-        `${country} ${areaCode ?? "anywhere"}`,
+        `${country} ${areaCode ?? near ?? "anywhere"}`,
         Effect.sync(() =>
           inventory[country]
             .filter((one) => areaCode === undefined || one.areaCode === areaCode)
+            // Here, neighbours have the same first two digits.
+            .filter((one) => near === undefined || one.areaCode.slice(0, 2) === near.slice(0, 2))
             .filter(({ number }) => !owned.some((one) => one.number === number))
             .slice(0, limit)
         )
@@ -93,7 +97,12 @@ export const make = () => {
           if (at >= 0) owned.splice(at, 1)
         })
       ),
-    listNumbers: () => Effect.sync(() => ({ items: [...owned], nextCursor: undefined })),
+    listNumbers: () =>
+      act(
+        "listNumbers",
+        "all",
+        Effect.sync(() => ({ items: [...owned], nextCursor: undefined }))
+      ),
     place: (call) =>
       act(
         "place",
@@ -143,8 +152,8 @@ export const make = () => {
     Layer.succeed(NumberingPlan, { kindOf: (number) => KINDS.get(number) ?? "callable" }),
     Layer.succeed(AgentCallback, {
       refusal: (url) => Effect.succeed(url.includes("private") ? "not a public address" : undefined),
-      ask: () => Stream.empty
+      ask: agent.ask
     })
   )
-  return { inventory, owned, calls, limits, script, log, layer }
+  return { inventory, owned, calls, limits, script, log, agent, layer }
 }

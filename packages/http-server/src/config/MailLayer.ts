@@ -8,21 +8,15 @@ import {
   SmtpListener
 } from "@agentos/provider-smtp"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
-import { readFile } from "node:fs/promises"
-import { ConfigurationInvalid, type MailConfig } from "./ServerConfig.ts"
-
-/** A file that the configuration names. */
-const read = (variable: string, path: string): Effect.Effect<string, ConfigurationInvalid> =>
-  Effect.tryPromise({
-    try: () => readFile(path, "utf8"),
-    catch: () => new ConfigurationInvalid({ issues: [`${variable}: ${path} can't be read`] })
-  })
+import { readConfiguredFile } from "./ConfiguredFile.ts"
+import type { MailConfig } from "./MailConfig.ts"
+import { ConfigurationInvalid } from "./ServerConfig.ts"
 
 const provider = (mail: MailConfig) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { dkim, domain, hostName, relay } = mail
-      const key = dkim === undefined ? undefined : yield* read("AGENTOS_DKIM_KEY_FILE", dkim.keyFile)
+      const key = dkim === undefined ? undefined : yield* readConfiguredFile("AGENTOS_DKIM_KEY_FILE", dkim.keyFile)
       return EmailProviderSmtp.layer({
         domain,
         host: relay.host,
@@ -56,7 +50,7 @@ const senderDns = Effect.fnUntraced(function* ({
   zoneFile
 }: MailConfig["dns"]): Effect.fn.Return<SenderDns, ConfigurationInvalid> {
   if (zoneFile === undefined) return servers.length === 0 ? { _tag: "System" } : { _tag: "Servers", servers }
-  const text = yield* read("AGENTOS_DNS_ZONE_FILE", zoneFile)
+  const text = yield* readConfiguredFile("AGENTOS_DNS_ZONE_FILE", zoneFile)
   const records = yield* Effect.mapError(
     decodeZone(text),
     (error) => new ConfigurationInvalid({ issues: [`AGENTOS_DNS_ZONE_FILE: ${error.message}`] })
@@ -74,8 +68,8 @@ const certificate = Effect.fnUntraced(function* ({
   if (listener.certificate === undefined) return yield* generateCertificate(hostName)
   const { certificateFile, keyFile } = listener.certificate
   return {
-    privateKey: Redacted.make(yield* read("AGENTOS_SMTP_KEY_FILE", keyFile)),
-    certificate: yield* read("AGENTOS_SMTP_CERT_FILE", certificateFile)
+    privateKey: Redacted.make(yield* readConfiguredFile("AGENTOS_SMTP_KEY_FILE", keyFile)),
+    certificate: yield* readConfiguredFile("AGENTOS_SMTP_CERT_FILE", certificateFile)
   }
 })
 

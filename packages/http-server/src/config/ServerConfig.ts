@@ -1,9 +1,13 @@
-import { DEFAULT_EVENT_POLICY, isEmailAddress, Timestamp } from "@agentos/core"
+import { DEFAULT_EVENT_POLICY, Timestamp } from "@agentos/core"
 import type { KeyringConfig } from "@agentos/keyring-node"
-import { type PaymentNetwork, PaymentNetworkConfig } from "@agentos/x402"
-import { Effect, Redacted, Schema, SchemaIssue } from "effect"
+import type { PaymentNetwork } from "@agentos/x402"
+import { Effect, Redacted, Schema } from "effect"
 import { IpNetwork } from "effect/net"
 import type { RateLimit } from "../ServerSettings.ts"
+import { type Environment, EnvironmentReader } from "./EnvironmentReader.ts"
+import { type MailConfig, readMail } from "./MailConfig.ts"
+import { readNetworks } from "./NetworkConfig.ts"
+import { type PhoneConfig, readPhone } from "./PhoneConfig.ts"
 
 /** The configuration can't be used. The message names every variable that is wrong, a line each, and no secret. */
 export class ConfigurationInvalid extends Schema.TaggedError<ConfigurationInvalid>()("ConfigurationInvalid", {
@@ -12,30 +16,6 @@ export class ConfigurationInvalid extends Schema.TaggedError<ConfigurationInvali
   override get message(): string {
     return ["The configuration can't be used:", ...this.issues.map((issue) => `  ${issue}`)].join("\n")
   }
-}
-
-/** Mail, where it is configured. */
-export interface MailConfig {
-  readonly domain: string
-  readonly relay: {
-    readonly host: string
-    readonly port: number
-    /** `starttls` unless said: encrypted before anything is sent. */
-    readonly security: "none" | "opportunistic" | "starttls" | "tls"
-    readonly user: string | undefined
-    readonly password: Redacted.Redacted<string> | undefined
-  }
-  readonly dkim: { readonly selector: string; readonly keyFile: string } | undefined
-  /** The name of this host in mail: what the domain's MX names. */
-  readonly hostName: string
-  readonly listener: {
-    readonly host: string
-    readonly port: number
-    /** A self-signed one is made when it is left out: senders do not ask who signed it. */
-    readonly certificate: { readonly keyFile: string; readonly certificateFile: string } | undefined
-  }
-  /** Where names are looked up: the system's resolver when both are left out. */
-  readonly dns: { readonly servers: ReadonlyArray<string>; readonly zoneFile: string | undefined }
 }
 
 /** All that a server is told. */
@@ -59,6 +39,7 @@ export interface ServerConfig {
   readonly eventRetention: number | null
   readonly networks: ReadonlyArray<PaymentNetwork>
   readonly mail: MailConfig | undefined
+  readonly phone: PhoneConfig
   /** Null where nothing is limited. */
   readonly rateLimit: RateLimit | null
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
@@ -66,54 +47,10 @@ export interface ServerConfig {
   readonly operatorToken: Redacted.Redacted | null
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** Reads one variable after the other, and gathers what is wrong with them. */
-class Reader {
-  readonly issues: Array<string> = []
-  private readonly environment: Environment
-
-  constructor(environment: Environment) {
-    this.environment = environment
-  }
-
-  text(name: string): string | undefined {
-    const value = this.environment[name]?.trim()
-    return value === "" ? undefined : value
-  }
-
-  required(name: string, why: string): string {
-    const value = this.text(name)
-    if (value === undefined) this.issues.push(`${name} is missing: ${why}`)
-    return value ?? ""
-  }
-
-  port(name: string, fallback: number): number {
-    return this.integer(name, 0, 65_535) ?? fallback
-  }
-
-  integer(name: string, minimum: number, maximum: number): number | undefined {
-    const value = this.text(name)
-    if (value === undefined) return undefined
-    const number = Number(value)
-    if (/^\d+$/.test(value) && number >= minimum && number <= maximum) return number
-    this.issues.push(`${name} must be a whole number from ${minimum} to ${maximum}`)
-    return undefined
-  }
-
-  oneOf<const Value extends string>(name: string, values: ReadonlyArray<Value>, fallback: Value): Value {
-    const value = this.text(name)
-    if (value === undefined) return fallback
-    const found = values.find((candidate) => candidate === value)
-    if (found === undefined) this.issues.push(`${name} must be one of ${values.join(", ")}`)
-    return found ?? fallback
-  }
-}
-
 /** Reads the configuration from environment variables; all that is wrong is said at once. */
 export const read = (environment: Environment): Effect.Effect<ServerConfig, ConfigurationInvalid> =>
   Effect.suspend(() => {
-    const reader = new Reader(environment)
+    const reader = new EnvironmentReader(environment)
     const mode = reader.oneOf("AGENTOS_ENVIRONMENT", ["production", "sandbox"], "production")
     const perMinute = reader.integer("AGENTOS_RATE_LIMIT_PER_MINUTE", 0, 10_000_000) ?? DEFAULT_PER_MINUTE[mode]
     const config: ServerConfig = {
@@ -128,7 +65,8 @@ export const read = (environment: Environment): Effect.Effect<ServerConfig, Conf
       database: readDatabase(reader),
       eventRetention: readEventRetention(reader),
       networks: readNetworks(reader),
-      mail: readMail(reader)
+      mail: readMail(reader),
+      phone: readPhone(reader, mode)
     }
     return reader.issues.length === 0
       ? Effect.succeed(config)
@@ -138,7 +76,7 @@ export const read = (environment: Environment): Effect.Effect<ServerConfig, Conf
 /** Requests a minute of one address, and of one tenant; a burst may take them all at once. 0: no limit. */
 const DEFAULT_PER_MINUTE = { production: 1_200, sandbox: 0 }
 
-const readProxies = (reader: Reader): ReadonlyArray<IpNetwork.IpNetwork> =>
+const readProxies = (reader: EnvironmentReader): ReadonlyArray<IpNetwork.IpNetwork> =>
   (reader.text("AGENTOS_TRUSTED_PROXIES")?.split(",") ?? []).flatMap((text) => {
     const network = IpNetwork.fromString(text.trim())
     if (network._tag === "Success") return [network.success]
@@ -151,7 +89,7 @@ const readProxies = (reader: Reader): ReadonlyArray<IpNetwork.IpNetwork> =>
 /** Of 32 characters nobody guesses a random one; a header carries them all. */
 const OPERATOR_TOKEN = /^[\x21-\x7e]{32,}$/
 
-const readOperatorToken = (reader: Reader): Redacted.Redacted | null => {
+const readOperatorToken = (reader: EnvironmentReader): Redacted.Redacted | null => {
   const token = reader.text("AGENTOS_OPERATOR_TOKEN")
   if (token === undefined) return null
   if (!OPERATOR_TOKEN.test(token)) {
@@ -160,7 +98,7 @@ const readOperatorToken = (reader: Reader): Redacted.Redacted | null => {
   return Redacted.make(token)
 }
 
-const readPublicUrl = (reader: Reader, mode: ServerConfig["environment"]): string => {
+const readPublicUrl = (reader: EnvironmentReader, mode: ServerConfig["environment"]): string => {
   const text = reader.required("AGENTOS_PUBLIC_URL", "the address that clients use")
   if (text === "") return text
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -173,7 +111,7 @@ const readPublicUrl = (reader: Reader, mode: ServerConfig["environment"]): strin
 }
 
 /** `1:secret,2:secret`: the highest id is active unless said otherwise. */
-const readKeys = (reader: Reader): KeyringConfig => {
+const readKeys = (reader: EnvironmentReader): KeyringConfig => {
   const text = reader.required(
     "AGENTOS_KEYS",
     "id:secret pairs with a comma between them, as 1:$(openssl rand -base64 32)"
@@ -194,7 +132,7 @@ const readKeys = (reader: Reader): KeyringConfig => {
   return { keys, activeKeyId }
 }
 
-const readDatabase = (reader: Reader): ServerConfig["database"] => {
+const readDatabase = (reader: EnvironmentReader): ServerConfig["database"] => {
   const url = reader.text("DATABASE_URL")
   const directory = reader.text("AGENTOS_DATA_DIR")
   const maxConnections = reader.integer("AGENTOS_DATABASE_POOL", 2, 500)
@@ -217,7 +155,7 @@ const readDatabase = (reader: Reader): ServerConfig["database"] => {
 /** A hundred years. */
 const RETENTION_DAYS_MAX = 36_500
 
-const readEventRetention = (reader: Reader): number | null => {
+const readEventRetention = (reader: EnvironmentReader): number | null => {
   const name = "AGENTOS_EVENT_RETENTION_DAYS"
   const days = reader.integer(name, 0, RETENTION_DAYS_MAX)
   if (days === undefined) return DEFAULT_EVENT_POLICY.auditRetention
@@ -228,63 +166,4 @@ const readEventRetention = (reader: Reader): number | null => {
     )
   }
   return days === 0 ? null : days * Timestamp.DAY
-}
-
-const decodeNetworks = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.NonEmptyArray(PaymentNetworkConfig)), {
-  errors: "all",
-  onExcessProperty: "error"
-})
-
-const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const readNetworks = (reader: Reader): ReadonlyArray<PaymentNetwork> => {
-  const text = reader.text("AGENTOS_NETWORKS")
-  if (text === undefined) {
-    reader.issues.push("AGENTOS_NETWORKS is missing: a JSON array of the networks on which payments are taken")
-    return []
-  }
-  const decoded = decodeNetworks(text)
-  if (decoded._tag === "Success") return decoded.success
-  for (const { message, path = [] } of formatIssue(decoded.failure.issue).issues) {
-    reader.issues.push(["AGENTOS_NETWORKS", ...path].map(String).join(".") + `: ${message}`)
-  }
-  return []
-}
-
-const readMail = (reader: Reader): MailConfig | undefined => {
-  const domain = reader.text("AGENTOS_EMAIL_DOMAIN")?.toLowerCase()
-  if (domain === undefined) return undefined
-  if (!isEmailAddress(`a@${domain}`)) reader.issues.push("AGENTOS_EMAIL_DOMAIN must be a domain name")
-  const selector = reader.text("AGENTOS_DKIM_SELECTOR")
-  const dkimKeyFile = reader.text("AGENTOS_DKIM_KEY_FILE")
-  if ((selector === undefined) !== (dkimKeyFile === undefined)) {
-    reader.issues.push("AGENTOS_DKIM_SELECTOR and AGENTOS_DKIM_KEY_FILE go together")
-  }
-  const keyFile = reader.text("AGENTOS_SMTP_KEY_FILE")
-  const certificateFile = reader.text("AGENTOS_SMTP_CERT_FILE")
-  if ((keyFile === undefined) !== (certificateFile === undefined)) {
-    reader.issues.push("AGENTOS_SMTP_KEY_FILE and AGENTOS_SMTP_CERT_FILE go together")
-  }
-  const password = reader.text("AGENTOS_SMTP_RELAY_PASSWORD")
-  return {
-    domain,
-    relay: {
-      host: reader.required("AGENTOS_SMTP_RELAY_HOST", "the relay that carries outbound mail"),
-      port: reader.port("AGENTOS_SMTP_RELAY_PORT", 587),
-      security: reader.oneOf("AGENTOS_SMTP_RELAY_TLS", ["none", "opportunistic", "starttls", "tls"], "starttls"),
-      user: reader.text("AGENTOS_SMTP_RELAY_USER"),
-      password: password === undefined ? undefined : Redacted.make(password)
-    },
-    dkim: selector === undefined || dkimKeyFile === undefined ? undefined : { selector, keyFile: dkimKeyFile },
-    hostName: reader.text("AGENTOS_SMTP_NAME") ?? domain,
-    listener: {
-      host: reader.text("AGENTOS_SMTP_HOST") ?? "127.0.0.1",
-      port: reader.port("AGENTOS_SMTP_PORT", 25),
-      certificate: keyFile === undefined || certificateFile === undefined ? undefined : { keyFile, certificateFile }
-    },
-    dns: {
-      servers: reader.text("AGENTOS_DNS_SERVERS")?.split(",") ?? [],
-      zoneFile: reader.text("AGENTOS_DNS_ZONE_FILE")
-    }
-  }
 }

@@ -4,6 +4,7 @@ import { PaymentRailX402 } from "@agentos/x402"
 import { Duration, Effect, Layer } from "effect"
 import { ServerSettings } from "../ServerSettings.ts"
 import { mailPorts } from "./MailLayer.ts"
+import { phonePorts } from "./PhoneLayer.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
 import { storageLayer } from "./StorageLayer.ts"
 
@@ -18,7 +19,8 @@ const portsLayer = (config: ServerConfig) => {
     KeyringNode.layer(config.keys),
     RealtimeTokensJose.layer(config.keys, { issuer: config.publicUrl }),
     PaymentRailX402.layer({ networks: config.networks }).pipe(Layer.provide(storage)),
-    mailPorts(config.mail)
+    mailPorts(config.mail),
+    phonePorts(config)
   )
 }
 
@@ -34,7 +36,7 @@ export const policyLayer = ({ eventRetention }: Pick<ServerConfig, "eventRetenti
 
 /** The services of the core on the adapters that the configuration names, or on what `around` makes of them. */
 export const coreLayer = (config: ServerConfig, around: (ports: Ports) => Ports) =>
-  Core.layer.pipe(Layer.provideMerge(around(portsLayer(config))), Layer.provide(policyLayer(config)))
+  Core.layerWithPhone.pipe(Layer.provideMerge(around(portsLayer(config))), Layer.provide(policyLayer(config)))
 
 /** What the HTTP server is told about itself. */
 export const settingsLayer = (config: ServerConfig) =>
@@ -43,9 +45,10 @@ export const settingsLayer = (config: ServerConfig) =>
     host: config.host,
     port: config.port,
     publicUrl: config.publicUrl,
-    capabilities: { email: config.mail !== undefined, phone: false },
+    capabilities: { email: config.mail !== undefined, phone: config.phone.carrier !== undefined },
     rateLimit: config.rateLimit,
     trustedProxies: config.trustedProxies,
+    carrierToken: config.phone.carrier?.authToken ?? null,
     operatorToken: config.operatorToken,
     drainTimeout: DRAIN_TIMEOUT
   })

@@ -1,5 +1,6 @@
 import { Clock, Effect, Option } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { shownPath } from "../webhook/WebhookPath.ts"
 import { pathOf } from "./RequestLimits.ts"
 import { countRequest } from "./RequestMetrics.ts"
 import type { RequestRecord } from "./RequestRecord.ts"
@@ -21,7 +22,7 @@ export const logAccess = Effect.fnUntraced(function* (
   yield* Effect.logInfo("request").pipe(
     Effect.annotateLogs({
       method: request.method,
-      path: pathOf(request.url),
+      path: shownPath(pathOf(request.url)),
       status,
       durationMs,
       address: Option.getOrElse(request.remoteAddress, () => ""),

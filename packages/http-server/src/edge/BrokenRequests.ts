@@ -44,7 +44,13 @@ export const answerBrokenRequest = (error: ReadingError, socket: Duplex): void =
     return
   }
   const requestId = randomUUID()
-  const { body, headers, status } = toWireError(apiErrorOf(error), { requestId, method: "", path: "", entry: null })
+  const { body, headers, status } = toWireError(apiErrorOf(error), {
+    requestId,
+    method: "",
+    path: "",
+    entry: null,
+    hasUnknownPayment: false
+  })
   const text = JSON.stringify(body)
   const head = Object.entries({
     ...COMMON_HEADERS,

@@ -7,13 +7,14 @@ import { RequestRecord } from "./RequestRecord.ts"
 
 /** The answer to a request that failed, for an operation or for none. */
 export const errorResponse = Effect.fnUntraced(function* (error: ApiError, entry: CatalogEntry | null) {
-  const { method, url } = yield* HttpServerRequest.HttpServerRequest
+  const { headers: sent, method, url } = yield* HttpServerRequest.HttpServerRequest
   const record = yield* RequestRecord
   const { body, headers, status } = toWireError(error, {
     requestId: record.requestId,
     method,
     path: pathOf(url),
-    entry
+    entry,
+    hasUnknownPayment: Boolean(sent["payment-signature"]) && record.isPaymentNew !== true
   })
   record.code = body.error.code
   return HttpServerResponse.jsonUnsafe(body, { status, headers })

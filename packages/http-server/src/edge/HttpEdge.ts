@@ -3,6 +3,7 @@ import { Uuid } from "@agentos/core"
 import { Cause, Clock, Effect, identity, Option } from "effect"
 import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ServerSettings } from "../ServerSettings.ts"
+import { isWebhook } from "../webhook/WebhookPath.ts"
 import { logAccess } from "./AccessLog.ts"
 import { errorResponse } from "./ErrorResponse.ts"
 import { RateLimiting } from "./RateLimiting.ts"
@@ -15,6 +16,9 @@ type Request = HttpServerRequest.HttpServerRequest
 
 /** Those who watch over the server are never told to come back later. */
 const isHealthCheck = (request: Request): boolean => request.url === LIVE_PATH || request.url === READY_PATH
+
+/** The carrier's requests come from few addresses for all tenants, and show whose they are. */
+const isCarriers = (request: Request): boolean => isWebhook(pathOf(request.url))
 
 /** What is at no route: an unknown path (or an id in it that is none), or a method that its path does not take. */
 const answerWithoutRoute = (request: Request) => {
@@ -78,7 +82,7 @@ export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
         const answer = Effect.suspend(() => {
           const flaw = headerFlaw(request)
           if (flaw !== undefined) return refuse(flaw)
-          if (isHealthCheck(request)) return app
+          if (isHealthCheck(request) || (settings.carrierToken !== null && isCarriers(request))) return app
           return limitAddress(request.remoteAddress).pipe(
             Effect.matchEffect({
               onFailure: refuse,

@@ -2,6 +2,7 @@ import { type ApiError, BodyTooLarge, MediaTypeUnsupported, OPERATIONS, UriTooLo
 import { BODY_LIMIT_BYTES, InvalidRequest } from "@agentos/core"
 import type { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
+import { FORM_LIMIT_BYTES, isWebhook } from "../webhook/WebhookPath.ts"
 
 /** Longest request target, in bytes: no legal one comes near it. */
 export const TARGET_LIMIT_BYTES = 8 * 1024
@@ -17,10 +18,12 @@ const ESCAPE_FACTOR = 6
  * Longest body of a path, in bytes. A message may have a text and an HTML part of
  * the full length, every byte of them escaped; nothing else needs more than the default.
  */
-export const bodyLimitOf = (path: string): number =>
-  path === OPERATIONS.sendMessage.entry.path
+export const bodyLimitOf = (path: string): number => {
+  if (isWebhook(path)) return FORM_LIMIT_BYTES
+  return path === OPERATIONS.sendMessage.entry.path
     ? 2 * BODY_LIMIT_BYTES * ESCAPE_FACTOR + DEFAULT_BODY_LIMIT_BYTES
     : DEFAULT_BODY_LIMIT_BYTES
+}
 
 /** The path of a request target, without its query. */
 export const pathOf = (target: string): string => target.split("?", 1)[0] ?? ""
@@ -31,8 +34,14 @@ const hasBody = (headers: HttpServerRequest.HttpServerRequest["headers"]): boole
 
 const UTF_8 = /^utf-?8$/i
 
+/** What the carrier sends. */
+const formFlaw = (headers: HttpServerRequest.HttpServerRequest["headers"]): string | undefined =>
+  /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(headers["content-type"] ?? "")
+    ? undefined
+    : "Send the body as a form."
+
 /** What is wrong with how a body is declared, if anything: only plain JSON in UTF-8 is read. */
-const mediaTypeFlaw = (headers: HttpServerRequest.HttpServerRequest["headers"]): string | undefined => {
+const jsonFlaw = (headers: HttpServerRequest.HttpServerRequest["headers"]): string | undefined => {
   const [type = "", ...parameters] = (headers["content-type"] ?? "").split(";").map((part) => part.trim())
   if (type.toLowerCase() !== "application/json") {
     return `Send the body as JSON, with Content-Type: application/json${type === "" ? "" : `; ${type.slice(0, 100)} is not read`}.`
@@ -66,6 +75,6 @@ export const headerFlaw = (request: HttpServerRequest.HttpServerRequest): ApiErr
   if (!BODY_METHODS.has(method) || !hasBody(headers)) return undefined
   const limitBytes = bodyLimitOf(pathOf(url))
   if (Number(headers["content-length"] ?? 0) > limitBytes) return new BodyTooLarge({ limitBytes })
-  const message = mediaTypeFlaw(headers)
+  const message = isWebhook(pathOf(url)) ? formFlaw(headers) : jsonFlaw(headers)
   return message === undefined ? undefined : new MediaTypeUnsupported({ message })
 }

@@ -10,6 +10,8 @@ export class RequestRecord extends Context.Service<
     operation?: string
     tenantId?: TenantId
     code?: ErrorCode
+    /** Whether it is known that its payment, if it has one, stands for no operation yet. */
+    isPaymentNew?: boolean
     /** The request whose stored answer was given again. */
     repeats?: string
   }

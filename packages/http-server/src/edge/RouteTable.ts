@@ -9,6 +9,7 @@ import {
   REALTIME_PATH
 } from "@agentos/api"
 import type { CatalogEntry } from "@agentos/core"
+import { WEBHOOK_TEMPLATES } from "../webhook/WebhookPath.ts"
 
 interface Row {
   readonly template: string
@@ -60,9 +61,13 @@ export const allowedMethods = (path: string): ReadonlyArray<string> => find(path
 export const entryAt = (method: string, path: string): CatalogEntry | null =>
   find(path)?.entries.find((entry) => entry.method === method) ?? null
 
-const OPERATOR_TABLE = Object.values(OPERATOR_PATHS).map((template) => ({ template, path: pattern(template) }))
+/** What is no part of the API, and may not be there at all. */
+const OTHER_TABLE = [...Object.values(OPERATOR_PATHS), ...WEBHOOK_TEMPLATES].map((template) => ({
+  template,
+  path: pattern(template)
+}))
 const NO_ROUTE = "none"
 
 /** The path as a table of routes writes it, `/api/v1/services/{serviceId}`; the same for all paths that are in none. */
 export const routeAt = (path: string): string =>
-  (find(path) ?? OPERATOR_TABLE.find((candidate) => candidate.path.test(path)))?.template ?? NO_ROUTE
+  (find(path) ?? OTHER_TABLE.find((candidate) => candidate.path.test(path)))?.template ?? NO_ROUTE

@@ -1,5 +1,6 @@
 import type { Environment } from "@agentos/api"
 import { type Capabilities, isAvailable, type ServiceEntry, SERVICES, Usdt } from "@agentos/core"
+import type { GuideBlock } from "./GuideBlock.ts"
 
 /** What the guide has to know of the server that it is the guide of. */
 export interface GuideContext {
@@ -21,5 +22,23 @@ export const serviceRow = (entry: ServiceEntry, { capabilities }: GuideContext):
 ]
 
 /** What the services of a section do, and what they take. */
-export const servicesAt = (anchor: string): ReadonlyArray<ServiceEntry> =>
+const servicesAt = (anchor: string): ReadonlyArray<ServiceEntry> =>
   SERVICES.filter(({ guide }) => guide.endsWith(`#${anchor}`))
+
+/** What the catalog says of the services of a section. */
+export const serviceBlocks = (anchor: string, { capabilities }: GuideContext): ReadonlyArray<GuideBlock> =>
+  servicesAt(anchor).flatMap((entry): ReadonlyArray<GuideBlock> => [
+    {
+      text: `\`${entry.method} ${entry.path}\` (\`${entry.serviceId}\`, ${priceText(entry)})${isAvailable(entry, capabilities) ? "" : ", not available on this server"}: ${entry.purpose}`
+    },
+    ...(entry.inputs.length === 0
+      ? []
+      : [
+          {
+            points: entry.inputs.map(
+              ({ description, in: place, name, required }) =>
+                `\`${name}\` (${place}, ${required ? "required" : "optional"}): ${description}`
+            )
+          }
+        ])
+  ])

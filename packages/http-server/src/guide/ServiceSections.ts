@@ -1,25 +1,8 @@
 import { REALTIME_PATH } from "@agentos/api"
-import { BODY_LIMIT_BYTES, isAvailable, RECIPIENT_LIMIT, SUBJECT_LIMIT } from "@agentos/core"
-import type { GuideBlock, GuideSection } from "./GuideBlock.ts"
-import { type GuideContext, priceText, servicesAt } from "./GuideContext.ts"
-
-/** What the catalog says of the services of a section. */
-const services = (anchor: string, { capabilities }: GuideContext): ReadonlyArray<GuideBlock> =>
-  servicesAt(anchor).flatMap((entry): ReadonlyArray<GuideBlock> => [
-    {
-      text: `\`${entry.method} ${entry.path}\` (\`${entry.serviceId}\`, ${priceText(entry)})${isAvailable(entry, capabilities) ? "" : ", not available on this server"}: ${entry.purpose}`
-    },
-    ...(entry.inputs.length === 0
-      ? []
-      : [
-          {
-            points: entry.inputs.map(
-              ({ description, in: place, name, required }) =>
-                `\`${name}\` (${place}, ${required ? "required" : "optional"}): ${description}`
-            )
-          }
-        ])
-  ])
+import { BODY_LIMIT_BYTES, RECIPIENT_LIMIT, SUBJECT_LIMIT } from "@agentos/core"
+import type { GuideSection } from "./GuideBlock.ts"
+import { type GuideContext, serviceBlocks } from "./GuideContext.ts"
+import { phoneSections } from "./PhoneSections.ts"
 
 const MIB = 1024 * 1024
 
@@ -28,7 +11,7 @@ const email = (context: GuideContext): ReadonlyArray<GuideSection> => [
     anchor: "mailboxes",
     title: "Mailboxes",
     blocks: [
-      ...services("mailboxes", context),
+      ...serviceBlocks("mailboxes", context),
       {
         text: "Local parts are folded to lower case; names of operators (postmaster, abuse, admin, …) are reserved. Mail to a plus-tag (`ada+news@…`) reaches the mailbox itself. A local part stays with the wallet that first had it, for ever: after a deletion nobody else gets your mail."
       }
@@ -38,7 +21,7 @@ const email = (context: GuideContext): ReadonlyArray<GuideSection> => [
     anchor: "sending",
     title: "Sending",
     blocks: [
-      ...services("sending", context),
+      ...serviceBlocks("sending", context),
       {
         points: [
           `At most ${RECIPIENT_LIMIT} recipients in to, cc and bcc together; a subject of ${SUBJECT_LIMIT} characters; text and html of ${BODY_LIMIT_BYTES / MIB} MiB each.`,
@@ -53,18 +36,12 @@ const email = (context: GuideContext): ReadonlyArray<GuideSection> => [
     anchor: "reading",
     title: "Reading",
     blocks: [
-      ...services("reading", context),
+      ...serviceBlocks("reading", context),
       {
         text: "Lists are newest first and leave out bodies; `messageId` gives one message whole. Do not poll for mail: `email.received` events tell you of it (see Events). What a message says of its sender is a claim; `authentication` has what SPF, DKIM and DMARC found."
       }
     ]
   }
-]
-
-const phone = (context: GuideContext): ReadonlyArray<GuideSection> => [
-  { anchor: "numbers", title: "Numbers", blocks: services("numbers", context) },
-  { anchor: "calls", title: "Calls", blocks: services("calls", context) },
-  { anchor: "inbound-minutes", title: "Inbound minutes", blocks: services("inbound-minutes", context) }
 ]
 
 const events = (context: GuideContext): ReadonlyArray<GuideSection> => [
@@ -75,7 +52,7 @@ const events = (context: GuideContext): ReadonlyArray<GuideSection> => [
       {
         text: "What happens to you, such as mail that arrives, is kept as an event until you acknowledge it: at least once, in order, for 30 days. Get them over the WebSocket, or read them by REST; acknowledge each once you have handled it durably."
       },
-      ...services("events", context),
+      ...serviceBlocks("events", context),
       {
         text: "`GET /api/v1/events?limit=100` shows what waits, oldest first, and takes nothing from a socket. `POST /api/v1/events/{eventId}/acknowledge` is the older form of `events.ack`. The payload of `email.received` has mailboxId, emailId (read the message with it), from, subject and receivedAt; never the body. That of `payment.completed` and `payment.failed` has operationId, serviceId, price, baseUnits, network, token, payer, payTo, transaction (null where nothing was paid) and paymentState; a failed one adds reason (kind, message). They are internal transitions, source `agentos.internal`."
       }
@@ -85,7 +62,7 @@ const events = (context: GuideContext): ReadonlyArray<GuideSection> => [
     anchor: "realtime",
     title: "Realtime",
     blocks: [
-      ...services("realtime", context),
+      ...serviceBlocks("realtime", context),
       {
         steps: [
           "Get a credential: `data.realtime` has token, expiresAt and websocketUrl.",
@@ -105,13 +82,13 @@ const events = (context: GuideContext): ReadonlyArray<GuideSection> => [
 const domains = (context: GuideContext): GuideSection => ({
   anchor: "domains",
   title: "Domains",
-  blocks: services("domains", context)
+  blocks: serviceBlocks("domains", context)
 })
 
 /** One section for each part of the catalog. */
 export const serviceSections = (context: GuideContext): ReadonlyArray<GuideSection> => [
   ...email(context),
   ...events(context),
-  ...phone(context),
+  ...phoneSections(context),
   domains(context)
 ]

@@ -7,18 +7,5 @@ import { operationRoute } from "../operation/OperationRoute.ts"
 const unavailableRoute = (operation: Operation) =>
   operationRoute(operation, Effect.fail(new ServiceUnavailable({ ever: operation.entry.capability !== "never" })))
 
-/** Telephony, which has no provider yet, and the registration of domains, which never has one. */
-export const layer = HttpRouter.addAll([
-  unavailableRoute(OPERATIONS.purchaseUsNumber),
-  unavailableRoute(OPERATIONS.purchaseCanadaNumber),
-  unavailableRoute(OPERATIONS.renewNumber),
-  unavailableRoute(OPERATIONS.callOneMinute),
-  unavailableRoute(OPERATIONS.callFiveMinutes),
-  unavailableRoute(OPERATIONS.extendCall),
-  unavailableRoute(OPERATIONS.addInboundMinutes),
-  unavailableRoute(OPERATIONS.releaseNumber),
-  unavailableRoute(OPERATIONS.listNumbers),
-  unavailableRoute(OPERATIONS.getCall),
-  unavailableRoute(OPERATIONS.getTranscript),
-  unavailableRoute(OPERATIONS.registerDomain)
-])
+/** The registration of domains, which never has a provider. */
+export const layer = HttpRouter.addAll([unavailableRoute(OPERATIONS.registerDomain)])

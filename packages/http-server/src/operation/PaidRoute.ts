@@ -53,12 +53,14 @@ export const paidRoute = <
       const request = yield* HttpServerRequest.HttpServerRequest
       const { capabilities } = yield* ServerSettings
       const paidOperations = yield* PaidOperations
+      const record = yield* RequestRecord
       const caller = yield* Effect.result(isStartHere(entry) ? findTenant : requireTenant(entry, capabilities))
 
       if (paymentSignature(request) !== null && Result.isSuccess(caller)) {
         const repeated = yield* paidRequest(entry, caller.success, yield* readBody)
         const answer = yield* paidOperations.replay(repeated)
         if (Option.isSome(answer)) return yield* paidResponse(answer.value)
+        record.isPaymentNew = true
       }
 
       yield* requireAvailable(entry)

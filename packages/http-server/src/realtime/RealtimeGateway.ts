@@ -1,10 +1,8 @@
 import { REALTIME_PATH, RealtimeClientMessage } from "@agentos/api"
 import { EventSignal, EventStore } from "@agentos/core"
 import { Deferred, Effect, FiberSet, Layer, Option, Schema } from "effect"
-import type { IncomingMessage } from "node:http"
-import type { Duplex } from "node:stream"
 import { type RawData, type WebSocket, WebSocketServer } from "ws"
-import { NodeServer } from "../NodeServer.ts"
+import { refuseUpgrade, type Upgrade, Upgrades } from "../edge/Upgrades.ts"
 import { Connections } from "./Connections.ts"
 import * as DeliveryDesk from "./DeliveryDesk.ts"
 import { CLOSE, RealtimeConnection } from "./RealtimeConnection.ts"
@@ -40,12 +38,12 @@ const decodeMessage = Schema.decodeUnknownOption(Schema.fromJsonString(RealtimeC
  * The WebSocket gateway: authenticates sockets, hands each to a session, keeps
  * their leases while they answer, and gives everything back when it stops.
  *
- * It takes the upgrades of the server for itself, since sessions need what lies
+ * It takes upgrades itself, since sessions need what lies
  * below messages: pings, unsent bytes, reading stopped. A socket that says nothing
  * costs memory and nothing else: it has no fiber, no timer and no statement of its own.
  */
 const make = Effect.gen(function* () {
-  const server = yield* NodeServer
+  const upgrades = yield* Upgrades
   const store = yield* EventStore
   const signal = yield* EventSignal
   const fork = yield* FiberSet.makeRuntime<never, void, never>()
@@ -94,15 +92,12 @@ const make = Effect.gen(function* () {
     socket.once("close", () => leave(peer))
   }
 
-  const upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => {
-    const path = request.url?.split("?", 1)[0]
-    if (path !== REALTIME_PATH) return refuse(stream, "404 Not Found")
-    if (connections.size >= SOCKET_LIMIT) return refuse(stream, "503 Service Unavailable")
+  const upgrade: Upgrade = (request, stream, head) => {
+    if (connections.size >= SOCKET_LIMIT) return refuseUpgrade(stream, "503 Service Unavailable")
     sockets.handleUpgrade(request, stream, head, accept)
   }
 
   const stop = Effect.gen(function* () {
-    server.off("upgrade", upgrade)
     isStopping = true
     yield* Effect.timeoutOption(Effect.andThen(opening.idle, desk.close), FINISH_WITHIN)
     const sessionIds = [...sessions].map(({ owner }) => owner.sessionId)
@@ -116,13 +111,9 @@ const make = Effect.gen(function* () {
     sockets.close()
   })
 
-  yield* Effect.acquireRelease(
-    Effect.sync(() => {
-      server.removeAllListeners("upgrade")
-      server.on("upgrade", upgrade)
-    }),
-    () => stop
-  )
+  yield* Effect.addFinalizer(() => stop)
+  // Given up first: what comes from then on is told to come later.
+  yield* upgrades.take((path) => path === REALTIME_PATH, upgrade)
   yield* signal.listen((wakeUp) => {
     // Who does not know whom to wake asks the store first, instead of having every session ask.
     if (wakeUp === "everybody") return fork(upkeep.look)
@@ -137,10 +128,6 @@ interface Peer {
   isIntroduced: boolean
   /** There once it is known that this is true. */
   session: Session | undefined
-}
-
-const refuse = (stream: Duplex, status: string): void => {
-  stream.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }
 
 /** Serves the realtime protocol on the server's port for as long as the layer lives. */

@@ -140,6 +140,71 @@ describe("ServerConfig", () => {
     )
   })
 
+  it("has telephones where the carrier's account is named, and calls no stand-in of it in production", () => {
+    const account = {
+      AGENTOS_TWILIO_ACCOUNT_SID: `AC${"0f".repeat(16)}`,
+      AGENTOS_TWILIO_AUTH_TOKEN: "hunter2"
+    }
+    assert.deepStrictEqual(read(COMPLETE).phone, { carrier: undefined, allowedAgents: [] })
+    const { carrier } = read({ ...COMPLETE, ...account }).phone
+    assert.deepInclude(carrier, {
+      accountSid: account.AGENTOS_TWILIO_ACCOUNT_SID,
+      label: "agentos",
+      apiUrl: "https://api.twilio.com"
+    })
+    assert.strictEqual(carrier === undefined ? "" : Redacted.value(carrier.authToken), "hunter2")
+    const sandbox = { ...COMPLETE, ...account, AGENTOS_ENVIRONMENT: "sandbox" }
+    const urlOf = (environment: Record<string, string>, url: string) =>
+      read({ ...environment, AGENTOS_TWILIO_API_URL: url }).phone.carrier?.apiUrl
+    assert.strictEqual(urlOf(sandbox, "http://127.0.0.1:4567/"), "http://127.0.0.1:4567")
+    assert.strictEqual(
+      urlOf({ ...COMPLETE, ...account }, "https://api.dublin.ie1.twilio.com"),
+      "https://api.dublin.ie1.twilio.com"
+    )
+    for (const url of [
+      "http://127.0.0.1:4567",
+      "http://api.twilio.com",
+      "https://twilio.com.evil.example",
+      "https://nottwilio.com",
+      "https://twilio.com@evil.example",
+      "ftp://api.twilio.com",
+      "api.twilio.com"
+    ]) {
+      const flaws = flawsOf({ ...COMPLETE, ...account, AGENTOS_TWILIO_API_URL: url })
+      assert.deepStrictEqual(
+        flaws.map((issue) => issue.split(" ")[0]),
+        ["AGENTOS_TWILIO_API_URL"],
+        url
+      )
+    }
+    for (const [flaw, change] of [
+      ["AGENTOS_TWILIO_ACCOUNT_SID", { AGENTOS_TWILIO_AUTH_TOKEN: undefined }],
+      ["AGENTOS_TWILIO_ACCOUNT_SID", { AGENTOS_TWILIO_ACCOUNT_SID: undefined }],
+      ["AGENTOS_TWILIO_ACCOUNT_SID", { AGENTOS_TWILIO_ACCOUNT_SID: "ACme" }],
+      ["AGENTOS_TWILIO_LABEL", { AGENTOS_TWILIO_LABEL: "l".repeat(65) }]
+    ] as const) {
+      const flaws = flawsOf({ ...COMPLETE, ...account, ...change })
+      assert.deepStrictEqual(
+        flaws.map((issue) => issue.split(" ")[0]),
+        [flaw]
+      )
+    }
+  })
+
+  it("lets agents be at addresses that are not public in a sandbox alone", () => {
+    const allow = JSON.stringify([{ host: "127.0.0.1", port: 9443, caFile: "/ca.pem" }])
+    const sandbox = { ...COMPLETE, AGENTOS_ENVIRONMENT: "sandbox" }
+    assert.deepStrictEqual(read({ ...sandbox, AGENTOS_AGENT_WEBHOOK_ALLOW: allow }).phone.allowedAgents, [
+      { host: "127.0.0.1", port: 9443, caFile: "/ca.pem" }
+    ])
+    assert.deepStrictEqual(flawsOf({ ...COMPLETE, AGENTOS_AGENT_WEBHOOK_ALLOW: allow }), [
+      "AGENTOS_AGENT_WEBHOOK_ALLOW is for a sandbox: in production agents are at public addresses"
+    ])
+    for (const wrong of ["127.0.0.1:9443", "{}", '[{"host":"h","port":0,"caFile":"f"}]', '[{"host":"h","port":1}]']) {
+      assert.match(flawsOf({ ...sandbox, AGENTOS_AGENT_WEBHOOK_ALLOW: wrong })[0] ?? "", /^AGENTOS_AGENT_WEBHOOK_ALLOW/)
+    }
+  })
+
   it("lets nobody in as the operator without a token that nobody guesses", () => {
     const tokenOf = (token: string | undefined) => read({ ...COMPLETE, AGENTOS_OPERATOR_TOKEN: token }).operatorToken
     for (const none of [undefined, "", " "]) assert.isNull(tokenOf(none))
@@ -158,7 +223,9 @@ describe("ServerConfig", () => {
       AGENTOS_EMAIL_DOMAIN: "agents.example",
       AGENTOS_SMTP_RELAY_HOST: "relay.example",
       AGENTOS_SMTP_RELAY_USER: "agentos",
-      AGENTOS_SMTP_RELAY_PASSWORD: "hunter2"
+      AGENTOS_SMTP_RELAY_PASSWORD: "hunter2",
+      AGENTOS_TWILIO_ACCOUNT_SID: `AC${"0".repeat(32)}`,
+      AGENTOS_TWILIO_AUTH_TOKEN: "hunter2"
     })
     const shown = [
       JSON.stringify(config),

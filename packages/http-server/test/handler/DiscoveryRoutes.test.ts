@@ -117,7 +117,11 @@ describe("discovery", () => {
       "Idempotency-Key",
       "PAYMENT_PENDING",
       "setSpendControls",
-      "session.authenticate"
+      "session.authenticate",
+      "X-Service-Signature",
+      "transcriptSoFar",
+      "application/x-ndjson",
+      "[pressed 12#]"
     ]) {
       assert.include(text, word)
     }

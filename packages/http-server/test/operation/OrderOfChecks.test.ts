@@ -148,7 +148,15 @@ describe("order of checks", () => {
     assert.strictEqual(again.status, 200)
     assert.strictEqual(again.text, first.text)
     assert.strictEqual((await call(server, "POST", path, request)).status, 404)
-    assert.strictEqual((await call(server, "POST", path, { body: request.body, headers })).status, 428)
+    const { token: _, ...anonymous } = request
+    for (const [refused, status] of [
+      [await call(server, "POST", path, { ...anonymous, headers }), 428],
+      [await call(server, "POST", path, { ...anonymous, headers, token: "at_v1_wrong" }), 401]
+    ] as const) {
+      assert.strictEqual(refused.status, status)
+      assert.strictEqual(errorOf(refused).paymentState, "unknown", "it has settled, and nobody has looked")
+      assert.notInclude(errorOf(refused).message, "Nothing was charged")
+    }
   })
 
   it("wants an Idempotency-Key beside a payment (400), and none beside a request for the challenge", async () => {

@@ -15,6 +15,7 @@ import { Memory } from "@agentos/memory"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { Upgrades } from "../../src/edge/Upgrades.ts"
 import { NodeServer } from "../../src/NodeServer.ts"
 import { connect } from "./RealtimeClient.ts"
 
@@ -47,7 +48,7 @@ const keyring = Layer.succeed(Keyring, {
   randomBytes: (length) => Effect.succeed(new Uint8Array(length))
 })
 
-const ports = Layer.mergeAll(nodeServer, tokens, keyring, Memory.layer)
+const ports = Layer.mergeAll(Layer.provideMerge(Upgrades.layer, nodeServer), tokens, keyring, Memory.layer)
 /** What a gateway stands on, in memory. */
 export const host = Credentials.layer.pipe(Layer.provideMerge(ports))
 

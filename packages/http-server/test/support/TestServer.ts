@@ -1,4 +1,5 @@
 import {
+  CallStore,
   type Capabilities,
   Core,
   type EventDraft,
@@ -23,6 +24,7 @@ import { Memory } from "@agentos/memory"
 import { Duration, Effect, Exit, Layer, Logger, Redacted, Schema, Scope } from "effect"
 import { IpNetwork } from "effect/net"
 import { ScriptedRail } from "@agentos/contract-tests"
+import * as ScriptedCarrier from "./ScriptedCarrier.ts"
 
 export const DOMAIN = "agents.test"
 
@@ -33,12 +35,13 @@ export interface TestServer {
   readonly url: string
   readonly port: number
   readonly payments: ScriptedRail.ScriptedRail
+  readonly carrier: ScriptedCarrier.ScriptedCarrier
   readonly sent: ReadonlyArray<OutgoingMail>
   readonly sendScript: Array<SendScript>
   /** The lines of the log so far, as JSON. */
   readonly logs: ReadonlyArray<string>
   /** Runs on the stores of the server. */
-  readonly run: <A>(effect: Effect.Effect<A, never, JobStore | OperationStore>) => Promise<A>
+  readonly run: <A>(effect: Effect.Effect<A, never, CallStore | JobStore | OperationStore>) => Promise<A>
   /** Lets events happen to a wallet's tenant; gives their ids. */
   readonly append: (wallet: string, names: ReadonlyArray<string>) => Promise<ReadonlyArray<string>>
   /** Ends it as a signal would, and waits until it has. */
@@ -47,6 +50,8 @@ export interface TestServer {
 
 export interface TestServerOptions {
   readonly capabilities?: Capabilities
+  /** What its carrier's requests are signed with; it has telephones then. */
+  readonly carrierToken?: string
   readonly rateLimit?: RateLimit
   readonly publicUrl?: string
   readonly drainTimeout?: Duration.Input
@@ -94,6 +99,7 @@ const encodeLine = Schema.encodeSync(Schema.fromJsonString(Schema.Unknown))
 /** The whole server on a free port, over memory, with a chain and a mail provider that do as they are told. */
 export const startServer = async (options: TestServerOptions = {}): Promise<TestServer> => {
   const payments = ScriptedRail.make()
+  const carrier = ScriptedCarrier.make()
   const sent: Array<OutgoingMail> = []
   const sendScript: Array<SendScript> = []
   const logs: Array<string> = []
@@ -102,6 +108,7 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     Layer.orDie(KeyringNode.layer(keys)),
     Layer.orDie(RealtimeTokensJose.layer(keys, { issuer: "https://agentos.test" })),
     Layer.succeed(EmailProvider, emailProvider(sent, sendScript)),
+    carrier.layer,
     Layer.succeed(PaymentRail, payments.rail),
     Layer.succeed(MailParser, { parse: () => Effect.fail(new MailUnreadable({ message: "nothing is parsed here" })) })
   )
@@ -116,14 +123,15 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     host: "127.0.0.1",
     port: 0,
     publicUrl: options.publicUrl ?? "http://agentos.test",
-    capabilities: options.capabilities ?? { email: true, phone: false },
+    capabilities: options.capabilities ?? { email: true, phone: options.carrierToken !== undefined },
+    carrierToken: options.carrierToken === undefined ? null : Redacted.make(options.carrierToken),
     rateLimit: options.rateLimit ?? null,
     trustedProxies: (options.trustedProxies ?? []).map(IpNetwork.fromStringUnsafe),
     operatorToken: options.operatorToken === undefined ? null : Redacted.make(options.operatorToken),
     drainTimeout: Duration.fromInputUnsafe(options.drainTimeout ?? "2 seconds")
   })
   const server = Server.layer.pipe(
-    Layer.provideMerge(Core.layer.pipe(Layer.provideMerge(stores))),
+    Layer.provideMerge(Core.layerWithPhone.pipe(Layer.provideMerge(stores))),
     Layer.provide(settings),
     Layer.provide(Logger.layer([Logger.make((line) => logs.push(encodeLine(Logger.formatStructured.log(line))))]))
   )
@@ -135,6 +143,7 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     url: `http://127.0.0.1:${port}`,
     port,
     payments,
+    carrier,
     sent,
     sendScript,
     logs,

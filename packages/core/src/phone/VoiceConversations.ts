@@ -1,0 +1,113 @@
+import { Cause, Context, Effect, Exit, Fiber, Layer, type Option, Redacted, Stream } from "effect"
+import { Keyring } from "../kernel/Keyring.ts"
+import * as CallbackSecret from "../tenancy/CallbackSecret.ts"
+import { AgentCallback, AgentUnreachable } from "./AgentCallback.ts"
+import type { Call } from "./Call.ts"
+import * as CallProgress from "./CallProgress.ts"
+import { CallReports } from "./CallReports.ts"
+import { CallStore } from "./CallStore.ts"
+import * as LiveTranscript from "./LiveTranscript.ts"
+import { PhoneNumberStore } from "./PhoneNumberStore.ts"
+import * as RelayTokens from "./RelayTokens.ts"
+import type { Heard, Speak } from "./VoiceRelay.ts"
+import * as VoiceSession from "./VoiceSession.ts"
+
+/** The live conversations between the people on the line and the agents behind the numbers. */
+export class VoiceConversations extends Context.Service<
+  VoiceConversations,
+  {
+    /**
+     * The call that a relay's token lets in, once: the token is worth nothing from then on. None for any other, and once
+     * the call has ended.
+     */
+    readonly admit: (token: Redacted.Redacted<string>) => Effect.Effect<Option.Option<Call>>
+    /**
+     * Leads the conversation of an admitted call, until `heard` ends or the call is to end, or another relay of the same
+     * call is led here. Never fails: what goes wrong is said to the caller and written into the transcript.
+     */
+    readonly lead: (call: Call, heard: Stream.Stream<Heard>, speak: Speak) => Effect.Effect<void>
+  }
+>()("@agentos/core/phone/VoiceConversations") {
+  static readonly layer = Layer.effect(
+    VoiceConversations,
+    Effect.gen(function* () {
+      const calls = yield* CallStore
+      const numbers = yield* PhoneNumberStore
+      const agents = yield* AgentCallback
+      const reports = yield* CallReports
+      const keyring = yield* Keyring
+
+      /** Where the call's agent listens, and what it is signed with; or why it can't be asked. */
+      const addressOf = Effect.fnUntraced(function* ({ phoneNumberId, tenantId }: Call) {
+        const number = yield* numbers.find(tenantId, phoneNumberId)
+        if (number._tag !== "Owned") return unusable("Its number is not there any more.")
+        const { agentWebhookUrl: url, callbackKeyId: keyId, callbackVersion: version } = number.value
+        const secret = CallbackSecret.derive(keyring, { keyId, phoneNumberId, version })
+        return secret === undefined ? unusable("The key of its number's secret is gone.") : { url, secret }
+      })
+
+      const lead = Effect.fnUntraced(function* (call: Call, heard: Stream.Stream<Heard>, speak: Speak) {
+        const { callId, direction, fromNumber: from, phoneNumberId, toNumber: to } = call
+        const [address, transcript] = yield* Effect.all([addressOf(call), LiveTranscript.make(calls, callId)], {
+          concurrency: "unbounded"
+        })
+        yield* VoiceSession.run(
+          {
+            greeting: call.greeting,
+            transcript,
+            speak,
+            ask: ({ at, text }, transcriptSoFar) =>
+              address instanceof AgentUnreachable
+                ? Stream.fail(address)
+                : agents.ask(address, {
+                    callId,
+                    phoneNumberId,
+                    direction,
+                    from,
+                    to,
+                    turn: { text, at },
+                    transcriptSoFar
+                  }),
+            hangUp: Effect.asVoid(
+              reports.change(callId, (current, now) => CallProgress.hangingUp(current, "hangup_agent", now))
+            )
+          },
+          heard
+        )
+      })
+
+      const leading = newestOnly()
+
+      return VoiceConversations.of({
+        admit: (token) =>
+          RelayTokens.hashOf(Redacted.value(token)).pipe(
+            Effect.provideService(Keyring, keyring),
+            Effect.flatMap(calls.redeemRelay)
+          ),
+        lead: (call, heard, speak) => leading(call.callId, lead(call, heard, speak))
+      })
+    })
+  )
+}
+
+/**
+ * Lets one piece of work of each name run at a time, the newest: it ends the one before it first. A carrier that takes
+ * a call up again knows that the relay before is gone, which its socket may tell much later.
+ */
+const newestOnly = () => {
+  const running = new Map<string, Fiber.Fiber<void>>()
+  return Effect.fnUntraced(function* (name: string, work: Effect.Effect<void>) {
+    for (let older = running.get(name); older !== undefined; older = running.get(name)) {
+      yield* Fiber.interrupt(older)
+      if (running.get(name) === older) running.delete(name)
+    }
+    const fiber = yield* Effect.forkChild(work)
+    running.set(name, fiber)
+    const forget = Effect.sync(() => running.get(name) === fiber && running.delete(name))
+    const exit = yield* Effect.ensuring(Fiber.await(fiber), forget)
+    if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) yield* exit
+  })
+}
+
+const unusable = (why: string) =>
+  new AgentUnreachable({ reason: "address", message: `The agent can't be asked. ${why}` })

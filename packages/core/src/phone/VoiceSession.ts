@@ -1,0 +1,298 @@
+import { type Cause, Effect, FiberHandle, Queue, type Scope, Stream } from "effect"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import type { AgentReply, AgentUnreachable } from "./AgentCallback.ts"
+import { exchange, type Told } from "./AgentExchange.ts"
+import type { LiveTranscript } from "./LiveTranscript.ts"
+import * as PressedKeys from "./PressedKeys.ts"
+import * as Speeches from "./Speeches.ts"
+import { continued, spokenText } from "./SpokenText.ts"
+import type { Turn } from "./Transcript.ts"
+import type { Heard, Speak } from "./VoiceRelay.ts"
+
+/** What the caller hears when the agent could not be reached. */
+export const APOLOGY = "Sorry, I can't answer that right now. Please try again in a moment."
+
+/** The longest of a turn of the caller's that is kept, in characters: minutes of speech. */
+const SAID_MAX = 4_096
+/** The longest answer that is spoken, in characters. */
+const ANSWER_MAX = 16_384
+const FAILURE_MAX = 500
+/** From handing a text over to its first sound, at most, in milliseconds. */
+const SPEECH_START = 1_000
+/** How long what was said before the end of a call is waited for, in milliseconds. */
+const GOODBYE_MAX = 60_000
+/** What waits to be acted on; whoever has more waits. */
+const INPUTS_MAX = 16
+const NEVER = Number.POSITIVE_INFINITY
+
+/** What a session acts by. */
+export interface VoiceSessionOptions {
+  readonly greeting: string | null
+  readonly transcript: LiveTranscript
+  readonly speak: Speak
+  readonly ask: (turn: Turn, soFar: ReadonlyArray<Turn>) => Stream.Stream<AgentReply, AgentUnreachable>
+  /** Has the carrier end the call if the relay does not. */
+  readonly hangUp: Effect.Effect<void>
+}
+
+/** What a session acts on, one after another. What it is told about a question that is not the last is passed over. */
+type Input =
+  | Heard
+  | { readonly _tag: "Told"; readonly question: number; readonly told: Told }
+  /** Something may be due. */
+  | { readonly _tag: "Alarm" }
+
+/**
+ * One relay's conversation. A single fiber acts on what comes, in order, so that what is spoken is what is written; the
+ * agent is asked in a fiber beside it, and both end together.
+ *
+ * A turn of the caller's asks the agent, in place of whatever it was still asked. What it answers is spoken as it comes,
+ * until an interruption or the caller's next turn. Once it has hung up nobody asks it any more; the call ends when what
+ * it had said has been spoken, or is interrupted.
+ */
+class VoiceSession {
+  readonly #options: VoiceSessionOptions
+  readonly #inputs: Queue.Queue<Input, Cause.Done>
+  readonly #exchange: FiberHandle.FiberHandle<void>
+  readonly #alarm: FiberHandle.FiberHandle<void>
+  /** When the alarm rings. */
+  #alarmAt = NEVER
+  /** The number of the question that is open, or was last. */
+  #question = 0
+  #speeches = Speeches.none
+  #keys = PressedKeys.none
+  /** When the call is to be ended, once its agent has hung up. */
+  #endDue = NEVER
+  #isOver = false
+
+  private constructor(
+    options: VoiceSessionOptions,
+    inputs: Queue.Queue<Input, Cause.Done>,
+    exchange: FiberHandle.FiberHandle<void>,
+    alarm: FiberHandle.FiberHandle<void>
+  ) {
+    this.#options = options
+    this.#inputs = inputs
+    this.#exchange = exchange
+    this.#alarm = alarm
+  }
+
+  static readonly make = Effect.fnUntraced(function* (
+    options: VoiceSessionOptions,
+    inputs: Queue.Queue<Input, Cause.Done>
+  ): Effect.fn.Return<VoiceSession, never, Scope.Scope> {
+    return new VoiceSession(options, inputs, yield* FiberHandle.make<void>(), yield* FiberHandle.make<void>())
+  })
+
+  /** Greets, or goes on where another relay broke off; then acts on what comes, to the end of that or of the call. */
+  readonly run = Effect.gen({ self: this }, function* () {
+    yield* this.#begin()
+    while (!this.#isOver) {
+      yield* this.#setAlarm()
+      yield* this.#act(yield* Queue.take(this.#inputs))
+    }
+  }).pipe(
+    // The relay is gone, and nobody hears more. Keys that were pressed are written down all the same.
+    Effect.catchTag("Done", () => Effect.flatMap(this.#stop(), () => this.#takeKeys())),
+    Effect.ensuring(Effect.suspend(() => this.#settle()))
+  )
+
+  /** However this ends: what was said is written, and an agent that has hung up has ended the call. */
+  readonly #settle = Effect.fnUntraced({ self: this }, function* () {
+    yield* this.#options.transcript.flush
+    if (this.#endDue !== NEVER && !this.#isOver) yield* this.#options.hangUp
+  })
+
+  readonly #begin = Effect.fnUntraced({ self: this }, function* () {
+    const { greeting, transcript } = this.#options
+    const last = transcript.last()
+    if (last?.role === "caller") return yield* this.#ask(last)
+    const text = spokenText(greeting ?? "", ANSWER_MAX)
+    if (last === undefined) yield* this.#say(text, true)
+  })
+
+  #act(input: Input): Effect.Effect<unknown> {
+    switch (input._tag) {
+      case "Said":
+        return this.#said(spokenText(input.text, SAID_MAX).trim())
+      case "Pressed":
+        return this.#pressed(input.key)
+      case "Interrupted":
+        return this.#interrupted(spokenText(input.spoken, ANSWER_MAX))
+      case "Failed":
+        return this.#options.transcript.add("system", `The relay reported: ${spokenText(input.why, FAILURE_MAX)}`)
+      case "Told":
+        return input.question === this.#question ? this.#told(input.told) : Effect.void
+      case "Alarm":
+        return this.#lookAtClock()
+    }
+  }
+
+  #told(told: Told): Effect.Effect<unknown> {
+    switch (told._tag) {
+      case "Say":
+        return this.#say(spokenText(told.text, ANSWER_MAX), false)
+      case "HangUp":
+        return this.#waitToEnd()
+      case "Answered":
+        return this.#close()
+      case "Unanswered":
+        return this.#apologize(told.why)
+    }
+  }
+
+  /** Silence is no turn. */
+  readonly #said = Effect.fnUntraced({ self: this }, function* (text: string) {
+    if (text === "") return
+    yield* this.#stop()
+    yield* this.#takeKeys()
+    yield* this.#ask(yield* this.#takeTurn(text))
+  })
+
+  readonly #pressed = Effect.fnUntraced({ self: this }, function* (key: string) {
+    const now = yield* Timestamp.now
+    this.#keys = PressedKeys.pressed(this.#keys, key, now)
+    if (this.#keys.due <= now) yield* this.#askOfKeys()
+  })
+
+  readonly #askOfKeys = Effect.fnUntraced({ self: this }, function* () {
+    yield* this.#stop()
+    yield* this.#ask(yield* this.#takeKeys())
+  })
+
+  /** The keys that were pressed, as a turn. */
+  #takeKeys(): Effect.Effect<Turn | undefined> {
+    const text = PressedKeys.textOf(this.#keys)
+    this.#keys = PressedKeys.none
+    return text === undefined ? Effect.undefined : this.#takeTurn(text)
+  }
+
+  #takeTurn(text: string): Effect.Effect<Turn | undefined> {
+    this.#speeches = Speeches.answered(this.#speeches)
+    return this.#options.transcript.add("caller", text)
+  }
+
+  /** Nothing is asked where there is no turn, or the agent has hung up. */
+  readonly #ask = Effect.fnUntraced({ self: this }, function* (turn: Turn | undefined) {
+    if (turn === undefined || this.#endDue !== NEVER) return
+    const question = ++this.#question
+    const answer = exchange(this.#options.ask(turn, this.#options.transcript.before(turn)))
+    yield* FiberHandle.run(
+      this.#exchange,
+      Stream.runForEach(answer, (told) => Queue.offer(this.#inputs, { _tag: "Told", question, told }))
+    )
+  })
+
+  /** Ends the exchange with the agent. What was spoken of its answer stays. */
+  readonly #stop = Effect.fnUntraced({ self: this }, function* () {
+    this.#question += 1
+    yield* FiberHandle.clear(this.#exchange)
+    yield* this.#close()
+  })
+
+  /** Speaks a piece of the agent's, unless it begins with nothing to say. */
+  readonly #say = Effect.fnUntraced({ self: this }, function* (text: string, isLast: boolean) {
+    const open = this.#speeches.isOpen ? this.#speeches.all.at(-1) : undefined
+    if (open !== undefined && open.turnIndex !== null) yield* this.#sayMore(open.text, open.turnIndex, text)
+    else if (text.trim() !== "") yield* this.#sayFirst(text, isLast)
+  })
+
+  /** What is spoken first is written down before. */
+  readonly #sayFirst = Effect.fnUntraced({ self: this }, function* (text: string, isLast: boolean) {
+    const turn = yield* this.#options.transcript.add("agent", text)
+    if (turn === undefined) return yield* this.#stop()
+    const begun = Speeches.begun(this.#speeches, { turnIndex: turn.index, text }, yield* Timestamp.now)
+    this.#speeches = isLast ? Speeches.closed(begun) : begun
+    yield* this.#options.speak({ _tag: "Say", text, isLast })
+  })
+
+  readonly #sayMore = Effect.fnUntraced({ self: this }, function* (before: string, turnIndex: number, text: string) {
+    const piece = spokenText(continued(before, text), ANSWER_MAX - before.length)
+    if (piece !== "") {
+      this.#speeches = Speeches.grown(this.#speeches, piece, yield* Timestamp.now)
+      yield* this.#options.speak({ _tag: "Say", text: piece, isLast: false })
+      yield* this.#options.transcript.grow(turnIndex, before + piece)
+    }
+    if (before.length + piece.length >= ANSWER_MAX) yield* this.#stop()
+  })
+
+  /** Ends what is being said, if anything is. */
+  readonly #close = Effect.fnUntraced({ self: this }, function* () {
+    if (!this.#speeches.isOpen) return
+    this.#speeches = Speeches.closed(this.#speeches)
+    yield* this.#options.speak({ _tag: "Say", text: "", isLast: true })
+    yield* this.#options.transcript.flush
+  })
+
+  readonly #apologize = Effect.fnUntraced({ self: this }, function* ({ message }: AgentUnreachable) {
+    const { speak, transcript } = this.#options
+    yield* this.#close()
+    yield* transcript.add("system", `${spokenText(message, FAILURE_MAX)} The caller heard an apology.`)
+    const apology: Speeches.Speech = { turnIndex: null, text: APOLOGY }
+    this.#speeches = Speeches.closed(Speeches.begun(this.#speeches, apology, yield* Timestamp.now))
+    yield* speak({ _tag: "Say", text: APOLOGY, isLast: true })
+  })
+
+  readonly #interrupted = Effect.fnUntraced({ self: this }, function* (heard: string) {
+    const now = yield* Timestamp.now
+    const left = Speeches.interrupted(this.#speeches, heard, now)
+    if (left === undefined) return
+    // A question that has not begun to be answered is not what was interrupted.
+    if (this.#speeches.isOpen) yield* this.#stop()
+    this.#speeches = Speeches.none
+    yield* Effect.forEach(left, ({ text, turnIndex }) =>
+      turnIndex === null ? Effect.void : this.#options.transcript.revise(turnIndex, text)
+    )
+    if (this.#endDue !== NEVER) yield* this.#end()
+  })
+
+  /**
+   * The agent has hung up: the call ends once what was said before has been spoken, by estimate. A relay does not wait
+   * for it: Twilio's documentation does not say what becomes of speech at the end of a session, which was seen to close
+   * within 90 ms (github.com/ivy/thicket, docs/reference.md).
+   */
+  readonly #waitToEnd = Effect.fnUntraced({ self: this }, function* () {
+    yield* this.#stop()
+    const now = yield* Timestamp.now
+    const { quietAt } = this.#speeches
+    this.#endDue = quietAt === 0 ? now : Math.min(Math.max(now, quietAt + SPEECH_START), now + GOODBYE_MAX)
+  })
+
+  readonly #end = Effect.fnUntraced({ self: this }, function* () {
+    yield* this.#takeKeys()
+    yield* this.#options.hangUp
+    this.#isOver = true
+    yield* this.#options.speak({ _tag: "End" })
+  })
+
+  /** Has the alarm ring when the next thing is due. */
+  readonly #setAlarm = Effect.fnUntraced({ self: this }, function* () {
+    const due = Math.min(this.#keys.due, this.#endDue, this.#options.transcript.flushDue() ?? NEVER)
+    if (due >= this.#alarmAt) return
+    this.#alarmAt = due
+    const wait = Math.max(0, due - (yield* Timestamp.now))
+    const ring = Effect.asVoid(Queue.offer(this.#inputs, { _tag: "Alarm" }))
+    yield* FiberHandle.run(this.#alarm, Effect.andThen(Effect.sleep(wait), ring))
+  })
+
+  /** Does what is due. */
+  readonly #lookAtClock = Effect.fnUntraced({ self: this }, function* () {
+    this.#alarmAt = NEVER
+    const now = yield* Timestamp.now
+    if ((this.#options.transcript.flushDue() ?? NEVER) <= now) yield* this.#options.transcript.flush
+    if (this.#keys.due <= now) yield* this.#askOfKeys()
+    if (this.#endDue <= now) yield* this.#end()
+  })
+}
+
+/**
+ * Leads a conversation over one relay, until `heard` ends or the call is to end. Nothing is left running then, nor when
+ * it is interrupted.
+ */
+export const run = (options: VoiceSessionOptions, heard: Stream.Stream<Heard>): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const inputs = yield* Queue.bounded<Input, Cause.Done>(INPUTS_MAX)
+    const session = yield* VoiceSession.make(options, inputs)
+    yield* Effect.forkScoped(Stream.runIntoQueue(heard, inputs))
+    yield* session.run
+  }).pipe(Effect.scoped)

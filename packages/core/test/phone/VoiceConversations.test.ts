@@ -1,0 +1,199 @@
+import { CallReports, CallStore, Timestamp, VoiceConversations } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Option, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { answeredCall, conversation, linesOf, settle, talk } from "../support/Conversation.ts"
+import { PERSON, WEBHOOK } from "../support/PhonePurchase.ts"
+import { scenario } from "../support/Purchase.ts"
+
+describe("a relay's token", () => {
+  scenario("lets in to its call once, and nobody else's token does", () =>
+    Effect.gen(function* () {
+      const { call, token } = yield* answeredCall()
+      const { admit } = yield* VoiceConversations
+      assert.isTrue(Option.isNone(yield* admit(Redacted.make("another"))))
+      assert.strictEqual(Option.getOrThrow(yield* admit(token)).callId, call.callId)
+      assert.isTrue(Option.isNone(yield* admit(token)))
+    })
+  )
+
+  scenario("lets in to no call that has ended", () =>
+    Effect.gen(function* () {
+      const { call, token } = yield* answeredCall()
+      const at = yield* Timestamp.now
+      yield* (yield* CallReports).apply(call.callId, { _tag: "Ended", at, ending: "completed", seconds: 1 })
+      assert.isTrue(Option.isNone(yield* (yield* VoiceConversations).admit(token)))
+    })
+  )
+})
+
+describe("the beginning", () => {
+  scenario("is the greeting, written down before it is spoken", (host) =>
+    Effect.gen(function* () {
+      const { call, heard, leave, unwritten } = yield* talk(host, "Good morning.")
+      assert.strictEqual(heard(), "Good morning.|")
+      assert.lengthOf(unwritten, 0)
+      yield* leave
+      assert.deepStrictEqual(yield* linesOf(call), ["agent: Good morning."])
+    })
+  )
+
+  scenario("is silence where there is no greeting", (host) =>
+    Effect.gen(function* () {
+      const { call, leave, spoken } = yield* talk(host)
+      yield* TestClock.adjust("1 minute")
+      yield* leave
+      assert.lengthOf(spoken, 0)
+      assert.lengthOf(host.carrier.agent.asked, 0)
+      assert.deepStrictEqual(yield* linesOf(call), [])
+    })
+  )
+
+  scenario("is not repeated by a relay that takes the call up again", (host) =>
+    Effect.gen(function* () {
+      const { call, leave } = yield* talk(host, "Good morning.")
+      yield* leave
+      const again = yield* conversation(host, call)
+      yield* again.leave
+      assert.lengthOf(again.spoken, 0)
+      assert.deepStrictEqual(yield* linesOf(call), ["agent: Good morning."])
+    })
+  )
+
+  scenario("is the answer to what the caller had said when the relay broke off", (host) =>
+    Effect.gen(function* () {
+      const first = yield* talk(host, "Good morning.")
+      yield* first.say("What time is it?")
+      yield* first.leave
+      assert.isFalse(first.asked(1).isHeard)
+      const second = yield* conversation(host, first.call)
+      const asked = second.asked(2)
+      assert.strictEqual(asked.message.turn.text, "What time is it?")
+      assert.deepStrictEqual(
+        asked.message.transcriptSoFar.map(({ text }) => text),
+        ["Good morning."]
+      )
+      asked.say("Noon.")
+      asked.end()
+      yield* settle
+      assert.strictEqual(second.heard(), "Noon.|")
+      yield* second.leave
+      const third = yield* conversation(host, first.call)
+      third.asked(2)
+    })
+  )
+})
+
+describe("a turn of the caller's", () => {
+  scenario("is written down and told to the agent, with what was said before", (host) =>
+    Effect.gen(function* () {
+      const { asked, call, say } = yield* talk(host, "Hello.")
+      yield* say("  Who are you?\u0000 ")
+      const { message, secret, url } = asked(1)
+      assert.strictEqual(url, WEBHOOK)
+      assert.match(Redacted.value(secret), /^cs_v1_/)
+      const [greeting, turn] = yield* (yield* CallStore).turns(call.callId)
+      assert.deepStrictEqual(message, {
+        callId: call.callId,
+        phoneNumberId: call.phoneNumberId,
+        direction: "outbound",
+        from: call.fromNumber,
+        to: PERSON,
+        turn: { text: "Who are you?", at: turn!.at },
+        transcriptSoFar: [greeting!]
+      })
+    })
+  )
+
+  scenario("comes with the last 20 turns before it, in a relay that takes the call up again too", (host) =>
+    Effect.gen(function* () {
+      const first = yield* talk(host)
+      for (let turn = 1; turn <= 25; turn += 1) yield* first.say(`turn ${turn}`)
+      const soFar = () => host.carrier.agent.asked.at(-1)!.message.transcriptSoFar.map(({ text }) => text)
+      const expected = Array.from({ length: 20 }, (_, index) => `turn ${index + 5}`)
+      assert.deepStrictEqual(soFar(), expected)
+      yield* first.leave
+      yield* conversation(host, first.call)
+      assert.lengthOf(host.carrier.agent.asked, 26)
+      assert.deepStrictEqual(soFar(), expected)
+    })
+  )
+
+  scenario("is none when nothing was said", (host) =>
+    Effect.gen(function* () {
+      const { call, say } = yield* talk(host)
+      yield* say("")
+      yield* say(" \n\u0000")
+      yield* TestClock.adjust("1 minute")
+      assert.lengthOf(host.carrier.agent.asked, 0)
+      assert.deepStrictEqual(yield* linesOf(call), [])
+    })
+  )
+})
+
+describe("an answer", () => {
+  scenario("is spoken as it arrives, and grows in the transcript", (host) =>
+    Effect.gen(function* () {
+      const { asked, call, heard, say, unwritten } = yield* talk(host)
+      yield* say("Tell me a story.")
+      const { end, say: tell } = asked(1)
+      tell("Once")
+      yield* settle
+      assert.strictEqual(heard(), "Once")
+      assert.lengthOf(unwritten, 0)
+      tell(" upon a time.")
+      tell("The end.")
+      yield* settle
+      assert.strictEqual(heard(), "Once upon a time. The end.")
+      yield* TestClock.adjust("250 millis")
+      assert.strictEqual((yield* linesOf(call)).at(-1), "agent: Once upon a time. The end.")
+      end()
+      yield* settle
+      assert.strictEqual(heard(), "Once upon a time. The end.|")
+    })
+  )
+
+  scenario("is written down no oftener than four times a second while it streams, and to its last word", (host) =>
+    Effect.gen(function* () {
+      const { asked, call, say } = yield* talk(host)
+      yield* say("Count.")
+      const { end, say: tell } = asked(1)
+      const seen = new Set<string>()
+      for (let word = 1; word <= 100; word += 1) {
+        tell(`${word} `)
+        yield* TestClock.adjust("10 millis")
+        seen.add((yield* linesOf(call)).at(-1)!)
+      }
+      assert.isAtLeast(seen.size, 4)
+      assert.isAtMost(seen.size, 5)
+      tell("done")
+      end()
+      yield* settle
+      assert.match((yield* linesOf(call)).at(-1)!, /^agent: 1 2 .* 100 done$/)
+    })
+  )
+
+  scenario("that says nothing leaves the caller in silence, and no turn", (host) =>
+    Effect.gen(function* () {
+      const { asked, call, say, spoken } = yield* talk(host)
+      yield* say("Hm.")
+      asked(1).end()
+      yield* TestClock.adjust("10 seconds")
+      assert.lengthOf(spoken, 0)
+      assert.deepStrictEqual(yield* linesOf(call), ["caller: Hm."])
+    })
+  )
+
+  scenario("is cut at its longest, and the agent is listened to no more", (host) =>
+    Effect.gen(function* () {
+      const { asked, call, heard, say } = yield* talk(host)
+      yield* say("Go on and on.")
+      const answer = asked(1)
+      for (let part = 0; part < 20; part += 1) answer.say("x".repeat(1_000))
+      yield* settle
+      assert.isFalse(answer.isHeard)
+      assert.strictEqual(heard(), `${"x".repeat(16_384)}|`)
+      assert.strictEqual((yield* linesOf(call)).at(-1), `agent: ${"x".repeat(16_384)}`)
+    })
+  )
+})

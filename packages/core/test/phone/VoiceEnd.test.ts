@@ -1,0 +1,119 @@
+import { CallAdmission, CallStore, CallWatch } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Fiber, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { conversation, linesOf, settle, talk } from "../support/Conversation.ts"
+import { scenario } from "../support/Purchase.ts"
+
+describe("an agent that hangs up", () => {
+  scenario("is let finish what it says; then the call ends, by its agent", (host) =>
+    Effect.gen(function* () {
+      const { asked, call, fiber, heard, say } = yield* talk(host)
+      yield* Effect.forkScoped(CallWatch.run)
+      yield* say("Bye.")
+      const answer = asked(1)
+      // 48 characters: 3.84 s, and a second to begin.
+      answer.say("Thank you for calling, have a nice day! Goodbye.")
+      answer.hangUp()
+      yield* settle
+      assert.isFalse(answer.isHeard)
+      yield* TestClock.adjust("4800 millis")
+      assert.strictEqual(heard(), "Thank you for calling, have a nice day! Goodbye.|")
+      yield* TestClock.adjust("40 millis")
+      assert.isTrue(heard().endsWith("|[end]"))
+      yield* Fiber.join(fiber)
+      yield* TestClock.adjust("5 seconds")
+      const ended = Option.getOrThrow(yield* (yield* CallStore).get(call.callId))
+      assert.deepInclude(ended, { state: "ended", endReason: "hangup_agent" })
+    })
+  )
+
+  scenario("and says nothing ends the call at once", (host) =>
+    Effect.gen(function* () {
+      const { asked, call, fiber, heard, say } = yield* talk(host)
+      yield* say("Bye.")
+      asked(1).hangUp()
+      yield* Fiber.join(fiber)
+      assert.strictEqual(heard(), "[end]")
+      const { hangUpReason } = Option.getOrThrow(yield* (yield* CallStore).get(call.callId))
+      assert.strictEqual(hangUpReason, "hangup_agent")
+    })
+  )
+
+  scenario("is asked nothing more, though what the caller says is written down", (host) =>
+    Effect.gen(function* () {
+      const { asked, call, fiber, heard, say } = yield* talk(host)
+      yield* say("Bye.")
+      asked(1).say("Goodbye.")
+      asked(1).hangUp()
+      yield* settle
+      yield* say("Wait!")
+      asked(1)
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(fiber)
+      assert.strictEqual(heard(), "Goodbye.|[end]")
+      assert.deepStrictEqual(yield* linesOf(call), ["caller: Bye.", "agent: Goodbye.", "caller: Wait!"])
+    })
+  )
+
+  scenario("ends the call as soon as what it says is interrupted", (host) =>
+    Effect.gen(function* () {
+      const { asked, call, fiber, say, spoken, tell } = yield* talk(host)
+      yield* say("Bye.")
+      asked(1).say("Goodbye and thanks for all the fish.")
+      asked(1).hangUp()
+      yield* settle
+      yield* tell({ _tag: "Interrupted", spoken: "Goodbye and" })
+      yield* Fiber.join(fiber)
+      assert.strictEqual(spoken.at(-1)?._tag, "End")
+      assert.strictEqual((yield* linesOf(call)).at(-1), "agent: Goodbye and")
+    })
+  )
+
+  scenario("has ended the call though its relay breaks off before", (host) =>
+    Effect.gen(function* () {
+      const { asked, call, leave, say } = yield* talk(host)
+      yield* say("Bye.")
+      asked(1).say("Goodbye and thanks for all the fish.")
+      asked(1).hangUp()
+      yield* settle
+      yield* leave
+      const { hangUpReason } = Option.getOrThrow(yield* (yield* CallStore).get(call.callId))
+      assert.strictEqual(hangUpReason, "hangup_agent")
+      assert.strictEqual((yield* (yield* CallAdmission).resume(call.callId))._tag, "Decline")
+    })
+  )
+})
+
+describe("a second relay of a call", () => {
+  scenario("ends the first, whose socket may not know yet that it is gone", (host) =>
+    Effect.gen(function* () {
+      const first = yield* talk(host, "Good morning.")
+      yield* first.say("What time is it?")
+      const second = yield* conversation(host, first.call)
+      yield* Fiber.join(first.fiber)
+      assert.isFalse(host.carrier.agent.asked[0]!.isHeard)
+      second.asked(2).say("Noon.")
+      second.asked(2).end()
+      yield* settle
+      yield* second.say("Thank you.")
+      second.asked(3)
+      assert.strictEqual(first.heard(), "Good morning.|")
+      assert.strictEqual(second.heard(), "Noon.|")
+      const said = ["agent: Good morning.", "caller: What time is it?", "agent: Noon.", "caller: Thank you."]
+      assert.deepStrictEqual(yield* linesOf(first.call), said)
+      yield* second.leave
+    })
+  )
+
+  scenario("of another call leaves the first alone", (host) =>
+    Effect.gen(function* () {
+      const first = yield* talk(host)
+      const other = yield* conversation(host, { ...first.call, callId: "01900000-0000-7000-8000-00000000ca11" })
+      yield* first.say("Hello?")
+      assert.isTrue(first.asked(1).isHeard)
+      yield* other.leave
+      assert.isTrue(first.asked(1).isHeard)
+    })
+  )
+})

@@ -1,0 +1,67 @@
+import { type Call, CallAdmission, CallStore, type Heard, type Utterance, VoiceConversations } from "@agentos/core"
+import { assert } from "@effect/vitest"
+import { type Cause, Effect, Fiber, Option, Queue, Stream } from "effect"
+import { adasNumber, bought, PERSON } from "./PhonePurchase.ts"
+import type * as TestHost from "./TestHost.ts"
+
+/** A call of Ada's that was answered, and the token of its relay. */
+export const answeredCall = Effect.fnUntraced(function* (greeting?: string) {
+  const { phoneNumberId, tenant } = yield* adasNumber
+  const initialGreeting = greeting === undefined ? {} : { initialGreeting: greeting }
+  const input = { phoneNumberId, toNumber: PERSON, ...initialGreeting }
+  const data = yield* bought({ serviceId: "phone.call.outbound.5m", tenant, input })
+  const { callId } = (data as { readonly call: { readonly callId: string } }).call
+  const admission = yield* (yield* CallAdmission).answered(callId)
+  return admission._tag === "Connect" ? admission : yield* Effect.die("the call is declined")
+})
+
+/** What was said in a call, a line a turn. */
+export const linesOf = Effect.fnUntraced(function* ({ callId }: Call) {
+  const turns = yield* (yield* CallStore).turns(callId)
+  return turns.map(({ role, text }) => `${role}: ${text}`)
+})
+
+/** Lets everybody do what they can do now: in memory nobody waits for anything but the clock. */
+export const settle = Effect.repeat(Effect.yieldNow, { times: 300 })
+
+/** A conversation that is led over a relay which the test plays. */
+export const conversation = Effect.fnUntraced(function* (host: ReturnType<typeof TestHost.make>, call: Call) {
+  const voices = yield* VoiceConversations
+  const store = yield* CallStore
+  const line = yield* Queue.unbounded<Heard, Cause.Done>()
+  const spoken: Array<Utterance> = []
+  /** Pieces that were not in the transcript yet when they were spoken first. */
+  const unwritten: Array<string> = []
+  const speak = Effect.fnUntraced(function* (utterance: Utterance) {
+    const isFirst = spoken.at(-1)?._tag !== "Say" || (spoken.at(-1) as { readonly isLast: boolean }).isLast
+    spoken.push(utterance)
+    const last = (yield* store.turns(call.callId, 1)).at(-1)
+    if (utterance._tag === "Say" && isFirst && last?.text !== utterance.text) unwritten.push(utterance.text)
+  })
+  const fiber = yield* Effect.forkScoped(voices.lead(call, Stream.fromQueue(line), speak))
+  yield* settle
+  return {
+    fiber,
+    spoken,
+    unwritten,
+    /** The relay tells something. */
+    tell: (...heard: ReadonlyArray<Heard>) => Effect.andThen(Queue.offerAll(line, heard), settle),
+    say: (text: string) => Effect.andThen(Queue.offer(line, { _tag: "Said", text }), settle),
+    /** The relay is gone, and nobody leads the conversation any more. */
+    leave: Effect.andThen(Queue.end(line), Fiber.join(fiber)),
+    /** What was handed over, the ends of what belongs together as `|`. */
+    heard: () => spoken.map((one) => (one._tag === "End" ? "[end]" : one.text + (one.isLast ? "|" : ""))).join(""),
+    /** The question that was asked last. */
+    asked: (count: number) => {
+      assert.lengthOf(host.carrier.agent.asked, count)
+      return host.carrier.agent.asked[count - 1]!
+    }
+  }
+})
+
+/** A conversation in a call that has just been answered. */
+export const talk = Effect.fnUntraced(function* (host: ReturnType<typeof TestHost.make>, greeting?: string) {
+  const { token } = yield* answeredCall(greeting)
+  const call = Option.getOrThrow(yield* (yield* VoiceConversations).admit(token))
+  return { call, ...(yield* conversation(host, call)) }
+})

@@ -1,0 +1,66 @@
+import { isEmailAddress } from "@agentos/core"
+import { Redacted } from "effect"
+import type { EnvironmentReader } from "./EnvironmentReader.ts"
+
+/** Mail, where it is configured. */
+export interface MailConfig {
+  readonly domain: string
+  readonly relay: {
+    readonly host: string
+    readonly port: number
+    /** `starttls` unless said: encrypted before anything is sent. */
+    readonly security: "none" | "opportunistic" | "starttls" | "tls"
+    readonly user: string | undefined
+    readonly password: Redacted.Redacted<string> | undefined
+  }
+  readonly dkim: { readonly selector: string; readonly keyFile: string } | undefined
+  /** The name of this host in mail: what the domain's MX names. */
+  readonly hostName: string
+  readonly listener: {
+    readonly host: string
+    readonly port: number
+    /** A self-signed one is made when it is left out: senders do not ask who signed it. */
+    readonly certificate: { readonly keyFile: string; readonly certificateFile: string } | undefined
+  }
+  /** Where names are looked up: the system's resolver when both are left out. */
+  readonly dns: { readonly servers: ReadonlyArray<string>; readonly zoneFile: string | undefined }
+}
+
+/** Mail as the variables have it; undefined where no domain is named. */
+export const readMail = (reader: EnvironmentReader): MailConfig | undefined => {
+  const domain = reader.text("AGENTOS_EMAIL_DOMAIN")?.toLowerCase()
+  if (domain === undefined) return undefined
+  if (!isEmailAddress(`a@${domain}`)) reader.issues.push("AGENTOS_EMAIL_DOMAIN must be a domain name")
+  const selector = reader.text("AGENTOS_DKIM_SELECTOR")
+  const dkimKeyFile = reader.text("AGENTOS_DKIM_KEY_FILE")
+  if ((selector === undefined) !== (dkimKeyFile === undefined)) {
+    reader.issues.push("AGENTOS_DKIM_SELECTOR and AGENTOS_DKIM_KEY_FILE go together")
+  }
+  const keyFile = reader.text("AGENTOS_SMTP_KEY_FILE")
+  const certificateFile = reader.text("AGENTOS_SMTP_CERT_FILE")
+  if ((keyFile === undefined) !== (certificateFile === undefined)) {
+    reader.issues.push("AGENTOS_SMTP_KEY_FILE and AGENTOS_SMTP_CERT_FILE go together")
+  }
+  const password = reader.text("AGENTOS_SMTP_RELAY_PASSWORD")
+  return {
+    domain,
+    relay: {
+      host: reader.required("AGENTOS_SMTP_RELAY_HOST", "the relay that carries outbound mail"),
+      port: reader.port("AGENTOS_SMTP_RELAY_PORT", 587),
+      security: reader.oneOf("AGENTOS_SMTP_RELAY_TLS", ["none", "opportunistic", "starttls", "tls"], "starttls"),
+      user: reader.text("AGENTOS_SMTP_RELAY_USER"),
+      password: password === undefined ? undefined : Redacted.make(password)
+    },
+    dkim: selector === undefined || dkimKeyFile === undefined ? undefined : { selector, keyFile: dkimKeyFile },
+    hostName: reader.text("AGENTOS_SMTP_NAME") ?? domain,
+    listener: {
+      host: reader.text("AGENTOS_SMTP_HOST") ?? "127.0.0.1",
+      port: reader.port("AGENTOS_SMTP_PORT", 25),
+      certificate: keyFile === undefined || certificateFile === undefined ? undefined : { keyFile, certificateFile }
+    },
+    dns: {
+      servers: reader.text("AGENTOS_DNS_SERVERS")?.split(",") ?? [],
+      zoneFile: reader.text("AGENTOS_DNS_ZONE_FILE")
+    }
+  }
+}

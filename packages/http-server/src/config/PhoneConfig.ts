@@ -1,0 +1,100 @@
+import { Redacted, Schema, SchemaIssue } from "effect"
+import type { EnvironmentReader } from "./EnvironmentReader.ts"
+
+/** A host that agents may be at though it is not public. */
+const AllowedAgentConfig = Schema.Struct({
+  /** As it stands in the agents' addresses: an IP address without brackets, or `localhost`. */
+  host: Schema.NonEmptyString,
+  port: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65_535 })),
+  /** A PEM of the authority behind its certificate. */
+  caFile: Schema.NonEmptyString
+})
+export type AllowedAgentConfig = typeof AllowedAgentConfig.Type
+
+/** The carrier, where one is configured. */
+export interface CarrierConfig {
+  readonly accountSid: string
+  readonly authToken: Redacted.Redacted
+  /** Marks this deployment's numbers at the carrier. */
+  readonly label: string
+  /** Without a slash at the end. */
+  readonly apiUrl: string
+}
+
+/** Telephones. */
+export interface PhoneConfig {
+  readonly carrier: CarrierConfig | undefined
+  /** None but in a sandbox. */
+  readonly allowedAgents: ReadonlyArray<AllowedAgentConfig>
+}
+
+type Mode = "production" | "sandbox"
+
+const ACCOUNT_SID = /^AC[0-9a-fA-F]{32}$/
+const LABEL_DEFAULT = "agentos"
+const LABEL_CHARACTERS_MAX = 64
+const API_URL_DEFAULT = "https://api.twilio.com"
+
+/** Telephones as the variables have them. */
+export const readPhone = (reader: EnvironmentReader, mode: Mode): PhoneConfig => ({
+  carrier: readCarrier(reader, mode),
+  allowedAgents: readAllowedAgents(reader, mode)
+})
+
+const readCarrier = (reader: EnvironmentReader, mode: Mode): CarrierConfig | undefined => {
+  const accountSid = reader.text("AGENTOS_TWILIO_ACCOUNT_SID")
+  const authToken = reader.text("AGENTOS_TWILIO_AUTH_TOKEN")
+  const label = reader.text("AGENTOS_TWILIO_LABEL") ?? LABEL_DEFAULT
+  const apiUrl = readApiUrl(reader, mode)
+  if (accountSid !== undefined && !ACCOUNT_SID.test(accountSid)) {
+    reader.issues.push("AGENTOS_TWILIO_ACCOUNT_SID must be AC and 32 hexadecimal digits")
+  }
+  if (label.length > LABEL_CHARACTERS_MAX) {
+    reader.issues.push(`AGENTOS_TWILIO_LABEL must have ${LABEL_CHARACTERS_MAX} characters at most`)
+  }
+  if ((accountSid === undefined) !== (authToken === undefined)) {
+    reader.issues.push("AGENTOS_TWILIO_ACCOUNT_SID and AGENTOS_TWILIO_AUTH_TOKEN go together")
+  }
+  return accountSid === undefined || authToken === undefined
+    ? undefined
+    : { accountSid, authToken: Redacted.make(authToken), label, apiUrl }
+}
+
+/** Whether it is Twilio itself: a server in production is never pointed at what stands in for it. */
+const isTwilio = ({ hostname, protocol }: URL): boolean =>
+  protocol === "https:" && (hostname === "twilio.com" || hostname.endsWith(".twilio.com"))
+
+const readApiUrl = (reader: EnvironmentReader, mode: Mode): string => {
+  const name = "AGENTOS_TWILIO_API_URL"
+  const text = reader.text(name) ?? API_URL_DEFAULT
+  const url = URL.parse(text)
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && `${url.username}${url.search}${url.hash}` === ""
+  if (!isPlain) {
+    reader.issues.push(`${name} must be an http or https address without a user or a query`)
+  } else if (mode === "production" && !isTwilio(url)) {
+    reader.issues.push(`${name} must be an https address of twilio.com or under it, but in a sandbox`)
+  }
+  return text.replace(/\/+$/, "")
+}
+
+const decodeAllowed = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Array(AllowedAgentConfig)), {
+  errors: "all",
+  onExcessProperty: "error"
+})
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const readAllowedAgents = (reader: EnvironmentReader, mode: Mode): ReadonlyArray<AllowedAgentConfig> => {
+  const name = "AGENTOS_AGENT_WEBHOOK_ALLOW"
+  const text = reader.text(name)
+  if (text === undefined) return []
+  if (mode !== "sandbox") {
+    reader.issues.push(`${name} is for a sandbox: in production agents are at public addresses`)
+    return []
+  }
+  const decoded = decodeAllowed(text)
+  if (decoded._tag === "Success") return decoded.success
+  for (const { message, path = [] } of formatIssue(decoded.failure.issue).issues) {
+    reader.issues.push([name, ...path].map(String).join(".") + `: ${message}`)
+  }
+  return []
+}

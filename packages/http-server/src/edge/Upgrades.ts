@@ -1,0 +1,63 @@
+import { Context, Effect, Layer, type Scope } from "effect"
+import type { IncomingMessage } from "node:http"
+import type { Duplex } from "node:stream"
+import { NodeServer } from "../NodeServer.ts"
+import { pathOf } from "./RequestLimits.ts"
+
+/** Takes a connection over from HTTP. */
+export type Upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => void
+
+/** Says no to an upgrade, and ends its connection. */
+export const refuseUpgrade = (stream: Duplex, status: string): void => {
+  stream.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+}
+
+interface Taker {
+  readonly matches: (path: string) => boolean
+  upgrade: Upgrade | undefined
+}
+
+/** Who speaks another protocol than HTTP, by path. All sockets of the server come by here, and go to one each. */
+export class Upgrades extends Context.Service<
+  Upgrades,
+  {
+    /** Takes the upgrades of the paths that match until the scope closes. From then on they are told to come later. */
+    readonly take: (matches: (path: string) => boolean, upgrade: Upgrade) => Effect.Effect<void, never, Scope.Scope>
+  }
+>()("@agentos/http-server/edge/Upgrades") {
+  /** Of a server whose listeners for requests are there already: theirs for upgrades, if there are any, go. */
+  static readonly layer = Layer.effect(
+    Upgrades,
+    Effect.gen(function* () {
+      const server = yield* NodeServer
+      const takers: Array<Taker> = []
+      const dispatch: Upgrade = (request, stream, head) => {
+        const path = pathOf(request.url ?? "")
+        const taker = takers.find(({ matches }) => matches(path))
+        if (taker === undefined) return refuseUpgrade(stream, "404 Not Found")
+        if (taker.upgrade === undefined) return refuseUpgrade(stream, "503 Service Unavailable")
+        taker.upgrade(request, stream, head)
+      }
+      yield* Effect.acquireRelease(
+        Effect.sync(() => {
+          server.removeAllListeners("upgrade")
+          server.on("upgrade", dispatch)
+        }),
+        () => Effect.sync(() => server.off("upgrade", dispatch))
+      )
+      return Upgrades.of({
+        take: (matches, upgrade) =>
+          Effect.asVoid(
+            Effect.acquireRelease(
+              Effect.sync(() => {
+                const taker: Taker = { matches, upgrade }
+                takers.push(taker)
+                return taker
+              }),
+              (taker) => Effect.sync(() => void (taker.upgrade = undefined))
+            )
+          )
+      })
+    })
+  )
+}

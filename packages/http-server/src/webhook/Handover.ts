@@ -1,0 +1,40 @@
+import { Context, Deferred, Effect, Layer } from "effect"
+
+/**
+ * The calls whose relays this server closes because it stops. The carrier asks at once how each goes on, and is
+ * answered while there is somebody to answer.
+ */
+export class Handover extends Context.Service<
+  Handover,
+  {
+    /** Whether the server stops: a relay that is asked for now finds nobody here. */
+    readonly isBegun: () => boolean
+    readonly begin: (callIds: Iterable<string>) => void
+    /** The carrier has asked about a call. */
+    readonly asked: (callId: string) => void
+    /** Waits until it has asked about each. */
+    readonly allAsked: Effect.Effect<void>
+  }
+>()("@agentos/http-server/webhook/Handover") {
+  static readonly layer = Layer.sync(Handover, () => {
+    const waiting = new Set<string>()
+    const done = Deferred.makeUnsafe<void>()
+    let isBegun = false
+    const look = (): void => {
+      if (isBegun && waiting.size === 0) Deferred.doneUnsafe(done, Effect.void)
+    }
+    return Handover.of({
+      isBegun: () => isBegun,
+      begin: (callIds) => {
+        isBegun = true
+        for (const callId of callIds) waiting.add(callId)
+        look()
+      },
+      asked: (callId) => {
+        waiting.delete(callId)
+        look()
+      },
+      allAsked: Deferred.await(done)
+    })
+  })
+}

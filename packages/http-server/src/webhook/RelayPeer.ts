@@ -1,0 +1,114 @@
+import type { Heard, Utterance } from "@agentos/core"
+import {
+  RELAY_MESSAGE_BYTES_MAX,
+  type RelayInbound,
+  readRelayMessage,
+  writeRelayMessage
+} from "@agentos/provider-twilio"
+import { type Cause, Deferred, Effect, Option, Queue } from "effect"
+import type { RawData, WebSocket } from "ws"
+
+/** Close codes of relays, by RFC 6455 and its registry. */
+export const RELAY_CLOSE = { done: 1000, refused: 1008, failed: 1011, restarting: 1012 } as const
+type RelayCloseCode = (typeof RELAY_CLOSE)[keyof typeof RELAY_CLOSE]
+
+/** What may have been heard and not been listened to yet; one that tells more is cut off. */
+const HEARD_MAX = 256
+/** What may wait unsent for the carrier, in bytes. */
+const UNSENT_LIMIT_BYTES = 256 * 1024
+
+const heardOf = (message: RelayInbound): Heard | undefined => {
+  switch (message.type) {
+    case "setup":
+      return undefined
+    case "prompt":
+      // One that is not the last is a guess at what the last one says whole.
+      return message.last === false ? undefined : { _tag: "Said", text: message.voicePrompt }
+    case "interrupt":
+      return { _tag: "Interrupted", spoken: message.utteranceUntilInterrupt }
+    case "dtmf":
+      return { _tag: "Pressed", key: message.digit }
+    case "error":
+      return { _tag: "Failed", why: message.description }
+  }
+}
+
+/** One accepted socket of a call: what is heard and said over it. */
+export class RelayPeer {
+  /** The carrier's id of the call that it says the socket is of. */
+  readonly setup = Deferred.makeUnsafe<string>()
+  readonly closed = Deferred.makeUnsafe<void>()
+  /** Ends when the socket does. */
+  readonly heard: Queue.Queue<Heard, Cause.Done>
+  /** Whether a pong has come since the last ping. */
+  #answered = true
+  readonly #socket: WebSocket
+
+  constructor(socket: WebSocket, heard: Queue.Queue<Heard, Cause.Done>) {
+    this.#socket = socket
+    this.heard = heard
+    socket.on("message", (data, isBinary) => this.#receive(data, isBinary))
+    socket.on("pong", () => {
+      this.#answered = true
+    })
+    // What goes wrong on a socket ends in its close event; without a listener it would end the process.
+    socket.on("error", () => socket.terminate())
+    socket.once("close", () => {
+      Queue.endUnsafe(heard)
+      Deferred.doneUnsafe(this.closed, Effect.void)
+    })
+  }
+
+  static readonly queue = Queue.make<Heard, Cause.Done>({ capacity: HEARD_MAX, strategy: "dropping" })
+
+  /** Hands an utterance to the carrier; to one that has gone, nothing. */
+  say(utterance: Utterance): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return
+    this.#socket.send(
+      writeRelayMessage(
+        utterance._tag === "End" ? { type: "end" } : { type: "text", token: utterance.text, last: utterance.isLast }
+      )
+    )
+    if (this.#socket.bufferedAmount > UNSENT_LIMIT_BYTES) this.close(RELAY_CLOSE.refused, "the reader is too slow")
+  }
+
+  close(code: RelayCloseCode, reason: string): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.close(code, reason)
+  }
+
+  /** Cuts the connection. */
+  terminate(): void {
+    this.#socket.terminate()
+  }
+
+  /** Asks whether somebody is there; cuts the connection when the last question was not answered. */
+  heartbeat(): void {
+    if (!this.#answered) return this.#socket.terminate()
+    this.#answered = false
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping()
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return
+    // Whole messages come as one Buffer: that is the `binaryType` of sockets unless set otherwise.
+    const message = isBinary || !Buffer.isBuffer(data) ? Option.none() : readRelayMessage(data.toString("utf8"))
+    if (Option.isNone(message)) return
+    if (message.value.type === "setup") {
+      Deferred.doneUnsafe(this.setup, Effect.succeed(message.value.callSid))
+      return
+    }
+    const one = heardOf(message.value)
+    if (one !== undefined && !Queue.offerUnsafe(this.heard, one)) {
+      this.close(RELAY_CLOSE.refused, "too much at once")
+    }
+  }
+}
+
+/** What the sockets are held to. Compression would cost each more than all the rest; `closeTimeout` is newer than the types. */
+export const RELAY_SOCKET_OPTIONS = {
+  noServer: true,
+  maxPayload: RELAY_MESSAGE_BYTES_MAX,
+  perMessageDeflate: false,
+  clientTracking: false,
+  closeTimeout: 2_000
+}

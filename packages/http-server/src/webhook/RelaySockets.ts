@@ -1,0 +1,147 @@
+import { type Call, type Utterance, VoiceConversations } from "@agentos/core"
+import { TwilioSignature } from "@agentos/provider-twilio"
+import { Cause, Deferred, Effect, FiberSet, Layer, Option, Redacted, Schedule, Stream } from "effect"
+import type { IncomingMessage } from "node:http"
+import type { Duplex } from "node:stream"
+import { WebSocketServer } from "ws"
+import { pathOf } from "../edge/RequestLimits.ts"
+import { refuseUpgrade, type Upgrade, Upgrades } from "../edge/Upgrades.ts"
+import { ServerSettings } from "../ServerSettings.ts"
+import { Handover } from "./Handover.ts"
+import { RELAY_CLOSE, RELAY_SOCKET_OPTIONS, RelayPeer } from "./RelayPeer.ts"
+import { isRelay, relayTokenOf } from "./WebhookPath.ts"
+
+/** Calls that one server leads at a time. */
+const SOCKET_LIMIT = 5_000
+/** How long the carrier waits for a handshake, or little less. */
+const ADMIT_WITHIN = "5 seconds"
+/** A socket that does not say by then whose it is, is closed. */
+const SETUP_WITHIN = "10 seconds"
+/** How long a conversation may take over its end once its socket is gone, and a carrier over closing what was ended. */
+const FINISH_WITHIN = "2 seconds"
+const HEARTBEAT_EVERY = "20 seconds"
+/** When the server stops: for the conversations to end, and for the carrier to ask how their calls go on. */
+const GOODBYE = "2500 millis"
+
+/**
+ * The sockets over which calls are led: each is let in by the carrier's signature and by a token of its call, once, and
+ * has a conversation of its own, which ends with it. When the server stops they are closed as broken, by which the
+ * carrier asks how each call goes on; the server listens until it has.
+ */
+const make = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
+  const conversations = yield* VoiceConversations
+  const upgrades = yield* Upgrades
+  const handover = yield* Handover
+  const { publicUrl } = yield* ServerSettings
+  const fork = yield* FiberSet.makeRuntime<never, void, never>()
+
+  const sockets = new WebSocketServer(RELAY_SOCKET_OPTIONS)
+  /** Connections that were not refused, until they are gone. */
+  const streams = new Set<Duplex>()
+  /** With the id of their call. */
+  const peers = new Map<RelayPeer, string>()
+  const allEnded = Deferred.makeUnsafe<void>()
+
+  /** What the carrier says that the socket is of; none when it says nothing, or goes. */
+  const introduced = (peer: RelayPeer) =>
+    Effect.raceFirst(
+      Effect.asSome(Deferred.await(peer.setup)),
+      Effect.as(Deferred.await(peer.closed), Option.none<string>())
+    ).pipe(Effect.timeoutOption(SETUP_WITHIN), Effect.map(Option.flatten))
+
+  const converse = Effect.fnUntraced(function* (call: Call, peer: RelayPeer) {
+    const callSid = yield* introduced(peer)
+    if (Option.isNone(callSid)) return peer.close(RELAY_CLOSE.refused, "no setup")
+    if (call.providerCallId !== null && call.providerCallId !== callSid.value) {
+      yield* Effect.logWarning("a relay was set up for another call than its own")
+      return peer.close(RELAY_CLOSE.refused, "another call")
+    }
+    const speak = (utterance: Utterance) => Effect.sync(() => peer.say(utterance))
+    yield* Effect.raceFirst(
+      conversations.lead(call, Stream.fromQueue(peer.heard), speak),
+      Effect.andThen(Deferred.await(peer.closed), Effect.sleep(FINISH_WITHIN))
+    )
+    // The carrier closes what was ended.
+    yield* Effect.timeoutOption(Deferred.await(peer.closed), FINISH_WITHIN)
+    peer.close(RELAY_CLOSE.done, "the conversation is over")
+  })
+
+  /** A conversation from its socket's first message to its end, whichever of both ends first. */
+  const lead = (call: Call, peer: RelayPeer): Effect.Effect<void> =>
+    converse(call, peer).pipe(
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.failCause(cause)
+          : Effect.andThen(
+              Effect.logError("a conversation failed", cause),
+              Effect.sync(() => peer.close(RELAY_CLOSE.failed, "failed"))
+            )
+      ),
+      Effect.onExit(() =>
+        Effect.sync(() => {
+          peers.delete(peer)
+          if (handover.isBegun() && peers.size === 0) Deferred.doneUnsafe(allEnded, Effect.void)
+        })
+      ),
+      Effect.annotateLogs("callId", call.callId)
+    )
+
+  const admit = (request: IncomingMessage, stream: Duplex, head: Buffer): Effect.Effect<void> =>
+    Effect.gen(function* () {
+      const token = Redacted.make(relayTokenOf(pathOf(request.url ?? "")))
+      const call = Option.flatten(yield* Effect.timeoutOption(conversations.admit(token), ADMIT_WITHIN))
+      const heard = yield* RelayPeer.queue
+      if (Option.isNone(call)) return refuseUpgrade(stream, "404 Not Found")
+      if (handover.isBegun()) return refuseUpgrade(stream, "503 Service Unavailable")
+      sockets.handleUpgrade(request, stream, head, (socket) => {
+        // At once: the first message may be here already.
+        const peer = new RelayPeer(socket, heard)
+        peers.set(peer, call.value.callId)
+        fork(lead(call.value, peer))
+      })
+    }).pipe(
+      Effect.catchCause((cause) => {
+        refuseUpgrade(stream, "503 Service Unavailable")
+        return Effect.logError("a relay could not be let in", cause)
+      })
+    )
+
+  const upgrade: Upgrade = (request, stream, head) => {
+    // Nobody else listens until the socket is accepted, and what goes wrong would end the process.
+    stream.on("error", () => stream.destroy())
+    if (handover.isBegun() || streams.size >= SOCKET_LIMIT) return refuseUpgrade(stream, "503 Service Unavailable")
+    const url = `${publicUrl.replace(/^http/i, "ws")}${request.url}`
+    const [signature] = [request.headers[TwilioSignature.SIGNATURE_HEADER]].flat()
+    if (!TwilioSignature.verify(authToken, url, new URLSearchParams(), signature)) {
+      return refuseUpgrade(stream, "403 Forbidden")
+    }
+    streams.add(stream)
+    stream.once("close", () => streams.delete(stream))
+    fork(admit(request, stream, head))
+  }
+
+  const stop = Effect.gen(function* () {
+    handover.begin(peers.values())
+    for (const peer of peers.keys()) peer.close(RELAY_CLOSE.restarting, "the server is restarting")
+    if (peers.size > 0) {
+      yield* Effect.timeoutOption(Effect.andThen(Deferred.await(allEnded), handover.allAsked), GOODBYE)
+    }
+    for (const peer of peers.keys()) peer.terminate()
+    sockets.close()
+  })
+
+  yield* Effect.addFinalizer(() => stop)
+  // Given up first: what comes from then on is told to come later.
+  yield* upgrades.take(isRelay, upgrade)
+  yield* Effect.forkScoped(
+    Effect.repeat(
+      Effect.sync(() => peers.forEach((_callId, peer) => peer.heartbeat())),
+      Schedule.spaced(HEARTBEAT_EVERY)
+    )
+  )
+})
+
+/** Serves the relays of calls on the server's port for as long as the layer lives; none without a carrier. */
+export const layer = Layer.effectDiscard(
+  Effect.flatMap(ServerSettings, ({ carrierToken }) => (carrierToken === null ? Effect.void : make(carrierToken)))
+)

@@ -1,0 +1,166 @@
+import {
+  type Admission,
+  type Call,
+  CallAdmission,
+  CallReports,
+  CallStore,
+  PhoneNumberStore,
+  Timestamp,
+  Uuid
+} from "@agentos/core"
+import { Twiml, Webhook, WEBHOOK_ROUTES, webhookAddresses } from "@agentos/provider-twilio"
+import { Cause, Effect, Option, type Redacted, Schema } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { errorResponse } from "../edge/ErrorResponse.ts"
+import { RateLimiting } from "../edge/RateLimiting.ts"
+import { ServerSettings } from "../ServerSettings.ts"
+import { Handover } from "./Handover.ts"
+import { signedForm } from "./SignedForm.ts"
+
+const forbidden = HttpServerResponse.empty({ status: 403 })
+const malformed = HttpServerResponse.empty({ status: 400 })
+const unknown = HttpServerResponse.empty({ status: 404 })
+const noted = HttpServerResponse.empty({ status: 204 })
+const document = (twiml: string) => HttpServerResponse.text(twiml, { contentType: Twiml.TWIML_TYPE })
+
+/** How a call is not let in: one that is not answered yet never is. */
+const away = (form: URLSearchParams): string => (form.get("CallStatus") === "in-progress" ? Twiml.end : Twiml.decline)
+
+/** How long the carrier waits before it opens a relay that it asked a stopping server for: until there is one again. */
+const RESTART_SECONDS = 6
+
+const isId = Schema.is(Uuid.Uuid)
+
+/** What a route does with a form that the carrier has signed. */
+type Handle = (form: URLSearchParams) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, never>
+
+/** What the carrier asks and tells of calls. */
+const make = Effect.gen(function* () {
+  const admission = yield* CallAdmission
+  const reports = yield* CallReports
+  const calls = yield* CallStore
+  const numbers = yield* PhoneNumberStore
+  const handover = yield* Handover
+  const { publicUrl } = yield* ServerSettings
+  const addresses = webhookAddresses(publicUrl)
+
+  /** The call of ours that a form is about, which has to know the same one by its id at the carrier. */
+  const callOf = (callId: string, providerCallId: string): Effect.Effect<Option.Option<Call>> =>
+    isId(callId)
+      ? Effect.map(
+          calls.get(callId),
+          Option.filter((call) => call.providerCallId === null || call.providerCallId === providerCallId)
+        )
+      : Effect.succeedNone
+
+  const answer = Effect.fnUntraced(function* (admitted: Admission, otherwise: string) {
+    if (admitted._tag === "Decline") return document(otherwise)
+    const { call, token } = admitted
+    const number = yield* numbers.find(call.tenantId, call.phoneNumberId)
+    const { language, voice } = number._tag === "Owned" ? number.value : { language: null, voice: null }
+    const relayUrl = addresses.relay(token)
+    const actionUrl = addresses.resume(call.callId)
+    const waitSeconds = handover.isBegun() ? RESTART_SECONDS : 0
+    return document(Twiml.connect({ relayUrl, actionUrl, language, voice, waitSeconds }))
+  })
+
+  const voice: Handle = Effect.fnUntraced(function* (form) {
+    const arriving = Webhook.readVoice(form)
+    if (Option.isNone(arriving)) return malformed
+    return yield* answer(yield* admission.arrive(arriving.value), away(form))
+  })
+
+  const answered =
+    (callId: string): Handle =>
+    (form) =>
+      Effect.gen(function* () {
+        const read = Webhook.readAnswer(form)
+        if (Option.isNone(read)) return malformed
+        const call = yield* callOf(callId, read.value.providerCallId)
+        return Option.isNone(call) ? unknown : yield* answer(yield* admission.answered(callId), Twiml.end)
+      })
+
+  const resume =
+    (callId: string): Handle =>
+    (form) =>
+      Effect.gen(function* () {
+        const read = Webhook.readRelayEnd(form)
+        if (Option.isNone(read)) return malformed
+        const { errorCode, outcome, providerCallId } = read.value
+        const call = yield* callOf(callId, providerCallId)
+        if (Option.isNone(call)) return unknown
+        if (outcome !== "Broken") return document(Twiml.end)
+        yield* Effect.annotateLogs(Effect.logWarning("the relay of a call broke"), { callId, errorCode })
+        const resumed = yield* answer(yield* admission.resume(callId), Twiml.end)
+        handover.asked(callId)
+        return resumed
+      })
+
+  const status =
+    (find: (providerCallId: string) => Effect.Effect<Option.Option<Call>>): Handle =>
+    (form) =>
+      Effect.gen(function* () {
+        const read = Webhook.readStatus(form, yield* Timestamp.now)
+        if (Option.isNone(read)) return malformed
+        const call = yield* find(read.value.providerCallId)
+        if (Option.isNone(call)) return unknown
+        if (Option.isSome(read.value.report)) yield* reports.apply(call.value.callId, read.value.report.value)
+        return noted
+      })
+
+  return {
+    voice,
+    answered,
+    resume,
+    status: (callId: string) => status((providerCallId) => callOf(callId, providerCallId)),
+    // One that was declined is not kept: the end of it is nothing to tell the carrier's debugger about.
+    inboundStatus: (form: URLSearchParams) =>
+      Effect.map(status(calls.findByProvider)(form), (response) => (response === unknown ? noted : response))
+  }
+})
+
+/** The carrier's requests, where one is configured. They are answered as it expects, without the envelope. */
+const routes = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
+  const webhooks = yield* make
+  const { limitAddress } = yield* RateLimiting
+
+  /** What fails inside is logged; the carrier is told to end what it can't be told more of, and not left to guess. */
+  const route = (path: `/${string}`, handle: (callId: string) => Handle, failed: (form: URLSearchParams) => string) =>
+    HttpRouter.route(
+      "POST",
+      path,
+      Effect.gen(function* () {
+        const { params } = yield* HttpRouter.RouteContext
+        const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
+        const form = yield* signedForm(authToken)
+        if (Option.isNone(form)) {
+          // Who is not the carrier is a client like any other.
+          yield* limitAddress(remoteAddress)
+          return forbidden
+        }
+        return yield* handle(params["callId"] ?? "")(form.value).pipe(
+          Effect.catchCause((cause) =>
+            Cause.hasInterruptsOnly(cause)
+              ? Effect.failCause(cause)
+              : Effect.as(Effect.logError("a request of the carrier failed", cause), document(failed(form.value)))
+          )
+        )
+      }).pipe(Effect.catch((error) => errorResponse(error, null)))
+    )
+
+  const end = () => Twiml.end
+  return [
+    route(WEBHOOK_ROUTES.voice, () => webhooks.voice, away),
+    route(WEBHOOK_ROUTES.answer, webhooks.answered, end),
+    route(WEBHOOK_ROUTES.resume, webhooks.resume, end),
+    route(WEBHOOK_ROUTES.status, webhooks.status, end),
+    route(WEBHOOK_ROUTES.inboundStatus, () => webhooks.inboundStatus, end)
+  ]
+})
+
+/** Nothing is there without a carrier. */
+export const layer = HttpRouter.addAll(
+  Effect.flatMap(ServerSettings, ({ carrierToken }) =>
+    carrierToken === null ? Effect.succeed([]) : routes(carrierToken)
+  )
+)

@@ -1,0 +1,182 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { call, callPaid, dataOf, errorOf, payFor, textAt } from "../support/TestClient.ts"
+import { startServer, type TestServer } from "../support/TestServer.ts"
+import {
+  answerCall,
+  ask,
+  type BoughtNumber,
+  CARRIER_TOKEN,
+  newNumber,
+  placeCall,
+  PUBLIC_URL
+} from "../webhook/CarrierClient.ts"
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer({ carrierToken: CARRIER_TOKEN, publicUrl: PUBLIC_URL })
+})
+afterAll(() => server.stop())
+
+const US = "/api/v1/phone/purchase-us-number-30-days"
+const CANADA = "/api/v1/phone/purchase-canada-number-30-days"
+const CALL = "/api/v1/phone/call-1-minute"
+const EXTEND = "/api/v1/phone/extend-call-1-minute"
+const RELEASE = "/api/v1/phone/release-number"
+const agent = { agentName: "Ada", agentWebhookUrl: "https://agent.example/voice" }
+
+const paid = (path: string, { token, wallet }: BoughtNumber, body: unknown) =>
+  callPaid(server, path, { body, token }, wallet)
+const read = (path: string, { token }: BoughtNumber) => call(server, "GET", path, { token })
+
+const Listed = Schema.Struct({ items: Schema.Array(Schema.Record(Schema.String, Schema.Json)) })
+const listed = async (number: BoughtNumber) =>
+  Schema.decodeUnknownSync(Listed)(dataOf(await read("/api/v1/phone/numbers", number))).items
+
+describe("numbers", () => {
+  it("are bought with their token and secret, in the country that was asked for", async () => {
+    for (const [path, country, beginning] of [
+      [US, "US", "+1415"],
+      [CANADA, "CA", "+1604"]
+    ] as const) {
+      const body = { ...agent, description: "front desk", beginMessage: "Hello", voice: "Amy", language: "en-GB" }
+      const answer = await callPaid(server, path, { body }, `0x${country === "US" ? "a" : "b"}${"0".repeat(39)}`)
+      assert.strictEqual(answer.status, 201)
+      const data = dataOf(answer)
+      assert.sameMembers(Object.keys(data), [
+        "phoneNumberId",
+        "number",
+        "callbackVerificationSecret",
+        "phoneNumber",
+        "authentication",
+        "operationId"
+      ])
+      assert.isTrue(textAt(data, "number").startsWith(beginning))
+      assert.match(textAt(data, "authentication", "accessToken"), /^at_v1/)
+      assert.isAtLeast(textAt(data, "callbackVerificationSecret").length, 32)
+      const { agentName, ...rest } = body
+      assert.deepInclude(data["phoneNumber"], { country, agentName, status: "active", ...rest, releasedAt: null })
+    }
+  })
+
+  it("are not charged for where there are none, or where the agent can't be", async () => {
+    const none = await call(server, "POST", US, { body: { ...agent, areaCode: "999" } })
+    assert.deepStrictEqual([none.status, errorOf(none).code], [409, "CONFLICT"])
+    const hidden = await call(server, "POST", US, { body: { ...agent, agentWebhookUrl: "https://private.example" } })
+    assert.deepStrictEqual([hidden.status, errorOf(hidden).code], [400, "INVALID_REQUEST"])
+    assert.deepInclude(errorOf(hidden).issues?.[0], { path: "agentWebhookUrl" })
+    for (const body of [{}, { ...agent, areaCode: "41" }, { ...agent, agentWebhookUrl: "http://agent.example" }]) {
+      assert.strictEqual((await call(server, "POST", US, { body })).status, 400)
+    }
+  })
+
+  it("are renewed, given minutes and listed", async () => {
+    const number = await newNumber(server)
+    const { phoneNumberId } = number
+    const renewed = await paid("/api/v1/phone/renew-number-30-days", number, { phoneNumberId })
+    assert.strictEqual(renewed.status, 200)
+    const filled = await paid("/api/v1/phone/add-inbound-minutes-10", number, { phoneNumberId })
+    assert.strictEqual(filled.status, 200)
+    const [record, ...others] = await listed(number)
+    assert.lengthOf(others, 0)
+    assert.deepInclude(record, {
+      phoneNumberId,
+      inboundAllowance: { purchasedSeconds: 600, usedSeconds: 0, remainingSeconds: 600 }
+    })
+    const entitlement = Schema.decodeUnknownSync(Schema.Struct({ secondsRemaining: Schema.Number }))(
+      record?.["entitlement"]
+    )
+    assert.closeTo(entitlement.secondsRemaining, 60 * 24 * 3_600, 10)
+  })
+
+  it("are given back when that is confirmed, once and for good", async () => {
+    const number = await newNumber(server)
+    const { phoneNumberId, token } = number
+    for (const body of [{ phoneNumberId }, { phoneNumberId, confirmRelease: false }]) {
+      const answer = await call(server, "POST", RELEASE, { body, token })
+      assert.deepStrictEqual([answer.status, errorOf(answer).code], [400, "INVALID_REQUEST"])
+    }
+    server.carrier.failures.release = ["Temporary"]
+    const body = { phoneNumberId, confirmRelease: true }
+    const unwell = await call(server, "POST", RELEASE, { body, token })
+    assert.deepStrictEqual([unwell.status, errorOf(unwell).code], [502, "PROVIDER_TEMPORARY_FAILURE"])
+    const released = await call(server, "POST", RELEASE, { body, token })
+    assert.strictEqual(released.status, 200)
+    assert.deepInclude(dataOf(released)["phoneNumber"], { phoneNumberId, status: "released" })
+    const again = await call(server, "POST", RELEASE, { body, token })
+    assert.deepStrictEqual([again.status, errorOf(again).code], [409, "NUMBER_RELEASED"])
+    const renewal = await call(server, "POST", "/api/v1/phone/renew-number-30-days", { body: { phoneNumberId }, token })
+    assert.strictEqual(errorOf(renewal).code, "NUMBER_RELEASED")
+  })
+})
+
+describe("calls", () => {
+  it("are placed for one minute or five, from the number, to where calls may go", async () => {
+    const number = await newNumber(server)
+    const { phoneNumberId, token } = number
+    const toNumber = "+12025550151"
+    const answer = await paid("/api/v1/phone/call-5-minutes", number, {
+      phoneNumberId,
+      toNumber,
+      initialGreeting: "Hi"
+    })
+    assert.strictEqual(answer.status, 201)
+    const record = { fromNumber: number.number, toNumber, direction: "outbound", authorizedSeconds: 300 }
+    assert.deepInclude(dataOf(answer)["call"], record)
+    const { callId } = await placeCall(server, number)
+    assert.deepInclude(dataOf(await read(`/api/v1/phone/calls/${callId}`, number))["call"], { authorizedSeconds: 60 })
+    const premium = await call(server, "POST", CALL, { body: { phoneNumberId, toNumber: "+19005550100" }, token })
+    assert.deepStrictEqual([premium.status, errorOf(premium).code], [400, "INVALID_REQUEST"])
+  })
+
+  it("are extended while they go on, and not before or after", async () => {
+    const number = await newNumber(server)
+    const placed = await placeCall(server, number)
+    const { callId, providerCallId } = placed
+    const early = await call(server, "POST", EXTEND, { body: { callId }, token: number.token })
+    assert.deepStrictEqual([early.status, errorOf(early).code], [409, "CONFLICT"])
+    await answerCall(server, placed)
+    const extended = await paid(EXTEND, number, { callId })
+    assert.strictEqual(extended.status, 200)
+    assert.deepInclude(dataOf(extended)["call"], { callId, authorizedSeconds: 120 })
+    await ask(server, `/webhooks/twilio/status/${callId}`, { CallSid: providerCallId, CallStatus: "completed" })
+    const late = await call(server, "POST", EXTEND, { body: { callId }, token: number.token })
+    assert.strictEqual(late.status, 409)
+  })
+
+  it("are their tenant's alone", async () => {
+    const number = await newNumber(server)
+    const { callId } = await placeCall(server, number)
+    const other = await newNumber(server)
+    for (const path of [`/api/v1/phone/calls/${callId}`, `/api/v1/phone/calls/${callId}/transcript`]) {
+      assert.strictEqual((await read(path, number)).status, 200)
+      const foreign = await read(path, other)
+      assert.deepStrictEqual([foreign.status, errorOf(foreign).code], [403, "RESOURCE_NOT_OWNED"])
+      assert.strictEqual((await call(server, "GET", path)).status, 428)
+      const missing = await read(path.replace(callId, "01890000-0000-7000-8000-000000000000"), number)
+      assert.deepStrictEqual([missing.status, errorOf(missing).code], [404, "RESOURCE_NOT_FOUND"])
+    }
+    const body = { phoneNumberId: number.phoneNumberId, toNumber: "+12025550150" }
+    const borrowed = await call(server, "POST", CALL, { body, token: other.token })
+    assert.deepStrictEqual([borrowed.status, errorOf(borrowed).code], [403, "RESOURCE_NOT_OWNED"])
+  })
+
+  it("are answered again from what was done, however often they are asked for, and dialled once", async () => {
+    const number = await newNumber(server)
+    const body = { phoneNumberId: number.phoneNumberId, toNumber: "+12025550152" }
+    const headers = await payFor(server, CALL, { body, token: number.token }, number.wallet)
+    const answers = [
+      await call(server, "POST", CALL, { body, token: number.token, headers }),
+      await call(server, "POST", CALL, { body, token: number.token, headers })
+    ]
+    assert.deepStrictEqual(
+      answers.map(({ status }) => status),
+      [201, 201]
+    )
+    assert.strictEqual(answers[0]?.text, answers[1]?.text)
+    assert.lengthOf(
+      server.carrier.calls.filter(({ to }) => to === "+12025550152"),
+      1
+    )
+  })
+})

@@ -1,0 +1,93 @@
+import {
+  AgentCallback,
+  type AgentMessage,
+  type AgentReply,
+  type AgentUnreachable,
+  type CallProgress,
+  NumberingPlan,
+  type OutboundCall,
+  type OwnedNumber,
+  ProviderError,
+  TelephonyProvider
+} from "@agentos/core"
+import { Effect, Layer, Option, Stream } from "effect"
+
+/** What a carrier is asked to do that can fail. */
+type Operation = "search" | "buy" | "release" | "place"
+
+/** A call as this carrier has it. */
+export interface ScriptedCall extends OutboundCall {
+  readonly providerCallId: string
+  report: CallProgress.CallReport
+}
+
+let ids = 0
+/** An id of a call such as Twilio gives. */
+export const freshCallSid = (): string => `CA${(++ids).toString(16).padStart(32, "0")}`
+
+/** A carrier that sells numbers and dials, and says no where it is told to; and the agents behind the numbers. */
+export const make = () => {
+  const owned: Array<OwnedNumber> = []
+  const calls: Array<ScriptedCall> = []
+  const asked: Array<AgentMessage> = []
+  const failures: Partial<Record<Operation, Array<ProviderError["reason"]>>> = {}
+  const agent = { answer: (_message: AgentMessage): Stream.Stream<AgentReply, AgentUnreachable> => Stream.empty }
+  let sold = 0
+
+  const act = <A>(operation: Operation, work: () => A): Effect.Effect<A, ProviderError> =>
+    Effect.suspend(() => {
+      const reason = failures[operation]?.shift()
+      return reason === undefined
+        ? Effect.sync(work)
+        : Effect.fail(new ProviderError({ provider: "scripted", reason, message: `The carrier says ${reason}.` }))
+    })
+
+  /** Area 999 has none; there is always another elsewhere. */
+  const nextOf = (country: "US" | "CA", areaCode = country === "US" ? "415" : "604") =>
+    areaCode === "999" ? [] : [{ number: `+1${areaCode}${String(5_550_100 + sold).padStart(7, "0")}`, areaCode }]
+
+  const provider = TelephonyProvider.of({
+    name: "scripted",
+    limitsKeptBy: "provider",
+    search: ({ areaCode, country, near }) => act("search", () => (near === undefined ? nextOf(country, areaCode) : [])),
+    buy: (number) =>
+      act("buy", () => {
+        const bought = { number, providerNumberId: `PN${++sold}` }
+        owned.push(bought)
+        return bought
+      }),
+    findNumber: (number) => Effect.sync(() => Option.fromUndefinedOr(owned.find((one) => one.number === number))),
+    release: (id) =>
+      act("release", () => {
+        const at = owned.findIndex(({ providerNumberId }) => providerNumberId === id)
+        if (at >= 0) owned.splice(at, 1)
+      }),
+    listNumbers: () => Effect.sync(() => ({ items: [...owned], nextCursor: undefined })),
+    place: (call) =>
+      act("place", () => {
+        const placed: ScriptedCall = { ...call, providerCallId: freshCallSid(), report: { _tag: "Ringing" } }
+        calls.push(placed)
+        return placed.providerCallId
+      }),
+    findCalls: () => Effect.succeed([]),
+    findCall: (id) =>
+      Effect.sync(() => Option.fromUndefinedOr(calls.find(({ providerCallId }) => providerCallId === id))),
+    changeLimit: () => Effect.void,
+    hangUp: () => Effect.void
+  })
+
+  const layer = Layer.mergeAll(
+    Layer.succeed(TelephonyProvider, provider),
+    Layer.succeed(NumberingPlan, { kindOf: (number) => (number.startsWith("+1900") ? "premium" : "callable") }),
+    Layer.succeed(AgentCallback, {
+      refusal: (url) => Effect.succeed(url.includes("private") ? "its host is not on the public internet" : undefined),
+      ask: (_address, message) =>
+        Stream.suspend(() => {
+          asked.push(message)
+          return agent.answer(message)
+        })
+    })
+  )
+  return { owned, calls, asked, failures, agent, layer }
+}
+export type ScriptedCarrier = ReturnType<typeof make>

@@ -1,0 +1,143 @@
+import { type Call, type Heard, Timestamp, Uuid, type Utterance, VoiceConversations } from "@agentos/core"
+import { Deferred, Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Upgrades } from "../../src/edge/Upgrades.ts"
+import { NodeServer } from "../../src/NodeServer.ts"
+import { ServerSettings } from "../../src/ServerSettings.ts"
+import { Handover } from "../../src/webhook/Handover.ts"
+import { freshCallSid } from "../support/ScriptedCarrier.ts"
+import { CARRIER_TOKEN, PUBLIC_URL, RelayClient } from "./CarrierClient.ts"
+
+/** What becomes of a conversation. */
+export interface Led {
+  readonly call: Call
+  readonly heard: Array<Heard>
+  readonly say: (utterance: Utterance) => Effect.Effect<void>
+  /** Lets it come to its end. */
+  readonly end: Deferred.Deferred<void>
+  /** How it ended: of itself, or because it was interrupted. */
+  readonly ended: Deferred.Deferred<"done" | "interrupted">
+}
+
+/** Conversations of which a test is both the tokens and the agent. */
+export const makeConversations = () => {
+  const tokens = new Map<string, Call>()
+  const led: Array<Led> = []
+  const asked: Array<string> = []
+  /** Whether nothing is listened to. */
+  const script = { isDeaf: false, dies: false }
+  const layer = Layer.succeed(VoiceConversations, {
+    admit: (token) =>
+      Effect.sync(() => {
+        const text = Redacted.value(token)
+        asked.push(text)
+        const call = tokens.get(text)
+        tokens.delete(text)
+        return Option.fromUndefinedOr(call)
+      }),
+    lead: (call, heard, speak) =>
+      Effect.gen(function* () {
+        if (script.dies) return yield* Effect.die(new Error("the agent's own fault"))
+        const one: Led = {
+          call,
+          heard: [],
+          say: speak,
+          end: Deferred.makeUnsafe(),
+          ended: Deferred.makeUnsafe()
+        }
+        led.push(one)
+        const listen = script.isDeaf
+          ? Effect.never
+          : Stream.runForEach(heard, (next) => Effect.sync(() => void one.heard.push(next)))
+        yield* Effect.raceFirst(listen, Deferred.await(one.end)).pipe(
+          Effect.onExit((exit) =>
+            Deferred.succeed(one.ended, exit._tag === "Success" ? ("done" as const) : ("interrupted" as const))
+          )
+        )
+      })
+  })
+  return { tokens, led, asked, script, layer }
+}
+export type Conversations = ReturnType<typeof makeConversations>
+
+const nodeServer = Layer.effect(
+  NodeServer,
+  Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof createServer>>((resume) => {
+      const server = createServer()
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) => Effect.promise(() => new Promise((resolve) => server.close(resolve)))
+  )
+)
+
+const settings = Layer.succeed(ServerSettings, {
+  environment: "sandbox",
+  host: "127.0.0.1",
+  port: 0,
+  publicUrl: PUBLIC_URL,
+  capabilities: { email: true, phone: true },
+  carrierToken: Redacted.make(CARRIER_TOKEN),
+  rateLimit: null,
+  trustedProxies: [],
+  operatorToken: null,
+  drainTimeout: Duration.seconds(1)
+})
+
+/** What relays stand on, but for the conversations. */
+export const host = Layer.mergeAll(Layer.provideMerge(Upgrades.layer, nodeServer), settings, Handover.layer)
+
+let tokens = 0
+/** An answered call that one relay is let in to, and the path of that. */
+export const newCall = Effect.fnUntraced(function* (
+  conversations: Conversations,
+  providerCallId: string | null = freshCallSid()
+) {
+  const now = Timestamp.Timestamp.make(0)
+  const call: Call = {
+    callId: yield* Uuid.next,
+    tenantId: yield* Uuid.next,
+    phoneNumberId: yield* Uuid.next,
+    agentId: yield* Uuid.next,
+    direction: "outbound",
+    fromNumber: "+14155550100",
+    toNumber: "+12025550150",
+    state: "in_progress",
+    providerCallId,
+    greeting: null,
+    authorizedSeconds: 60,
+    hangUpReason: null,
+    endReason: null,
+    connectedSeconds: 0,
+    watchAt: now,
+    createdAt: now,
+    answeredAt: now,
+    endedAt: null
+  }
+  const token = `token-${++tokens}`
+  conversations.tokens.set(token, call)
+  return { call, token, path: `/webhooks/twilio/relay/${token}` }
+})
+
+/** The carrier's end of a relay at the host. */
+export const connect = Effect.fnUntraced(function* (path: string, signature?: string) {
+  const server = yield* NodeServer
+  const { port } = server.address() as AddressInfo
+  return yield* Effect.acquireRelease(
+    Effect.sync(() => new RelayClient(port, path, signature)),
+    ({ socket }) => Effect.sync(() => socket.terminate())
+  )
+})
+
+const PATIENCE = 4_000
+
+/** Waits, in real time, until it is so; fails when that takes too long. */
+export const until = (isSo: () => boolean): Effect.Effect<void> =>
+  Effect.promise(async () => {
+    const startedAt = performance.now()
+    while (!isSo()) {
+      if (performance.now() - startedAt > PATIENCE) throw new Error("it did not come to be")
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+  })

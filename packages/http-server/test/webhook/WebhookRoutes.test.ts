@@ -1,0 +1,247 @@
+import { Transactor } from "@agentos/core"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { freshCallSid } from "../support/ScriptedCarrier.ts"
+import { call, callPaid, dataOf, errorOf } from "../support/TestClient.ts"
+import { startServer, type TestServer } from "../support/TestServer.ts"
+import {
+  answerCall,
+  ask,
+  CARRIER_TOKEN,
+  newNumber,
+  placeCall,
+  PUBLIC_URL,
+  relayOf,
+  signatureOf
+} from "./CarrierClient.ts"
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer({ carrierToken: CARRIER_TOKEN, publicUrl: PUBLIC_URL })
+})
+afterAll(() => server.stop())
+
+const VOICE = "/webhooks/twilio/voice"
+
+const ringing = (to: string, callSid = freshCallSid()) => ({
+  CallSid: callSid,
+  CallStatus: "ringing",
+  From: "+12025550150",
+  To: to
+})
+
+const isReject = /^<\?xml version="1.0" encoding="UTF-8"\?><Response><Reject reason="busy"\/><\/Response>$/
+const isHangup = /^<\?xml version="1.0" encoding="UTF-8"\?><Response><Hangup\/><\/Response>$/
+
+const callRecord = async (token: string, callId: string) =>
+  dataOf(await call(server, "GET", `/api/v1/phone/calls/${callId}`, { token }))["call"]
+
+/** A number that can be called for ten minutes. */
+const openNumber = async (more: Readonly<Record<string, string>> = {}) => {
+  const number = await newNumber(server, more)
+  const { phoneNumberId, token, wallet } = number
+  await callPaid(server, "/api/v1/phone/add-inbound-minutes-10", { body: { phoneNumberId }, token }, wallet)
+  return number
+}
+
+describe("what the carrier asks", () => {
+  it("is answered when it is signed for the very address and form, and refused without a word when it is not", async () => {
+    const form = ringing("+14155550199")
+    const signature = signatureOf(`${PUBLIC_URL}${VOICE}`, form)
+    assert.strictEqual((await ask(server, VOICE, form)).status, 200)
+    const other = { ...form, From: "+12025550151" }
+    const unsigned = await call(server, "POST", VOICE, {
+      body: new URLSearchParams(form).toString(),
+      headers: { "content-type": "application/x-www-form-urlencoded" }
+    })
+    assert.deepStrictEqual([unsigned.status, unsigned.text], [403, ""])
+    for (const [what, path, sent, header] of [
+      ["an empty signature", VOICE, form, ""],
+      ["another field", VOICE, other, signature],
+      ["one field less", VOICE, { CallSid: form.CallSid }, signature],
+      ["another path", "/webhooks/twilio/status", form, signature],
+      ["a query that was not signed", `${VOICE}?a=1`, form, signature],
+      ["another host", VOICE, form, signatureOf(`http://127.0.0.1:${server.port}${VOICE}`, form)],
+      ["another secret", VOICE, form, signatureOf(`${PUBLIC_URL}${VOICE}`, form, "x".repeat(32))],
+      ["a piece of it", VOICE, form, signature.slice(0, -1)]
+    ] as const) {
+      const answer = await ask(server, path, sent, { "x-twilio-signature": header })
+      assert.deepStrictEqual([answer.status, answer.text], [403, ""], what)
+    }
+    const query = `${VOICE}?a=%20b&a=c`
+    assert.strictEqual((await ask(server, query, form)).status, 200)
+  })
+
+  it("is a form, and no long one", async () => {
+    const json = await ask(server, VOICE, ringing("+14155550199"), { "content-type": "application/json" })
+    assert.deepStrictEqual([json.status, errorOf(json).code], [415, "UNSUPPORTED_MEDIA_TYPE"])
+    const long = await ask(server, VOICE, { ...ringing("+14155550199"), SpeechResult: "a".repeat(64 * 1024) })
+    assert.deepStrictEqual([long.status, errorOf(long).code], [413, "PAYLOAD_TOO_LARGE"])
+    const none = await ask(server, VOICE, {})
+    assert.deepStrictEqual([none.status, none.text], [400, ""])
+  })
+
+  it("is not there without a carrier", async () => {
+    const without = await startServer({ publicUrl: PUBLIC_URL })
+    const answer = await ask(without, VOICE, ringing("+14155550199"))
+    assert.deepStrictEqual([answer.status, errorOf(answer).code], [404, "RESOURCE_NOT_FOUND"])
+    await without.stop()
+  })
+
+  it("is never told to come later, as those are who do not sign", async () => {
+    const limited = await startServer({
+      carrierToken: CARRIER_TOKEN,
+      publicUrl: PUBLIC_URL,
+      rateLimit: { burst: 2, perSecond: 0.001 }
+    })
+    const statuses = async (headers: Record<string, string>) => {
+      const seen: Array<number> = []
+      for (let count = 0; count < 4; count++) {
+        seen.push((await ask(limited, VOICE, ringing("+14155550199"), headers)).status)
+      }
+      return seen
+    }
+    assert.deepStrictEqual(await statuses({}), [200, 200, 200, 200])
+    assert.deepStrictEqual(await statuses({ "x-twilio-signature": "mine" }), [403, 403, 429, 429])
+    assert.deepStrictEqual(await statuses({}), [200, 200, 200, 200])
+    await limited.stop()
+  })
+
+  it("is told to decline a call, and not to say that something broke, when the store is away", async () => {
+    let isAway = false
+    const transact = Transactor.of({
+      ready: Effect.succeed(true),
+      transact: (effect) => (isAway ? Effect.die(new Error("the store is away")) : effect)
+    })
+    const weak = await startServer({ carrierToken: CARRIER_TOKEN, publicUrl: PUBLIC_URL, transactor: transact })
+    const { number } = await newNumber(weak)
+    isAway = true
+    const answer = await ask(weak, VOICE, ringing(number))
+    assert.strictEqual(answer.status, 200)
+    assert.match(answer.text, isReject)
+    assert.isTrue(weak.logs.some((line) => line.includes("the store is away")))
+    await weak.stop()
+  })
+})
+
+describe("a call that comes in", () => {
+  it("is declined at a number that nobody has, or that has no allowance", async () => {
+    const { number } = await newNumber(server)
+    for (const to of [number, "+14155550199", "anonymous"]) {
+      const form = ringing(to)
+      const answer = await ask(server, VOICE, form)
+      assert.match(answer.text, isReject)
+      assert.strictEqual(answer.headers.get("content-type"), "text/xml; charset=utf-8")
+      const end = await ask(server, "/webhooks/twilio/status", { ...form, CallStatus: "busy" })
+      assert.deepStrictEqual([end.status, end.text], [204, ""])
+    }
+  })
+
+  it("is connected with a relay of its own, in the number's voice, once more when it is asked again", async () => {
+    const { number } = await openNumber({ voice: "Amy & Co", language: "en-GB" })
+    const form = ringing(number)
+    const first = await ask(server, VOICE, form)
+    assert.match(
+      first.text,
+      /<Connect action="http:\/\/agentos.test\/webhooks\/twilio\/resume\/[0-9a-f-]{36}" method="POST">/
+    )
+    assert.include(first.text, ` language="en-GB" voice="Amy &amp; Co" dtmfDetection="true"/>`)
+    const second = await ask(server, VOICE, form)
+    assert.match(relayOf(first.text), /^\/webhooks\/twilio\/relay\/[\w-]{43}$/)
+    assert.match(relayOf(second.text), /^\/webhooks\/twilio\/relay\/[\w-]{43}$/)
+    assert.notStrictEqual(relayOf(first.text), relayOf(second.text))
+  })
+
+  it("ends when the carrier says so, and what it took is taken from the allowance", async () => {
+    const { number, token } = await openNumber()
+    const form = ringing(number)
+    const { text } = await ask(server, VOICE, form)
+    const callId = /resume\/([0-9a-f-]+)"/.exec(text)?.[1] ?? ""
+    assert.deepInclude(await callRecord(token, callId), { direction: "inbound", status: "in_progress" })
+    const completed = { ...form, CallStatus: "completed", CallDuration: "12" }
+    for (let time = 0; time < 2; time++) {
+      assert.strictEqual((await ask(server, "/webhooks/twilio/status", completed)).status, 204)
+    }
+    assert.deepInclude(await callRecord(token, callId), {
+      status: "ended",
+      connectedSeconds: 12,
+      endReason: "completed"
+    })
+    const numbers = dataOf(await call(server, "GET", "/api/v1/phone/numbers", { token }))
+    assert.include(
+      JSON.stringify(numbers),
+      '"inboundAllowance":{"purchasedSeconds":600,"usedSeconds":12,"remainingSeconds":588}'
+    )
+    // Late, or twice, it finds nothing to connect; an answered call is ended, not declined.
+    assert.match((await ask(server, VOICE, form)).text, isReject)
+    assert.match((await ask(server, VOICE, { ...form, CallStatus: "in-progress" })).text, isHangup)
+  })
+})
+
+describe("a call that goes out", () => {
+  it("is connected when it is answered, and goes as the carrier says", async () => {
+    const number = await newNumber(server)
+    const placed = await placeCall(server, number)
+    const statusPath = `/webhooks/twilio/status/${placed.callId}`
+    const news = (CallStatus: string, more = {}) => ({ CallSid: placed.providerCallId, CallStatus, ...more })
+    assert.strictEqual((await ask(server, statusPath, news("initiated"))).status, 204)
+    assert.strictEqual((await ask(server, statusPath, news("ringing"))).status, 204)
+    assert.deepInclude(await callRecord(number.token, placed.callId), { status: "ringing" })
+    const { relay } = await answerCall(server, placed)
+    assert.match(relay, /^\/webhooks\/twilio\/relay\/[\w-]{43}$/)
+    assert.deepInclude(await callRecord(number.token, placed.callId), { status: "in_progress" })
+    await ask(server, statusPath, news("completed", { CallDuration: "30", RecordingUrl: "https://never" }))
+    assert.deepInclude(await callRecord(number.token, placed.callId), { status: "ended", connectedSeconds: 30 })
+    assert.match((await answerCall(server, placed)).answer.text, isHangup)
+  })
+
+  it("is known by both its ids, or not at all", async () => {
+    const number = await newNumber(server)
+    const placed = await placeCall(server, number)
+    const another = await placeCall(server, number)
+    const form = { CallSid: another.providerCallId, CallStatus: "in-progress" }
+    for (const route of ["answer", "status", "resume"]) {
+      for (const id of [placed.callId, "01890000-0000-7000-8000-000000000000", "none", "a%00b"]) {
+        const answer = await ask(server, `/webhooks/twilio/${route}/${id}`, form)
+        assert.deepStrictEqual([answer.status, answer.text], [404, ""], `${route} ${id}`)
+      }
+      const nonsense = await ask(server, `/webhooks/twilio/${route}/${placed.callId}`, {
+        CallSid: "CA1",
+        CallStatus: "x"
+      })
+      assert.deepStrictEqual([nonsense.status, nonsense.text], [400, ""])
+    }
+    assert.deepInclude(await callRecord(number.token, placed.callId), { status: "queued" })
+  })
+
+  it("is taken up again when its relay broke, and ended when that was ended", async () => {
+    const number = await newNumber(server)
+    const placed = await placeCall(server, number)
+    const { relay } = await answerCall(server, placed)
+    const end = (CallStatus: string, SessionStatus: string, more = {}) =>
+      ask(server, `/webhooks/twilio/resume/${placed.callId}`, {
+        CallSid: placed.providerCallId,
+        CallStatus,
+        SessionStatus,
+        ...more
+      })
+    const broken = await end("in-progress", "failed", { ErrorCode: "64105" })
+    assert.match(relayOf(broken.text), /^\/webhooks\/twilio\/relay\/[\w-]{43}$/)
+    assert.notStrictEqual(relayOf(broken.text), relay)
+    assert.match((await end("in-progress", "ended")).text, isHangup)
+    assert.match((await end("completed", "completed")).text, isHangup)
+    assert.isTrue(server.logs.some((line) => line.includes("the relay of a call broke") && line.includes("64105")))
+  })
+})
+
+describe("the log", () => {
+  it("shows where the carrier called, and no token of a relay", async () => {
+    const path = "/webhooks/twilio/relay/c2VjcmV0"
+    for (const target of [path, `${path}?a=1`, `${path}/more`]) await call(server, "GET", target)
+    const lines = server.logs.filter((line) => line.includes("/webhooks/twilio/relay/"))
+    assert.isAtLeast(lines.length, 3)
+    for (const line of lines) assert.include(line, "/webhooks/twilio/relay/{token}")
+    assert.notInclude(server.logs.join(), "c2VjcmV0")
+    assert.isTrue(server.logs.some((line) => line.includes('"/webhooks/twilio/voice"')))
+  })
+})
