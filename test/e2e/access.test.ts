@@ -92,13 +92,8 @@ describe("another tenant's resources", () => {
 })
 
 describe("services that can't be had", () => {
-  it.each([
-    ["POST", "/api/v1/domains/register"],
-    ["POST", "/api/v1/phone/purchase-us-number-30-days"],
-    ["POST", "/api/v1/phone/call-1-minute"],
-    ["GET", "/api/v1/phone/numbers"]
-  ])("%s %s answers 503 and never asks for payment", async (method, path) => {
-    const reply = await host.agent(0).send({ method, path, ...(method === "POST" ? { body: {} } : {}) })
+  it("answer 503 and never ask for payment", async () => {
+    const reply = await host.agent(0).send({ path: "/api/v1/domains/register", body: {} })
     expect([reply.status, reply.body.error.code]).toEqual([503, "SERVICE_UNAVAILABLE"])
     expect(reply.headers.get("payment-required")).toBeNull()
   })

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { get } from "node:https"
 import { connect } from "node:net"
 import { networkInterfaces, tmpdir } from "node:os"
 import { join } from "node:path"
@@ -54,7 +55,7 @@ const mailboxes = async (asked: Agent): Promise<ReadonlyArray<string>> => {
 const balances = (of: SandboxDescription) =>
   Promise.all(of.wallets.map(({ address }) => new Chain(of).balanceOf(address)))
 
-type ProcessName = "server" | "chain" | "facilitator" | "relay"
+type ProcessName = "server" | "chain" | "facilitator" | "relay" | "carrier" | "agent"
 
 /** Kills one process and waits until another one is in its place. */
 const replaced = async (name: ProcessName): Promise<number> => {
@@ -80,6 +81,51 @@ const answers = (host: string, port: number): Promise<boolean> =>
     socket.once("connect", () => socket.destroy())
   })
 
+/** The status with which the sandbox's own agent answers, to somebody who trusts its authority and no other. */
+const askAgent = ({ agentWebhookCa, agentWebhookUrl }: SandboxDescription): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const url = new URL("messages", agentWebhookUrl)
+    const request = get(url, { ca: readFileSync(agentWebhookCa), agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+    request.once("error", reject)
+  })
+
+/** Buys a telephone number for the agent, whose token comes with it. */
+const buyNumber = async (buyer: Agent): Promise<{ readonly phoneNumberId: string; readonly number: string }> => {
+  const reply = await buyer.pay({
+    path: "/api/v1/phone/purchase-us-number-30-days",
+    body: { agentName: "Ada", agentWebhookUrl: description.agentWebhookUrl, areaCode: "415" }
+  })
+  expect(reply.status).toBe(201)
+  const data = reply.body.data as unknown as {
+    readonly phoneNumberId: string
+    readonly number: string
+    readonly authentication: { readonly accessToken: string }
+  }
+  buyer.token = data.authentication.accessToken
+  return data
+}
+
+/** Has an agent's number call a person; answers whether the carrier dialled. */
+const dials = async (caller: Agent, phoneNumberId: string, number: string): Promise<boolean> => {
+  const carrier = description.carrier.url
+  const person = { number: "+14155550161", behaviour: "busy" }
+  const set = await fetch(`${carrier}/sandbox/people`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(person)
+  })
+  expect(set.status).toBe(200)
+  const body = { phoneNumberId, toNumber: person.number }
+  expect(await caller.pay({ path: "/api/v1/phone/call-1-minute", body })).toMatchObject({ status: 201 })
+  const { calls } = (await (await fetch(`${carrier}/sandbox/calls`)).json()) as {
+    readonly calls: ReadonlyArray<{ readonly from: string; readonly to: string }>
+  }
+  return calls.some(({ from, to }) => from === number && to === person.number)
+}
+
 describe("a sandbox that runs", () => {
   it("tells its owner, and nobody else, all there is to know", () => {
     expect(statSync(join(directory, "sandbox.json")).mode & 0o777).toBe(0o600)
@@ -91,6 +137,8 @@ describe("a sandbox that runs", () => {
       mail: { host: "127.0.0.1", port: expect.any(Number), relayPort: expect.any(Number) },
       chain: { network: expect.stringMatching(/^eip155:\d+$/), decimals: 6 },
       facilitatorUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      carrier: { url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) },
+      agentWebhookUrl: expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+\/$/),
       databaseUrl: null
     })
     const { baseUrl, mail, processes, websocketUrl } = description
@@ -99,7 +147,15 @@ describe("a sandbox that runs", () => {
     ])
     expect(existsSync(description.mail.outboxDir)).toBe(true)
     const pids = Object.values(description.processes)
-    expect(new Set(pids).size).toBe(4)
+    expect(Object.keys(description.processes).toSorted()).toEqual([
+      "agent",
+      "carrier",
+      "chain",
+      "facilitator",
+      "relay",
+      "server"
+    ])
+    expect(new Set(pids).size).toBe(6)
     for (const pid of pids) expect(familyOf(sandbox.process.pid!)).toContain(pid)
   })
 
@@ -109,8 +165,9 @@ describe("a sandbox that runs", () => {
   })
 
   it("listens on this machine alone", async () => {
-    const { baseUrl, chain, facilitatorUrl, mail } = description
-    const ports = [baseUrl, chain.rpcUrl, facilitatorUrl].map((url) => Number(new URL(url).port))
+    const { agentWebhookUrl, baseUrl, carrier, chain, facilitatorUrl, mail } = description
+    const urls = [baseUrl, chain.rpcUrl, facilitatorUrl, carrier.url, agentWebhookUrl]
+    const ports = urls.map((url) => Number(new URL(url).port))
     const outside = Object.values(networkInterfaces()).flatMap(
       (addresses) => addresses?.filter(({ family, internal }) => family === "IPv4" && !internal) ?? []
     )
@@ -151,6 +208,24 @@ describe("a sandbox that runs", () => {
   })
 })
 
+describe("the telephones of a sandbox", () => {
+  it("have an agent that serves under its own authority, and does again when it was killed", async () => {
+    expect(await askAgent(description)).toBe(200)
+    await replaced("agent")
+    expect(await askAgent(description)).toBe(200)
+  })
+
+  it("have a carrier that still has its numbers when it was killed", async () => {
+    const buyer = new Agent(description, description.wallets[1]!.privateKey)
+    const { number, phoneNumberId } = await buyNumber(buyer)
+    expect(number).toMatch(/^\+1415555010\d$/)
+    await replaced("carrier")
+    expect(await dials(buyer, phoneNumberId, number)).toBe(true)
+    // What is owned is not for sale.
+    expect((await buyNumber(buyer)).number).not.toBe(number)
+  })
+})
+
 describe("a sandbox that ends", () => {
   const kept: { mailboxes: ReadonlyArray<string>; balances: ReadonlyArray<bigint> } = { mailboxes: [], balances: [] }
 
@@ -166,7 +241,7 @@ describe("a sandbox that ends", () => {
     kept.mailboxes = await mailboxes(agent)
     kept.balances = await balances(description)
     const family = familyOf(sandbox.process.pid!)
-    expect(family.length).toBeGreaterThan(4)
+    expect(family.length).toBeGreaterThan(6)
     const stoppedAt = performance.now()
     expect(await sandbox.stop()).toBe(0)
     expect(performance.now() - stoppedAt).toBeLessThan(10_000)
@@ -175,8 +250,11 @@ describe("a sandbox that ends", () => {
   })
 
   it("has mailboxes, tokens and balances at the next start", async () => {
+    const { agentWebhookUrl, baseUrl } = description
     await start()
     await expectKept()
+    // Numbers that were bought before are reached at these.
+    expect(description).toMatchObject({ agentWebhookUrl, baseUrl })
   })
 
   it("by SIGKILL takes everything with it too", async () => {
@@ -209,6 +287,15 @@ describe("a sandbox that can't start", () => {
     expect(stderr).toMatch(/Usage/)
     expect(stdout).toBe("")
     expect(run(["--help"])).toMatchObject({ status: 0, stdout: expect.stringMatching(/--no-tour/), stderr: "" })
+  })
+
+  it("says that it can't trust the tester's agent", () => {
+    const caFile = join(directory, "nobody.pem")
+    const allow = ["--allow-webhook", "127.0.0.1:9443", "--allow-webhook-ca", caFile]
+    const { status, stderr } = run(["--no-tour", "--port", "0", "--data", directory, ...allow])
+    expect(status).toBe(1)
+    expect(stderr).toContain(`The file of --allow-webhook-ca can't be read: ENOENT`)
+    expect(stderr).toContain(caFile)
   })
 
   it("says that its port is taken", async () => {

@@ -24,8 +24,25 @@ const STEPS = [
   /6 {2}Read the message .* "Is anybody there\?"/,
   /7 {2}Acknowledge the event .* event\.acknowledged/,
   /8 {2}Answer by email .* DKIM-signed in .* transaction 0x[0-9a-f]{64}/,
-  /9 {2}List what is acknowledged .* [0-9a-f-]{36} is acknowledged/
+  /9 {2}List what is acknowledged .* [0-9a-f-]{36} is acknowledged/,
+  /10 {2}Buy a telephone number .* \+141555501[0-4]\d; transaction 0x[0-9a-f]{64}, balance [\d.]+ → [\d.]+ USDT/,
+  /11 {2}Have somebody to call .* \+14155550199 answers, and says "Who is there\?", "Good to know\."/,
+  /12 {2}Call her .* call [0-9a-f-]{36}; transaction 0x[0-9a-f]{64}, balance [\d.]+ → [\d.]+ USDT/,
+  /13 {2}Be told that it is over .* event [0-9a-f-]{36}: completed/,
+  /14 {2}Read the transcript .* agent: Hello.* \/ caller: Who is there\? \/ agent: You said: Who is there\? \/ caller: Good to know\. \/ agent: You said: Good to know\. \(/,
+  /15 {2}Add inbound minutes .* 600 s; transaction 0x[0-9a-f]{64}, balance [\d.]+ → [\d.]+ USDT/,
+  /16 {2}Be called .* she heard "You have reached the tour\.", "You said: I am calling back\."; event [0-9a-f-]{36}/,
+  /17 {2}Give the number back .* \+141555501[0-4]\d is released/
 ]
+
+/** What a number costs, a call of a minute, and ten minutes in which to be called. */
+const PHONE_PRICES = { 10: 5, 12: 0.3, 15: 3 }
+
+/** What the wallet paid in one step, by what the step says of it. */
+const paidIn = (output: string, step: string): number => {
+  const [, before, after] = new RegExp(`^ +${step} .* balance ([\\d.]+) → ([\\d.]+) USDT`, "m").exec(output) ?? []
+  return Number((Number(before) - Number(after)).toFixed(6))
+}
 
 const takeTour = () => spawnSync(process.execPath, [TOUR, "--data", directory], { encoding: "utf8", timeout: 60_000 })
 
@@ -39,6 +56,7 @@ it("is taken once by start, and again whenever it is asked for", async () => {
   const again = takeTour()
   expect(again.status).toBe(0)
   for (const step of STEPS) expect(again.stdout).toMatch(step)
+  for (const [step, price] of Object.entries(PHONE_PRICES)) expect(paidIn(again.stdout, step)).toBe(price)
   expect(await first.stop()).toBe(0)
 
   const second = await startSandbox({ directory, arguments: [] })

@@ -1,6 +1,7 @@
 import { startPostgres } from "@agentos/postgres/testing"
 import {
   baseUrl,
+  carrierUrl,
   type ChainDescription,
   type ChildProgram,
   emailDomain,
@@ -11,6 +12,7 @@ import {
   openLog,
   programs,
   relayFaultsUrl,
+  type RunLayout,
   serve
 } from "@agentos/sandbox"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -18,7 +20,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { privateKeyToAddress } from "viem/accounts"
+import { startBalancer } from "./Balancer.ts"
 import { databaseUrl, execute } from "./ClusterDatabase.ts"
+import { copyPrepared } from "./PreparedData.ts"
 
 /** One of the servers. */
 export interface ClusterServer {
@@ -54,16 +58,33 @@ export interface Cluster {
     /** Puts the copy in place of what the servers used. They have to be stopped. */
     readonly restore: () => Promise<void>
   }
+  /** There are some where the cluster was started with telephones. */
+  readonly phones: ClusterPhones
   /** Ends everything, and leaves nothing behind. */
   readonly stop: () => Promise<void>
 }
 
+export interface ClusterPhones {
+  /** Where the carrier is ruled and seen. */
+  readonly carrier: { readonly url: string }
+  /** The account that the servers have at it. */
+  readonly account: { readonly accountSid: string; readonly authToken: string }
+  /** Of an agent that talks. */
+  readonly agentWebhookUrl: string
+  /** Where the carrier reaches the servers: each connection leads to the next of them. */
+  readonly publicUrl: string
+}
+
 export interface ClusterOptions {
   readonly servers: number
+  /** Whether there are a carrier and an agent too. */
+  readonly telephones?: boolean
   /** Over what the sandbox tells its server. */
   readonly environment?: Readonly<Record<string, string>>
   /** Settings of PostgreSQL, which otherwise gives up durability for speed. */
   readonly database?: Readonly<Record<string, string>>
+  /** One server has its database embedded, and there is no PostgreSQL: this is done to its directory beforehand. */
+  readonly embedded?: (directory: string) => Promise<void>
 }
 
 /** A server may finish what it is at; the rest has nothing to finish. */
@@ -82,12 +103,11 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
   try {
     const directory = await mkdtemp(join(tmpdir(), "agentos-cluster-"))
     cleanup.push(() => rm(directory, { recursive: true, force: true }))
-    const postgres = await startPostgres({ settings: { max_connections: "200", ...options.database } })
-    cleanup.push(postgres.stop)
-    await execute(postgres.url, "create database agentos")
-    const url = databaseUrl(postgres.url, "agentos")
-    const layout = { port: 0, servers: options.servers, wallets: WALLETS, databaseUrl: url }
-    const run = await layOut(await openDataDirectory(directory, "given"), layout)
+    const postgres = options.embedded === undefined ? await startDatabase(options, cleanup) : undefined
+    await copyPrepared(directory, ["chain", "server"])
+    const layout = { port: 0, servers: options.servers, wallets: WALLETS, databaseUrl: postgres?.url }
+    const run = await layOut(await openDataDirectory(directory, postgres === undefined ? "embedded" : "given"), layout)
+    await options.embedded?.(run.data.database)
 
     const planned = programs(run)
     const chain = makeProcess(planned.chain, join(run.data.logs, "chain.log"), GRACE_MILLIS)
@@ -97,9 +117,15 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
     cleanup.push(() => ended(chain, ...others))
     await chain.start()
     await Promise.all(others.map(({ start }) => start()))
+    const phones = options.telephones === true ? await startPhones(run, cleanup) : undefined
 
     const servers = planned.servers.map((program, index): ClusterServer => {
-      const server = { ...program, environment: { ...program.environment, ...options.environment } }
+      const environment = {
+        ...program.environment,
+        ...(phones && { AGENTOS_PUBLIC_URL: phones.publicUrl }),
+        ...options.environment
+      }
+      const server = { ...program, environment }
       const child = makeProcess(server, join(run.data.logs, `server-${index}.log`), SERVER_GRACE_MILLIS)
       return { baseUrl: baseUrl(run, run.servers[index]!), ...child }
     })
@@ -113,16 +139,51 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
       relayFaultsUrl: relayFaultsUrl(run),
       emailDomain,
       outboxDir: run.data.outbox,
-      database: {
-        url,
-        backUp: async () => void (await execute(postgres.url, ...copied("agentos", "agentos_backup"))),
-        restore: async () => void (await execute(postgres.url, ...copied("agentos_backup", "agentos")))
+      get phones() {
+        if (phones === undefined) throw new Error("the cluster was started without telephones")
+        return phones
+      },
+      get database() {
+        if (postgres === undefined) throw new Error("the cluster's database is embedded in its server")
+        return postgres
       },
       stop
     }
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+const startDatabase = async (
+  { database }: ClusterOptions,
+  cleanup: Array<() => Promise<void>>
+): Promise<Cluster["database"]> => {
+  const postgres = await startPostgres({ settings: { max_connections: "200", ...database } })
+  cleanup.push(postgres.stop)
+  await execute(postgres.url, "create database agentos")
+  return {
+    url: databaseUrl(postgres.url, "agentos"),
+    backUp: async () => void (await execute(postgres.url, ...copied("agentos", "agentos_backup"))),
+    restore: async () => void (await execute(postgres.url, ...copied("agentos_backup", "agentos")))
+  }
+}
+
+/** A carrier with an agent behind its numbers, and a way for it to every server. */
+const startPhones = async (run: RunLayout, cleanup: Array<() => Promise<void>>): Promise<ClusterPhones> => {
+  const balancer = await startBalancer(run.servers.map(({ http }) => http))
+  cleanup.push(balancer.stop)
+  const planned = programs(run)
+  const processes = [planned.carrier, planned.agent].map((program) =>
+    makeProcess(program, join(run.data.logs, `${program.name}.log`), GRACE_MILLIS)
+  )
+  cleanup.push(() => ended(...processes))
+  await Promise.all(processes.map(({ start }) => start()))
+  return {
+    carrier: { url: carrierUrl(run) },
+    account: { accountSid: run.telephony.accountSid, authToken: run.telephony.authToken },
+    agentWebhookUrl: `https://${run.host}:${run.ports.agent}/`,
+    publicUrl: balancer.url
   }
 }
 

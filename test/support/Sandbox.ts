@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { SandboxDescription } from "@agentos/sandbox"
+import { copyPrepared } from "./PreparedData.ts"
 
 const MAIN = fileURLToPath(import.meta.resolve("@agentos/sandbox/main"))
 
@@ -21,6 +22,8 @@ export interface Sandbox {
 export interface SandboxOptions {
   /** Reused, and left alone at the end, when given. */
   readonly directory?: string
+  /** Whether a new directory begins with what was prepared: unless said, one of its own does, and a given one does not. */
+  readonly isPrepared?: boolean
   readonly arguments?: ReadonlyArray<string>
   readonly environment?: Readonly<Record<string, string>>
 }
@@ -28,6 +31,10 @@ export interface SandboxOptions {
 /** Starts a sandbox of its own on free ports, and waits until it says that it is ready. */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), "agentos-")))
+  if (options.isPrepared ?? options.directory === undefined) {
+    const embedded = (options.environment?.["DATABASE_URL"] ?? "") === ""
+    await copyPrepared(directory, embedded ? ["chain", "server", "database"] : ["chain", "server"])
+  }
   const child = spawn(
     process.execPath,
     [MAIN, "--port", "0", "--data", directory, ...(options.arguments ?? ["--no-tour"])],

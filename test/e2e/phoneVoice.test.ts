@@ -1,0 +1,298 @@
+import { createHmac } from "node:crypto"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, afterEach, describe, expect, it } from "vitest"
+import {
+  type CallFields,
+  EXTEND,
+  type NumberFields,
+  type PhoneCustomer,
+  type Purchase,
+  refusalOf
+} from "../support/PhoneCustomer.ts"
+import type { Behaviour } from "../support/PhoneCarrier.ts"
+import { usePhone } from "../support/usePhone.ts"
+import { type Answer, moving, saying, sending, streaming, VoiceAgent } from "../support/VoiceAgent.ts"
+
+let voice: VoiceAgent
+let folder: string
+const host = usePhone(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agentos-voice-"))
+  voice = await VoiceAgent.start(folder)
+  const allowed = ["--allow-webhook", `127.0.0.1:${voice.port}`, "--allow-webhook-ca", voice.caFile]
+  return { arguments: ["--no-tour", ...allowed] }
+})
+afterEach(() => host.carrier.speed(1))
+afterAll(async () => {
+  voice.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const APOLOGY = "Sorry, I can't answer that right now. Please try again in a moment."
+const PAUSE_MILLIS = 400
+
+/** Somebody is called by a number whose agent answers like this; what became of it. */
+const converse = async (path: string, answer: Answer, behaviour: Behaviour, greeting = "Hello.") => {
+  const customer = await host.customer()
+  const bought = await customer.buy({ agentWebhookUrl: voice.at(path, answer) })
+  const person = await host.carrier.person(behaviour)
+  const { callId } = await customer.callOut(bought.phoneNumberId, person, greeting)
+  return { customer, bought, person, callId }
+}
+type Conversation = Awaited<ReturnType<typeof converse>>
+
+const ended = async ({ callId, customer, person }: Conversation) => {
+  const call = await callEnded(customer, callId)
+  const { turns } = await customer.transcript(callId)
+  return { call, turns: turns.map(({ role, text }) => [role, text.trim()]), play: await host.carrier.playTo(person) }
+}
+
+const callEnded = (customer: PhoneCustomer, callId: string): Promise<CallFields> =>
+  host.carrier.until(
+    () => customer.call(callId),
+    ({ status }) => status === "ended"
+  )
+
+/** Whether the bytes that came are signed with a number's secret, and when. */
+const signatureOf = ({ callbackVerificationSecret: secret }: Purchase, timestamp: unknown, body: string): string =>
+  `v1=${createHmac("sha256", secret)
+    .update(`${String(timestamp)}.${body}`)
+    .digest("hex")}`
+
+describe("an agent behind a number", () => {
+  it("is sent each turn, signed with its number's secret, and what was said before", async () => {
+    const talk = await converse("/signed", saying({ text: "I see." }), { lines: ["One.", "Two.", { dtmf: "42#" }] })
+    const { play, turns } = await ended(talk)
+    expect(play.heard).toEqual(["Hello.", "I see.", "I see.", "I see."])
+    const { bought, callId, person } = talk
+    const callbacks = voice.of("/signed")
+    expect(callbacks.map(({ message }) => message.turn.text)).toEqual(["One.", "Two.", "[pressed 42#]"])
+    for (const [index, { body, headers, message }] of callbacks.entries()) {
+      const timestamp = headers["x-service-timestamp"]
+      expect(headers["x-service-signature"]).toBe(signatureOf(bought, timestamp, body))
+      expect(Math.abs(Number(timestamp) - Date.now() / 1_000)).toBeLessThan(60)
+      expect(headers["content-type"]).toBe("application/json")
+      expect(Object.keys(message)).toEqual([
+        "type",
+        "callId",
+        "phoneNumberId",
+        "direction",
+        "from",
+        "to",
+        "turn",
+        "transcriptSoFar"
+      ])
+      expect(message).toMatchObject({
+        type: "agent.message",
+        callId,
+        phoneNumberId: bought.phoneNumberId,
+        direction: "outbound",
+        from: bought.number,
+        to: person
+      })
+      const before = message.transcriptSoFar.map(({ role, text }) => [role, text])
+      expect(before).toEqual(turns.slice(0, 1 + 2 * index))
+      expect(Date.parse(message.turn.at)).toBeLessThanOrEqual(Date.now())
+    }
+  })
+
+  it("is told no more than the last 20 turns", async () => {
+    const lines = Array.from({ length: 12 }, (_, index) => `Line ${index}.`)
+    const talk = await converse("/long", saying({ text: "Go on." }), { lines })
+    expect((await ended(talk)).turns).toHaveLength(25)
+    const last = voice.of("/long").at(-1)!.message
+    expect(last.turn.text).toBe("Line 11.")
+    expect(last.transcriptSoFar).toHaveLength(20)
+    expect(last.transcriptSoFar.at(-1)).toMatchObject({ role: "agent", text: "Go on." })
+  })
+
+  it("is heard piece by piece while it still answers", async () => {
+    const pieces = ["First. ", "Second. ", "Third."]
+    const answer = streaming(PAUSE_MILLIS, ...pieces.map((text) => ({ text })))
+    const talk = await converse("/stream", answer, { lines: ["Well?"] })
+    const heard = new Set<string>()
+    await host.carrier.until(
+      () => host.carrier.playTo(talk.person),
+      (play) => {
+        if (play.heard[1] !== undefined) heard.add(play.heard[1])
+        return play.state === "completed"
+      }
+    )
+    expect([...heard]).toEqual(["First. ", "First. Second. ", "First. Second. Third."])
+    const { call, turns } = await ended(talk)
+    expect(turns.at(-1)).toEqual(["agent", "First. Second. Third."])
+    expect(call.endReason).toBe("completed")
+  })
+
+  it.each([
+    ["with a word", "/bye", { text: "Bye.", hangup: true }, ["Hello.", "Bye."]],
+    ["without a word", "/off", { hangup: true }, ["Hello."]]
+  ] as const)("ends the call %s", async (_name, path, answer, heard) => {
+    const talk = await converse(path, saying(answer), { lines: ["Are you there?", "Still?"], seconds: 50 })
+    const { call, play } = await ended(talk)
+    expect(play).toMatchObject({ heard, state: "completed", endedBy: "agent" })
+    expect(call.endReason).toBe("hangup_agent")
+    expect(voice.of(path)).toHaveLength(1)
+  })
+
+  it("that fails is asked once more, and then the caller hears an apology", async () => {
+    const failing: Answer = (_message, response) => response.writeHead(503).end()
+    const talk = await converse("/failing", failing, { lines: ["Anybody?"] })
+    const { call, play, turns } = await ended(talk)
+    expect(voice.of("/failing")).toHaveLength(2)
+    expect(play.heard).toEqual(["Hello.", APOLOGY])
+    expect(turns).toEqual([
+      ["agent", "Hello."],
+      ["caller", "Anybody?"],
+      ["system", expect.stringMatching(/503/)]
+    ])
+    expect(JSON.stringify(turns)).not.toContain("/failing")
+    expect(call.endReason).toBe("completed")
+  })
+
+  it.each([
+    ["redirects", "/redirect", moving],
+    ["sends what is no answer", "/garbage", sending("<html>")],
+    ["sends too much", "/flood", sending(JSON.stringify({ text: "x".repeat(70_000) }))]
+  ])("that %s has failed", async (_name, path, answer) => {
+    const { play, turns } = await ended(await converse(path, answer, { lines: ["Anybody?"] }))
+    expect(play.heard).toEqual(["Hello.", APOLOGY])
+    expect(turns.at(-1)![0]).toBe("system")
+  })
+
+  it("that is interrupted is in the transcript as far as it was heard", async () => {
+    const story = "This is a long story that nobody will ever listen to until its very end, which is far away."
+    const lines = ["Tell me.", { text: "Stop!", interrupt: true, afterMillis: 500 }]
+    const answers = [saying({ text: story }), saying({ text: "Sorry." })]
+    const talk = await converse("/story", (message, response) => answers.shift()?.(message, response), { lines })
+    const { play, turns } = await ended(talk)
+    const heard = play.heard[1]!
+    expect(heard.length).toBeGreaterThan(0)
+    expect(story.startsWith(heard) && heard.length < story.length).toBe(true)
+    expect(turns).toEqual([
+      ["agent", "Hello."],
+      ["caller", "Tell me."],
+      ["agent", heard.trim()],
+      ["caller", "Stop!"],
+      ["agent", "Sorry."]
+    ])
+  })
+
+  it("is asked nothing, and not waited for, once the caller has gone", async () => {
+    const answer = streaming(PAUSE_MILLIS, { text: "One moment. " }, { text: "Here it is." })
+    const talk = await converse("/gone", answer, {
+      lines: ["Quick.", { hangup: true, interrupt: true, afterMillis: 50 }]
+    })
+    const { call, turns } = await ended(talk)
+    expect(call.endReason).toBe("completed")
+    expect(turns.slice(0, 2)).toEqual([
+      ["agent", "Hello."],
+      ["caller", "Quick."]
+    ])
+    expect((await talk.customer.transcript(talk.callId)).complete).toBe(true)
+  })
+})
+
+/** The record of the only call that a number has had, by its event. */
+const inboundOf = async (customer: PhoneCustomer, type: "started" | "ended", from: string): Promise<CallFields> => {
+  const events = await host.carrier.until(
+    async () => (await customer.events(`phone.call.${type}`)).filter(({ payload }) => payload["fromNumber"] === from),
+    ({ length }) => length > 0
+  )
+  expect(events).toHaveLength(1)
+  return customer.call(events[0]!.resourceId)
+}
+
+describe("a number that is called", () => {
+  const allowance = async (
+    customer: PhoneCustomer,
+    { phoneNumberId }: Purchase
+  ): Promise<NumberFields["inboundAllowance"]> => (await customer.number(phoneNumberId)).inboundAllowance
+
+  it("does not answer without inbound minutes", async () => {
+    const customer = await host.customer()
+    const bought = await customer.buy({ beginMessage: "Hello?" })
+    const play = await host.carrier.over(await host.carrier.callIn(bought.number, { lines: ["Hello?"] }))
+    expect(play).toMatchObject({ state: "rejected", heard: [], seconds: null })
+    const { events } = await host.carrier.log()
+    const seen = events.filter(({ callSid }) => callSid === play.id).map(({ event }) => event)
+    expect(seen).toContain("ended")
+    expect(seen).not.toContain("answered")
+    expect(await customer.events("phone.call.started", "phone.call.ended")).toEqual([])
+    expect(await allowance(customer, bought)).toEqual({ purchasedSeconds: 0, usedSeconds: 0, remainingSeconds: 0 })
+  })
+
+  it("greets, answers by its agent, and is counted by the second", async () => {
+    const { carrier } = host
+    const customer = await host.customer()
+    const agentWebhookUrl = voice.at("/inbound", saying({ text: "Gladly." }))
+    const bought = await customer.buy({ agentWebhookUrl, beginMessage: "Ada speaking." })
+    await customer.addMinutes(bought.phoneNumberId)
+    const id = await carrier.callIn(bought.number, { lines: ["Help me.", { silence: 200 }] })
+    const { from } = await carrier.play(id)
+    const { callId } = await inboundOf(customer, "started", from)
+    await carrier.until(
+      () => carrier.limitsTold(id),
+      (told) => told.at(-1) === 600
+    )
+    // It lasts as long as the number's minutes: more of those are what makes it longer.
+    const extension = await customer.agent.send({ path: EXTEND, body: { callId } })
+    expect(refusalOf(extension)).toEqual([409, "ALLOWANCE_EXHAUSTED"])
+    expect(extension.body.error.next).toEqual({ method: "POST", path: "/api/v1/phone/add-inbound-minutes-10" })
+    await customer.addMinutes(bought.phoneNumberId)
+    await carrier.until(
+      () => carrier.limitsTold(id),
+      (told) => told.at(-1) === 1_200
+    )
+    await carrier.speed(100)
+    const play = await carrier.over(id)
+    expect(play.heard).toEqual(["Ada speaking.", "Gladly."])
+    expect(voice.of("/inbound")[0]!.message).toMatchObject({ direction: "inbound", from, to: bought.number, callId })
+    const call = await inboundOf(customer, "ended", from)
+    const seconds = play.seconds!
+    expect(seconds).toBeGreaterThanOrEqual(200)
+    expect(call).toMatchObject({ direction: "inbound", endReason: "completed", connectedSeconds: seconds })
+    const usage = { purchasedSeconds: 1_200, usedSeconds: seconds, remainingSeconds: 1_200 - seconds }
+    expect(await allowance(customer, bought)).toEqual(usage)
+    expect((await customer.transcript(callId)).turns.map(({ text }) => text)).toEqual([
+      "Ada speaking.",
+      "Help me.",
+      "Gladly."
+    ])
+  })
+
+  it("shares its minutes among callers at one time, ends them when those are used up, and answers nobody then", async () => {
+    const { carrier } = host
+    const customer = await host.customer()
+    const bought = await customer.buy({ beginMessage: "Ada speaking." })
+    await customer.addMinutes(bought.phoneNumberId)
+    const told = (id: string, isWanted: (limit: number) => boolean) =>
+      carrier.until(
+        () => carrier.limitsTold(id),
+        (limits) => limits.length > 0 && isWanted(limits.at(-1)!)
+      )
+    const first = await carrier.callIn(bought.number, { seconds: 100 })
+    await told(first, (limit) => limit === 600)
+    const second = await carrier.callIn(bought.number, { seconds: 20_000 })
+    for (const id of [first, second]) await told(id, (limit) => limit > 280 && limit <= 310)
+    // Whoever leaves leaves the rest to the others.
+    await carrier.speed(40)
+    const left = await carrier.over(first)
+    await told(second, (limit) => limit === 600 - left.seconds!)
+    await carrier.speed(300)
+    const [one, other] = [left, await carrier.over(second)]
+    expect([one.seconds, other.seconds]).toEqual([100, 500])
+    expect(await inboundOf(customer, "ended", one.from)).toMatchObject({
+      endReason: "completed",
+      connectedSeconds: 100
+    })
+    expect(await inboundOf(customer, "ended", other.from)).toMatchObject({
+      endReason: "allowance_exhausted",
+      connectedSeconds: 500
+    })
+    expect(await allowance(customer, bought)).toEqual({ purchasedSeconds: 600, usedSeconds: 600, remainingSeconds: 0 })
+    const late = await carrier.over(await carrier.callIn(bought.number))
+    expect(late).toMatchObject({ state: "rejected", heard: [] })
+  })
+})

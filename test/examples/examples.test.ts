@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { request } from "node:https"
+import { type AddressInfo, createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { openCertificateAuthority, type SandboxDescription, type ServerCertificate } from "@agentos/sandbox"
+import { createTransport } from "nodemailer"
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest"
+import { Agent } from "../support/Agent.ts"
+import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
+
+const README = new URL("../../README.md", import.meta.url)
+/** Beside this file, so that it finds the packages that it imports. */
+const PROGRAM = fileURLToPath(new URL(`readme-${process.pid}.mjs`, import.meta.url))
+
+const sourceOf = (path: string) => fileURLToPath(new URL(`../../examples/${path}`, import.meta.url))
+
+const directory = mkdtempSync(join(tmpdir(), "agentos-examples-"))
+/** For the agent of the example that answers calls: where it will listen, and the certificate that it will show. */
+let agentPort = 0
+let certificate: ServerCertificate
+let sandbox: Sandbox
+let description: SandboxDescription
+let sandboxArgs: ReadonlyArray<string> = []
+
+const freePort = async (): Promise<number> => {
+  const probe = createServer().listen(0, "127.0.0.1")
+  await once(probe, "listening")
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, "close")
+  return port
+}
+
+beforeAll(async () => {
+  agentPort = await freePort()
+  certificate = await openCertificateAuthority(directory)
+  const allow = ["--allow-webhook", `127.0.0.1:${agentPort}`, "--allow-webhook-ca", certificate.caFile]
+  sandbox = await startSandbox({ arguments: ["--no-tour", ...allow] })
+  description = await sandbox.describe()
+  sandboxArgs = ["--sandbox", `${sandbox.directory}/sandbox.json`]
+})
+
+afterAll(async () => {
+  await sandbox.stop()
+  rmSync(directory, { recursive: true })
+})
+
+/** Starts an example; `find` resolves with what it prints where the expression says so. */
+const startExample = (path: string, args: ReadonlyArray<string>, environment: Record<string, string> = {}) => {
+  const child: ChildProcess = spawn(process.execPath, [sourceOf(path), ...args], {
+    env: { ...process.env, ...environment }
+  })
+  onTestFinished(() => void child.kill("SIGKILL"))
+  let printed = ""
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (text: string) => (printed += text))
+  }
+  const find = (expression: RegExp) =>
+    vi.waitFor(
+      () => {
+        const found = expression.exec(printed)?.[1]
+        if (found === undefined) throw new Error(`nothing like ${String(expression)} in: ${printed}`)
+        return found
+      },
+      { timeout: 60_000, interval: 50 }
+    )
+  return { find, printed: () => printed, exit: once(child, "close") }
+}
+
+it("the README shows a first paid request that works as it stands", async () => {
+  const code = /```js\n([^]*?)```/.exec(readFileSync(README, "utf8"))?.[1] ?? ""
+  expect(code).toContain('".agentos/sandbox.json"')
+  writeFileSync(PROGRAM, code.replace(".agentos/sandbox.json", `${sandbox.directory}/sandbox.json`))
+  onTestFinished(() => rmSync(PROGRAM))
+  const { stderr, stdout } = spawnSync(process.execPath, [PROGRAM], { encoding: "utf8", timeout: 30_000 })
+  expect(stderr).toBe("")
+  expect(stdout).toMatch(/^ada@sandbox\.agentos\.test\nat_v1_\w+\n$/)
+})
+
+it("receive-mail pays for a mailbox, receives mail and acknowledges it", async () => {
+  const { baseUrl, mail, wallets } = description
+  const transport = createTransport({ host: mail.host, port: mail.port, tls: { rejectUnauthorized: false } })
+  const send = (to: string, text: string) =>
+    transport.sendMail({ from: "you@outside.example", to, subject: "Hi", text })
+  const example = "receive-mail/src/main.ts"
+  const address = /waiting for mail to (\S+)/
+
+  const byFile = startExample(example, ["--max", "2", ...sandboxArgs])
+  const to = await byFile.find(address)
+  await send(to, "the first")
+  await send(to, "the second")
+  expect(await byFile.exit).toEqual([0, null])
+  expect(byFile.printed()).toMatch(/from you@outside\.example: Hi\nthe first\n[^]*the second/)
+
+  const { privateKey } = wallets[1]!
+  const environment = { AGENTOS_BASE_URL: baseUrl, AGENTOS_PRIVATE_KEY: privateKey }
+  const byEnvironment = startExample(example, ["--max", "1"], environment)
+  await send(await byEnvironment.find(address), "the third")
+  expect(await byEnvironment.exit).toEqual([0, null])
+  expect(byEnvironment.printed()).toMatch(/the third/)
+
+  // Nothing is left to be told: it was all acknowledged.
+  const agent = new Agent(description, wallets[0]!.privateKey)
+  await agent.createMailbox("onlooker")
+  const events = await agent.send({ path: "/api/v1/events" })
+  const items = events.body.data["items"] as unknown as ReadonlyArray<{ readonly type: string }>
+  expect(items.filter(({ type }) => type === "email.received")).toEqual([])
+})
+
+/** The status with which the agent answers a question that nobody signed. */
+const askUnsigned = async (): Promise<number | undefined> => {
+  const body = JSON.stringify({ type: "agent.message", from: "+14155550199", turn: { text: "Let me in." } })
+  const headers = {
+    "Content-Length": Buffer.byteLength(body),
+    "X-Service-Timestamp": Math.floor(Date.now() / 1_000),
+    "X-Service-Signature": `v1=${"0".repeat(64)}`
+  }
+  const ca = readFileSync(certificate.caFile)
+  const sent = request({ host: "127.0.0.1", port: agentPort, method: "POST", ca, headers })
+  sent.end(body)
+  const [response] = await once(sent, "response")
+  response.resume()
+  return response.statusCode
+}
+
+it("answer-call buys a number, and talks to whoever calls it until they say bye", async () => {
+  const [key, cert] = [join(directory, "key.pem"), join(directory, "cert.pem")]
+  writeFileSync(key, certificate.privateKey)
+  writeFileSync(cert, certificate.certificate)
+  const args = ["--port", `${agentPort}`, "--key", key, "--cert", cert, ...sandboxArgs]
+  const agent = startExample("answer-call/src/main.ts", args)
+  const number = await agent.find(/waiting for calls to (\+\d+)/)
+
+  const lines = ["What can you do?", "Very well. Bye.", "Still there?"]
+  const caller = startExample("answer-call/src/callMain.ts", [...sandboxArgs, number, ...lines])
+  expect(await caller.exit).toEqual([0, null])
+  expect(
+    caller
+      .printed()
+      .split("\n")
+      .map((line) => line.trim())
+  ).toEqual([
+    "Hello, this is an agent.",
+    "You said: What can you do? Say bye when that is all.",
+    "Goodbye.",
+    "completed, ended by agent",
+    ""
+  ])
+
+  expect(await askUnsigned()).toBe(401)
+  expect(agent.printed()).toMatch(/\n\+14155550150: What can you do\?\n\+14155550150: Very well\. Bye\.\n$/)
+})

@@ -1,0 +1,77 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import type { Sandbox, SandboxOptions } from "./Sandbox.ts"
+
+/** Names the file in which a server that is started as `movedServerMain.ts` finds its circumstances. */
+export const CIRCUMSTANCES_VARIABLE = "AGENTOS_TEST_CIRCUMSTANCES"
+
+/** What a server finds when it starts. */
+export interface Circumstances {
+  /** How far its clock and its database's are ahead of everybody's. */
+  readonly aheadMillis: number
+  readonly hasCarrier: boolean
+}
+
+const USUAL: Circumstances = { aheadMillis: 0, hasCarrier: true }
+const POLL_MILLIS = 50
+const PATIENCE_MILLIS = 60_000
+
+/** A sandbox's server that can be started again in another month, or without its carrier. */
+export class MovedServer {
+  private readonly folder: string
+
+  private constructor(folder: string) {
+    this.folder = folder
+  }
+
+  static async make(): Promise<MovedServer> {
+    const moved = new MovedServer(await mkdtemp(join(tmpdir(), "agentos-moved-")))
+    await moved.write(USUAL)
+    return moved
+  }
+
+  /** How a sandbox is started whose server this is. */
+  get options(): SandboxOptions {
+    return {
+      environment: {
+        AGENTOS_SANDBOX_SERVER_MODULE: fileURLToPath(new URL("movedServerMain.ts", import.meta.url)),
+        [CIRCUMSTANCES_VARIABLE]: this.file
+      }
+    }
+  }
+
+  /** Ends the server, and waits until the sandbox has started it again, in these circumstances. */
+  async restart(sandbox: Sandbox, circumstances: Partial<Circumstances>): Promise<void> {
+    await this.write({ ...USUAL, ...circumstances })
+    const { baseUrl, processes } = await sandbox.describe()
+    process.kill(processes.server, "SIGTERM")
+    const deadline = Date.now() + PATIENCE_MILLIS
+    for (;;) {
+      const now = await sandbox.describe()
+      if (now.processes.server !== processes.server && (await isServed(baseUrl))) return
+      if (Date.now() > deadline) throw new Error(`the server did not come back:\n${sandbox.output()}`)
+      await sleep(POLL_MILLIS)
+    }
+  }
+
+  remove(): Promise<void> {
+    return rm(this.folder, { recursive: true, force: true })
+  }
+
+  private get file(): string {
+    return join(this.folder, "circumstances.json")
+  }
+
+  private write(circumstances: Circumstances): Promise<void> {
+    return writeFile(this.file, JSON.stringify(circumstances))
+  }
+}
+
+const isServed = (baseUrl: string): Promise<boolean> =>
+  fetch(`${baseUrl}/api/v1`).then(
+    ({ ok }) => ok,
+    () => false
+  )

@@ -1,0 +1,109 @@
+/** A text of so many characters. */
+export const long = (length: number): string => "x".repeat(length)
+
+/** What makes the order of a number wrong, with the field that is to be named. */
+export const WRONG_PURCHASES: ReadonlyArray<readonly [string, object]> = [
+  ["agentName", { agentName: undefined }],
+  ["agentName", { agentName: "" }],
+  ["agentName", { agentName: 7 }],
+  ["agentName", { agentName: long(129) }],
+  ["agentName", { agentName: "a\u0000b" }],
+  ["agentName", { agentName: "a\ud800" }],
+  ["agentWebhookUrl", { agentWebhookUrl: undefined }],
+  ["agentWebhookUrl", { agentWebhookUrl: null }],
+  ["agentWebhookUrl", { agentWebhookUrl: ["https://agent.example/"] }],
+  ["agentWebhookUrl", { agentWebhookUrl: `https://agent.example/${long(2_048)}` }],
+  ["areaCode", { areaCode: 415 }],
+  ["areaCode", { areaCode: "41" }],
+  ["areaCode", { areaCode: "4155" }],
+  ["areaCode", { areaCode: "４１５" }],
+  ["areaCode", { areaCode: "415\n" }],
+  ["description", { description: long(1_001) }],
+  ["beginMessage", { beginMessage: long(1_001) }],
+  ["beginMessage", { beginMessage: "a\u0000" }],
+  ["voice", { voice: long(129) }],
+  ["language", { language: long(36) }],
+  ["language", { language: true }],
+  // Numbers can't be changed, and their calls would all fail.
+  ["language", { language: "American English" }],
+  ["language", { language: "en_US" }],
+  ["language", { language: "en-" }],
+  ["country", { country: "US" }]
+]
+
+/** Where no agent may be, with what is said of it. */
+export const HIDDEN_ADDRESSES: ReadonlyArray<readonly [address: string, why: RegExp]> = [
+  ["http://1.1.1.1/voice", /https/],
+  ["ftp://1.1.1.1/voice", /https/],
+  ["HTTPS:1.1.1.1", /https/],
+  ["https://", /https/],
+  ["https://1.1.1.1:65536/", /https/],
+  ["https://1.1.1.1:0/", /no port/],
+  ["https://user:secret@1.1.1.1/", /user name/],
+  ["https://user@1.1.1.1/", /user name/],
+  ["https://router/", /not a full domain name/],
+  ["https://localhost./", /not a full domain name/],
+  ["https://metadata.google.internal./", /not a full domain name/],
+  // Of top-level names that never resolve (RFC 2606).
+  ["https://agent.invalid/", /not resolve/],
+  ...[
+    "localhost",
+    "agent.localhost",
+    "printer.local",
+    "metadata.google.internal",
+    "127.0.0.1",
+    "127.1",
+    "2130706433",
+    "0x7f.0.0.1",
+    "0177.0.0.1",
+    "0.0.0.0",
+    "10.0.0.1",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.1.1",
+    "100.64.0.1",
+    "169.254.169.254",
+    "168.63.129.16",
+    "198.18.0.1",
+    "224.0.0.1",
+    "255.255.255.255",
+    "[::1]",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:a9fe:a9fe]",
+    "[64:ff9b::7f00:1]",
+    "[2002:7f00:1::]",
+    "[fe80::1]",
+    "[fd00:ec2::254]",
+    "[ff02::1]"
+  ].map((host) => [`https://${host}/voice`, /not on the public internet/] as const)
+]
+
+/** What is no telephone number that may be called. */
+export const UNCALLABLE: ReadonlyArray<string> = [
+  "4155550150",
+  "+04155550150",
+  "+1 415 555 0150",
+  "+1(415)5550150",
+  "+141555",
+  "+1415555015000000",
+  "+14155550150\n",
+  "sip:a@b.example",
+  // Emergencies, as they would be dialled with a plus, or in a country's plan.
+  "+911",
+  "+1911",
+  "+112",
+  "+44999",
+  "+2710111",
+  "+9981122",
+  // Numbers that cost whoever calls them, or that are nobody's.
+  "+19005550123",
+  "+14159761234",
+  "+14155551212",
+  "+449098790000",
+  "+447012345678",
+  "+881612345678",
+  "+97912345678",
+  "+10005550123",
+  "+999123456789"
+]

@@ -1,0 +1,38 @@
+import { ClockOffset } from "@agentos/postgres"
+import { exitCode, serverProgram } from "@agentos/http-server/ServerProgram"
+import { Clock, Effect, Fiber } from "effect"
+import { readFileSync } from "node:fs"
+import { type Circumstances, CIRCUMSTANCES_VARIABLE } from "./MovedServer.ts"
+
+/** The server of production, in the circumstances that a test has written down; see `MovedServer`. */
+const { aheadMillis, hasCarrier } = JSON.parse(
+  readFileSync(process.env[CIRCUMSTANCES_VARIABLE] ?? "", "utf8")
+) as Circumstances
+
+if (!hasCarrier) {
+  delete process.env["AGENTOS_TWILIO_ACCOUNT_SID"]
+  delete process.env["AGENTOS_TWILIO_AUTH_TOKEN"]
+}
+
+/** A clock that is ahead of another. */
+const ahead = (clock: Clock.Clock): Clock.Clock => {
+  const millis = () => clock.currentTimeMillisUnsafe() + aheadMillis
+  const nanos = () => clock.currentTimeNanosUnsafe() + BigInt(aheadMillis) * 1_000_000n
+  return {
+    currentTimeMillisUnsafe: millis,
+    currentTimeMillis: Effect.sync(millis),
+    currentTimeNanosUnsafe: nanos,
+    currentTimeNanos: Effect.sync(nanos),
+    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: clock.monotonicTimeNanos,
+    sleep: (duration) => clock.sleep(duration)
+  }
+}
+
+const serving = Effect.runFork(
+  Effect.flatMap(Clock.Clock, (clock) => Effect.provideService(serverProgram, Clock.Clock, ahead(clock))).pipe(
+    Effect.provideService(ClockOffset, () => aheadMillis)
+  )
+)
+serving.addObserver((exit) => process.exit(exitCode(exit)))
+process.once("SIGTERM", () => Effect.runFork(Fiber.interrupt(serving)))
