@@ -46,3 +46,35 @@ export const mailboxesOf = async ({ reader }: Buyer): Promise<ReadonlyArray<Mail
   if (reply.status !== 200) throw new Error(`no list of mailboxes but ${reply.status}: ${reply.text}`)
   return reply.body.data["items"] as unknown as ReadonlyArray<MailboxFields>
 }
+
+/** What of a number is looked at. */
+export interface NumberFields {
+  readonly phoneNumberId: string
+  readonly number: string
+  readonly agentName: string
+  readonly status: "active" | "expiring" | "suspended" | "released"
+  readonly entitlement: { readonly startedAt: string; readonly expiresAt: string }
+  readonly inboundAllowance: { readonly purchasedSeconds: number }
+}
+
+/** The numbers that a wallet has or had, as the service lists them. */
+export const numbersOf = async ({ reader }: Buyer): Promise<ReadonlyArray<NumberFields>> => {
+  const reply = await reader.send({ path: "/api/v1/phone/numbers" })
+  if (reply.status !== 200) throw new Error(`no list of numbers but ${reply.status}: ${reply.text}`)
+  return reply.body.data["items"] as unknown as ReadonlyArray<NumberFields>
+}
+
+/** What of a call is looked at. */
+export interface CallFields {
+  readonly callId: string
+  readonly toNumber: string
+  readonly status: "queued" | "ringing" | "in_progress" | "ended"
+  readonly authorizedSeconds: number
+}
+
+/** A call of a wallet's, as the service tells of it. */
+export const callOf = async ({ reader }: Buyer, callId: string): Promise<CallFields> => {
+  const reply = await reader.send({ path: `/api/v1/phone/calls/${callId}` })
+  if (reply.status !== 200) throw new Error(`no call ${callId} but ${reply.status}: ${reply.text}`)
+  return reply.body.data["call"] as unknown as CallFields
+}

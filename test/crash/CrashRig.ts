@@ -11,6 +11,7 @@ import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 import { RelayLog } from "../support/RelayLog.ts"
 import { TokenLog } from "../support/TokenLog.ts"
 import { Treasury } from "../support/Treasury.ts"
+import { CarrierSide } from "./CarrierSide.ts"
 import { REFUND_STEPS } from "./Cell.ts"
 import type { PlannedFault } from "./PlannedFault.ts"
 import type { Purchase } from "./Purchase.ts"
@@ -26,6 +27,9 @@ export interface RigOptions {
   /** Runs on the database once the server has made its tables: the URL of a PostgreSQL. */
   readonly prepareDatabase?: (url: string) => Promise<void>
 }
+
+/** A database that is killed keeps what it has committed, as one does that is run as this service asks for it. */
+const DATABASE_SETTINGS = { max_connections: "200", synchronous_commit: "on" }
 
 const REAL_SERVER = fileURLToPath(new URL("crashServerMain.ts", import.meta.url))
 const SERVING_MILLIS_MAX = 90_000
@@ -44,6 +48,7 @@ export class CrashRig {
   readonly treasury: Treasury
   readonly token: TokenLog
   readonly relay: RelayLog
+  readonly carrier: CarrierSide
   /** The service's own door for mail, which says what mailboxes there are. */
   readonly door: MailService
   /** All that was ever wished for here: money that moved for anything else is a stray. */
@@ -62,6 +67,7 @@ export class CrashRig {
     this.cleanup = parts.cleanup
     this.token = new TokenLog(parts.description.chain)
     this.relay = new RelayLog(parts.description.mail.outboxDir)
+    this.carrier = new CarrierSide(parts.description.carrier.url, join(parts.sandbox.directory, "carrier", "account"))
     this.door = new MailService(parts.description.mail.host, parts.description.mail.port)
   }
 
@@ -85,10 +91,11 @@ export class CrashRig {
       const files = { armed: join(directory, "armed.json"), parked: join(directory, "parked.log") }
       await Promise.all([writeFile(files.armed, "{}"), writeFile(files.parked, "")])
       const postgres =
-        options.database === "postgres" ? await startPostgres({ settings: { max_connections: "200" } }) : undefined
+        options.database === "postgres" ? await startPostgres({ settings: DATABASE_SETTINGS }) : undefined
       if (postgres !== undefined) ends.push(postgres.stop)
       const sandbox = await startSandbox({
         directory: join(directory, "sandbox"),
+        isPrepared: true,
         environment: {
           DATABASE_URL: postgres?.url ?? "",
           AGENTOS_SANDBOX_SERVER_MODULE: options.server ?? REAL_SERVER,
@@ -209,10 +216,9 @@ export class CrashRig {
     return text.slice(-8_000)
   }
 
-  /** Makes the facilitator or the relay fail. */
+  /** Makes the facilitator, the relay or the carrier fail. */
   async plan(fault: PlannedFault): Promise<void> {
-    const url = fault.operation === "send" ? this.description.mail.relayFaultsUrl : this.description.facilitatorUrl
-    const response = await fetch(`${url}/sandbox/faults`, {
+    const response = await fetch(`${this.faultsUrl(fault.operation)}/sandbox/faults`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(fault)
@@ -220,10 +226,16 @@ export class CrashRig {
     if (!response.ok) throw new Error(`no fault could be planned: ${response.status} ${await response.text()}`)
   }
 
+  private faultsUrl(operation: PlannedFault["operation"]): string {
+    const { carrier, facilitatorUrl, mail } = this.description
+    if (operation === "send") return mail.relayFaultsUrl
+    return operation === "verify" || operation === "settle" ? facilitatorUrl : carrier.url
+  }
+
   /** Forgets the faults that nothing met. */
   async clearFaults(): Promise<void> {
-    for (const url of [this.description.mail.relayFaultsUrl, this.description.facilitatorUrl]) {
-      await fetch(`${url}/sandbox/faults`, { method: "DELETE" })
+    for (const operation of ["settle", "send", "call"] as const) {
+      await fetch(`${this.faultsUrl(operation)}/sandbox/faults`, { method: "DELETE" })
     }
   }
 }

@@ -5,9 +5,10 @@ import { familyOf } from "../support/Processes.ts"
 import { carryThrough, sign } from "./Client.ts"
 import type { CrashRig } from "./CrashRig.ts"
 import type { ArmedFile } from "./Parking.ts"
-import { SERVICES } from "./Purchase.ts"
+import { EMAIL_SERVICES, PHONE_SERVICES } from "./Purchase.ts"
 import { Shop } from "./Shop.ts"
-import { inTurns, type Outcome, settleDown } from "./Witness.ts"
+import { inTurns } from "./Turns.ts"
+import { type Outcome, settleDown } from "./Witness.ts"
 
 /** How the database goes away: its processes are stopped for a while, or one is killed, upon which it starts anew. */
 export const OUTAGES = ["stopped", "restarted"] as const
@@ -24,12 +25,22 @@ const STEPS = [
 ] as const satisfies ReadonlyArray<OperationStep>
 
 const STOPPED_MILLIS = 4_000
+/** Of the services on the telephone so many at each step, in turns: each needs a number that is bought first. */
+const PHONES_AT_STEP = 2
+
+const servicesAt = (index: number) => [
+  ...EMAIL_SERVICES,
+  ...Array.from(
+    { length: PHONES_AT_STEP },
+    (_, more) => PHONE_SERVICES[(index * PHONES_AT_STEP + more) % PHONE_SERVICES.length]!
+  )
+]
 
 /** Takes the database away while an operation of each kind stands at each step, and lets them go on without it. */
 export const runDatabaseOutage = async (rig: CrashRig, outage: Outage): Promise<Outcome> => {
   const shop = new Shop(rig)
   const tenant = await shop.newTenant()
-  const wishes = STEPS.flatMap((step) => SERVICES.map((service) => ({ step, service })))
+  const wishes = STEPS.flatMap((step, index) => servicesAt(index).map((service) => ({ step, service })))
   const purchases = await inTurns(wishes, async ({ service, step }, index) => ({
     step,
     purchase: await shop.newPurchase(service, {

@@ -1,13 +1,15 @@
 import type { Movement } from "../support/TokenLog.ts"
 import type { Attempt, End, Purchase, Told } from "./Purchase.ts"
 
-/** What was seen from outside: on the chain, at the relay, and by reading over HTTP and SMTP. */
+/** What was seen from outside: on the chain, at the relay and the carrier, and by reading over HTTP and SMTP. */
 export interface Evidence {
   readonly movements: ReadonlyArray<Movement>
   readonly payTo: string
   readonly refundWallet: string
   /** How many times each purchase's goods are there. A mail counts once for each Message-ID. */
   readonly goods: ReadonlyMap<Purchase, number>
+  /** What the carrier sold or dialled for nobody, in words. */
+  readonly unclaimed: ReadonlyArray<string>
   /** Mailboxes that were not delivered and whose name a stranger can't have. */
   readonly reserved: ReadonlySet<Purchase>
   /** Purchases that had come to no end by their deadline, before anybody asked again. */
@@ -23,7 +25,7 @@ export interface Verdict {
 
 export interface Judgement {
   readonly verdicts: ReadonlyArray<Verdict>
-  /** Money that moved for nothing that any client signed. */
+  /** Money that moved for nothing that any client signed, and what a carrier did that nobody has. */
   readonly strays: ReadonlyArray<string>
 }
 
@@ -48,6 +50,7 @@ export const judge = (purchases: ReadonlyArray<Purchase>, evidence: Evidence): J
   return {
     verdicts: cases.map((one) => verdictOf(one, evidence, paidBack)),
     strays: [
+      ...evidence.unclaimed,
       ...[...received.keys()]
         .filter((nonce) => !signed.has(nonce as `0x${string}`))
         .map((nonce) => `received by ${nonce}, which no client signed`),

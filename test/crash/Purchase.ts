@@ -2,13 +2,27 @@ import type { Agent, Request } from "../support/Agent.ts"
 import type { SignedAuthorization } from "../support/Treasury.ts"
 import type { Buyer } from "./Buyer.ts"
 
-/** The paid operations that exist. */
-export const SERVICES = [
+export const EMAIL_SERVICES = [
   "email.mailbox.create",
   "email.mailbox.update",
   "email.mailbox.delete",
   "email.message.send"
 ] as const
+export type EmailService = (typeof EMAIL_SERVICES)[number]
+
+export const PHONE_SERVICES = [
+  "phone.number.us.30d",
+  "phone.number.ca.30d",
+  "phone.number.renew.30d",
+  "phone.call.outbound.1m",
+  "phone.call.outbound.5m",
+  "phone.call.extend.1m",
+  "phone.call.inbound.add.10m"
+] as const
+export type PhoneService = (typeof PHONE_SERVICES)[number]
+
+/** The paid operations that exist. */
+export const SERVICES = [...EMAIL_SERVICES, ...PHONE_SERVICES] as const
 export type Service = (typeof SERVICES)[number]
 
 /** What a client was told, as it came over the wire. */
@@ -40,6 +54,15 @@ export type Goods =
   | { readonly kind: "displayName"; readonly mailboxId: string; readonly displayName: string }
   | { readonly kind: "deletion"; readonly mailboxId: string; readonly localPart: string }
   | { readonly kind: "mail"; readonly recipient: string }
+  | PhoneGoods
+
+export type PhoneGoods =
+  | { readonly kind: "number"; readonly agentName: string; readonly areaCode: string }
+  /** 30 days, or 600 inbound seconds, of a number to which no other purchase adds any. */
+  | { readonly kind: "renewal" | "minutes"; readonly phoneNumberId: string }
+  | { readonly kind: "call"; readonly phoneNumberId: string; readonly toNumber: string }
+  /** A minute of a call to which no other purchase adds any. */
+  | { readonly kind: "extension"; readonly phoneNumberId: string; readonly callId: string; readonly toNumber: string }
 
 /**
  * - `gives up`: sends its payment once, whatever comes of it;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { carryThrough, send, sign } from "./Client.ts"
 import type { CrashRig } from "./CrashRig.ts"
 import type { ArmedFile } from "./Parking.ts"
-import type { Attempt } from "./Purchase.ts"
+import type { Attempt, PhoneService } from "./Purchase.ts"
 import { Shop } from "./Shop.ts"
 import { type Outcome, settleDown } from "./Witness.ts"
 
@@ -20,6 +20,8 @@ export const play = async (rig: CrashRig, scenario: Scenario, endMillisMax: numb
 
 /** For how long a client goes on asking. */
 const CLIENT_MILLIS = 10_000
+/** Longer than a dead server's lease lasts. */
+const KILLED_CLIENT_MILLIS = 40_000
 const AT_ONCE = 4
 const REFUND_MILLIS_MAX = 30_000
 const POLL_MILLIS = 100
@@ -82,6 +84,36 @@ const untilToldRefunded = async (ask: () => ReturnType<typeof send>): Promise<vo
     if ((await ask())?.paymentState === "refunded") return
     await sleep(POLL_MILLIS)
   }
+}
+
+/** The carrier dials, and its answer is lost. */
+export const lostDial: Scenario = async (rig, shop) => {
+  const purchase = await shop.newPurchase("phone.call.outbound.1m", { name: "answer lost", client: "repeats" })
+  const attempt = await sign(purchase)
+  if (purchase.goods.kind !== "call") throw new Error("a call was to be bought")
+  await rig.plan({ operation: "call", mode: "after", only: purchase.goods.toNumber })
+  await carryThrough(purchase, attempt, AbortSignal.timeout(CLIENT_MILLIS))
+}
+
+/** The server is killed when the carrier has sold a number and extended a call, and before that is written down. */
+export const killedAfterCarrier: Scenario = async (rig, shop) => {
+  const services: ReadonlyArray<PhoneService> = ["phone.number.us.30d", "phone.call.extend.1m"]
+  const started = await Promise.all(
+    services.map(async (service) => {
+      const purchase = await shop.newPurchase(service, { name: "killed after the carrier", client: "repeats" })
+      return { purchase, attempt: await sign(purchase) }
+    })
+  )
+  const armed: ArmedFile = Object.fromEntries(
+    started.map(({ attempt }) => [attempt.authorization.nonce, { step: "after_perform", until: "killed" } as const])
+  )
+  rig.arm(armed)
+  const over = AbortSignal.timeout(KILLED_CLIENT_MILLIS)
+  const clients = started.map(({ attempt, purchase }) => carryThrough(purchase, attempt, over))
+  await rig.untilParked(armed)
+  rig.arm({})
+  await rig.untilServing(await rig.kill())
+  await Promise.all(clients)
 }
 
 /** One payment under several keys at once: all get as far as they are let before any of them is settled. */

@@ -1,25 +1,14 @@
 import { generatePrivateKey } from "viem/accounts"
-import { freshName } from "../support/Agent.ts"
 import { Buyer, mailboxesOf } from "./Buyer.ts"
 import { sign, send } from "./Client.ts"
 import type { CrashRig } from "./CrashRig.ts"
+import { type Area, linesBoughtBy, PhoneShop } from "./PhoneShop.ts"
 import type { ClientKind, End, Purchase, Service } from "./Purchase.ts"
+import { type About, type OwnMailbox, wanted } from "./Wanted.ts"
 
-/** USDT of each wallet. Nothing here costs more than a quarter. */
-const FUNDS = 20
-const PATHS: Readonly<Record<Service, string>> = {
-  "email.mailbox.create": "/api/v1/email/mailboxes",
-  "email.mailbox.update": "/api/v1/email/mailboxes/update",
-  "email.mailbox.delete": "/api/v1/email/mailboxes/delete",
-  "email.message.send": "/api/v1/email/messages/send"
-}
+/** USDT of each wallet. What costs most is a number, at five. */
+const FUNDS = 1_000
 const SETUP_ATTEMPTS = 20
-
-/** A mailbox that a wallet bought. */
-export interface OwnMailbox {
-  readonly mailboxId: string
-  readonly localPart: string
-}
 
 export interface WishOptions {
   readonly name: string
@@ -27,20 +16,33 @@ export interface WishOptions {
   readonly end?: End
   /** The wallet that buys. */
   readonly buyer: Buyer
-  /** Where a mail goes; a domain that takes all mail unless given. */
-  readonly domain?: string
-  /** Another purchase will take the mailbox away. */
+  /** Another purchase, or a release, will take away what it is about. */
   readonly taken?: boolean
+}
+
+export interface PurchaseOptions extends Omit<WishOptions, "buyer"> {
+  /** A new wallet unless given. */
+  readonly buyer?: Buyer
+  /** Where a mail goes. */
+  readonly domain?: string
+  /** Where a number is bought; where nothing fails unless given. */
+  readonly area?: Area
 }
 
 /** Makes wallets with money, and things for them to buy. */
 export class Shop {
   /** All that was bought so far, what was only needed to buy something else included. */
   readonly purchases: Array<Purchase> = []
+  readonly phones: PhoneShop
   private readonly rig: CrashRig
 
   constructor(rig: CrashRig) {
     this.rig = rig
+    this.phones = new PhoneShop(rig.carrier, rig.description.agentWebhookUrl, async (service, buyer, about) => {
+      const purchase = this.wish(service, { ...SETUP, buyer }, about)
+      await buy(purchase)
+      return purchase
+    })
   }
 
   /** A wallet with money, and nothing else. */
@@ -57,19 +59,29 @@ export class Shop {
     return buyer
   }
 
-  /** A wish that nobody has paid for yet. What it needs (a mailbox to change, to delete, to write from) is bought. */
-  async newPurchase(
-    service: Service,
-    options: Omit<WishOptions, "buyer"> & { readonly buyer?: Buyer }
-  ): Promise<Purchase> {
-    const buyer = options.buyer ?? (await this.newBuyer())
-    const mailbox = service === "email.mailbox.create" ? undefined : await this.newMailbox(buyer)
-    if (mailbox !== undefined && (options.taken === true || service === "email.mailbox.delete")) this.hide(mailbox)
-    return this.wish(service, { ...options, buyer }, mailbox)
+  /** A wish that nobody has paid for yet. What it needs (a mailbox, a number, a call that goes on) is bought. */
+  async newPurchase(service: Service, options: PurchaseOptions): Promise<Purchase> {
+    // Who never comes back is told of no token: whether its wallet has the number could not be seen.
+    const isFirst = service === "phone.number.us.30d" || service === "phone.number.ca.30d"
+    const isUnseen = isFirst && options.client === "gives up"
+    const buyer = options.buyer ?? (await (isUnseen ? this.newTenant() : this.newBuyer()))
+    const about = await this.aboutOf(service, buyer, options)
+    if (about.mailbox !== undefined && (options.taken === true || service === "email.mailbox.delete")) {
+      this.hide(about.mailbox)
+    }
+    const phoneNumberId = about.line?.phoneNumberId ?? about.call?.phoneNumberId
+    if (options.taken === true && phoneNumberId !== undefined) this.hideLine(phoneNumberId)
+    return this.wish(service, { ...options, buyer }, about)
   }
 
-  /** A wish about a mailbox that is there, or for a new one. */
-  wish(service: Service, options: WishOptions, mailbox: OwnMailbox | undefined): Purchase {
+  private async aboutOf(service: Service, buyer: Buyer, { area = "any", domain }: PurchaseOptions): Promise<About> {
+    if (service === "email.mailbox.create") return {}
+    if (service.startsWith("email.")) return { mailbox: await this.newMailbox(buyer), domain }
+    return this.phones.about(service, buyer, area)
+  }
+
+  /** A wish about what is there, or for what is new. */
+  wish(service: Service, options: WishOptions, about: About): Purchase {
     const { buyer, client, end, name, taken = false } = options
     const purchase: Purchase = {
       name,
@@ -80,7 +92,7 @@ export class Shop {
       attempts: [],
       // That a mailbox is gone does not say by which of two payments.
       hidden: taken && service === "email.mailbox.delete",
-      ...wanted(service, mailbox, options.domain ?? "else.test")
+      ...wanted(service, about)
     }
     this.purchases.push(purchase)
     this.rig.purchases.push(purchase)
@@ -92,12 +104,12 @@ export class Shop {
     if (goods.kind !== "displayName" && goods.kind !== "deletion") throw new Error(`${goods.kind} is about no mailbox`)
     const mailbox = (await mailboxesOf(buyer)).find(({ mailboxId }) => mailboxId === goods.mailboxId)
     if (mailbox === undefined) throw new Error(`mailbox ${goods.mailboxId} is not there`)
-    return this.wish("email.mailbox.delete", { ...SETUP, buyer }, mailbox)
+    return this.wish("email.mailbox.delete", { ...SETUP, buyer }, { mailbox })
   }
 
   /** Buys a mailbox at once, without any fault. */
   async newMailbox(buyer: Buyer): Promise<OwnMailbox> {
-    const purchase = this.wish("email.mailbox.create", { ...SETUP, buyer }, undefined)
+    const purchase = this.wish("email.mailbox.create", { ...SETUP, buyer }, {})
     await buy(purchase)
     const [mailbox] = this.boughtBy(purchase)
     if (mailbox === undefined) throw new Error("no mailbox in the answer to its purchase")
@@ -117,42 +129,16 @@ export class Shop {
     const bought = this.purchases.find(({ goods }) => goods.kind === "mailbox" && goods.localPart === localPart)
     if (bought !== undefined) bought.hidden = true
   }
+
+  /** Says that a number is given back. */
+  private hideLine(phoneNumberId: string): void {
+    const isIt = (purchase: Purchase) => linesBoughtBy(purchase).some((line) => line.phoneNumberId === phoneNumberId)
+    const bought = this.purchases.find((purchase) => purchase.goods.kind === "number" && isIt(purchase))
+    if (bought !== undefined) bought.hidden = true
+  }
 }
 
 const SETUP = { name: "set-up", client: "repeats", end: "delivered" } as const
-
-/** What is asked for, and by what it can be seen. */
-const wanted = (
-  service: Service,
-  mailbox: OwnMailbox | undefined,
-  domain: string
-): Pick<Purchase, "request" | "goods"> => {
-  const path = PATHS[service]
-  const fresh = freshName()
-  if (service === "email.mailbox.create") {
-    return { request: { path, body: { localPart: fresh } }, goods: { kind: "mailbox", localPart: fresh } }
-  }
-  if (mailbox === undefined) throw new Error(`${service} needs a mailbox`)
-  const { localPart, mailboxId } = mailbox
-  switch (service) {
-    case "email.mailbox.update": {
-      const displayName = `changed ${fresh}`
-      return {
-        request: { path, body: { mailboxId, displayName } },
-        goods: { kind: "displayName", mailboxId, displayName }
-      }
-    }
-    case "email.mailbox.delete":
-      return { request: { path, body: { mailboxId } }, goods: { kind: "deletion", mailboxId, localPart } }
-    case "email.message.send": {
-      const recipient = `${fresh}@${domain}`
-      return {
-        request: { path, body: { mailboxId, to: [recipient], subject: "A paid mail", text: fresh } },
-        goods: { kind: "mail", recipient }
-      }
-    }
-  }
-}
 
 /** Pays for something, and fails unless it is had. */
 export const buy = async (purchase: Purchase): Promise<void> => {

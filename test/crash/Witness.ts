@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import type { MailboxFields } from "../support/Agent.ts"
-import { mailboxesOf } from "./Buyer.ts"
 import { isFinal, send } from "./Client.ts"
 import type { CrashRig } from "./CrashRig.ts"
 import { type Evidence, type Judgement, judge } from "./Judge.ts"
-import type { Goods, Purchase } from "./Purchase.ts"
+import type { Purchase } from "./Purchase.ts"
+import { look, lookForUnclaimed, type Sight } from "./Sight.ts"
+import { inTurns } from "./Turns.ts"
 
 /** How long it may take until everything has come to an end, from the end of the last fault, or from validBefore. */
 export const END_MILLIS_MAX = 60_000
@@ -12,8 +12,6 @@ const POLL_MILLIS = 500
 const LOOK_AT_ALL_EVERY = 8
 /** Past the moment from which the token refuses an authorization. */
 const EXPIRY_SPARE_SECONDS = 2n
-const AT_ONCE = 8
-const MAIL_FROM = "witness@else.test"
 
 /** What a run came to, and how long it took. */
 export interface Outcome extends Judgement {
@@ -25,12 +23,6 @@ export interface Outcome extends Judgement {
 
 /** When all that disturbed the service over a purchase was over, on the monotonic clock. */
 export type FaultEnd = (purchase: Purchase) => number
-
-/** What can be seen of purchases without the service's books. */
-interface Sight {
-  readonly evidence: Omit<Evidence, "late" | "reserved">
-  readonly duplicates: number
-}
 
 /**
  * Waits until every purchase has come to an end, without asking for one, then asks for each again, and judges.
@@ -45,12 +37,13 @@ export const settleDown = async (
   await askAgain(purchases, faultEnded, endMillisMax)
   // What came to a good end before has to have stayed so.
   const { duplicates, evidence } = await look(rig, rig.purchases)
+  const unclaimed = await lookForUnclaimed(rig)
   // A mailbox that was had and then deleted keeps its name for its owner.
   const lost = rig.purchases.filter(
     (purchase) => purchase.goods.kind === "mailbox" && purchase.hidden !== true && !evidence.goods.get(purchase)
   )
   const reserved = await stillReserved(rig, lost, (one) => endsBy(one, faultEnded, endMillisMax))
-  return { ...judge(rig.purchases, { ...evidence, late, reserved }), endMillis, duplicates }
+  return { ...judge(rig.purchases, { ...evidence, unclaimed, late, reserved }), endMillis, duplicates }
 }
 
 const untilEnded = async (
@@ -137,59 +130,6 @@ const askAgain = (purchases: ReadonlyArray<Purchase>, faultEnded: FaultEnd, mill
     }
   )
 
-/** Looks at the chain, the relay's outbox, the lists of mailboxes, and at the door for mail. Fails when the service is away. */
-const look = async (rig: CrashRig, purchases: ReadonlyArray<Purchase>): Promise<Sight> => {
-  const [movements, mails] = await Promise.all([rig.token.read(), rig.relay.read()])
-  const owners = [...new Set(purchases.map(({ buyer }) => buyer))].filter(({ token }) => token !== undefined)
-  const lists = new Map(await inTurns(owners, async (owner) => [owner, await mailboxesOf(owner)] as const))
-  const counted = await inTurns(purchases, async (purchase): Promise<readonly [Purchase, number, number]> => {
-    const copies = purchase.goods.kind === "mail" ? (mails.get(purchase.goods.recipient) ?? []) : []
-    const count =
-      purchase.goods.kind === "mail"
-        ? new Set(copies).size
-        : await countIn(rig, purchase.goods, lists.get(purchase.buyer))
-    return [purchase, count, copies.length - new Set(copies).size]
-  })
-  const { payTo, refundWallet } = rig.description.chain
-  return {
-    evidence: { movements, payTo, refundWallet, goods: new Map(counted.map(([purchase, count]) => [purchase, count])) },
-    duplicates: counted.reduce((sum, [, , more]) => sum + more, 0)
-  }
-}
-
-const countIn = async (
-  rig: CrashRig,
-  goods: Exclude<Goods, { readonly kind: "mail" }>,
-  list: ReadonlyArray<MailboxFields> | undefined
-): Promise<number> => {
-  switch (goods.kind) {
-    case "mailbox":
-      // A wallet that was never told its token can't list: the door for mail says whether the address lives.
-      return list === undefined
-        ? Number(await takesMail(rig, goods.localPart))
-        : list.filter(({ localPart }) => localPart === goods.localPart).length
-    case "displayName":
-      return (list ?? []).filter(
-        ({ displayName, mailboxId }) => mailboxId === goods.mailboxId && displayName === goods.displayName
-      ).length
-    case "deletion": {
-      const isListed = (list ?? []).some(({ mailboxId }) => mailboxId === goods.mailboxId)
-      return Number(!isListed && !(await takesMail(rig, goods.localPart)))
-    }
-  }
-}
-
-const NO_SUCH_MAILBOX = 550
-
-const takesMail = (rig: CrashRig, localPart: string): Promise<boolean> =>
-  rig.door.check(MAIL_FROM, `${localPart}@${rig.description.emailDomain}`).then(
-    () => true,
-    (error: { readonly responseCode?: number }) => {
-      if (error.responseCode === NO_SUCH_MAILBOX) return false
-      throw new Error("the door for mail is closed", { cause: error })
-    }
-  )
-
 /** Of the mailboxes that nobody got, those whose name a stranger is refused when it has to be free. */
 const stillReserved = async (
   rig: CrashRig,
@@ -214,19 +154,4 @@ const isFree = async (rig: CrashRig, { request }: Purchase): Promise<boolean> =>
   })
   await response.arrayBuffer()
   return response.status === 402
-}
-
-/** Some at a time, so that a small machine is not kept busy with questions. */
-export const inTurns = async <A, B>(
-  items: ReadonlyArray<A>,
-  work: (item: A, index: number) => Promise<B>,
-  atOnce: number = AT_ONCE
-): Promise<ReadonlyArray<B>> => {
-  const results: Array<B> = []
-  const waiting = items.entries()
-  const worker = async () => {
-    for (const [index, item] of waiting) results[index] = await work(item, index)
-  }
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
-  return results
 }

@@ -9,15 +9,18 @@ import { runRandomKills } from "./RandomKills.ts"
 import { endsOf, tableOf, violationsOf } from "./Report.ts"
 import type { Outcome } from "./Witness.ts"
 
-const help = `Usage: npx -y pnpm@12 crash [--database pglite|postgres] [--times 3] [--step X] [--seconds N] [--seed N]
+const help = `Usage: npx -y pnpm@12 crash [--database pglite|postgres] [--times 3] [--step X] [--service X]
+                             [--seconds N] [--seed N]
 
-Kills the server at every step of every paid operation, lets the facilitator, the relay and PostgreSQL fail, kills at
-random under load, and judges each by the chain, the relay and the clients. Exits with 1 on any violation.
+Kills the server at every step of every paid operation, lets the facilitator, the relay, the carrier and PostgreSQL
+fail, kills at random under load, and judges each by the chain, the relay, the carrier and the clients. Exits with 1 on
+any violation.
 
   --database  one database instead of both
   --times     how often the whole matrix runs on each (3)
   --step      only the cells and outages whose situation has this text, as after_settle, "settle hang" or "database
               restarted"; nothing else then
+  --service   only the cells whose service has this text, as phone or call.extend; nothing else then
   --seconds   for how long the server is killed at random under load, on each database (60; 0 for not at all)
   --seed      for the random kills (another each time)`
 
@@ -26,6 +29,7 @@ const { values } = parseArgs({
     database: { type: "string" },
     times: { type: "string", default: "3" },
     step: { type: "string" },
+    service: { type: "string" },
     seconds: { type: "string", default: "60" },
     seed: { type: "string" },
     help: { type: "boolean", short: "h", default: false }
@@ -33,12 +37,15 @@ const { values } = parseArgs({
 })
 
 const CLIENTS = 8
+/** More would have to be set up for longer than a call lasts that is to be extended. */
+const CELLS_OF_A_LIFE = 170
 const step = values.step ?? ""
-const seconds = step === "" ? Number(values.seconds) : 0
+const service = values.service ?? ""
+const seconds = step === "" && service === "" ? Number(values.seconds) : 0
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed)
 const databases = DATABASES.filter((name) => values.database === undefined || values.database === name)
-const cells = allCells().filter((cell) => situationOf(cell).includes(step))
-const outages = OUTAGES.filter((outage) => `database ${outage}`.includes(step))
+const cells = allCells().filter((cell) => situationOf(cell).includes(step) && cell.service.includes(service))
+const outages = OUTAGES.filter((outage) => service === "" && `database ${outage}`.includes(step))
 let violations = 0
 let stop: (() => Promise<void>) | undefined
 // The sandbox is a process group of its own, which nobody else ends.
@@ -73,8 +80,12 @@ const report = async (
 
 const runAll = async (database: DatabaseKind): Promise<void> => {
   for (let round = 1; round <= Number(values.times); round++) {
-    if (cells.length > 0) {
-      await report(`Matrix of ${cells.length} cells, round ${round},`, database, (rig) => runMatrix(rig, cells))
+    const lives = Math.ceil(cells.length / CELLS_OF_A_LIFE)
+    for (let life = 0; life < lives; life++) {
+      // Of each kind some, so that every life has as much to do.
+      const some = cells.filter((_, index) => index % lives === life)
+      const title = `Matrix of ${cells.length} cells, part ${life + 1} of ${lives}, round ${round},`
+      await report(title, database, (rig) => runMatrix(rig, some))
     }
     if (database === "pglite") continue
     for (const outage of outages) {

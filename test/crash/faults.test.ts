@@ -5,7 +5,9 @@ import { CrashRig, type RigOptions } from "./CrashRig.ts"
 import { violationsOf } from "./Report.ts"
 import {
   cancelledBeforeSettling,
+  killedAfterCarrier,
   killedAfterRefund,
+  lostDial,
   lostSettlement,
   mailPutOff,
   oneProofManyKeys,
@@ -64,6 +66,25 @@ describe.concurrent("the checker notices a server", () => {
     async () => {
       const found = await violations({ database, server: server("freshRefundNonce") }, killedAfterRefund)
       expect(found).toContainEqual(expect.stringContaining("times more than was owed"))
+    },
+    MILLIS_MAX
+  )
+
+  it(
+    "that dials again when the carrier's answer was lost",
+    async () => {
+      const found = await violations({ database, server: server("dialsAgain") }, lostDial)
+      expect(found).toContainEqual(expect.stringContaining("delivered 2 times"))
+    },
+    MILLIS_MAX
+  )
+
+  it(
+    "that begins anew with a number that it had chosen, and with an extension that it had granted",
+    async () => {
+      const found = await violations({ database, server: server("beginsAnew") }, killedAfterCarrier)
+      expect(found).toContainEqual(expect.stringContaining("is sold, and nobody's"))
+      expect(found).toContainEqual(expect.stringContaining("delivered 2 times"))
     },
     MILLIS_MAX
   )

@@ -76,6 +76,7 @@ const found = (
     payTo,
     refundWallet,
     goods: new Map([[purchase, goods]]),
+    unclaimed: [],
     reserved: new Set(),
     late: new Set(),
     ...more
@@ -179,6 +180,11 @@ describe("the judge notices", () => {
       "another end than the right one",
       "and not paid back",
       () => found({ ...purchaseOf(told(sent())), end: "paid back" }, [charge(one)], 1)
+    ],
+    [
+      "what a carrier did for nobody",
+      "is sold, and nobody's",
+      () => found(purchaseOf(told(payAgain)), [], 0, { unclaimed: ["+14155550100 is sold, and nobody's"] })
     ],
     ["money that nobody signed for", "no client signed", () => found(purchaseOf(told(payAgain)), [charge(other)], 0)],
     ["money to somebody who never paid", "never charged that", () => found(purchaseOf(told(payAgain)), [refund()], 0)]

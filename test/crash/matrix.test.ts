@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest"
-import { facilitatorCells, inTurn, interferenceCells, isSlow, refundCells, relayCells, stepCells } from "./Cell.ts"
+import {
+  carrierCells,
+  clientsInTurn,
+  facilitatorCells,
+  inTurn,
+  interferenceCells,
+  isSlow,
+  ofHalf,
+  refundCells,
+  relayCells,
+  stepCells
+} from "./Cell.ts"
 import { CrashRig, type DatabaseKind } from "./CrashRig.ts"
 import { OUTAGES, runDatabaseOutage } from "./DatabaseOutage.ts"
 import { runMatrix } from "./MatrixRun.ts"
@@ -34,12 +45,24 @@ describe.concurrent("a server on PGlite", () => {
     () =>
       within("pglite", async (rig) => {
         const cells = [
-          ...stepCells(),
-          ...refundCells(),
-          ...interferenceCells(),
+          ...ofHalf("email", [...stepCells(), ...refundCells(), ...interferenceCells()]),
           ...inTurn(facilitatorCells()),
           ...relayCells().filter((cell) => !isSlow(cell))
         ]
+        const result = await runMatrix(rig, cells)
+        console.log(tableOf(result.outcome, result.cells).join("\n"))
+        expect(result.cells.size).toBe(cells.length)
+        expectNoViolation(result.outcome)
+      }),
+    RUN_MILLIS_MAX
+  )
+
+  it(
+    "that is killed at every step of every operation on the telephone charges once or pays back, and dials once",
+    () =>
+      within("pglite", async (rig) => {
+        const steps = ofHalf("phone", [...stepCells(), ...refundCells(), ...interferenceCells()])
+        const cells = clientsInTurn([...steps, ...carrierCells()])
         const result = await runMatrix(rig, cells)
         console.log(tableOf(result.outcome, result.cells).join("\n"))
         expect(result.cells.size).toBe(cells.length)
