@@ -23,6 +23,34 @@ export interface ExpectedMail {
   readonly mayRepeat: boolean
 }
 
+/** Somebody who was to be called, and is called for nothing else. */
+export interface ExpectedCall {
+  readonly race: string
+  readonly round: number
+  readonly toNumber: string
+  /** Whether any answer said that they are called. */
+  made: boolean
+  /** Connected seconds that were paid for. */
+  limitSeconds: number
+}
+
+/** A number that a wallet was told is its own. */
+export interface SoldNumber {
+  readonly race: string
+  readonly round: number
+  readonly number: string
+  /** Until it gave it back. */
+  kept: boolean
+}
+
+/** A number that is called, and for how long that may be. */
+export interface Allowance {
+  readonly race: string
+  readonly round: number
+  readonly number: string
+  readonly purchasedSeconds: number
+}
+
 export interface Violation {
   readonly race: string
   readonly round: number
@@ -39,10 +67,13 @@ export interface Tally {
 /** What is bought to play with, and not raced for. */
 export const SET_UP = "set-up"
 
-/** Everything that the clients of a run did and were told. The chain and the relay are held against it. */
+/** Everything that the clients of a run did and were told. The chain, the relay and the carrier are held against it. */
 export class Book {
   readonly stakes: Array<Stake> = []
   readonly mails: Array<ExpectedMail> = []
+  readonly calls: Array<ExpectedCall> = []
+  readonly numbers: Array<SoldNumber> = []
+  readonly allowances: Array<Allowance> = []
   readonly violations: Array<Violation> = []
   private readonly tallies = new Map<string, Tally>()
 

@@ -2,8 +2,10 @@ import type { Cluster } from "../support/Cluster.ts"
 import type { Book, Stake, Violation } from "./Book.ts"
 import { type Movement, readMovements, untilExpired } from "./ChainLog.ts"
 import { readMails } from "./MailLog.ts"
+import { type PhoneEvidence, wrongTelephones } from "./PhoneRules.ts"
+import type { RaceRun } from "./RaceRun.ts"
 
-/** What a race came to, by the chain and the relay. */
+/** What a race came to, by the chain, the relay and the carrier. */
 export interface Verdict {
   readonly race: string
   readonly rounds: number
@@ -18,7 +20,7 @@ export interface Verdict {
 export const untilOver = (cluster: Cluster, book: Book): Promise<void> =>
   untilExpired(cluster, Math.max(0, ...book.stakes.map(({ offer }) => offer.validBefore)))
 
-/** What the only witnesses know: the token's log and the relay's outbox. */
+/** What the only witnesses know: the token's log, the relay's outbox and the carrier's records. */
 export interface Evidence {
   /** What came to the service's account. */
   readonly received: ReadonlyArray<Movement>
@@ -26,24 +28,33 @@ export interface Evidence {
   readonly sent: ReadonlyArray<Movement>
   /** The Message-IDs of the copies that each recipient has. */
   readonly mails: ReadonlyMap<string, ReadonlyArray<string | null>>
+  readonly phones: PhoneEvidence
 }
 
-/** Holds what the clients were told against chain and relay as they are now. The service and its database are not asked. */
-export const judge = async (cluster: Cluster, book: Book): Promise<ReadonlyArray<Verdict>> => {
-  const [movements, mails] = await Promise.all([readMovements(cluster), readMails(cluster.outboxDir)])
+/** Holds what the clients were told against the witnesses as they are now. The service and its database are not asked. */
+export const judge = async (
+  cluster: Cluster,
+  { book, witness }: Pick<RaceRun, "book" | "witness">
+): Promise<ReadonlyArray<Verdict>> => {
+  const [movements, mails, phones] = await Promise.all([
+    readMovements(cluster),
+    readMails(cluster.outboxDir),
+    witness.evidence()
+  ])
   const received = movements.filter(({ to }) => to === lower(cluster.chain.payTo))
   const sent = movements.filter(({ from }) => from === lower(cluster.refundWallet))
-  return weigh(book, { received, sent, mails })
+  return weigh(book, { received, sent, mails, phones })
 }
 
 /** What the clients were told, held against the evidence. */
-export const weigh = (book: Book, { mails, received, sent }: Evidence): ReadonlyArray<Verdict> => {
+export const weigh = (book: Book, { mails, phones, received, sent }: Evidence): ReadonlyArray<Verdict> => {
   const refunds = matchRefunds(book, received, sent)
   const violations = [
     ...book.violations,
     ...wrongCharges(book, received),
     ...wrongRefunds(book, refunds),
-    ...wrongMails(book, mails)
+    ...wrongMails(book, mails),
+    ...wrongTelephones(book, phones)
   ]
   return book.races.map((race) => {
     const nonces = new Set(book.stakes.filter((stake) => stake.race === race).map(({ offer }) => offer.nonce))

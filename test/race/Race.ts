@@ -9,5 +9,7 @@ export interface Race {
   readonly roundsPerPlay: number
   /** Whether nothing else may go on meanwhile. */
   readonly alone: boolean
+  /** How many plays go on side by side, where it is another number than usual: then they use fresh wallets alone. */
+  readonly lanes?: number
   readonly play: (round: Round) => Promise<void>
 }

@@ -1,4 +1,16 @@
+import { sharedAllowance } from "./InboundRace.ts"
+import { lastNumber } from "./LastNumberRace.ts"
+import {
+  manyAdditions,
+  manyExtensions,
+  phoneKeyTwoProofs,
+  phoneProofTwoEndpoints,
+  phoneProofTwoKeys,
+  samePhoneReplay
+} from "./PhoneRaces.ts"
 import type { Race } from "./Race.ts"
+import { releasedMeanwhile } from "./ReleaseRace.ts"
+import { repeatedReports } from "./ReportRace.ts"
 import {
   oneKeyTwoProofs,
   oneProofTwoEndpoints,
@@ -21,5 +33,15 @@ export const races: ReadonlyArray<Race> = [
   sameMessage,
   twoChangesOneMailbox,
   rebuiltProof,
+  samePhoneReplay,
+  phoneProofTwoKeys,
+  phoneKeyTwoProofs,
+  phoneProofTwoEndpoints,
+  lastNumber,
+  manyExtensions,
+  manyAdditions,
+  releasedMeanwhile,
+  sharedAllowance,
+  repeatedReports,
   stoppedServer
 ]

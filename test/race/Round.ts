@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Reply, Request } from "../support/Agent.ts"
 import type { Cluster } from "../support/Cluster.ts"
-import { type Book, SET_UP, type Stake } from "./Book.ts"
+import { PhoneCarrier } from "../support/PhoneCarrier.ts"
+import { type Book, type ExpectedCall, SET_UP, type SoldNumber, type Stake } from "./Book.ts"
 import type { Random } from "./Random.ts"
 import type { Offer, Wallet } from "./Wallet.ts"
 
@@ -78,6 +79,11 @@ export class Round {
 
   server(): number {
     return this.random.integer(this.setting.cluster.servers.length)
+  }
+
+  /** By which people are ruled who call and are called. */
+  get carrier(): PhoneCarrier {
+    return new PhoneCarrier(this.setting.cluster.phones)
   }
 
   violation(text: string): void {
@@ -187,6 +193,22 @@ export class Round {
   expectMail(recipient: string, outcomes: ReadonlyArray<Outcome>, mayRepeat = false): void {
     const { book, number, race } = this.setting
     book.mails.push({ race, round: number, recipient, sent: outcomes.some(({ won }) => won), mayRepeat })
+  }
+
+  /** Somebody has to be dialled once, for so long, if a call to them was sold; or else never. */
+  expectCall(toNumber: string, made: boolean, limitSeconds: number): ExpectedCall {
+    const { book, number, race } = this.setting
+    const call = { race, round: number, toNumber, made, limitSeconds }
+    book.calls.push(call)
+    return call
+  }
+
+  /** A wallet was told that a number is its own. */
+  expectNumber(number: string): SoldNumber {
+    const { book, number: round, race } = this.setting
+    const sold = { race, round, number, kept: true }
+    book.numbers.push(sold)
+    return sold
   }
 
   /** One of them has it, and each other was told so, every time, by one of these codes. */

@@ -4,6 +4,7 @@ import { createWalletClient, encodeFunctionData, http, publicActions } from "vie
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Agent, type MailboxFields, type Reply, type Request } from "../support/Agent.ts"
 import type { Cluster } from "../support/Cluster.ts"
+import { type CallFields, dataOf, NUMBERS, type NumberFields, PHONE } from "../support/PhoneCustomer.ts"
 
 /** An authorization that a wallet signed for one request. */
 export interface Offer {
@@ -22,6 +23,8 @@ export class Wallet {
   private readonly agents: ReadonlyArray<Agent>
   /** One that it sends from and keeps. */
   mailbox: MailboxFields | undefined
+  /** One that it calls from and keeps. */
+  phoneNumberId: string | undefined
 
   constructor(cluster: Cluster, privateKey: `0x${string}`) {
     this.agents = cluster.servers.map((server) => new Agent(server, privateKey))
@@ -65,6 +68,23 @@ export class Wallet {
     const reply = await this.on(server).send({ path: "/api/v1/email/mailboxes/query" })
     if (reply.status !== 200) throw new Error(`no list of mailboxes but ${reply.status}: ${reply.text}`)
     return reply.body.data["items"] as unknown as ReadonlyArray<MailboxFields>
+  }
+
+  /** Its telephone numbers, as a server lists them. */
+  async numbers(server: number): Promise<ReadonlyArray<NumberFields>> {
+    const reply = await this.on(server).send({ path: NUMBERS })
+    return dataOf<{ readonly items: ReadonlyArray<NumberFields> }>(reply).items
+  }
+
+  async number(server: number, phoneNumberId: string): Promise<NumberFields> {
+    const found = (await this.numbers(server)).find((number) => number.phoneNumberId === phoneNumberId)
+    if (found === undefined) throw new Error(`${this.address} does not list ${phoneNumberId}`)
+    return found
+  }
+
+  async call(server: number, callId: string): Promise<CallFields> {
+    const reply = await this.on(server).send({ path: `${PHONE}/calls/${callId}` })
+    return dataOf<{ readonly call: CallFields }>(reply).call
   }
 }
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest"
 import { Book, type ExpectedMail, type Stake } from "./Book.ts"
+import type { TimedCall } from "../support/CarrierLog.ts"
 import type { Movement } from "./ChainLog.ts"
 import { type Evidence, weigh } from "./Judge.ts"
+import type { PhoneEvidence } from "./PhoneRules.ts"
 
 const RACE = "a race"
 const PAYER = "0x00000000000000000000000000000000000000AA"
@@ -42,7 +44,8 @@ const mail = (sent: boolean, mayRepeat = false): ExpectedMail => ({
   mayRepeat
 })
 
-const nothing: Evidence = { received: [], sent: [], mails: new Map() }
+const noPhones: PhoneEvidence = { calls: [], sold: new Map(), held: new Set() }
+const nothing: Evidence = { received: [], sent: [], mails: new Map(), phones: noPhones }
 
 const found = (stakes: ReadonlyArray<Stake>, evidence: Partial<Evidence>, mails: ReadonlyArray<ExpectedMail> = []) => {
   const book = new Book()
@@ -95,5 +98,67 @@ describe("the judge of a race", () => {
     expect(found([], mails("<1>", "<1>"), [mail(true)])).toHaveLength(1)
     expect(found([], mails("<1>", "<2>"), [mail(true, true)])).toHaveLength(1)
     expect(found([], mails("<1>"), [mail(false)])).toHaveLength(1)
+  })
+})
+
+const ADA = "+12015550150"
+const NUMBER = "+12015550100"
+
+const dialled = (timeLimitSeconds = 60, to = ADA): TimedCall => ({
+  id: "CA1",
+  state: "completed",
+  direction: "outbound-api",
+  from: NUMBER,
+  to,
+  timeLimitSeconds,
+  seconds: 3
+})
+
+const called = (seconds: number): TimedCall => ({ ...dialled(), direction: "inbound", to: NUMBER, seconds })
+
+const foundByPhone = (told: (book: Book) => void, phones: Partial<PhoneEvidence>): ReadonlyArray<string> => {
+  const book = new Book()
+  book.tally(RACE)
+  told(book)
+  const verdicts = weigh(book, { ...nothing, phones: { ...noPhones, ...phones } })
+  return verdicts.flatMap(({ violations }) => violations.map(({ text }) => text))
+}
+
+describe("the judge of a race for telephones", () => {
+  const told = { race: RACE, round: 0 }
+  const call = (made: boolean) => (book: Book) =>
+    void book.calls.push({ ...told, toNumber: ADA, made, limitSeconds: 60 })
+  const number =
+    (...kept: ReadonlyArray<boolean>) =>
+    (book: Book) =>
+      void book.numbers.push(...kept.map((each) => ({ ...told, number: NUMBER, kept: each })))
+  const allowance = (book: Book) => void book.allowances.push({ ...told, number: NUMBER, purchasedSeconds: 600 })
+  const sold = (times: number) => new Map([[NUMBER, times]])
+  const held = new Set([NUMBER])
+
+  it("has nothing to say of what was paid for and done once, and of what was neither", () => {
+    expect(foundByPhone(call(true), { calls: [dialled()] })).toEqual([])
+    expect(foundByPhone(call(false), {})).toEqual([])
+    expect(foundByPhone(number(true), { sold: sold(1), held })).toEqual([])
+    expect(foundByPhone(number(false), { sold: sold(1) })).toEqual([])
+    expect(foundByPhone(number(false, true), { sold: sold(2), held })).toEqual([])
+    expect(foundByPhone(allowance, { calls: [called(350), called(250)] })).toEqual([])
+  })
+
+  it.each<[string, (book: Book) => void, Partial<PhoneEvidence>, RegExp]>([
+    ["a call that was not made", call(true), {}, /dialled 0 times/],
+    ["a call that was made twice", call(true), { calls: [dialled(), dialled()] }, /dialled 2 times/],
+    ["a call that is said not to be made", call(false), { calls: [dialled()] }, /was not to be called/],
+    ["a call that nobody asked for", () => undefined, { calls: [dialled()] }, /nobody paid for/],
+    ["a call for another time", call(true), { calls: [dialled(120)] }, /called for 120 s/],
+    ["a number that was not sold", number(true), { held }, /sold 0 times/],
+    ["a number of two wallets", number(true, true), { sold: sold(1), held }, /given to 2, and sold 1 times/],
+    ["a number of two wallets that was sold twice", number(true, true), { sold: sold(2), held }, /2 at a time/],
+    ["a number that is somebody's and gone", number(true), { sold: sold(1) }, /was given back$/],
+    ["a number that stays", number(false), { sold: sold(1), held }, /still held/],
+    ["a number that is nobody's", () => undefined, { sold: sold(1), held }, /nobody's/],
+    ["talk that was not paid for", allowance, { calls: [called(350), called(251)] }, /350 \+ 251 s/]
+  ])("notices %s", (_what, tell, phones, text) => {
+    expect(foundByPhone(tell, phones)).toContainEqual(expect.stringMatching(text))
   })
 })

@@ -33,7 +33,7 @@ if (values.help || !Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(
 }
 
 say(`seed ${seed}; ${rounds} rounds each`)
-const cluster = await startCluster({ servers: 2 })
+const cluster = await startCluster({ servers: 2, telephones: true })
 const stop = () => void cluster.stop().then(() => process.exit(130))
 process.once("SIGINT", stop)
 process.once("SIGTERM", stop)
@@ -45,7 +45,7 @@ try {
     say(`${race.name}: played in ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`)
   }
   await untilOver(cluster, run.book)
-  const verdicts = await judge(cluster, run.book)
+  const verdicts = await judge(cluster, run)
   say(`\n${describe(seed, verdicts)}`)
   process.exitCode = verdicts.every(({ violations }) => violations.length === 0) ? 0 : 1
 } finally {

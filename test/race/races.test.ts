@@ -18,7 +18,7 @@ let run: RaceRun
 beforeAll(async () => {
   // A stopped server's open transactions hold their tenants up until then. The default is longer than a test is to take.
   const environment = { AGENTOS_DATABASE_IDLE_TRANSACTION_TIMEOUT_SECONDS: "10" }
-  cluster = await startCluster({ servers: 2, environment })
+  cluster = await startCluster({ servers: 2, telephones: true, environment })
   run = await openRaces(cluster, SEED)
 })
 afterAll(() => cluster?.stop())
@@ -35,7 +35,7 @@ describe(`on two servers over one PostgreSQL (seed ${SEED})`, () => {
 
   it("each winner is charged once and served once, and no loser is charged, now or later", async () => {
     await untilOver(cluster, run.book)
-    const verdicts = await judge(cluster, run.book)
+    const verdicts = await judge(cluster, run)
     const report = describeVerdicts(SEED, verdicts)
     const violations = verdicts.flatMap((verdict) => verdict.violations)
     expect({ report, violations }).toEqual({ report, violations: [] })
