@@ -3,10 +3,12 @@ import { type Bench, readOptions } from "./Bench.ts"
 import { capacity } from "./capacity.ts"
 import { growth } from "./growth.ts"
 import { latency } from "./latency.ts"
+import { numbers } from "./numbers.ts"
 import { sockets } from "./sockets.ts"
+import { voice } from "./voice.ts"
 
 /** What can be measured: `npx -y pnpm@12 bench NAME [--OPTION NUMBER]`; `--help` lists them. */
-const benches: Readonly<Record<string, Bench>> = { sockets, latency, capacity, growth }
+const benches: Readonly<Record<string, Bench>> = { sockets, latency, capacity, growth, numbers, voice }
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 

@@ -1,0 +1,76 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { mkdtemp, rm } from "node:fs/promises"
+import { randomBytes } from "node:crypto"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type Cluster, startCluster } from "../support/Cluster.ts"
+import { type BenchRun, DURABLE } from "./Bench.ts"
+import { startVoiceAgents, type VoiceAgents } from "./VoiceAgent.ts"
+import { ACCOUNT } from "./VoiceCaller.ts"
+import { storeNumbers } from "./VoiceNumbers.ts"
+
+/** A real server with telephones, agents in a process of their own, and numbers that can be called. */
+export interface VoiceService {
+  readonly cluster: Cluster
+  readonly agents: VoiceAgents
+  readonly numbers: ReadonlyArray<string>
+}
+
+export interface VoiceServiceOptions {
+  readonly numbers: number
+  readonly thinkMillis: number
+  /** The database is in the server's process, and not a PostgreSQL. */
+  readonly isEmbedded: boolean
+}
+
+export const startVoiceService = async (
+  { atEnd }: BenchRun,
+  { isEmbedded, numbers: count, thinkMillis }: VoiceServiceOptions
+): Promise<VoiceService> => {
+  const dataDir = await mkdtemp(join(tmpdir(), "agentos-voice-"))
+  atEnd(() => rm(dataDir, { recursive: true, force: true }))
+  const agents = await startVoiceAgents({ dataDir, thinkMillis })
+  atEnd(agents.stop)
+  const carrier = await startLimits()
+  atEnd(carrier.stop)
+  const agentUrl = `https://127.0.0.1:${agents.port}/`
+  let numbers: ReadonlyArray<string> = []
+  const cluster = await startCluster({
+    servers: 1,
+    database: DURABLE,
+    ...(isEmbedded && {
+      embedded: async (directory) => {
+        numbers = await storeNumbers({ directory }, count, agentUrl)
+      }
+    }),
+    environment: {
+      AGENTOS_KEYS: `1:${randomBytes(32).toString("base64")}`,
+      AGENTOS_TWILIO_ACCOUNT_SID: ACCOUNT.sid,
+      AGENTOS_TWILIO_AUTH_TOKEN: ACCOUNT.token,
+      AGENTOS_TWILIO_API_URL: carrier.url,
+      AGENTOS_AGENT_WEBHOOK_ALLOW: JSON.stringify([{ host: "127.0.0.1", port: agents.port, caFile: agents.caFile }])
+    }
+  })
+  atEnd(cluster.stop)
+  if (!isEmbedded) numbers = await storeNumbers({ url: cluster.database.url }, count, agentUrl)
+  return { cluster, agents, numbers }
+}
+
+/** A carrier that takes every limit of a call, and can do nothing else. */
+const startLimits = async () => {
+  const server = createServer((request, response) => {
+    request.resume()
+    const sid = /\/Calls\/(CA\w+)\.json$/.exec(request.url ?? "")?.[1]
+    response.writeHead(sid === undefined ? 503 : 200, { "Content-Type": "application/json" })
+    response.end(JSON.stringify(sid === undefined ? {} : { sid, status: "in-progress" }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    }
+  }
+}
