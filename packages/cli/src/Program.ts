@@ -1,0 +1,60 @@
+import type { Context } from "./command/Handler.ts"
+import { EXIT, type ExitCode } from "./failure/ExitCode.ts"
+import { Failure } from "./failure/Failure.ts"
+import { report } from "./failure/Report.ts"
+import type { Host } from "./host/Host.ts"
+import { Output, wantsColor } from "./output/Output.ts"
+import { parse, type ParsedLine } from "./parse/Parser.ts"
+import { VERSION } from "./Version.ts"
+
+/** Runs one command line to its end, whatever that is. Never rejects. */
+export const run = async (host: Host): Promise<ExitCode> => {
+  // Before the line is understood, so that a wrong one is answered in the way that was asked for.
+  const early = host.argv.includes("--json")
+  let output = new Output(host, {
+    json: early,
+    quiet: false,
+    color: wantsColor(host, host.argv.includes("--no-color"))
+  })
+  try {
+    if (host.argv[0] === "__complete") {
+      const { complete } = await import("./help/Complete.ts")
+      await complete(host)
+      return EXIT.ok
+    }
+    const line = parse(host.argv)
+    const { globals } = line
+    output = new Output(host, {
+      json: globals.json,
+      quiet: globals.quiet,
+      color: wantsColor(host, globals["no-color"])
+    })
+    await perform({ host, output, globals }, line)
+    return EXIT.ok
+  } catch (error) {
+    const failure = failureOf(error, host)
+    report(failure, output, host)
+    return failure.exit
+  }
+}
+
+const perform = async (context: Context, { command, globals, input, words }: ParsedLine): Promise<void> => {
+  const { output } = context
+  if (globals.version) return output.text(`agentctl ${VERSION}\n`)
+  if (command === undefined || input === undefined) {
+    const { helpFor } = await import("./help/HelpFor.ts")
+    return output.text(helpFor(words, (text) => output.bold(text)))
+  }
+  const { loadHandler } = await import("./Handlers.ts")
+  const handler = await loadHandler(command.name)
+  // The parser has read the input by this very command's description.
+  await handler.run(context, input as never)
+}
+
+const failureOf = (error: unknown, host: Host): Failure => {
+  if (host.signal.aborted && !(error instanceof Failure && error.exit === EXIT.paymentUnknown))
+    return new Failure({ code: "INTERRUPTED", message: "Interrupted." })
+  if (error instanceof Failure) return error
+  const message = error instanceof Error ? error.message : String(error)
+  return new Failure({ code: "FAILED", message })
+}

@@ -1,0 +1,62 @@
+import { Failure } from "../failure/Failure.ts"
+import { privateFolder, readJsonIfAny, requirePrivate, writePrivate } from "../file/PrivateFile.ts"
+import type { Host } from "../host/Host.ts"
+import { isRecord } from "./ConfigFile.ts"
+import { credentialsPath, homeFolder } from "./Home.ts"
+
+/** Tokens by profile, and then by the origin that gave them, which is the only one that they are sent to. */
+type Credentials = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+/** An access token, and where it comes from. */
+export interface Token {
+  readonly value: string
+  readonly source: string
+}
+
+const read = async (host: Host): Promise<Credentials> => {
+  const path = credentialsPath(host)
+  const value = await readJsonIfAny(path)
+  if (value === undefined) return {}
+  await requirePrivate(path)
+  const profiles = isRecord(value) && isRecord(value["profiles"]) ? value["profiles"] : undefined
+  if (profiles === undefined)
+    throw new Failure({ code: "CONFIGURATION", message: `${path} has no profiles. Remove it, and log in again.` })
+  return Object.fromEntries(
+    Object.entries(profiles).map(([profile, tokens]) => [
+      profile,
+      Object.fromEntries(
+        Object.entries(isRecord(tokens) ? tokens : {}).flatMap(([origin, token]) =>
+          typeof token === "string" ? [[origin, token] as const] : []
+        )
+      )
+    ])
+  )
+}
+
+const write = async (host: Host, credentials: Credentials): Promise<void> => {
+  await privateFolder(homeFolder(host))
+  await writePrivate(credentialsPath(host), `${JSON.stringify({ profiles: credentials }, undefined, 2)}\n`)
+}
+
+/** The token for a server: AGENTOS_TOKEN, else what the profile saved for this very origin. */
+export const findToken = async (host: Host, profile: string, baseUrl: string): Promise<Token | undefined> => {
+  const given = (host.env["AGENTOS_TOKEN"] ?? "").trim()
+  if (given !== "") return { value: given, source: "AGENTOS_TOKEN" }
+  const saved = (await read(host))[profile]?.[new URL(baseUrl).origin]
+  return saved === undefined ? undefined : { value: saved, source: `profile ${profile}` }
+}
+
+/** Saves the token that a server gave, or that was checked with it. */
+export const saveToken = async (host: Host, profile: string, baseUrl: string, token: string): Promise<void> => {
+  const all = await read(host)
+  await write(host, { ...all, [profile]: { ...all[profile], [new URL(baseUrl).origin]: token } })
+}
+
+/** Forgets the token of a server; says whether there was one. */
+export const forgetToken = async (host: Host, profile: string, baseUrl: string): Promise<boolean> => {
+  const all = await read(host)
+  const { [new URL(baseUrl).origin]: gone, ...others } = all[profile] ?? {}
+  if (gone === undefined) return false
+  await write(host, { ...all, [profile]: others })
+  return true
+}

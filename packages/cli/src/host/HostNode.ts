@@ -1,0 +1,73 @@
+import { homedir } from "node:os"
+import { setTimeout as sleep } from "node:timers/promises"
+import { isatty } from "node:tty"
+import { run } from "../Program.ts"
+import type { Host, Sink } from "./Host.ts"
+
+const STDIN_LIMIT_BYTES = 4 * 1024 * 1024
+
+const sink = (stream: NodeJS.WriteStream): Sink => ({
+  write: (text) => void stream.write(text),
+  isTerminal: stream.isTTY === true,
+  columns: stream.isTTY === true ? stream.columns : undefined,
+  drained: async () => {
+    if (stream.writableNeedDrain) await new Promise<void>((resolve) => stream.once("drain", resolve))
+  }
+})
+
+/** Node opens standard input when it is first looked at, which takes time and keeps the process alive. */
+let stdinIsOpen = false
+
+const readStdin = async (): Promise<string> => {
+  stdinIsOpen = true
+  const chunks: Array<Buffer> = []
+  let length = 0
+  for await (const chunk of process.stdin) {
+    const bytes = Buffer.from(chunk)
+    length += bytes.length
+    if (length > STDIN_LIMIT_BYTES) throw new RangeError("Standard input is longer than 4 MiB.")
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks).toString("utf8")
+}
+
+/** Runs the command that the process was started with, and sets the exit code. */
+export const runOnNode = async (more: Pick<Host, "atStep"> = {}): Promise<void> => {
+  const interruption = new AbortController()
+  const interrupt = (): void => {
+    // The second time nothing is tidied up any more.
+    if (interruption.signal.aborted) process.exit(130)
+    interruption.abort()
+  }
+  process.on("SIGINT", interrupt)
+  process.on("SIGTERM", interrupt)
+  // Whoever reads has enough, as `head` does: that is no failure of ours.
+  for (const stream of [process.stdout, process.stderr])
+    stream.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1))
+  const host: Host = {
+    ...more,
+    argv: process.argv.slice(2),
+    env: process.env,
+    workingDirectory: process.cwd(),
+    homeDirectory: homedir(),
+    stdout: sink(process.stdout),
+    stderr: sink(process.stderr),
+    get stdinIsTerminal() {
+      return isatty(0)
+    },
+    readStdin,
+    ask: async (question, options) => {
+      stdinIsOpen = true
+      const { ask } = await import("./Prompt.ts")
+      return ask(question, options, interruption)
+    },
+    // oxlint-disable-next-line no-restricted-properties -- the one place where this program reads the machine's clock
+    now: () => Date.now(),
+    sleep: (millis) => sleep(millis, undefined, { signal: interruption.signal }),
+    signal: interruption.signal
+  }
+  process.exitCode = await run(host)
+  process.off("SIGINT", interrupt)
+  process.off("SIGTERM", interrupt)
+  if (stdinIsOpen) process.stdin.unref()
+}

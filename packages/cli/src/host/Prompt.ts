@@ -1,0 +1,35 @@
+import { createInterface } from "node:readline"
+import { Writable } from "node:stream"
+import { Failure } from "../failure/Failure.ts"
+
+/** Asks on the terminal. A closed input or Ctrl-D is no answer, and cancels. */
+export const ask = (
+  question: string,
+  options: { readonly hidden: boolean },
+  interruption: AbortController
+): Promise<string> =>
+  new Promise((resolve, reject) => {
+    process.stderr.write(question)
+    // What readline echoes goes nowhere where the answer is a secret.
+    const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+    const lines = createInterface({
+      input: process.stdin,
+      output: options.hidden ? nowhere : process.stderr,
+      terminal: process.stdin.isTTY === true
+    })
+    let answered = false
+    lines.once("line", (line) => {
+      answered = true
+      lines.close()
+      resolve(line)
+    })
+    lines.once("SIGINT", () => {
+      interruption.abort()
+      lines.close()
+    })
+    lines.once("close", () => {
+      if (options.hidden || !answered) process.stderr.write("\n")
+      process.stdin.pause()
+      if (!answered) reject(new Failure({ code: "CANCELLED", message: "No answer was given." }))
+    })
+  })

@@ -1,0 +1,27 @@
+import type { Output } from "../output/Output.ts"
+import { plain } from "../output/Plain.ts"
+import { momentOf } from "../output/Wording.ts"
+import type { DataOf } from "../server/ApiClient.ts"
+
+/** A message with its body. */
+export type Message = Extract<DataOf<"queryMessages">, { readonly message: unknown }>["message"]
+
+/** A message as people read it: its headers and a body. */
+export const messageText = (message: Message, body: string | null, output: Output): string => {
+  const checks = message.authentication
+  const headers = output.recordText([
+    ["From", message.from],
+    ["To", message.to.join(", ")],
+    ["Cc", message.cc.join(", ")],
+    ["Bcc", message.bcc.join(", ")],
+    ["Date", momentOf(message.createdAt)],
+    ["Subject", message.subject],
+    ["Status", message.status],
+    ["Checks", checks === null ? null : `SPF ${checks.spf}, DKIM ${checks.dkim}, DMARC ${checks.dmarc}`],
+    [
+      "Attachments",
+      message.attachments.map(({ filename, sizeBytes }) => `${filename ?? "unnamed"} (${sizeBytes} bytes)`).join(", ")
+    ]
+  ])
+  return `${headers}\n${body === null ? "" : plain(body).replace(/\n*$/, "\n")}`
+}

@@ -1,0 +1,34 @@
+/** Edits between two words, a swap of neighbours counting as one (optimal string alignment). */
+const distance = (left: string, right: string): number => {
+  let older: Array<number> = []
+  let old = Array.from({ length: right.length + 1 }, (_, index) => index)
+  for (let row = 1; row <= left.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= right.length; column++) {
+      const same = left[row - 1] === right[column - 1]
+      let least = Math.min(old[column]! + 1, current[column - 1]! + 1, old[column - 1]! + (same ? 0 : 1))
+      if (row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1])
+        least = Math.min(least, older[column - 2]! + 1)
+      current.push(least)
+    }
+    older = old
+    old = current
+  }
+  return old[right.length]!
+}
+
+/** The candidate that was probably meant; undefined where none is near. */
+export const nearest = (word: string, candidates: ReadonlyArray<string>): string | undefined => {
+  const limit = word.length <= 3 ? 1 : word.length <= 6 ? 2 : 3
+  let best: string | undefined
+  let least = limit + 1
+  for (const candidate of candidates) {
+    // What is only begun is nearer than anything that is misspelt.
+    const away = candidate.startsWith(word) && word.length > 1 ? 0 : distance(word.slice(0, 64), candidate)
+    if (away < least) {
+      least = away
+      best = candidate
+    }
+  }
+  return best
+}

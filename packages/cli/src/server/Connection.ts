@@ -1,0 +1,38 @@
+import type { Context } from "../command/Handler.ts"
+import { findToken, type Token } from "../config/Credentials.ts"
+import { requireBaseUrl, resolveSettings, type SettingFlags, type Settings } from "../config/Settings.ts"
+import { Failure } from "../failure/Failure.ts"
+import { ApiClient } from "./ApiClient.ts"
+
+/** A server to talk to, and by which settings. */
+export interface Connection {
+  readonly settings: Settings
+  readonly profile: string
+  readonly baseUrl: string
+  readonly token: Token | undefined
+  readonly client: ApiClient
+}
+
+/** Resolves the settings and makes the client, with the token where there is one. Asks nobody. */
+export const connect = async (context: Context, flags: SettingFlags = {}): Promise<Connection> => {
+  const settings = await resolveSettings(context, flags)
+  const baseUrl = requireBaseUrl(settings)
+  const profile = settings.profile.value
+  const token = await findToken(context.host, profile, baseUrl)
+  return { settings, profile, baseUrl, token, client: new ApiClient(context, baseUrl, token?.value) }
+}
+
+/** The same, for commands that need the token: without one the server is not asked. */
+export const connectWithToken = async (
+  context: Context,
+  flags: SettingFlags = {}
+): Promise<Connection & { readonly token: Token }> => {
+  const connection = await connect(context, flags)
+  const { baseUrl, profile, token } = connection
+  if (token !== undefined) return { ...connection, token }
+  throw new Failure({
+    code: "NOT_LOGGED_IN",
+    message: `Profile ${profile} has no access token for ${baseUrl}. The first purchase gives one.`,
+    next: ["agentctl login", "agentctl mailbox create LOCALPART"]
+  })
+}

@@ -1,0 +1,187 @@
+import type { Output } from "../output/Output.ts"
+import { plainLine } from "../output/Plain.ts"
+import type { Acknowledged, Delivery, Intake, TailEvent } from "./Delivery.ts"
+
+/** How an event was handled. `interrupted`: it was not handled to its end, which says nothing about the event. */
+export type Handled =
+  | { readonly _tag: "Done" }
+  | { readonly _tag: "Failed"; readonly why: string }
+  | { readonly _tag: "Interrupted" }
+
+export interface WorkerOptions {
+  /** Handles an event. Never rejects for what is wrong with the event. */
+  readonly handle: (event: TailEvent) => Promise<Handled>
+  readonly acknowledge: "never" | "success" | "always"
+  /** Events handled at a time. */
+  readonly jobs: number
+  /** How many events to take; undefined for all that come. */
+  readonly max: number | undefined
+}
+
+/** Events that may wait for their turn: as many as the server leases to one session. */
+const QUEUE_LIMIT = 64
+/** Events that were handled, and whose acknowledgement was not answered, so that they may come again. */
+const HANDLED_LIMIT = 10_000
+const FIRST_RETRY_MILLIS = 5_000
+const LONGEST_RETRY_MILLIS = 300_000
+
+/** An event in hand. */
+interface Job {
+  readonly event: TailEvent
+  /** How to acknowledge it: by its latest delivery. */
+  acknowledge: Delivery["acknowledge"]
+  state: "waiting" | "running" | "failed"
+  attempts: number
+  retry: NodeJS.Timeout | undefined
+}
+
+/**
+ * Handles events in the order in which they come, so many at a time, and acknowledges each once it is handled and not
+ * before. One that fails is tried again later, while those after it go on. An event that comes again while it is in
+ * hand is not handled twice; one that was handled, and whose acknowledgement got lost, is only acknowledged.
+ */
+export class Worker implements Intake {
+  readonly #options: WorkerOptions
+  readonly #output: Output
+  readonly #jobs = new Map<string, Job>()
+  readonly #queue: Array<Job> = []
+  readonly #handled = new Set<string>()
+  readonly #watchers: Array<{ readonly holds: () => boolean; readonly resolve: () => void }> = []
+  #taken = 0
+  #running = 0
+  #isClosed = false
+  #error: unknown
+  failures = 0
+
+  constructor(output: Output, options: WorkerOptions) {
+    this.#output = output
+    this.#options = options
+  }
+
+  async take(delivery: Delivery): Promise<void> {
+    if (this.#isClosed) return
+    const { eventId } = delivery.event
+    const job = this.#jobs.get(eventId)
+    if (job !== undefined) job.acknowledge = delivery.acknowledge
+    else if (this.#handled.has(eventId)) await this.#acknowledge(delivery.event, delivery.acknowledge)
+    else if (this.#taken < (this.#options.max ?? Number.POSITIVE_INFINITY)) {
+      this.#taken++
+      this.#enqueue({ ...delivery, state: "waiting", attempts: 0, retry: undefined })
+      await this.#until(() => this.#queue.length < QUEUE_LIMIT || this.#isClosed)
+    }
+  }
+
+  leasesLost(): void {
+    for (const job of this.#jobs.values())
+      if (job.state === "running") job.acknowledge = () => Promise.resolve("unknown")
+      else {
+        this.#forget(job)
+        this.#taken--
+      }
+    this.#queue.length = 0
+    this.#changed()
+  }
+
+  idle(): Promise<void> {
+    return this.#until(() => this.#queue.length === 0 && this.#running === 0)
+  }
+
+  /** Resolves once as many events as were asked for are handled; rejects when the server takes no acknowledgement any more. */
+  async ended(): Promise<void> {
+    const { max } = this.#options
+    await this.#until(
+      () => this.#error !== undefined || (max !== undefined && this.#taken >= max && this.#jobs.size === 0)
+    )
+    if (this.#error !== undefined) throw this.#error
+  }
+
+  /** Begins nothing more, and resolves once what runs has ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const { retry } of this.#jobs.values()) clearTimeout(retry)
+    this.#queue.length = 0
+    this.#changed()
+    await this.#until(() => this.#running === 0)
+  }
+
+  #enqueue(job: Job): void {
+    this.#jobs.set(job.event.eventId, job)
+    this.#queue.push(job)
+    this.#begin()
+  }
+
+  #begin(): void {
+    while (!this.#isClosed && this.#running < this.#options.jobs) {
+      const job = this.#queue.shift()
+      if (job === undefined) return
+      this.#running++
+      void this.#run(job).then(
+        () => this.#finished(),
+        (error: unknown) => {
+          this.#error ??= error
+          this.#finished()
+        }
+      )
+    }
+  }
+
+  #finished(): void {
+    this.#running--
+    this.#begin()
+    this.#changed()
+  }
+
+  async #run(job: Job): Promise<void> {
+    job.state = "running"
+    job.attempts++
+    const { event } = job
+    const outcome = await this.#options.handle(event)
+    const { acknowledge, max } = this.#options
+    if (outcome._tag === "Interrupted") return
+    const name = `${plainLine(event.type)} ${event.eventId}`
+    if (outcome._tag === "Done" || acknowledge === "always") {
+      if (outcome._tag === "Failed") this.#output.warn(`${name}: ${outcome.why}.`)
+      if (acknowledge !== "never") await this.#acknowledge(event, job.acknowledge)
+      return this.#forget(job)
+    }
+    this.failures++
+    const isTriedAgain = acknowledge === "success" && max === undefined
+    const millis = Math.min(LONGEST_RETRY_MILLIS, FIRST_RETRY_MILLIS * 2 ** Math.min(job.attempts - 1, 10))
+    const rest = acknowledge === "never" ? "" : " It stays unacknowledged."
+    this.#output.warn(`${name}: ${outcome.why}.${rest}${isTriedAgain ? ` Trying again in ${millis / 1_000} s.` : ""}`)
+    if (!isTriedAgain) return this.#forget(job)
+    job.state = "failed"
+    job.retry = setTimeout(() => {
+      job.state = "waiting"
+      this.#queue.unshift(job)
+      this.#begin()
+    }, millis)
+  }
+
+  async #acknowledge(event: TailEvent, acknowledge: Delivery["acknowledge"]): Promise<void> {
+    const outcome: Acknowledged = (await acknowledge?.()) ?? "unknown"
+    this.#handled.delete(event.eventId)
+    if (outcome === "stale")
+      this.#output.warn(`${plainLine(event.type)} ${event.eventId}: its lease was lost, so it was not acknowledged.`)
+    if (outcome !== "unknown") return
+    this.#handled.add(event.eventId)
+    const [oldest] = this.#handled
+    if (this.#handled.size > HANDLED_LIMIT && oldest !== undefined) this.#handled.delete(oldest)
+  }
+
+  #forget(job: Job): void {
+    clearTimeout(job.retry)
+    this.#jobs.delete(job.event.eventId)
+  }
+
+  #until(holds: () => boolean): Promise<void> {
+    if (holds()) return Promise.resolve()
+    return new Promise((resolve) => this.#watchers.push({ holds, resolve }))
+  }
+
+  #changed(): void {
+    for (const watcher of this.#watchers.splice(0))
+      if (watcher.holds()) watcher.resolve()
+      else this.#watchers.push(watcher)
+  }
+}

@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { assert, describe, expect, it } from "vitest"
+import { COMMANDS } from "../src/command/Commands.ts"
+import { commandHelp } from "../src/help/HelpText.ts"
+import { reference } from "../src/help/Reference.ts"
+import { useProgram } from "./support/Program.ts"
+
+const program = useProgram()
+const golden = (name: string) => fileURLToPath(new URL(`golden/${name}`, import.meta.url))
+const json = (path: string): unknown => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"))
+
+describe("the command line", () => {
+  it("says the version of its package", async () => {
+    const { version } = json("../package.json") as { version: string }
+    const expected = { code: 0, stdout: `agentctl ${version}\n`, stderr: "" }
+    assert.deepStrictEqual(await program.run(["--version"]), expected)
+    assert.deepStrictEqual(await program.run(["mail", "list", "--version"]), expected)
+  })
+
+  it("prints help on standard output, in every way to ask for it", async () => {
+    const [alone, flag, word] = [await program.run([]), await program.run(["--help"]), await program.run(["help"])]
+    await expect(alone.stdout).toMatchFileSnapshot(golden("help.txt"))
+    for (const outcome of [alone, flag, word])
+      assert.deepStrictEqual(outcome, { code: 0, stdout: alone.stdout, stderr: "" })
+    const [after, before] = [await program.run(["mail", "list", "-h"]), await program.run(["help", "mail", "list"])]
+    await expect(after.stdout).toMatchFileSnapshot(golden("help-mail-list.txt"))
+    assert.deepStrictEqual(after, before)
+    await expect((await program.run(["events"])).stdout).toMatchFileSnapshot(golden("help-events.txt"))
+  })
+
+  it.for([
+    [["mial", "list"], "There is no command mial. Did you mean mail?", "agentctl --help"],
+    [["mail", "lsit"], "There is no command mail lsit. Did you mean mail list?", "agentctl mail --help"],
+    [["transcript"], "Did you mean call transcript?", "agentctl --help"],
+    [["mail", "list", "--limt", "3"], "There is no flag --limt. Did you mean --limit?", "agentctl mail list --help"],
+    [["mail", "list", "--limit", "many"], "--limit takes a whole number from 1 to 10000", "agentctl mail list --help"],
+    [["mail", "list", "--limit"], "--limit needs a value", "agentctl mail list --help"],
+    [["mail", "list", "--mailbox", "--quiet"], "--mailbox needs a value", "agentctl mail list --help"],
+    [["mail", "list", "--json=yes"], "--json takes no value", "agentctl mail list --help"],
+    [["mail", "list", "extra"], '"extra" is one argument too many', "agentctl mail list --help"],
+    [["mail", "read"], "MESSAGE is missing", "agentctl mail read --help"],
+    [["events", "list", "--status", "pendign"], "Did you mean pending?", "agentctl events list --help"],
+    [["completion", "tcsh"], "SHELL is one of bash, zsh, fish", "agentctl completion --help"],
+    [["--limit", "3", "mail", "list"], "The command comes before its flags", "agentctl --help"],
+    [["help", "mail", "lst"], "Did you mean mail list?", "agentctl mail --help"]
+  ] as const)("refuses %j", async ([args, message, next]) => {
+    const { code, stderr, stdout } = await program.run(args)
+    assert.strictEqual(stdout, "")
+    assert.include(stderr, message)
+    assert.include(stderr, `Next: ${next}\n`)
+    assert.strictEqual(code, 3)
+  })
+
+  it("refuses in JSON where JSON was asked for", async () => {
+    const { code, stderr, stdout } = await program.run(["--json", "mail", "list", "--limit", "0"])
+    assert.deepStrictEqual([code, stdout], [3, ""])
+    assert.deepStrictEqual(JSON.parse(stderr), {
+      error: {
+        code: "USAGE",
+        message: '--limit takes a whole number from 1 to 10000, not "0".',
+        exitCode: 3,
+        next: ["agentctl mail list --help"]
+      }
+    })
+  })
+
+  it("tells programs of every command what it takes", async () => {
+    const { stdout } = await program.run(["schema"])
+    const schema = JSON.parse(stdout) as { commands: Array<{ name: string }> }
+    assert.deepStrictEqual(
+      schema.commands.map(({ name }) => name),
+      COMMANDS.map(({ name }) => name)
+    )
+    const one = JSON.parse((await program.run(["schema", "mail", "list"])).stdout) as { commands: Array<unknown> }
+    assert.lengthOf(one.commands, 1)
+  })
+
+  it("writes the reference page from the table", async () => {
+    await expect(reference()).toMatchFileSnapshot(fileURLToPath(new URL("../REFERENCE.md", import.meta.url)))
+  })
+
+  it("keeps help within 100 columns, and shows every command at work", () => {
+    for (const command of COMMANDS) {
+      for (const line of commandHelp(command, (text) => text).split("\n")) assert.isAtMost(line.length, 100, line)
+      for (const { line } of command.examples) assert.include(line, `agentctl ${command.name}`)
+    }
+  })
+})

@@ -1,0 +1,34 @@
+import { spawnSync } from "node:child_process"
+import { assert, describe, it } from "vitest"
+import { useProgram } from "./support/Program.ts"
+
+const program = useProgram()
+
+/** Which of Node's own modules a run loads, beside those that Node itself has loaded. */
+const loadedBy = (...args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const script = `
+    const before = new Set(process.moduleLoadList)
+    process.argv = [process.execPath, ${JSON.stringify(program.file())}, ...${JSON.stringify(args)}]
+    process.on("exit", () => process.stderr.write(process.moduleLoadList.filter((name) => !before.has(name)).join("\\n")))
+    require(${JSON.stringify(program.file())})`
+  const run = spawnSync(process.execPath, ["-e", script], { encoding: "utf8" })
+  assert.strictEqual(run.status, 0)
+  return run.stderr.split("\n")
+}
+
+describe("starting", () => {
+  it("loads nothing of the program for the version", () => {
+    const loaded = loadedBy("--version").join(" ")
+    for (const heavy of ["crypto", "readline", "undici", "fs/promises", "parse_args"])
+      assert.notInclude(loaded, `NativeModule ${heavy}`)
+    assert.notInclude(loaded, "parse_args")
+  })
+
+  it("loads no network, no wallet and no file for help", () => {
+    const loaded = loadedBy("mail", "list", "--help").join(" ")
+    for (const heavy of ["crypto", "readline", "undici", "fs/promises"])
+      assert.notInclude(loaded, `NativeModule ${heavy}`)
+    // The parser is needed to know what help is asked for.
+    assert.include(loaded, "parse_args")
+  })
+})

@@ -1,0 +1,217 @@
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, expect, it } from "vitest"
+import { Output } from "../src/output/Output.ts"
+import { eventLine } from "../src/tail/EventLine.ts"
+import { errorReply, useApiDouble } from "./support/ApiDouble.ts"
+import { outcomeOf, useProgram } from "./support/Program.ts"
+
+const program = useProgram()
+const api = useApiDouble()
+
+const connected = (cwd = program.folder()) => ({
+  cwd,
+  env: { AGENTOS_BASE_URL: api.url(), AGENTOS_TOKEN: "at_v1_0123456789abcdef" }
+})
+
+const event = (last: number, more: object = {}) => ({
+  eventId: `0190f3c2-0000-7000-8000-00000000000${last}`,
+  type: "email.received" as const,
+  status: "pending" as const,
+  source: "smtp",
+  service: "email",
+  resourceId: "0190f3c2-0000-7000-8000-0000000000bb",
+  agentId: "0190f3c2-0000-7000-8000-0000000000cc",
+  createdAt: `2026-01-31T12:00:0${last}.000Z`,
+  deliveredAt: null,
+  acknowledgedAt: null,
+  expiresAt: "2026-03-02T12:00:00.000Z",
+  deliveryCount: 0,
+  payload: { from: "bob@outside.example", subject: `Hello \u001b[31m${last}` },
+  ...more
+})
+
+/** A server that lets no socket through, with these events open. */
+const serve = (...items: ReadonlyArray<object>): void => {
+  const realtime = {
+    token: "t",
+    expiresAt: "2026-01-31T12:15:00.000Z",
+    websocketUrl: `${api.url().replace("http", "ws")}/s`
+  }
+  api.on("GET /api/v1/events/realtime-token", { data: { realtime, items: [] } })
+  api.on("GET /api/v1/events", { data: { items } }, { data: { items: [] } })
+  api.on("POST /api/v1/events/list", { data: { items: [], nextCursor: null } })
+  api.on("POST /api/v1/events/ack", { data: { event: event(1) } })
+  api.seen.length = 0
+}
+
+const acknowledged = (): ReadonlyArray<string> =>
+  api.seen
+    .filter(({ url }) => url === "/api/v1/events/ack")
+    .map(({ body }) => (JSON.parse(body) as { eventId: string }).eventId.slice(-1))
+
+describe("events tail", () => {
+  it("looks over REST where no socket gets through, a line of JSON an event, and acknowledges nothing", async () => {
+    serve(event(1), event(2))
+    const { code, stderr, stdout } = await program.run(["events", "tail", "--max", "2"], connected())
+    await expect(stdout).toMatchFileSnapshot("golden/events-tail.ndjson")
+    assert.strictEqual(code, 0, stderr)
+    assert.include(stderr, "Connecting again in")
+    assert.include(stderr, "Events are asked for over REST")
+    assert.deepStrictEqual(acknowledged(), [])
+  })
+
+  it("shows people a line that fits their terminal", () => {
+    const sink = { write: () => {}, isTerminal: false, columns: undefined, drained: () => Promise.resolve() }
+    const output = new Output({ stdout: sink, stderr: sink }, { json: false, quiet: false, color: false })
+    const line = eventLine(event(1), output, { json: false, columns: 120 })
+    const about = "bob@outside.example: Hello \ufffd[31m1".padEnd(41)
+    assert.strictEqual(line, `2026-01-31 12:00:01Z  email.received     ${about}  ${event(1).eventId}\n`)
+  })
+
+  it("gives each event to the command, in order, and acknowledges what it has done", async () => {
+    serve(event(1), event(2), event(3))
+    const folder = program.folder()
+    const command =
+      'cat >> read; echo "$AGENTOS_EVENT_TYPE $AGENTOS_EVENT_ID"; case "$AGENTOS_EVENT_ID" in *2) exit 7 ;; esac'
+    const args = ["events", "tail", "--types", "email.received", "--max", "3", "--exec", command]
+    const { code, stderr, stdout } = await program.run(args, connected(folder))
+    assert.deepStrictEqual(
+      stdout.trim().split("\n"),
+      [1, 2, 3].map((last) => `email.received ${event(last).eventId}`)
+    )
+    const read = readFileSync(join(folder, "read"), "utf8").trim().split("\n")
+    assert.deepStrictEqual(
+      read.map((line) => JSON.parse(line) as unknown),
+      [event(1), event(2), event(3)]
+    )
+    assert.deepStrictEqual([code, acknowledged()], [1, ["1", "3"]])
+    assert.include(stderr, "the command ended with 7. It stays unacknowledged.")
+    assert.include(stderr, "1 event of 3 could not be handled.")
+  })
+
+  it("acknowledges always, or never, where that is asked for", async () => {
+    serve(event(1))
+    const always = ["events", "tail", "--types", "email.received", "--max", "1", "--exec", "false", "--ack", "always"]
+    assert.strictEqual((await program.run(always, connected())).code, 0)
+    assert.deepStrictEqual(acknowledged(), ["1"])
+    serve(event(1))
+    const never = ["events", "tail", "--max", "1", "--exec", "true", "--ack", "never"]
+    assert.strictEqual((await program.run(never, connected())).code, 0)
+    assert.deepStrictEqual(acknowledged(), [])
+  })
+
+  it("posts events, and acknowledges on a 2xx alone", async () => {
+    serve(event(1), event(2))
+    api.on("POST /hook", { status: 503, body: "no" }, { status: 204, body: "" })
+    const args = ["events", "tail", "--types", "email.received", "--max", "2", "--forward-to", `${api.url()}/hook`]
+    const { code, stderr, stdout } = await program.run(args, connected())
+    assert.deepStrictEqual([code, acknowledged()], [1, ["2"]])
+    assert.deepStrictEqual(JSON.parse(stdout), event(2))
+    assert.include(stderr, "answered 503")
+    const posted = api.seen.filter(({ url }) => url === "/hook")
+    assert.deepStrictEqual(
+      posted.map(({ body }) => JSON.parse(body) as unknown),
+      [event(1), event(2)]
+    )
+    assert.isUndefined(posted[0]!.headers.authorization)
+  })
+
+  it("ends a command that runs when it is interrupted, and does not acknowledge its event", async () => {
+    serve(event(1))
+    const folder = program.folder()
+    const args = ["events", "tail", "--types", "email.received", "--exec", "echo begun; sleep 60; echo done"]
+    const child = program.start(args, connected(folder))
+    const outcome = outcomeOf(child)
+    await new Promise((resolve) => child.stdout!.once("data", resolve))
+    child.kill("SIGINT")
+    const { code, stderr, stdout } = await outcome
+    assert.deepStrictEqual([code, stdout, acknowledged()], [130, "begun\n", []])
+    assert.include(stderr, "Interrupted.")
+  })
+
+  it("does not go on where the token is refused, or the flags exclude each other", async () => {
+    serve()
+    api.on("GET /api/v1/events/realtime-token", errorReply(401, "AUTH_REQUIRED"))
+    assert.strictEqual((await program.run(["events", "tail"], connected())).code, 4)
+    const both = ["events", "tail", "--exec", "true", "--forward-to", "http://localhost:1"]
+    assert.strictEqual((await program.run(both, connected())).code, 3)
+    assert.strictEqual((await program.run(["events", "tail", "--forward-to", "ftp://x"], connected())).code, 3)
+  })
+})
+
+describe("mail wait", () => {
+  const message = (last: number, subject: string) => ({
+    messageId: `0190f3c2-0000-7000-8000-00000000000${last}`,
+    direction: "inbound",
+    from: "no-reply@shop.example",
+    to: ["ada@agents.test"],
+    cc: [],
+    bcc: [],
+    subject,
+    status: "received",
+    attachments: [],
+    authentication: null,
+    createdAt: new Date().toISOString(),
+    text: "Your code is 482 913.",
+    html: null
+  })
+
+  it("looks back, then waits, and prints the code alone", async () => {
+    const old = { ...message(1, "Your code"), createdAt: new Date(Date.now() - 120_000).toISOString() }
+    const page = (...items: ReadonlyArray<object>) => ({ data: { items, nextCursor: null } })
+    const fresh = message(2, "Your code")
+    api.on("GET /api/v1/email/messages/query", page(old), page(fresh, old), { data: { message: fresh } })
+    const { code, stderr, stdout } = await program.run(["mail", "wait", "--otp", "--timeout", "30s"], connected())
+    assert.deepStrictEqual([code, stdout], [0, "482913\n"], stderr)
+    assert.include(stderr, "Waiting 30s")
+  })
+
+  it("ends with 5 where nothing that fits has come in time", async () => {
+    api.on("GET /api/v1/email/messages/query", { data: { items: [message(1, "News")], nextCursor: null } })
+    const { code, stderr } = await program.run(["mail", "wait", "--subject", "code", "--timeout", "1s"], connected())
+    assert.strictEqual(code, 5)
+    assert.include(stderr, "No such message has come within 1s.")
+  })
+})
+
+describe("doctor", () => {
+  const plainOf = (text: string): string =>
+    text
+      .replaceAll(api.url(), "http://server")
+      .replaceAll(/(?<=node +ok +)[\d.]+/g, "VERSION")
+      .replaceAll(/\d+ ms/g, "N ms")
+
+  it("says what there is and what to mend", async () => {
+    serve()
+    api.on("GET /api/v1", { data: { name: "AgentOS", version: "1.0.0", environment: "sandbox" } })
+    const { code, stderr, stdout } = await program.run(["doctor"], connected())
+    await expect(plainOf(stdout)).toMatchFileSnapshot("golden/doctor.txt")
+    await expect(plainOf(stderr)).toMatchFileSnapshot("golden/doctor-mend.txt")
+    assert.strictEqual(code, 0)
+  })
+
+  it("fails where something is broken, and tells a program what", async () => {
+    api.on("GET /api/v1", errorReply(401, "AUTH_REQUIRED"))
+    const { code, stdout } = await program.run(["doctor", "--json"], connected())
+    const { checks, healthy } = JSON.parse(stdout) as {
+      healthy: boolean
+      checks: Array<{ name: string; status: string }>
+    }
+    assert.deepStrictEqual([code, healthy], [1, false])
+    assert.deepInclude(
+      checks.map(({ name, status }) => `${name} ${status}`),
+      "server broken"
+    )
+  })
+})
+
+describe("dev", () => {
+  it("says what to do where there is no repository", async () => {
+    const folder = program.folder()
+    const { code, stderr } = await program.run(["dev"], { cwd: folder })
+    assert.strictEqual(code, 5)
+    assert.include(stderr, "Run this in a copy of the repository.")
+    assert.isFalse(existsSync(join(folder, ".agentos")))
+  })
+})

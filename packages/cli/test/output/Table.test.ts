@@ -1,0 +1,92 @@
+import { assert, describe, it } from "vitest"
+import { displayWidth, plain, truncate } from "../../src/output/Plain.ts"
+import { type Column, table } from "../../src/output/Table.ts"
+import { baseUnitsOf, decimalOf, spanOf } from "../../src/output/Wording.ts"
+import { nearest } from "../../src/parse/Suggestion.ts"
+
+interface Row {
+  readonly id: string
+  readonly text: string
+}
+const columns: ReadonlyArray<Column<Row>> = [
+  { heading: "TEXT", value: ({ text }) => text },
+  { heading: "ID", value: ({ id }) => id, whole: true }
+]
+const draw = (rows: ReadonlyArray<Row>, width: number | undefined) =>
+  table(rows, columns, { columns: width, heading: (text) => text })
+
+describe("table", () => {
+  it("cuts what may be cut to the width of the terminal, and no id", () => {
+    const id = "0190f3c2-0000-7000-8000-000000000001"
+    const lines = draw([{ id, text: "a long text ".repeat(20) }], 80)
+      .trimEnd()
+      .split("\n")
+    for (const line of lines) assert.isAtMost(displayWidth(line), 80)
+    assert.include(lines[1], "…")
+    assert.isTrue(lines[1]!.endsWith(id))
+  })
+
+  it("cuts nothing for a program", () => {
+    assert.include(draw([{ id: "1", text: "x".repeat(500) }], undefined), "x".repeat(500))
+  })
+
+  it("aligns what is wide, and keeps a row on its line", () => {
+    const text = draw(
+      [
+        { id: "1", text: "日本" },
+        { id: "2", text: "ab\ncd" },
+        { id: "3", text: "" }
+      ],
+      80
+    )
+    assert.strictEqual(text, "TEXT   ID\n日本   1\nab cd  2\n-      3\n")
+  })
+})
+
+describe("plain", () => {
+  it("leaves no control character but line and tab", () => {
+    for (let code = 0; code < 0xa0; code++) {
+      const character = String.fromCharCode(code)
+      const isControl = code < 0x20 || (code >= 0x7f && code < 0xa0)
+      const isKept = !isControl || character === "\n" || character === "\t"
+      assert.strictEqual(plain(character), isKept ? character : "\ufffd", `U+${code.toString(16)}`)
+    }
+  })
+
+  it("cuts between characters", () => {
+    assert.strictEqual(truncate("日本語", 4), "日…")
+    assert.strictEqual(truncate("abc", 3), "abc")
+  })
+})
+
+describe("wording", () => {
+  it("writes and reads amounts exactly", () => {
+    for (const [units, text] of [
+      [0n, "0.00"],
+      [1n, "0.000001"],
+      [250_000n, "0.25"],
+      [5_000_000n, "5.00"],
+      [10n ** 30n + 100_000n, `${10n ** 24n}.10`]
+    ] as const) {
+      assert.strictEqual(decimalOf(units), text)
+      assert.strictEqual(baseUnitsOf(text), units)
+    }
+    for (const wrong of ["", "1.", ".5", "-1", "1e3", "0.0000001", "1,5"]) assert.isUndefined(baseUnitsOf(wrong))
+  })
+
+  it("names spans by their two largest units", () => {
+    assert.deepStrictEqual([0, 59, 60, 3_661, 2_588_400].map(spanOf), [
+      "0 s",
+      "59 s",
+      "1 min",
+      "1 h 1 min",
+      "29 d 23 h"
+    ])
+  })
+
+  it("suggests what is near, and nothing that is far", () => {
+    assert.strictEqual(nearest("lsit", ["list", "read"]), "list")
+    assert.strictEqual(nearest("compl", ["config", "completion"]), "completion")
+    assert.isUndefined(nearest("zebra", ["list", "read"]))
+  })
+})

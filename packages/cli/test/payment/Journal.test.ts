@@ -1,0 +1,270 @@
+import { spawn } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { afterAll, assert, describe, it } from "vitest"
+import { Failure } from "../../src/failure/Failure.ts"
+import type { Host } from "../../src/host/Host.ts"
+import { spentLastDay, writeBudget } from "../../src/payment/Budget.ts"
+import { addEntry, readEntries, readEntry, withEntry } from "../../src/payment/Journal.ts"
+import {
+  isOpen,
+  JOURNAL_TRANSITIONS,
+  type JournalEntry,
+  type JournalState,
+  mayHaveCharged
+} from "../../src/payment/JournalEntry.ts"
+import { withLock } from "../../src/payment/JournalLock.ts"
+import { reserve } from "../../src/payment/Reservation.ts"
+import { outcomeOf, useProgram } from "../support/Program.ts"
+
+const program = useProgram()
+const homes: Array<string> = []
+afterAll(() => homes.forEach((home) => rmSync(home, { recursive: true, force: true })))
+
+const NOW = Date.parse("2026-01-31T12:00:00Z")
+const HOUR = 3_600_000
+
+/** A machine with an empty home, whose time stands still and whose pauses are short. */
+const machine = (): Host & { readonly home: string } => {
+  const home = mkdtempSync(join(tmpdir(), "agentctl-journal-"))
+  homes.push(home)
+  const sink = { write: () => {}, isTerminal: false, columns: undefined, drained: () => Promise.resolve() }
+  return {
+    home,
+    argv: [],
+    env: { AGENTOS_HOME: home },
+    workingDirectory: home,
+    homeDirectory: home,
+    stdout: sink,
+    stderr: sink,
+    stdinIsTerminal: false,
+    readStdin: () => Promise.resolve(""),
+    ask: () => Promise.reject(new Error("nobody is asked")),
+    now: () => NOW,
+    sleep: (millis) => sleep(millis / 20),
+    signal: new AbortController().signal
+  }
+}
+
+const SIGNATURE = "c2lnbmVkLXBheW1lbnQ="
+
+const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({
+  id: randomUUID(),
+  createdAt: NOW,
+  profile: "default",
+  baseUrl: "https://agentos.example",
+  serviceId: "email.mailbox.create",
+  method: "POST",
+  path: "/api/v1/email/mailboxes",
+  body: '{"localPart":"ada"}',
+  idempotencyKey: randomUUID(),
+  withToken: false,
+  payer: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+  quote: { amount: 250_000n, asset: "0x77", network: "eip155:196", payTo: "0x11" },
+  paymentSignature: SIGNATURE,
+  state: { tag: "prepared" },
+  ...more
+})
+
+const answered = (paymentState: "none" | "settled" | "unknown" | "refunded", status = 201): JournalState => ({
+  tag: "answered",
+  status,
+  requestId: null,
+  paymentState,
+  transaction: null
+})
+
+const codeOf = async (use: () => Promise<unknown>): Promise<string> => {
+  try {
+    await use()
+    return "done"
+  } catch (error) {
+    return error instanceof Failure ? error.parts.code : String(error)
+  }
+}
+
+describe("the journal", () => {
+  it("gives back what was written, for its owner alone", async () => {
+    const host = machine()
+    const first = entry({ createdAt: NOW - 1 })
+    const second = entry({ body: null, state: answered("settled") })
+    await addEntry(host, first)
+    await addEntry(host, second)
+    assert.deepStrictEqual(await readEntries(host), [second, first])
+    assert.strictEqual(statSync(join(host.home, "journal")).mode & 0o777, 0o700)
+    assert.strictEqual(statSync(join(host.home, "journal", `${first.id}.json`)).mode & 0o777, 0o600)
+    assert.include(await codeOf(() => addEntry(host, first)), "EEXIST")
+  })
+
+  it("moves an entry forward by its table alone", async () => {
+    const states: ReadonlyArray<JournalState> = [
+      { tag: "prepared" },
+      { tag: "sent", attempts: 1 },
+      answered("settled"),
+      { tag: "given-up" }
+    ]
+    for (const from of states)
+      for (const to of states) {
+        const host = machine()
+        const written = entry({ state: from })
+        await addEntry(host, written)
+        const code = await codeOf(() => withEntry(host, written.id, async (held) => void (await held.advance(to))))
+        const allowed = JOURNAL_TRANSITIONS[from.tag].includes(to.tag)
+        assert.strictEqual(code, allowed ? "done" : "FAILED", `${from.tag} to ${to.tag}`)
+        assert.deepStrictEqual((await readEntry(host, written.id)).state, allowed ? to : from)
+      }
+  })
+
+  it("keeps what is open and what may have been charged apart", () => {
+    const of = (state: JournalState) => [isOpen(entry({ state })), mayHaveCharged(entry({ state }))]
+    assert.deepStrictEqual(of({ tag: "prepared" }), [true, true])
+    assert.deepStrictEqual(of({ tag: "sent", attempts: 2 }), [true, true])
+    assert.deepStrictEqual(of(answered("unknown", 409)), [true, true])
+    assert.deepStrictEqual(of(answered("settled")), [false, true])
+    assert.deepStrictEqual(of(answered("settled", 502)), [true, true])
+    assert.deepStrictEqual(of(answered("none", 409)), [false, false])
+    assert.deepStrictEqual(of(answered("refunded", 502)), [false, false])
+    assert.deepStrictEqual(of({ tag: "given-up" }), [false, false])
+  })
+
+  it("fails on a file that it can't read, and does not pass over it", async () => {
+    const host = machine()
+    const written = entry()
+    await addEntry(host, written)
+    writeFileSync(join(host.home, "journal", `${written.id}.json`), '{"version":1}')
+    assert.strictEqual(await codeOf(() => readEntries(host)), "CONFIGURATION")
+  })
+
+  it("is shown by the program without the signed payment", async () => {
+    const host = machine()
+    const written = entry({ state: { tag: "sent", attempts: 1 } })
+    await addEntry(host, written)
+    const env = { AGENTOS_HOME: host.home }
+    for (const args of [
+      ["payments", "list"],
+      ["payments", "show", written.id]
+    ])
+      for (const more of [[], ["--json"]]) {
+        const { code, stderr, stdout } = await program.run([...args, ...more], { env })
+        assert.strictEqual(code, 0, stderr)
+        assert.include(stdout, written.id)
+        assert.notInclude(stdout + stderr, SIGNATURE)
+      }
+    assert.strictEqual((await program.run(["payments", "show", randomUUID()], { env })).code, 5)
+  })
+})
+
+describe("the lock of an entry", () => {
+  it("lets one in at a time", async () => {
+    const folder = machine().home
+    let inside = 0
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        codeOf(() =>
+          withLock(folder, "one", async () => {
+            inside++
+            assert.strictEqual(inside, 1)
+            await new Promise((resolve) => setImmediate(resolve))
+            inside--
+          })
+        )
+      )
+    )
+    assert.isEmpty(outcomes.filter((outcome) => outcome !== "done" && outcome !== "LOCKED"))
+    assert.isEmpty(readdirSync(folder))
+  })
+
+  it("outlives no dead process", async () => {
+    const folder = machine().home
+    // The largest id that a process can have, and one that is used again by a process that began at another time.
+    writeFileSync(join(folder, "one.lock.1"), JSON.stringify({ pid: 4_194_304, startedAt: null }))
+    writeFileSync(join(folder, "one.lock.2"), JSON.stringify({ pid: process.pid, startedAt: "1" }))
+    assert.strictEqual(await codeOf(() => withLock(folder, "one", () => Promise.resolve())), "done")
+    writeFileSync(join(folder, "one.lock.3"), JSON.stringify({ pid: process.pid, startedAt: null }))
+    assert.strictEqual(await codeOf(() => withLock(folder, "one", () => Promise.resolve())), "LOCKED")
+  })
+
+  it("keeps processes apart, though some of them are killed", async () => {
+    const folder = machine().home
+    const counter = join(folder, "counter")
+    writeFileSync(counter, "0")
+    const lock = fileURLToPath(new URL("../../src/payment/JournalLock.ts", import.meta.url))
+    // Reads and writes with a pause in between: two at once would lose a count.
+    const script = `
+      import { readFileSync, writeFileSync } from "node:fs"
+      import { setTimeout } from "node:timers/promises"
+      import { withLock } from ${JSON.stringify(lock)}
+      for (let done = 0; done < Number(process.argv[1]); )
+        await withLock(${JSON.stringify(folder)}, "one", async () => {
+          const count = Number(readFileSync(${JSON.stringify(counter)}, "utf8"))
+          await setTimeout(1)
+          if (process.argv[2] === "dies") process.kill(process.pid, "SIGKILL")
+          writeFileSync(${JSON.stringify(counter)}, String(count + 1))
+          done++
+        }).catch(async (error) => {
+          if (error.parts?.code !== "LOCKED") throw error
+          await setTimeout(1)
+        })`
+    const start = (...args: ReadonlyArray<string>) =>
+      outcomeOf(
+        spawn(process.execPath, ["--input-type=module", "-e", script, ...args], { stdio: ["ignore", "pipe", "pipe"] })
+      )
+    const killed = await Promise.all([start("1", "dies"), start("1", "dies")])
+    assert.deepStrictEqual(
+      killed.map(({ code }) => code),
+      [null, null]
+    )
+    const ended = await Promise.all([start("25"), start("25"), start("1", "dies"), start("25")])
+    assert.deepStrictEqual(
+      ended.map(({ code, stderr }) => `${code}${stderr}`),
+      ["0", "0", "null", "0"]
+    )
+    assert.strictEqual(readFileSync(counter, "utf8"), "75")
+  })
+})
+
+describe("the budget", () => {
+  it("counts a day of one profile, and what is not known as spent", () => {
+    const entries = [
+      entry({ createdAt: NOW - 23 * HOUR }),
+      entry({ createdAt: NOW - 25 * HOUR }),
+      entry({ profile: "other" }),
+      entry({ state: answered("none", 402) }),
+      entry({ state: answered("unknown", 409) })
+    ]
+    assert.strictEqual(spentLastDay(entries, "default", NOW), 500_000n)
+  })
+
+  it("lets through what is left of it, however many ask at once", async () => {
+    const host = machine()
+    await writeBudget(host, "default", { perCall: 300_000n, perDay: 1_000_000n })
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => codeOf(() => reserve(host, entry()))))
+    assert.deepStrictEqual(
+      [outcomes.filter((code) => code === "done").length, outcomes.filter((code) => code === "OVER_BUDGET").length],
+      [4, 4]
+    )
+    assert.lengthOf(await readEntries(host), 4)
+    const costly = entry({ profile: "default", quote: { ...entry().quote, amount: 300_001n } })
+    assert.strictEqual(await codeOf(() => reserve(host, costly)), "OVER_BUDGET")
+  })
+
+  it("is set and shown", async () => {
+    const env = { AGENTOS_HOME: program.folder() }
+    const set = await program.run(["budget", "set", "--per-call", "0.5", "--per-day", "10", "--json"], { env })
+    assert.strictEqual(set.code, 0, set.stderr)
+    assert.deepStrictEqual(JSON.parse(set.stdout), {
+      profile: "default",
+      perCall: { amount: "0.50", asset: "USDT" },
+      perDay: { amount: "10.00", asset: "USDT" },
+      spentLastDay: { amount: "0.00", asset: "USDT" },
+      leftToday: { amount: "10.00", asset: "USDT" }
+    })
+    assert.strictEqual((await program.run(["budget", "set", "--per-day", "much"], { env })).code, 3)
+    await program.run(["budget", "set", "--per-call", "none"], { env })
+    assert.include((await program.run(["budget", "show"], { env })).stdout, "no limit")
+  })
+})

@@ -1,0 +1,243 @@
+import { readdirSync, readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { assert, beforeEach, describe, it } from "vitest"
+import { errorReply, type Seen, useApiDouble } from "../support/ApiDouble.ts"
+import { challenge, KEY, offer, paid, PAYER, rpcReplies, TOKEN, TRANSACTION } from "../support/PaidAnswers.ts"
+import { useProgram } from "../support/Program.ts"
+
+const program = useProgram()
+const api = useApiDouble()
+const MAILBOXES = "POST /api/v1/email/mailboxes"
+const CREATE = ["mailbox", "create", "ada"]
+const CONSENT = ["--yes", "--max-amount", "0.25"]
+
+const mailbox = {
+  mailboxId: "0190f3c2-0000-7000-8000-000000000001",
+  address: "ada@agents.test",
+  localPart: "ada",
+  displayName: null,
+  outboundSignature: null,
+  active: true,
+  createdAt: "2026-01-31T12:00:00.000Z",
+  updatedAt: "2026-01-31T12:00:00.000Z"
+}
+const bought = paid({ mailbox, operationId: mailbox.mailboxId, authentication: { accessToken: TOKEN } })
+
+/** What a test looks at of a file of the journal. */
+interface Written {
+  readonly id: string
+  readonly state: Readonly<Record<string, unknown>>
+}
+
+const customer = () => {
+  const home = program.folder()
+  const env = {
+    AGENTOS_BASE_URL: api.url(),
+    AGENTOS_PRIVATE_KEY: KEY,
+    AGENTOS_HOME: home,
+    AGENTOS_RPC_URL: `${api.url()}/rpc`
+  }
+  const run = (args: ReadonlyArray<string>) => program.run(args, { env })
+  const journal = () => {
+    const folder = join(home, "journal")
+    try {
+      return readdirSync(folder)
+        .filter((name) => name.endsWith(".json"))
+        .map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as Written)
+    } catch {
+      return []
+    }
+  }
+  return { home, run, journal }
+}
+
+const withSignature = (seen: ReadonlyArray<Seen>) => seen.filter(({ headers }) => "payment-signature" in headers)
+
+beforeEach(() => {
+  api.seen.splice(0)
+  // Unless a test says otherwise, the chain does not answer, which stops no payment.
+  api.on("POST /rpc", errorReply(404, "RESOURCE_NOT_FOUND"))
+})
+
+describe("a command that pays", () => {
+  it("asks, signs what was quoted, and sends it once with a key of its own", async () => {
+    const { home, journal, run } = customer()
+    api.on(MAILBOXES, challenge(), bought)
+    api.on("POST /rpc", ...rpcReplies(1_000_000n))
+    const { code, stderr, stdout } = await run([...CREATE, ...CONSENT])
+    assert.strictEqual(code, 0, stderr)
+    for (const text of ["0.25 USDT", "eip155:196", offer().asset, offer().payTo, PAYER, "1.00 USDT", "mailbox ada"])
+      assert.include(stderr, text)
+    assert.include(stdout, "ada@agents.test")
+    const [quoted, sent, ...more] = api.seen.filter(({ url }) => url !== "/rpc")
+    assert.isEmpty(more)
+    assert.strictEqual(quoted!.body, sent!.body)
+    assert.notProperty(quoted!.headers, "payment-signature")
+    assert.isNotEmpty(sent!.headers["idempotency-key"])
+    const payment = JSON.parse(Buffer.from(String(sent!.headers["payment-signature"]), "base64").toString())
+    assert.deepStrictEqual(payment.accepted, offer())
+    const { from, to, value } = payment.payload.authorization
+    assert.deepStrictEqual([from, to, value], [PAYER, offer().payTo, "250000"])
+    const [entry] = journal()
+    assert.deepInclude(entry!.state, { tag: "answered", paymentState: "settled", transaction: TRANSACTION })
+    assert.strictEqual(statSync(join(home, "credentials.json")).mode & 0o777, 0o600)
+  })
+
+  it("saves the token that comes with it, and prints it nowhere", async () => {
+    for (const format of [[], ["--json"]]) {
+      const { home, run } = customer()
+      api.on(MAILBOXES, challenge(), bought)
+      const { code, stderr, stdout } = await run([...CREATE, ...CONSENT, ...format])
+      assert.strictEqual(code, 0, stderr)
+      assert.notInclude(stdout + stderr, TOKEN)
+      assert.include(readFileSync(join(home, "credentials.json"), "utf8"), TOKEN)
+    }
+  })
+
+  it("signs nothing where nobody can be asked and consent was not given beforehand", async () => {
+    api.on(MAILBOXES, challenge(), bought)
+    for (const flags of [[], ["--yes"], ["--max-amount", "1"], ["--yes", "--max-amount", "much"]]) {
+      const { journal, run } = customer()
+      const { code, stderr, stdout } = await run([...CREATE, ...flags])
+      assert.deepStrictEqual([code, stdout], [3, ""], stderr)
+      assert.isEmpty(journal())
+    }
+    assert.isEmpty(api.seen)
+  })
+
+  const limits = [
+    { name: "maximum", flags: ["--yes", "--max-amount", "0.249999"], says: "--max-amount is 0.249999" },
+    { name: "budget of a call", budget: ["--per-call", "0.2"], says: "over the budget" },
+    { name: "budget of a day", budget: ["--per-day", "0.2"], says: "over the budget" },
+    { name: "balance", balance: 249_999n, says: "holds 0.249999" }
+  ]
+  for (const { balance = 1_000_000n, budget, flags = CONSENT, name, says } of limits)
+    it(`signs nothing above the ${name}`, async () => {
+      const { journal, run } = customer()
+      if (budget !== undefined) await run(["budget", "set", ...budget])
+      api.on(MAILBOXES, challenge(), bought)
+      api.on("POST /rpc", ...rpcReplies(balance))
+      const { code, stderr } = await run([...CREATE, ...flags])
+      assert.strictEqual(code, 7, stderr)
+      assert.include(stderr, says)
+      assert.isEmpty(journal())
+      assert.isEmpty(withSignature(api.seen))
+    })
+
+  it("counts what it spent towards the day", async () => {
+    const { run } = customer()
+    await run(["budget", "set", "--per-day", "0.49"])
+    api.on(MAILBOXES, challenge(), bought, challenge(), bought)
+    assert.strictEqual((await run([...CREATE, ...CONSENT])).code, 0)
+    assert.strictEqual((await run([...CREATE, ...CONSENT])).code, 7)
+    assert.lengthOf(withSignature(api.seen), 1)
+  })
+
+  it("signs nothing that it can't sign as it was quoted", async () => {
+    const cases = [
+      [challenge({ scheme: "upto" }), "None of the ways to pay"],
+      [challenge({ network: "solana:mainnet" }), "None of the ways to pay"],
+      [challenge({ extra: { ...offer().extra, expiresAt: 1_000_000_000 } }), "The quote is over"],
+      [challenge({ amount: "0x10" }), "no whole number"]
+    ] as const
+    for (const [reply, says] of cases) {
+      const { journal, run } = customer()
+      api.on(MAILBOXES, reply, bought)
+      const { code, stderr } = await run([...CREATE, ...CONSENT])
+      assert.include([1, 7], code)
+      assert.include(stderr, says)
+      assert.isEmpty(journal())
+    }
+    assert.isEmpty(withSignature(api.seen))
+  })
+
+  it("does not sign a second time when the server asks for more after all", async () => {
+    const { journal, run } = customer()
+    api.on(MAILBOXES, challenge(), challenge({ amount: "5000000" }), bought)
+    const { code, stderr } = await run([...CREATE, ...CONSENT])
+    assert.strictEqual(code, 7, stderr)
+    assert.lengthOf(withSignature(api.seen), 1)
+    assert.lengthOf(journal(), 1)
+  })
+
+  it("sends the same bytes while the payment is under way, as often as it is told to wait", async () => {
+    const pending = errorReply(409, "PAYMENT_PENDING", { paymentState: "pending", retryable: true })
+    const { run } = customer()
+    api.on(MAILBOXES, challenge(), pending, "cut", bought)
+    const { code, stderr } = await run([...CREATE, ...CONSENT])
+    assert.strictEqual(code, 0, stderr)
+    const sent = withSignature(api.seen)
+    assert.lengthOf(sent, 3)
+    const bytes = sent.map(({ body, headers }) => [body, headers["payment-signature"], headers["idempotency-key"]])
+    assert.deepStrictEqual(bytes, [bytes[0], bytes[0], bytes[0]])
+  })
+
+  it("leaves what it does not know to be resumed, with the same bytes and no other signature", async () => {
+    const { journal, run } = customer()
+    api.on(MAILBOXES, challenge(), "cut")
+    const lost = await run([...CREATE, ...CONSENT, "--json"])
+    assert.strictEqual(lost.code, 8, lost.stderr)
+    const { error } = JSON.parse(lost.stderr.slice(lost.stderr.indexOf("{\n"))) as { error: Record<string, unknown> }
+    const [entry] = journal()
+    assert.deepInclude(error, {
+      code: "OUTCOME_UNKNOWN",
+      paymentState: "unknown",
+      next: [`agentctl payments resume ${entry!.id}`]
+    })
+    assert.include(String(error["message"]), "do not pay again")
+    // Still nothing: the outcome stays open.
+    assert.strictEqual((await run(["payments", "resume"])).code, 8)
+    api.on(MAILBOXES, bought)
+    const resumed = await run(["payments", "resume", "--json"])
+    assert.strictEqual(resumed.code, 0, resumed.stderr)
+    assert.deepNestedInclude(JSON.parse(resumed.stdout), { "payment.open": false, "data.mailbox": mailbox })
+    assert.notInclude(resumed.stdout + resumed.stderr, TOKEN)
+    const sent = withSignature(api.seen)
+    assert.isAbove(sent.length, 3)
+    const bytes = ({ body, headers }: Seen) => [body, headers["payment-signature"], headers["idempotency-key"]]
+    for (const request of sent) assert.deepStrictEqual(bytes(request), bytes(sent[0]!))
+  })
+
+  it("asks about what it bought without forgetting that it did", async () => {
+    const { journal, run } = customer()
+    api.on(MAILBOXES, challenge(), bought)
+    await run([...CREATE, ...CONSENT])
+    const [known] = journal()
+    for (const [reply, expected] of [
+      ["cut", 1],
+      [errorReply(429, "RATE_LIMITED", { paymentState: "none", retryable: true }), 1],
+      [bought, 0]
+    ] as const) {
+      api.on(MAILBOXES, reply)
+      const asked = await run(["payments", "resume", known!.id, "--json"])
+      assert.strictEqual(asked.code, expected, asked.stderr)
+      assert.deepStrictEqual(journal(), [known])
+    }
+  })
+
+  it("takes no word of what came before the server looked for the payment", async () => {
+    const { run } = customer()
+    const limited = errorReply(429, "RATE_LIMITED", { paymentState: "none", retryable: false })
+    api.on(MAILBOXES, challenge(), "cut", limited)
+    const { code, stderr } = await run([...CREATE, ...CONSENT])
+    assert.strictEqual(code, 8, stderr)
+    assert.notInclude(stderr, "Nothing was charged")
+  })
+
+  const endings = [
+    ["a refusal", errorReply(402, "PAYMENT_REQUIRED", { paymentState: "none" }), 7, false],
+    ["a conflict", errorReply(409, "CONFLICT", { paymentState: "none" }), 6, false],
+    ["a return", errorReply(502, "PROVIDER_REJECTED", { paymentState: "refunded" }), 9, false],
+    ["a return to come", errorReply(502, "PROVIDER_REJECTED", { paymentState: "refund_due" }), 9, false],
+    ["no outcome", errorReply(500, "INTERNAL_ERROR", { paymentState: "unknown" }), 8, true],
+    ["no answer of this API", { status: 502, body: "<html>" }, 8, true]
+  ] as const
+  for (const [name, reply, expected, open] of endings)
+    it(`exits with ${expected} on ${name}`, async () => {
+      const { run } = customer()
+      api.on(MAILBOXES, challenge(), reply)
+      const { code, stderr } = await run([...CREATE, ...CONSENT])
+      assert.strictEqual(code, expected, stderr)
+      assert.strictEqual(stderr.includes("agentctl payments resume"), open, stderr)
+    })
+})

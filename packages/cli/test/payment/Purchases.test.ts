@@ -1,0 +1,129 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, beforeEach, describe, it } from "vitest"
+import { errorReply, useApiDouble } from "../support/ApiDouble.ts"
+import { challenge, KEY, TOKEN } from "../support/PaidAnswers.ts"
+import { useProgram } from "../support/Program.ts"
+
+const program = useProgram()
+const api = useApiDouble()
+const ID = "0190f3c2-0000-7000-8000-000000000001"
+const OTHER = "0190f3c2-0000-7000-8000-000000000002"
+const NUMBER = "+14155550100"
+const CONSENT = ["--yes", "--max-amount", "5"]
+
+const run = (args: ReadonlyArray<string>, options: { readonly stdin?: string; readonly cwd?: string } = {}) =>
+  program.run(args, {
+    ...options,
+    env: {
+      AGENTOS_BASE_URL: api.url(),
+      AGENTOS_PRIVATE_KEY: KEY,
+      AGENTOS_TOKEN: TOKEN,
+      AGENTOS_RPC_URL: `${api.url()}/rpc`
+    }
+  })
+
+const declined = errorReply(402, "PAYMENT_REQUIRED", { paymentState: "none" })
+
+beforeEach(() => {
+  api.seen.splice(0)
+  api.on("GET /api/v1/email/mailboxes/query", { data: { items: [{ mailboxId: ID, address: "ada@agents.test" }] } })
+  const number = (phoneNumberId: string, createdAt: string, status: string) => ({
+    phoneNumberId,
+    number: NUMBER,
+    createdAt,
+    status
+  })
+  api.on("GET /api/v1/phone/numbers", {
+    data: {
+      items: [number(OTHER, "2026-01-01T00:00:00.000Z", "released"), number(ID, "2026-02-01T00:00:00.000Z", "active")]
+    }
+  })
+})
+
+const AGENT = ["--agent-name", "Ada", "--webhook", "https://agent.example/voice"]
+const agent = { agentName: "Ada", agentWebhookUrl: "https://agent.example/voice" }
+const SEND = ["mail", "send", "--to", "bob@outside.example", "--subject", "Hi"]
+const message = { mailboxId: ID, to: ["bob@outside.example"], subject: "Hi" }
+
+const calls: ReadonlyArray<readonly [args: ReadonlyArray<string>, path: string, body: unknown]> = [
+  [
+    ["mailbox", "update", "ada@agents.test", "--active", "false"],
+    "email/mailboxes/update",
+    { mailboxId: ID, active: false }
+  ],
+  [["mailbox", "delete", ID], "email/mailboxes/delete", { mailboxId: ID }],
+  [
+    [...SEND, "--cc", "c@d.example", "--bcc", "e@f.example", "--text", "Yes"],
+    "email/messages/send",
+    { ...message, cc: ["c@d.example"], bcc: ["e@f.example"], text: "Yes" }
+  ],
+  [
+    ["number", "buy", "us", ...AGENT, "--area-code", "415", "--greeting", "Hello"],
+    "phone/purchase-us-number-30-days",
+    { ...agent, areaCode: "415", beginMessage: "Hello" }
+  ],
+  [["number", "buy", "ca", ...AGENT], "phone/purchase-canada-number-30-days", agent],
+  [["number", "renew", NUMBER], "phone/renew-number-30-days", { phoneNumberId: ID }],
+  [["number", "add-minutes", OTHER], "phone/add-inbound-minutes-10", { phoneNumberId: OTHER }],
+  [["call", "start", "--to", "+12125550100"], "phone/call-1-minute", { phoneNumberId: ID, toNumber: "+12125550100" }],
+  [
+    ["call", "start", "--to", "+12125550100", "--minutes", "5", "--from", NUMBER, "--greeting", "Hi"],
+    "phone/call-5-minutes",
+    { phoneNumberId: ID, toNumber: "+12125550100", initialGreeting: "Hi" }
+  ],
+  [["call", "extend", ID], "phone/extend-call-1-minute", { callId: ID }]
+]
+
+describe("a paying command", () => {
+  for (const [args, path, body] of calls)
+    it(`sends its fields, quoted and paid alike: ${args.join(" ")}`, async () => {
+      api.on(`POST /api/v1/${path}`, challenge(), declined)
+      const { code, stderr } = await run([...args, ...CONSENT])
+      assert.strictEqual(code, 7, stderr)
+      const sent = api.seen.filter(({ url }) => url === `/api/v1/${path}`)
+      assert.deepStrictEqual(
+        sent.map((request) => [JSON.parse(request.body), request.headers.authorization]),
+        [
+          [body, `Bearer ${TOKEN}`],
+          [body, `Bearer ${TOKEN}`]
+        ]
+      )
+    })
+
+  it("takes the text of a message from standard input, and HTML from a file", async () => {
+    const cwd = program.folder()
+    writeFileSync(join(cwd, "hello.html"), "<p>Hello</p>")
+    api.on("POST /api/v1/email/messages/send", challenge(), declined)
+    const { code, stderr } = await run([...SEND, "--html", "hello.html", ...CONSENT], { stdin: "Hello\n", cwd })
+    assert.strictEqual(code, 7, stderr)
+    assert.deepStrictEqual(JSON.parse(api.seen.at(-1)!.body), { ...message, text: "Hello\n", html: "<p>Hello</p>" })
+  })
+
+  const slips: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
+    [[...SEND, "--text", "a", "--text-file", "b"], "not by both"],
+    [SEND, "Standard input is empty"],
+    [["mail", "send", "--subject", "Hi", "--text", "a"], "--to is missing"],
+    [["mailbox", "update", ID], "Nothing is to be changed"],
+    [["number", "buy", "us", "--agent-name", "Ada"], "--webhook is missing"],
+    [["call", "start"], "--to is missing"],
+    [["call", "start", "--to", "+12125550100", "--minutes", "3"], "one of 1, 5"],
+    [["number", "release", ID], "give --yes"]
+  ]
+  for (const [args, says] of slips)
+    it(`refuses for nothing what can't be meant: ${args.join(" ")}`, async () => {
+      const { code, stderr } = await run(args[1] === "release" ? args : [...args, ...CONSENT])
+      assert.strictEqual(code, 3, stderr)
+      assert.include(stderr, says)
+      assert.isEmpty(api.seen.filter(({ method }) => method === "POST"))
+    })
+
+  it("gives a number back for nothing, after a yes", async () => {
+    const released = { phoneNumberId: ID, number: NUMBER, status: "released", entitlement: {}, inboundAllowance: {} }
+    api.on("POST /api/v1/phone/release-number", { data: { phoneNumber: released } })
+    const { code, stderr, stdout } = await run(["number", "release", NUMBER, "--yes", "--json"])
+    assert.strictEqual(code, 0, stderr)
+    assert.deepStrictEqual(JSON.parse(stdout), { phoneNumber: released })
+    assert.deepStrictEqual(JSON.parse(api.seen.at(-1)!.body), { phoneNumberId: ID, confirmRelease: true })
+  })
+})

@@ -1,0 +1,76 @@
+import { assert, describe, it } from "vitest"
+import { Failure } from "../../src/failure/Failure.ts"
+import { type PaymentOption, readChallenge } from "../../src/payment/Quote.ts"
+import { signTerms } from "../../src/payment/Signing.ts"
+import { validUntil } from "../../src/payment/SignedPayment.ts"
+import { chooseTerms, type Terms } from "../../src/payment/Terms.ts"
+import { PrivateKey } from "../../src/wallet/PrivateKey.ts"
+import { ASSET, KEY, offer, PAY_TO, PAYER } from "../support/PaidAnswers.ts"
+
+const key = PrivateKey.ofText(KEY, "the test")
+const SERVER = "https://agentos.example"
+
+const quoteOf = (...accepts: ReadonlyArray<unknown>) => {
+  const challenge = Buffer.from(JSON.stringify({ x402Version: 2, resource: { url: "x" }, accepts })).toString("base64")
+  return { method: "POST", path: "/x", body: "{}", challenge, options: readChallenge(challenge) }
+}
+
+const termsOf = (shown: Partial<PaymentOption> = {}, asked: Readonly<Record<string, unknown>> = {}): Terms => {
+  const quote = quoteOf(offer(asked))
+  return { quote, index: 0, option: { ...quote.options[0]!, ...shown } }
+}
+
+const codeOf = async (use: () => unknown): Promise<string> => {
+  try {
+    await use()
+    return "done"
+  } catch (error) {
+    return error instanceof Failure ? error.parts.code : "another error"
+  }
+}
+
+describe("what is signed", () => {
+  it("is what was agreed to, for as long as the challenge says", async () => {
+    const before = Date.now()
+    const header = await signTerms(termsOf(), key)
+    const { accepted, payload } = JSON.parse(Buffer.from(header, "base64").toString())
+    assert.deepStrictEqual(accepted, offer())
+    assert.deepInclude(payload.authorization, { from: PAYER, to: PAY_TO, value: "250000" })
+    assert.closeTo(validUntil(header)! - before, offer().maxTimeoutSeconds * 1_000, 5_000)
+  })
+
+  it("is nothing, where the challenge says anything else than what was shown", async () => {
+    const drifts: ReadonlyArray<readonly [string, Terms]> = [
+      ["amount", termsOf({ baseUnits: 249_999n })],
+      ["more", termsOf({ baseUnits: 250_001n })],
+      ["payee", termsOf({ payTo: PAYER })],
+      ["token", termsOf({ asset: PAY_TO })],
+      ["network", termsOf({ network: "eip155:988" })],
+      ["option", { ...termsOf(), index: 1 }]
+    ]
+    for (const [what, terms] of drifts) assert.notStrictEqual(await codeOf(() => signTerms(terms, key)), "done", what)
+  })
+
+  it("is never a permission over everything that the wallet holds", async () => {
+    const permit = termsOf({}, { extra: { ...offer().extra, assetTransferMethod: "permit2" } })
+    assert.notStrictEqual(await codeOf(() => signTerms(permit, key)), "done")
+  })
+})
+
+describe("the way to pay", () => {
+  const other = offer({ network: "eip155:988" })
+
+  it("is the first that can be signed, or that of the network that was named", () => {
+    const quote = quoteOf(offer({ scheme: "upto" }), offer(), other)
+    assert.strictEqual(chooseTerms(quote, undefined, SERVER).index, 1)
+    assert.strictEqual(chooseTerms(quote, "eip155:988", SERVER).index, 2)
+  })
+
+  it("is in a token that is known, but with a server on this machine", async () => {
+    const quote = quoteOf(offer({ asset: PAY_TO }), offer({ network: "eip155:1" }))
+    assert.strictEqual(await codeOf(() => chooseTerms(quote, undefined, SERVER)), "PAYMENT_DECLINED")
+    assert.strictEqual(await codeOf(() => chooseTerms(quote, undefined, "http://127.evil.example")), "PAYMENT_DECLINED")
+    assert.strictEqual(chooseTerms(quote, undefined, "http://localhost:8402").index, 0)
+    assert.strictEqual(chooseTerms(quoteOf(offer({ asset: ASSET.toLowerCase() })), undefined, SERVER).index, 0)
+  })
+})

@@ -1,0 +1,86 @@
+import { createServer, type IncomingMessage, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterAll, beforeAll } from "vitest"
+
+/** A request that the program sent. */
+export interface Seen {
+  readonly method: string
+  readonly url: string
+  readonly headers: IncomingMessage["headers"]
+  readonly body: string
+}
+
+/** What to answer: `data` in the envelope of a success, or a status with any body. `hang` never answers, `cut` breaks the connection. */
+export type Reply =
+  | { readonly data: unknown }
+  | { readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> }
+  | "hang"
+  | "cut"
+
+export const REQUEST_ID = "0190f3c2-0000-7000-8000-0000000000aa"
+
+/** The envelope of an error, as the API writes it. */
+export const errorReply = (status: number, code: string, more: Readonly<Record<string, unknown>> = {}): Reply => ({
+  status,
+  body: { error: { code, message: `It is ${code}.`, requestId: REQUEST_ID, retryable: false, ...more }, guides: {} }
+})
+
+/** The header of a challenge with these ways to pay. */
+export const challengeReply = (accepts: ReadonlyArray<unknown>): Reply => ({
+  status: 402,
+  headers: {
+    "PAYMENT-REQUIRED": Buffer.from(JSON.stringify({ x402Version: 2, resource: { url: "x" }, accepts })).toString(
+      "base64"
+    )
+  },
+  body: { error: { code: "PAYMENT_REQUIRED", message: "Pay.", requestId: REQUEST_ID, retryable: false }, guides: {} }
+})
+
+/** A server that says what a test tells it to, at the wire. */
+export interface ApiDouble {
+  readonly url: () => string
+  readonly seen: Array<Seen>
+  /** Answers a method and path with these in turn; the last one stays. */
+  readonly on: (call: string, ...replies: ReadonlyArray<Reply>) => void
+}
+
+const readBody = async (request: IncomingMessage): Promise<string> => {
+  let body = ""
+  for await (const chunk of request.setEncoding("utf8")) body += chunk
+  return body
+}
+
+/** Starts one for a test file, on a port of its own. */
+export const useApiDouble = (): ApiDouble => {
+  const plans = new Map<string, Array<Reply>>()
+  const seen: Array<Seen> = []
+  let server: Server
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      void readBody(request).then((body) => {
+        const { headers, method = "", url = "" } = request
+        seen.push({ method, url, headers, body })
+        const plan = plans.get(`${method} ${url.split("?")[0]}`) ?? []
+        const reply = (plan.length > 1 ? plan.shift() : plan[0]) ?? errorReply(404, "RESOURCE_NOT_FOUND")
+        if (reply === "hang") return
+        if (reply === "cut") return void request.socket.destroy()
+        const [status, answer, more] =
+          "data" in reply
+            ? [200, { data: reply.data, requestId: REQUEST_ID, guide: "/docs" }, {}]
+            : [reply.status, reply.body, reply.headers ?? {}]
+        response.writeHead(status, { "Content-Type": "application/json", "X-Request-Id": REQUEST_ID, ...more })
+        response.end(typeof answer === "string" ? answer : JSON.stringify(answer))
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  return {
+    url: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    on: (call, ...replies) => void plans.set(call, [...replies])
+  }
+}

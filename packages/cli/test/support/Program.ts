@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll } from "vitest"
+import { bundle } from "../../build/Bundle.ts"
+
+/** How a run ended. */
+export interface Outcome {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>
+  /** What stands on standard input, which then ends; nothing unless given. */
+  readonly stdin?: string
+  readonly cwd?: string
+}
+
+/** The program as it is published, in a folder of its own with an empty home. */
+export interface Program {
+  /** Another empty folder. */
+  readonly folder: () => string
+  readonly start: (args: ReadonlyArray<string>, options?: RunOptions) => ChildProcess
+  readonly run: (args: ReadonlyArray<string>, options?: RunOptions) => Promise<Outcome>
+  /** The one file that is published. */
+  readonly file: () => string
+}
+
+/** Waits for a process to end, with what it wrote. */
+export const outcomeOf = (child: ChildProcess): Promise<Outcome> =>
+  new Promise((resolve, reject) => {
+    let stdout = ""
+    let stderr = ""
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text))
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text))
+    child.once("error", reject)
+    child.once("close", (code) => resolve({ code, stdout, stderr }))
+  })
+
+/** Builds the program once for a test file. Nothing of the machine's own configuration reaches it. */
+export const useProgram = (): Program => {
+  let root = ""
+  beforeAll(async () => {
+    root = mkdtempSync(join(tmpdir(), "agentctl-"))
+    await bundle(join(root, "npm"))
+  })
+  afterAll(() => rmSync(root, { recursive: true, force: true }))
+  const file = () => join(root, "npm", "agentctl.cjs")
+  const folder = () => mkdtempSync(join(root, "folder-"))
+  const start = (args: ReadonlyArray<string>, { cwd, env = {} }: RunOptions = {}) =>
+    spawn(process.execPath, [file(), ...args], {
+      cwd: cwd ?? folder(),
+      env: { PATH: process.env["PATH"] ?? "", HOME: join(root, "nobody"), AGENTOS_HOME: folder(), ...env },
+      stdio: ["pipe", "pipe", "pipe"]
+    })
+  return {
+    file,
+    folder,
+    start,
+    run: (args, options = {}) => {
+      const child = start(args, options)
+      const outcome = outcomeOf(child)
+      // A program that reads nothing may be gone before this is written.
+      child.stdin?.on("error", () => {})
+      child.stdin?.end(options.stdin ?? "")
+      return outcome
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import { assert, describe, it } from "vitest"
+import { Output } from "../../src/output/Output.ts"
+import type { Acknowledged, TailEvent } from "../../src/tail/Delivery.ts"
+import { pauseAfter } from "../../src/tail/SocketFollower.ts"
+import { type Handled, Worker, type WorkerOptions } from "../../src/tail/Worker.ts"
+
+const event = (eventId: string): TailEvent => ({
+  eventId,
+  type: "email.received",
+  status: "delivered",
+  source: "smtp",
+  service: "email",
+  resourceId: "a message",
+  agentId: "an agent",
+  createdAt: "2026-01-31T12:00:00.000Z",
+  deliveredAt: null,
+  acknowledgedAt: null,
+  expiresAt: "2026-03-02T12:00:00.000Z",
+  deliveryCount: 1,
+  payload: {}
+})
+
+/** A worker whose commands end when the test says so. */
+const rig = (more: Partial<WorkerOptions> = {}) => {
+  const said: Array<string> = []
+  const sink = {
+    write: (text: string) => void said.push(text),
+    isTerminal: false,
+    columns: undefined,
+    drained: () => Promise.resolve()
+  }
+  const running = new Map<string, (outcome: Handled) => void>()
+  const begun: Array<string> = []
+  const worker = new Worker(new Output({ stdout: sink, stderr: sink }, { json: false, quiet: false, color: false }), {
+    handle: ({ eventId }) => {
+      begun.push(eventId)
+      return new Promise((resolve) => running.set(eventId, resolve))
+    },
+    acknowledge: "success",
+    jobs: 1,
+    max: undefined,
+    ...more
+  })
+  const acknowledgements: Array<string> = []
+  const deliver = (eventId: string, delivery: string, outcome: Acknowledged = "acknowledged") =>
+    worker.take({
+      event: event(eventId),
+      acknowledge: () => {
+        acknowledgements.push(delivery)
+        return Promise.resolve(outcome)
+      }
+    })
+  const end = async (eventId: string, outcome: Handled = { _tag: "Done" }) => {
+    running.get(eventId)!(outcome)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { worker, deliver, end, begun, acknowledgements, said }
+}
+
+describe("the worker of a tail", () => {
+  it("handles one event at a time, in order, and names the delivery", async () => {
+    const { acknowledgements, begun, deliver, end, worker } = rig()
+    for (const eventId of ["a", "b", "c"]) await deliver(eventId, `first of ${eventId}`)
+    assert.deepStrictEqual(begun, ["a"])
+    await end("a")
+    await end("b")
+    await end("c")
+    await worker.idle()
+    assert.deepStrictEqual(
+      [begun, acknowledgements],
+      [
+        ["a", "b", "c"],
+        ["first of a", "first of b", "first of c"]
+      ]
+    )
+  })
+
+  it("does not run an event twice that comes again while it runs, and acknowledges the later delivery", async () => {
+    const { acknowledgements, begun, deliver, end, worker } = rig()
+    await deliver("a", "first")
+    await deliver("b", "first of b")
+    worker.leasesLost()
+    await deliver("a", "second")
+    await end("a")
+    await worker.idle()
+    // What had not begun when the leases were lost is somebody else's now.
+    assert.deepStrictEqual([begun, acknowledgements], [["a"], ["second"]])
+  })
+
+  it("only acknowledges what it has handled when its acknowledgement got lost", async () => {
+    const { acknowledgements, begun, deliver, end } = rig()
+    await deliver("a", "first", "unknown")
+    await end("a")
+    await deliver("a", "second")
+    assert.deepStrictEqual([begun, acknowledgements], [["a"], ["first", "second"]])
+  })
+
+  it("acknowledges nothing under a lease that is lost", async () => {
+    const { acknowledgements, deliver, end, said, worker } = rig()
+    await deliver("a", "first")
+    worker.leasesLost()
+    await end("a")
+    assert.deepStrictEqual(acknowledgements, [])
+    await deliver("b", "first of b", "stale")
+    await end("b")
+    assert.include(said.join(""), "its lease was lost, so it was not acknowledged")
+  })
+
+  it("begins nothing more and acknowledges nothing that was interrupted once it is closed", async () => {
+    const { acknowledgements, begun, deliver, end, worker } = rig()
+    await deliver("a", "first")
+    await deliver("b", "first of b")
+    const closed = worker.close()
+    await end("a", { _tag: "Interrupted" })
+    await closed
+    assert.deepStrictEqual([begun, acknowledgements], [["a"], []])
+  })
+
+  it("takes no more than it can keep, and so many at a time as it is told to", async () => {
+    const { begun, deliver, end } = rig({ jobs: 3 })
+    for (let index = 0; index < 66; index++) await deliver(`event ${index}`, "first")
+    let isTaken = false
+    const last = deliver("the last", "first").then(() => (isTaken = true))
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.deepStrictEqual([begun.length, isTaken], [3, false])
+    await end("event 0")
+    await last
+    assert.strictEqual(begun.length, 4)
+  })
+})
+
+describe("the pause before connecting again", () => {
+  it("grows up to half a minute, and is never the same for all", () => {
+    const none = (): number => 0
+    const most = (limit: number): number => limit
+    assert.deepStrictEqual(
+      [0, 1, 2, 20].map((count) => pauseAfter(count, none)),
+      [250, 500, 1_000, 15_000]
+    )
+    assert.deepStrictEqual(
+      [0, 1, 2, 20].map((count) => pauseAfter(count, most)),
+      [500, 1_000, 2_000, 30_000]
+    )
+  })
+})

@@ -1,0 +1,113 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { challengeReply, useApiDouble } from "../support/ApiDouble.ts"
+import { useProgram } from "../support/Program.ts"
+
+const program = useProgram()
+const api = useApiDouble()
+
+/** The first account of every development chain. */
+const KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
+const ADDRESS = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+
+let rpc: Server
+beforeAll(async () => {
+  rpc = createServer((request, response) => {
+    let body = ""
+    request.on("data", (chunk) => (body += String(chunk)))
+    request.on("end", () => {
+      const { method, params } = JSON.parse(body) as { method: string; params: ReadonlyArray<{ data: string }> }
+      const asked = params[0]?.data.endsWith(ADDRESS.slice(2).toLowerCase())
+      const result =
+        method === "eth_chainId" ? "0xc4" : asked === true ? `0x${(1_250_000).toString(16).padStart(64, "0")}` : "0x0"
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, result }))
+    })
+  })
+  await new Promise<void>((resolve) => rpc.listen(0, "127.0.0.1", resolve))
+})
+afterAll(() => rpc.close())
+
+describe("wallet", () => {
+  it("is made, encrypted, and the profile's from then on", async () => {
+    const env = { AGENTOS_HOME: program.folder(), AGENTOS_PASSWORD: "secret words" }
+    const made = await program.run(["wallet", "create", "--json"], { env })
+    assert.strictEqual(made.code, 0, made.stderr)
+    const { address, encrypted, walletFile } = JSON.parse(made.stdout) as Record<string, string>
+    assert.strictEqual(encrypted, true as unknown)
+    assert.strictEqual(statSync(walletFile!).mode & 0o777, 0o600)
+    assert.strictEqual((await program.run(["wallet", "address"], { env })).stdout, `${address}\n`)
+    const again = await program.run(["wallet", "create"], { env })
+    assert.deepStrictEqual([again.code, again.stdout], [6, ""])
+  })
+
+  it("is imported from standard input, a file or another program's keystore", async () => {
+    const home = program.folder()
+    const env = { AGENTOS_HOME: home }
+    const plain = await program.run(["wallet", "import", "--plain"], { env, stdin: KEY })
+    assert.strictEqual(plain.code, 0, plain.stderr)
+    assert.notInclude(plain.stdout + plain.stderr, KEY.slice(2))
+    assert.strictEqual((await program.run(["wallet", "address"], { env })).stdout, `${ADDRESS}\n`)
+
+    const password = join(home, "password")
+    writeFileSync(password, "secret words\n", { mode: 0o600 })
+    const file = join(home, "wallets", "default.json")
+    const store = join(home, "store.json")
+    const options = ["--password-file", password, "--output", store]
+    assert.strictEqual((await program.run(["wallet", "import", file, ...options], { env })).code, 0)
+    const copy = ["wallet", "import", store, "--output", join(home, "copy.json")]
+    assert.strictEqual((await program.run([...copy, "--password-file", "-"], { env, stdin: "wrong" })).code, 4)
+    assert.strictEqual((await program.run([...copy, "--password-file", "-"], { env, stdin: "secret words\n" })).code, 0)
+    assert.strictEqual(readFileSync(join(home, "copy.json"), "utf8"), readFileSync(store, "utf8"))
+  })
+
+  it("goes by flag, key, file, in this order", async () => {
+    const home = program.folder()
+    const other = join(home, "other.key")
+    writeFileSync(other, `${"11".repeat(32)}\n`, { mode: 0o600 })
+    const env = { AGENTOS_HOME: home, AGENTOS_PRIVATE_KEY: KEY, AGENTOS_WALLET_FILE: other }
+    assert.strictEqual((await program.run(["wallet", "address"], { env })).stdout, `${ADDRESS}\n`)
+    const flagged = await program.run(["wallet", "address", "--wallet-file", other], { env })
+    assert.strictEqual(flagged.stdout, "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A\n")
+    const { AGENTOS_PRIVATE_KEY: _, ...withoutKey } = env
+    assert.strictEqual((await program.run(["wallet", "address"], { env: withoutKey })).stdout, flagged.stdout)
+  })
+
+  it("is not read where others could read it, and asks for a password only on a terminal", async () => {
+    const home = program.folder()
+    const open = join(home, "open.key")
+    writeFileSync(open, KEY, { mode: 0o644 })
+    const refused = await program.run(["wallet", "address", "--wallet-file", open])
+    assert.strictEqual(refused.code, 3)
+    assert.include(refused.stderr, `Next: chmod 600 ${open}`)
+    const unasked = await program.run(["wallet", "create"])
+    assert.strictEqual(unasked.code, 3)
+    assert.include(unasked.stderr, "A password is needed")
+  })
+
+  it("has the balance that the chain says, of what the server takes", async () => {
+    const option = {
+      scheme: "exact",
+      network: "eip155:196",
+      asset: "0x779ded0c9e1022225f8e0630b35a9b54be713736",
+      amount: "250000",
+      payTo: "0x1111111111111111111111111111111111111111",
+      maxTimeoutSeconds: 120,
+      extra: { name: "USDT", version: "1" }
+    }
+    const rpcUrl = `http://127.0.0.1:${(rpc.address() as AddressInfo).port}`
+    const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_PRIVATE_KEY: KEY, AGENTOS_RPC_URL: rpcUrl }
+    api.on("POST /api/v1/email/mailboxes", challengeReply([option]))
+    const { code, stderr, stdout } = await program.run(["wallet", "balance", "--json"], { env })
+    assert.strictEqual(code, 0, stderr)
+    const { address, items } = JSON.parse(stdout) as { address: string; items: ReadonlyArray<Record<string, string>> }
+    assert.deepInclude(items[0], { network: "eip155:196", amount: "1.25", baseUnits: "1250000" })
+    assert.strictEqual(address, ADDRESS)
+    api.on("POST /api/v1/email/mailboxes", challengeReply([{ ...option, network: "eip155:42220" }]))
+    const elsewhere = await program.run(["wallet", "balance"], { env })
+    assert.strictEqual(elsewhere.code, 9)
+    assert.include(elsewhere.stderr, "eip155:196")
+  })
+})

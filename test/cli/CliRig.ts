@@ -1,0 +1,161 @@
+import { readChainDescription, type SandboxDescription } from "@agentos/sandbox"
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { afterAll, beforeAll } from "vitest"
+import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
+import { TokenLog } from "../support/TokenLog.ts"
+import { Treasury } from "../support/Treasury.ts"
+
+/** The program from its sources, and the same whose process can be made to die at a step of a payment. */
+const MAIN = fileURLToPath(import.meta.resolve("@agentos/cli/main"))
+const STEP_MAIN = fileURLToPath(new URL("stepMain.ts", import.meta.url))
+
+/** How a run ended. */
+export interface Outcome {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  readonly stdin?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** The step of a payment at which the process kills itself. */
+  readonly killAt?: string
+}
+
+const outcomeOf = (child: ChildProcess): Promise<Outcome> =>
+  new Promise((resolve, reject) => {
+    let stdout = ""
+    let stderr = ""
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text))
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text))
+    child.once("error", reject)
+    child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr }))
+  })
+
+/** Somebody with a wallet of their own, 100 USDT and an empty home: a tenant as soon as they have paid. */
+export class CliCustomer {
+  readonly home: string
+  readonly address: `0x${string}`
+  /** What the program is told by its environment. */
+  readonly env: Readonly<Record<string, string>>
+  private readonly log: TokenLog
+
+  constructor(home: string, key: `0x${string}`, sandbox: SandboxDescription) {
+    this.home = home
+    this.address = privateKeyToAccount(key).address
+    this.log = new TokenLog(sandbox.chain)
+    this.env = {
+      PATH: process.env["PATH"] ?? "",
+      HOME: home,
+      AGENTOS_HOME: home,
+      AGENTOS_BASE_URL: sandbox.baseUrl,
+      AGENTOS_RPC_URL: sandbox.chain.rpcUrl,
+      AGENTOS_PRIVATE_KEY: key
+    }
+  }
+
+  /** The command line that runs the program, for a shell. */
+  command(args: string): string {
+    return `'${process.execPath}' '${MAIN}' ${args}`
+  }
+
+  start(args: ReadonlyArray<string>, { env = {}, killAt }: RunOptions = {}): ChildProcess {
+    const killing = killAt === undefined ? {} : { AGENTOS_CLI_KILL_AT: killAt }
+    return spawn(process.execPath, [killAt === undefined ? MAIN : STEP_MAIN, ...args], {
+      cwd: this.home,
+      env: { ...this.env, ...env, ...killing },
+      stdio: ["pipe", "pipe", "pipe"]
+    })
+  }
+
+  run(args: ReadonlyArray<string>, options: RunOptions = {}): Promise<Outcome> {
+    const child = this.start(args, options)
+    const outcome = outcomeOf(child)
+    // A program that reads nothing may be gone before this is written.
+    child.stdin?.on("error", () => undefined)
+    child.stdin?.end(options.stdin ?? "")
+    return outcome
+  }
+
+  /** A process that is watched while it runs. */
+  follow(args: ReadonlyArray<string>, options: RunOptions = {}) {
+    const child = this.start(args, options)
+    child.stdin?.on("error", () => undefined)
+    child.stdin?.end(options.stdin ?? "")
+    return { child, outcome: outcomeOf(child) }
+  }
+
+  /** The ids of the payments in the journal. */
+  payments(): ReadonlyArray<string> {
+    return this.files().map(({ id }) => id)
+  }
+
+  /** The states of the payments in the journal. */
+  states(): ReadonlyArray<string> {
+    return this.files().map(({ state }) => state.tag)
+  }
+
+  private files(): ReadonlyArray<{ readonly id: string; readonly state: { readonly tag: string } }> {
+    const folder = join(this.home, "journal")
+    const names = readdirSync(folder).filter((name) => name.endsWith(".json"))
+    return names.map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as never)
+  }
+
+  /** What this wallet was charged, payment by payment, by the chain's own word. */
+  async charges(): Promise<ReadonlyArray<bigint>> {
+    const movements = await this.log.read()
+    return movements.filter(({ from }) => from === this.address.toLowerCase()).map(({ value }) => value)
+  }
+}
+
+/** A sandbox for all suites of agentctl, and customers who run it. */
+export interface CliRig {
+  readonly sandbox: SandboxDescription
+  readonly running: Sandbox
+  readonly customer: (more?: Readonly<{ baseUrl?: string }>) => Promise<CliCustomer>
+}
+
+const FUNDS = 100
+
+export const useCliRig = (): CliRig => {
+  let running: Sandbox | undefined
+  let started: { readonly sandbox: SandboxDescription; readonly treasury: Treasury } | undefined
+  const homes: Array<string> = []
+  beforeAll(async () => {
+    running = await startSandbox()
+    const chain = await readChainDescription(join(running.directory, "chain"))
+    if (chain === undefined) throw new Error("there is no chain in the sandbox's folder")
+    started = { sandbox: await running.describe(), treasury: new Treasury(chain) }
+  })
+  afterAll(async () => {
+    await running?.stop()
+    for (const home of homes) rmSync(home, { recursive: true, force: true })
+  })
+  const host = () => {
+    if (started === undefined || running === undefined) throw new Error("the sandbox is not running")
+    return { ...started, running }
+  }
+  return {
+    get sandbox() {
+      return host().sandbox
+    },
+    get running() {
+      return host().running
+    },
+    customer: async (more = {}) => {
+      const { sandbox, treasury } = host()
+      const home = mkdtempSync(join(tmpdir(), "agentctl-"))
+      homes.push(home)
+      const customer = new CliCustomer(home, generatePrivateKey(), { ...sandbox, ...more })
+      await treasury.fund([customer.address], FUNDS)
+      return customer
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+
+/** What becomes of a request that carries a payment: `through`, or the server has it and its answer is lost, or is held back. */
+export type Manner = "through" | "loses" | "holds"
+
+const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  let body = ""
+  for await (const chunk of request.setEncoding("utf8")) body += chunk
+  return body
+}
+
+const PASSED = ["authorization", "content-type", "idempotency-key", "payment-signature"]
+
+/** Stands between a client and the server, and does to answers of payments what networks do. */
+export class PaidProxy {
+  manner: Manner = "through"
+  /** How many payments the server has been given. */
+  handed = 0
+  /** Called when the server has a payment, and has not answered it yet. */
+  onHanded: () => void = () => undefined
+  private readonly server: Server
+  private readonly target: string
+
+  private constructor(target: string) {
+    this.target = target
+    this.server = createServer((request, response) => {
+      this.handle(request, response).catch(() => request.socket.destroy())
+    })
+  }
+
+  static async start(target: string): Promise<PaidProxy> {
+    const proxy = new PaidProxy(target)
+    await new Promise<void>((resolve) => proxy.server.listen(0, "127.0.0.1", resolve))
+    return proxy
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections()
+    await new Promise((resolve) => this.server.close(resolve))
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await bodyOf(request)
+    const headers = PASSED.flatMap((name): Array<[string, string]> => {
+      const value = request.headers[name]
+      return typeof value === "string" ? [[name, value]] : []
+    })
+    const isPaid = headers.some(([name]) => name === "payment-signature")
+    const { manner } = this
+    const answering = fetch(`${this.target}${request.url}`, {
+      method: request.method ?? "GET",
+      headers,
+      ...(body === "" ? {} : { body })
+    })
+    if (isPaid) {
+      this.handed++
+      this.onHanded()
+    }
+    const answer = await answering
+    const text = await answer.text()
+    if (isPaid && manner === "loses") return void request.socket.destroy()
+    if (isPaid && manner === "holds") return
+    const kept = ["content-type", "payment-required", "payment-response", "retry-after", "x-request-id"]
+    response.writeHead(
+      answer.status,
+      kept.flatMap((name): Array<[string, string]> => {
+        const value = answer.headers.get(name)
+        return value === null ? [] : [[name, value]]
+      })
+    )
+    response.end(text)
+  }
+}

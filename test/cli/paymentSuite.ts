@@ -1,0 +1,154 @@
+import { assert, describe, it } from "vitest"
+import { freshName } from "../support/Agent.ts"
+import type { CliCustomer, CliRig } from "./CliRig.ts"
+import { PaidProxy } from "./PaidProxy.ts"
+
+const PRICE = 250_000n
+const CONSENT = ["--yes", "--max-amount", "0.25"]
+const create = (name: string) => ["mailbox", "create", name, ...CONSENT]
+
+const mailboxesOf = async (customer: CliCustomer): Promise<ReadonlyArray<string>> => {
+  const { code, stderr, stdout } = await customer.run(["mailbox", "list", "--json"])
+  assert.strictEqual(code, 0, stderr)
+  return (JSON.parse(stdout) as { items: ReadonlyArray<{ localPart: string }> }).items.map(({ localPart }) => localPart)
+}
+
+/** One mailbox, one charge, and nothing open: how every payment ends. */
+const assertBoughtOnce = async (customer: CliCustomer, name: string): Promise<void> => {
+  assert.deepStrictEqual(await customer.charges(), [PRICE])
+  assert.deepStrictEqual(await mailboxesOf(customer), [name])
+  const open = await customer.run(["payments", "list", "--open", "--json"])
+  assert.deepStrictEqual(JSON.parse(open.stdout), { items: [] })
+}
+
+const withProxy = async (rig: CliRig, use: (proxy: PaidProxy, customer: CliCustomer) => Promise<void>) => {
+  const proxy = await PaidProxy.start(rig.sandbox.baseUrl)
+  try {
+    await use(proxy, await rig.customer({ baseUrl: proxy.url }))
+  } finally {
+    await proxy.stop()
+  }
+}
+
+export const paymentSuite = (rig: CliRig): void => {
+  describe("a payment of agentctl", () => {
+    it("buys once, and again with the token that came with it", async () => {
+      const customer = await rig.customer()
+      const [first, second] = [freshName(), freshName()]
+      const bought = await customer.run([...create(first), "--json"])
+      assert.strictEqual(bought.code, 0, bought.stderr)
+      assert.deepNestedInclude(JSON.parse(bought.stdout), {
+        "mailbox.localPart": first,
+        "payment.amount": String(PRICE),
+        "authentication.accessTokenSaved": true
+      })
+      assert.notMatch(bought.stdout + bought.stderr, /at_v1_/)
+      const again = await customer.run(create(second))
+      assert.strictEqual(again.code, 0, again.stderr)
+      assert.deepStrictEqual(await customer.charges(), [PRICE, PRICE])
+      assert.sameMembers([...(await mailboxesOf(customer))], [first, second])
+    })
+
+    it("killed before it is signed leaves nothing behind, and is simply made again", async () => {
+      const customer = await rig.customer()
+      const name = freshName()
+      const killed = await customer.run(create(name), { killAt: "agreed" })
+      assert.strictEqual(killed.signal, "SIGKILL", killed.stderr)
+      assert.isEmpty(await customer.charges())
+      const resumed = await customer.run(["payments", "resume"])
+      assert.strictEqual(resumed.code, 0, resumed.stderr)
+      assert.include(resumed.stderr, "No payment is open.")
+      const bought = await customer.run(create(name))
+      assert.strictEqual(bought.code, 0, bought.stderr)
+      await assertBoughtOnce(customer, name)
+    })
+
+    for (const [step, state] of [
+      ["written", "prepared"],
+      ["sending", "sent"],
+      ["answered", "sent"],
+      ["kept", "sent"]
+    ] as const)
+      it(`killed when it is ${step} is ended by payments resume, with one charge`, async () => {
+        const customer = await rig.customer()
+        const name = freshName()
+        const killed = await customer.run(create(name), { killAt: step })
+        assert.strictEqual(killed.signal, "SIGKILL", killed.stderr)
+        assert.deepStrictEqual(customer.states(), [state])
+        const resumed = await customer.run(["payments", "resume", "--json"])
+        assert.strictEqual(resumed.code, 0, resumed.stderr)
+        assert.deepNestedInclude(JSON.parse(resumed.stdout), {
+          "payment.open": false,
+          "payment.state.paymentState": "settled",
+          "data.mailbox.localPart": name
+        })
+        await assertBoughtOnce(customer, name)
+      })
+
+    it("killed when all is written down shows what it bought when it is asked about", async () => {
+      const customer = await rig.customer()
+      const name = freshName()
+      const killed = await customer.run(create(name), { killAt: "closed" })
+      assert.deepStrictEqual([killed.signal, killed.stdout], ["SIGKILL", ""], killed.stderr)
+      const [id] = customer.payments()
+      const resumed = await customer.run(["payments", "resume", id!, "--json"])
+      assert.strictEqual(resumed.code, 0, resumed.stderr)
+      assert.deepNestedInclude(JSON.parse(resumed.stdout), { "data.mailbox.localPart": name })
+      await assertBoughtOnce(customer, name)
+    })
+
+    it("killed while the server works on it is ended by payments resume, with one charge", () =>
+      withProxy(rig, async (proxy, customer) => {
+        const name = freshName()
+        const { child, outcome } = customer.follow(create(name))
+        proxy.onHanded = () => child.kill("SIGKILL")
+        assert.strictEqual((await outcome).signal, "SIGKILL")
+        assert.strictEqual(proxy.handed, 1)
+        proxy.onHanded = () => undefined
+        const resumed = await customer.run(["payments", "resume"])
+        assert.strictEqual(resumed.code, 0, resumed.stderr)
+        await assertBoughtOnce(customer, name)
+      }))
+
+    it("whose answers are lost says not to pay again, and is ended by payments resume", () =>
+      withProxy(rig, async (proxy, customer) => {
+        const name = freshName()
+        proxy.manner = "loses"
+        const lost = await customer.run(create(name))
+        assert.strictEqual(lost.code, 8, lost.stderr)
+        assert.include(lost.stderr, "do not pay again")
+        assert.include(lost.stderr, `agentctl payments resume ${customer.payments()[0]}`)
+        proxy.manner = "through"
+        const resumed = await customer.run(["payments", "resume"])
+        assert.strictEqual(resumed.code, 0, resumed.stderr)
+        await assertBoughtOnce(customer, name)
+      }))
+
+    it("interrupted while it waits for the answer exits with 8, and is ended by payments resume", () =>
+      withProxy(rig, async (proxy, customer) => {
+        const name = freshName()
+        proxy.manner = "holds"
+        const { child, outcome } = customer.follow(create(name))
+        proxy.onHanded = () => child.kill("SIGINT")
+        const interrupted = await outcome
+        assert.strictEqual(interrupted.code, 8, interrupted.stderr)
+        proxy.manner = "through"
+        const resumed = await customer.run(["payments", "resume", "--all"])
+        assert.strictEqual(resumed.code, 0, resumed.stderr)
+        await assertBoughtOnce(customer, name)
+      }))
+
+    it("taken up by two at once is ended by one of them, with one charge", async () => {
+      const customer = await rig.customer()
+      const name = freshName()
+      await customer.run(create(name), { killAt: "sending" })
+      const [id] = customer.payments()
+      const both = await Promise.all([1, 2].map(() => customer.run(["payments", "resume", id!])))
+      const codes = both.map(({ code }) => code)
+      assert.include(codes, 0, both[0]!.stderr)
+      // The later one finds it locked, or already answered.
+      assert.isEmpty(codes.filter((code) => code !== 0 && code !== 6))
+      await assertBoughtOnce(customer, name)
+    })
+  })
+}

@@ -1,0 +1,89 @@
+import { assert, describe, it } from "vitest"
+import { freshName } from "../support/Agent.ts"
+import { PhoneCarrier } from "../support/PhoneCarrier.ts"
+import type { CliCustomer, CliRig } from "./CliRig.ts"
+
+const PRICES = {
+  mailbox: 250_000n,
+  change: 10_000n,
+  message: 20_000n,
+  number: 5_000_000n,
+  minutes: 3_000_000n,
+  call: 300_000n
+}
+
+/** What a test looks at of an answer; or the test fails. */
+interface Data {
+  readonly number: string
+  readonly callbackVerificationSecret: string
+  readonly deleted: boolean
+  readonly messagesDeleted: number
+  readonly mailbox: { readonly address: string }
+  readonly phoneNumber: { readonly inboundAllowance: { readonly purchasedSeconds: number } }
+}
+
+const paying = (customer: CliCustomer) => async (args: ReadonlyArray<string>, stdin?: string) => {
+  const consent = ["--yes", "--max-amount", "5", "--json"]
+  const { code, stderr, stdout } = await customer.run([...args, ...consent], stdin === undefined ? {} : { stdin })
+  assert.strictEqual(code, 0, stderr)
+  assert.notMatch(stdout + stderr, /at_v1_/)
+  return JSON.parse(stdout) as Data
+}
+
+/** Everything that agentctl buys, bought once each. */
+export const purchaseSuite = (rig: CliRig): void => {
+  describe("what agentctl buys", () => {
+    it("is a mailbox, its changes and the messages that it sends", async () => {
+      const customer = await rig.customer()
+      const buy = paying(customer)
+      const name = freshName()
+      const { mailbox } = await buy(["mailbox", "create", name, "--display-name", "Ada"])
+      const { address } = mailbox
+      const changed = await buy(["mailbox", "update", address, "--display-name", "Ada L."])
+      assert.deepNestedInclude(changed, { "mailbox.displayName": "Ada L." })
+      const to = ["--to", "bob@outside.example", "--to", "eve@outside.example", "--subject", "Hello"]
+      const sent = await buy(["mail", "send", ...to], "From standard input.\n")
+      assert.deepNestedInclude(sent, { "message.text": "From standard input.\n", "message.from": address })
+      const deleted = await buy(["mailbox", "delete", address])
+      assert.deepStrictEqual([deleted.deleted, deleted.messagesDeleted], [true, 1])
+      assert.deepStrictEqual(await customer.charges(), [PRICES.mailbox, PRICES.change, PRICES.message, PRICES.change])
+    })
+
+    it("is a number, its days and minutes, and the calls from it", async () => {
+      const customer = await rig.customer()
+      const buy = paying(customer)
+      const agent = ["--agent-name", "Ada", "--webhook", rig.sandbox.agentWebhookUrl]
+      const bought = await buy(["number", "buy", "us", ...agent])
+      const { number } = bought
+      assert.isAbove(bought.callbackVerificationSecret.length, 20)
+      await buy(["number", "renew", number])
+      const { phoneNumber } = await buy(["number", "add-minutes", number])
+      assert.strictEqual(phoneNumber.inboundAllowance.purchasedSeconds, 600)
+      const carrier = new PhoneCarrier(rig.sandbox)
+      const person = await carrier.person()
+      const placed = await buy(["call", "start", "--to", person, "--minutes", "1"])
+      assert.deepNestedInclude(placed, { "call.toNumber": person, "call.fromNumber": number })
+      const refused = await customer.run(["number", "release", number])
+      assert.strictEqual(refused.code, 3, refused.stderr)
+      const released = await customer.run(["number", "release", number, "--yes", "--json"])
+      assert.strictEqual(released.code, 0, released.stderr)
+      const { call, minutes, number: thirtyDays } = PRICES
+      assert.deepStrictEqual(await customer.charges(), [thirtyDays, thirtyDays, minutes, call])
+    })
+
+    it("shows the secret of callbacks in no pipe but as JSON, and again when it is asked for", async () => {
+      const customer = await rig.customer()
+      const agent = ["--agent-name", "Ada", "--webhook", rig.sandbox.agentWebhookUrl]
+      const bought = await customer.run(["number", "buy", "ca", ...agent, "--yes", "--max-amount", "5"])
+      assert.strictEqual(bought.code, 0, bought.stderr)
+      const [id] = customer.payments()
+      assert.include(bought.stderr, `agentctl payments resume ${id} --json`)
+      const again = await customer.run(["payments", "resume", id!, "--json"])
+      assert.strictEqual(again.code, 0, again.stderr)
+      const { data } = JSON.parse(again.stdout) as { data: { callbackVerificationSecret: string } }
+      assert.isAbove(data.callbackVerificationSecret.length, 20)
+      assert.notInclude(bought.stdout + bought.stderr, data.callbackVerificationSecret)
+      assert.deepStrictEqual(await customer.charges(), [PRICES.number])
+    })
+  })
+}

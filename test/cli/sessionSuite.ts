@@ -1,0 +1,48 @@
+import { createTransport } from "nodemailer"
+import { assert, describe, it } from "vitest"
+import { freshName } from "../support/Agent.ts"
+import type { CliRig } from "./CliRig.ts"
+import { hasTmux, Terminal } from "./Terminal.ts"
+
+/** A first session as a person has it: from nothing to the first mail, read and told of, in five commands. */
+export const sessionSuite = (rig: CliRig): void => {
+  const suite = hasTmux ? describe : describe.skip
+  suite(hasTmux ? "a first session in a terminal" : "a first session in a terminal (tmux is not installed)", () => {
+    it("comes to the first received mail in five commands", async () => {
+      const customer = await rig.customer()
+      const { emailDomain, mail } = rig.sandbox
+      const name = freshName()
+      const address = `${name}@${emailDomain}`
+      const screenOf = async (args: string, use: (terminal: Terminal) => Promise<void>): Promise<string> => {
+        const terminal = await Terminal.open(customer.command(args), customer.env)
+        try {
+          await use(terminal)
+          return await terminal.until("[exit 0]")
+        } finally {
+          await terminal.close()
+        }
+      }
+      const nothing = () => Promise.resolve()
+
+      const doctor = await screenOf("doctor", nothing)
+      assert.match(doctor, /server +ok/)
+      assert.match(doctor, /balance +ok +100\.00/)
+      assert.match(doctor, /token +missing/)
+      await screenOf(`mailbox create ${name}`, async (terminal) => {
+        await terminal.until("[y/N]")
+        await terminal.press("y", "Enter")
+      })
+      const waited = await screenOf("mail wait --timeout 1m", async (terminal) => {
+        await terminal.until("Waiting 1m")
+        const transport = createTransport({ host: mail.host, port: mail.port, secure: false, ignoreTLS: true })
+        const subject = "Welcome \u001b]0;owned\u0007"
+        await transport.sendMail({ from: "bob@outside.example", to: address, subject, text: "Your code is 482 913." })
+      })
+      for (const text of ["bob@outside.example", address, "Welcome", "Your code is 482 913."])
+        assert.include(waited, text)
+      assert.match(await screenOf("mail wait --otp", nothing), /^482913$/m)
+      const events = await screenOf("events tail --max 2", nothing)
+      assert.match(events, /payment\.completed .*\n.* email\.received +bob@outside\.example: Welcome/)
+    })
+  })
+}

@@ -1,0 +1,28 @@
+import { expect, it } from "vitest"
+import { runTail } from "./TailRun.ts"
+
+const SEED = Math.floor(Math.random() * 2 ** 31)
+const EVENTS = 400
+const SETTLE_MILLIS = 180_000
+const MILLIS_MAX = 600_000
+
+it(
+  `handles every event, and acknowledges none whose command did not finish, whatever is killed or cut (seed ${SEED})`,
+  async () => {
+    const faults = { restarts: 1, cuts: 1, kills: 2 }
+    const said: Array<string> = []
+    const result = await runTail({
+      events: EVENTS,
+      faults,
+      jobs: 1,
+      seed: SEED,
+      settleMillis: SETTLE_MILLIS,
+      say: (line) => said.push(line)
+    })
+    expect(result.violations).toEqual([])
+    expect(result).toMatchObject({ stored: EVENTS, acknowledged: EVENTS - result.poisoned, exitCode: 130 })
+    expect(result.audits).toBeGreaterThan(said.length)
+    expect(said).toHaveLength(4)
+  },
+  MILLIS_MAX
+)
