@@ -25,7 +25,7 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
   const calls = yield* CallStore
   const { apply, change } = yield* CallReports
   const writers = yield* Semaphore.make(WRITERS)
-  const reports: CallReports["Service"] = {
+  const reports: Pick<CallReports["Service"], "apply" | "change"> = {
     apply: (callId, report) => writers.withPermit(apply(callId, report)),
     change: (callId, decide) => writers.withPermit(change(callId, decide))
   }

@@ -24,6 +24,8 @@ import { TelephonyProvider } from "./TelephonyProvider.ts"
 const DIAL_WITHIN = Timestamp.MINUTE
 /** From the dialling on, so long a carrier may take to show a call that it has made. */
 const SHOWN_WITHIN = 30 * Timestamp.SECOND
+/** From the dialling on, so long other calls between the same numbers are waited for, that are dialled then too. */
+const DOUBLES_WITHIN = 2 * SHOWN_WITHIN
 /** For how long the request itself waits to find out about a call whose answer was lost. */
 const FIND_WITHIN = Duration.seconds(8)
 const FIND_EVERY = Duration.seconds(1)
@@ -78,22 +80,45 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       Effect.flatMap(Timestamp.now, (at) => reports.apply(callId, { _tag: "Ended", at, ending: "failed", seconds: 0 }))
 
     const know = (callId: string, providerCallId: string) =>
-      Effect.as(
-        reports.change(callId, (call) => (call.providerCallId === null ? { ...call, providerCallId } : call)),
-        providerCallId
-      )
+      Effect.as(reports.identify(callId, providerCallId), providerCallId)
 
-    /** The carrier's call that is this one: of the same numbers, since it was dialled, and no other of ours. */
-    const find = Effect.fnUntraced(function* ({ callId, createdAt, fromNumber, toNumber }: Call) {
+    const notYet = () =>
+      new ProviderError({
+        provider: provider.name,
+        reason: "Unknown",
+        message: "The carrier has not said yet whether it made the call."
+      })
+
+    /** Whether another call that is being dialled could be taken for this one: the carrier names calls by numbers alone. */
+    const hasDouble = (call: Call, now: Timestamp.Timestamp) =>
+      now >= Timestamp.add(call.createdAt, DOUBLES_WITHIN)
+        ? Effect.succeed(false)
+        : Effect.map(calls.live(call.phoneNumberId), (live) =>
+            live.some(
+              ({ callId, createdAt, providerCallId, toNumber }) =>
+                callId !== call.callId &&
+                toNumber === call.toNumber &&
+                providerCallId === null &&
+                now < Timestamp.add(createdAt, SHOWN_WITHIN)
+            )
+          )
+
+    /**
+     * The carrier's call that is this one: as the carrier has reported it meanwhile; or of the same numbers, since it was
+     * dialled, and no other of ours.
+     */
+    const find = Effect.fnUntraced(function* (dialled: Call) {
+      const { callId, createdAt, fromNumber, toNumber } = dialled
+      const current = Option.getOrElse(yield* calls.get(callId), () => dialled)
+      if (current.providerCallId !== null) return current.providerCallId
+      const now = yield* Timestamp.now
+      if (yield* hasDouble(dialled, now)) return yield* notYet()
       const found = yield* provider.findCalls(fromNumber, toNumber, createdAt)
       for (const { providerCallId } of found.toReversed()) {
         const known = yield* calls.findByProvider(providerCallId)
         if (Option.isNone(known)) return yield* know(callId, providerCallId)
       }
-      if ((yield* Timestamp.now) < Timestamp.add(createdAt, SHOWN_WITHIN)) {
-        const message = "The carrier has not said yet whether it made the call."
-        return yield* new ProviderError({ provider: provider.name, reason: "Unknown", message })
-      }
+      if (now < Timestamp.add(createdAt, SHOWN_WITHIN)) return yield* notYet()
       yield* endUnmade(callId)
       return yield* unmade("the carrier knows nothing of it.")
     })

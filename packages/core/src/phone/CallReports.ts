@@ -21,6 +21,10 @@ export class CallReports extends Context.Service<
      * call as it is then; none when there is no such call.
      */
     readonly apply: (callId: string, report: CallProgress.CallReport) => Effect.Effect<Option.Option<Call>>
+    /**
+     * Notes which of the carrier's calls this one is, unless that is known of it, or of another; answers it as it is then.
+     */
+    readonly identify: (callId: string, providerCallId: string) => Effect.Effect<Option.Option<Call>>
     /** Changes a call that goes on, under its tenant's lock; answers it as it is then. */
     readonly change: (
       callId: string,
@@ -60,7 +64,7 @@ export class CallReports extends Context.Service<
           Effect.gen(function* () {
             yield* tenants.lock([known.value.tenantId])
             const current = yield* calls.get(callId)
-            if (Option.isNone(current)) return current
+            if (Option.isNone(current) || current.value.state === "ended") return current
             const now = yield* Timestamp.now
             const before = current.value
             const after = decide(before, now)
@@ -78,7 +82,15 @@ export class CallReports extends Context.Service<
         )
       })
 
+      const identify = Effect.fnUntraced(function* (callId: string, providerCallId: string) {
+        const isFree = Option.isNone(yield* calls.findByProvider(providerCallId))
+        return yield* change(callId, (call) =>
+          isFree && call.providerCallId === null ? { ...call, providerCallId } : call
+        )
+      })
+
       return CallReports.of({
+        identify,
         apply: (callId, report) => change(callId, (call) => CallProgress.apply(call, report)),
         change
       })

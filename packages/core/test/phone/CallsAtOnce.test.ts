@@ -4,16 +4,18 @@ import {
   CallStore,
   CallWatch,
   Numbers,
+  OperationCompletion,
   OperationSteps,
   PhoneNumberStore,
   TelephonyProvider,
   Timestamp
 } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Fiber, Layer, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { adasNumber, bought, PERSON, phoneRequest } from "../support/PhonePurchase.ts"
-import { failureOf, scenario } from "../support/Purchase.ts"
+import { eventsOf, failureOf, scenario } from "../support/Purchase.ts"
+import type { SimulatedCall } from "../support/SimulatedCarrier.ts"
 import * as TestHost from "../support/TestHost.ts"
 
 /** The watch over calls, whose word takes a second to reach the carrier. */
@@ -93,6 +95,98 @@ describe("two calls that use up an allowance", () => {
       for (const id of ["CA1", "CA2"]) assert.strictEqual((yield* found(id)).endReason, "allowance_exhausted")
       const [stored] = yield* (yield* PhoneNumberStore).list(tenant.tenantId)
       assert.deepStrictEqual(stored?.allowance, { purchasedSeconds: 600, usedSeconds: 600 })
+    })
+  )
+})
+
+describe("two calls at once between the same numbers, of which one was not made and its answer lost", () => {
+  const both = Effect.gen(function* () {
+    const { phoneNumberId, tenant } = yield* adasNumber
+    const input = { phoneNumberId, toNumber: PERSON }
+    const call = Effect.flatMap(
+      phoneRequest({ serviceId: "phone.call.outbound.1m", tenant, input }),
+      (one) => one.signed
+    )
+    const [unmade, made] = [yield* call, yield* call]
+    const first = yield* Effect.forkChild(Effect.result(unmade))
+    const second = yield* Effect.forkChild(Effect.result(made))
+    yield* Effect.forkScoped(OperationCompletion.run)
+    return { first, made, phoneNumberId, second, unmade }
+  })
+
+  /** The other one is delivered, with the carrier's only call; this one is paid back, and neither was dialled twice. */
+  const assertApart = Effect.fnUntraced(function* (
+    { made, unmade }: Effect.Success<typeof both>,
+    { calls, log }: { readonly calls: ReadonlyArray<SimulatedCall>; readonly log: ReadonlyArray<string> }
+  ) {
+    assert.deepInclude(yield* failureOf(unmade), { _tag: "OperationRejected" })
+    const answer = yield* made
+    assert.lengthOf(calls, 1)
+    for (const { callId } of calls) assert.include(Redacted.value(answer.body), callId)
+    assert.lengthOf(
+      log.filter((line) => line.startsWith("place")),
+      2
+    )
+  })
+
+  scenario("are told apart, where the other is answered late", ({ carrier }) =>
+    Effect.gen(function* () {
+      carrier.script.place = ["Unknown", "done, answered late"]
+      const calls = yield* both
+      yield* TestClock.adjust("2 minutes")
+      yield* assertApart(calls, carrier)
+    })
+  )
+
+  scenario("are told apart by what the carrier reports, where the other's answer is lost as well", ({ carrier }) =>
+    Effect.gen(function* () {
+      carrier.script.place = ["Unknown", "done, answer lost"]
+      const calls = yield* both
+      yield* TestClock.adjust("3 seconds")
+      const [call] = carrier.calls
+      assert.isDefined(call)
+      const reports = yield* CallReports
+      const known = yield* reports.identify(call.callId, call.providerCallId)
+      assert.deepInclude(Option.getOrThrow(known), { callId: call.callId, providerCallId: call.providerCallId })
+      yield* TestClock.adjust("2 minutes")
+      yield* assertApart(calls, carrier)
+    })
+  )
+
+  scenario("do not wait for each other for ever, where the carrier reports nothing", ({ carrier }) =>
+    Effect.gen(function* () {
+      carrier.script.place = ["Unknown", "done, answer lost"]
+      const { first, second } = yield* both
+      yield* TestClock.adjust("3 minutes")
+      yield* Fiber.join(first)
+      yield* Fiber.join(second)
+      const stored = yield* (yield* CallStore).findByProvider(carrier.calls[0]?.providerCallId ?? "")
+      assert.isTrue(Option.isSome(stored))
+      assert.lengthOf(carrier.calls, 1)
+    })
+  )
+})
+
+describe("a call that has ended before the carrier's answer to its dialling came", () => {
+  scenario("has ended once", ({ carrier }) =>
+    Effect.gen(function* () {
+      const { phoneNumberId, tenant } = yield* adasNumber
+      const input = { phoneNumberId, toNumber: PERSON }
+      const { signed } = yield* phoneRequest({ serviceId: "phone.call.outbound.1m", tenant, input })
+      const attempt = yield* signed
+      carrier.script.place = ["done, answered late"]
+      const dialling = yield* Effect.forkChild(attempt)
+      yield* TestClock.adjust("1 second")
+      const callId = carrier.calls[0]?.callId ?? ""
+      const at = yield* Timestamp.now
+      yield* (yield* CallReports).apply(callId, { _tag: "Ended", at, ending: "busy", seconds: 0 })
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(dialling)
+      const events = yield* eventsOf(tenant)
+      assert.lengthOf(
+        events.filter(({ type }) => type === "phone.call.ended"),
+        1
+      )
     })
   )
 })

@@ -13,8 +13,11 @@ import {
 import { Effect, Layer, Option } from "effect"
 import * as SimulatedAgent from "./SimulatedAgent.ts"
 
-/** What becomes of a call of the carrier: as it should; a failure with nothing done; or done, and the answer lost. */
-export type CarrierOutcome = "do" | ProviderError["reason"] | "done, answer lost"
+/**
+ * What becomes of a call of the carrier: as it should; a failure with nothing done; or done, and the answer lost, or only
+ * there two seconds later.
+ */
+export type CarrierOutcome = "do" | ProviderError["reason"] | "done, answer lost" | "done, answered late"
 
 type Operation = "search" | "buy" | "release" | "listNumbers" | "place" | "findCalls" | "changeLimit" | "hangUp"
 
@@ -54,9 +57,11 @@ export const make = () => {
     Effect.gen(function* () {
       log.push(`${operation} ${about}`)
       const outcome = script[operation]?.shift() ?? "do"
-      if (outcome !== "do" && outcome !== "done, answer lost") return yield* failure(outcome)
+      if (outcome !== "do" && outcome !== "done, answer lost" && outcome !== "done, answered late")
+        return yield* failure(outcome)
       const done = yield* work
-      return outcome === "do" ? done : yield* failure("Unknown")
+      if (outcome === "done, answered late") yield* Effect.sleep("2 seconds")
+      return outcome === "done, answer lost" ? yield* failure("Unknown") : done
     })
 
   const provider = TelephonyProvider.of({

@@ -44,14 +44,19 @@ const make = Effect.gen(function* () {
   const { publicUrl } = yield* ServerSettings
   const addresses = webhookAddresses(publicUrl)
 
-  /** The call of ours that a form is about, which has to know the same one by its id at the carrier. */
-  const callOf = (callId: string, providerCallId: string): Effect.Effect<Option.Option<Call>> =>
-    isId(callId)
-      ? Effect.map(
-          calls.get(callId),
-          Option.filter((call) => call.providerCallId === null || call.providerCallId === providerCallId)
-        )
-      : Effect.succeedNone
+  /**
+   * The call of ours that a form is about, which has to know the same one by its id at the carrier. One that does not know
+   * it, as the answer to its dialling has not come, learns it here.
+   */
+  const callOf = Effect.fnUntraced(function* (callId: string, providerCallId: string) {
+    if (!isId(callId)) return Option.none<Call>()
+    const found = yield* calls.get(callId)
+    const call =
+      Option.isSome(found) && found.value.providerCallId === null
+        ? yield* reports.identify(callId, providerCallId)
+        : found
+    return Option.filter(call, (known) => known.providerCallId === null || known.providerCallId === providerCallId)
+  })
 
   const answer = Effect.fnUntraced(function* (admitted: Admission, otherwise: string) {
     if (admitted._tag === "Decline") return document(otherwise)

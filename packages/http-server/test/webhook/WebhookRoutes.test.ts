@@ -1,8 +1,9 @@
 import { Transactor } from "@agentos/core"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { setTimeout as sleep } from "node:timers/promises"
 import { freshCallSid } from "../support/ScriptedCarrier.ts"
-import { call, callPaid, dataOf, errorOf } from "../support/TestClient.ts"
+import { call, callPaid, dataOf, errorOf, textAt } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 import {
   answerCall,
@@ -212,6 +213,24 @@ describe("a call that goes out", () => {
       assert.deepStrictEqual([nonsense.status, nonsense.text], [400, ""])
     }
     assert.deepInclude(await callRecord(number.token, placed.callId), { status: "queued" })
+  })
+
+  it("is known by what the carrier reports of it, where the answer to its dialling was lost", async () => {
+    const number = await newNumber(server)
+    server.carrier.failures.place = ["Unknown"]
+    const known = server.carrier.calls.length
+    const body = { phoneNumberId: number.phoneNumberId, toNumber: "+12025550150" }
+    const paying = callPaid(server, "/api/v1/phone/call-1-minute", { body, token: number.token }, number.wallet)
+    while (server.carrier.calls.length === known) await sleep(10)
+    const { callId, providerCallId } = server.carrier.calls[known] ?? assert.fail("nothing was dialled")
+    const ringing = { CallSid: providerCallId, CallStatus: "ringing" }
+    assert.strictEqual((await ask(server, `/webhooks/twilio/status/${callId}`, ringing)).status, 204)
+    const answer = await paying
+    assert.strictEqual(answer.status, 201)
+    assert.strictEqual(textAt(dataOf(answer), "call", "callId"), callId)
+    assert.lengthOf(server.carrier.calls, known + 1)
+    const stranger = { CallSid: freshCallSid(), CallStatus: "in-progress" }
+    assert.strictEqual((await ask(server, `/webhooks/twilio/answer/${callId}`, stranger)).status, 404)
   })
 
   it("is taken up again when its relay broke, and ended when that was ended", async () => {
