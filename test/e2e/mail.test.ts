@@ -34,6 +34,9 @@ interface MessageFields {
   }>
 }
 
+/** How long the money takes back to the wallet at most: the payment has to be final first. */
+const REFUND_MILLIS = 60_000
+
 /** A stranger's mail program, straight at the door of the service. */
 const deliver = (options: SendMailOptions) =>
   createTransport({
@@ -285,13 +288,14 @@ describe("outbound mail", () => {
     expect([again.status, again.body.error.issues?.[0]?.path]).toEqual([400, "to.0"])
   })
 
-  it("owes the money back when every recipient is refused for good, and says so each time", async () => {
+  it("owes the money back when every recipient is refused for good, says so each time, and pays it back", async () => {
     const { agent, mailbox } = await newMailbox()
     const request = {
       path: "/api/v1/email/messages/send",
       body: { mailboxId: mailbox.mailboxId, to: [`${freshName()}@reject.test`], subject: "s", text: "t" }
     }
     const signature = await agent.payment(request)
+    const before = await host.chain.balanceOf(agent.account.address)
     const { amount, result } = await host.chain.charged(agent.account.address, async () => [
       await agent.replay(request, signature, "refused"),
       await agent.replay(request, signature, "refused")
@@ -302,6 +306,14 @@ describe("outbound mail", () => {
       expect(reply.body.error).toMatchObject({ paymentState: "refund_due", retryable: false })
     }
     expect(await listed(agent, mailbox.mailboxId)).toHaveLength(0)
+    // Seen to its end also for the sake of those who look at this wallet's balance next.
+    await expect
+      .poll(async () => (await agent.replay(request, signature, "refused")).body.error.paymentState, {
+        timeout: REFUND_MILLIS,
+        interval: 500
+      })
+      .toBe("refunded")
+    expect(await host.chain.balanceOf(agent.account.address)).toBe(before)
   })
 
   it("asks for the same request again when the relay is unwell, and charges it once", async () => {
