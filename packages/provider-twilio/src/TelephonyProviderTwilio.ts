@@ -118,6 +118,7 @@ const numberOperations = (
   { label, publicUrl }: TelephonyProviderTwilioConfig
 ): Operations<"search" | "buy" | "findNumber" | "release" | "listNumbers"> => {
   const addresses = webhookAddresses(publicUrl)
+  const isLabelled = ({ friendly_name }: IncomingNumber) => friendly_name === label
   return {
     search: Effect.fnUntraced(function* ({ areaCode, country, limit, near }) {
       const call: TwilioCall = {
@@ -147,7 +148,7 @@ const numberOperations = (
         // The filter takes parts of numbers too.
         (page) => {
           const found = page.incoming_phone_numbers.find(({ phone_number }) => phone_number === number)
-          return Option.map(Option.fromUndefinedOr(found), toOwned)
+          return Option.map(Option.fromUndefinedOr(found), (one) => ({ ...toOwned(one), isOurs: isLabelled(one) }))
         }
       ),
     release: Effect.fnUntraced(function* (providerNumberId) {
@@ -170,7 +171,7 @@ const numberOperations = (
         ),
         (page) => ({
           // Whatever the filter makes of a name: what is not ours must not be given back.
-          items: page.incoming_phone_numbers.filter(({ friendly_name }) => friendly_name === label).map(toOwned),
+          items: page.incoming_phone_numbers.filter(isLabelled).map(toOwned),
           nextCursor: cursorOf(page.next_page_uri)
         })
       )

@@ -123,10 +123,10 @@ describe("what fails", () => {
 
 describe("an answer", () => {
   it("is had from the second try of a question", async () => {
-    const number = { sid: "PN1", phone_number: "+14155550100", friendly_name: "agentos test" }
+    const number = { sid: "PN1", phone_number: "+14155550100", friendly_name: "somebody else's" }
     const twilio = await startScriptedTwilio(drop, { status: 200, body: { incoming_phone_numbers: [number] } })
     const found = await using({ apiUrl: twilio.url }, questions.findNumber)
-    expect(found).toStrictEqual(Option.some({ providerNumberId: "PN1", number: "+14155550100" }))
+    expect(found).toStrictEqual(Option.some({ providerNumberId: "PN1", number: "+14155550100", isOurs: false }))
   })
 
   it("that a thing is not there any more is as good as done", async () => {

@@ -75,12 +75,19 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
       return yield* refused("The carrier has no number left of the kind that was asked for.")
     })
 
+    /** The number, if this deployment has bought it. */
+    const findOurs = (number: string) =>
+      Effect.map(
+        provider.findNumber(number),
+        Option.flatMap(({ isOurs, ...owned }) => (isOurs ? Option.some<OwnedNumber>(owned) : Option.none()))
+      )
+
     /** Buys the number; or finds that it is ours already; or that it is not to be had. */
     const buy = (number: string): Effect.Effect<Option.Option<OwnedNumber>, ProviderError> =>
       provider.buy(number).pipe(
         Effect.map(Option.some),
         Effect.catchTag("ProviderError", (error) =>
-          error.reason === "Rejected" ? provider.findNumber(number) : Effect.fail(error)
+          error.reason === "Rejected" ? findOurs(number) : Effect.fail(error)
         )
       )
 
@@ -91,7 +98,7 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
     ) {
       const before = yield* numbers.chosen(operationId)
       if (Option.isSome(before)) {
-        const bought = yield* provider.findNumber(before.value)
+        const bought = yield* findOurs(before.value)
         if (Option.isSome(bought)) return bought.value
       }
       const tried = new Set<string>()

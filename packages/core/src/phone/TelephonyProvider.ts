@@ -27,6 +27,12 @@ export interface OwnedNumber {
   readonly number: string
 }
 
+/** A number under our account, and who bought it. */
+export interface FoundNumber extends OwnedNumber {
+  /** Whether this deployment did, and no other of the same account. */
+  readonly isOurs: boolean
+}
+
 /** A call to be placed, with our own id of it, which the carrier repeats whenever it tells of the call. */
 export interface OutboundCall {
   readonly callId: string
@@ -63,8 +69,8 @@ export class TelephonyProvider extends Context.Service<
     readonly search: (search: NumberSearch) => Effect.Effect<ReadonlyArray<AvailableNumber>, ProviderError>
     /** Buys exactly this number. `Rejected` when it is not for sale (any more); `Unknown` when no answer came. */
     readonly buy: (number: string) => Effect.Effect<OwnedNumber, ProviderError>
-    /** The number under our account, by which the outcome of `buy` is found out. */
-    readonly findNumber: (number: string) => Effect.Effect<Option.Option<OwnedNumber>, ProviderError>
+    /** The number under our account, by which the outcome of `buy` is found out: it was bought if it is ours. */
+    readonly findNumber: (number: string) => Effect.Effect<Option.Option<FoundNumber>, ProviderError>
     /** Gives a number back. One that the account does not have (any more) is as good as given back. */
     readonly release: (providerNumberId: string) => Effect.Effect<void, ProviderError>
     /**

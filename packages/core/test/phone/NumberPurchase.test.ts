@@ -80,6 +80,18 @@ describe("buying a number", () => {
     })
   )
 
+  scenario("takes another number when another deployment of the account has just bought it", (host) =>
+    Effect.gen(function* () {
+      host.carrier.others.push({ number: "+14155550100", providerNumberId: "PN0" })
+      const { number } = yield* adasNumber
+      assert.strictEqual(number, "+14155550101")
+      assert.deepStrictEqual(
+        host.carrier.owned.map((one) => one.number),
+        [number]
+      )
+    })
+  )
+
   scenario("gives the money back when the carrier has none left after all", (host) =>
     Effect.gen(function* () {
       host.carrier.script.buy = ["Rejected", "Rejected", "Rejected"]

@@ -42,6 +42,8 @@ export const make = () => {
     CA: [{ number: "+16045550100", areaCode: "604" }]
   }
   const owned: Array<OwnedNumber> = []
+  /** Numbers that another deployment of the same account has bought since they were found for sale. */
+  const others: Array<OwnedNumber> = []
   const calls: Array<SimulatedCall> = []
   const limits: Array<readonly [string, number]> = []
   const script: Partial<Record<Operation, Array<CarrierOutcome>>> = {}
@@ -86,13 +88,17 @@ export const make = () => {
         number,
         Effect.suspend(() => {
           const isForSale = Object.values(inventory).some((list) => list.some((one) => one.number === number))
-          if (!isForSale || owned.some((one) => one.number === number)) return failure("Rejected")
+          if (!isForSale || [...owned, ...others].some((one) => one.number === number)) return failure("Rejected")
           const bought = { number, providerNumberId: `PN${++ids}` }
           owned.push(bought)
           return Effect.succeed(bought)
         })
       ),
-    findNumber: (number) => Effect.sync(() => Option.fromUndefinedOr(owned.find((one) => one.number === number))),
+    findNumber: (number) =>
+      Effect.sync(() => {
+        const found = [...owned, ...others].find((one) => one.number === number)
+        return Option.map(Option.fromUndefinedOr(found), (one) => ({ ...one, isOurs: owned.includes(one) }))
+      }),
     release: (providerNumberId) =>
       act(
         "release",
@@ -160,5 +166,5 @@ export const make = () => {
       ask: agent.ask
     })
   )
-  return { inventory, owned, calls, limits, script, log, agent, layer }
+  return { inventory, owned, others, calls, limits, script, log, agent, layer }
 }

@@ -56,7 +56,11 @@ export const make = () => {
         owned.push(bought)
         return bought
       }),
-    findNumber: (number) => Effect.sync(() => Option.fromUndefinedOr(owned.find((one) => one.number === number))),
+    findNumber: (number) =>
+      Effect.sync(() => {
+        const found = owned.find((one) => one.number === number)
+        return Option.map(Option.fromUndefinedOr(found), (one) => ({ ...one, isOurs: true }))
+      }),
     release: (id) =>
       act("release", () => {
         const at = owned.findIndex(({ providerNumberId }) => providerNumberId === id)

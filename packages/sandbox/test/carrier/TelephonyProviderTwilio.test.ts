@@ -1,4 +1,4 @@
-import { ProviderError, TelephonyProvider, Timestamp } from "@agentos/core"
+import { type OwnedNumber, ProviderError, TelephonyProvider, Timestamp } from "@agentos/core"
 import { TelephonyProviderTwilio } from "@agentos/provider-twilio"
 import { Effect, Option, Redacted } from "effect"
 import { describe, expect, it } from "vitest"
@@ -53,8 +53,10 @@ describe("numbers at the carrier", () => {
     const bought = await ask((provider) => provider.buy(ours))
     expect(bought).toMatchObject({ number: ours })
     expect(await ask((provider) => provider.buy(ours))).toBe("Rejected")
-    expect(await ask((provider) => provider.findNumber(ours))).toStrictEqual(Option.some(bought))
+    const found = (number: string) => ask((provider) => provider.findNumber(number))
+    expect(await found(ours)).toMatchObject(Option.some({ ...(bought as OwnedNumber), isOurs: true }))
     await rig.buy("+14155550101", { FriendlyName: "somebody else's" })
+    expect(await found("+14155550101")).toMatchObject(Option.some({ number: "+14155550101", isOurs: false }))
     expect(await ask((provider) => provider.listNumbers(undefined))).toStrictEqual({
       items: [bought],
       nextCursor: undefined
@@ -64,7 +66,7 @@ describe("numbers at the carrier", () => {
     for (const _ of ["given back", "not there any more"]) {
       expect(await ask((provider) => provider.release(providerNumberId))).toBeUndefined()
     }
-    expect(await ask((provider) => provider.findNumber(ours))).toStrictEqual(Option.none())
+    expect(await found(ours)).toStrictEqual(Option.none())
   })
 
   it("are listed page by page, each once", async () => {
