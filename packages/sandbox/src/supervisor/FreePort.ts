@@ -1,4 +1,3 @@
-import { randomInt } from "node:crypto"
 import { createServer } from "node:net"
 import { readFileIfAny, replaceFile } from "../chain/AtomicFile.ts"
 
@@ -7,7 +6,10 @@ import { readFileIfAny, replaceFile } from "../chain/AtomicFile.ts"
  * one of them in the moment in which a server is started again.
  */
 const range = { first: 20_000, last: 31_999 }
-const attempts = 100
+const places = range.last - range.first + 1
+/** More than one sandbox takes. */
+const placesEach = 40
+const attempts = 400
 
 /** Whether this machine's loopback address has the port free. */
 export const isPortFree = (port: number): Promise<boolean> =>
@@ -17,18 +19,22 @@ export const isPortFree = (port: number): Promise<boolean> =>
     probe.listen({ port, host: "127.0.0.1", exclusive: true }, () => probe.close(() => resolve(true)))
   })
 
-/** Finds so many different ports that are free now, and not one that somebody else is meant to have. */
+/**
+ * Finds so many different ports that are free now, and not one that somebody else is meant to have. They are in use only
+ * a moment later, so every process looks in a place of its own: two that start at one time do not take the same.
+ */
 export const findFreePorts = async (
   count: number,
-  except: ReadonlyArray<number> = []
+  except: ReadonlyArray<number> = [],
+  { pid }: { readonly pid: number } = process
 ): Promise<ReadonlyArray<number>> => {
-  const ports = new Set<number>()
-  for (let attempt = 0; attempt < attempts && ports.size < count; attempt++) {
-    const port = randomInt(range.first, range.last + 1)
-    if (!except.includes(port) && (await isPortFree(port))) ports.add(port)
+  const ports: Array<number> = []
+  for (let attempt = 0; attempt < attempts && ports.length < count; attempt++) {
+    const port = range.first + ((pid * placesEach + attempt) % places)
+    if (!except.includes(port) && (await isPortFree(port))) ports.push(port)
   }
-  if (ports.size < count) throw new Error(`No free ports between ${range.first} and ${range.last}`)
-  return [...ports]
+  if (ports.length < count) throw new Error(`No free ports between ${range.first} and ${range.last}`)
+  return ports
 }
 
 /**

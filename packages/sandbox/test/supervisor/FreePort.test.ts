@@ -12,6 +12,11 @@ it("finds as many different free ports as are wanted", async () => {
   for (const port of ports) expect(await isPortFree(port)).toBe(true)
 })
 
+it("finds others for another process, before either has used them", async () => {
+  const [ours, theirs] = await Promise.all([1, 2].map((more) => findFreePorts(22, [], { pid: process.pid + more })))
+  expect(new Set([...ours!, ...theirs!]).size).toBe(44)
+})
+
 it("knows a port that is taken", async () => {
   const server = createServer().listen(0, "127.0.0.1")
   await once(server, "listening")
