@@ -1,66 +1,20 @@
-import { createPublicClient, http, parseAbi } from "viem"
+import { createPublicClient, http } from "viem"
 import type { Cluster } from "../support/Cluster.ts"
-
-/** Money that the token moved by an authorization. */
-export interface Movement {
-  readonly from: string
-  readonly to: string
-  readonly value: bigint
-  /** Of the authorization; undefined where money moved without one. */
-  readonly nonce: string | undefined
-  readonly transaction: `0x${string}`
-}
-
-const ABI = parseAbi([
-  "event Transfer(address indexed from, address indexed to, uint256 value)",
-  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)"
-])
-const BLOCKS_AT_ONCE = 2_000n
+import { AUTHORIZATION_USED, type Movement, TokenLog } from "../support/TokenLog.ts"
 
 const clientOf = (cluster: Cluster) =>
   createPublicClient({ transport: http(cluster.chain.rpcUrl), cacheTime: 0, pollingInterval: 200 })
 
 export const newestBlock = (cluster: Cluster): Promise<bigint> => clientOf(cluster).getBlockNumber()
 
-/**
- * All that the token moved from the first block on, oldest first. An authorization's use stands directly before the transfer that it
- * made (EIP-3009). Addresses and nonces in lower case.
- */
-export const readMovements = async (cluster: Cluster, first = 0n): Promise<ReadonlyArray<Movement>> => {
-  const client = clientOf(cluster)
-  const newest = await client.getBlockNumber()
-  const movements: Array<Movement> = []
-  for (let fromBlock = first; fromBlock <= newest; fromBlock += BLOCKS_AT_ONCE) {
-    const toBlock = fromBlock + BLOCKS_AT_ONCE - 1n < newest ? fromBlock + BLOCKS_AT_ONCE - 1n : newest
-    const logs = await client.getLogs({ address: cluster.chain.asset, events: ABI, fromBlock, toBlock, strict: true })
-    logs.forEach((log, index) => {
-      if (log.eventName !== "Transfer") return
-      const before = logs[index - 1]
-      const used =
-        before?.eventName === "AuthorizationUsed" &&
-        before.transactionHash === log.transactionHash &&
-        before.logIndex === log.logIndex - 1 &&
-        before.args.authorizer === log.args.from
-      movements.push({
-        from: log.args.from.toLowerCase(),
-        to: log.args.to.toLowerCase(),
-        value: log.args.value,
-        nonce: used ? before.args.nonce.toLowerCase() : undefined,
-        transaction: log.transactionHash
-      })
-    })
-  }
-  return movements
-}
+/** All that the token moved from the first block on, oldest first. */
+export const readMovements = (cluster: Cluster, first = 0n): Promise<ReadonlyArray<Movement>> =>
+  new TokenLog(cluster.chain, first).read()
 
 /** Waits until no authorization that ends at `validBefore` (unix seconds) can be used any more, however the chain is asked. */
 export const untilExpired = async (cluster: Cluster, validBefore: number): Promise<void> => {
-  const client = clientOf(cluster)
-  for (;;) {
-    const { timestamp } = await client.getBlock({ blockTag: "finalized" })
-    if (timestamp >= BigInt(validBefore)) return
-    await new Promise((resolve) => setTimeout(resolve, 500))
-  }
+  const log = new TokenLog(cluster.chain)
+  while ((await log.finalSeconds()) < BigInt(validBefore)) await new Promise((resolve) => setTimeout(resolve, 500))
 }
 
 const POLL_MILLIS = 20
@@ -73,7 +27,12 @@ export const transactionOf = async (cluster: Cluster, nonce: `0x${string}`, back
   const newest = await client.getBlockNumber()
   const fromBlock = newest > back ? newest - back : 0n
   for (;;) {
-    const logs = await client.getLogs({ address: cluster.chain.asset, event: ABI[1], args: { nonce }, fromBlock })
+    const logs = await client.getLogs({
+      address: cluster.chain.asset,
+      event: AUTHORIZATION_USED,
+      args: { nonce },
+      fromBlock
+    })
     if (logs[0] !== undefined) return logs[0].transactionHash
     if (performance.now() > deadline) throw new Error(`${nonce} is not used after ${SETTLED_MILLIS} ms`)
     await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))

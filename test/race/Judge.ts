@@ -1,6 +1,7 @@
 import type { Cluster } from "../support/Cluster.ts"
+import type { Movement } from "../support/TokenLog.ts"
 import type { Book, Stake, Violation } from "./Book.ts"
-import { type Movement, readMovements, untilExpired } from "./ChainLog.ts"
+import { readMovements, untilExpired } from "./ChainLog.ts"
 import { readMails } from "./MailLog.ts"
 import { type PhoneEvidence, wrongTelephones } from "./PhoneRules.ts"
 import type { RaceRun } from "./RaceRun.ts"

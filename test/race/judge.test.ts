@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { Book, type ExpectedMail, type Stake } from "./Book.ts"
 import type { TimedCall } from "../support/CarrierLog.ts"
-import type { Movement } from "./ChainLog.ts"
+import type { Movement } from "../support/TokenLog.ts"
 import { type Evidence, weigh } from "./Judge.ts"
 import type { PhoneEvidence } from "./PhoneRules.ts"
 

@@ -10,10 +10,11 @@ export interface Movement {
   readonly transaction: `0x${string}`
 }
 
-const ABI = parseAbi([
+const EVENTS = parseAbi([
   "event Transfer(address indexed from, address indexed to, uint256 value)",
   "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)"
 ])
+export const AUTHORIZATION_USED = EVENTS[1]
 const BLOCKS_AT_ONCE = 2_000n
 
 /** Reads what a token moved on a chain, going on from where the last reading ended. */
@@ -21,15 +22,16 @@ export class TokenLog {
   private readonly client
   private readonly asset: Address
   private readonly movements: Array<Movement> = []
-  private nextBlock = 0n
+  private nextBlock: bigint
   private reading: Promise<unknown> = Promise.resolve()
 
-  constructor(chain: { readonly rpcUrl: string; readonly asset: Address }) {
+  constructor(chain: { readonly rpcUrl: string; readonly asset: Address }, firstBlock = 0n) {
     this.client = createPublicClient({ transport: http(chain.rpcUrl, { retryCount: 3 }), cacheTime: 0 })
     this.asset = chain.asset
+    this.nextBlock = firstBlock
   }
 
-  /** All that the token ever moved, oldest first. An authorization's use stands directly before its transfer (EIP-3009). */
+  /** All that the token moved from the first block on, oldest first. An authorization's use stands directly before its transfer (EIP-3009). */
   read(): Promise<ReadonlyArray<Movement>> {
     const reading = this.reading.then(() => this.readOn())
     this.reading = reading.catch(() => undefined)
@@ -41,7 +43,7 @@ export class TokenLog {
     while (this.nextBlock <= newest) {
       const fromBlock = this.nextBlock
       const toBlock = fromBlock + BLOCKS_AT_ONCE - 1n < newest ? fromBlock + BLOCKS_AT_ONCE - 1n : newest
-      const logs = await this.client.getLogs({ address: this.asset, events: ABI, fromBlock, toBlock, strict: true })
+      const logs = await this.client.getLogs({ address: this.asset, events: EVENTS, fromBlock, toBlock, strict: true })
       logs.forEach((log, index) => {
         if (log.eventName !== "Transfer") return
         const before = logs[index - 1]
