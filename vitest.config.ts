@@ -38,10 +38,10 @@ export default defineConfig({
           exclude: [...exclude, "test/toolchain/**"],
           environment: "node",
           // Each file starts the whole service (chain, mail exchange, server), after the unit tests; and waits for
-          // leases and expiry most of the time, so two at a time do not disturb each other.
+          // leases and expiry much of the time, so three at a time do not disturb each other on two cores.
           testTimeout: 120_000,
           hookTimeout: 180_000,
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 1 }
         }
       }
