@@ -21,11 +21,20 @@ const usage = (): string =>
     .join("\n")
 
 const [name = "--help", ...args] = process.argv.slice(process.argv[2] === "--" ? 3 : 2)
+const wantsHelp = [name, ...args].some((word) => word === "--help" || word === "-h")
 const bench = benches[name]
-if (bench === undefined) {
+if (bench === undefined || wantsHelp) {
   say(`Usage: bench NAME [OPTIONS]\n${usage()}`)
-  process.exit(name === "--help" ? 0 : 2)
+  process.exit(wantsHelp ? 0 : 2)
 }
+const option = ((): ReturnType<typeof readOptions> => {
+  try {
+    return readOptions(bench, args)
+  } catch (error) {
+    say(`${error instanceof Error ? error.message : String(error)}\n\nUsage: bench NAME [OPTIONS]\n${usage()}`)
+    process.exit(2)
+  }
+})()
 
 const stops: Array<() => Promise<unknown>> = []
 const stopAll = async () => {
@@ -35,7 +44,6 @@ const interrupted = () => void stopAll().then(() => process.exit(130))
 process.once("SIGINT", interrupted)
 process.once("SIGTERM", interrupted)
 try {
-  const option = readOptions(bench, args)
   const load = () =>
     loadavg()
       .map((average) => average.toFixed(1))
