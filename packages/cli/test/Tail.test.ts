@@ -90,6 +90,20 @@ describe("events tail", () => {
     assert.include(stderr, "1 event of 3 could not be handled.")
   })
 
+  it("gives the command no key, password or token, and the rest of the environment", async () => {
+    serve(event(1))
+    const secrets = {
+      AGENTOS_PRIVATE_KEY: "ab".repeat(32),
+      AGENTOS_PASSWORD: "secret words",
+      AGENTOS_TOKEN: "at_v1_0123456789abcdef"
+    }
+    const { env } = connected()
+    const command = 'env | grep AGENTOS_ | cut -d= -f1 | grep -v AGENTOS_EVENT | sort; echo "$OTHER"'
+    const args = ["events", "tail", "--max", "1", "--ack", "never", "--exec", command]
+    const { code, stderr, stdout } = await program.run(args, { env: { ...env, ...secrets, OTHER: "kept" } })
+    assert.deepStrictEqual([code, stdout], [0, "AGENTOS_BASE_URL\nAGENTOS_HOME\nkept\n"], stderr)
+  })
+
   it("acknowledges always, or never, where that is asked for", async () => {
     serve(event(1))
     const always = ["events", "tail", "--types", "email.received", "--max", "1", "--exec", "false", "--ack", "always"]
@@ -212,6 +226,7 @@ describe("dev", () => {
     const { code, stderr } = await program.run(["dev"], { cwd: folder })
     assert.strictEqual(code, 5)
     assert.include(stderr, "Run this in a copy of the repository.")
+    assert.include(stderr, "Next: cd COPY-OF-THE-REPOSITORY && npx -y pnpm@12 install && npx -y pnpm@12 agentctl dev\n")
     assert.isFalse(existsSync(join(folder, ".agentos")))
   })
 })

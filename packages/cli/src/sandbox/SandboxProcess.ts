@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path"
 import type { Context } from "../command/Handler.ts"
 import { isRecord } from "../config/ConfigFile.ts"
 import { Failure } from "../failure/Failure.ts"
+import { childEnvironment } from "../host/ChildEnvironment.ts"
 import { plainLine } from "../output/Plain.ts"
 
 const START = join("packages", "sandbox", "src", "main.ts")
@@ -39,7 +40,7 @@ const findRepository = ({ host }: Context): string => {
     code: "NOT_FOUND",
     message:
       "The sandbox is part of the AgentOS repository, and is not installed with agentctl. Run this in a copy of the repository.",
-    next: ["git clone … agentos && cd agentos && npx -y pnpm@12 install", "npx -y pnpm@12 agentctl dev"]
+    next: ["cd COPY-OF-THE-REPOSITORY && npx -y pnpm@12 install && npx -y pnpm@12 agentctl dev"]
   })
 }
 
@@ -57,7 +58,12 @@ export const startSandbox = async (
     existsSync(own) ? own : process.execPath,
     [join(root, START), "--no-tour", "--port", String(options.port), "--data", data],
     // In a group of its own: Ctrl-C reaches it by way of this program, which waits for it.
-    { cwd: root, stdio: ["ignore", "pipe", "pipe"], detached: process.platform !== "win32" }
+    {
+      cwd: root,
+      env: childEnvironment(host),
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: process.platform !== "win32"
+    }
   )
   const ended = new Promise<number | null>((done, failed) => {
     child.once("error", failed)

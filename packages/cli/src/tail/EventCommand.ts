@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process"
+import { childEnvironment } from "../host/ChildEnvironment.ts"
 import type { Host } from "../host/Host.ts"
 import { plainJson } from "../output/Plain.ts"
 import type { TailEvent } from "./Delivery.ts"
@@ -9,7 +10,7 @@ const GRACE_MILLIS = 5_000
 
 /**
  * Runs a command line of the shell for an event: the event as one line of JSON on its standard input, its id and type in
- * the environment. It is handled when the command ends with 0. An interruption ends the command, and whatever it
+ * the environment, which holds no secrets of this program. It is handled when the command ends with 0. An interruption ends the command, and whatever it
  * answers then counts for nothing.
  */
 export const runCommand = async (host: Host, command: string, event: TailEvent): Promise<Handled> => {
@@ -17,7 +18,7 @@ export const runCommand = async (host: Host, command: string, event: TailEvent):
   const child = spawn(command, {
     shell: true,
     cwd: host.workingDirectory,
-    env: { ...host.env, AGENTOS_EVENT_ID: event.eventId, AGENTOS_EVENT_TYPE: event.type },
+    env: { ...childEnvironment(host), AGENTOS_EVENT_ID: event.eventId, AGENTOS_EVENT_TYPE: event.type },
     // In a group of its own, so that Ctrl-C in the terminal reaches it by way of this program alone, with all that it has started.
     detached: process.platform !== "win32",
     stdio: ["pipe", "inherit", "inherit"]
