@@ -20,7 +20,7 @@ export interface Host {
   readonly stdout: Sink
   readonly stderr: Sink
   readonly stdinIsTerminal: boolean
-  /** All of standard input, up to a limit of 4 MiB. */
+  /** All of standard input, up to a limit of 4 MiB. Ends early, with a rejection, when the command is interrupted. */
   readonly readStdin: () => Promise<string>
   /** Asks on the terminal, through standard error; what is typed is not shown where `hidden`. */
   readonly ask: (question: string, options: { readonly hidden: boolean }) => Promise<string>

@@ -18,8 +18,11 @@ const sink = (stream: NodeJS.WriteStream): Sink => ({
 /** Node opens standard input when it is first looked at, which takes time and keeps the process alive. */
 let stdinIsOpen = false
 
-const readStdin = async (): Promise<string> => {
+const readStdin = async (interruption: AbortSignal): Promise<string> => {
+  interruption.throwIfAborted()
   stdinIsOpen = true
+  // Whoever writes it may never end.
+  interruption.addEventListener("abort", () => process.stdin.destroy(new Error("Interrupted.")), { once: true })
   const chunks: Array<Buffer> = []
   let length = 0
   for await (const chunk of process.stdin) {
@@ -55,7 +58,7 @@ export const runOnNode = async (more: Pick<Host, "atStep"> = {}): Promise<void> 
     get stdinIsTerminal() {
       return isatty(0)
     },
-    readStdin,
+    readStdin: () => readStdin(interruption.signal),
     ask: async (question, options) => {
       stdinIsOpen = true
       const { ask } = await import("./Prompt.ts")
