@@ -1,18 +1,22 @@
-import { spawnSync } from "node:child_process"
-import { writeFileSync } from "node:fs"
+import { spawn, spawnSync } from "node:child_process"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it } from "vitest"
+import { assert, describe, it, vi } from "vitest"
 import { useApiDouble } from "./support/ApiDouble.ts"
-import { useProgram } from "./support/Program.ts"
+import { outcomeOf, useProgram } from "./support/Program.ts"
 
 const program = useProgram()
 const api = useApiDouble()
 
+const ID = "0190f3c2-0000-7000-8000-000000000001"
+
 const has = (shell: string): boolean => spawnSync(shell, ["-c", "exit 0"]).status === 0
+/** Why a test is skipped, in its name. */
+const reason = (shell: string): string => (has(shell) ? "" : ` (${shell} is not installed)`)
 
 describe("completion", () => {
   for (const shell of ["bash", "zsh", "fish"])
-    it.skipIf(!has(shell))(`writes a script that ${shell} can read`, async () => {
+    it.skipIf(!has(shell))(`writes a script that ${shell} can read${reason(shell)}`, async () => {
       const { code, stdout } = await program.run(["completion", shell])
       const path = join(program.folder(), "script")
       writeFileSync(path, stdout)
@@ -20,23 +24,120 @@ describe("completion", () => {
       assert.deepStrictEqual([code, check.status, check.stderr], [0, 0, ""])
     })
 
-  it("completes in bash itself", async () => {
-    const { stdout } = await program.run(["completion", "bash"])
-    const script = `agentctl() { "${process.execPath}" "${program.file()}" "$@"; }
-${stdout}
-COMP_WORDS=(agentctl mail l); COMP_CWORD=2; _agentctl; echo "\${COMPREPLY[*]}"
-COMP_WORDS=(agentctl events list --status p); COMP_CWORD=4; _agentctl; echo "\${COMPREPLY[*]}"
-COMP_WORDS=(agentctl mail list --mai); COMP_CWORD=3; _agentctl; echo "\${COMPREPLY[*]}"`
-    const run = spawnSync("bash", ["-c", script], { encoding: "utf8", env: { PATH: process.env["PATH"] ?? "" } })
-    assert.strictEqual(run.stdout, "list\npending\n--mailbox\n", run.stderr)
+  /** What each shell is asked to do: a line is typed, Tab and Enter are pressed, and this is what runs. */
+  const LINES: ReadonlyArray<readonly [typed: string, run: string]> = [
+    ["agentctl mail l", "mail list"],
+    ["agentctl events list --status p", "events list --status pending"],
+    ["agentctl events list --status=p", "events list --status=pending"],
+    ["agentctl mailbox update x --active=f", "mailbox update x --active=false"],
+    ["agentctl mail list --mai", "mail list --mailbox"],
+    ["agentctl mailbox update ", `mailbox update ${ID}`],
+    ["agentctl wallet import some-k", "wallet import some-key"]
+  ]
+
+  /** A folder for shells to be in, and an environment whose agentctl says what it is run with. */
+  const prepare = async (shell: "bash" | "zsh" | "fish") => {
+    api.on("GET /api/v1/email/mailboxes/query", { data: { items: [{ mailboxId: ID, address: "ada@agents.test" }] } })
+    const cwd = program.folder()
+    const agentctl = `#!/bin/sh
+[ "$1" = __complete ] || { echo "RAN $*"; exit; }
+exec '${process.execPath}' '${program.file()}' "$@"`
+    writeFileSync(join(cwd, "agentctl"), agentctl, { mode: 0o755 })
+    writeFileSync(join(cwd, "some-key"), "")
+    writeFileSync(join(cwd, "script"), (await program.run(["completion", shell])).stdout)
+    const env = {
+      PATH: `${cwd}:${process.env["PATH"] ?? ""}`,
+      HOME: cwd,
+      TERM: "xterm",
+      AGENTOS_HOME: cwd,
+      AGENTOS_BASE_URL: api.url(),
+      AGENTOS_TOKEN: "at_v1_x"
+    }
+    return { cwd, env }
+  }
+
+  /** Runs a shell beside this process, which is the server that it asks. */
+  const runShell = (
+    shell: string,
+    args: ReadonlyArray<string>,
+    place: { readonly cwd: string; readonly env: Readonly<Record<string, string>> }
+  ) => outcomeOf(spawn(shell, args, { ...place, stdio: ["ignore", "pipe", "pipe"], timeout: 20_000 }))
+
+  /** A server is asked for a moment only, so on a busy machine ids may be missing: then it is tried again. */
+  const PATIENCE = { timeout: 30_000, interval: 100 }
+
+  it("completes in bash itself", { timeout: 40_000 }, async () => {
+    const place = await prepare("bash")
+    // As readline splits a line: = is a word of its own.
+    const words = (line: string) =>
+      line
+        .replace(/=/, " = ")
+        .split(" ")
+        .map((word) => `'${word}'`)
+    const script = [
+      ". ./script",
+      ...LINES.map(([typed]) => {
+        const split = words(typed)
+        return `COMP_WORDS=(${split.join(" ")}); COMP_CWORD=${split.length - 1}; _agentctl; echo "\${COMPREPLY[*]}"`
+      })
+    ].join("\n")
+    await vi.waitFor(async () => {
+      const { stderr, stdout } = await runShell("bash", ["-c", script], place)
+      // That files are completed by name is said to readline alone, which is not there.
+      const expected = ["list", "pending", "pending", "false", "--mailbox", ID, ""]
+      assert.deepStrictEqual(stdout.trimEnd().split("\n").concat(""), expected, stderr)
+    }, PATIENCE)
+  })
+
+  it.skipIf(!has("fish"))(`completes in fish itself${reason("fish")}`, { timeout: 40_000 }, async () => {
+    const place = await prepare("fish")
+    const script = ["source ./script", ...LINES.map(([typed]) => `complete -C '${typed}'; echo`)].join("\n")
+    await vi.waitFor(async () => {
+      const { stderr, stdout } = await runShell("fish", ["-N", "-c", script], place)
+      const found = stdout
+        .trimEnd()
+        .split("\n\n")
+        .map((lines) => lines.split("\t")[0])
+      assert.deepStrictEqual(
+        found,
+        LINES.map(([, run]) => run.split(" ").at(-1)),
+        stderr
+      )
+    }, PATIENCE)
+  })
+
+  it.skipIf(!has("zsh"))(`completes in zsh itself${reason("zsh")}`, { timeout: 40_000 }, async () => {
+    const place = await prepare("zsh")
+    writeFileSync(join(place.cwd, "_agentctl"), readFileSync(join(place.cwd, "script")))
+    // A zsh with a terminal, which another zsh types into and reads.
+    const script = [
+      "zmodload zsh/zpty; zpty terminal zsh -f -i",
+      'zpty -w terminal \'fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -d ./dump; bindkey "^I" complete-word; echo be""gin\'',
+      "zpty -r -m terminal said '*begin*'",
+      ...LINES.flatMap(([typed]) => [
+        `zpty -w -n terminal $'${typed}\\t\\n'`,
+        "zpty -r -m terminal said '*RAN *\r*' && print -r -- ${${said##*RAN }%%$'\\r'*}"
+      ])
+    ].join("\n")
+    await vi.waitFor(async () => {
+      const { stderr, stdout } = await runShell("zsh", ["-f", "-c", script], place)
+      const ran = stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => line.trimEnd())
+      assert.deepStrictEqual(
+        ran,
+        LINES.map(([, run]) => run),
+        stderr
+      )
+    }, PATIENCE)
   })
 
   it("asks the server for ids", async () => {
-    const mailboxId = "0190f3c2-0000-7000-8000-000000000001"
-    api.on("GET /api/v1/email/mailboxes/query", { data: { items: [{ mailboxId, address: "ada@agents.test" }] } })
+    api.on("GET /api/v1/email/mailboxes/query", { data: { items: [{ mailboxId: ID, address: "ada@agents.test" }] } })
     const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_TOKEN: "at_v1_x" }
     const { stdout } = await program.run(["__complete", "mail", "list", "--mailbox", ""], { env })
-    assert.strictEqual(stdout, `${mailboxId}\tada@agents.test\n`)
+    assert.strictEqual(stdout, `${ID}\tada@agents.test\n`)
   })
 
   it("says nothing where there is no server", async () => {

@@ -8,6 +8,15 @@ import type { Candidate } from "./Candidate.ts"
 /** Whoever presses Tab does not wait longer. */
 const PATIENCE_MILLIS = 1_500
 
+/** What the shell is told where it is to complete names of files by itself. */
+const FILES = ":files"
+
+/** What is being typed. Bash takes the = of `--flag=value` for a word of its own. */
+const currentOf = (typed: ReadonlyArray<string>): string => {
+  const last = typed.at(-1) ?? ""
+  return last === "=" ? "" : last
+}
+
 const globals: ReadonlyArray<FlagSpec> = GLOBAL_FLAGS
 
 interface Position {
@@ -27,6 +36,7 @@ const positionOf = (before: ReadonlyArray<string>): Position => {
   let argumentCount = 0
   const flags = () => [...globals, ...(findCommand(words.join(" "))?.flags ?? [])]
   for (const text of before) {
+    if (pending !== undefined && text === "=") continue
     if (pending !== undefined) {
       given.set(pending.name, text)
       pending = undefined
@@ -49,10 +59,18 @@ const wordCandidates = (words: ReadonlyArray<string>): ReadonlyArray<Candidate> 
 
 /** Everything that may stand at the last of these words, be it a command, a flag or a value. */
 const candidatesFor = async (host: Host, typed: ReadonlyArray<string>): Promise<ReadonlyArray<Candidate>> => {
-  const current = typed.at(-1) ?? ""
+  const current = currentOf(typed)
   const position = positionOf(typed.slice(0, -1))
   const { argumentCount, flags, pending, words } = position
   if (pending !== undefined) return valuesOf(host, position, pending)
+  const [flagName = "", value] = current.startsWith("--") ? current.slice(2).split("=", 2) : []
+  const assigned =
+    value === undefined ? undefined : flags.find(({ name, type }) => name === flagName && type !== "boolean")
+  if (assigned !== undefined) {
+    const values = await valuesOf(host, position, assigned)
+    // A shell completes names of files in the whole word, of which the flag is no part.
+    return values.flatMap(({ does, word }) => (word === FILES ? [] : [{ word: `--${flagName}=${word}`, does }]))
+  }
   if (current.startsWith("-")) return flags.map(({ name, summary }) => ({ word: `--${name}`, does: summary }))
   const command = findCommand(words.join(" "))
   if (command === undefined) return wordCandidates(words)
@@ -70,7 +88,7 @@ const valuesOf = async (
 ): Promise<ReadonlyArray<Candidate>> => {
   if (choices !== undefined) return choices.map((word) => ({ word }))
   if (completes === undefined) return []
-  if (completes === "file") return [{ word: ":files" }]
+  if (completes === "file") return [{ word: FILES }]
   const values: GlobalValues = {
     help: false,
     json: false,
@@ -93,8 +111,8 @@ export const complete = async (host: Host): Promise<void> => {
   } catch {
     // No server, no token, no time: then there is nothing to complete, and a shell's prompt is no place to say why.
   }
-  const current = host.argv.at(-1) ?? ""
+  const current = currentOf(host.argv)
   for (const { does, word } of candidates)
-    if (word.startsWith(current) || word === ":files")
+    if (word.startsWith(current) || word === FILES)
       host.stdout.write(`${plainLine(word)}${does === undefined ? "" : `\t${plainLine(does)}`}\n`)
 }

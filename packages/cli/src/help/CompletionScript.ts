@@ -1,6 +1,8 @@
 const BASH = `# bash completion of agentctl; see: agentctl completion --help
 _agentctl() {
   local current="\${COMP_WORDS[COMP_CWORD]}" line
+  # Readline takes the = of --flag=value for a word of its own.
+  [[ "$current" == "=" ]] && current=""
   COMPREPLY=()
   while IFS=$'\\t' read -r line _; do
     if [[ "$line" == ":files" ]]; then
