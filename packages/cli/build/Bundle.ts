@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { brotliCompressSync } from "node:zlib"
-import { type OutputOptions, type Plugin, rolldown } from "rolldown"
+import { type InputOptions, type OutputOptions, type Plugin, rolldown } from "rolldown"
 import { VERSION } from "../src/Version.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -51,6 +51,9 @@ const output: OutputOptions = {
   comments: false
 }
 
+/** A build takes as long as the libraries that are packed: that plugins take most of it is no news. */
+const checks: InputOptions["checks"] = { bundlerTimings: false }
+
 /** A library on its own, as the text of a CommonJS module. */
 const textOf = async (name: string): Promise<string> => {
   const entry = `${root}/${name}.sealed.js`
@@ -58,6 +61,7 @@ const textOf = async (name: string): Promise<string> => {
     input: entry,
     platform: "node",
     cwd: root,
+    checks,
     plugins: [
       {
         name: "entry",
@@ -114,6 +118,7 @@ export const bundle = async (folder: string): Promise<void> => {
     cwd: root,
     // Wrapped in parentheses, every module would be compiled when the file is read.
     optimization: { pifeForModuleWrappers: false },
+    checks,
     plugins: [sealed, sleepingBuiltins]
   })
   try {
