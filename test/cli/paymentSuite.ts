@@ -39,7 +39,8 @@ export const paymentSuite = (rig: CliRig): void => {
       assert.strictEqual(bought.code, 0, bought.stderr)
       assert.deepNestedInclude(JSON.parse(bought.stdout), {
         "mailbox.localPart": first,
-        "payment.amount": String(PRICE),
+        "payment.amount": "0.25",
+        "payment.baseUnits": String(PRICE),
         "authentication.accessTokenSaved": true
       })
       assert.notMatch(bought.stdout + bought.stderr, /at_v1_/)

@@ -52,8 +52,9 @@ const perform = async (context: Context, { command, globals, input, words }: Par
 }
 
 const failureOf = (error: unknown, host: Host): Failure => {
-  if (host.signal.aborted && !(error instanceof Failure && error.exit === EXIT.paymentUnknown))
-    return new Failure({ code: "INTERRUPTED", message: "Interrupted." })
+  // What says more of an interruption, as what became of the money, says it.
+  const isSaid = error instanceof Failure && (error.exit === EXIT.paymentUnknown || error.exit === EXIT.interrupted)
+  if (host.signal.aborted && !isSaid) return new Failure({ code: "INTERRUPTED", message: "Interrupted." })
   if (error instanceof Failure) return error
   const message = error instanceof Error ? error.message : String(error)
   return new Failure({ code: "FAILED", message })

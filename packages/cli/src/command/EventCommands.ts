@@ -5,7 +5,7 @@ const TYPES_FLAG = {
   name: "types",
   type: "list",
   value: "TYPE",
-  summary: "Only of these types, as email.received; separated by commas, or the flag given again."
+  summary: "Only of these types, as email.received; separated by commas."
 } as const satisfies FlagSpec
 
 const SERVICE_FLAG = {
@@ -56,7 +56,7 @@ export const EVENTS_LIST = defineCommand({
   ],
   output: "rows",
   json: "{items: [event], nextCursor}",
-  exits: [4]
+  exits: [4, 9]
 })
 
 export const EVENTS_GET = defineCommand({
@@ -68,7 +68,7 @@ export const EVENTS_GET = defineCommand({
   examples: [{ line: "agentctl events get 0190f3c2-…", does: "One event" }],
   output: "record",
   json: "{event}",
-  exits: [4, 5]
+  exits: [4, 5, 9]
 })
 
 export const EVENTS_ACK = defineCommand({
@@ -83,7 +83,7 @@ export const EVENTS_ACK = defineCommand({
   examples: [{ line: "agentctl events ack 0190f3c2-…", does: "One event" }],
   output: "rows",
   json: "{items: [event]}",
-  exits: [4, 5]
+  exits: [4, 5, 9]
 })
 
 export const EVENTS_ACK_ALL = defineCommand({
@@ -104,7 +104,7 @@ export const EVENTS_ACK_ALL = defineCommand({
   examples: [{ line: "agentctl events ack-all --before 1d --types payment.completed", does: "Tidies up" }],
   output: "record",
   json: "{acknowledged}",
-  exits: [4]
+  exits: [4, 9]
 })
 
 export const EVENTS_TAIL = defineCommand({
@@ -128,7 +128,7 @@ export const EVENTS_TAIL = defineCommand({
       type: "text",
       value: "CMD",
       summary:
-        "Run this shell command for each event, which it reads as JSON on standard input; AGENTOS_EVENT_ID and AGENTOS_EVENT_TYPE are set."
+        "Run this shell command for each event, which it reads as JSON on standard input; AGENTOS_EVENT_ID and AGENTOS_EVENT_TYPE are set, and AGENTOS_PRIVATE_KEY, AGENTOS_PASSWORD and AGENTOS_TOKEN are not."
     },
     {
       name: "forward-to",
@@ -166,5 +166,5 @@ export const EVENTS_TAIL = defineCommand({
   ],
   output: "rows",
   json: "an event a line",
-  exits: [4]
+  exits: [4, 9]
 })

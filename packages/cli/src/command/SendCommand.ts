@@ -15,9 +15,9 @@ export const MAIL_SEND = defineCommand({
       summary: "Id or address of the mailbox; the only one, where you have one.",
       completes: "mailbox"
     },
-    { name: "to", type: "list", value: "ADDRESS", summary: "To whom; may be given several times." },
-    { name: "cc", type: "list", value: "ADDRESS", summary: "Copy to; may be given several times." },
-    { name: "bcc", type: "list", value: "ADDRESS", summary: "Hidden copy to; may be given several times." },
+    { name: "to", type: "list", value: "ADDRESS", summary: "To whom." },
+    { name: "cc", type: "list", value: "ADDRESS", summary: "Copy to." },
+    { name: "bcc", type: "list", value: "ADDRESS", summary: "Hidden copy to." },
     { name: "subject", short: "s", type: "text", value: "TEXT", summary: "The subject." },
     { name: "text", type: "text", value: "TEXT", summary: "The text itself." },
     {

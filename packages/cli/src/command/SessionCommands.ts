@@ -10,7 +10,7 @@ export const LOGIN = defineCommand({
   examples: [{ line: "agentctl login < token.txt", does: "Takes the token from a file" }],
   output: "record",
   json: "{profile, baseUrl, loggedIn}",
-  exits: [2, 4]
+  exits: [2, 4, 9]
 })
 
 export const LOGOUT = defineCommand({
@@ -34,5 +34,5 @@ export const WHOAMI = defineCommand({
   examples: [{ line: "agentctl whoami --json", does: "The same for a program" }],
   output: "record",
   json: "{profile, baseUrl, server, token, wallet}",
-  exits: [4]
+  exits: [4, 9]
 })

@@ -65,7 +65,7 @@ export const COMPLETION = defineCommand({
   summary: "Print the completion script of a shell",
   description:
     "Commands, flags and values are completed; ids of mailboxes, messages and the like by asking the server.",
-  arguments: [{ name: "shell", summary: "bash, zsh or fish.", presence: "required", choices: ["bash", "zsh", "fish"] }],
+  arguments: [{ name: "shell", summary: "The shell.", presence: "required", choices: ["bash", "zsh", "fish"] }],
   flags: [],
   examples: [
     { line: 'eval "$(agentctl completion bash)"', does: "In ~/.bashrc" },
@@ -83,7 +83,7 @@ export const API = defineCommand({
   description:
     "Prints the body of the answer as it came. Fields become the query of a GET and the JSON body of a POST; --input sends a\nfile instead. It never pays: a 402 is shown, and is a failure.",
   arguments: [
-    { name: "method", summary: "GET or POST.", presence: "required", choices: ["GET", "POST"] },
+    { name: "method", summary: "The method.", presence: "required", choices: ["GET", "POST"] },
     { name: "path", summary: "The path, as /api/v1/services.", presence: "required" },
     { name: "fields", summary: "NAME=TEXT or NAME:=JSON.", presence: "several" }
   ],

@@ -20,6 +20,12 @@ export interface ConfigFile {
   readonly profiles: Readonly<Record<string, ProfileSettings>>
 }
 
+/** What is read of it: the file as it is, or as it would be where there is none. */
+export interface ReadConfigFile extends ConfigFile {
+  /** Whether the file says which profile is used. */
+  readonly namesProfile: boolean
+}
+
 export const DEFAULT_PROFILE = "default"
 const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const NAMES: ReadonlyArray<SettingName> = ["baseUrl", "walletFile", "rpcUrl"]
@@ -56,15 +62,16 @@ const settingsOf = (value: unknown, path: string, more: ReadonlyArray<string>): 
 }
 
 /** Reads config.json; an empty one where there is none. */
-export const readConfig = async (host: Host): Promise<ConfigFile> => {
+export const readConfig = async (host: Host): Promise<ReadConfigFile> => {
   const path = configPath(host)
   const value = await readJsonIfAny(path)
-  if (value === undefined) return { profile: DEFAULT_PROFILE, profiles: {} }
+  if (value === undefined) return { profile: DEFAULT_PROFILE, profiles: {}, namesProfile: false }
   if (!isRecord(value)) throw wrong(path, "it must be an object")
   const { profile = DEFAULT_PROFILE, profiles = {} } = value
   if (typeof profile !== "string" || !isRecord(profiles))
     throw wrong(path, "profile must be a text, profiles an object")
   return {
+    namesProfile: "profile" in value,
     profile: checkProfileName(profile),
     profiles: Object.fromEntries(
       Object.entries(profiles).map(([name, settings]) => [checkProfileName(name), settingsOf(settings, path, [])])
@@ -90,7 +97,8 @@ export const readFolderSettings = async (host: Host): Promise<FolderSettings> =>
 
 /** Writes config.json as `change` makes it out of what is there. */
 export const changeConfig = async (host: Host, change: (config: ConfigFile) => ConfigFile): Promise<void> => {
-  const config = change(await readConfig(host))
+  const { namesProfile: _read, ...before } = await readConfig(host)
+  const config = change(before)
   await privateFolder(homeFolder(host))
   await writePrivate(configPath(host), `${JSON.stringify(config, undefined, 2)}\n`)
 }

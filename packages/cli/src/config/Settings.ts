@@ -6,11 +6,17 @@ import { checkProfileName, readConfig, readFolderSettings, type SettingName } fr
 /** Where a setting comes from, for people. */
 export type Source = string
 
+/** Where a setting comes from that nothing says. */
+const BY_DEFAULT: Source = "default"
+
 /** A setting in force. */
 export interface Setting {
   readonly value: string
   readonly source: Source
 }
+
+/** Where it comes from, as part of a sentence. */
+export const fromOf = ({ source }: Setting): string => (source === BY_DEFAULT ? "by default" : `from ${source}`)
 
 /** What is in force for a command, each with where it comes from. */
 export interface Settings {
@@ -40,7 +46,7 @@ export const resolveSettings = async ({ globals, host }: Context, flags: Setting
     setting(globals.profile, "--profile"),
     setting(env["AGENTOS_PROFILE"], "AGENTOS_PROFILE"),
     setting(folder.profile, "./agentctl.json")
-  ) ?? { value: config.profile, source: "config.json" }
+  ) ?? { value: config.profile, source: config.namesProfile ? "config.json" : BY_DEFAULT }
   const saved = config.profiles[checkProfileName(profile.value)]
   const pick = (name: SettingName, flag: string | undefined, flagName: string, variable: string) =>
     first(

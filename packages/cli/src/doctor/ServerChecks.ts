@@ -65,7 +65,8 @@ export const checkToken = async (context: Context, { client, token }: Connection
     return ok(`works (from ${token.source})`)
   } catch (error) {
     const isRefused = error instanceof Failure && error.exit === EXIT.authentication
-    return brokenBy(error, context, isRefused ? "agentctl login" : undefined)
+    const mend = token.source === "AGENTOS_TOKEN" ? "unset AGENTOS_TOKEN, and then agentctl login" : "agentctl login"
+    return brokenBy(error, context, isRefused ? mend : undefined)
   }
 }
 

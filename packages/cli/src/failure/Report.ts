@@ -14,9 +14,19 @@ const MONEY: Readonly<Record<PaymentState, string>> = {
   refunded: "The payment was returned to your wallet."
 }
 
+const LOGIN = "agentctl login"
+
+/** A token of the environment is stronger than a saved one, and `login` would read it once more. */
+const nextOf = ({ parts: { next = [] } }: Failure, { env }: Host): ReadonlyArray<string> =>
+  next.includes(LOGIN) && (env["AGENTOS_TOKEN"] ?? "") !== "" ? ["unset AGENTOS_TOKEN", ...next] : next
+
+/** What a message that says it itself needs not be followed by. */
+const DO_NOT_PAY = "do not pay again"
+
 /** Prints why a command failed, on standard error: what happened, whether money moved, what to do next. */
 export const report = (failure: Failure, output: Output, host: Host): void => {
-  const { code, issues = [], message, next = [], paymentState, requestId, retryable } = failure.parts
+  const { code, issues = [], message, paymentState, requestId, retryable } = failure.parts
+  const next = nextOf(failure, host)
   if (output.options.json) {
     const error = {
       code,
@@ -39,7 +49,7 @@ export const report = (failure: Failure, output: Output, host: Host): void => {
     ...(issues.length > 1
       ? issues.map(({ message: text, path }) => `  ${path === "" ? "the body" : path}: ${text}`)
       : []),
-    ...(money === "" || message.includes(money) ? [] : [money]),
+    ...(money === "" || message.includes(money) || message.includes(DO_NOT_PAY) ? [] : [money]),
     ...next.map((command) => `Next: ${command}`),
     ...(requestId === undefined ? [] : [`Request id: ${requestId}`])
   ]

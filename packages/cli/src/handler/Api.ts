@@ -1,3 +1,4 @@
+import { resolve } from "node:path"
 import type { InputOf } from "../command/Command.ts"
 import type { Context } from "../command/Handler.ts"
 import type { API } from "../command/ToolCommands.ts"
@@ -31,7 +32,7 @@ const headersOf = (lines: ReadonlyArray<string>): Readonly<Record<string, string
 
 const bodyFrom = async ({ host }: Context, file: string): Promise<string> => {
   if (file === "-") return host.readStdin()
-  const text = await readIfAny(file)
+  const text = await readIfAny(resolve(host.workingDirectory, file))
   if (text !== undefined) return text
   throw new Failure({ code: "NOT_FOUND", message: `There is no file ${file}.` })
 }

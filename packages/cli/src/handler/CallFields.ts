@@ -9,7 +9,7 @@ export const callFields = (call: DataOf<"getCall">["call"]) =>
     ["From", call.fromNumber],
     ["To", call.toNumber],
     ["Status", call.status],
-    ["Ended by", call.endReason],
+    ["End reason", call.endReason],
     ["Connected", `${call.connectedSeconds} of ${call.authorizedSeconds} s`],
     ["Created", momentOf(call.createdAt)],
     ["Answered", momentOf(call.answeredAt)],

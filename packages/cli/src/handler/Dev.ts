@@ -41,7 +41,7 @@ const refuseOthers = async ({ host }: Context, profile: string, walletFile: stri
   if (!isElsewhere && (other === undefined || other === walletFile)) return
   throw new Failure({
     code: "EXISTS",
-    message: `Profile ${profile} is not of a sandbox: it ${isElsewhere ? `points at ${baseUrl}` : `has the wallet ${other}`}.`,
+    message: `Profile ${profile} belongs to no sandbox: it ${isElsewhere ? `points at ${baseUrl}` : `has the wallet ${other}`}.`,
     next: ["agentctl dev --profile sandbox"]
   })
 }

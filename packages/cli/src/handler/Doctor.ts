@@ -1,6 +1,7 @@
 import type { InputOf } from "../command/Command.ts"
 import type { Context } from "../command/Handler.ts"
 import type { DOCTOR } from "../command/ToolCommands.ts"
+import { fromOf } from "../config/Settings.ts"
 import type { Check, Finding } from "../doctor/Check.ts"
 import { broken, ok, skipped } from "../doctor/Check.ts"
 import { brokenBy, checkServer, checkSocket, checkToken } from "../doctor/ServerChecks.ts"
@@ -41,9 +42,7 @@ const examine = async (context: Context, walletFile: string | undefined): Promis
   const connection = await orFinding(context, () => connect(context, { walletFile }))
   add(
     "settings",
-    "status" in connection
-      ? connection
-      : ok(`profile ${connection.profile} (from ${connection.settings.profile.source})`)
+    "status" in connection ? connection : ok(`profile ${connection.profile} (${fromOf(connection.settings.profile)})`)
   )
   const wallet = await orFinding(context, async () => ({ found: await findWallet(context, { walletFile }) }))
   const answers = "status" in connection ? false : await addServer(context, connection, add)

@@ -1,3 +1,4 @@
+import { resolve } from "node:path"
 import type { InputOf } from "../command/Command.ts"
 import type { Context } from "../command/Handler.ts"
 import type { MAIL_SEND } from "../command/SendCommand.ts"
@@ -17,7 +18,7 @@ const wrong = (message: string): Failure => new Failure({ code: "USAGE", message
 
 const contentOf = async ({ host }: Context, path: string): Promise<string> => {
   if (path === "-") return host.readStdin()
-  const content = await readIfAny(path)
+  const content = await readIfAny(resolve(host.workingDirectory, path))
   if (content !== undefined) return content
   throw new Failure({ code: "NOT_FOUND", message: `There is no file ${path}.` })
 }

@@ -15,7 +15,7 @@ export const run = async (context: Context, input: InputOf<typeof MAILBOX_DELETE
     {
       operation: "deleteMailbox",
       payload: { mailboxId },
-      what: `the end of the mailbox ${mailbox} and of all of its messages, for good`
+      what: `the deletion of the mailbox ${mailbox} with all of its messages, for good`
     },
     input.flags
   )

@@ -1,14 +1,8 @@
 import type { Context } from "../command/Handler.ts"
 import type { InputOf } from "../command/Command.ts"
 import type { SERVICES_LIST } from "../command/ServiceCommands.ts"
+import { accessOf } from "../server/Access.ts"
 import { connect } from "../server/Connection.ts"
-
-const AUTHENTICATION: Readonly<Record<string, string>> = {
-  none: "open",
-  "x402-bootstrap": "start here",
-  bearer: "token",
-  unavailable: "-"
-}
 
 export const run = async (context: Context, { flags }: InputOf<typeof SERVICES_LIST>): Promise<void> => {
   const { client } = await connect(context)
@@ -24,11 +18,7 @@ export const run = async (context: Context, { flags }: InputOf<typeof SERVICES_L
         value: ({ price }) => (price === null ? "free" : `${price.amount} ${price.asset}`),
         whole: true
       },
-      {
-        heading: "ACCESS",
-        value: ({ authentication }) => AUTHENTICATION[authentication] ?? authentication,
-        whole: true
-      },
+      { heading: "ACCESS", value: accessOf, whole: true },
       { heading: "OFFERED", value: ({ available }) => (available ? "yes" : "no"), whole: true },
       { heading: "PURPOSE", value: ({ purpose }) => purpose }
     ],

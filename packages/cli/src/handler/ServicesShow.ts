@@ -2,6 +2,7 @@ import type { InputOf } from "../command/Command.ts"
 import type { Context } from "../command/Handler.ts"
 import type { SERVICES_SHOW } from "../command/ServiceCommands.ts"
 import { plainLine } from "../output/Plain.ts"
+import { accessOf } from "../server/Access.ts"
 import { connect } from "../server/Connection.ts"
 import { nextCommand } from "../server/NextCommand.ts"
 
@@ -17,7 +18,7 @@ export const run = async (context: Context, input: InputOf<typeof SERVICES_SHOW>
         ["Purpose", service.purpose],
         ["Price", price === null ? "free" : `${price.amount} ${price.asset}`],
         ["Call", `${service.method} ${service.path}`],
-        ["Access", service.authentication],
+        ["Access", accessOf(service)],
         ["Offered", service.available ? "yes" : "no"]
       ]),
       ...(service.inputs.length === 0 ? [] : [`\n${output.bold("INPUTS")}\n`]),

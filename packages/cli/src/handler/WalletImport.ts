@@ -1,3 +1,4 @@
+import { resolve } from "node:path"
 import type { InputOf } from "../command/Command.ts"
 import type { Context } from "../command/Handler.ts"
 import type { WALLET_IMPORT } from "../command/WalletCommands.ts"
@@ -10,7 +11,7 @@ import { readWalletText } from "../wallet/Wallet.ts"
 
 const readSource = async ({ host }: Context, file: string | undefined): Promise<string> => {
   if (file !== undefined && file !== "-") {
-    const text = await readIfAny(file)
+    const text = await readIfAny(resolve(host.workingDirectory, file))
     if (text !== undefined) return text
     throw new Failure({ code: "NOT_FOUND", message: `There is no file ${file}.` })
   }

@@ -1,4 +1,5 @@
 import type { Context } from "../command/Handler.ts"
+import { fromOf } from "../config/Settings.ts"
 import { EXIT } from "../failure/ExitCode.ts"
 import { Failure } from "../failure/Failure.ts"
 import { connect } from "../server/Connection.ts"
@@ -20,7 +21,7 @@ export const run = async (context: Context): Promise<void> => {
       wallet === undefined ? null : { address: wallet.address, source: wallet.source, encrypted: wallet.encrypted }
   }
   output.record(document, [
-    ["Profile", `${profile} (from ${settings.profile.source})`],
+    ["Profile", `${profile} (${fromOf(settings.profile)})`],
     ["Server", `${baseUrl} (from ${settings.baseUrl?.source ?? ""})`],
     ["", `${server.name} ${server.version}, ${server.environment}`],
     ["Token", token === undefined ? "none" : `${works === true ? "works" : "does not work"} (from ${token.source})`],

@@ -162,7 +162,7 @@ const attempt = async (client: ApiClient, entry: JournalEntry): Promise<Answer |
   } catch (error) {
     if (error instanceof Failure) return error
     // An interruption, most likely: whatever it was, the bytes may have left.
-    return new Failure({ code: "INTERRUPTED", message: "The answer was not waited for." })
+    return new Failure({ code: "INTERRUPTED", message: "Interrupted before the answer came." })
   }
 }
 
@@ -170,7 +170,7 @@ const pause = async (context: Context, entry: JournalEntry, millis: number): Pro
   try {
     await context.host.sleep(millis)
   } catch {
-    throw outcomeUnknown(entry, "The answer was not waited for.")
+    throw outcomeUnknown(entry, "Interrupted before the answer came.")
   }
 }
 

@@ -1,5 +1,6 @@
 import { isRecord } from "../config/ConfigFile.ts"
 import { Failure, type PaymentState } from "../failure/Failure.ts"
+import { decimalOf } from "../output/Wording.ts"
 
 /** What was agreed to, and no more: any drift from it is another payment. */
 export interface AgreedQuote {
@@ -91,11 +92,11 @@ export const advance = (entry: JournalEntry, state: JournalState): JournalEntry 
   })
 }
 
-/** What is shown of an entry: all but the signed payment. */
+/** What is shown of an entry: all but the signed payment, and the amount in USDT beside that in base units. */
 export const shownEntry = ({ paymentSignature: _secret, createdAt, quote, ...entry }: JournalEntry) => ({
   ...entry,
   createdAt: new Date(createdAt).toISOString(),
-  quote: { ...quote, amount: String(quote.amount) }
+  quote: { ...quote, amount: decimalOf(quote.amount), baseUnits: String(quote.amount) }
 })
 
 /** The text of an entry's file. */

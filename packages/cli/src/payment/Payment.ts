@@ -6,6 +6,7 @@ import { Failure } from "../failure/Failure.ts"
 import { type CallInput, type DataOf } from "../server/ApiClient.ts"
 import { connect, type Connection, connectWithToken } from "../server/Connection.ts"
 import { type OperationName, ROUTES } from "../server/Routes.ts"
+import type { PrivateKey } from "../wallet/PrivateKey.ts"
 import { addressOfWallet, requireWallet, type Wallet } from "../wallet/Wallet.ts"
 import { approve, readApproval } from "./Approval.ts"
 import { checkBalance } from "./Balance.ts"
@@ -46,15 +47,19 @@ const openedOnce = (wallet: Wallet): Wallet => {
 const connectFor = (context: Context, operation: OperationName, flags: SettingFlags): Promise<Connection> =>
   START_HERE.has(operation) ? connect(context, flags) : connectWithToken(context, flags)
 
-/**
- * Pays for one call: quote, consent, signature, journal, request, in this order. Everything that can fail for nothing
- * fails before the signature; from then on the outcome is in the journal, whatever happens to this process.
- */
-export const pay = async <Name extends OperationName>(
+/** What was agreed to, and the key to sign it with. */
+interface Agreement {
+  readonly connection: Connection
+  readonly terms: Terms
+  readonly key: PrivateKey
+}
+
+/** Everything before the signature: asks for the price, checks what can be checked, and asks for consent. */
+const agree = async <Name extends OperationName>(
   context: Context,
   call: PaidCall<Name>,
   flags: PayFlagValues
-): Promise<Bought<Name>> => {
+): Promise<Agreement> => {
   const { host } = context
   const maximum = readApproval(context, flags)
   const walletFlags = {
@@ -74,6 +79,32 @@ export const pay = async <Name extends OperationName>(
   await approve(context, { terms, what: call.what, wallet: `${address} (${wallet.source})`, balance }, flags)
   const key = await wallet.open()
   checkFresh(terms, host.now())
+  return { connection, terms, key }
+}
+
+/** Who ends a payment before it is signed is told that it cost nothing. */
+const endingFree = async <A>({ host }: Context, agreeing: Promise<A>): Promise<A> => {
+  try {
+    return await agreeing
+  } catch (error) {
+    if (host.signal.aborted) throw new Failure({ code: "INTERRUPTED", message: "Interrupted.", paymentState: "none" })
+    if (error instanceof Failure && error.parts.code === "CANCELLED")
+      throw new Failure({ ...error.parts, code: "CANCELLED", paymentState: "none" })
+    throw error
+  }
+}
+
+/**
+ * Pays for one call: quote, consent, signature, journal, request, in this order. Everything that can fail for nothing
+ * fails before the signature; from then on the outcome is in the journal, whatever happens to this process.
+ */
+export const pay = async <Name extends OperationName>(
+  context: Context,
+  call: PaidCall<Name>,
+  flags: PayFlagValues
+): Promise<Bought<Name>> => {
+  const { host } = context
+  const { connection, key, terms } = await endingFree(context, agree(context, call, flags))
   await host.atStep?.("agreed")
   // Viem and x402 are loaded here and nowhere else.
   const { signTerms } = await import("./Signing.ts")

@@ -151,7 +151,8 @@ export class ApiClient {
 /** The system's word for why a connection failed, beneath what fetch says. */
 const reasonOf = (error: unknown): string => {
   const cause = error instanceof Error ? error.cause : undefined
-  if (cause instanceof Error && "code" in cause) return String(cause.code)
+  if (cause instanceof Error && "code" in cause)
+    return cause.code === "UND_ERR_SOCKET" ? "the connection broke off" : String(cause.code)
   return cause instanceof Error ? cause.message : String(error)
 }
 

@@ -7,6 +7,9 @@ import { nextCommand } from "./NextCommand.ts"
 
 const STATES: ReadonlyArray<PaymentState> = ["none", "pending", "settled", "refund_due", "refunded", "unknown"]
 
+/** Errors that another token would mend. */
+const NEEDS_TOKEN: ReadonlySet<string> = new Set(["AUTH_REQUIRED", "INVALID_TOKEN", "ONBOARDING_REQUIRED"])
+
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 
 const issuesOf = (value: unknown): ReadonlyArray<FailureIssue> =>
@@ -35,7 +38,7 @@ export const apiFailure = (answer: Answer, url: string): Failure => {
   const paymentState = STATES.find((state) => state === error["paymentState"])
   // Any text may come from a newer server; the exit code of one that is not known is 1.
   const known = code as ErrorBody["code"]
-  const onboarding = code === "ONBOARDING_REQUIRED" || code === "AUTH_REQUIRED" ? ["agentctl login"] : []
+  const onboarding = NEEDS_TOKEN.has(code) ? ["agentctl login"] : []
   const message = text(error["message"]) ?? code
   const issues = issuesOf(error["issues"])
   return new Failure({

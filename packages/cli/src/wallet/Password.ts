@@ -1,3 +1,4 @@
+import { resolve } from "node:path"
 import type { Context } from "../command/Handler.ts"
 import { Failure } from "../failure/Failure.ts"
 import { readIfAny, requirePrivate } from "../file/PrivateFile.ts"
@@ -22,9 +23,10 @@ const given = async ({ host }: Context, file: string | undefined): Promise<strin
   if (file === undefined && host.env["AGENTOS_PASSWORD"] !== undefined) return host.env["AGENTOS_PASSWORD"]
   if (path === undefined || path === "") return undefined
   if (path === "-") return firstLine(await host.readStdin())
-  const text = await readIfAny(path)
+  const whole = resolve(host.workingDirectory, path)
+  const text = await readIfAny(whole)
   if (text === undefined) throw new Failure({ code: "NOT_FOUND", message: `There is no password file ${path}.` })
-  await requirePrivate(path)
+  await requirePrivate(whole)
   return firstLine(text)
 }
 

@@ -42,6 +42,10 @@ export interface ApiDouble {
   readonly seen: Array<Seen>
   /** Answers a method and path with these in turn; the last one stays. */
   readonly on: (call: string, ...replies: ReadonlyArray<Reply>) => void
+  /** Calls this for each request that is left to hang, from now on. */
+  readonly onHanging: (notice: () => void) => void
+  /** Forgets every answer, and who waits for a request that hangs. */
+  readonly reset: () => void
 }
 
 const readBody = async (request: IncomingMessage): Promise<string> => {
@@ -54,6 +58,7 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
 export const useApiDouble = (): ApiDouble => {
   const plans = new Map<string, Array<Reply>>()
   const seen: Array<Seen> = []
+  let hanging = (): void => {}
   let server: Server
   beforeAll(async () => {
     server = createServer((request, response) => {
@@ -62,13 +67,19 @@ export const useApiDouble = (): ApiDouble => {
         seen.push({ method, url, headers, body })
         const plan = plans.get(`${method} ${url.split("?")[0]}`) ?? []
         const reply = (plan.length > 1 ? plan.shift() : plan[0]) ?? errorReply(404, "RESOURCE_NOT_FOUND")
-        if (reply === "hang") return
+        if (reply === "hang") return hanging()
         if (reply === "cut") return void request.socket.destroy()
         const [status, answer, more] =
           "data" in reply
             ? [200, { data: reply.data, requestId: REQUEST_ID, guide: "/docs" }, {}]
             : [reply.status, reply.body, reply.headers ?? {}]
-        response.writeHead(status, { "Content-Type": "application/json", "X-Request-Id": REQUEST_ID, ...more })
+        // The time is the test's, which may be another than that of Node's own header.
+        const common = {
+          "Content-Type": "application/json",
+          "X-Request-Id": REQUEST_ID,
+          Date: new Date().toUTCString()
+        }
+        response.writeHead(status, { ...common, ...more })
         response.end(typeof answer === "string" ? answer : JSON.stringify(answer))
       })
     })
@@ -81,6 +92,11 @@ export const useApiDouble = (): ApiDouble => {
   return {
     url: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
-    on: (call, ...replies) => void plans.set(call, [...replies])
+    on: (call, ...replies) => void plans.set(call, [...replies]),
+    onHanging: (notice) => void (hanging = notice),
+    reset: () => {
+      plans.clear()
+      hanging = () => {}
+    }
   }
 }

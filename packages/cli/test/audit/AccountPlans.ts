@@ -1,0 +1,150 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { errorReply } from "../support/ApiDouble.ts"
+import { challenge, KEY, PAYER, rpcReplies, TOKEN } from "../support/PaidAnswers.ts"
+import { description, event, service } from "../support/Samples.ts"
+import { asking, NO_TOKEN, NOT_YOURS, type Plans } from "./Plan.ts"
+
+/** A keystore of the tests' key that any program could have written, which "secret words" opens. */
+const KEYSTORE = JSON.stringify({
+  version: 3,
+  id: "0190f3c2-0000-7000-8000-0000000000ee",
+  address: PAYER.slice(2).toLowerCase(),
+  crypto: {
+    cipher: "aes-128-ctr",
+    cipherparams: { iv: "00".repeat(16) },
+    ciphertext: "00".repeat(32),
+    kdf: "scrypt",
+    kdfparams: { n: 2, r: 8, p: 1, dklen: 32, salt: "00".repeat(32) },
+    mac: "00".repeat(32)
+  }
+})
+
+const keyFile = (folder: string): void => writeFileSync(join(folder, "key"), KEY, { mode: 0o600 })
+const keystore = (folder: string): void => writeFileSync(join(folder, "store.json"), KEYSTORE, { mode: 0o600 })
+const walletThere = (folder: string): void => {
+  mkdirSync(join(folder, "wallets"), { mode: 0o700 })
+  writeFileSync(join(folder, "wallets", "default.json"), KEYSTORE, { mode: 0o600 })
+}
+const NO_KEY = { AGENTOS_PRIVATE_KEY: "" }
+const CREATE = ["wallet", "create"]
+const BALANCE = ["wallet", "balance"]
+const LOGIN = ["login"]
+const WHOAMI = ["whoami"]
+const MAILBOXES = "POST /api/v1/email/mailboxes"
+const events = (...items: ReadonlyArray<typeof event>) => ({ data: { items } })
+const LOGGED_OUT = { AGENTOS_TOKEN: "" }
+
+/** The wallet, the token and the services. */
+export const ACCOUNT_PLANS: Plans<
+  | "wallet create"
+  | "wallet import"
+  | "wallet address"
+  | "wallet balance"
+  | "login"
+  | "logout"
+  | "whoami"
+  | "services list"
+  | "services show"
+  | "quote"
+> = {
+  "wallet create": {
+    success: { args: [...CREATE, "--plain"], exit: 0, env: NO_KEY },
+    failure: { args: CREATE, exit: 6, prepare: walletThere },
+    interrupt: { args: CREATE, exit: 130, answers: ["^C"] }
+  },
+  "wallet import": {
+    success: { args: ["wallet", "import", "key", "--plain"], exit: 0, prepare: keyFile },
+    failure: { args: ["wallet", "import"], exit: 3, stdin: "correct horse battery staple" },
+    interrupt: { args: ["wallet", "import"], exit: 130, answers: ["^C"] }
+  },
+  "wallet address": {
+    success: { args: ["wallet", "address", "--wallet-file", "store.json"], exit: 0, prepare: keystore },
+    failure: { args: ["wallet", "address"], exit: 3, env: NO_KEY },
+    interrupt: "it never waits"
+  },
+  "wallet balance": {
+    success: {
+      args: BALANCE,
+      exit: 0,
+      server: { [MAILBOXES]: [challenge()], "POST /rpc": rpcReplies(12_345_678n) }
+    },
+    failure: {
+      args: BALANCE,
+      exit: 9,
+      server: { [MAILBOXES]: [challenge()], "POST /rpc": [{ status: 200, body: "<html>" }] }
+    },
+    interrupt: {
+      args: BALANCE,
+      exit: 130,
+      server: { [MAILBOXES]: [challenge()], "POST /rpc": ["hang"] },
+      interrupt: "unanswered"
+    }
+  },
+  login: {
+    success: {
+      args: LOGIN,
+      exit: 0,
+      env: LOGGED_OUT,
+      stdin: `${TOKEN}\n`,
+      server: { "GET /api/v1/events": [events()] }
+    },
+    failure: { args: LOGIN, exit: 3, env: LOGGED_OUT, stdin: "correct horse battery staple" },
+    interrupt: { args: LOGIN, exit: 130, env: LOGGED_OUT, answers: ["^C"] }
+  },
+  logout: {
+    success: { args: ["logout"], exit: 0, env: LOGGED_OUT },
+    failure: { args: ["logout"], exit: 3, env: { AGENTOS_BASE_URL: "" } },
+    interrupt: "it never waits"
+  },
+  whoami: {
+    success: {
+      args: WHOAMI,
+      exit: 0,
+      server: { "GET /api/v1": [{ data: description }], "GET /api/v1/events": [events()] }
+    },
+    failure: {
+      args: WHOAMI,
+      exit: 4,
+      server: { "GET /api/v1": [{ data: description }], "GET /api/v1/events": [NO_TOKEN.reply] }
+    },
+    interrupt: { args: WHOAMI, exit: 130, server: { "GET /api/v1": ["hang"] }, interrupt: "unanswered" }
+  },
+  "services list": asking(
+    ["services", "list"],
+    "GET /api/v1/services",
+    {
+      data: { items: [service, { ...service, serviceId: "email.mailbox.list", price: null, authentication: "bearer" }] }
+    },
+    { reply: { status: 200, body: "<html>" }, exit: 1 }
+  ),
+  "services show": asking(
+    ["services", "show", service.serviceId],
+    `GET /api/v1/services/${service.serviceId}`,
+    { data: { service } },
+    NOT_YOURS
+  ),
+  quote: {
+    success: {
+      args: ["quote", service.serviceId, "localPart=ada"],
+      exit: 0,
+      server: { [`GET /api/v1/services/${service.serviceId}`]: [{ data: { service } }], [MAILBOXES]: [challenge()] }
+    },
+    failure: {
+      args: ["quote", service.serviceId, "localPart=ada"],
+      exit: 6,
+      server: {
+        [`GET /api/v1/services/${service.serviceId}`]: [{ data: { service } }],
+        [MAILBOXES]: [
+          errorReply(409, "CONFLICT", { message: "The address is taken. Nothing was charged.", paymentState: "none" })
+        ]
+      }
+    },
+    interrupt: {
+      args: ["quote", service.serviceId, "localPart=ada"],
+      exit: 130,
+      server: { [`GET /api/v1/services/${service.serviceId}`]: ["hang"] },
+      interrupt: "unanswered"
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import { encodeEntry, type JournalEntry } from "../../src/payment/JournalEntry.ts"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { errorReply } from "../support/ApiDouble.ts"
+import { ASSET, paid, PAY_TO, PAYER, TOKEN, TRANSACTION } from "../support/PaidAnswers.ts"
+import { AT, event, ID, mailbox, OPERATION } from "../support/Samples.ts"
+import { asking, NO_TOKEN, NOT_YOURS, type Plans } from "./Plan.ts"
+
+const TAIL = ["events", "tail"]
+const OTHER = "0190f3c2-0000-7000-8000-000000000002"
+/** A server that lets no socket through. */
+const withoutSocket = {
+  "GET /api/v1/events/realtime-token": [
+    { data: { realtime: { token: "t", expiresAt: AT, websocketUrl: "ws://127.0.0.1:9/s" }, items: [] } }
+  ],
+  "GET /api/v1/events": [{ data: { items: [event] } }],
+  "POST /api/v1/events/list": [{ data: { items: [], nextCursor: null } }]
+}
+const acknowledged = { ...event, status: "acknowledged", acknowledgedAt: AT }
+
+const PAYMENT = "0190f3c2-0000-7000-8000-0000000000ff"
+const RESUME = ["payments", "resume"]
+const MAILBOXES = "POST /api/v1/email/mailboxes"
+
+const journal =
+  (state: JournalEntry["state"]) =>
+  (folder: string, baseUrl: string): void => {
+    mkdirSync(join(folder, "journal"), { mode: 0o700 })
+    const entry: JournalEntry = {
+      id: PAYMENT,
+      createdAt: Date.parse(AT),
+      profile: "default",
+      baseUrl,
+      serviceId: "email.mailbox.create",
+      method: "POST",
+      path: "/api/v1/email/mailboxes",
+      body: '{"localPart":"ada"}',
+      idempotencyKey: ID,
+      withToken: false,
+      payer: PAYER,
+      quote: { amount: 250_000n, asset: ASSET, network: "eip155:196", payTo: PAY_TO },
+      paymentSignature: "c2lnbmVkLXBheW1lbnQ=",
+      state
+    }
+    writeFileSync(join(folder, "journal", `${PAYMENT}.json`), encodeEntry(entry), { mode: 0o600 })
+  }
+const lost = journal({ tag: "sent", attempts: 1 })
+const settled = journal({
+  tag: "answered",
+  status: 201,
+  requestId: ID,
+  paymentState: "settled",
+  transaction: TRANSACTION
+})
+const brokenJournal = (folder: string): void => {
+  mkdirSync(join(folder, "journal"), { mode: 0o700 })
+  writeFileSync(join(folder, "journal", `${PAYMENT}.json`), "{}", { mode: 0o600 })
+}
+const brokenBudget = (folder: string): void => writeFileSync(join(folder, "budget.json"), "[]", { mode: 0o600 })
+
+/** Events, and what was paid. */
+export const EVENT_PLANS: Plans<
+  | "events tail"
+  | "events list"
+  | "events get"
+  | "events ack"
+  | "events ack-all"
+  | "payments list"
+  | "payments show"
+  | "payments resume"
+  | "budget set"
+  | "budget show"
+> = {
+  "events tail": {
+    success: { args: [...TAIL, "--max", "1"], exit: 0, server: withoutSocket },
+    failure: { args: TAIL, exit: 4, server: { "GET /api/v1/events/realtime-token": [NO_TOKEN.reply] } },
+    interrupt: { args: TAIL, exit: 130, server: withoutSocket, interrupt: { said: event.eventId } }
+  },
+  "events list": asking(
+    ["events", "list"],
+    "POST /api/v1/events/list",
+    { data: { items: [event, acknowledged], nextCursor: null } },
+    NO_TOKEN
+  ),
+  "events get": asking(["events", "get", ID], "POST /api/v1/events/get", { data: { event } }, NOT_YOURS),
+  "events ack": asking(
+    ["events", "ack", ID, OTHER],
+    "POST /api/v1/events/ack",
+    { data: { event: acknowledged } },
+    NOT_YOURS
+  ),
+  "events ack-all": asking(
+    ["events", "ack-all", "--before", "1d"],
+    "POST /api/v1/events/ack-all",
+    { data: { acknowledged: 3 } },
+    { reply: errorReply(503, "SERVICE_UNAVAILABLE", { message: "The service is not available now." }), exit: 9 }
+  ),
+  "payments list": {
+    success: { args: ["payments", "list"], exit: 0, prepare: settled },
+    failure: { args: ["payments", "list"], exit: 3, prepare: brokenJournal },
+    interrupt: "it never waits"
+  },
+  "payments show": {
+    success: { args: ["payments", "show", PAYMENT], exit: 0, prepare: settled },
+    failure: { args: ["payments", "show", PAYMENT], exit: 5 },
+    interrupt: "it never waits"
+  },
+  "payments resume": {
+    success: {
+      args: RESUME,
+      exit: 0,
+      prepare: lost,
+      server: { [MAILBOXES]: [paid({ mailbox, operationId: OPERATION, authentication: { accessToken: TOKEN } })] }
+    },
+    failure: { args: RESUME, exit: 8, prepare: lost, server: { [MAILBOXES]: ["cut"] } },
+    // The bytes may have arrived: to say that it was interrupted would hide that.
+    interrupt: { args: RESUME, exit: 8, prepare: lost, server: { [MAILBOXES]: ["hang"] }, interrupt: "unanswered" }
+  },
+  "budget set": {
+    success: { args: ["budget", "set", "--per-call", "0.50", "--per-day", "10"], exit: 0, prepare: settled },
+    failure: { args: ["budget", "set", "--per-day", "much"], exit: 3 },
+    interrupt: "it never waits"
+  },
+  "budget show": {
+    success: { args: ["budget", "show"], exit: 0, prepare: lost },
+    failure: { args: ["budget", "show"], exit: 3, prepare: brokenBudget },
+    interrupt: "it never waits"
+  }
+}

@@ -1,0 +1,53 @@
+import { paid, TOKEN } from "../support/PaidAnswers.ts"
+import { ADDRESS, ID, mailbox, message, OPERATION, sent } from "../support/Samples.ts"
+import { asking, NO_TOKEN, NOT_YOURS, paying, type Plans } from "./Plan.ts"
+
+const MESSAGES = "GET /api/v1/email/messages/query"
+const page = (...items: ReadonlyArray<typeof message>) => ({ data: { items, nextCursor: null } })
+const mailboxes = { "GET /api/v1/email/mailboxes/query": [{ data: { items: [mailbox] } }] }
+const SEND = ["mail", "send", "--to", "bob@outside.example", "--subject", "Hello", "--text", "Are you there?"]
+const WAIT = ["mail", "wait", "--subject", "hello"]
+
+/** Mailboxes and messages. */
+export const MAIL_PLANS: Plans<
+  | "mailbox create"
+  | "mailbox list"
+  | "mailbox update"
+  | "mailbox delete"
+  | "mail send"
+  | "mail list"
+  | "mail read"
+  | "mail wait"
+> = {
+  "mailbox create": paying(
+    ["mailbox", "create", "ada"],
+    "email/mailboxes",
+    paid({ mailbox, operationId: OPERATION, authentication: { accessToken: TOKEN } })
+  ),
+  "mailbox list": asking(
+    ["mailbox", "list"],
+    "GET /api/v1/email/mailboxes/query",
+    { data: { items: [mailbox] } },
+    NO_TOKEN
+  ),
+  "mailbox update": paying(
+    ["mailbox", "update", ADDRESS, "--display-name", "Ada L."],
+    "email/mailboxes/update",
+    paid({ mailbox: { ...mailbox, displayName: "Ada L." }, operationId: OPERATION }),
+    mailboxes
+  ),
+  "mailbox delete": paying(
+    ["mailbox", "delete", ADDRESS],
+    "email/mailboxes/delete",
+    paid({ mailboxId: ID, deleted: true, messagesDeleted: 2, operationId: OPERATION }),
+    mailboxes
+  ),
+  "mail send": paying(SEND, "email/messages/send", paid({ message: sent, operationId: OPERATION }), mailboxes),
+  "mail list": asking(["mail", "list"], MESSAGES, page(message, sent), NO_TOKEN),
+  "mail read": asking(["mail", "read", ID], MESSAGES, { data: { message } }, NOT_YOURS),
+  "mail wait": {
+    success: { args: WAIT, exit: 0, server: { [MESSAGES]: [page(), page(message), { data: { message } }] } },
+    failure: { args: [...WAIT, "--otp"], exit: 5, server: { [MESSAGES]: [page()] } },
+    interrupt: { args: WAIT, exit: 130, server: { [MESSAGES]: [page()] }, interrupt: "asleep" }
+  }
+}

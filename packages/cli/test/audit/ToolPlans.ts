@@ -1,0 +1,122 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { challenge, KEY, PAYER, rpcReplies } from "../support/PaidAnswers.ts"
+import { description, event, LATER } from "../support/Samples.ts"
+import { asking, type Plans } from "./Plan.ts"
+
+const DOCTOR = ["doctor"]
+const wellServer = {
+  "GET /api/v1": [{ data: description }],
+  "GET /api/v1/events": [{ data: { items: [event] } }],
+  "GET /api/v1/events/realtime-token": [
+    { data: { realtime: { token: "t", expiresAt: LATER, websocketUrl: "ws://127.0.0.1:9/s" }, items: [] } }
+  ],
+  "POST /api/v1/email/mailboxes": [challenge()],
+  "POST /rpc": rpcReplies(12_345_678n)
+}
+const brokenSettings = (folder: string): void => writeFileSync(join(folder, "config.json"), "{", { mode: 0o600 })
+const ownProfile = (folder: string): void => {
+  const config = { profile: "dev", profiles: { dev: { baseUrl: "https://agentos.example" } } }
+  writeFileSync(join(folder, "config.json"), JSON.stringify(config), { mode: 0o600 })
+}
+
+/** A copy of the repository, as far as `dev` looks at it: what it starts says what the sandbox would say. */
+const repository =
+  (rest: string) =>
+  (folder: string): void => {
+    const place = join(folder, "packages", "sandbox", "src")
+    mkdirSync(place, { recursive: true })
+    const sandbox = {
+      baseUrl: "http://127.0.0.1:8402",
+      emailDomain: "sandbox.agentos.test",
+      mail: { host: "127.0.0.1", port: 2525 },
+      chain: { rpcUrl: "http://127.0.0.1:8545" },
+      wallets: [{ address: PAYER, privateKey: KEY }]
+    }
+    const program = `
+      import { mkdirSync, writeFileSync } from "node:fs"
+      const folder = process.argv[process.argv.indexOf("--data") + 1]
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(folder + "/sandbox.json", ${JSON.stringify(JSON.stringify(sandbox))})
+      process.on("SIGTERM", () => process.exit(0))
+      setInterval(() => {}, 1_000)
+      console.log("Starting the chain")
+      ${rest}`
+    writeFileSync(join(place, "main.ts"), program)
+  }
+
+/** What is about the program itself. */
+export const TOOL_PLANS: Plans<
+  | "dev"
+  | "doctor"
+  | "config list"
+  | "config get"
+  | "config set"
+  | "config path"
+  | "completion"
+  | "api"
+  | "schema"
+  | "help"
+> = {
+  dev: {
+    success: {
+      args: ["dev"],
+      exit: 0,
+      prepare: repository('console.log("ready in 1 s")'),
+      interrupt: { said: "Ctrl-C ends" }
+    },
+    failure: { args: ["dev"], exit: 6, prepare: ownProfile },
+    interrupt: { args: ["dev"], exit: 130, prepare: repository(""), interrupt: { said: "Starting" } }
+  },
+  doctor: {
+    success: { args: DOCTOR, exit: 0, server: wellServer },
+    failure: { args: DOCTOR, exit: 1, server: { "GET /api/v1": [{ status: 200, body: "<html>" }] } },
+    interrupt: { args: DOCTOR, exit: 130, server: { "GET /api/v1": ["hang"] }, interrupt: "unanswered" }
+  },
+  "config list": {
+    success: {
+      args: ["config", "list"],
+      exit: 0,
+      prepare: ownProfile,
+      env: { AGENTOS_BASE_URL: "", AGENTOS_RPC_URL: "https://rpc.example" }
+    },
+    failure: { args: ["config", "list"], exit: 3, prepare: brokenSettings },
+    interrupt: "it never waits"
+  },
+  "config get": {
+    success: { args: ["config", "get", "base-url"], exit: 0 },
+    failure: { args: ["config", "get", "wallet-file"], exit: 5 },
+    interrupt: "it never waits"
+  },
+  "config set": {
+    success: { args: ["config", "set", "base-url", "https://agentos.example"], exit: 0, env: { AGENTOS_BASE_URL: "" } },
+    failure: { args: ["config", "set", "base-url", "http://agentos.example"], exit: 3 },
+    interrupt: "it never waits"
+  },
+  "config path": {
+    success: { args: ["config", "path"], exit: 0 },
+    failure: { args: ["config", "path", "journal"], exit: 3 },
+    interrupt: "it never waits"
+  },
+  completion: {
+    success: { args: ["completion", "bash"], exit: 0 },
+    failure: { args: ["completion", "tcsh"], exit: 3 },
+    interrupt: "it never waits"
+  },
+  api: asking(
+    ["api", "POST", "/api/v1/email/mailboxes", "localPart=ada"],
+    "POST /api/v1/email/mailboxes",
+    { data: { items: [] } },
+    { reply: challenge(), exit: 7 }
+  ),
+  schema: {
+    success: { args: ["schema", "config", "path"], exit: 0 },
+    failure: { args: ["schema", "confg"], exit: 3 },
+    interrupt: "it never waits"
+  },
+  help: {
+    success: { args: ["help", "events", "ack"], exit: 0 },
+    failure: { args: ["help", "event"], exit: 3 },
+    interrupt: "it never waits"
+  }
+}

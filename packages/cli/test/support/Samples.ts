@@ -1,0 +1,154 @@
+import type { DataOf } from "../../src/server/ApiClient.ts"
+import { challenge, paid, rpcReplies, TOKEN } from "./PaidAnswers.ts"
+import type { Reply } from "./ApiDouble.ts"
+
+/*
+ * One of everything that the API answers with, in the types of its contract.
+ */
+
+export const AT = "2026-01-31T12:00:00.000Z"
+export const LATER = "2026-03-02T12:00:00.000Z"
+export const ID = "0190f3c2-0000-7000-8000-000000000001"
+export const NUMBER = "+14155550100"
+export const PERSON = "+12125550100"
+export const ADDRESS = "ada@agents.test"
+export const OPERATION = "0190f3c2-0000-7000-8000-0000000000dd"
+
+export const mailbox: DataOf<"listMailboxes">["items"][number] = {
+  mailboxId: ID,
+  address: ADDRESS,
+  localPart: "ada",
+  displayName: "Ada",
+  outboundSignature: null,
+  active: true,
+  createdAt: AT,
+  updatedAt: AT
+}
+
+export const message: DataOf<"sendMessage">["message"] = {
+  messageId: ID,
+  threadId: ID,
+  mailboxId: ID,
+  direction: "inbound",
+  from: "bob@outside.example",
+  to: [ADDRESS],
+  cc: [],
+  bcc: [],
+  subject: "Hello",
+  snippet: "Your code is 482 913.",
+  messageIdHeader: "<1@outside.example>",
+  inReplyTo: null,
+  references: [],
+  attachments: [],
+  authentication: { spf: "pass", dkim: "none", dmarc: "none" },
+  malformed: false,
+  status: "received",
+  recipients: [],
+  createdAt: AT,
+  text: "Your code is 482 913.",
+  html: null
+}
+
+export const sent: DataOf<"sendMessage">["message"] = {
+  ...message,
+  direction: "outbound",
+  from: ADDRESS,
+  to: ["bob@outside.example"],
+  status: "queued",
+  authentication: null,
+  text: "Are you there?"
+}
+
+export const phoneNumber: DataOf<"listNumbers">["items"][number] = {
+  phoneNumberId: ID,
+  agentId: ID,
+  number: NUMBER,
+  country: "US",
+  agentName: "Ada",
+  agentWebhookUrl: "https://agent.example/voice",
+  description: null,
+  beginMessage: null,
+  voice: null,
+  language: null,
+  status: "active",
+  entitlement: { startedAt: AT, expiresAt: LATER, secondsRemaining: 2_592_000 },
+  inboundAllowance: { purchasedSeconds: 600, usedSeconds: 60, remainingSeconds: 540 },
+  createdAt: AT,
+  releasedAt: null
+}
+
+export const call: DataOf<"getCall">["call"] = {
+  callId: ID,
+  phoneNumberId: ID,
+  direction: "outbound",
+  fromNumber: NUMBER,
+  toNumber: PERSON,
+  status: "queued",
+  endReason: null,
+  authorizedSeconds: 60,
+  connectedSeconds: 0,
+  createdAt: AT,
+  answeredAt: null,
+  endedAt: null
+}
+
+export const event: DataOf<"getEvent">["event"] = {
+  eventId: ID,
+  type: "email.received",
+  status: "pending",
+  source: "smtp",
+  service: "email",
+  resourceId: ID,
+  agentId: ID,
+  createdAt: AT,
+  deliveredAt: null,
+  acknowledgedAt: null,
+  expiresAt: LATER,
+  deliveryCount: 0,
+  payload: { from: "bob@outside.example", subject: "Hello" }
+}
+
+export const service: DataOf<"getService">["service"] = {
+  serviceId: "email.mailbox.create",
+  method: "POST",
+  path: "/api/v1/email/mailboxes",
+  price: { amount: "0.25", asset: "USDT" },
+  authentication: "x402-bootstrap",
+  startHere: true,
+  available: true,
+  marketplaceListing: true,
+  guide: "/docs/email",
+  purpose: "Creates a mailbox.",
+  inputs: [{ name: "localPart", in: "body", required: true, description: "What stands before the @." }],
+  errors: ["CONFLICT"],
+  nextActions: [
+    { serviceId: "email.mailbox.list", method: "GET", path: "/api/v1/email/mailboxes/query", why: "Shows it." }
+  ]
+}
+
+export const description: DataOf<"describeApi"> = {
+  name: "AgentOS",
+  version: "1.0.0",
+  environment: "sandbox",
+  authentication: { scheme: "bearer", tokenPrefix: "at_v1_", startHere: ["email.mailbox.create"], rules: [] },
+  guides: { llms: "/llms.txt", serviceCatalog: "/api/v1/services", openapi: "/openapi.json", docs: "/docs" },
+  services: []
+}
+
+export const SECRET = "cs_v1_secret-of-callbacks"
+export const purchase: DataOf<"purchaseUsNumber"> = {
+  phoneNumberId: ID,
+  number: NUMBER,
+  callbackVerificationSecret: SECRET,
+  phoneNumber,
+  authentication: { accessToken: TOKEN },
+  operationId: OPERATION
+}
+
+/** A server that asks for a payment at this path, and a chain that knows the wallet's balance; then the answer to the payment. */
+export const selling = (path: string, ...answers: ReadonlyArray<Reply>) => ({
+  [`POST /api/v1/${path}`]: [challenge(), ...answers],
+  "POST /rpc": rpcReplies(10_000_000n)
+})
+
+export const sells = (path: string, data: object) => selling(path, paid(data))
