@@ -214,18 +214,6 @@ describe("a command that talks to the server", () => {
     assert.deepStrictEqual(await outcome, { code: 130, stdout: "", stderr: "Interrupted.\n" })
   })
 
-  it("ends with 130 when it is interrupted before its standard input ends", async () => {
-    const child = program.start(["login"], { env: { AGENTOS_BASE_URL: api.url() } })
-    const outcome = outcomeOf(child)
-    child.stdin!.write("at_v1_")
-    // Long enough that it reads by now; were it not, it would end with 130 all the same.
-    await new Promise((resolve) => setTimeout(resolve, 500))
-    child.kill("SIGINT")
-    const impatience = setTimeout(() => child.kill("SIGKILL"), 5_000)
-    assert.deepStrictEqual(await outcome, { code: 130, stdout: "", stderr: "Interrupted.\n" })
-    clearTimeout(impatience)
-  })
-
   it("is content where its reader has enough", async () => {
     const items = Array.from({ length: 20_000 }, () => mailbox)
     api.on("GET /api/v1/email/mailboxes/query", { data: { items } })

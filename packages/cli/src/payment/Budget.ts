@@ -5,7 +5,7 @@ import { privateFolder, readJsonIfAny, writePrivate } from "../file/PrivateFile.
 import type { Host } from "../host/Host.ts"
 import { decimalOf } from "../output/Wording.ts"
 import { readEntries } from "./Journal.ts"
-import { type JournalEntry, mayHaveCharged } from "./JournalEntry.ts"
+import { mayHaveCharged } from "./JournalEntry.ts"
 
 /** Limits on what a profile pays, in base units of a millionth; null for none. */
 export interface Budget {
@@ -57,11 +57,14 @@ export const writeBudget = async (host: Host, profile: string, budget: Budget): 
   await writePrivate(budgetPath(host), `${JSON.stringify({ profiles }, undefined, 2)}\n`)
 }
 
-/** What a profile may have paid in the 24 hours before `now`, in base units. */
-export const spentLastDay = (entries: ReadonlyArray<JournalEntry>, profile: string, now: number): bigint =>
-  entries
-    .filter((entry) => entry.profile === profile && entry.createdAt > now - DAY_MILLIS && mayHaveCharged(entry))
+/** What a profile may have paid in the last 24 hours, in base units. */
+export const spentLastDay = async (host: Host, profile: string): Promise<bigint> => {
+  const since = host.now() - DAY_MILLIS
+  const entries = await readEntries(host, { since })
+  return entries
+    .filter((entry) => entry.profile === profile && entry.createdAt > since && mayHaveCharged(entry))
     .reduce((sum, { quote }) => sum + quote.amount, 0n)
+}
 
 /** Throws OVER_BUDGET where a payment of `amount` would pass a limit. */
 export const checkBudget = (budget: Budget, spent: bigint, amount: bigint): void => {
@@ -80,7 +83,7 @@ export const checkBudget = (budget: Budget, spent: bigint, amount: bigint): void
 /** What is shown of a profile's budget. */
 export const budgetReport = async (host: Host, profile: string) => {
   const budget = await readBudget(host, profile)
-  const spent = spentLastDay(await readEntries(host), profile, host.now())
+  const spent = await spentLastDay(host, profile)
   const left = budget.perDay === null ? null : budget.perDay > spent ? budget.perDay - spent : 0n
   const price = (amount: bigint | null) => (amount === null ? null : { amount: decimalOf(amount), asset: "USDT" })
   return {

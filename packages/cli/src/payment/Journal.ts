@@ -6,6 +6,7 @@ import { errorCode, privateFolder, readJsonIfAny, requirePrivate, writePrivate }
 import type { Host } from "../host/Host.ts"
 import { advance, decodeEntry, encodeEntry, type JournalEntry, type JournalState } from "./JournalEntry.ts"
 import { withLock } from "./JournalLock.ts"
+import { momentOfPayment } from "./PaymentId.ts"
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -25,11 +26,17 @@ export const readEntry = async (host: Host, id: string): Promise<JournalEntry> =
   const value = await readJsonIfAny(path)
   if (value === undefined) throw missing(id)
   await requirePrivate(path)
-  return decodeEntry(value, path)
+  return decodeEntry(value, id, path)
 }
 
-/** Every payment, newest first. A file that can't be read is a failure: it may be money. */
-export const readEntries = async (host: Host): Promise<ReadonlyArray<JournalEntry>> => {
+/**
+ * Every payment, newest first; with `since`, in milliseconds since 1970, those made from then on, and older ones only where
+ * their id does not say when they were. A file that can't be read is a failure: it may be money.
+ */
+export const readEntries = async (
+  host: Host,
+  options: { readonly since?: number } = {}
+): Promise<ReadonlyArray<JournalEntry>> => {
   let names: ReadonlyArray<string>
   try {
     names = await readdir(journalFolder(host))
@@ -39,7 +46,9 @@ export const readEntries = async (host: Host): Promise<ReadonlyArray<JournalEntr
   }
   const ids = names.flatMap((name) => (name.endsWith(".json") && ID.test(name.slice(0, -5)) ? [name.slice(0, -5)] : []))
   const entries: Array<JournalEntry> = []
-  for (const id of ids) entries.push(await readEntry(host, id))
+  const { since = 0 } = options
+  // A journal holds every payment ever made: a limit of a day must not take longer with each of them.
+  for (const id of ids) if ((momentOfPayment(id) ?? since) >= since) entries.push(await readEntry(host, id))
   return entries.toSorted((left, right) => right.createdAt - left.createdAt || (left.id < right.id ? 1 : -1))
 }
 

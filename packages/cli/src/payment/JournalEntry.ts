@@ -1,6 +1,7 @@
 import { isRecord } from "../config/ConfigFile.ts"
 import { Failure, type PaymentState } from "../failure/Failure.ts"
 import { decimalOf } from "../output/Wording.ts"
+import { momentOfPayment } from "./PaymentId.ts"
 
 /** What was agreed to, and no more: any drift from it is another payment. */
 export interface AgreedQuote {
@@ -118,18 +119,20 @@ const isState = (value: unknown): value is JournalState => {
   )
 }
 
-/** Reads an entry's file. Throws a Failure that names it: what is in it is money. */
-export const decodeEntry = (value: unknown, path: string): JournalEntry => {
+/** Reads the file of the entry `id`, which it must be. Throws a Failure that names it: what is in it is money. */
+export const decodeEntry = (value: unknown, id: string, path: string): JournalEntry => {
   const broken = new Failure({
     code: "CONFIGURATION",
     message: `${path} is not a payment as this program writes it. Do not remove it before you know what it paid for.`
   })
-  if (!isRecord(value) || value["version"] !== 1) throw broken
+  if (!isRecord(value) || value["version"] !== 1 || value["id"] !== id) throw broken
   const { body, createdAt, quote, state, version: _version, ...others } = value
   if (typeof others["withToken"] !== "boolean") throw broken
   if (!hasTexts(value, TEXTS) || typeof createdAt !== "number" || !isRecord(quote) || !isState(state)) throw broken
   const { amount } = quote
   if (!hasTexts(quote, QUOTE_TEXTS) || typeof amount !== "string" || !/^\d{1,78}$/.test(amount)) throw broken
   if (body !== null && typeof body !== "string") throw broken
+  // Whoever looks for the payments of a day goes by their ids.
+  if ((momentOfPayment(id) ?? createdAt) !== createdAt) throw broken
   return { ...others, body, createdAt, state, quote: { ...quote, amount: BigInt(amount) } } as JournalEntry
 }

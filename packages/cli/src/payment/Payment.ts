@@ -13,6 +13,7 @@ import { checkBalance } from "./Balance.ts"
 import { type Delivered, deliver, outcomeUnknown } from "./Delivery.ts"
 import { withEntry } from "./Journal.ts"
 import type { JournalEntry } from "./JournalEntry.ts"
+import { newPaymentId } from "./PaymentId.ts"
 import { askQuote } from "./Quote.ts"
 import { checkAffordable, reserve } from "./Reservation.ts"
 import { checkFresh, checkMaximum, chooseTerms, type Terms } from "./Terms.ts"
@@ -129,9 +130,10 @@ const newEntry = (
   const { connection, payer, paymentSignature, terms } = signed
   const { asset, baseUnits, network, payTo } = terms.option
   const { body, method, path } = terms.quote
+  const now = host.now()
   return {
-    id: randomUUID(),
-    createdAt: host.now(),
+    id: newPaymentId(now),
+    createdAt: now,
     profile: connection.profile,
     baseUrl: connection.baseUrl,
     serviceId: ROUTES[operation].serviceId ?? operation,

@@ -2,7 +2,7 @@ import { journalFolder } from "../config/Home.ts"
 import { Failure } from "../failure/Failure.ts"
 import type { Host } from "../host/Host.ts"
 import { checkBudget, readBudget, spentLastDay } from "./Budget.ts"
-import { addEntry, readEntries } from "./Journal.ts"
+import { addEntry } from "./Journal.ts"
 import type { JournalEntry } from "./JournalEntry.ts"
 import { withLock } from "./JournalLock.ts"
 
@@ -11,7 +11,7 @@ const PAUSE_MILLIS = 100
 
 /** Asks whether a payment would be within the budget, before anything is signed. Throws OVER_BUDGET. */
 export const checkAffordable = async (host: Host, profile: string, amount: bigint): Promise<void> =>
-  checkBudget(await readBudget(host, profile), spentLastDay(await readEntries(host), profile, host.now()), amount)
+  checkBudget(await readBudget(host, profile), await spentLastDay(host, profile), amount)
 
 /**
  * Writes a prepared payment to the journal, if the budget still allows it: both under one lock, so that of several

@@ -18,7 +18,8 @@ const withoutSocket = {
 }
 const acknowledged = { ...event, status: "acknowledged", acknowledgedAt: AT }
 
-const PAYMENT = "0190f3c2-0000-7000-8000-0000000000ff"
+/** It says when the payment was made. */
+const PAYMENT = "019c13ec-9e00-7000-8000-0000000000ff"
 const RESUME = ["payments", "resume"]
 const MAILBOXES = "POST /api/v1/email/mailboxes"
 

@@ -1,91 +1,18 @@
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, describe, it } from "vitest"
-import { Failure } from "../../src/failure/Failure.ts"
-import type { Host } from "../../src/host/Host.ts"
-import { spentLastDay, writeBudget } from "../../src/payment/Budget.ts"
 import { addEntry, readEntries, readEntry, withEntry } from "../../src/payment/Journal.ts"
-import {
-  isOpen,
-  JOURNAL_TRANSITIONS,
-  type JournalEntry,
-  type JournalState,
-  mayHaveCharged
-} from "../../src/payment/JournalEntry.ts"
+import { isOpen, JOURNAL_TRANSITIONS, type JournalState, mayHaveCharged } from "../../src/payment/JournalEntry.ts"
 import { withLock } from "../../src/payment/JournalLock.ts"
-import { reserve } from "../../src/payment/Reservation.ts"
+import { newPaymentId } from "../../src/payment/PaymentId.ts"
+import { answered, codeOf, entry, HOUR, machine, NOW, removeMachines, SIGNATURE } from "../support/Machine.ts"
 import { outcomeOf, useProgram } from "../support/Program.ts"
 
 const program = useProgram()
-const homes: Array<string> = []
-afterAll(() => homes.forEach((home) => rmSync(home, { recursive: true, force: true })))
-
-const NOW = Date.parse("2026-01-31T12:00:00Z")
-const HOUR = 3_600_000
-
-/** A machine with an empty home, whose time stands still and whose pauses are short. */
-const machine = (): Host & { readonly home: string } => {
-  const home = mkdtempSync(join(tmpdir(), "agentctl-journal-"))
-  homes.push(home)
-  const sink = { write: () => {}, isTerminal: false, columns: undefined, drained: () => Promise.resolve() }
-  return {
-    home,
-    argv: [],
-    env: { AGENTOS_HOME: home },
-    workingDirectory: home,
-    homeDirectory: home,
-    stdout: sink,
-    stderr: sink,
-    stdinIsTerminal: false,
-    readStdin: () => Promise.resolve(""),
-    ask: () => Promise.reject(new Error("nobody is asked")),
-    now: () => NOW,
-    sleep: (millis) => sleep(millis / 20),
-    signal: new AbortController().signal
-  }
-}
-
-const SIGNATURE = "c2lnbmVkLXBheW1lbnQ="
-
-const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({
-  id: randomUUID(),
-  createdAt: NOW,
-  profile: "default",
-  baseUrl: "https://agentos.example",
-  serviceId: "email.mailbox.create",
-  method: "POST",
-  path: "/api/v1/email/mailboxes",
-  body: '{"localPart":"ada"}',
-  idempotencyKey: randomUUID(),
-  withToken: false,
-  payer: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
-  quote: { amount: 250_000n, asset: "0x77", network: "eip155:196", payTo: "0x11" },
-  paymentSignature: SIGNATURE,
-  state: { tag: "prepared" },
-  ...more
-})
-
-const answered = (paymentState: "none" | "settled" | "unknown" | "refunded", status = 201): JournalState => ({
-  tag: "answered",
-  status,
-  requestId: null,
-  paymentState,
-  transaction: null
-})
-
-const codeOf = async (use: () => Promise<unknown>): Promise<string> => {
-  try {
-    await use()
-    return "done"
-  } catch (error) {
-    return error instanceof Failure ? error.parts.code : String(error)
-  }
-}
+afterAll(removeMachines)
 
 describe("the journal", () => {
   it("gives back what was written, for its owner alone", async () => {
@@ -137,6 +64,18 @@ describe("the journal", () => {
     await addEntry(host, written)
     writeFileSync(join(host.home, "journal", `${written.id}.json`), '{"version":1}')
     assert.strictEqual(await codeOf(() => readEntries(host)), "CONFIGURATION")
+  })
+
+  it("takes no entry under another id than its own, or with another time than its id's", async () => {
+    const host = machine()
+    const written = entry()
+    await addEntry(host, written)
+    const other = newPaymentId(NOW - 25 * HOUR)
+    renameSync(join(host.home, "journal", `${written.id}.json`), join(host.home, "journal", `${other}.json`))
+    assert.strictEqual(await codeOf(() => readEntry(host, other)), "CONFIGURATION")
+    const disguised = entry({ id: newPaymentId(NOW - HOUR), createdAt: NOW })
+    await addEntry(host, disguised)
+    assert.strictEqual(await codeOf(() => readEntry(host, disguised.id)), "CONFIGURATION")
   })
 
   it("is shown by the program without the signed payment", async () => {
@@ -228,30 +167,6 @@ describe("the lock of an entry", () => {
 })
 
 describe("the budget", () => {
-  it("counts a day of one profile, and what is not known as spent", () => {
-    const entries = [
-      entry({ createdAt: NOW - 23 * HOUR }),
-      entry({ createdAt: NOW - 25 * HOUR }),
-      entry({ profile: "other" }),
-      entry({ state: answered("none", 402) }),
-      entry({ state: answered("unknown", 409) })
-    ]
-    assert.strictEqual(spentLastDay(entries, "default", NOW), 500_000n)
-  })
-
-  it("lets through what is left of it, however many ask at once", async () => {
-    const host = machine()
-    await writeBudget(host, "default", { perCall: 300_000n, perDay: 1_000_000n })
-    const outcomes = await Promise.all(Array.from({ length: 8 }, () => codeOf(() => reserve(host, entry()))))
-    assert.deepStrictEqual(
-      [outcomes.filter((code) => code === "done").length, outcomes.filter((code) => code === "OVER_BUDGET").length],
-      [4, 4]
-    )
-    assert.lengthOf(await readEntries(host), 4)
-    const costly = entry({ profile: "default", quote: { ...entry().quote, amount: 300_001n } })
-    assert.strictEqual(await codeOf(() => reserve(host, costly)), "OVER_BUDGET")
-  })
-
   it("is set and shown", async () => {
     const env = { AGENTOS_HOME: program.folder() }
     const set = await program.run(["budget", "set", "--per-call", "0.5", "--per-day", "10", "--json"], { env })

@@ -111,6 +111,6 @@ export const play = async (api: ApiDouble, scene: Scene, reader: Reader): Promis
     .replaceAll(/0x[\da-fA-F]{40}(?![\da-fA-F])/g, (address) =>
       KNOWN.has(address.toLowerCase()) ? address : "0xRANDOM"
     )
-    .replaceAll(/[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[\da-f]{4}-[\da-f]{12}/g, "RANDOM-ID")
+    .replaceAll(/[\da-f]{8}-[\da-f]{4}-7(?!000-8000)[\da-f]{3}-[\da-f]{4}-[\da-f]{12}/g, "NEW-ID")
   return { exit, text: screen === "" || screen.endsWith("\n") ? screen : `${screen}\n` }
 }

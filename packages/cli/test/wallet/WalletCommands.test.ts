@@ -1,10 +1,10 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { challengeReply, useApiDouble } from "../support/ApiDouble.ts"
-import { useProgram } from "../support/Program.ts"
+import { outcomeOf, useProgram } from "../support/Program.ts"
 
 const program = useProgram()
 const api = useApiDouble()
@@ -61,6 +61,20 @@ describe("wallet", () => {
     assert.strictEqual((await program.run([...copy, "--password-file", "-"], { env, stdin: "wrong" })).code, 4)
     assert.strictEqual((await program.run([...copy, "--password-file", "-"], { env, stdin: "secret words\n" })).code, 0)
     assert.strictEqual(readFileSync(join(home, "copy.json"), "utf8"), readFileSync(store, "utf8"))
+  })
+
+  it("is not imported once that is interrupted, though standard input goes on", async () => {
+    const home = program.folder()
+    const child = program.start(["wallet", "import", "--plain"], { env: { AGENTOS_HOME: home } })
+    const outcome = outcomeOf(child)
+    child.stdin!.write(KEY)
+    // Long enough that it reads by now; were it not, it would end with 130 all the same.
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    child.kill("SIGINT")
+    const impatience = setTimeout(() => child.kill("SIGKILL"), 5_000)
+    assert.deepStrictEqual(await outcome, { code: 130, stdout: "", stderr: "Interrupted.\n" })
+    clearTimeout(impatience)
+    assert.isFalse(existsSync(join(home, "wallets")))
   })
 
   it("goes by flag, key, file, in this order", async () => {

@@ -1,0 +1,56 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, assert, describe, it } from "vitest"
+import { spentLastDay, writeBudget } from "../../src/payment/Budget.ts"
+import { addEntry, readEntries } from "../../src/payment/Journal.ts"
+import type { JournalEntry } from "../../src/payment/JournalEntry.ts"
+import { momentOfPayment, newPaymentId } from "../../src/payment/PaymentId.ts"
+import { reserve } from "../../src/payment/Reservation.ts"
+import { answered, codeOf, entry, HOUR, machine, NOW, removeMachines } from "../support/Machine.ts"
+
+afterAll(removeMachines)
+
+describe("the budget of a day", () => {
+  it("counts a day of one profile, and what is not known as spent", async () => {
+    const host = machine()
+    const entries = [
+      entry({ createdAt: NOW - 23 * HOUR }),
+      entry({ createdAt: NOW - 25 * HOUR }),
+      entry({ profile: "other" }),
+      entry({ state: answered("none", 402) }),
+      entry({ state: answered("unknown", 409) })
+    ]
+    for (const one of entries) await addEntry(host, one)
+    assert.strictEqual(await spentLastDay(host, "default"), 500_000n)
+  })
+
+  it("reads of the journal no more than its day, and that whole", async () => {
+    const host = machine()
+    const at = (createdAt: number) => entry({ id: newPaymentId(createdAt), createdAt })
+    const [before, within] = [at(NOW - 24 * HOUR - 1), at(NOW - 23 * HOUR)]
+    assert.strictEqual(momentOfPayment(within.id), NOW - 23 * HOUR)
+    await addEntry(host, before)
+    await addEntry(host, within)
+    const broken = ({ id }: JournalEntry) =>
+      writeFileSync(join(host.home, "journal", `${id}.json`), "{", { mode: 0o600 })
+    broken(before)
+    assert.strictEqual(await spentLastDay(host, "default"), 250_000n)
+    // Whatever else asks reads all of it.
+    assert.strictEqual(await codeOf(() => readEntries(host)), "CONFIGURATION")
+    broken(within)
+    assert.strictEqual(await codeOf(() => spentLastDay(host, "default")), "CONFIGURATION")
+  })
+
+  it("lets through what is left of it, however many ask at once", async () => {
+    const host = machine()
+    await writeBudget(host, "default", { perCall: 300_000n, perDay: 1_000_000n })
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => codeOf(() => reserve(host, entry()))))
+    assert.deepStrictEqual(
+      [outcomes.filter((code) => code === "done").length, outcomes.filter((code) => code === "OVER_BUDGET").length],
+      [4, 4]
+    )
+    assert.lengthOf(await readEntries(host), 4)
+    const costly = entry({ profile: "default", quote: { ...entry().quote, amount: 300_001n } })
+    assert.strictEqual(await codeOf(() => reserve(host, costly)), "OVER_BUDGET")
+  })
+})

@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { Failure } from "../../src/failure/Failure.ts"
+import type { Host } from "../../src/host/Host.ts"
+import type { JournalEntry, JournalState } from "../../src/payment/JournalEntry.ts"
+
+const homes: Array<string> = []
+
+/** Takes away what the machines have kept. */
+export const removeMachines = (): void => homes.splice(0).forEach((home) => rmSync(home, { recursive: true }))
+
+export const NOW = Date.parse("2026-01-31T12:00:00Z")
+export const HOUR = 3_600_000
+
+/** A machine with an empty home, whose time stands still and whose pauses are short. */
+export const machine = (): Host & { readonly home: string } => {
+  const home = mkdtempSync(join(tmpdir(), "agentctl-journal-"))
+  homes.push(home)
+  const sink = { write: () => {}, isTerminal: false, columns: undefined, drained: () => Promise.resolve() }
+  return {
+    home,
+    argv: [],
+    env: { AGENTOS_HOME: home },
+    workingDirectory: home,
+    homeDirectory: home,
+    stdout: sink,
+    stderr: sink,
+    stdinIsTerminal: false,
+    readStdin: () => Promise.resolve(""),
+    ask: () => Promise.reject(new Error("nobody is asked")),
+    now: () => NOW,
+    sleep: (millis) => sleep(millis / 20),
+    signal: new AbortController().signal
+  }
+}
+
+/** The secret of every entry. */
+export const SIGNATURE = "c2lnbmVkLXBheW1lbnQ="
+
+/** A payment that was never sent, but for what is said. */
+export const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({
+  id: randomUUID(),
+  createdAt: NOW,
+  profile: "default",
+  baseUrl: "https://agentos.example",
+  serviceId: "email.mailbox.create",
+  method: "POST",
+  path: "/api/v1/email/mailboxes",
+  body: '{"localPart":"ada"}',
+  idempotencyKey: randomUUID(),
+  withToken: false,
+  payer: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+  quote: { amount: 250_000n, asset: "0x77", network: "eip155:196", payTo: "0x11" },
+  paymentSignature: SIGNATURE,
+  state: { tag: "prepared" },
+  ...more
+})
+
+/** The state of a payment that the server has answered. */
+export const answered = (paymentState: "none" | "settled" | "unknown" | "refunded", status = 201): JournalState => ({
+  tag: "answered",
+  status,
+  requestId: null,
+  paymentState,
+  transaction: null
+})
+
+/** How it ended: `done`, or the code of its failure. */
+export const codeOf = async (use: () => Promise<unknown>): Promise<string> => {
+  try {
+    await use()
+    return "done"
+  } catch (error) {
+    return error instanceof Failure ? error.parts.code : String(error)
+  }
+}
