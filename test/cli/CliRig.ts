@@ -6,9 +6,9 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { afterAll, beforeAll } from "vitest"
-import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 import { TokenLog } from "../support/TokenLog.ts"
 import { Treasury } from "../support/Treasury.ts"
+import { DevProgram } from "./DevProgram.ts"
 
 /** The program from its sources, and the same whose process can be made to die at a step of a payment. */
 const MAIN = fileURLToPath(import.meta.resolve("@agentos/cli/main"))
@@ -39,6 +39,27 @@ const outcomeOf = (child: ChildProcess): Promise<Outcome> =>
     child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr }))
   })
 
+/** Runs the program in an environment, with nothing on standard input unless it is given. */
+const begin = (
+  file: string,
+  args: ReadonlyArray<string>,
+  place: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+  stdin?: string
+): { readonly child: ChildProcess; readonly outcome: Promise<Outcome> } => {
+  const child = spawn(process.execPath, [file, ...args], { ...place, stdio: ["pipe", "pipe", "pipe"] })
+  const outcome = outcomeOf(child)
+  // A program that reads nothing may be gone before this is written.
+  child.stdin.on("error", () => undefined)
+  child.stdin.end(stdin ?? "")
+  return { child, outcome }
+}
+
+/** Runs the program to its end in an environment of one's own. */
+export const runCli = (
+  args: ReadonlyArray<string>,
+  place: { readonly cwd: string; readonly env: Readonly<Record<string, string>> }
+): Promise<Outcome> => begin(MAIN, args, place).outcome
+
 /** Somebody with a wallet of their own, 100 USDT and an empty home: a tenant as soon as they have paid. */
 export class CliCustomer {
   readonly home: string
@@ -66,30 +87,15 @@ export class CliCustomer {
     return `'${process.execPath}' '${MAIN}' ${args}`
   }
 
-  start(args: ReadonlyArray<string>, { env = {}, killAt }: RunOptions = {}): ChildProcess {
-    const killing = killAt === undefined ? {} : { AGENTOS_CLI_KILL_AT: killAt }
-    return spawn(process.execPath, [killAt === undefined ? MAIN : STEP_MAIN, ...args], {
-      cwd: this.home,
-      env: { ...this.env, ...env, ...killing },
-      stdio: ["pipe", "pipe", "pipe"]
-    })
-  }
-
   run(args: ReadonlyArray<string>, options: RunOptions = {}): Promise<Outcome> {
-    const child = this.start(args, options)
-    const outcome = outcomeOf(child)
-    // A program that reads nothing may be gone before this is written.
-    child.stdin?.on("error", () => undefined)
-    child.stdin?.end(options.stdin ?? "")
-    return outcome
+    return this.follow(args, options).outcome
   }
 
   /** A process that is watched while it runs. */
-  follow(args: ReadonlyArray<string>, options: RunOptions = {}) {
-    const child = this.start(args, options)
-    child.stdin?.on("error", () => undefined)
-    child.stdin?.end(options.stdin ?? "")
-    return { child, outcome: outcomeOf(child) }
+  follow(args: ReadonlyArray<string>, { env = {}, killAt, stdin }: RunOptions = {}) {
+    const killing = killAt === undefined ? {} : { AGENTOS_CLI_KILL_AT: killAt }
+    const place = { cwd: this.home, env: { ...this.env, ...env, ...killing } }
+    return begin(killAt === undefined ? MAIN : STEP_MAIN, args, place, stdin)
   }
 
   /** The ids of the payments in the journal. */
@@ -118,18 +124,19 @@ export class CliCustomer {
 /** A sandbox for all suites of agentctl, and customers who run it. */
 export interface CliRig {
   readonly sandbox: SandboxDescription
-  readonly running: Sandbox
+  /** What has started it, and ends it. */
+  readonly dev: DevProgram
   readonly customer: (more?: Readonly<{ baseUrl?: string }>) => Promise<CliCustomer>
 }
 
 const FUNDS = 100
 
 export const useCliRig = (): CliRig => {
-  let running: Sandbox | undefined
+  let running: DevProgram | undefined
   let started: { readonly sandbox: SandboxDescription; readonly treasury: Treasury } | undefined
   const homes: Array<string> = []
   beforeAll(async () => {
-    running = await startSandbox()
+    running = await DevProgram.start()
     const chain = await readChainDescription(join(running.directory, "chain"))
     if (chain === undefined) throw new Error("there is no chain in the sandbox's folder")
     started = { sandbox: await running.describe(), treasury: new Treasury(chain) }
@@ -140,14 +147,14 @@ export const useCliRig = (): CliRig => {
   })
   const host = () => {
     if (started === undefined || running === undefined) throw new Error("the sandbox is not running")
-    return { ...started, running }
+    return { ...started, dev: running }
   }
   return {
     get sandbox() {
       return host().sandbox
     },
-    get running() {
-      return host().running
+    get dev() {
+      return host().dev
     },
     customer: async (more = {}) => {
       const { sandbox, treasury } = host()

@@ -1,4 +1,5 @@
 import { useCliRig } from "./CliRig.ts"
+import { devSuite } from "./devSuite.ts"
 import { paymentSuite } from "./paymentSuite.ts"
 import { promptSuite } from "./promptSuite.ts"
 import { purchaseSuite } from "./purchaseSuite.ts"
@@ -11,3 +12,4 @@ sessionSuite(rig)
 purchaseSuite(rig)
 promptSuite(rig)
 paymentSuite(rig)
+devSuite(rig)

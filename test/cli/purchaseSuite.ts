@@ -12,6 +12,12 @@ const PRICES = {
   call: 300_000n
 }
 
+/** Longer than any machine takes to extend the call, in seconds of the carrier's clock; and how fast the rest of it passes. */
+const SILENCE_SECONDS = 50
+const SPEED = 20
+const SAID =
+  /^[\d:]{8} {2}agent {3}This is Ada\.\n[\d:]{8} {2}caller {2}Who is there\?\n(?:.*\n)*[\d:]{8} {2}caller {2}Goodbye\.\n/
+
 /** What a test looks at of an answer; or the test fails. */
 interface Data {
   readonly number: string
@@ -19,6 +25,7 @@ interface Data {
   readonly deleted: boolean
   readonly messagesDeleted: number
   readonly mailbox: { readonly address: string }
+  readonly call: { readonly callId: string; readonly status: string; readonly authorizedSeconds: number }
   readonly phoneNumber: { readonly inboundAllowance: { readonly purchasedSeconds: number } }
 }
 
@@ -60,15 +67,32 @@ export const purchaseSuite = (rig: CliRig): void => {
       const { phoneNumber } = await buy(["number", "add-minutes", number])
       assert.strictEqual(phoneNumber.inboundAllowance.purchasedSeconds, 600)
       const carrier = new PhoneCarrier(rig.sandbox)
-      const person = await carrier.person()
-      const placed = await buy(["call", "start", "--to", person, "--minutes", "1"])
+      const person = await carrier.person({ lines: ["Who is there?", { silence: SILENCE_SECONDS }, "Goodbye."] })
+      const placed = await buy(["call", "start", "--to", person, "--minutes", "1", "--greeting", "This is Ada."])
       assert.deepNestedInclude(placed, { "call.toNumber": person, "call.fromNumber": number })
+      const { callId } = placed.call
+      const show = async () => {
+        const shown = await customer.run(["call", "show", callId, "--json"])
+        assert.strictEqual(shown.code, 0, shown.stderr)
+        return (JSON.parse(shown.stdout) as Data).call
+      }
+      const following = customer.run(["call", "transcript", callId, "--follow"])
+      await carrier.until(show, ({ status }) => status === "in_progress")
+      const extended = await buy(["call", "extend", callId])
+      assert.strictEqual(extended.call.authorizedSeconds, 120)
+      // What is left of the silence passes at once.
+      await carrier.speed(SPEED)
+      const followed = await following
+      await carrier.speed(1)
+      assert.strictEqual(followed.code, 0, followed.stderr)
+      assert.match(followed.stdout, SAID)
+      assert.deepInclude(await show(), { status: "ended", authorizedSeconds: 120 })
       const refused = await customer.run(["number", "release", number])
       assert.strictEqual(refused.code, 3, refused.stderr)
       const released = await customer.run(["number", "release", number, "--yes", "--json"])
       assert.strictEqual(released.code, 0, released.stderr)
       const { call, minutes, number: thirtyDays } = PRICES
-      assert.deepStrictEqual(await customer.charges(), [thirtyDays, thirtyDays, minutes, call])
+      assert.deepStrictEqual(await customer.charges(), [thirtyDays, thirtyDays, minutes, call, call])
     })
 
     it("shows the secret of callbacks in no pipe but as JSON, and again when it is asked for", async () => {

@@ -1,0 +1,44 @@
+import { readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "vitest"
+import { freshName } from "../support/Agent.ts"
+import { familyOf, untilGone } from "../support/Processes.ts"
+import { type CliRig, runCli } from "./CliRig.ts"
+
+const END_MILLIS = 30_000
+
+/** The sandbox of all these suites, as `agentctl dev` has started it. Ends it, so it comes last. */
+export const devSuite = (rig: CliRig): void => {
+  describe("agentctl dev", () => {
+    it("makes a profile that can buy at once, and keeps its key for its owner alone", async () => {
+      const { dev, sandbox } = rig
+      const document = await dev.document
+      const [wallet] = sandbox.wallets
+      assert.deepInclude(document, { profile: "dev", baseUrl: sandbox.baseUrl, address: wallet!.address })
+      const walletFile = String(document["walletFile"])
+      assert.strictEqual(statSync(walletFile).mode & 0o777, 0o600)
+      const key = wallet!.privateKey.slice(2)
+      assert.include(readFileSync(walletFile, "utf8"), key)
+      assert.notInclude(dev.said + JSON.stringify(document) + readFileSync(join(dev.home, "config.json"), "utf8"), key)
+      // Nothing but the home says where and who: the profile is the one in use.
+      const env = { PATH: process.env["PATH"] ?? "", HOME: dev.home, AGENTOS_HOME: dev.home }
+      const args = ["mailbox", "create", freshName(), "--yes", "--max-amount", "0.25", "--json"]
+      const bought = await runCli(args, { cwd: dev.home, env })
+      assert.strictEqual(bought.code, 0, bought.stderr)
+      const healthy = await runCli(["doctor", "--json"], { cwd: dev.home, env })
+      assert.strictEqual(healthy.code, 0, healthy.stderr)
+      const { checks } = JSON.parse(healthy.stdout) as { checks: ReadonlyArray<{ name: string; status: string }> }
+      assert.isEmpty(checks.filter(({ status }) => status !== "ok"))
+    })
+
+    it("ends with the sandbox and everything in it at Ctrl-C", async () => {
+      const { dev } = rig
+      const family = familyOf(dev.process.pid!)
+      // The sandbox, its database, its chain and its server at the least.
+      assert.isAbove(family.length, 4)
+      assert.strictEqual(await dev.interrupt(), 0, dev.said)
+      assert.include(dev.said, "The sandbox has ended.")
+      await untilGone(family, END_MILLIS)
+    })
+  })
+}
