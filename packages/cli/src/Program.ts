@@ -16,13 +16,14 @@ export const run = async (host: Host): Promise<ExitCode> => {
     quiet: false,
     color: wantsColor(host, host.argv.includes("--no-color"))
   })
+  let line: ParsedLine | undefined
   try {
     if (host.argv[0] === "__complete") {
       const { complete } = await import("./help/Complete.ts")
       await complete(host)
       return EXIT.ok
     }
-    const line = parse(host.argv)
+    line = parse(host.argv)
     const { globals } = line
     output = new Output(host, {
       json: globals.json,
@@ -32,7 +33,7 @@ export const run = async (host: Host): Promise<ExitCode> => {
     await perform({ host, output, globals }, line)
     return EXIT.ok
   } catch (error) {
-    const failure = failureOf(error, host)
+    const failure = withHelp(failureOf(error, host), line)
     report(failure, output, host)
     return failure.exit
   }
@@ -49,6 +50,13 @@ const perform = async (context: Context, { command, globals, input, words }: Par
   const handler = await loadHandler(command.name)
   // The parser has read the input by this very command's description.
   await handler.run(context, input as never)
+}
+
+/** Wrong usage that names no next step leads to the command's help. */
+const withHelp = (failure: Failure, line: ParsedLine | undefined): Failure => {
+  const { code, next = [] } = failure.parts
+  if (code !== "USAGE" || next.length > 0 || line?.command === undefined) return failure
+  return new Failure({ ...failure.parts, code, next: [`agentctl ${line.command.name} --help`] })
 }
 
 const failureOf = (error: unknown, host: Host): Failure => {

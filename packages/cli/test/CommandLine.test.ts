@@ -43,6 +43,8 @@ describe("the command line", () => {
     [["events", "list", "--status", "pendign"], "Did you mean pending?", "agentctl events list --help"],
     [["completion", "tcsh"], "SHELL is one of bash, zsh, fish", "agentctl completion --help"],
     [["--limit", "3", "mail", "list"], "The command comes before its flags", "agentctl --help"],
+    [["create", "mailbox", "ada"], "There is no command create. Did you mean mailbox create?", "agentctl --help"],
+    [["mail", "wait", "--timeout", "5"], '--timeout takes a span, as 20s or 5m, not "5".', "agentctl mail wait --help"],
     [["help", "mail", "lst"], "Did you mean mail list?", "agentctl mail --help"]
   ] as const)("refuses %j", async ([args, message, next]) => {
     const { code, stderr, stdout } = await program.run(args)

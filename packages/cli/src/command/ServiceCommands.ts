@@ -41,7 +41,7 @@ export const QUOTE = defineCommand({
     { line: "agentctl quote email.mailbox.create localPart=ada", does: "Is the name free, and what does it cost?" },
     {
       line: "agentctl quote email.message.send mailboxId=ID to=a@b.example subject=Hi text=Hello",
-      does: "The same of a message"
+      does: "The same for a message"
     }
   ],
   output: "rows",

@@ -125,7 +125,7 @@ export const SCHEMA = defineCommand({
   arguments: [
     {
       name: "command",
-      summary: "Words of a command, or of a group; all without.",
+      summary: "Words of a command or of a group; without them, every command.",
       presence: "several",
       completes: "command"
     }

@@ -70,7 +70,7 @@ export const checkBaseUrl = ({ source, value }: Setting): string => {
   const refuse = (why: string) =>
     new Failure({ code: "CONFIGURATION", message: `The server's address ${value} (from ${source}) ${why}.` })
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:"))
-    throw refuse("is not an address that begins with https://")
+    throw refuse("is not an address that begins with https://, or on this machine with http://")
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "")
     throw refuse("may have a host, a port and a path, and nothing else")
   if (url.protocol === "http:" && !isLocal(url.hostname))
@@ -91,6 +91,6 @@ export const requireBaseUrl = (settings: Settings): string => {
   throw new Failure({
     code: "CONFIGURATION",
     message: "No server is set: neither --base-url, nor AGENTOS_BASE_URL, nor a profile names one.",
-    next: ["agentctl config set base-url https://…"]
+    next: ["agentctl config set base-url https://…", "agentctl dev"]
   })
 }

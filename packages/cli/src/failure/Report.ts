@@ -20,8 +20,8 @@ const LOGIN = "agentctl login"
 const nextOf = ({ parts: { next = [] } }: Failure, { env }: Host): ReadonlyArray<string> =>
   next.includes(LOGIN) && (env["AGENTOS_TOKEN"] ?? "") !== "" ? ["unset AGENTOS_TOKEN", ...next] : next
 
-/** What a message that says it itself needs not be followed by. */
-const DO_NOT_PAY = "do not pay again"
+/** A message that says itself what became of the money, or that none could have moved. */
+const SAYS_IT = /do not pay again|Nothing was (?:charged|signed|sent)\./
 
 /** Prints why a command failed, on standard error: what happened, whether money moved, what to do next. */
 export const report = (failure: Failure, output: Output, host: Host): void => {
@@ -49,7 +49,7 @@ export const report = (failure: Failure, output: Output, host: Host): void => {
     ...(issues.length > 1
       ? issues.map(({ message: text, path }) => `  ${path === "" ? "the body" : path}: ${text}`)
       : []),
-    ...(money === "" || message.includes(money) || message.includes(DO_NOT_PAY) ? [] : [money]),
+    ...(money === "" || SAYS_IT.test(message) ? [] : [money]),
     ...next.map((command) => `Next: ${command}`),
     ...(requestId === undefined ? [] : [`Request id: ${requestId}`])
   ]

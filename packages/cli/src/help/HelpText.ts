@@ -108,7 +108,7 @@ export const groupHelp = (words: ReadonlyArray<string>, bold: Bold): string =>
     `${GROUPS[words.join(" ")] ?? words.join(" ")}.\n`,
     section("USAGE", `${INDENT}agentctl ${words.join(" ")} COMMAND [flags]\n`, bold),
     section("COMMANDS", rows(commandsBelow(words).map(({ name, summary }) => [name, summary] as const)), bold),
-    `\nMore of a command: agentctl ${words.join(" ")} COMMAND --help\n`
+    `\nMore about a command: agentctl ${words.join(" ")} COMMAND --help\n`
   ].join("")
 
 const singles = (commands: ReadonlyArray<CommandSpec>) => commands.filter(({ name }) => !name.includes(" "))
@@ -151,6 +151,6 @@ export const programHelp = (bold: Bold): string => {
       bold
     ),
     section("FLAGS", flagRows(GLOBAL_FLAGS), bold),
-    "\nMore of a command: agentctl COMMAND --help\n"
+    "\nMore about a command: agentctl COMMAND --help\n"
   ].join("")
 }

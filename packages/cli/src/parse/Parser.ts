@@ -178,7 +178,7 @@ export const parse = (argv: ReadonlyArray<string>): ParsedLine => {
   }
   if (asked.help || asked.version) return { globals: asked, command, words, input: undefined }
   if (wrong !== undefined && words.length === 0 && next !== undefined) throw flagFirst(wrong, next)
-  if (command === undefined && positionals.length > 0) throw unknownCommand(words, positionals[0]!)
+  if (command === undefined && positionals.length > 0) throw unknownCommand(words, positionals[0]!, positionals[1])
   if (wrong !== undefined) throw wrong
   if (command === undefined) return { globals: asked, command, words, input: undefined }
   for (const { default: fallback, name, type } of command.flags)
@@ -191,10 +191,12 @@ const textOf = (value: Value): string | undefined => (typeof value === "string" 
 const flagFirst = (wrong: Failure, flag: string): Failure =>
   usage(`${wrong.message} The command comes before its flags: agentctl COMMAND ${flag}`, [])
 
-const unknownCommand = (words: ReadonlyArray<string>, given: string): Failure => {
+const unknownCommand = (words: ReadonlyArray<string>, given: string, after?: string): Failure => {
+  // Other programs say `create mailbox`.
+  const turned = words.length === 0 && after !== undefined ? findCommand(`${after} ${given}`)?.name : undefined
   const meant = nearest(given, wordsAfter(words))
   const elsewhere = commandsBelow([]).find(({ name }) => name.endsWith(` ${given}`))?.name
-  const hint = meant === undefined ? elsewhere : [...words, meant].join(" ")
+  const hint = turned ?? (meant === undefined ? elsewhere : [...words, meant].join(" "))
   return usage(
     `There is no command ${[...words, given].join(" ")}.${hint === undefined ? "" : ` Did you mean ${hint}?`}`,
     words
