@@ -70,7 +70,7 @@ describe("the journal", () => {
     const host = machine()
     const written = entry()
     await addEntry(host, written)
-    const other = newPaymentId(NOW - 25 * HOUR)
+    const other = randomUUID()
     renameSync(join(host.home, "journal", `${written.id}.json`), join(host.home, "journal", `${other}.json`))
     assert.strictEqual(await codeOf(() => readEntry(host, other)), "CONFIGURATION")
     const disguised = entry({ id: newPaymentId(NOW - HOUR), createdAt: NOW })
