@@ -1,5 +1,4 @@
-import { once } from "node:events"
-import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import { startForwarder } from "../support/Forwarder.ts"
 
 /** A line to a server that can be cut. */
 export interface CutLine {
@@ -14,45 +13,17 @@ export interface CutLine {
 
 /** Listens on a free port of this machine, and leads nowhere yet. */
 export const startCutLine = async (): Promise<CutLine> => {
-  const open = new Set<Socket>()
-  let port = 0
-  let isCut = true
-  const server = createServer((client) => {
-    if (isCut) return void client.destroy()
-    const upstream = connect({ host: "127.0.0.1", port })
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client]
-    ] as const) {
-      open.add(socket)
-      socket.setNoDelay(true)
-      socket.on("error", () => other.destroy())
-      socket.on("close", () => {
-        open.delete(socket)
-        other.destroy()
-      })
-      socket.pipe(other)
-    }
-  })
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const cut = () => {
-    isCut = true
-    for (const socket of open) socket.destroy()
-  }
+  let port: number | undefined
+  let isCut = false
+  const { cut, stop, url } = await startForwarder(() => (isCut ? undefined : port))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    leadTo: (url) => {
-      port = Number(new URL(url).port)
-      isCut = false
-    },
-    cut,
-    mend: () => (isCut = false),
-    stop: async () => {
-      const closed = once(server, "close")
-      server.close()
+    url,
+    leadTo: (to) => (port = Number(new URL(to).port)),
+    cut: () => {
+      isCut = true
       cut()
-      await closed
-    }
+    },
+    mend: () => (isCut = false),
+    stop
   }
 }

@@ -20,8 +20,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { privateKeyToAddress } from "viem/accounts"
-import { startBalancer } from "./Balancer.ts"
 import { databaseUrl, execute } from "./ClusterDatabase.ts"
+import { startForwarder } from "./Forwarder.ts"
 import { copyPrepared } from "./PreparedData.ts"
 
 /** One of the servers. */
@@ -171,7 +171,10 @@ const startDatabase = async (
 
 /** A carrier with an agent behind its numbers, and a way for it to every server. */
 const startPhones = async (run: RunLayout, cleanup: Array<() => Promise<void>>): Promise<ClusterPhones> => {
-  const balancer = await startBalancer(run.servers.map(({ http }) => http))
+  const ports = run.servers.map(({ http }) => http)
+  let connections = 0
+  // One address for all servers, each of which gets its turn.
+  const balancer = await startForwarder(() => ports[connections++ % ports.length])
   cleanup.push(balancer.stop)
   const planned = programs(run)
   const processes = [planned.carrier, planned.agent].map((program) =>

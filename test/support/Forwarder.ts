@@ -1,18 +1,24 @@
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 
-/** One address for several servers. */
-export interface Balancer {
+/** An address of this machine that leads to others. */
+export interface Forwarder {
   readonly url: string
+  /** Breaks off every connection. */
+  readonly cut: () => void
   readonly stop: () => Promise<void>
 }
 
-/** Leads each connection to the next of these ports on this machine. One whose server is away is closed. */
-export const startBalancer = async (ports: ReadonlyArray<number>): Promise<Balancer> => {
+/**
+ * Leads each connection to the port of this machine that `next` names for it. It is closed where there is none, or where
+ * nobody listens there.
+ */
+export const startForwarder = async (next: () => number | undefined): Promise<Forwarder> => {
   const open = new Set<Socket>()
-  let connections = 0
   const server = createServer((client) => {
-    const upstream = connect({ host: "127.0.0.1", port: ports[connections++ % ports.length]! })
+    const port = next()
+    if (port === undefined) return void client.destroy()
+    const upstream = connect({ host: "127.0.0.1", port })
     for (const [socket, other] of [
       [client, upstream],
       [upstream, client]
@@ -29,12 +35,16 @@ export const startBalancer = async (ports: ReadonlyArray<number>): Promise<Balan
   })
   server.listen(0, "127.0.0.1")
   await once(server, "listening")
+  const cut = () => {
+    for (const socket of open) socket.destroy()
+  }
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut,
     stop: async () => {
       const closed = once(server, "close")
       server.close()
-      for (const socket of open) socket.destroy()
+      cut()
       await closed
     }
   }
