@@ -6,7 +6,7 @@ import { PhoneWitness } from "./PhoneWitness.ts"
 import type { Race } from "./Race.ts"
 import { makeRandom, type Random } from "./Random.ts"
 import { provide, Round } from "./Round.ts"
-import { makeWallets, type Wallet } from "./Wallet.ts"
+import { fund, makeWallets, type Wallet } from "./Wallet.ts"
 
 /** Races on the servers of a cluster. */
 export interface RaceRun {
@@ -21,11 +21,15 @@ const LANES = 4
 /** Wallets that have bought a mailbox and a number before the races begin: two for each lane. */
 export const KNOWN_WALLETS = 2 * LANES
 
+/** What each of those has, and where refunds come from: enough for the longest run, in USDT. */
+const AMPLE = 100_000
+
 /** Gets ready to race. The same seed makes the same choices. */
 export const openRaces = async (cluster: Cluster, seed: number): Promise<RaceRun> => {
   const book = new Book()
   const witness = new PhoneWitness(cluster)
   const random = makeRandom(seed)
+  await fund(cluster, [cluster.refundWallet], AMPLE)
   const wallets = await knownWallets(cluster, book, KNOWN_WALLETS)
   let races = 0
   return {
@@ -40,7 +44,7 @@ export const openRaces = async (cluster: Cluster, seed: number): Promise<RaceRun
 
 /** Wallets that have a mailbox, a number and a token. */
 const knownWallets = async (cluster: Cluster, book: Book, count: number): Promise<ReadonlyArray<Wallet>> => {
-  const wallets = await makeWallets(cluster, count, 100_000)
+  const wallets = await makeWallets(cluster, count, AMPLE)
   const equip = async (wallet: Wallet, server: number) => {
     const request = createMailbox(`known-${wallet.address.slice(2, 14).toLowerCase()}`)
     const { accessToken, mailbox } = createdBy(await provide(book, wallet, request, server))

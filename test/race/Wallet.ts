@@ -92,8 +92,8 @@ export class Wallet {
 const MINT_GAS = 100_000n
 const GAS_PRICE = 10_000_000_000n
 
-/** Makes wallets with money on the chain. Not at one time with another call: the minter's transactions are counted here. */
-export const makeWallets = async (cluster: Cluster, count: number, funds = 100): Promise<ReadonlyArray<Wallet>> => {
+/** Gives money on the chain, so many USDT each. Not at one time with another call: the minter's transactions are counted here. */
+export const fund = async (cluster: Cluster, addresses: ReadonlyArray<`0x${string}`>, funds: number): Promise<void> => {
   const { asset, deployerKey, rpcUrl } = cluster.chain
   const minter = createWalletClient({
     account: privateKeyToAccount(deployerKey),
@@ -101,11 +101,9 @@ export const makeWallets = async (cluster: Cluster, count: number, funds = 100):
     transport: http(rpcUrl, { retryCount: 0 }),
     pollingInterval: 20
   }).extend(publicActions)
-  const keys = Array.from({ length: count }, () => generatePrivateKey())
   let nonce = await minter.getTransactionCount({ address: minter.account.address })
   let last: `0x${string}` | undefined
-  for (const key of keys) {
-    const to = privateKeyToAccount(key).address
+  for (const to of addresses) {
     last = await minter.sendTransaction({
       to: asset,
       data: encodeFunctionData({ abi: sandboxUsdtAbi, functionName: "mint", args: [to, usdt(funds)] }),
@@ -116,5 +114,15 @@ export const makeWallets = async (cluster: Cluster, count: number, funds = 100):
     })
   }
   if (last !== undefined) await minter.waitForTransactionReceipt({ hash: last })
-  return keys.map((key) => new Wallet(cluster, key))
+}
+
+/** Makes wallets with money on the chain. Not at one time with another call, nor with `fund`. */
+export const makeWallets = async (cluster: Cluster, count: number, funds = 100): Promise<ReadonlyArray<Wallet>> => {
+  const wallets = Array.from({ length: count }, () => new Wallet(cluster, generatePrivateKey()))
+  await fund(
+    cluster,
+    wallets.map(({ address }) => address),
+    funds
+  )
+  return wallets
 }
