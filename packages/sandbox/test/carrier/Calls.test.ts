@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { call as callShape, error, misfits, page } from "./Shape.ts"
 import { ada, type Answer, basePath, bob, connect, type Json, ours, type Rig, startRig } from "./TestCarrier.ts"
 
@@ -202,6 +202,19 @@ describe("the time limit", () => {
     expect(misfits(updated.body, callShape)).toEqual([])
     await rig.control("clock", { speed: 2_000 })
     expect(await rig.over(sid)).toMatchObject({ seconds: 120, reason: "the time limit of 120 s was reached" })
+  })
+
+  it("that has passed has ended the call, however late its timer is, when another is set", async () => {
+    const rig = await startRig()
+    await rig.buy()
+    await rig.control("people", { number: ada, behaviour: "answers", seconds: 900 })
+    const sid = await rig.call({ Twiml: silent, TimeLimit: "60", ...callback(rig, ["answered"]) })
+    await rig.application.request("/status")
+    const now = performance.now.bind(performance)
+    const late = vi.spyOn(performance, "now").mockImplementation(() => now() + 61_000)
+    onTestFinished(() => late.mockRestore())
+    await rig.post(`/Calls/${sid}.json`, { TimeLimit: "120" })
+    expect(await rig.over(sid)).toMatchObject({ seconds: 60, reason: "the time limit of 60 s was reached" })
   })
 
   it("is not kept while a test wants to see who ends the call otherwise", async () => {

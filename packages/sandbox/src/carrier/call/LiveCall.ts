@@ -25,7 +25,7 @@ export class LiveCall implements PlayedCall {
   #next: TwimlSource | undefined
   #record: CallRecord
   #answeredAt: number | undefined
-  #limit: (() => void) | undefined
+  #limit: { readonly callOff: () => void; readonly end: () => void; readonly due: number } | undefined
 
   constructor(context: CallContext, record: CallRecord, part: Part) {
     this.context = context
@@ -114,8 +114,12 @@ export class LiveCall implements PlayedCall {
     this.person.connected(moment)
   }
 
-  /** How long the call may last from answer, in all. One that has lasted as long ends at once. */
+  /**
+   * How long the call may last from answer, in all. One that has lasted as long ends at once. One whose limit before has
+   * passed has ended by it, however late the timer is.
+   */
   setTimeLimit(seconds: number): void {
+    if (this.#limit !== undefined && this.#limit.due <= this.context.clock.now()) return this.#limit.end()
     this.#change({ timeLimitSeconds: seconds })
     if (this.#answeredAt !== undefined) this.#armLimit(this.#answeredAt)
   }
@@ -130,7 +134,7 @@ export class LiveCall implements PlayedCall {
   end({ at, by, reason, status }: CallEnding): void {
     if (this.isOver) return
     const answeredAt = this.#answeredAt
-    this.#limit?.()
+    this.#limit?.callOff()
     this.#change({
       status: status ?? (answeredAt === undefined ? "failed" : "completed"),
       endedAt: Date.now(),
@@ -185,11 +189,13 @@ export class LiveCall implements PlayedCall {
     const { timeLimitSeconds: seconds } = this.#record
     const reason = `the time limit of ${seconds} s was reached`
     const due = answeredAt + seconds * 1_000
-    this.#limit?.()
+    this.#limit?.callOff()
+    this.#limit = undefined
     if (!this.context.keepsLimits()) return
     // One that was set too late ends the call now, not at its time.
     if (due <= clock.now()) return this.end({ by: "carrier", reason })
-    this.#limit = clock.at(due, (at) => this.end({ by: "carrier", reason, at }))
+    const end = () => this.end({ by: "carrier", reason, at: due })
+    this.#limit = { due, end, callOff: clock.at(due, end) }
   }
 
   /** Told last: what the end of a session of ConversationRelay has to say comes before. */
