@@ -41,8 +41,8 @@ it.each([
       "create trigger choose_too before insert or update on held_numbers for each row execute function choose_too()"
     ],
     race: lastNumber,
-    // How many of those who have it bought it is a matter of time; the judge tells wherever they are not as many.
-    found: "was given to "
+    // Given to more than bought it: how many of each is a matter of time.
+    found: /was given to (?:2, and sold 1|[34], and sold [12]) times/
   },
   {
     what: "a payment that is claimed once",
@@ -74,7 +74,7 @@ it.each([
     await run.play(race, ROUNDS)
     const verdicts = await judge(cluster, run)
     const violations = verdicts.filter((verdict) => verdict.race === race.name).flatMap((verdict) => verdict.violations)
-    expect(violations.map(({ text }) => text)).toContainEqual(expect.stringContaining(found))
+    expect(violations.map(({ text }) => text)).toContainEqual(expect.stringMatching(found))
   },
   TIMEOUT_MILLIS
 )
