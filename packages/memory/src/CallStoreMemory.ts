@@ -93,11 +93,11 @@ export const layer = Layer.effect(
           if (row === undefined) return Option.none()
           return Option.some(put({ ...row, relayTokenHash: null }))
         }),
-      addTurn: (callId, { role, text }) =>
-        run((at) => {
+      addTurn: (callId, said) =>
+        run(() => {
           const row = calls.get(callId)
           if (row === undefined) throw new Error(`no call ${callId} is stored`)
-          const turn: Turn = { index: row.turnCount, role, text, at }
+          const turn: Turn = { index: row.turnCount, ...said }
           put({ ...row, turnCount: row.turnCount + 1 })
           turns.set(turnKey(callId, turn.index), { callId, turn })
           return turn

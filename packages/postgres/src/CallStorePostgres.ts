@@ -85,12 +85,12 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
       select ${columns} from taken order by was_watch_at, call_id`
 
     /** The count in the call's row says which place is next, and its lock who has it. */
-    const addTurn = (callId: string, { role, text }: NewTurn) => sql<TurnRow>`
+    const addTurn = (callId: string, { at, role, text }: NewTurn) => sql<TurnRow>`
       with place as (
         update calls set turn_count = turn_count + 1 where ${isCall(callId)} returning call_id, turn_count - 1 as place
       )
       insert into call_turns (call_id, turn_index, role, text, created_at)
-      select call_id, place, ${Parameter.text(role)}, ${Parameter.text(text)}, ${now()} from place
+      select call_id, place, ${Parameter.text(role)}, ${Parameter.text(text)}, ${Parameter.integer(at)} from place
       returning turn_index, role, text, created_at`
 
     return CallStore.of({

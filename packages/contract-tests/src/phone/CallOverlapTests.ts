@@ -213,8 +213,8 @@ export const callOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it
         for (const firstEnds of ENDS) {
           const { callId } = yield* answered()
           const [, second] = yield* overlapping(capabilities, {
-            first: store.addTurn(callId, { role: "caller", text: "Hi" }),
-            second: store.addTurn(callId, { role: "agent", text: "Hello" }),
+            first: store.addTurn(callId, Sample.said("Hi")),
+            second: store.addTurn(callId, Sample.said("Hello", "agent")),
             firstEnds
           })
           assert.strictEqual(second.index, firstEnds === "committed" ? 1 : 0)

@@ -1,4 +1,12 @@
-import { type Call, CallProgress, CallStore, type PhoneNumber, Timestamp } from "@agentos/core"
+import {
+  type Call,
+  CallProgress,
+  CallStore,
+  type NewTurn,
+  type PhoneNumber,
+  Timestamp,
+  type TurnRole
+} from "@agentos/core"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fresh from "../Fresh.ts"
@@ -75,6 +83,10 @@ export const found = Effect.fnUntraced(function* ({ callId, tenantId }: Pick<Cal
   const lookup = yield* store.find(tenantId, callId)
   return lookup._tag === "Owned" ? lookup.value : yield* Effect.die(new Error(`no call ${callId}`))
 })
+
+/** Something said, in 2026. */
+export const said = (text: string, role: TurnRole = "caller"): NewTurn => ({ role, text, at: SAID_AT })
+const SAID_AT = Timestamp.Timestamp.make(1_775_000_000_123)
 
 /** Later than other tests have their calls looked at, and longer than all tests together move the clock. */
 const LATER = Timestamp.HOUR

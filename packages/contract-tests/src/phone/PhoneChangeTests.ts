@@ -51,7 +51,7 @@ const conversation = Effect.gen(function* () {
   const store = yield* CallStore
   const { answered } = yield* Calls.caller
   const call = yield* answered()
-  yield* store.addTurn(call.callId, { role: "agent", text: "Hello" })
+  yield* store.addTurn(call.callId, Calls.said("Hello", "agent"))
   const observe = Effect.all([store.get(call.callId), store.live(call.phoneNumberId), store.turns(call.callId)])
   return { store, call, observe }
 })
@@ -82,7 +82,7 @@ const callChanges: Changes<CallStore | PhoneNumberStore> = {
     return { make: store.takeWatched(10, 60_000), observe: store.get(call.callId) }
   }),
   addTurn: Effect.map(conversation, ({ call, observe, store }) => ({
-    make: store.addTurn(call.callId, { role: "caller", text: "Hi" }),
+    make: store.addTurn(call.callId, Calls.said("Hi")),
     observe
   })),
   setTurnText: Effect.map(conversation, ({ call, observe, store }) => ({

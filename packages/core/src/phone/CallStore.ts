@@ -2,13 +2,10 @@ import { Context, Effect, Option } from "effect"
 import type { Lookup } from "../kernel/Lookup.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { Call } from "./Call.ts"
-import type { Turn, TurnRole } from "./Transcript.ts"
+import type { Turn } from "./Transcript.ts"
 
 /** Something said, before it has its place in the call. */
-export interface NewTurn {
-  readonly role: TurnRole
-  readonly text: string
-}
+export type NewTurn = Omit<Turn, "index">
 
 /**
  * The port that keeps calls and what was said in them. Callers that change a call hold its tenant's lock.
@@ -54,7 +51,7 @@ export class CallStore extends Context.Service<
     /** The call that the token lets in, which is worth nothing from then on; none for any other, or once it has ended. */
     readonly redeemRelay: (tokenHash: string) => Effect.Effect<Option.Option<Call>>
     /**
-     * Adds a turn at the end, at the store's moment. Turns that are added at one time each have a place of their own, and
+     * Adds a turn at the end, whatever its moment. Turns that are added at one time each have a place of their own, and
      * none is left out. To add to a call that is not there is a defect, as it is to replace a turn that is not there.
      */
     readonly addTurn: (callId: string, turn: NewTurn) => Effect.Effect<Turn>

@@ -3,6 +3,10 @@ import { heardPart, speechMillis, spokenText } from "./SpokenText.ts"
 
 /** Of speeches that may be under way at one time, how many are told apart: the last ones. */
 const TOLD_APART = 4
+/** From handing a text over to its first sound, at most, in milliseconds. */
+const SPEECH_START = 1_000
+/** How long what is still to be spoken is waited for at most, in milliseconds. */
+const GOODBYE_MAX = 60_000
 
 /** Something that was handed over to be spoken. Its turn is null where it is this service's own words. */
 export interface Speech {
@@ -44,6 +48,10 @@ export const closed = (self: Speeches): Speeches => ({ ...self, isOpen: false })
 
 /** The caller has had a turn. */
 export const answered = (self: Speeches): Speeches => ({ ...self, isAnswered: true })
+
+/** When all that was handed over by now has been heard, by estimate: after `GOODBYE_MAX` at the latest. */
+export const heardOutAt = ({ quietAt }: Speeches, now: Timestamp): number =>
+  quietAt === 0 ? now : Math.min(Math.max(now, quietAt + SPEECH_START), now + GOODBYE_MAX)
 
 /**
  * The caller interrupts, and had heard so much by then: what is left of each speech that this cuts; undefined when it

@@ -2,6 +2,7 @@ import { type Cause, Effect, FiberHandle, Queue, type Scope, Stream } from "effe
 import * as Timestamp from "../kernel/Timestamp.ts"
 import type { AgentReply, AgentUnreachable } from "./AgentCallback.ts"
 import { exchange, type Told } from "./AgentExchange.ts"
+import type { NewTurn } from "./CallStore.ts"
 import type { LiveTranscript } from "./LiveTranscript.ts"
 import * as PressedKeys from "./PressedKeys.ts"
 import * as Speeches from "./Speeches.ts"
@@ -17,10 +18,6 @@ const SAID_MAX = 4_096
 /** The longest answer that is spoken, in characters. */
 const ANSWER_MAX = 16_384
 const FAILURE_MAX = 500
-/** From handing a text over to its first sound, at most, in milliseconds. */
-const SPEECH_START = 1_000
-/** How long what was said before the end of a call is waited for, in milliseconds. */
-const GOODBYE_MAX = 60_000
 /** What waits to be acted on; whoever has more waits. */
 const INPUTS_MAX = 16
 const NEVER = Number.POSITIVE_INFINITY
@@ -30,7 +27,7 @@ export interface VoiceSessionOptions {
   readonly greeting: string | null
   readonly transcript: LiveTranscript
   readonly speak: Speak
-  readonly ask: (turn: Turn, soFar: ReadonlyArray<Turn>) => Stream.Stream<AgentReply, AgentUnreachable>
+  readonly ask: (turn: NewTurn, soFar: ReadonlyArray<Turn>) => Stream.Stream<AgentReply, AgentUnreachable>
   /** Has the carrier end the call if the relay does not. */
   readonly hangUp: Effect.Effect<void>
 }
@@ -93,7 +90,7 @@ class VoiceSession {
     }
   }).pipe(
     // The relay is gone, and nobody hears more. Keys that were pressed are written down all the same.
-    Effect.catchTag("Done", () => Effect.flatMap(this.#stop(), () => this.#takeKeys())),
+    Effect.catchTag("Done", () => Effect.flatMap(this.#stop(), () => this.#takeKeys(false))),
     Effect.ensuring(Effect.suspend(() => this.#settle()))
   )
 
@@ -106,7 +103,7 @@ class VoiceSession {
   readonly #begin = Effect.fnUntraced({ self: this }, function* () {
     const { greeting, transcript } = this.#options
     const last = transcript.last()
-    if (last?.role === "caller") return yield* this.#ask(last)
+    if (last?.role === "caller") return yield* this.#ask(last, transcript.soFar(last))
     const text = spokenText(greeting ?? "", ANSWER_MAX)
     if (last === undefined) yield* this.#say(text, true)
   })
@@ -145,8 +142,8 @@ class VoiceSession {
   readonly #said = Effect.fnUntraced({ self: this }, function* (text: string) {
     if (text === "") return
     yield* this.#stop()
-    yield* this.#takeKeys()
-    yield* this.#ask(yield* this.#takeTurn(text))
+    yield* this.#takeKeys(false)
+    yield* this.#takeTurn(text, true)
   })
 
   readonly #pressed = Effect.fnUntraced({ self: this }, function* (key: string) {
@@ -157,26 +154,30 @@ class VoiceSession {
 
   readonly #askOfKeys = Effect.fnUntraced({ self: this }, function* () {
     yield* this.#stop()
-    yield* this.#ask(yield* this.#takeKeys())
+    yield* this.#takeKeys(true)
   })
 
-  /** The keys that were pressed, as a turn. */
-  #takeKeys(): Effect.Effect<Turn | undefined> {
+  /** The keys that were pressed, as a turn that the agent may be asked about. */
+  #takeKeys(isAsked: boolean): Effect.Effect<void> {
     const text = PressedKeys.textOf(this.#keys)
     this.#keys = PressedKeys.none
-    return text === undefined ? Effect.undefined : this.#takeTurn(text)
+    return text === undefined ? Effect.void : this.#takeTurn(text, isAsked)
   }
 
-  #takeTurn(text: string): Effect.Effect<Turn | undefined> {
+  /** The agent is asked while the turn is being written, but nothing of its answer is acted on before it is. */
+  readonly #takeTurn = Effect.fnUntraced({ self: this }, function* (text: string, isAsked: boolean) {
+    const { transcript } = this.#options
     this.#speeches = Speeches.answered(this.#speeches)
-    return this.#options.transcript.add("caller", text)
-  }
+    const turn = yield* transcript.said("caller", text)
+    if (isAsked && transcript.hasRoom()) yield* this.#ask(turn, transcript.soFar())
+    yield* transcript.store(turn)
+  })
 
-  /** Nothing is asked where there is no turn, or the agent has hung up. */
-  readonly #ask = Effect.fnUntraced({ self: this }, function* (turn: Turn | undefined) {
-    if (turn === undefined || this.#endDue !== NEVER) return
+  /** Nobody is asked once the agent has hung up. */
+  readonly #ask = Effect.fnUntraced({ self: this }, function* (turn: NewTurn, soFar: ReadonlyArray<Turn>) {
+    if (this.#endDue !== NEVER) return
     const question = ++this.#question
-    const answer = exchange(this.#options.ask(turn, this.#options.transcript.before(turn)))
+    const answer = exchange(this.#options.ask(turn, soFar))
     yield* FiberHandle.run(
       this.#exchange,
       Stream.runForEach(answer, (told) => Queue.offer(this.#inputs, { _tag: "Told", question, told }))
@@ -253,13 +254,11 @@ class VoiceSession {
    */
   readonly #waitToEnd = Effect.fnUntraced({ self: this }, function* () {
     yield* this.#stop()
-    const now = yield* Timestamp.now
-    const { quietAt } = this.#speeches
-    this.#endDue = quietAt === 0 ? now : Math.min(Math.max(now, quietAt + SPEECH_START), now + GOODBYE_MAX)
+    this.#endDue = Speeches.heardOutAt(this.#speeches, yield* Timestamp.now)
   })
 
   readonly #end = Effect.fnUntraced({ self: this }, function* () {
-    yield* this.#takeKeys()
+    yield* this.#takeKeys(false)
     yield* this.#options.hangUp
     this.#isOver = true
     yield* this.#options.speak({ _tag: "End" })

@@ -105,6 +105,42 @@ describe("a turn of the caller's", () => {
     })
   )
 
+  scenario("is told to the agent while it is being written, and nothing is answered before it is", (host) =>
+    Effect.gen(function* () {
+      const { asked, call, heard, say, unwritten } = yield* talk(host, "Hello.")
+      yield* host.database.close
+      yield* TestClock.adjust("3 seconds")
+      yield* say("Who are you?")
+      asked(1).say("Ada.")
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual(heard(), "Hello.|")
+      yield* host.database.open
+      yield* settle
+      assert.strictEqual(heard(), "Hello.|Ada.")
+      assert.lengthOf(unwritten, 0)
+      assert.deepStrictEqual(yield* linesOf(call), ["agent: Hello.", "caller: Who are you?", "agent: Ada."])
+      // The moment is the one that the agent was told, and not that of the writing.
+      const turn = (yield* (yield* CallStore).turns(call.callId))[1]!
+      assert.strictEqual(turn.at, asked(1).message.turn.at)
+      assert.strictEqual(turn.at, (yield* Timestamp.now) - 2_000)
+    })
+  )
+
+  scenario("is no earlier than what was said before, by whichever server's clock", (host) =>
+    Effect.gen(function* () {
+      const { call } = yield* answeredCall()
+      const ahead = Timestamp.add(yield* Timestamp.now, 60_000)
+      const store = yield* CallStore
+      yield* store.addTurn(call.callId, { role: "agent", text: "Hello.", at: ahead })
+      const { say } = yield* conversation(host, call)
+      yield* say("Hi.")
+      assert.deepStrictEqual(
+        (yield* store.turns(call.callId)).map(({ at }) => at),
+        [ahead, ahead]
+      )
+    })
+  )
+
   scenario("comes with the last 20 turns before it, in a relay that takes the call up again too", (host) =>
     Effect.gen(function* () {
       const first = yield* talk(host)

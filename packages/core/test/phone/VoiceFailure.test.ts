@@ -193,7 +193,9 @@ describe("a call's bounds", () => {
     Effect.gen(function* () {
       const { call } = yield* answeredCall()
       const store = yield* CallStore
-      yield* Effect.repeat(store.addTurn(call.callId, { role: "agent", text: "and" }), { times: TURNS_MAX - 3 })
+      yield* Effect.repeat(store.addTurn(call.callId, { role: "agent", text: "and", at: call.createdAt }), {
+        times: TURNS_MAX - 3
+      })
       const { asked, heard, leave, say } = yield* conversation(host, call)
       yield* say("the last")
       asked(1).say("too much")

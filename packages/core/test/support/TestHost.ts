@@ -1,4 +1,5 @@
 import {
+  CallStore,
   Core,
   EmailProvider,
   MailParser,
@@ -11,14 +12,17 @@ import {
 } from "@agentos/core"
 import { ScriptedRail } from "@agentos/contract-tests"
 import { Memory } from "@agentos/memory"
-import { Effect, Layer, Option, Redacted } from "effect"
+import { Effect, Latch, Layer, Option, Redacted } from "effect"
 import * as SimulatedCarrier from "./SimulatedCarrier.ts"
 import * as TestKeyring from "./TestKeyring.ts"
 
 /** What the mail provider does with the next mails; it sends when this runs out. */
 export type SendScript = "send" | ProviderError["reason"]
 
-/** The whole core on memory, with a chain, a mail provider and a carrier that do as they are told. */
+/**
+ * The whole core on memory, with a chain, a mail provider and a carrier that do as they are told. While its `database` is
+ * closed no turn of a call is written.
+ */
 export const make = () => {
   const carrier = SimulatedCarrier.make()
   const payments = ScriptedRail.make()
@@ -39,8 +43,15 @@ export const make = () => {
         })
     })
   )
+  const database = Latch.makeUnsafe(true)
+  const callStore = Layer.effect(
+    CallStore,
+    Effect.map(CallStore, (store) =>
+      CallStore.of({ ...store, addTurn: (...turn) => Effect.andThen(database.await, store.addTurn(...turn)) })
+    )
+  )
   const ports = Layer.mergeAll(
-    Memory.layer,
+    Layer.provideMerge(callStore, Memory.layer),
     TestKeyring.layer,
     provider,
     carrier.layer,
@@ -51,5 +62,5 @@ export const make = () => {
       verify: () => Effect.succeed(Option.none())
     })
   )
-  return { payments, sent, sendScript, carrier, layer: Core.layerWithPhone.pipe(Layer.provideMerge(ports)) }
+  return { payments, sent, sendScript, carrier, database, layer: Core.layerWithPhone.pipe(Layer.provideMerge(ports)) }
 }
