@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { execute } from "../support/ClusterDatabase.ts"
 import { type Bench, type BenchRun, quantile, table } from "./Bench.ts"
+import { startDiskProbe } from "./DiskProbe.ts"
 import { familyCpuMillis, usageOf } from "./ProcessUsage.ts"
 import { VoiceCaller } from "./VoiceCaller.ts"
 import { startVoiceService, type VoiceService } from "./VoiceService.ts"
@@ -50,24 +51,31 @@ const cpuMeter = async ({ agents, cluster }: VoiceService, isEmbedded: boolean) 
 const sayLatencies = (
   { say }: BenchRun,
   callers: ReadonlyArray<VoiceCaller>,
-  own: ReadonlyMap<string, number>
+  own: ReadonlyMap<string, number>,
+  pages: ReadonlyArray<number>
 ): number => {
   const turns = callers.flatMap((caller) => caller.turns)
   const answered = turns.flatMap(({ answeredAt, saidAt, text }) => {
     const ownMillis = own.get(text)
     return answeredAt === undefined || ownMillis === undefined ? [] : [{ whole: answeredAt - saidAt, ownMillis }]
   })
-  const row = (name: string, of: (turn: (typeof answered)[number]) => number) => {
-    const sorted = answered.map(of).toSorted((a, b) => a - b)
-    return [name, ...[0.5, 0.95, 0.99, 1].map((share) => quantile(sorted, share).toFixed(1))]
-  }
+  const sortedRow = (name: string, sorted: ReadonlyArray<number>) => [
+    name,
+    ...[0.5, 0.95, 0.99, 1].map((share) => quantile(sorted, share).toFixed(1))
+  ]
+  const row = (name: string, of: (turn: (typeof answered)[number]) => number) =>
+    sortedRow(
+      name,
+      answered.map(of).toSorted((a, b) => a - b)
+    )
   say(
     table(
       ["milliseconds", "p50", "p95", "p99", "most"],
       [
         row("beyond the agent's own time", ({ ownMillis, whole }) => whole - ownMillis),
         row("the agent's own", ({ ownMillis }) => ownMillis),
-        row("turn said to first words", ({ whole }) => whole)
+        row("turn said to first words", ({ whole }) => whole),
+        sortedRow("the disk, beside it: a page kept", pages)
       ]
     )
   )
@@ -97,13 +105,16 @@ export const voice: Bench = {
 
     const cpu = await cpuMeter(service, isEmbedded)
     const before = new Map(cpu())
+    const disk = await startDiskProbe()
+    bench.atEnd(disk.stop)
     const startedAt = performance.now()
     await talkAll(callers, seconds * 1_000)
     const elapsed = performance.now() - startedAt
     const used = cpu().map(([name, millis]) => [name, millis - before.get(name)!] as const)
     const bytesAfter = usageOf(pid).residentBytes
+    const pages = disk.took()
 
-    const missing = sayLatencies(bench, callers, new Map(await service.agents.times()))
+    const missing = sayLatencies(bench, callers, new Map(await service.agents.times()), pages)
     const turns = callers.reduce((sum, caller) => sum + caller.turns.length, 0)
     bench.say(
       `${turns} turns in ${calls} calls, ${(turns / seconds).toFixed(0)} a second; ${perSecond.toFixed(0)} calls ` +
