@@ -1,6 +1,8 @@
 import { dirname, isAbsolute, join, resolve } from "node:path"
 import { Failure } from "../failure/Failure.ts"
-import { privateFolder, readJsonIfAny, writePrivate } from "../file/PrivateFile.ts"
+import { withFreeLock } from "../file/FileLock.ts"
+import { isRecord } from "../file/JsonValue.ts"
+import { readJsonIfAny, writePrivate } from "../file/PrivateFile.ts"
 import type { Host } from "../host/Host.ts"
 import { configPath, homeFolder } from "./Home.ts"
 
@@ -38,10 +40,6 @@ export const checkProfileName = (name: string): string => {
     message: `"${name}" can't be the name of a profile: letters, digits, dots, dashes and underscores, 64 at most.`
   })
 }
-
-/** Whether a value is an object whose fields can be looked at. */
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const wrong = (path: string, what: string): Failure =>
   new Failure({ code: "CONFIGURATION", message: `${path}: ${what}. Mend it, or remove it.` })
@@ -95,13 +93,12 @@ export const readFolderSettings = async (host: Host): Promise<FolderSettings> =>
   return { ...settings, profile: checkProfileName(profile) }
 }
 
-/** Writes config.json as `change` makes it out of what is there. */
-export const changeConfig = async (host: Host, change: (config: ConfigFile) => ConfigFile): Promise<void> => {
-  const { namesProfile: _read, ...before } = await readConfig(host)
-  const config = change(before)
-  await privateFolder(homeFolder(host))
-  await writePrivate(configPath(host), `${JSON.stringify(config, undefined, 2)}\n`)
-}
+/** Writes config.json as `change` makes it out of what is there, which no other process changes meanwhile. */
+export const changeConfig = (host: Host, change: (config: ConfigFile) => ConfigFile): Promise<void> =>
+  withFreeLock(host, homeFolder(host), "config", async () => {
+    const { namesProfile: _read, ...before } = await readConfig(host)
+    await writePrivate(configPath(host), `${JSON.stringify(change(before), undefined, 2)}\n`)
+  })
 
 /** Changes one setting of a profile; undefined takes it away. */
 export const changeSetting = (

@@ -1,7 +1,8 @@
 import { Failure } from "../failure/Failure.ts"
-import { privateFolder, readJsonIfAny, requirePrivate, writePrivate } from "../file/PrivateFile.ts"
+import { withFreeLock } from "../file/FileLock.ts"
+import { readJsonIfAny, requirePrivate, writePrivate } from "../file/PrivateFile.ts"
 import type { Host } from "../host/Host.ts"
-import { isRecord } from "./ConfigFile.ts"
+import { isRecord } from "../file/JsonValue.ts"
 import { credentialsPath, homeFolder } from "./Home.ts"
 
 /** Tokens by profile, and then by the origin that gave them, which is the only one that they are sent to. */
@@ -33,10 +34,13 @@ const read = async (host: Host): Promise<Credentials> => {
   )
 }
 
-const write = async (host: Host, credentials: Credentials): Promise<void> => {
-  await privateFolder(homeFolder(host))
-  await writePrivate(credentialsPath(host), `${JSON.stringify({ profiles: credentials }, undefined, 2)}\n`)
-}
+/** Changes the tokens of a profile, while no other process changes any. */
+const change = (host: Host, profile: string, to: (tokens: Credentials[string]) => Credentials[string]): Promise<void> =>
+  withFreeLock(host, homeFolder(host), "credentials", async () => {
+    const all = await read(host)
+    const profiles = { ...all, [profile]: to(all[profile] ?? {}) }
+    await writePrivate(credentialsPath(host), `${JSON.stringify({ profiles }, undefined, 2)}\n`)
+  })
 
 /** The token for a server: AGENTOS_TOKEN, else what the profile saved for this very origin. */
 export const findToken = async (host: Host, profile: string, baseUrl: string): Promise<Token | undefined> => {
@@ -47,16 +51,13 @@ export const findToken = async (host: Host, profile: string, baseUrl: string): P
 }
 
 /** Saves the token that a server gave, or that was checked with it. */
-export const saveToken = async (host: Host, profile: string, baseUrl: string, token: string): Promise<void> => {
-  const all = await read(host)
-  await write(host, { ...all, [profile]: { ...all[profile], [new URL(baseUrl).origin]: token } })
-}
+export const saveToken = (host: Host, profile: string, baseUrl: string, token: string): Promise<void> =>
+  change(host, profile, (tokens) => ({ ...tokens, [new URL(baseUrl).origin]: token }))
 
 /** Forgets the token of a server; says whether there was one. */
 export const forgetToken = async (host: Host, profile: string, baseUrl: string): Promise<boolean> => {
-  const all = await read(host)
-  const { [new URL(baseUrl).origin]: gone, ...others } = all[profile] ?? {}
-  if (gone === undefined) return false
-  await write(host, { ...all, [profile]: others })
+  const { origin } = new URL(baseUrl)
+  if ((await read(host))[profile]?.[origin] === undefined) return false
+  await change(host, profile, ({ [origin]: _gone, ...others }) => others)
   return true
 }

@@ -5,7 +5,7 @@ import { checkProfileName } from "../config/ConfigFile.ts"
 import { resolveSettings } from "../config/Settings.ts"
 import { baseUnitsOf } from "../output/Wording.ts"
 import { usage } from "../parse/Parser.ts"
-import { readBudget, writeBudget } from "../payment/Budget.ts"
+import { changeBudget } from "../payment/Budget.ts"
 import { showBudget } from "./BudgetShow.ts"
 
 const WORDS = ["budget", "set"]
@@ -23,10 +23,9 @@ export const run = async (context: Context, { flags }: InputOf<typeof BUDGET_SET
   const { "per-call": perCall, "per-day": perDay } = flags
   if (perCall === undefined && perDay === undefined) throw usage("Give --per-call, --per-day, or both.", WORDS)
   const profile = checkProfileName((await resolveSettings(context)).profile.value)
-  const before = await readBudget(host, profile)
-  await writeBudget(host, profile, {
+  await changeBudget(host, profile, (before) => ({
     perCall: limitOf("per-call", perCall, before.perCall),
     perDay: limitOf("per-day", perDay, before.perDay)
-  })
+  }))
   await showBudget(context, profile)
 }

@@ -1,7 +1,8 @@
-import { isRecord } from "../config/ConfigFile.ts"
-import { budgetPath, homeFolder } from "../config/Home.ts"
+import { isRecord } from "../file/JsonValue.ts"
+import { budgetPath, journalFolder } from "../config/Home.ts"
 import { Failure } from "../failure/Failure.ts"
-import { privateFolder, readJsonIfAny, writePrivate } from "../file/PrivateFile.ts"
+import { withFreeLock } from "../file/FileLock.ts"
+import { readJsonIfAny, writePrivate } from "../file/PrivateFile.ts"
 import type { Host } from "../host/Host.ts"
 import { decimalOf } from "../output/Wording.ts"
 import { readEntries } from "./Journal.ts"
@@ -46,16 +47,21 @@ const readAll = async (host: Host): Promise<Readonly<Record<string, Budget>>> =>
 export const readBudget = async (host: Host, profile: string): Promise<Budget> =>
   (await readAll(host))[profile] ?? NO_BUDGET
 
-/** Sets the limits of a profile. */
-export const writeBudget = async (host: Host, profile: string, budget: Budget): Promise<void> => {
-  const all = { ...(await readAll(host)), [profile]: budget }
-  const text = (amount: bigint | null) => (amount === null ? null : String(amount))
-  const profiles = Object.fromEntries(
-    Object.entries(all).map(([name, { perCall, perDay }]) => [name, { perCall: text(perCall), perDay: text(perDay) }])
-  )
-  await privateFolder(homeFolder(host))
-  await writePrivate(budgetPath(host), `${JSON.stringify({ profiles }, undefined, 2)}\n`)
-}
+/** Works while no other process changes a budget, or takes up a part of one. */
+export const withBudgets = <A>(host: Host, use: () => Promise<A>): Promise<A> =>
+  withFreeLock(host, journalFolder(host), "budget", use)
+
+/** Changes the limits of a profile. */
+export const changeBudget = (host: Host, profile: string, change: (before: Budget) => Budget): Promise<void> =>
+  withBudgets(host, async () => {
+    const before = await readAll(host)
+    const all = { ...before, [profile]: change(before[profile] ?? NO_BUDGET) }
+    const text = (amount: bigint | null) => (amount === null ? null : String(amount))
+    const profiles = Object.fromEntries(
+      Object.entries(all).map(([name, { perCall, perDay }]) => [name, { perCall: text(perCall), perDay: text(perDay) }])
+    )
+    await writePrivate(budgetPath(host), `${JSON.stringify({ profiles }, undefined, 2)}\n`)
+  })
 
 /** What a profile may have paid in the last 24 hours, in base units. */
 export const spentLastDay = async (host: Host, profile: string): Promise<bigint> => {

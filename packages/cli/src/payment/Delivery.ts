@@ -1,6 +1,6 @@
 import type { Context } from "../command/Handler.ts"
 import { saveToken } from "../config/Credentials.ts"
-import { isRecord } from "../config/ConfigFile.ts"
+import { isRecord } from "../file/JsonValue.ts"
 import { EXIT } from "../failure/ExitCode.ts"
 import { Failure, type PaymentState } from "../failure/Failure.ts"
 import { apiFailure } from "../server/ApiFailure.ts"

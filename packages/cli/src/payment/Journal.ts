@@ -2,10 +2,10 @@ import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { journalFolder } from "../config/Home.ts"
 import { Failure } from "../failure/Failure.ts"
+import { withLock } from "../file/FileLock.ts"
 import { errorCode, privateFolder, readJsonIfAny, requirePrivate, writePrivate } from "../file/PrivateFile.ts"
 import type { Host } from "../host/Host.ts"
 import { advance, decodeEntry, encodeEntry, type JournalEntry, type JournalState } from "./JournalEntry.ts"
-import { withLock } from "./JournalLock.ts"
 import { momentOfPayment } from "./PaymentId.ts"
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

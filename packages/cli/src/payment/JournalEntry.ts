@@ -1,4 +1,4 @@
-import { isRecord } from "../config/ConfigFile.ts"
+import { isRecord } from "../file/JsonValue.ts"
 import { Failure, type PaymentState } from "../failure/Failure.ts"
 import { decimalOf } from "../output/Wording.ts"
 import { momentOfPayment } from "./PaymentId.ts"

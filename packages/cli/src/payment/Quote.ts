@@ -1,4 +1,4 @@
-import { isRecord } from "../config/ConfigFile.ts"
+import { isRecord } from "../file/JsonValue.ts"
 import { EXIT } from "../failure/ExitCode.ts"
 import { Failure } from "../failure/Failure.ts"
 import { apiFailure } from "../server/ApiFailure.ts"

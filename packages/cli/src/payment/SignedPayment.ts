@@ -1,4 +1,4 @@
-import { isRecord } from "../config/ConfigFile.ts"
+import { isRecord } from "../file/JsonValue.ts"
 
 const decoded = (header: string): unknown => {
   try {

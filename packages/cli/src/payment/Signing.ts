@@ -3,7 +3,7 @@ import { x402Client } from "@x402/core/client"
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
 import { privateKeyToAccount } from "viem/accounts"
-import { isRecord } from "../config/ConfigFile.ts"
+import { isRecord } from "../file/JsonValue.ts"
 import type { PrivateKey } from "../wallet/PrivateKey.ts"
 import { declined, type Terms } from "./Terms.ts"
 

@@ -1,5 +1,5 @@
 import type { Context } from "../command/Handler.ts"
-import { isRecord } from "../config/ConfigFile.ts"
+import { isRecord } from "../file/JsonValue.ts"
 import { Failure } from "../failure/Failure.ts"
 import { VERSION } from "../Version.ts"
 import { apiFailure } from "./ApiFailure.ts"

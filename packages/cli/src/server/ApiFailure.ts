@@ -1,5 +1,5 @@
 import type { ErrorBody } from "@agentos/api"
-import { isRecord } from "../config/ConfigFile.ts"
+import { isRecord } from "../file/JsonValue.ts"
 import { ERROR_EXIT, exitOf } from "../failure/ErrorExit.ts"
 import { Failure, type FailureIssue, type PaymentState } from "../failure/Failure.ts"
 import type { Answer } from "./Exchange.ts"

@@ -1,5 +1,5 @@
 import { findCommand } from "../command/CommandTree.ts"
-import { isRecord } from "../config/ConfigFile.ts"
+import { isRecord } from "../file/JsonValue.ts"
 import { operationAt, type OperationName, ROUTES } from "./Routes.ts"
 
 /** The command of an operation, with the arguments that it needs. */

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { type RawData, WebSocket } from "ws"
 import type { RealtimeServerMessage } from "@agentos/api"
-import { isRecord } from "../config/ConfigFile.ts"
+import { isRecord } from "../file/JsonValue.ts"
 import { VERSION } from "../Version.ts"
 import type { Acknowledged } from "./Delivery.ts"
 

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, pbkdf2, randomBytes, randomUUID, scrypt, timingSafeEqual } from "node:crypto"
 import { promisify } from "node:util"
-import { isRecord } from "../config/ConfigFile.ts"
+import { isRecord } from "../file/JsonValue.ts"
 import { Failure } from "../failure/Failure.ts"
 import { checksummed, keccak256 } from "./Address.ts"
 import { PrivateKey } from "./PrivateKey.ts"

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
-import { spentLastDay, writeBudget } from "../../src/payment/Budget.ts"
+import { changeBudget, spentLastDay } from "../../src/payment/Budget.ts"
 import { addEntry, readEntries } from "../../src/payment/Journal.ts"
 import type { JournalEntry } from "../../src/payment/JournalEntry.ts"
 import { momentOfPayment, newPaymentId } from "../../src/payment/PaymentId.ts"
@@ -43,7 +43,7 @@ describe("the budget of a day", () => {
 
   it("lets through what is left of it, however many ask at once", async () => {
     const host = machine()
-    await writeBudget(host, "default", { perCall: 300_000n, perDay: 1_000_000n })
+    await changeBudget(host, "default", () => ({ perCall: 300_000n, perDay: 1_000_000n }))
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => codeOf(() => reserve(host, entry()))))
     assert.deepStrictEqual(
       [outcomes.filter((code) => code === "done").length, outcomes.filter((code) => code === "OVER_BUDGET").length],

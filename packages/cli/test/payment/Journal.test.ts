@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { afterAll, assert, describe, it } from "vitest"
 import { addEntry, readEntries, readEntry, withEntry } from "../../src/payment/Journal.ts"
 import { isOpen, JOURNAL_TRANSITIONS, type JournalState, mayHaveCharged } from "../../src/payment/JournalEntry.ts"
-import { withLock } from "../../src/payment/JournalLock.ts"
+import { withLock } from "../../src/file/FileLock.ts"
 import { newPaymentId } from "../../src/payment/PaymentId.ts"
 import { answered, codeOf, entry, HOUR, machine, NOW, removeMachines, SIGNATURE } from "../support/Machine.ts"
 import { outcomeOf, useProgram } from "../support/Program.ts"
@@ -131,7 +131,7 @@ describe("the lock of an entry", () => {
     const folder = machine().home
     const counter = join(folder, "counter")
     writeFileSync(counter, "0")
-    const lock = fileURLToPath(new URL("../../src/payment/JournalLock.ts", import.meta.url))
+    const lock = fileURLToPath(new URL("../../src/file/FileLock.ts", import.meta.url))
     // Reads and writes with a pause in between: two at once would lose a count.
     const script = `
       import { readFileSync, writeFileSync } from "node:fs"

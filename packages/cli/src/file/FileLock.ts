@@ -1,8 +1,9 @@
 import { readdir, readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { isRecord } from "../config/ConfigFile.ts"
+import { isRecord } from "./JsonValue.ts"
 import { Failure } from "../failure/Failure.ts"
-import { errorCode, privateFolder, readIfAny, writePrivate } from "../file/PrivateFile.ts"
+import type { Host } from "../host/Host.ts"
+import { errorCode, privateFolder, readIfAny, writePrivate } from "./PrivateFile.ts"
 
 /*
  * A lock is a file that can be made once, with the process that made it inside. One that a dead process left is never
@@ -13,6 +14,9 @@ import { errorCode, privateFolder, readIfAny, writePrivate } from "../file/Priva
 
 /** How often the files are looked at while others come and go. */
 const LOOKS = 100
+/** How often a lock that is only held for a moment is tried, and how long is waited in between, in milliseconds. */
+const ATTEMPTS = 50
+const PAUSE_MILLIS = 100
 
 interface Owner {
   readonly pid: number
@@ -100,5 +104,17 @@ export const withLock = async <A>(folder: string, name: string, use: () => Promi
     return await use()
   } finally {
     await rm(own, { force: true })
+  }
+}
+
+/** The same for work of a moment: waits while another process has the lock, and throws LOCKED after 5 s of that. */
+export const withFreeLock = async <A>(host: Host, folder: string, name: string, use: () => Promise<A>): Promise<A> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await withLock(folder, name, use)
+    } catch (error) {
+      if (!(error instanceof Failure) || error.parts.code !== "LOCKED" || attempt >= ATTEMPTS) throw error
+      await host.sleep(PAUSE_MILLIS)
+    }
   }
 }

@@ -1,0 +1,51 @@
+import { readdirSync } from "node:fs"
+import { afterAll, assert, describe, it } from "vitest"
+import { changeSetting, readConfig } from "../../src/config/ConfigFile.ts"
+import { findToken, forgetToken, saveToken } from "../../src/config/Credentials.ts"
+import { changeBudget, readBudget } from "../../src/payment/Budget.ts"
+import { machine, removeMachines } from "../support/Machine.ts"
+
+afterAll(removeMachines)
+
+const SERVER = "https://agentos.example"
+const PROFILES = Array.from({ length: 12 }, (_, index) => `agent-${index}`)
+
+/** Agents share a machine, and may be at work at the same moment. */
+describe("changes of several profiles at one time", () => {
+  it("leave every setting as it was set", async () => {
+    const host = machine()
+    await Promise.all(PROFILES.map((profile) => changeSetting(host, profile, "baseUrl", `${SERVER}/${profile}`)))
+    const { profiles } = await readConfig(host)
+    assert.deepStrictEqual(
+      PROFILES.map((profile) => profiles[profile]?.baseUrl),
+      PROFILES.map((profile) => `${SERVER}/${profile}`)
+    )
+    assert.deepStrictEqual(readdirSync(host.home), ["config.json"])
+  })
+
+  it("lose no access token, and bring none back", async () => {
+    const host = machine()
+    await saveToken(host, "gone", SERVER, "an old one")
+    const saving = PROFILES.map((profile) => saveToken(host, profile, SERVER, `the token of ${profile}`))
+    const [wasThere] = await Promise.all([forgetToken(host, "gone", SERVER), ...saving])
+    assert.isTrue(wasThere)
+    const found = await Promise.all(PROFILES.map((profile) => findToken(host, profile, SERVER)))
+    assert.deepStrictEqual(
+      found.map((token) => token?.value),
+      PROFILES.map((profile) => `the token of ${profile}`)
+    )
+    assert.isUndefined(await findToken(host, "gone", SERVER))
+  })
+
+  it("keep every limit, of the same profile too", async () => {
+    const host = machine()
+    await Promise.all(
+      PROFILES.flatMap((profile) => [
+        changeBudget(host, profile, (before) => ({ ...before, perCall: 1n })),
+        changeBudget(host, profile, (before) => ({ ...before, perDay: 2n }))
+      ])
+    )
+    for (const profile of PROFILES)
+      assert.deepStrictEqual(await readBudget(host, profile), { perCall: 1n, perDay: 2n }, profile)
+  })
+})
