@@ -11,9 +11,11 @@ import { CallStore } from "./CallStore.ts"
 import * as Entitlement from "./Entitlement.ts"
 import * as InboundAllowance from "./InboundAllowance.ts"
 import { liveInbound, shareOut } from "./InboundLimits.ts"
+import * as LiveTranscript from "./LiveTranscript.ts"
 import * as PhoneEvent from "./PhoneEvent.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
+import * as RelayRetries from "./RelayRetries.ts"
 import * as RelayTokens from "./RelayTokens.ts"
 import { TelephonyProvider } from "./TelephonyProvider.ts"
 
@@ -26,11 +28,18 @@ export interface ArrivingCall {
 
 /** What the carrier is told to do with a call that can be answered. */
 export type Admission =
-  | { readonly _tag: "Connect"; readonly call: Call; readonly token: Redacted.Redacted<string> }
+  | {
+      readonly _tag: "Connect"
+      readonly call: Call
+      readonly token: Redacted.Redacted<string>
+      /** Before its relay is opened. */
+      readonly waitSeconds: number
+    }
   /** Not to be answered; or, where it was already, to be ended. */
   | { readonly _tag: "Decline" }
 
 const DECLINE: Admission = { _tag: "Decline" }
+const GIVEN_UP = "The call was ended: its relay failed again and again."
 
 /** Lets calls in to the agents behind the numbers. */
 export class CallAdmission extends Context.Service<
@@ -43,7 +52,10 @@ export class CallAdmission extends Context.Service<
     readonly arrive: (arriving: ArrivingCall) => Effect.Effect<Admission>
     /** Somebody whom a number has called answers, at this moment. */
     readonly answered: (callId: string) => Effect.Effect<Admission>
-    /** The relay of a call broke off, and the carrier asks how to go on. */
+    /**
+     * The relay of a call broke off, and the carrier asks how to go on: with another one, later and later where they fail
+     * at once, and in the end with none, which the transcript says.
+     */
     readonly resume: (callId: string) => Effect.Effect<Admission>
   }
 >()("@agentos/core/phone/CallAdmission") {
@@ -58,14 +70,17 @@ export class CallAdmission extends Context.Service<
       const transactor = yield* Transactor
       const keyring = yield* Keyring
       const { name: source } = yield* TelephonyProvider
+      const retries = RelayRetries.make()
 
       /** Lets one socket in to a call that goes on. */
-      const connect = Effect.fnUntraced(function* (call: Option.Option<Call>): Effect.fn.Return<Admission> {
-        if (Option.isNone(call)) return DECLINE
-        if (call.value.state !== "in_progress" || call.value.hangUpReason !== null) return DECLINE
+      const connect = Effect.fnUntraced(function* (
+        call: Option.Option<Call>,
+        waitSeconds = 0
+      ): Effect.fn.Return<Admission> {
+        if (Option.isNone(call) || !goesOn(call.value)) return DECLINE
         const { hash, token } = yield* Effect.provideService(RelayTokens.make, Keyring, keyring)
         yield* calls.issueRelay(call.value.callId, hash)
-        return { _tag: "Connect", call: call.value, token }
+        return { _tag: "Connect", call: call.value, token, waitSeconds }
       })
 
       /** The call as it is stored, answered; none when there is nothing left for it. */
@@ -94,17 +109,28 @@ export class CallAdmission extends Context.Service<
       return CallAdmission.of({
         arrive: Effect.fnUntraced(function* (arriving) {
           const number = yield* numbers.findByNumber(arriving.to)
-          return Option.isNone(number) ? DECLINE : yield* Effect.flatMap(admit(number.value, arriving), connect)
+          return Option.isNone(number) ? DECLINE : yield* connect(yield* admit(number.value, arriving))
         }),
         answered: Effect.fnUntraced(function* (callId) {
           const at = yield* Timestamp.now
-          return yield* Effect.flatMap(reports.apply(callId, { _tag: "Answered", at }), connect)
+          return yield* connect(yield* reports.apply(callId, { _tag: "Answered", at }))
         }),
-        resume: (callId) => Effect.flatMap(calls.get(callId), connect)
+        resume: Effect.fnUntraced(function* (callId) {
+          const call = yield* calls.get(callId)
+          if (Option.isNone(call) || !goesOn(call.value)) return DECLINE
+          const waitSeconds = retries.next(callId, yield* Timestamp.now)
+          if (waitSeconds !== undefined) return yield* connect(call, waitSeconds)
+          const transcript = yield* LiveTranscript.make(calls, callId)
+          yield* transcript.add("system", GIVEN_UP)
+          return DECLINE
+        })
       })
     })
   )
 }
+
+/** Whether an agent and a caller can be led together in it. */
+const goesOn = ({ hangUpReason, state }: Call): boolean => state === "in_progress" && hangUpReason === null
 
 const inboundCall = (
   callId: string,

@@ -65,7 +65,7 @@ const make = Effect.gen(function* () {
     const { language, voice } = number._tag === "Owned" ? number.value : { language: null, voice: null }
     const relayUrl = addresses.relay(token)
     const actionUrl = addresses.resume(call.callId)
-    const waitSeconds = handover.isBegun() ? RESTART_SECONDS : 0
+    const waitSeconds = Math.max(admitted.waitSeconds, handover.isBegun() ? RESTART_SECONDS : 0)
     return document(Twiml.connect({ relayUrl, actionUrl, language, voice, waitSeconds }))
   })
 

@@ -247,6 +247,9 @@ describe("a call that goes out", () => {
     const broken = await end("in-progress", "failed", { ErrorCode: "64105" })
     assert.match(relayOf(broken.text), /^\/webhooks\/twilio\/relay\/[\w-]{43}$/)
     assert.notStrictEqual(relayOf(broken.text), relay)
+    // The next one waits a moment, in case they fail at once.
+    const again = await end("in-progress", "failed", { ErrorCode: "64105" })
+    assert.match(again.text, /<Response><Pause length="1"\/><Connect /)
     assert.match((await end("in-progress", "ended")).text, isHangup)
     assert.match((await end("completed", "completed")).text, isHangup)
     assert.isTrue(server.logs.some((line) => line.includes("the relay of a call broke") && line.includes("64105")))
