@@ -8,6 +8,7 @@ import { pathOf } from "../edge/RequestLimits.ts"
 import { refuseUpgrade, type Upgrade, Upgrades } from "../edge/Upgrades.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { Handover } from "./Handover.ts"
+import { countedRelay } from "./RelayMetrics.ts"
 import { RELAY_CLOSE, RELAY_SOCKET_OPTIONS, RelayPeer } from "./RelayPeer.ts"
 import { isRelay, relayTokenOf } from "./WebhookPath.ts"
 
@@ -68,7 +69,7 @@ const make = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
 
   /** A conversation from its socket's first message to its end, whichever of both ends first. */
   const lead = (call: Call, peer: RelayPeer): Effect.Effect<void> =>
-    converse(call, peer).pipe(
+    countedRelay(converse(call, peer)).pipe(
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause)

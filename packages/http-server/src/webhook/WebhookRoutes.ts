@@ -15,6 +15,7 @@ import { errorResponse } from "../edge/ErrorResponse.ts"
 import { RateLimiting } from "../edge/RateLimiting.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { Handover } from "./Handover.ts"
+import { countBrokenRelay } from "./RelayMetrics.ts"
 import { signedForm } from "./SignedForm.ts"
 
 const forbidden = HttpServerResponse.empty({ status: 403 })
@@ -95,6 +96,7 @@ const make = Effect.gen(function* () {
         const call = yield* callOf(callId, providerCallId)
         if (Option.isNone(call)) return unknown
         if (outcome !== "Broken") return document(Twiml.end)
+        yield* countBrokenRelay
         yield* Effect.annotateLogs(Effect.logWarning("the relay of a call broke"), { callId, errorCode })
         const resumed = yield* answer(yield* admission.resume(callId), Twiml.end)
         handover.asked(callId)

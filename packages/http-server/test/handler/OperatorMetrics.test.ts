@@ -17,6 +17,15 @@ import {
   textAt
 } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
+import {
+  answerCall,
+  ask,
+  CARRIER_TOKEN,
+  newNumber,
+  placeCall,
+  PUBLIC_URL,
+  RelayClient
+} from "../webhook/CarrierClient.ts"
 
 const TOKEN = "0123456789abcdef0123456789abcdef"
 const HEADERS = { headers: { authorization: `Bearer ${TOKEN}` } }
@@ -131,6 +140,24 @@ describe("the figures for the operator", () => {
       interval: 100
     })
     await server.stop()
+  })
+
+  it("show the calls that are led, and the relays that broke off", async () => {
+    const server = await startServer({ operatorToken: TOKEN, carrierToken: CARRIER_TOKEN, publicUrl: PUBLIC_URL })
+    const placed = await placeCall(server, await newNumber(server))
+    const before = await scrape(server)
+    const led = async () => gained(before, await scrape(server), "agentos_call_relays", {})
+    const relay = new RelayClient(server.port, (await answerCall(server, placed)).relay)
+    assert.strictEqual(await relay.status, 101)
+    relay.setUp(placed.providerCallId)
+    await vi.waitFor(async () => assert.strictEqual(await led(), 1))
+    relay.socket.terminate()
+    await vi.waitFor(async () => assert.strictEqual(await led(), 0), { timeout: 5_000, interval: 50 })
+    const end = { CallSid: placed.providerCallId, CallStatus: "in-progress", SessionStatus: "failed" }
+    await ask(server, `/webhooks/twilio/resume/${placed.callId}`, end)
+    const after = await scrape(server)
+    await server.stop()
+    assert.strictEqual(gained(before, after, "agentos_call_relays_broken_total", {}), 1)
   })
 
   it("show what the store knows of jobs and open operations, and nothing that is over", async () => {
