@@ -59,13 +59,38 @@ export const apply = (call: Call, report: CallReport): Call => {
   }
 }
 
-/** The call with a limit of so many connected seconds, if it goes on; to be looked at now, so that the carrier is told. */
-export const limited = (call: Call, authorizedSeconds: number, now: Timestamp.Timestamp): Call =>
-  moved(call, "Extend", { authorizedSeconds, watchAt: now })
+/**
+ * The call with a limit of so many connected seconds, if it goes on; to be looked at now, so that the carrier is told.
+ * One that is to be ended anyway is looked at when it was to be, or when this limit is over.
+ */
+export const limited = (call: Call, authorizedSeconds: number, now: Timestamp.Timestamp): Call => {
+  const next = moved(call, "Extend", { authorizedSeconds })
+  if (next === call) return call
+  return { ...next, watchAt: next.hangUpReason === null ? now : beforeLimit(next, next.watchAt ?? now, now) }
+}
 
-/** The call that this service is about to end. The first reason stands. */
-export const hangingUp = (call: Call, reason: HangUpReason, now: Timestamp.Timestamp): Call =>
-  call.state === "ended" || call.hangUpReason !== null ? call : watched({ ...call, hangUpReason: reason }, now)
+/**
+ * The call that this service is about to end at a moment: now, or when what was said has been heard. It sees to it soon
+ * after, in case that it was not ended by then. The first reason stands, and the earliest moment.
+ */
+export const hangingUp = (
+  call: Call,
+  reason: HangUpReason,
+  now: Timestamp.Timestamp,
+  at: Timestamp.Timestamp = now
+): Call => {
+  if (call.state === "ended") return call
+  const watchAt = beforeLimit(call, Timestamp.add(at, HANG_UP_WATCH), now)
+  const isSooner = call.watchAt === null || watchAt < call.watchAt
+  if (call.hangUpReason !== null) return isSooner ? { ...call, watchAt } : call
+  return { ...call, hangUpReason: reason, watchAt }
+}
+
+/** The moment, or when the call's limit is over if that is sooner. */
+const beforeLimit = (call: Call, at: Timestamp.Timestamp, now: Timestamp.Timestamp): Timestamp.Timestamp => {
+  const deadline = deadlineOf(call)
+  return deadline === null ? at : Timestamp.Timestamp.make(Math.min(at, Math.max(now, deadline)))
+}
 
 /** The call after a move, if that is one; watched anew where the moment is given. */
 const moved = (call: Call, by: CallMove, change: Partial<Call>, now?: Timestamp.Timestamp): Call => {

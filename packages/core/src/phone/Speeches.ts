@@ -1,4 +1,4 @@
-import type { Timestamp } from "../kernel/Timestamp.ts"
+import { Timestamp } from "../kernel/Timestamp.ts"
 import { heardPart, speechMillis, spokenText } from "./SpokenText.ts"
 
 /** Of speeches that may be under way at one time, how many are told apart: the last ones. */
@@ -50,8 +50,8 @@ export const closed = (self: Speeches): Speeches => ({ ...self, isOpen: false })
 export const answered = (self: Speeches): Speeches => ({ ...self, isAnswered: true })
 
 /** When all that was handed over by now has been heard, by estimate: after `GOODBYE_MAX` at the latest. */
-export const heardOutAt = ({ quietAt }: Speeches, now: Timestamp): number =>
-  quietAt === 0 ? now : Math.min(Math.max(now, quietAt + SPEECH_START), now + GOODBYE_MAX)
+export const heardOutAt = ({ quietAt }: Speeches, now: Timestamp): Timestamp =>
+  quietAt === 0 ? now : Timestamp.make(Math.min(Math.max(now, Math.ceil(quietAt) + SPEECH_START), now + GOODBYE_MAX))
 
 /**
  * The caller interrupts, and had heard so much by then: what is left of each speech that this cuts; undefined when it

@@ -68,9 +68,10 @@ export class VoiceConversations extends Context.Service<
                     turn: { text, at },
                     transcriptSoFar
                   }),
-            hangUp: Effect.asVoid(
-              reports.change(callId, (current, now) => CallProgress.hangingUp(current, "hangup_agent", now))
-            )
+            hangUp: (at) =>
+              Effect.asVoid(
+                reports.change(callId, (current, now) => CallProgress.hangingUp(current, "hangup_agent", now, at))
+              )
           },
           heard
         )

@@ -28,8 +28,8 @@ export interface VoiceSessionOptions {
   readonly transcript: LiveTranscript
   readonly speak: Speak
   readonly ask: (turn: NewTurn, soFar: ReadonlyArray<Turn>) => Stream.Stream<AgentReply, AgentUnreachable>
-  /** Has the carrier end the call if the relay does not. */
-  readonly hangUp: Effect.Effect<void>
+  /** Has the carrier end the call soon after the moment if the relay has not by then, whatever becomes of this server. */
+  readonly hangUp: (at: Timestamp.Timestamp) => Effect.Effect<void>
 }
 
 /** What a session acts on, one after another. What it is told about a question that is not the last is passed over. */
@@ -97,7 +97,7 @@ class VoiceSession {
   /** However this ends: what was said is written, and an agent that has hung up has ended the call. */
   readonly #settle = Effect.fnUntraced({ self: this }, function* () {
     yield* this.#options.transcript.flush
-    if (this.#endDue !== NEVER && !this.#isOver) yield* this.#options.hangUp
+    if (this.#endDue !== NEVER && !this.#isOver) yield* this.#options.hangUp(yield* Timestamp.now)
   })
 
   readonly #begin = Effect.fnUntraced({ self: this }, function* () {
@@ -254,12 +254,14 @@ class VoiceSession {
    */
   readonly #waitToEnd = Effect.fnUntraced({ self: this }, function* () {
     yield* this.#stop()
-    this.#endDue = Speeches.heardOutAt(this.#speeches, yield* Timestamp.now)
+    const due = Speeches.heardOutAt(this.#speeches, yield* Timestamp.now)
+    this.#endDue = due
+    yield* this.#options.hangUp(due)
   })
 
   readonly #end = Effect.fnUntraced({ self: this }, function* () {
     yield* this.#takeKeys(false)
-    yield* this.#options.hangUp
+    yield* this.#options.hangUp(yield* Timestamp.now)
     this.#isOver = true
     yield* this.#options.speak({ _tag: "End" })
   })

@@ -130,6 +130,31 @@ describe("a call of which reports come", () => {
   })
 })
 
+describe("a call that is to be ended", () => {
+  const long = { ...answered, authorizedSeconds: 300 }
+  const leaving = CallProgress.hangingUp(long, "hangup_agent", after(10), after(30))
+
+  it("is seen to soon after what was said has been heard, or sooner if it is to be ended sooner", () => {
+    assert.deepInclude(leaving, { hangUpReason: "hangup_agent", watchAt: after(32) })
+    assert.strictEqual(CallProgress.hangingUp(leaving, "time_limit", after(11), after(31)), leaving)
+    const sooner = CallProgress.hangingUp(leaving, "time_limit", after(12))
+    assert.deepInclude(sooner, { hangUpReason: "hangup_agent", watchAt: after(14) })
+    assert.strictEqual(CallProgress.hangingUp(sooner, "hangup_agent", after(12), after(30)), sooner)
+  })
+
+  it("is seen to no later than when its limit is over", () => {
+    const short = { ...answered, authorizedSeconds: 20 }
+    assert.strictEqual(CallProgress.hangingUp(short, "hangup_agent", after(10), after(60)).watchAt, after(25))
+    assert.strictEqual(CallProgress.hangingUp(short, "hangup_agent", after(40)).watchAt, after(40))
+  })
+
+  it("is let finish what is said, though its limit is set anew meanwhile", () => {
+    assert.deepInclude(CallProgress.limited(leaving, 200, after(12)), { authorizedSeconds: 200, watchAt: after(32) })
+    assert.deepInclude(CallProgress.limited(leaving, 20, after(12)), { authorizedSeconds: 20, watchAt: after(25) })
+    assert.deepInclude(CallProgress.limited(leaving, 3, after(12)), { authorizedSeconds: 3, watchAt: after(12) })
+  })
+})
+
 /** What may happen to a call, each so many milliseconds after the one before or, as clocks differ, before it. */
 const Happening = Schema.Union([
   Schema.TaggedStruct("Ringing", {}),
@@ -138,7 +163,7 @@ const Happening = Schema.Union([
     ending: Schema.Literals(["completed", "busy", "no_answer", "failed"]),
     seconds: Schema.NullOr(between(0, 400))
   }),
-  Schema.TaggedStruct("HangUp", { why: HangUpReason }),
+  Schema.TaggedStruct("HangUp", { why: HangUpReason, goodbye: between(0, 50 * SECOND) }),
   Schema.TaggedStruct("Limit", { seconds: between(0, 400) }),
   Schema.TaggedStruct("Look", {})
 ])
@@ -153,7 +178,7 @@ const happen = (call: Call, happening: Happening, now: Timestamp.Timestamp): Cal
     case "Ended":
       return CallProgress.apply(call, endedAt(now, happening.ending, happening.seconds))
     case "HangUp":
-      return CallProgress.hangingUp(call, happening.why, now)
+      return CallProgress.hangingUp(call, happening.why, now, Timestamp.add(now, happening.goodbye))
     case "Limit":
       return CallProgress.limited(call, happening.seconds, now)
     case "Look":
@@ -213,7 +238,9 @@ describe("whatever happens to a call", () => {
       if (call.watchAt === null) continue
       const deadline = CallProgress.deadlineOf(call)
       if (call.hangUpReason !== null) assert.isAtMost(call.watchAt, now + 60 * SECOND)
-      else if (deadline !== null) assert.isAtMost(call.watchAt, Math.max(deadline, now))
+      // One that is being ended is looked at again 2 s later, until the carrier says that it is over.
+      const again = call.hangUpReason !== null && what._tag === "Look" ? 2 * SECOND : 0
+      if (deadline !== null) assert.isAtMost(call.watchAt, Math.max(deadline, now) + again)
     }
   })
 })

@@ -1,8 +1,8 @@
-import { CallAdmission, CallStore, CallWatch } from "@agentos/core"
+import { CallAdmission, CallProgress, CallReports, CallStore, CallWatch, Timestamp } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { conversation, linesOf, settle, talk } from "../support/Conversation.ts"
+import { answeredCall, conversation, linesOf, settle, talk } from "../support/Conversation.ts"
 import { scenario } from "../support/Purchase.ts"
 
 describe("an agent that hangs up", () => {
@@ -26,6 +26,24 @@ describe("an agent that hangs up", () => {
       const ended = Option.getOrThrow(yield* (yield* CallStore).get(call.callId))
       assert.deepInclude(ended, { state: "ended", endReason: "hangup_agent" })
     })
+  )
+
+  scenario(
+    "has ended the call, by what is written, before what it said is heard: a server may be killed meanwhile",
+    (host) =>
+      Effect.gen(function* () {
+        const { asked, call, say, spoken } = yield* talk(host)
+        yield* say("Bye.")
+        asked(1).say("Thank you for calling, have a nice day! Goodbye.")
+        asked(1).hangUp()
+        yield* settle
+        assert.strictEqual(spoken.at(-1)?._tag, "Say")
+        const { hangUpReason, watchAt } = Option.getOrThrow(yield* (yield* CallStore).get(call.callId))
+        assert.strictEqual(hangUpReason, "hangup_agent")
+        // 4.84 s until it is heard, and 2 s for the relay to have ended it.
+        assert.strictEqual(watchAt, (yield* Timestamp.now) + 6_840)
+        assert.strictEqual((yield* (yield* CallAdmission).resume(call.callId))._tag, "Decline")
+      })
   )
 
   scenario("and says nothing ends the call at once", (host) =>
@@ -67,6 +85,22 @@ describe("an agent that hangs up", () => {
       yield* Fiber.join(fiber)
       assert.strictEqual(spoken.at(-1)?._tag, "End")
       assert.strictEqual((yield* linesOf(call)).at(-1), "agent: Goodbye and")
+    })
+  )
+
+  scenario("whose server was killed is ended at the carrier, after the time for what it said and not before", (host) =>
+    Effect.gen(function* () {
+      const { call } = yield* answeredCall()
+      const heardAt = Timestamp.add(yield* Timestamp.now, 4_000)
+      yield* (yield* CallReports).change(call.callId, (current, now) =>
+        CallProgress.hangingUp(current, "hangup_agent", now, heardAt)
+      )
+      yield* Effect.forkScoped(CallWatch.run)
+      const line = `hangUp ${call.providerCallId}`
+      yield* TestClock.adjust("5500 millis")
+      assert.notInclude(host.carrier.log, line)
+      yield* TestClock.adjust("2 seconds")
+      assert.include(host.carrier.log, line)
     })
   )
 
