@@ -28,6 +28,23 @@ export interface ChainComparison extends Token {
   readonly problems: ReadonlyArray<string>
 }
 
+/** What is kept of each operation while all are held against the chain: not its answer, which is the most of it. */
+interface PaidOperation extends Pick<
+  Operation,
+  "operationId" | "state" | "transaction" | "refundTransaction" | "nonceReadAtBlock"
+> {
+  readonly payer: string
+  readonly token: Token
+  readonly amount: bigint
+}
+
+const toPaid = (operation: Operation): PaidOperation => {
+  const { nonceReadAtBlock, operationId, proof, refundTransaction, state, terms, transaction } = operation
+  const { amount, asset, network } = terms
+  const token = { network, asset }
+  return { operationId, state, transaction, refundTransaction, nonceReadAtBlock, payer: proof.payer, token, amount }
+}
+
 /** Operations read at one time. */
 const PAGE = 500
 /** Sentences that are listed of one kind; the rest is counted. */
@@ -76,10 +93,10 @@ export class LedgerCheck extends Context.Service<
       })
 
       const readPaid = Effect.gen(function* () {
-        const paid: Array<Operation> = []
+        const paid: Array<PaidOperation> = []
         for (let after: string | null = null; ;) {
           const page: ReadonlyArray<Operation> = yield* operations.listPaid(after, PAGE)
-          paid.push(...page)
+          paid.push(...page.map(toPaid))
           if (page.length < PAGE) return paid
           after = page.at(-1)!.operationId
         }
@@ -96,7 +113,7 @@ export class LedgerCheck extends Context.Service<
         return transfers
       })
 
-      const compare = Effect.fnUntraced(function* (token: Token, paid: ReadonlyArray<Operation>) {
+      const compare = Effect.fnUntraced(function* (token: Token, paid: ReadonlyArray<PaidOperation>) {
         const first = paid.reduce<bigint | null>(
           (lowest, { nonceReadAtBlock: block }) => (lowest === null || (block ?? 0n) < lowest ? (block ?? 0n) : lowest),
           null
@@ -109,10 +126,10 @@ export class LedgerCheck extends Context.Service<
         check,
         compareWithChain: Effect.gen(function* () {
           const paid = yield* readPaid
-          return yield* Effect.forEach(tokensOf(paid.map(({ terms }) => terms)), (token) =>
+          return yield* Effect.forEach(tokensOf(paid.map(({ token }) => token)), (token) =>
             compare(
               token,
-              paid.filter(({ terms }) => isOf(terms, token))
+              paid.filter((operation) => isOf(operation.token, token))
             )
           )
         })
@@ -136,8 +153,8 @@ const keyOf = (direction: string, transaction: string, wallet: string, amount: b
   `${direction} ${transaction.toLowerCase()} ${wallet.toLowerCase()} ${amount}`
 
 /** Holds operations and transfers of one token against each other, each transfer being taken once. */
-export const compareTransfers = (
-  paid: ReadonlyArray<Operation>,
+const compareTransfers = (
+  paid: ReadonlyArray<PaidOperation>,
   transfers: ReadonlyArray<ChainTransfer>
 ): Omit<ChainComparison, keyof Token> => {
   const open = new Map<string, Array<ChainTransfer>>()
@@ -145,8 +162,8 @@ export const compareTransfers = (
     const key = keyOf(transfer.direction, transfer.transaction, transfer.wallet, transfer.amount)
     open.set(key, [...(open.get(key) ?? []), transfer])
   }
-  const missing = (direction: "received" | "refunded", transaction: string, { proof, terms }: Operation): boolean =>
-    open.get(keyOf(direction, transaction, proof.payer, terms.amount))?.shift() === undefined
+  const missing = (direction: "received" | "refunded", transaction: string, of: PaidOperation): boolean =>
+    open.get(keyOf(direction, transaction, of.payer, of.amount))?.shift() === undefined
 
   const problems: Array<string> = []
   for (const operation of paid) {
