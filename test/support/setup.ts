@@ -1,5 +1,6 @@
+import { BUILT_VARIABLE } from "@agentos/cli/testing"
 import { PREPARED_VARIABLE } from "@agentos/postgres/testing"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -11,6 +12,8 @@ const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/compile", impo
 export const setup = async (): Promise<() => Promise<void>> => {
   const folder = await mkdtemp(join(tmpdir(), "agentos-prepared-"))
   process.env[PREPARED_VARIABLE] = folder
+  process.env[BUILT_VARIABLE] = join(folder, "agentctl")
+  await mkdir(join(folder, "agentctl"))
   // Most files have a process of their own, and load much the same modules.
   process.env["NODE_COMPILE_CACHE"] ??= COMPILED
   return () => rm(folder, { recursive: true, force: true })

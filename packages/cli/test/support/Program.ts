@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
-import { bundle } from "../../build/Bundle.ts"
+import { builtProgram } from "./BuiltProgram.ts"
 
 /** How a run ended. */
 export interface Outcome {
@@ -40,15 +40,16 @@ export const outcomeOf = (child: ChildProcess): Promise<Outcome> =>
     child.once("close", (code) => resolve({ code, stdout, stderr }))
   })
 
-/** Builds the program once for a test file. Nothing of the machine's own configuration reaches it. */
+/** The program for a test file. Nothing of the machine's own configuration reaches it. */
 export const useProgram = (): Program => {
   let root = ""
+  let built = ""
   beforeAll(async () => {
     root = mkdtempSync(join(tmpdir(), "agentctl-"))
-    await bundle(join(root, "npm"))
+    built = await builtProgram()
   })
   afterAll(() => rmSync(root, { recursive: true, force: true }))
-  const file = () => join(root, "npm", "agentctl.cjs")
+  const file = () => built
   const folder = () => mkdtempSync(join(root, "folder-"))
   const start = (args: ReadonlyArray<string>, { cwd, env = {} }: RunOptions = {}) =>
     spawn(process.execPath, [file(), ...args], {

@@ -1,0 +1,5 @@
+/** What tests outside of this package need of the program: it as it is published, and its own description. */
+export type { AnyCommand, CommandName } from "../../src/command/Commands.ts"
+export { COMMANDS } from "../../src/command/Commands.ts"
+export { exitsOf } from "../../src/help/HelpText.ts"
+export { BUILT_VARIABLE, builtProgram } from "./BuiltProgram.ts"
