@@ -72,5 +72,6 @@ export const runOnNode = async (more: Pick<Host, "atStep"> = {}): Promise<void> 
   process.exitCode = await run(host)
   process.off("SIGINT", interrupt)
   process.off("SIGTERM", interrupt)
-  if (stdinIsOpen) process.stdin.unref()
+  // A file keeps nothing alive, and has no such method.
+  if (stdinIsOpen && "unref" in process.stdin) process.stdin.unref()
 }

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -41,6 +42,17 @@ describe("wallet", () => {
     assert.strictEqual((await program.run(["wallet", "address"], { env })).stdout, `${address}\n`)
     const again = await program.run(["wallet", "create"], { env })
     assert.deepStrictEqual([again.code, again.stdout], [6, ""])
+  })
+
+  it("is imported from a file that a shell has put before standard input", () => {
+    const env = { AGENTOS_HOME: program.folder() }
+    const key = join(program.folder(), "key")
+    writeFileSync(key, KEY)
+    const stdin = openSync(key, "r")
+    const args = [program.file(), "wallet", "import", "--plain"]
+    const { status, stderr } = spawnSync(process.execPath, args, { env, stdio: [stdin, "pipe", "pipe"] })
+    closeSync(stdin)
+    assert.strictEqual(status, 0, String(stderr))
   })
 
   it("is imported from standard input, a file or another program's keystore", async () => {
