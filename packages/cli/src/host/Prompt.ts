@@ -9,13 +9,14 @@ export const ask = (
   interruption: AbortController
 ): Promise<string> =>
   new Promise((resolve, reject) => {
-    process.stderr.write(question)
     // What readline echoes goes nowhere where the answer is a secret.
     const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
     const lines = createInterface({
       input: process.stdin,
       output: options.hidden ? nowhere : process.stderr,
-      terminal: process.stdin.isTTY === true
+      terminal: process.stdin.isTTY === true,
+      // What it begins the line with when it draws it anew.
+      prompt: question
     })
     let answered = false
     lines.once("line", (line) => {
@@ -32,4 +33,7 @@ export const ask = (
       process.stdin.pause()
       if (!answered) reject(new Failure({ code: "CANCELLED", message: "No answer was given." }))
     })
+    // Only now: until the terminal is readline's, it shows what is typed, secrets too.
+    if (options.hidden) process.stderr.write(question)
+    else lines.prompt()
   })

@@ -1,0 +1,42 @@
+import { afterEach, assert, describe, it, vi } from "vitest"
+import { ask } from "../src/host/Prompt.ts"
+
+/** What happens at this process's terminal, in order, while somebody is asked and answers by these keys. */
+const asking = async (question: string, hidden: boolean, keys: string) => {
+  const happened: Array<string> = []
+  const { stderr, stdin } = process
+  const asTerminal = { isTTY: true, setRawMode: (on: boolean) => void happened.push(on ? "raw" : "cooked") }
+  const before = Object.fromEntries(Object.keys(asTerminal).map((name) => [name, Reflect.get(stdin, name) as unknown]))
+  Object.assign(stdin, asTerminal)
+  vi.spyOn(stderr, "write").mockImplementation((text) => happened.push(String(text)) > 0)
+  try {
+    const answer = ask(question, { hidden }, new AbortController())
+    const asked = [...happened]
+    for (const key of keys) stdin.emit("data", Buffer.from(key))
+    return { asked, answer: await answer, happened }
+  } finally {
+    Object.assign(stdin, before)
+  }
+}
+
+afterEach(() => void vi.restoreAllMocks())
+
+describe("a question", () => {
+  it("stands there once what is typed is no longer shown", async () => {
+    const { answer, asked, happened } = await asking("Password: ", true, "secret\r")
+    assert.deepStrictEqual(asked, ["raw", "Password: "])
+    assert.strictEqual(answer, "secret")
+    assert.notInclude(happened.join(""), "secret")
+  })
+
+  it("stays there when what was typed is taken back", async () => {
+    const { answer, asked, happened } = await asking("Pay 0.25 USDT? [y/N] ", false, "n\u007fy\r")
+    assert.strictEqual(asked[0], "raw")
+    assert.strictEqual(answer, "y")
+    // The line is drawn anew when a letter is taken away.
+    assert.lengthOf(
+      happened.filter((text) => text.includes("Pay 0.25 USDT? [y/N] ")),
+      2
+    )
+  })
+})
