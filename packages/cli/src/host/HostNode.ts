@@ -1,5 +1,5 @@
 import { homedir } from "node:os"
-import { setTimeout as sleep } from "node:timers/promises"
+import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 import { isatty } from "node:tty"
 import { run } from "../Program.ts"
 import type { Host, Sink } from "./Host.ts"
@@ -31,6 +31,9 @@ const readStdin = async (interruption: AbortSignal): Promise<string> => {
     if (length > STDIN_LIMIT_BYTES) throw new RangeError("Standard input is longer than 4 MiB.")
     chunks.push(bytes)
   }
+  // Ctrl-C ends the program that writes it, too: its end may be seen before the signal, and is not what was meant.
+  for (let turn = 0; turn < 2; turn++) await setImmediate()
+  interruption.throwIfAborted()
   return Buffer.concat(chunks).toString("utf8")
 }
 
