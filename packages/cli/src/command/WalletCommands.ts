@@ -87,7 +87,7 @@ export const WALLET_ADDRESS = defineCommand({
   examples: [{ line: "agentctl wallet address", does: "The address to send USDT to" }],
   output: "record",
   json: "{address, source}",
-  exits: [4, 5]
+  exits: [2, 4, 5]
 })
 
 export const WALLET_BALANCE = defineCommand({
@@ -104,5 +104,5 @@ export const WALLET_BALANCE = defineCommand({
   examples: [{ line: "agentctl wallet balance", does: "What is there to pay with" }],
   output: "rows",
   json: "{address, items: [{network, asset, baseUnits, amount}]}",
-  exits: [4, 5, 9]
+  exits: [2, 4, 5, 9]
 })
