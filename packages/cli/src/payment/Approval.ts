@@ -59,7 +59,7 @@ const asksYes = async ({ host }: Context, question: string): Promise<void> => {
     const answer = (await host.ask(`${question} [y/N] `, { hidden: false })).trim().toLowerCase()
     if (answer === "y" || answer === "yes") return
     if (answer === "" || answer === "n" || answer === "no")
-      throw new Failure({ code: "CANCELLED", message: "Cancelled.", paymentState: "none" })
+      throw new Failure({ code: "CANCELLED", message: "Cancelled." })
     host.stderr.write("Please answer yes or no.\n")
   }
 }
