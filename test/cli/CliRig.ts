@@ -1,8 +1,9 @@
+import { builtProgram } from "@agentos/cli/testing"
 import { readChainDescription, type SandboxDescription } from "@agentos/sandbox"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { afterAll, beforeAll } from "vitest"
@@ -10,8 +11,7 @@ import { TokenLog } from "../support/TokenLog.ts"
 import { Treasury } from "../support/Treasury.ts"
 import { DevProgram } from "./DevProgram.ts"
 
-/** The program from its sources, and the same whose process can be made to die at a step of a payment. */
-const MAIN = fileURLToPath(import.meta.resolve("@agentos/cli/main"))
+/** The program from its sources, whose process can be made to die at a step of a payment. */
 const STEP_MAIN = fileURLToPath(new URL("stepMain.ts", import.meta.url))
 
 /** How a run ended. */
@@ -29,7 +29,8 @@ export interface RunOptions {
   readonly killAt?: string
 }
 
-const outcomeOf = (child: ChildProcess): Promise<Outcome> =>
+/** Waits for a process to end, with what it wrote. */
+export const outcomeOf = (child: ChildProcess): Promise<Outcome> =>
   new Promise((resolve, reject) => {
     let stdout = ""
     let stderr = ""
@@ -55,10 +56,16 @@ const begin = (
 }
 
 /** Runs the program to its end in an environment of one's own. */
-export const runCli = (
+export const runCli = async (
   args: ReadonlyArray<string>,
   place: { readonly cwd: string; readonly env: Readonly<Record<string, string>> }
-): Promise<Outcome> => begin(MAIN, args, place).outcome
+): Promise<Outcome> => begin(await builtProgram(), args, place).outcome
+
+/** What stands between a customer and the sandbox, where something does. */
+export interface Lines {
+  readonly baseUrl?: string
+  readonly rpcUrl?: string
+}
 
 /** Somebody with a wallet of their own, 100 USDT and an empty home: a tenant as soon as they have paid. */
 export class CliCustomer {
@@ -66,25 +73,24 @@ export class CliCustomer {
   readonly address: `0x${string}`
   /** What the program is told by its environment. */
   readonly env: Readonly<Record<string, string>>
+  private readonly program: string
   private readonly log: TokenLog
 
-  constructor(home: string, key: `0x${string}`, sandbox: SandboxDescription) {
+  constructor(home: string, program: string, sandbox: SandboxDescription, lines: Lines) {
+    const key = generatePrivateKey()
     this.home = home
+    this.program = program
     this.address = privateKeyToAccount(key).address
     this.log = new TokenLog(sandbox.chain)
     this.env = {
-      PATH: process.env["PATH"] ?? "",
+      // Where a shell finds `agentctl`, and that finds its Node.
+      PATH: [dirname(program), dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter),
       HOME: home,
       AGENTOS_HOME: home,
-      AGENTOS_BASE_URL: sandbox.baseUrl,
-      AGENTOS_RPC_URL: sandbox.chain.rpcUrl,
+      AGENTOS_BASE_URL: lines.baseUrl ?? sandbox.baseUrl,
+      AGENTOS_RPC_URL: lines.rpcUrl ?? sandbox.chain.rpcUrl,
       AGENTOS_PRIVATE_KEY: key
     }
-  }
-
-  /** The command line that runs the program, for a shell. */
-  command(args: string): string {
-    return `'${process.execPath}' '${MAIN}' ${args}`
   }
 
   run(args: ReadonlyArray<string>, options: RunOptions = {}): Promise<Outcome> {
@@ -95,7 +101,7 @@ export class CliCustomer {
   follow(args: ReadonlyArray<string>, { env = {}, killAt, stdin }: RunOptions = {}) {
     const killing = killAt === undefined ? {} : { AGENTOS_CLI_KILL_AT: killAt }
     const place = { cwd: this.home, env: { ...this.env, ...env, ...killing } }
-    return begin(killAt === undefined ? MAIN : STEP_MAIN, args, place, stdin)
+    return begin(killAt === undefined ? this.program : STEP_MAIN, args, place, stdin)
   }
 
   /** The ids of the payments in the journal. */
@@ -126,7 +132,7 @@ export interface CliRig {
   readonly sandbox: SandboxDescription
   /** What has started it, and ends it. */
   readonly dev: DevProgram
-  readonly customer: (more?: Readonly<{ baseUrl?: string }>) => Promise<CliCustomer>
+  readonly customer: (lines?: Lines) => Promise<CliCustomer>
 }
 
 const FUNDS = 100
@@ -156,11 +162,11 @@ export const useCliRig = (): CliRig => {
     get dev() {
       return host().dev
     },
-    customer: async (more = {}) => {
+    customer: async (lines = {}) => {
       const { sandbox, treasury } = host()
       const home = mkdtempSync(join(tmpdir(), "agentctl-"))
       homes.push(home)
-      const customer = new CliCustomer(home, generatePrivateKey(), { ...sandbox, ...more })
+      const customer = new CliCustomer(home, await builtProgram(), sandbox, lines)
       await treasury.fund([customer.address], FUNDS)
       return customer
     }

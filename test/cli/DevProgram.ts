@@ -1,12 +1,10 @@
+import { builtProgram } from "@agentos/cli/testing"
 import type { SandboxDescription } from "@agentos/sandbox"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { copyPrepared } from "../support/PreparedData.ts"
-
-const MAIN = fileURLToPath(import.meta.resolve("@agentos/cli/main"))
 
 /** `agentctl dev`, with a home and data of its own, on free ports. */
 export class DevProgram {
@@ -21,10 +19,10 @@ export class DevProgram {
   readonly document: Promise<Readonly<Record<string, unknown>>>
   #said = ""
 
-  private constructor(directory: string, home: string) {
+  private constructor(program: string, directory: string, home: string) {
     this.directory = directory
     this.home = home
-    const child = spawn(process.execPath, [MAIN, "dev", "--port", "0", "--data", directory, "--json"], {
+    const child = spawn(process.execPath, [program, "dev", "--port", "0", "--data", directory, "--json"], {
       env: { ...process.env, AGENTOS_HOME: home },
       stdio: ["ignore", "pipe", "pipe"]
     })
@@ -48,7 +46,7 @@ export class DevProgram {
   static async start(): Promise<DevProgram> {
     const directory = await mkdtemp(join(tmpdir(), "agentos-"))
     await copyPrepared(directory, ["chain", "server", "database"])
-    const dev = new DevProgram(directory, await mkdtemp(join(tmpdir(), "agentctl-")))
+    const dev = new DevProgram(await builtProgram(), directory, await mkdtemp(join(tmpdir(), "agentctl-")))
     await dev.document
     return dev
   }

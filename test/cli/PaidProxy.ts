@@ -1,8 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
-/** What becomes of a request that carries a payment: `through`, or the server has it and its answer is lost, or is held back. */
-export type Manner = "through" | "loses" | "holds"
+/**
+ * What becomes of requests: all go `through`; or the server has one that carries a payment and its answer is lost, or
+ * is held back; or `silent`: none gets to the server, and none is answered.
+ */
+export type Manner = "through" | "loses" | "holds" | "silent"
 
 const bodyOf = async (request: IncomingMessage): Promise<string> => {
   let body = ""
@@ -12,11 +15,13 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
 
 const PASSED = ["authorization", "content-type", "idempotency-key", "payment-signature"]
 
-/** Stands between a client and the server, and does to answers of payments what networks do. */
+/** Stands between a client and a server, and does to requests and answers what networks do. */
 export class PaidProxy {
   manner: Manner = "through"
   /** How many payments the server has been given. */
   handed = 0
+  /** Called when a request is met with silence, or the answer to a payment is held back. */
+  onHeld: () => void = () => undefined
   /** Called when the server has a payment, and has not answered it yet. */
   onHanded: () => void = () => undefined
   private readonly server: Server
@@ -52,6 +57,7 @@ export class PaidProxy {
     })
     const isPaid = headers.some(([name]) => name === "payment-signature")
     const { manner } = this
+    if (manner === "silent") return this.onHeld()
     const answering = fetch(`${this.target}${request.url}`, {
       method: request.method ?? "GET",
       headers,
@@ -64,7 +70,7 @@ export class PaidProxy {
     const answer = await answering
     const text = await answer.text()
     if (isPaid && manner === "loses") return void request.socket.destroy()
-    if (isPaid && manner === "holds") return
+    if (isPaid && manner === "holds") return this.onHeld()
     const kept = ["content-type", "payment-required", "payment-response", "retry-after", "x-request-id"]
     response.writeHead(
       answer.status,

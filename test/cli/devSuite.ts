@@ -3,6 +3,8 @@ import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { freshName } from "../support/Agent.ts"
 import { familyOf, untilGone } from "../support/Processes.ts"
+import { goldenOf, throughPipes } from "./drive/Golden.ts"
+import { Masks } from "./drive/Masks.ts"
 import { type CliRig, runCli } from "./CliRig.ts"
 
 const END_MILLIS = 30_000
@@ -31,7 +33,7 @@ export const devSuite = (rig: CliRig): void => {
       assert.isEmpty(checks.filter(({ status }) => status !== "ok"))
     })
 
-    it("ends with the sandbox and everything in it at Ctrl-C", async () => {
+    it("ends with the sandbox and everything in it at Ctrl-C", async ({ expect }) => {
       const { dev } = rig
       const family = familyOf(dev.process.pid!)
       // The sandbox, its database, its chain and its server at the least.
@@ -39,6 +41,13 @@ export const devSuite = (rig: CliRig): void => {
       assert.strictEqual(await dev.interrupt(), 0, dev.said)
       assert.include(dev.said, "The sandbox has ended.")
       await untilGone(family, END_MILLIS)
+      const masks = new Masks([
+        [dev.directory, "DATA"],
+        [dev.home, "~"]
+      ])
+      const stdout = `${JSON.stringify(await dev.document, undefined, 2)}\n`
+      const seen = throughPipes("agentctl dev --port 0 --data DATA --json", { stdout, stderr: dev.said, code: 0 })
+      await expect(masks.of(seen)).toMatchFileSnapshot(goldenOf("program", "dev ready"))
     })
   })
 }

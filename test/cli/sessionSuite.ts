@@ -13,26 +13,24 @@ export const sessionSuite = (rig: CliRig): void => {
       const { emailDomain, mail } = rig.sandbox
       const name = freshName()
       const address = `${name}@${emailDomain}`
-      const screenOf = async (args: string, use: (terminal: Terminal) => Promise<void>): Promise<string> => {
-        const terminal = await Terminal.open(customer.command(args), customer.env)
-        try {
-          await use(terminal)
-          return await terminal.until("[exit 0]")
-        } finally {
-          await terminal.close()
-        }
+      const terminal = await Terminal.open({ cwd: customer.home, env: customer.env })
+      const screenOf = async (args: string, use: () => Promise<void> = async () => {}): Promise<string> => {
+        await terminal.type(`agentctl ${args}`)
+        await use()
+        const { exit, text } = await terminal.ended()
+        assert.strictEqual(exit, 0, text)
+        return text
       }
-      const nothing = () => Promise.resolve()
 
-      const doctor = await screenOf("doctor", nothing)
+      const doctor = await screenOf("doctor")
       assert.match(doctor, /server +ok/)
       assert.match(doctor, /balance +ok +100\.00/)
       assert.match(doctor, /token +missing/)
-      await screenOf(`mailbox create ${name}`, async (terminal) => {
+      await screenOf(`mailbox create ${name}`, async () => {
         await terminal.until("[y/N]")
         await terminal.press("y", "Enter")
       })
-      const waited = await screenOf("mail wait --timeout 1m", async (terminal) => {
+      const waited = await screenOf("mail wait --timeout 1m", async () => {
         await terminal.until("Waiting 1m")
         const transport = createTransport({ host: mail.host, port: mail.port, secure: false, ignoreTLS: true })
         const subject = "Welcome \u001b]0;owned\u0007"
@@ -40,8 +38,9 @@ export const sessionSuite = (rig: CliRig): void => {
       })
       for (const text of ["bob@outside.example", address, "Welcome", "Your code is 482 913."])
         assert.include(waited, text)
-      assert.match(await screenOf("mail wait --otp", nothing), /^482913$/m)
-      const events = await screenOf("events tail --max 2", nothing)
+      assert.match(await screenOf("mail wait --otp"), /^482913$/m)
+      const events = await screenOf("events tail --max 2")
+      await terminal.close()
       assert.match(events, /payment\.completed .*\n.* email\.received +bob@outside\.example: Welcome/)
     })
   })

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs"
-import { mkdtemp, rename, rm } from "node:fs/promises"
+import { chmod, mkdtemp, rename, rm, symlink } from "node:fs/promises"
 import { join } from "node:path"
 
 /** Names the folder in which the files of one test run find the program. */
@@ -11,8 +11,9 @@ const LOST: ReadonlySet<string | undefined> = new Set(["EEXIST", "ENOTEMPTY"])
 let asked: Promise<string> | undefined
 
 /**
- * The one file that is published, which takes longer to build than most tests take: the first who asks in a test run
- * builds it. Those who ask meanwhile do so too, and the first to have it has made it for all. It is never to be changed.
+ * The one file that is published, with a link `agentctl` beside it. It takes longer to build than most tests take:
+ * the first who asks in a test run builds it. Those who ask meanwhile do so too, and the first to have it has made it
+ * for all. It is never to be changed.
  */
 export const builtProgram = (): Promise<string> => (asked ??= build())
 
@@ -25,6 +26,9 @@ const build = async (): Promise<string> => {
   // The bundler is loaded by those who need it.
   const { bundle } = await import("../../build/Bundle.ts")
   await bundle(draft)
+  // As an installation puts it into the path.
+  await chmod(join(draft, "agentctl.cjs"), 0o755)
+  await symlink("agentctl.cjs", join(draft, "agentctl"))
   try {
     await rename(draft, join(folder, "npm"))
   } catch (error) {

@@ -1,0 +1,109 @@
+import { answering, asking, type Drives, paying, PRICES, reading } from "./Drive.ts"
+import type { Stage } from "./Stage.ts"
+
+interface Messages {
+  readonly items: ReadonlyArray<{ readonly messageId: string; readonly direction: string }>
+}
+
+/** The received message, of which there is one. */
+const receivedId = async (stage: Stage): Promise<string> => {
+  const { items } = await stage.ask<Messages>("mail", "list")
+  const { messageId } = items.find(({ direction }) => direction === "inbound")!
+  return messageId
+}
+
+/** Mailboxes and messages. The mailboxes that are bought first are changed, used, and deleted at last. */
+export const MAIL_DRIVES: Drives<
+  | "mailbox create"
+  | "mailbox list"
+  | "mailbox update"
+  | "mail wait"
+  | "mail send"
+  | "mail list"
+  | "mail read"
+  | "mailbox delete"
+> = {
+  "mailbox create": (stage) => {
+    const [first, second, none] = ["ada", "eve", "nobody"].map((name) => `mailbox create ${stage.called(name)}`)
+    return {
+      ...paying(`${first} --display-name Ada`, PRICES.mailbox, {
+        failure: { args: first!, exit: 6 },
+        sent: second!
+      }),
+      success: {
+        args: `${first} --display-name Ada`,
+        exit: 0,
+        price: PRICES.mailbox,
+        // Neither yes nor no is asked about again; and who mistypes can mend it.
+        answers: [
+          ["[y/N]", "perhaps", "Enter"],
+          ["[y/N]", "n", "BSpace", "y", "Enter"]
+        ]
+      },
+      interrupt: answering(["C-c"], 130, none!),
+      person: [
+        answering(["n", "Enter"], 2, none!),
+        answering(["Enter"], 2, none!),
+        answering(["C-d"], 2, none!),
+        { args: `${none} --max-amount 0.24`, exit: 7 },
+        { args: none!, exit: 130, interrupt: "server" }
+      ],
+      program: [
+        { args: none!, exit: 3 },
+        { args: `${none} --yes`, exit: 3 },
+        { args: `${none} --yes --max-amount 0.24`, exit: 7 }
+      ]
+    }
+  },
+  "mailbox list": () => asking("mailbox list"),
+  "mailbox update": (stage) =>
+    paying(`mailbox update ${stage.addressOf("ada")} --display-name "Ada L."`, PRICES.change, {
+      failure: { args: "mailbox update bob@outside.example --active false", exit: 5 },
+      sent: `mailbox update ${stage.addressOf("ada")} --active true`
+    }),
+  "mail wait": (stage) => {
+    const none = "mail wait --subject nothing --timeout"
+    return {
+      success: {
+        args: "mail wait --subject welcome",
+        exit: 0,
+        before: () => stage.receive("ada", "Welcome \u001b]0;owned\u0007", "Your code is 482 913.")
+      },
+      failure: { args: `${none} 1s`, exit: 5 },
+      interrupt: { args: `${none} 1m`, exit: 130, interrupt: { said: "Waiting 1m" } },
+      person: [
+        { args: "mail wait --otp", exit: 0 },
+        { args: "mail wait", exit: 130, interrupt: "server" }
+      ],
+      program: [{ args: "mail wait --otp", exit: 0 }]
+    }
+  },
+  "mail send": (stage) => {
+    const send = `mail send --from ${stage.addressOf("ada")} --to bob@outside.example --subject Hello`
+    stage.put("text", "From a file.\n")
+    return {
+      ...paying(`${send} --text "Are you there?"`, PRICES.message, {
+        failure: { args: `${send} --to nobody --text "Are you there?"`, exit: 3 }
+      }),
+      person: [{ args: send, exit: 3 }, reading(`${send} --text-file - --yes --max-amount 0.02`)],
+      program: [
+        { args: `${send} --yes --max-amount 0.02`, exit: 0, stdin: "text", price: PRICES.message },
+        { args: `${send} --yes --max-amount 0.02`, exit: 3 }
+      ]
+    }
+  },
+  "mail list": () => asking("mail list"),
+  "mail read": async (stage) =>
+    asking(`mail read ${await receivedId(stage)}`, {
+      args: "mail read 0190f3c2-0000-7000-8000-000000000009",
+      exit: 5,
+      env: {}
+    }),
+  "mailbox delete": (stage) => ({
+    ...paying(`mailbox delete ${stage.addressOf("ada")}`, PRICES.change, {
+      failure: { args: "mailbox delete bob@outside.example", exit: 5 },
+      sent: `mailbox delete ${stage.addressOf("eve")}`
+    }),
+    interrupt: answering(["C-c"], 130, `mailbox delete ${stage.addressOf("eve")}`)
+  })
+}

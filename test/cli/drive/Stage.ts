@@ -1,0 +1,206 @@
+import type { SandboxDescription } from "@agentos/sandbox"
+import { spawn } from "node:child_process"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { createTransport } from "nodemailer"
+import { assert } from "vitest"
+import { type CliCustomer, type CliRig, outcomeOf } from "../CliRig.ts"
+import { PaidProxy } from "../PaidProxy.ts"
+import { Terminal } from "../Terminal.ts"
+import { type Reader, throughPipes } from "./Golden.ts"
+import { Masks } from "./Masks.ts"
+import { lineOf, type Scene } from "./Scene.ts"
+
+/** Where the sandbox is. */
+export const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url))
+
+/** What opens the keystores that are made here. */
+export const PASSWORD = "correct horse"
+
+/** Writes more than a pipe holds, so that somebody reads it once it says so; and does not end. */
+const ENDLESS = `head -c 200000 /dev/zero | tr '\\0' x
+echo "It is being read." >&2
+sleep 60
+`
+
+/** Somebody with a wallet, a shell and lines to the sandbox that can be held, for one command after the other. */
+export class Stage {
+  readonly reader: Reader
+  readonly sandbox: SandboxDescription
+  readonly customer: CliCustomer
+  /** What may never be seen, beside the wallet's key and the password. */
+  readonly secrets: Array<string> = []
+  private readonly server: PaidProxy
+  private readonly chain: PaidProxy
+  /** Where the shell is. */
+  folder: string
+  private terminal: Terminal | undefined
+
+  private constructor(
+    reader: Reader,
+    sandbox: SandboxDescription,
+    { chain, customer, server }: { customer: CliCustomer; server: PaidProxy; chain: PaidProxy }
+  ) {
+    this.reader = reader
+    this.sandbox = sandbox
+    this.customer = customer
+    this.folder = customer.home
+    this.server = server
+    this.chain = chain
+    this.secrets.push(customer.env["AGENTOS_PRIVATE_KEY"]!.slice(2), PASSWORD)
+    this.put("endless", ENDLESS)
+  }
+
+  /** Gives somebody new 100 USDT, and puts lines before them that can be held. */
+  static async open(rig: CliRig, reader: Reader): Promise<Stage> {
+    const { sandbox } = rig
+    const server = await PaidProxy.start(sandbox.baseUrl)
+    const chain = await PaidProxy.start(sandbox.chain.rpcUrl)
+    const customer = await rig.customer({ baseUrl: server.url, rpcUrl: chain.url })
+    return new Stage(reader, sandbox, { customer, server, chain })
+  }
+
+  /** Ends their shell and their lines. */
+  async close(): Promise<void> {
+    await this.terminal?.close()
+    await this.server.stop()
+    await this.chain.stop()
+  }
+
+  /** A name that only this reader's things have: a person and a program may not own the same mailbox. */
+  called(name: string): string {
+    return `${name}-${this.reader}`
+  }
+
+  /** The address of the mailbox of that name. */
+  addressOf(name: string): string {
+    return `${this.called(name)}@${this.sandbox.emailDomain}`
+  }
+
+  /** Puts a file into the home, which is the shell's folder, for its owner alone. */
+  put(name: string, text: string): void {
+    writeFileSync(join(this.customer.home, name), text, { mode: 0o600 })
+  }
+
+  /** Runs a line behind everybody's back, and answers its document. */
+  async ask<Document>(...args: ReadonlyArray<string>): Promise<Document> {
+    const { code, stderr, stdout } = await this.customer.run([...args, "--json"])
+    assert.strictEqual(code, 0, `${args.join(" ")}\n${stderr}`)
+    return JSON.parse(stdout) as Document
+  }
+
+  /** Buys something behind everybody's back. */
+  buy(...args: ReadonlyArray<string>): Promise<unknown> {
+    return this.ask(...args, "--yes", "--max-amount", "5")
+  }
+
+  /** A payment that the server has, and whose program was killed before the answer came. */
+  async leaveOpen(name: string): Promise<void> {
+    const args = ["mailbox", "create", this.called(name), "--yes", "--max-amount", "0.25"]
+    const held = this.hold("payment")
+    const { child, outcome } = this.customer.follow(args)
+    await held
+    child.kill("SIGKILL")
+    await outcome
+    this.server.manner = "through"
+  }
+
+  /** The access token that came with the first purchase. */
+  token(): string {
+    const text = readFileSync(join(this.customer.home, "credentials.json"), "utf8")
+    const [token] = /at_v1_\w+/.exec(text) ?? []
+    if (token === undefined) throw new Error("there is no token yet")
+    return token
+  }
+
+  /** Sends a mail to one of the mailboxes, as anybody can. */
+  async receive(name: string, subject: string, text: string): Promise<void> {
+    const { host, port } = this.sandbox.mail
+    const transport = createTransport({ host, port, secure: false, ignoreTLS: true })
+    await transport.sendMail({ from: "bob@outside.example", to: this.addressOf(name), subject, text })
+  }
+
+  /** Names for what is this stage's own, and for what is the sandbox's. */
+  masks(): Masks {
+    const { address, home } = this.customer
+    const { agentWebhookUrl, baseUrl, chain } = this.sandbox
+    const host = (url: string) => url.replace("http://", "")
+    return new Masks([
+      [home, "~"],
+      [this.server.url, "http://server"],
+      [baseUrl, "http://sandbox"],
+      [agentWebhookUrl, "http://agent"],
+      [host(this.chain.url), "chain"],
+      [address, "<wallet>"],
+      [chain.asset, "<token>"],
+      [chain.payTo, "<pay-to>"],
+      [process.versions.node, "<node>"]
+    ])
+  }
+
+  /**
+   * Plays a scene, and answers what was seen of it, with its line above and its exit code below. Whose payment is left
+   * open resumes it, and has paid once.
+   */
+  async play(scene: Scene, more = ""): Promise<string> {
+    const before = await this.customer.charges()
+    await scene.before?.()
+    const text = await this.perform(scene, more)
+    const rest = scene.exit === 8 ? `\n${await this.perform({ args: "payments resume", exit: 0 }, "")}` : ""
+    const charged = (await this.customer.charges()).slice(before.length)
+    assert.deepStrictEqual(charged, scene.price === undefined ? [] : [scene.price], text)
+    return text + rest
+  }
+
+  private async perform(scene: Scene, more: string): Promise<string> {
+    this.server.manner = scene.manner ?? "through"
+    const { exit, text } = this.reader === "person" ? await this.onScreen(scene) : await this.throughPipes(scene, more)
+    this.server.manner = "through"
+    this.chain.manner = "through"
+    assert.strictEqual(exit, scene.exit, text)
+    for (const secret of this.secrets) assert.notInclude(text, secret)
+    assert.notMatch(text, /at_v1_\w{20}/)
+    return text
+  }
+
+  private async onScreen(scene: Scene): Promise<Played> {
+    this.terminal ??= await Terminal.open({ cwd: this.folder, env: this.customer.env })
+    const { terminal } = this
+    const held = this.hold(scene.interrupt)
+    await terminal.type(lineOf(scene, ""))
+    for (const [asked, ...keys] of scene.answers ?? []) {
+      await terminal.until(asked)
+      await terminal.press(...keys)
+    }
+    if (scene.interrupt !== undefined) {
+      await (typeof scene.interrupt === "object" ? terminal.until(scene.interrupt.said) : held)
+      await terminal.press("C-c")
+    }
+    const { exit, text } = await terminal.ended()
+    return { exit, text: `$ ${text}[exit ${exit}]\n` }
+  }
+
+  /** Resolves when what is to be interrupted has begun. */
+  private hold(interrupt: Scene["interrupt"]): Promise<void> {
+    const proxy = interrupt === "chain" ? this.chain : this.server
+    return new Promise((resolve) => {
+      proxy.onHeld = resolve
+      if (interrupt === "server" || interrupt === "chain") proxy.manner = "silent"
+      if (interrupt === "payment") proxy.manner = "holds"
+    })
+  }
+
+  private async throughPipes(scene: Scene, more: string): Promise<Played> {
+    const line = lineOf(scene, `${more} --json`)
+    const { env } = this.customer
+    const child = spawn("sh", ["-c", line], { cwd: this.folder, env, stdio: ["ignore", "pipe", "pipe"] })
+    const seen = await outcomeOf(child)
+    return { exit: seen.code, text: throughPipes(line, seen) }
+  }
+}
+
+interface Played {
+  readonly exit: number | null
+  readonly text: string
+}
