@@ -9,6 +9,7 @@ const LONGEST = [
   "test/chaos/faults.test.ts",
   "test/calls/calls.test.ts",
   "test/sandbox/supervisor.test.ts",
+  "test/cli/agentctl.test.ts",
   "test/e2e/restart.test.ts",
   "test/sandbox/tour.test.ts",
   "test/race/races.test.ts",
