@@ -1,4 +1,5 @@
 import { answering, asking, type Drives, paying, PRICES, reading } from "./Drive.ts"
+import type { Scene } from "./Scene.ts"
 import type { Stage } from "./Stage.ts"
 
 interface Messages {
@@ -25,6 +26,14 @@ export const MAIL_DRIVES: Drives<
 > = {
   "mailbox create": (stage) => {
     const [first, second, none] = ["ada", "eve", "nobody"].map((name) => `mailbox create ${stage.called(name)}`)
+    const opening = (keys: ReadonlyArray<string>, exit: number): Scene => ({
+      args: `${none} --wallet-file own.json`,
+      exit,
+      answers: [
+        ["[y/N]", "y", "Enter"],
+        ["Password for", ...keys]
+      ]
+    })
     return {
       ...paying(`${first} --display-name Ada`, PRICES.mailbox, {
         failure: { args: first!, exit: 6 },
@@ -46,7 +55,11 @@ export const MAIL_DRIVES: Drives<
         answering(["Enter"], 2, none!),
         answering(["C-d"], 2, none!),
         { args: `${none} --max-amount 0.24`, exit: 7 },
-        { args: none!, exit: 130, interrupt: "server" }
+        { args: none!, exit: 130, interrupt: "server" },
+        // The same wallet, once more, behind a password.
+        { ...opening(["C-c"], 130), before: () => stage.keep("own.json") },
+        opening(["C-d"], 2),
+        opening(["wrong horse", "Enter"], 4)
       ],
       program: [
         { args: none!, exit: 3 },

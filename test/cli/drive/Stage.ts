@@ -90,6 +90,14 @@ export class Stage {
     return JSON.parse(stdout) as Document
   }
 
+  /** Keeps the wallet in a keystore of that name, too. */
+  async keep(name: string): Promise<void> {
+    this.put("key", this.customer.env["AGENTOS_PRIVATE_KEY"]!)
+    const args = ["wallet", "import", "key", "--output", join(this.customer.home, name)]
+    const { code, stderr } = await this.customer.run(args, { env: { AGENTOS_PASSWORD: PASSWORD } })
+    assert.strictEqual(code, 0, stderr)
+  }
+
   /** Buys something behind everybody's back. */
   buy(...args: ReadonlyArray<string>): Promise<unknown> {
     return this.ask(...args, "--yes", "--max-amount", "5")

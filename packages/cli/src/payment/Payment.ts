@@ -83,14 +83,14 @@ const agree = async <Name extends OperationName>(
   return { connection, terms, key }
 }
 
-/** Who ends a payment before it is signed is told that it cost nothing. */
+/** Who ends a payment before it is signed, or can't make it, is told that it cost nothing. */
 const endingFree = async <A>({ host }: Context, agreeing: Promise<A>): Promise<A> => {
   try {
     return await agreeing
   } catch (error) {
     if (host.signal.aborted) throw new Failure({ code: "INTERRUPTED", message: "Interrupted.", paymentState: "none" })
-    if (error instanceof Failure && error.parts.code === "CANCELLED")
-      throw new Failure({ ...error.parts, code: "CANCELLED", paymentState: "none" })
+    if (error instanceof Failure && error.parts.paymentState === undefined)
+      throw new Failure({ ...error.parts, exit: error.exit, paymentState: "none" })
     throw error
   }
 }
