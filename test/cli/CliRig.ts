@@ -25,6 +25,8 @@ export interface Outcome {
 export interface RunOptions {
   readonly stdin?: string
   readonly env?: Readonly<Record<string, string>>
+  /** The folder that it runs in; the home unless given. */
+  readonly cwd?: string
   /** The step of a payment at which the process kills itself. */
   readonly killAt?: string
 }
@@ -98,9 +100,9 @@ export class CliCustomer {
   }
 
   /** A process that is watched while it runs. */
-  follow(args: ReadonlyArray<string>, { env = {}, killAt, stdin }: RunOptions = {}) {
+  follow(args: ReadonlyArray<string>, { cwd = this.home, env = {}, killAt, stdin }: RunOptions = {}) {
     const killing = killAt === undefined ? {} : { AGENTOS_CLI_KILL_AT: killAt }
-    const place = { cwd: this.home, env: { ...this.env, ...env, ...killing } }
+    const place = { cwd, env: { ...this.env, ...env, ...killing } }
     return begin(killAt === undefined ? this.program : STEP_MAIN, args, place, stdin)
   }
 

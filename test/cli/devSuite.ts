@@ -5,6 +5,7 @@ import { freshName } from "../support/Agent.ts"
 import { familyOf, untilGone } from "../support/Processes.ts"
 import { goldenOf, throughPipes } from "./drive/Golden.ts"
 import { Masks } from "./drive/Masks.ts"
+import { REPOSITORY } from "./drive/Stage.ts"
 import { type CliRig, runCli } from "./CliRig.ts"
 
 const END_MILLIS = 30_000
@@ -31,6 +32,21 @@ export const devSuite = (rig: CliRig): void => {
       assert.strictEqual(healthy.code, 0, healthy.stderr)
       const { checks } = JSON.parse(healthy.stdout) as { checks: ReadonlyArray<{ name: string; status: string }> }
       assert.isEmpty(checks.filter(({ status }) => status !== "ok"))
+    })
+
+    it("leaves no sandbox behind when it is killed, as with the terminal that is closed", async () => {
+      const customer = await rig.customer()
+      const { child, outcome } = customer.follow(["dev", "--port", "0", "--data", join(customer.home, "sandbox")], {
+        cwd: REPOSITORY
+      })
+      await new Promise<void>((resolve) => {
+        child.stderr?.on("data", (text) => String(text).includes("Starting") && resolve())
+      })
+      const family = familyOf(child.pid!)
+      assert.isAbove(family.length, 1)
+      child.kill("SIGKILL")
+      await outcome
+      await untilGone(family, END_MILLIS)
     })
 
     it("ends with the sandbox and everything in it at Ctrl-C", async ({ expect }) => {

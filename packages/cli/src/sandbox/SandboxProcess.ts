@@ -61,7 +61,8 @@ export const startSandbox = async (
     {
       cwd: root,
       env: childEnvironment(host),
-      stdio: ["ignore", "pipe", "pipe"],
+      // By the channel it learns that this program is gone, however that came.
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
       detached: process.platform !== "win32"
     }
   )

@@ -79,6 +79,8 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 const listenForStop = (): AbortSignal => {
   const stop = new AbortController()
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort())
+  // Of whoever started it with a channel between them, as agentctl does.
+  process.on("disconnect", () => stop.abort())
   void launcherGone(stop.signal).then(() => stop.abort())
   return stop.signal
 }
