@@ -111,6 +111,20 @@ export const paymentSuite = (rig: CliRig): void => {
         await assertBoughtOnce(customer, name)
       }))
 
+    it("whose answers are lost says not to pay again, and is ended by payments resume", () =>
+      withProxy(rig, async (proxy, customer) => {
+        const name = freshName()
+        proxy.manner = "loses"
+        const lost = await customer.run(create(name))
+        assert.strictEqual(lost.code, 8, lost.stderr)
+        assert.include(lost.stderr, "do not pay again")
+        assert.include(lost.stderr, `agentctl payments resume ${customer.payments()[0]}`)
+        proxy.manner = "through"
+        const resumed = await customer.run(["payments", "resume"])
+        assert.strictEqual(resumed.code, 0, resumed.stderr)
+        await assertBoughtOnce(customer, name)
+      }))
+
     it("interrupted while it waits for the answer exits with 8, and is ended by payments resume", () =>
       withProxy(rig, async (proxy, customer) => {
         const name = freshName()
