@@ -2,8 +2,8 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 
 /** How long each relay of a call waits that follows one which broke off, in seconds; there are no more than these. */
 const WAITS = [0, 1, 2, 4, 8, 8, 8]
-/** A relay that broke off so long after the one before, in milliseconds, was none that fails at once. */
-const APART = 30 * Timestamp.SECOND
+/** A relay that broke off so long after it was to be opened, in milliseconds, was none that fails at once. */
+const HELD = 10 * Timestamp.SECOND
 
 /** The relays that broke off lately, each soon after another of its call. */
 export interface RelayRetries {
@@ -16,18 +16,21 @@ export interface RelayRetries {
 
 /** In memory: a server that starts anew counts anew. */
 export const make = (): RelayRetries => {
-  /** By the call, the longest ago first. */
-  const broken = new Map<string, { readonly count: number; readonly at: Timestamp.Timestamp }>()
+  /** By the call: how many have failed in a row, and when the next one will have held. */
+  const broken = new Map<string, { readonly count: number; readonly heldAt: Timestamp.Timestamp }>()
+  let forgottenAt = 0
   return {
     next: (callId, now) => {
-      for (const [known, { at }] of broken) {
-        if (now - at < APART) break
-        broken.delete(known)
+      // Not each time: all calls of a server may break off at once.
+      if (now - forgottenAt >= HELD) {
+        for (const [known, { heldAt }] of broken) if (heldAt <= now) broken.delete(known)
+        forgottenAt = now
       }
-      const count = broken.get(callId)?.count ?? 0
-      broken.delete(callId)
-      broken.set(callId, { count: count + 1, at: now })
-      return WAITS[count]
+      const last = broken.get(callId)
+      const count = last === undefined || last.heldAt <= now ? 0 : last.count
+      const wait = WAITS[count]
+      broken.set(callId, { count: count + 1, heldAt: Timestamp.add(now, (wait ?? 0) * Timestamp.SECOND + HELD) })
+      return wait
     }
   }
 }
