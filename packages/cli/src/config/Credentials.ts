@@ -1,8 +1,8 @@
 import { Failure } from "../failure/Failure.ts"
 import { withFreeLock } from "../file/FileLock.ts"
+import { isRecord } from "../file/JsonValue.ts"
 import { readJsonIfAny, requirePrivate, writePrivate } from "../file/PrivateFile.ts"
 import type { Host } from "../host/Host.ts"
-import { isRecord } from "../file/JsonValue.ts"
 import { credentialsPath, homeFolder } from "./Home.ts"
 
 /** Tokens by profile, and then by the origin that gave them, which is the only one that they are sent to. */

@@ -1,8 +1,8 @@
 import { readdir, readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { isRecord } from "./JsonValue.ts"
 import { Failure } from "../failure/Failure.ts"
 import type { Host } from "../host/Host.ts"
+import { isRecord } from "./JsonValue.ts"
 import { errorCode, privateFolder, readIfAny, writePrivate } from "./PrivateFile.ts"
 
 /*

@@ -180,13 +180,28 @@ const close = async (
   answer: Answer,
   { failure, state }: { readonly state: Answered; readonly failure: Failure | undefined }
 ): Promise<Delivered> => {
-  // The token first: were it lost in between, the journal would still say that there is something to fetch.
-  const data = failure === undefined ? await keepToken(context, held.current(), answer) : {}
-  await context.host.atStep?.("kept")
-  const entry = await held.advance(state)
+  const { data, entry } = await keep(context, held, answer, { failure, state })
   await context.host.atStep?.("closed")
   if (failure === undefined) return { entry, data }
   throw failureOf(failure, entry, state)
+}
+
+/** Keeps what was answered. Where that can't be, it is still at the server, and the payment is left open to fetch it. */
+const keep = async (
+  context: Context,
+  held: HeldEntry,
+  answer: Answer,
+  { failure, state }: { readonly state: Answered; readonly failure: Failure | undefined }
+): Promise<Delivered> => {
+  try {
+    // The token first: were it lost in between, the journal would still say that there is something to fetch.
+    const data = failure === undefined ? await keepToken(context, held.current(), answer) : {}
+    await context.host.atStep?.("kept")
+    return { data, entry: await held.advance(state) }
+  } catch (error) {
+    const why = context.host.signal.aborted ? "Interrupted." : error instanceof Error ? error.message : String(error)
+    throw outcomeUnknown(held.current(), `The answer came, and was not kept. ${why}`)
+  }
 }
 
 /** What the server said, with the exit code and the next command that the journal's state asks for. */

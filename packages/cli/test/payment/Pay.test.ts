@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync, statSync } from "node:fs"
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, beforeEach, describe, it } from "vitest"
+import { setTimeout as sleep } from "node:timers/promises"
+import { assert, beforeEach, describe, it, vi } from "vitest"
 import { errorReply, type Seen, useApiDouble } from "../support/ApiDouble.ts"
 import { challenge, KEY, offer, paid, PAYER, rpcReplies, TOKEN, TRANSACTION } from "../support/PaidAnswers.ts"
-import { useProgram } from "../support/Program.ts"
+import { outcomeOf, useProgram } from "../support/Program.ts"
 
 const program = useProgram()
 const api = useApiDouble()
@@ -48,7 +49,7 @@ const customer = () => {
       return []
     }
   }
-  return { home, run, journal }
+  return { env, home, run, journal }
 }
 
 const withSignature = (seen: ReadonlyArray<Seen>) => seen.filter(({ headers }) => "payment-signature" in headers)
@@ -196,6 +197,31 @@ describe("a command that pays", () => {
     assert.isAbove(sent.length, 3)
     const bytes = ({ body, headers }: Seen) => [body, headers["payment-signature"], headers["idempotency-key"]]
     for (const request of sent) assert.deepStrictEqual(bytes(request), bytes(sent[0]!))
+  })
+
+  it.each(["waits in vain", "is interrupted"])("that %s to keep an answer leaves it to be resumed", async (how) => {
+    const { env, home, journal, run } = customer()
+    api.on(MAILBOXES, challenge(), bought)
+    // Another process works on the tokens, and does not end.
+    const lock = join(home, "credentials.lock.1")
+    writeFileSync(lock, JSON.stringify({ pid: process.pid, startedAt: null }))
+    const child = program.start([...CREATE, ...CONSENT], { env })
+    const ended = outcomeOf(child)
+    child.stdin?.end()
+    if (how === "is interrupted") {
+      await vi.waitFor(() => assert.lengthOf(withSignature(api.seen), 1), { timeout: 10_000 })
+      await sleep(500)
+      child.kill("SIGINT")
+    }
+    const { code, stderr } = await ended
+    assert.strictEqual(code, 8, stderr)
+    assert.include(stderr, "do not pay again")
+    assert.include(stderr, `agentctl payments resume ${journal()[0]!.id}`)
+    assert.include(stderr, how === "is interrupted" ? "Interrupted" : "working on credentials")
+    rmSync(lock)
+    const resumed = await run(["payments", "resume", "--json"])
+    assert.strictEqual(resumed.code, 0, resumed.stderr)
+    assert.deepNestedInclude(JSON.parse(resumed.stdout), { "payment.open": false, "data.mailbox": mailbox })
   })
 
   it("asks about what it bought without forgetting that it did", async () => {
