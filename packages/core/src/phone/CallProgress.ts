@@ -41,8 +41,11 @@ export const deadlineOf = ({ answeredAt, authorizedSeconds, state }: Call): Time
 /** When it is looked next at a call that was looked at now. */
 export const nextWatch = (call: Call, now: Timestamp.Timestamp): Timestamp.Timestamp | null => {
   if (call.state === "ended") return null
-  if (call.hangUpReason !== null) return Timestamp.add(now, HANG_UP_WATCH)
   const deadline = deadlineOf(call)
+  if (call.hangUpReason !== null) {
+    const soon = Timestamp.add(now, HANG_UP_WATCH)
+    return deadline !== null && now < deadline && deadline < soon ? deadline : soon
+  }
   if (deadline === null) return Timestamp.add(now, UNANSWERED_WATCH)
   return Timestamp.Timestamp.make(Math.max(now, Math.min(deadline, now + ANSWERED_WATCH)))
 }

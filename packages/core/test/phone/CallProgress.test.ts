@@ -148,6 +148,14 @@ describe("a call that is to be ended", () => {
     assert.strictEqual(CallProgress.hangingUp(short, "hangup_agent", after(40)).watchAt, after(40))
   })
 
+  it("is looked at every 2 s until the carrier says that it is over, and when its limit is over", () => {
+    const short = CallProgress.hangingUp({ ...answered, authorizedSeconds: 20 }, "hangup_agent", after(10))
+    assert.strictEqual(CallProgress.nextWatch(short, after(12)), after(14))
+    assert.strictEqual(CallProgress.nextWatch(short, after(24)), after(25))
+    assert.strictEqual(CallProgress.nextWatch(short, after(25)), after(27))
+    assert.strictEqual(CallProgress.nextWatch(short, after(26)), after(28))
+  })
+
   it("is let finish what is said, though its limit is set anew meanwhile", () => {
     assert.deepInclude(CallProgress.limited(leaving, 200, after(12)), { authorizedSeconds: 200, watchAt: after(32) })
     assert.deepInclude(CallProgress.limited(leaving, 20, after(12)), { authorizedSeconds: 20, watchAt: after(25) })
@@ -232,15 +240,17 @@ describe("whatever happens to a call", () => {
   it.prop("it is looked at no later than when it has to end", [Direction, History], ([direction, history]) => {
     let call: Call = { ...begun, direction }
     let now: number = START
+    let again = 0
     for (const { later, what } of history) {
       now += Math.max(0, later)
       call = happen(call, what, moment(now))
       if (call.watchAt === null) continue
       const deadline = CallProgress.deadlineOf(call)
       if (call.hangUpReason !== null) assert.isAtMost(call.watchAt, now + 60 * SECOND)
-      // One that is being ended is looked at again 2 s later, until the carrier says that it is over.
-      const again = call.hangUpReason !== null && what._tag === "Look" ? 2 * SECOND : 0
-      if (deadline !== null) assert.isAtMost(call.watchAt, Math.max(deadline, now) + again)
+      if (deadline === null) continue
+      // One that was looked at when its time was over is looked at again 2 s later, whatever else is told of it.
+      if (call.hangUpReason !== null && what._tag === "Look" && now >= deadline) again = now + 2 * SECOND
+      assert.isAtMost(call.watchAt, Math.max(deadline, now, again))
     }
   })
 })
