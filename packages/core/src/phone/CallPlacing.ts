@@ -79,9 +79,6 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
     const endUnmade = (callId: string) =>
       Effect.flatMap(Timestamp.now, (at) => reports.apply(callId, { _tag: "Ended", at, ending: "failed", seconds: 0 }))
 
-    const know = (callId: string, providerCallId: string) =>
-      Effect.as(reports.identify(callId, providerCallId), providerCallId)
-
     const notYet = () =>
       new ProviderError({
         provider: provider.name,
@@ -111,12 +108,16 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       const { callId, createdAt, fromNumber, toNumber } = dialled
       const current = Option.getOrElse(yield* calls.get(callId), () => dialled)
       if (current.providerCallId !== null) return current.providerCallId
+      if (current.state === "ended") return yield* unmade("the carrier knew nothing of it in time.")
       const now = yield* Timestamp.now
       if (yield* hasDouble(dialled, now)) return yield* notYet()
       const found = yield* provider.findCalls(fromNumber, toNumber, createdAt)
       for (const { providerCallId } of found.toReversed()) {
         const known = yield* calls.findByProvider(providerCallId)
-        if (Option.isNone(known)) return yield* know(callId, providerCallId)
+        if (Option.isSome(known)) continue
+        const named = yield* reports.identify(callId, providerCallId)
+        // Another of ours was the first to be taken for it.
+        return Option.getOrElse(named, () => dialled).providerCallId ?? (yield* notYet())
       }
       if (now < Timestamp.add(createdAt, SHOWN_WITHIN)) return yield* notYet()
       yield* endUnmade(callId)
@@ -139,7 +140,7 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
 
     const dial = (call: Call) =>
       provider.place({ callId: call.callId, from: call.fromNumber, to: call.toNumber, limitSeconds }).pipe(
-        Effect.flatMap((providerCallId) => know(call.callId, providerCallId)),
+        Effect.tap((providerCallId) => reports.identify(call.callId, providerCallId)),
         Effect.catchTag("ProviderError", (error) =>
           error.reason === "Unknown"
             ? Effect.retry(find(call), {

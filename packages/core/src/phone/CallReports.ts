@@ -54,9 +54,9 @@ export class CallReports extends Context.Service<
         yield* shareOut(calls, number, now)
       })
 
-      const change = Effect.fnUntraced(function* (
+      const decideOn = Effect.fnUntraced(function* (
         callId: string,
-        decide: (call: Call, now: Timestamp.Timestamp) => Call
+        decide: (call: Call, now: Timestamp.Timestamp) => Effect.Effect<Call>
       ) {
         const known = yield* calls.get(callId)
         if (Option.isNone(known)) return known
@@ -67,7 +67,7 @@ export class CallReports extends Context.Service<
             if (Option.isNone(current) || current.value.state === "ended") return current
             const now = yield* Timestamp.now
             const before = current.value
-            const after = decide(before, now)
+            const after = yield* decide(before, now)
             if (after === before) return current
             yield* calls.update(after)
             const isAnswer = before.answeredAt === null && after.answeredAt !== null
@@ -82,12 +82,18 @@ export class CallReports extends Context.Service<
         )
       })
 
-      const identify = Effect.fnUntraced(function* (callId: string, providerCallId: string) {
-        const isFree = Option.isNone(yield* calls.findByProvider(providerCallId))
-        return yield* change(callId, (call) =>
-          isFree && call.providerCallId === null ? { ...call, providerCallId } : call
+      const change = (callId: string, decide: (call: Call, now: Timestamp.Timestamp) => Call) =>
+        decideOn(callId, (call, now) => Effect.succeed(decide(call, now)))
+
+      // All calls between two numbers are one tenant's, so that its lock keeps two of them from one name.
+      const identify = (callId: string, providerCallId: string) =>
+        decideOn(callId, (call) =>
+          call.providerCallId !== null
+            ? Effect.succeed(call)
+            : Effect.map(calls.findByProvider(providerCallId), (known) =>
+                Option.isNone(known) ? { ...call, providerCallId } : call
+              )
         )
-      })
 
       return CallReports.of({
         identify,

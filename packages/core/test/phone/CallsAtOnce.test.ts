@@ -153,6 +153,43 @@ describe("two calls at once between the same numbers, of which one was not made 
     })
   )
 
+  scenario("are told apart, where each is taken for the carrier's only call at one moment", ({ carrier, database }) =>
+    Effect.gen(function* () {
+      carrier.script.place = ["Unknown", "Unknown"]
+      const { phoneNumberId } = yield* both
+      yield* TestClock.adjust("1 second")
+      const [calls, reports] = [yield* CallStore, yield* CallReports]
+      const live = yield* calls.live(phoneNumberId)
+      assert.lengthOf(live, 2)
+      yield* database.close
+      const identified = yield* Effect.forkChild(
+        Effect.forEach(live, ({ callId }) => reports.identify(callId, "CA1"), { concurrency: "unbounded" })
+      )
+      yield* TestClock.adjust("1 second")
+      yield* database.open
+      yield* Fiber.join(identified)
+      const named = (yield* calls.live(phoneNumberId)).map(({ providerCallId }) => providerCallId)
+      assert.sameMembers(named, ["CA1", null])
+    })
+  )
+
+  scenario("are one call and one repayment, where both find the carrier's only call", ({ carrier, database }) =>
+    Effect.gen(function* () {
+      carrier.script.place = ["Unknown", "done, answer lost"]
+      const { made, unmade } = yield* both
+      yield* TestClock.adjust("20 seconds")
+      yield* database.close
+      yield* TestClock.adjust("1 minute")
+      yield* database.open
+      yield* TestClock.adjust("3 minutes")
+      const ends = yield* Effect.forEach([unmade, made], Effect.result)
+      assert.sameMembers(
+        ends.map(({ _tag }) => _tag),
+        ["Success", "Failure"]
+      )
+    })
+  )
+
   scenario("do not wait for each other for ever, where the carrier reports nothing", ({ carrier }) =>
     Effect.gen(function* () {
       carrier.script.place = ["Unknown", "done, answer lost"]

@@ -21,7 +21,7 @@ export type SendScript = "send" | ProviderError["reason"]
 
 /**
  * The whole core on memory, with a chain, a mail provider and a carrier that do as they are told. While its `database` is
- * closed no turn of a call is written.
+ * closed no turn of a call is written, and whoever looks a call up by its carrier's name of it waits for the answer.
  */
 export const make = () => {
   const carrier = SimulatedCarrier.make()
@@ -47,7 +47,11 @@ export const make = () => {
   const callStore = Layer.effect(
     CallStore,
     Effect.map(CallStore, (store) =>
-      CallStore.of({ ...store, addTurn: (...turn) => Effect.andThen(database.await, store.addTurn(...turn)) })
+      CallStore.of({
+        ...store,
+        addTurn: (...turn) => Effect.andThen(database.await, store.addTurn(...turn)),
+        findByProvider: (...name) => Effect.tap(store.findByProvider(...name), () => database.await)
+      })
     )
   )
   const ports = Layer.mergeAll(
