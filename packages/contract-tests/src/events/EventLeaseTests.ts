@@ -1,4 +1,4 @@
-import { type Delivery, EventStore, type EventSignal, Timestamp } from "@agentos/core"
+import { EventStore, type EventSignal } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import type { ContractTests } from "../Contract.ts"
@@ -8,34 +8,16 @@ import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./EventSample.ts"
 import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
 
-const { leaseDuration, maxLapses, minFailAge, retention } = TEST_EVENT_POLICY
+const { leaseDuration } = TEST_EVENT_POLICY
 
-const eventIds = (deliveries: ReadonlyArray<Delivery>) => deliveries.map((delivery) => delivery.event.eventId)
-
-/** A tenant with `count` events. */
-const inbox = Effect.fnUntraced(function* (count: number) {
-  const { tenantId } = yield* Fresh.tenant
-  return { tenantId, events: yield* Sample.append(tenantId, count) }
-})
-
-/** Leases everything to a session of its own and lets the leases lapse, `times` times. */
-const lapse = Effect.fnUntraced(function* (tenantId: string, times: number) {
-  const store = yield* EventStore
-  const clock = yield* StoreClock
-  for (const _ of Array.range(1, times)) {
-    yield* store.lease(tenantId, yield* Fresh.id, 100)
-    yield* clock.advance(leaseDuration)
-  }
-})
-
-/** What is promised of `lease`, `renew` and `release`, and of events that fail. */
+/** What is promised of `lease`, `renew` and `release`. */
 export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => {
   describe("lease", () => {
     it.effect("takes up to `limit` events, oldest first, and makes them delivered", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
-        const { tenantId, events } = yield* inbox(4)
+        const { tenantId, events } = yield* Sample.inbox(4)
         const before = yield* clock.now
         const deliveries = yield* store.lease(tenantId, yield* Fresh.id, 3)
         const after = yield* clock.now
@@ -60,7 +42,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
     it.effect("takes nothing where there is nothing, and nothing with a limit of 0", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
-        const { tenantId, events } = yield* inbox(1)
+        const { tenantId, events } = yield* Sample.inbox(1)
         const other = yield* Fresh.tenant
         const session = yield* Fresh.id
         assert.deepStrictEqual(yield* store.lease(tenantId, session, 0), [])
@@ -74,11 +56,20 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
-        const { tenantId, events } = yield* inbox(5)
+        const { tenantId, events } = yield* Sample.inbox(5)
         const session = yield* Fresh.id
-        assert.deepStrictEqual(eventIds(yield* store.lease(tenantId, session, 2)), Sample.ids(events.slice(0, 2)))
-        assert.deepStrictEqual(eventIds(yield* store.lease(tenantId, session, 1)), Sample.ids(events.slice(2, 3)))
-        assert.deepStrictEqual(eventIds(yield* store.lease(tenantId, yield* Fresh.id, 9)), Sample.ids(events.slice(3)))
+        assert.deepStrictEqual(
+          Sample.deliveredIds(yield* store.lease(tenantId, session, 2)),
+          Sample.ids(events.slice(0, 2))
+        )
+        assert.deepStrictEqual(
+          Sample.deliveredIds(yield* store.lease(tenantId, session, 1)),
+          Sample.ids(events.slice(2, 3))
+        )
+        assert.deepStrictEqual(
+          Sample.deliveredIds(yield* store.lease(tenantId, yield* Fresh.id, 9)),
+          Sample.ids(events.slice(3))
+        )
         yield* clock.advance(leaseDuration - 10_000)
         assert.deepStrictEqual(yield* store.lease(tenantId, session, 9), [])
         assert.deepStrictEqual(yield* store.lease(tenantId, yield* Fresh.id, 9), [])
@@ -88,7 +79,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
     it.effect("gives no event to two sessions at one time when many lease at once", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
-        const { tenantId, events } = yield* inbox(60)
+        const { tenantId, events } = yield* Sample.inbox(60)
         const sessions = yield* Effect.forEach(Array.range(1, 20), () => Fresh.id)
         const taken: Array<string> = []
         // A lease may come back with fewer than it asked for while another holds the rest: then it is asked again.
@@ -96,7 +87,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
           const deliveries = yield* Effect.forEach(sessions, (session) => store.lease(tenantId, session, 2), {
             concurrency: "unbounded"
           })
-          taken.push(...eventIds(deliveries.flat()))
+          taken.push(...Sample.deliveredIds(deliveries.flat()))
         }
         assert.deepStrictEqual(taken.toSorted(), Sample.ids(events))
         assert.isTrue((yield* Sample.all(tenantId)).every((event) => event.deliveryCount === 1))
@@ -107,13 +98,13 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
-        const { tenantId, events } = yield* inbox(2)
+        const { tenantId, events } = yield* Sample.inbox(2)
         const session = yield* Fresh.id
         const first = yield* store.lease(tenantId, session, 1)
         yield* clock.advance(leaseDuration)
         assert.strictEqual((yield* Sample.found(events[0]!)).status, "delivered", "a lapse moves no state")
         const second = yield* store.lease(tenantId, session, 1)
-        assert.deepStrictEqual(eventIds(second), eventIds(first))
+        assert.deepStrictEqual(Sample.deliveredIds(second), Sample.deliveredIds(first))
         assert.notStrictEqual(second[0]!.deliveryId, first[0]!.deliveryId)
         assert.strictEqual(second[0]!.event.deliveryCount, 2)
         assert.strictEqual(second[0]!.event.status, "delivered")
@@ -125,9 +116,11 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
     it.effect("leaves out what was acknowledged", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
-        const { tenantId, events } = yield* inbox(3)
+        const { tenantId, events } = yield* Sample.inbox(3)
         yield* store.acknowledge(tenantId, [{ eventId: events[0]!.eventId }, { eventId: events[2]!.eventId }])
-        assert.deepStrictEqual(eventIds(yield* store.lease(tenantId, yield* Fresh.id, 9)), [events[1]!.eventId])
+        assert.deepStrictEqual(Sample.deliveredIds(yield* store.lease(tenantId, yield* Fresh.id, 9)), [
+          events[1]!.eventId
+        ])
       })
     )
 
@@ -135,11 +128,14 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
-        const { tenantId, events } = yield* inbox(1)
+        const { tenantId, events } = yield* Sample.inbox(1)
         yield* clock.advance(1_000)
         yield* rolledBack(store.lease(tenantId, yield* Fresh.id, 1))
         assert.deepStrictEqual(yield* Sample.all(tenantId), events)
-        assert.deepStrictEqual(eventIds(yield* store.lease(tenantId, yield* Fresh.id, 1)), Sample.ids(events))
+        assert.deepStrictEqual(
+          Sample.deliveredIds(yield* store.lease(tenantId, yield* Fresh.id, 1)),
+          Sample.ids(events)
+        )
       })
     )
   })
@@ -149,8 +145,8 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
-        const one = yield* inbox(3)
-        const two = yield* inbox(1)
+        const one = yield* Sample.inbox(3)
+        const two = yield* Sample.inbox(1)
         const [a, b, c] = yield* Effect.all([Fresh.id, Fresh.id, Fresh.id])
         yield* store.lease(one.tenantId, a, 1)
         yield* store.lease(two.tenantId, b, 1)
@@ -171,8 +167,8 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
-        const one = yield* inbox(4)
-        const two = yield* inbox(1)
+        const one = yield* Sample.inbox(4)
+        const two = yield* Sample.inbox(1)
         const [a, b, c, late] = yield* Effect.all([Fresh.id, Fresh.id, Fresh.id, Fresh.id])
         yield* store.lease(two.tenantId, late, 1)
         yield* clock.advance(leaseDuration)
@@ -196,7 +192,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
-        const { tenantId } = yield* inbox(1)
+        const { tenantId } = yield* Sample.inbox(1)
         const session = yield* Fresh.id
         const [delivery] = yield* store.lease(tenantId, session, 1)
         yield* clock.advance(leaseDuration - 10_000)
@@ -213,20 +209,23 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
-        const { tenantId, events } = yield* inbox(1)
+        const { tenantId, events } = yield* Sample.inbox(1)
         const session = yield* Fresh.id
         yield* store.lease(tenantId, session, 1)
         yield* clock.advance(leaseDuration)
         assert.deepStrictEqual(yield* store.renew([session]), [])
         assert.deepStrictEqual(Sample.ids(yield* store.replayable(tenantId, 9)), Sample.ids(events))
-        assert.deepStrictEqual(eventIds(yield* store.lease(tenantId, yield* Fresh.id, 9)), Sample.ids(events))
+        assert.deepStrictEqual(
+          Sample.deliveredIds(yield* store.lease(tenantId, yield* Fresh.id, 9)),
+          Sample.ids(events)
+        )
       })
     )
 
     it.effect("does nothing for no session, or one that nobody knows", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
-        const { tenantId, events } = yield* inbox(1)
+        const { tenantId, events } = yield* Sample.inbox(1)
         assert.deepStrictEqual(yield* store.renew([]), [])
         assert.deepStrictEqual(yield* store.renew([yield* Fresh.id]), [])
         assert.deepStrictEqual(yield* Sample.all(tenantId), events)
@@ -238,27 +237,30 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
     it.effect("ends every lease of the sessions at once, and no other", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
-        const one = yield* inbox(3)
-        const two = yield* inbox(1)
+        const one = yield* Sample.inbox(3)
+        const two = yield* Sample.inbox(1)
         const [a, b, c] = yield* Effect.all([Fresh.id, Fresh.id, Fresh.id])
         yield* store.lease(one.tenantId, a, 2)
         yield* store.lease(two.tenantId, b, 1)
         yield* store.lease(one.tenantId, c, 1)
         yield* store.release([b, a, yield* Fresh.id])
         const given = yield* store.lease(one.tenantId, yield* Fresh.id, 9)
-        assert.deepStrictEqual(eventIds(given), Sample.ids(one.events.slice(0, 2)))
+        assert.deepStrictEqual(Sample.deliveredIds(given), Sample.ids(one.events.slice(0, 2)))
         assert.deepStrictEqual(
           given.map((delivery) => delivery.event.deliveryCount),
           [2, 2]
         )
-        assert.deepStrictEqual(eventIds(yield* store.lease(two.tenantId, yield* Fresh.id, 9)), Sample.ids(two.events))
+        assert.deepStrictEqual(
+          Sample.deliveredIds(yield* store.lease(two.tenantId, yield* Fresh.id, 9)),
+          Sample.ids(two.events)
+        )
       })
     )
 
     it.effect("changes nothing that a tenant sees of the event", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
-        const { tenantId } = yield* inbox(1)
+        const { tenantId } = yield* Sample.inbox(1)
         const session = yield* Fresh.id
         const [delivery] = yield* store.lease(tenantId, session, 1)
         yield* store.release([session])
@@ -269,7 +271,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
     it.effect("does nothing for no session, or one that nobody knows", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
-        const { tenantId } = yield* inbox(1)
+        const { tenantId } = yield* Sample.inbox(1)
         yield* store.lease(tenantId, yield* Fresh.id, 1)
         yield* store.release([])
         yield* store.release([yield* Fresh.id])
@@ -281,121 +283,13 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
-        const { tenantId } = yield* inbox(1)
+        const { tenantId } = yield* Sample.inbox(1)
         const [early, late] = yield* Effect.all([Fresh.id, Fresh.id])
         yield* store.lease(tenantId, early, 1)
         yield* clock.advance(leaseDuration)
         yield* store.lease(tenantId, late, 1)
         yield* store.release([early])
         assert.deepStrictEqual(yield* store.replayable(tenantId, 9), [])
-      })
-    )
-  })
-
-  describe("an event whose leases lapse", () => {
-    it.effect("fails at a lease when they are too many and it is old enough", () =>
-      Effect.gen(function* () {
-        const store = yield* EventStore
-        const clock = yield* StoreClock
-        const { tenantId, events } = yield* inbox(1)
-        yield* clock.advance(minFailAge)
-        yield* lapse(tenantId, maxLapses)
-        assert.strictEqual((yield* Sample.found(events[0]!)).status, "delivered", "only a lease marks it")
-        assert.deepStrictEqual(yield* store.lease(tenantId, yield* Fresh.id, 9), [])
-        const failed = yield* Sample.found(events[0]!)
-        assert.strictEqual(failed.status, "failed")
-        assert.strictEqual(failed.deliveryCount, maxLapses)
-        assert.deepStrictEqual(yield* store.list(tenantId, { statuses: ["failed"] }, undefined, 9), [failed])
-        assert.deepStrictEqual(yield* store.replayable(tenantId, 9), [])
-        assert.strictEqual(yield* store.countReplayable(tenantId, 9), 0)
-        assert.deepStrictEqual(yield* store.lease(tenantId, yield* Fresh.id, 9), [])
-      })
-    )
-
-    it.effect("is still delivered one lapse before that", () =>
-      Effect.gen(function* () {
-        const store = yield* EventStore
-        const clock = yield* StoreClock
-        const { tenantId, events } = yield* inbox(1)
-        yield* clock.advance(minFailAge)
-        yield* lapse(tenantId, maxLapses - 1)
-        assert.deepStrictEqual(eventIds(yield* store.lease(tenantId, yield* Fresh.id, 9)), Sample.ids(events))
-      })
-    )
-
-    it.effect("does not fail while it is young, however often they lapsed, and does later", () =>
-      Effect.gen(function* () {
-        const store = yield* EventStore
-        const clock = yield* StoreClock
-        const { tenantId, events } = yield* inbox(1)
-        yield* lapse(tenantId, maxLapses + 3)
-        assert.deepStrictEqual(eventIds(yield* store.lease(tenantId, yield* Fresh.id, 9)), Sample.ids(events))
-        yield* clock.advance(minFailAge)
-        assert.deepStrictEqual(yield* store.lease(tenantId, yield* Fresh.id, 9), [])
-        assert.strictEqual((yield* Sample.found(events[0]!)).status, "failed")
-      })
-    )
-
-    it.effect("never fails by leases that were given back or kept alive", () =>
-      Effect.gen(function* () {
-        const store = yield* EventStore
-        const clock = yield* StoreClock
-        const { tenantId, events } = yield* inbox(1)
-        yield* clock.advance(minFailAge)
-        for (const _ of Array.range(1, maxLapses + 2)) {
-          const session = yield* Fresh.id
-          assert.deepStrictEqual(eventIds(yield* store.lease(tenantId, session, 1)), Sample.ids(events))
-          yield* clock.advance(leaseDuration / 2)
-          yield* store.renew([session])
-          yield* clock.advance(leaseDuration / 2)
-          yield* store.release([session])
-        }
-        assert.strictEqual((yield* store.lease(tenantId, yield* Fresh.id, 1)).length, 1)
-      })
-    )
-
-    it.effect("has lapsed although its session gives it back afterwards", () =>
-      Effect.gen(function* () {
-        const store = yield* EventStore
-        const clock = yield* StoreClock
-        const { tenantId, events } = yield* inbox(1)
-        yield* clock.advance(minFailAge)
-        for (const _ of Array.range(1, maxLapses)) {
-          const session = yield* Fresh.id
-          yield* store.lease(tenantId, session, 1)
-          yield* clock.advance(leaseDuration)
-          yield* store.release([session])
-        }
-        assert.deepStrictEqual(yield* store.lease(tenantId, yield* Fresh.id, 1), [])
-        assert.strictEqual((yield* Sample.found(events[0]!)).status, "failed")
-      })
-    )
-
-    it.effect("takes no place of one that can be delivered when it fails", () =>
-      Effect.gen(function* () {
-        const store = yield* EventStore
-        const clock = yield* StoreClock
-        const { tenantId } = yield* inbox(2)
-        yield* clock.advance(minFailAge)
-        yield* lapse(tenantId, maxLapses)
-        const fresh = yield* Sample.append(tenantId, 2)
-        assert.deepStrictEqual(eventIds(yield* store.lease(tenantId, yield* Fresh.id, 1)), [fresh[0]!.eventId])
-        assert.deepStrictEqual(eventIds(yield* store.lease(tenantId, yield* Fresh.id, 9)), [fresh[1]!.eventId])
-        const statuses = (yield* Sample.all(tenantId)).map((event) => event.status)
-        assert.deepStrictEqual(statuses, ["failed", "failed", "delivered", "delivered"])
-      })
-    )
-
-    it.effect("stays failed when its time has passed", () =>
-      Effect.gen(function* () {
-        const store = yield* EventStore
-        const clock = yield* StoreClock
-        const { tenantId, events } = yield* inbox(1)
-        yield* clock.advance(minFailAge)
-        yield* lapse(tenantId, maxLapses)
-        yield* store.lease(tenantId, yield* Fresh.id, 1)
-        yield* clock.advance(retention + Timestamp.DAY)
-        assert.strictEqual((yield* Sample.found(events[0]!)).status, "failed")
       })
     )
   })

@@ -1,4 +1,11 @@
-import { type DurableEvent, type EventDraft, EventStore, INTERNAL_SOURCE, type Uuid } from "@agentos/core"
+import {
+  type Delivery,
+  type DurableEvent,
+  type EventDraft,
+  EventStore,
+  INTERNAL_SOURCE,
+  type Uuid
+} from "@agentos/core"
 import { assert } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import * as Fresh from "../Fresh.ts"
@@ -34,6 +41,12 @@ export const append = Effect.fnUntraced(function* (tenantId: Uuid.Uuid, count: n
   return stored
 })
 
+/** A tenant with `count` events. */
+export const inbox = Effect.fnUntraced(function* (count: number) {
+  const { tenantId } = yield* Fresh.tenant
+  return { tenantId, events: yield* append(tenantId, count) }
+})
+
 /** One event of the tenant, stored. */
 export const appendOne = (tenantId: Uuid.Uuid, parts?: Partial<EventDraft>) =>
   Effect.map(append(tenantId, 1, parts), (stored) => stored[0]!)
@@ -46,6 +59,10 @@ export const all = Effect.fnUntraced(function* (tenantId: Uuid.Uuid) {
 
 /** The events' ids, for comparison. */
 export const ids = (events: ReadonlyArray<DurableEvent>): ReadonlyArray<string> => events.map((event) => event.eventId)
+
+/** The ids of the events that are delivered, for comparison. */
+export const deliveredIds = (deliveries: ReadonlyArray<Delivery>): ReadonlyArray<string> =>
+  ids(deliveries.map(({ event }) => event))
 
 /** The event as its tenant finds it. */
 export const found = Effect.fnUntraced(function* (event: Pick<DurableEvent, "tenantId" | "eventId">) {

@@ -1,9 +1,11 @@
 import type { EventSignal, EventStore } from "@agentos/core"
 import { defineContract } from "../Contract.ts"
+import { eventAcknowledgeAllTests } from "./EventAcknowledgeAllTests.ts"
 import { eventAcknowledgeTests } from "./EventAcknowledgeTests.ts"
 import { eventAppendTests } from "./EventAppendTests.ts"
 import { eventBatchTests } from "./EventBatchTests.ts"
 import { eventEndingTests } from "./EventEndingTests.ts"
+import { eventFailureTests } from "./EventFailureTests.ts"
 import { eventLeaseTests } from "./EventLeaseTests.ts"
 import { eventModelTests } from "./EventModelTests.ts"
 import { eventOverlapTests } from "./EventOverlapTests.ts"
@@ -15,7 +17,9 @@ export const EventStoreContract = defineContract<EventStore | EventSignal>("Even
   eventAppendTests(it, capabilities)
   eventReadTests(it, capabilities)
   eventLeaseTests(it, capabilities)
+  eventFailureTests(it, capabilities)
   eventAcknowledgeTests(it, capabilities)
+  eventAcknowledgeAllTests(it, capabilities)
   eventBatchTests(it, capabilities)
   eventEndingTests(it, capabilities)
   eventOverlapTests(it, capabilities)

@@ -1,0 +1,132 @@
+import { EventStore, type EventSignal, Timestamp } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Array, Effect } from "effect"
+import type { ContractTests } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
+import { StoreClock } from "../StoreClock.ts"
+import { lapse } from "./EventLapses.ts"
+import * as Sample from "./EventSample.ts"
+import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
+
+const { leaseDuration, maxLapses, minFailAge, retention } = TEST_EVENT_POLICY
+
+/** What is promised of events that fail. */
+export const eventFailureTests: ContractTests<EventStore | EventSignal> = (it) => {
+  describe("an event whose leases lapse", () => {
+    it.effect("fails at a lease when they are too many and it is old enough", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const clock = yield* StoreClock
+        const { tenantId, events } = yield* Sample.inbox(1)
+        yield* clock.advance(minFailAge)
+        yield* lapse(tenantId, maxLapses)
+        assert.strictEqual((yield* Sample.found(events[0]!)).status, "delivered", "only a lease marks it")
+        assert.deepStrictEqual(yield* store.lease(tenantId, yield* Fresh.id, 9), [])
+        const failed = yield* Sample.found(events[0]!)
+        assert.strictEqual(failed.status, "failed")
+        assert.strictEqual(failed.deliveryCount, maxLapses)
+        assert.deepStrictEqual(yield* store.list(tenantId, { statuses: ["failed"] }, undefined, 9), [failed])
+        assert.deepStrictEqual(yield* store.replayable(tenantId, 9), [])
+        assert.strictEqual(yield* store.countReplayable(tenantId, 9), 0)
+        assert.deepStrictEqual(yield* store.lease(tenantId, yield* Fresh.id, 9), [])
+      })
+    )
+
+    it.effect("is still delivered one lapse before that", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const clock = yield* StoreClock
+        const { tenantId, events } = yield* Sample.inbox(1)
+        yield* clock.advance(minFailAge)
+        yield* lapse(tenantId, maxLapses - 1)
+        assert.deepStrictEqual(
+          Sample.deliveredIds(yield* store.lease(tenantId, yield* Fresh.id, 9)),
+          Sample.ids(events)
+        )
+      })
+    )
+
+    it.effect("does not fail while it is young, however often they lapsed, and does later", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const clock = yield* StoreClock
+        const { tenantId, events } = yield* Sample.inbox(1)
+        yield* lapse(tenantId, maxLapses + 3)
+        assert.deepStrictEqual(
+          Sample.deliveredIds(yield* store.lease(tenantId, yield* Fresh.id, 9)),
+          Sample.ids(events)
+        )
+        yield* clock.advance(minFailAge)
+        assert.deepStrictEqual(yield* store.lease(tenantId, yield* Fresh.id, 9), [])
+        assert.strictEqual((yield* Sample.found(events[0]!)).status, "failed")
+      })
+    )
+
+    it.effect("never fails by leases that were given back or kept alive", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const clock = yield* StoreClock
+        const { tenantId, events } = yield* Sample.inbox(1)
+        yield* clock.advance(minFailAge)
+        for (const _ of Array.range(1, maxLapses + 2)) {
+          const session = yield* Fresh.id
+          assert.deepStrictEqual(Sample.deliveredIds(yield* store.lease(tenantId, session, 1)), Sample.ids(events))
+          yield* clock.advance(leaseDuration / 2)
+          yield* store.renew([session])
+          yield* clock.advance(leaseDuration / 2)
+          yield* store.release([session])
+        }
+        assert.strictEqual((yield* store.lease(tenantId, yield* Fresh.id, 1)).length, 1)
+      })
+    )
+
+    it.effect("has lapsed although its session gives it back afterwards", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const clock = yield* StoreClock
+        const { tenantId, events } = yield* Sample.inbox(1)
+        yield* clock.advance(minFailAge)
+        for (const _ of Array.range(1, maxLapses)) {
+          const session = yield* Fresh.id
+          yield* store.lease(tenantId, session, 1)
+          yield* clock.advance(leaseDuration)
+          yield* store.release([session])
+        }
+        assert.deepStrictEqual(yield* store.lease(tenantId, yield* Fresh.id, 1), [])
+        assert.strictEqual((yield* Sample.found(events[0]!)).status, "failed")
+      })
+    )
+
+    it.effect("takes no place of one that can be delivered when it fails", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const clock = yield* StoreClock
+        const { tenantId } = yield* Sample.inbox(2)
+        yield* clock.advance(minFailAge)
+        yield* lapse(tenantId, maxLapses)
+        const fresh = yield* Sample.append(tenantId, 2)
+        assert.deepStrictEqual(Sample.deliveredIds(yield* store.lease(tenantId, yield* Fresh.id, 1)), [
+          fresh[0]!.eventId
+        ])
+        assert.deepStrictEqual(Sample.deliveredIds(yield* store.lease(tenantId, yield* Fresh.id, 9)), [
+          fresh[1]!.eventId
+        ])
+        const statuses = (yield* Sample.all(tenantId)).map((event) => event.status)
+        assert.deepStrictEqual(statuses, ["failed", "failed", "delivered", "delivered"])
+      })
+    )
+
+    it.effect("stays failed when its time has passed", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const clock = yield* StoreClock
+        const { tenantId, events } = yield* Sample.inbox(1)
+        yield* clock.advance(minFailAge)
+        yield* lapse(tenantId, maxLapses)
+        yield* store.lease(tenantId, yield* Fresh.id, 1)
+        yield* clock.advance(retention + Timestamp.DAY)
+        assert.strictEqual((yield* Sample.found(events[0]!)).status, "failed")
+      })
+    )
+  })
+}
