@@ -38,12 +38,13 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   const child = spawn(
     process.execPath,
     [MAIN, "--port", "0", "--data", directory, ...(options.arguments ?? ["--no-tour"])],
-    { stdio: ["ignore", "pipe", "pipe"], detached: true, env: { ...process.env, ...options.environment } }
+    // By the channel it learns that whoever started it is gone, however that ended.
+    { stdio: ["ignore", "pipe", "pipe", "ipc"], detached: true, env: { ...process.env, ...options.environment } }
   )
   let output = ""
   const exited = once(child, "exit")
   const ready = new Promise<void>((resolve) => {
-    for (const stream of [child.stdout, child.stderr]) {
+    for (const stream of [child.stdout!, child.stderr!]) {
       stream.setEncoding("utf8").on("data", (text: string) => {
         output += text
         if (/^ready /m.test(output)) resolve()
