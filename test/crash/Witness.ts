@@ -1,17 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { isFinal, send } from "./Client.ts"
 import type { CrashRig } from "./CrashRig.ts"
-import { type Evidence, type Judgement, judge } from "./Judge.ts"
+import { Ends, isCharge } from "./Ends.ts"
+import { type Judgement, judge } from "./Judge.ts"
 import type { Purchase } from "./Purchase.ts"
-import { look, lookForUnclaimed, type Sight } from "./Sight.ts"
+import { look, lookForUnclaimed } from "./Sight.ts"
 import { inTurns } from "./Turns.ts"
 
 /** How long it may take until everything has come to an end, from the end of the last fault, or from validBefore. */
 export const END_MILLIS_MAX = 60_000
 const POLL_MILLIS = 500
 const LOOK_AT_ALL_EVERY = 8
-/** Past the moment from which the token refuses an authorization. */
-const EXPIRY_SPARE_SECONDS = 2n
 
 /** What a run came to, and how long it took. */
 export interface Outcome extends Judgement {
@@ -56,21 +55,21 @@ const untilEnded = async (
   let endMillis = 0
   let open: ReadonlyArray<Purchase> = purchases
   const charged = new Set<Purchase>()
-  const ended = new Set<Purchase>()
+  const ends = new Ends()
   const late = new Set<Purchase>()
   for (let polls = 0; ; polls++) {
     const movements = await rig.token.read()
-    for (const purchase of open) if (isCharged(purchase, movements, payTo)) charged.add(purchase)
+    for (const purchase of open) {
+      if (movements.some((movement) => isCharge(purchase, movement, payTo))) charged.add(purchase)
+    }
     // Goods mostly come after their charge; that some come without one is looked for now and then.
     const asked = polls % LOOK_AT_ALL_EVERY === 0 ? open : open.filter((purchase) => charged.has(purchase))
     const seen = await look(rig, asked).catch(() => undefined)
     const now = performance.now()
     if (seen !== undefined) {
-      const final = await rig.token.finalSeconds()
-      for (const purchase of open) {
-        if (!hasEnded(purchase, seen.evidence, final)) continue
+      const ended = new Set(ends.among(open, seen.evidence, await rig.token.finalSeconds()))
+      for (const purchase of ended) {
         if (charged.has(purchase)) endMillis = Math.max(endMillis, now - faultEnded(purchase))
-        ended.add(purchase)
       }
       open = open.filter((purchase) => !ended.has(purchase))
     }
@@ -82,30 +81,6 @@ const untilEnded = async (
     if (open.every((purchase) => late.has(purchase))) return { endMillis, late }
     await sleep(POLL_MILLIS)
   }
-}
-
-const isCharged = (purchase: Purchase, movements: Evidence["movements"], payTo: string): boolean =>
-  purchase.attempts.some(({ authorization }) =>
-    movements.some(({ nonce, to }) => nonce === authorization.nonce && to === payTo.toLowerCase())
-  )
-
-/** By what can be seen: nothing that was signed can be charged any more, and what was charged is there or paid back. */
-const hasEnded = (purchase: Purchase, evidence: Sight["evidence"], finalSeconds: bigint): boolean => {
-  const { goods, movements, payTo, refundWallet } = evidence
-  const nonces = new Set<string>(purchase.attempts.map(({ authorization }) => authorization.nonce))
-  const charges = movements.filter(
-    ({ nonce, to }) => to === payTo.toLowerCase() && nonce !== undefined && nonces.has(nonce)
-  )
-  const payer = purchase.buyer.address.toLowerCase()
-  const amounts = new Set(charges.map(({ value }) => value))
-  const refunds = movements.filter(
-    ({ from, to, value }) => from === refundWallet.toLowerCase() && to === payer && amounts.has(value)
-  ).length
-  const unseen = purchase.end === "paid back" ? 0 : 1
-  const delivered = purchase.hidden === true ? unseen : Math.min(goods.get(purchase) ?? 0, 1)
-  // Goods that nobody was charged for are wrong at once: there is nothing to wait for.
-  if (charges.length > 0 || delivered > 0) return delivered + refunds >= charges.length
-  return purchase.attempts.every(({ authorization }) => finalSeconds > authorization.validBefore + EXPIRY_SPARE_SECONDS)
 }
 
 /** Until when a purchase has to have come to its end: so long after its fault, or after its last payment ran out. */
@@ -124,7 +99,9 @@ const askAgain = (purchases: ReadonlyArray<Purchase>, faultEnded: FaultEnd, mill
       for (;;) {
         const told = await send(purchase, attempt)
         if (told !== undefined && told.status < 300) return void (await send(purchase, attempt))
-        if (isFinal(told) || performance.now() > deadline) return
+        // What is still to be paid back has not come to its end.
+        const isEnd = isFinal(told) && told?.paymentState !== "refund_due"
+        if (isEnd || performance.now() > deadline) return
         await sleep(POLL_MILLIS)
       }
     }

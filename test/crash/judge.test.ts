@@ -1,31 +1,8 @@
 import { describe, expect, it } from "vitest"
-import type { Agent } from "../support/Agent.ts"
 import type { Movement } from "../support/TokenLog.ts"
-import { Buyer } from "./Buyer.ts"
 import { type Evidence, judge } from "./Judge.ts"
 import type { Attempt, End, Purchase, Told } from "./Purchase.ts"
-
-const payTo = `0x${"aa".repeat(20)}` as const
-const refundWallet = `0x${"bb".repeat(20)}` as const
-const buyer = new Buyer({ baseUrl: "http://127.0.0.1:1" } as never, `0x${"11".repeat(32)}`)
-const price = 20_000n
-
-let nonces = 0
-const attempt = (...told: ReadonlyArray<Told>): Attempt => ({
-  sender: {} as Agent,
-  authorization: {
-    from: buyer.address,
-    to: payTo,
-    value: price,
-    validAfter: 0n,
-    validBefore: 1n,
-    nonce: `0x${String(++nonces).padStart(64, "0")}`,
-    signature: "0x"
-  },
-  header: "",
-  idempotencyKey: "",
-  told: [...told]
-})
+import { attempt, charge, payTo, purchaseOf, refund, refundWallet } from "./SamplePurchase.ts"
 
 const sent = (text = "sent"): Told => tell(201, undefined, text)
 const tell = (status: number, code: string | undefined, text = "", paymentState?: string, retryable = false): Told => ({
@@ -39,31 +16,6 @@ const tell = (status: number, code: string | undefined, text = "", paymentState?
 const pending = tell(409, "PAYMENT_PENDING", "", "unknown", true)
 const payAgain = tell(402, "PAYMENT_REQUIRED")
 const paidBack = tell(502, "PROVIDER_REJECTED", "", "refunded")
-
-const purchaseOf = (...attempts: ReadonlyArray<Attempt>): Purchase => ({
-  name: "case",
-  service: "email.message.send",
-  buyer,
-  request: { path: "/" },
-  goods: { kind: "mail", recipient: "x@else.test" },
-  client: "repeats",
-  attempts: [...attempts]
-})
-
-const charge = ({ authorization }: Attempt, value = price): Movement => ({
-  from: authorization.from.toLowerCase(),
-  to: payTo,
-  value,
-  nonce: authorization.nonce,
-  transaction: "0x"
-})
-const refund = (value = price): Movement => ({
-  from: refundWallet,
-  to: buyer.address.toLowerCase(),
-  value,
-  nonce: "0xre",
-  transaction: "0x"
-})
 
 const found = (
   purchase: Purchase,
