@@ -7,9 +7,9 @@ import { pathOf } from "./RequestLimits.ts"
 /** Takes a connection over from HTTP. */
 export type Upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => void
 
-/** Says no to an upgrade, and ends its connection. */
+/** Says no to an upgrade, and ends its connection, which no time-out of the server's holds for any more. */
 export const refuseUpgrade = (stream: Duplex, status: string): void => {
-  stream.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+  stream.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => stream.destroy())
 }
 
 interface Taker {
@@ -32,6 +32,8 @@ export class Upgrades extends Context.Service<
       const server = yield* NodeServer
       const takers: Array<Taker> = []
       const dispatch: Upgrade = (request, stream, head) => {
+        // Nobody else listens until a socket is accepted, and what goes wrong would end the process.
+        stream.on("error", () => stream.destroy())
         const path = pathOf(request.url ?? "")
         const taker = takers.find(({ matches }) => matches(path))
         if (taker === undefined) return refuseUpgrade(stream, "404 Not Found")

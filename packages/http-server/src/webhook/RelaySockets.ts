@@ -108,8 +108,6 @@ const make = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
     )
 
   const upgrade: Upgrade = (request, stream, head) => {
-    // Nobody else listens until the socket is accepted, and what goes wrong would end the process.
-    stream.on("error", () => stream.destroy())
     if (handover.isBegun() || streams.size >= SOCKET_LIMIT) return refuseUpgrade(stream, "503 Service Unavailable")
     const url = `${publicUrl.replace(/^http/i, "ws")}${request.url}`
     const [signature] = [request.headers[TwilioSignature.SIGNATURE_HEADER]].flat()

@@ -1,0 +1,54 @@
+import { assert, describe, it } from "@effect/vitest"
+import { once } from "node:events"
+import { connect, type Socket } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
+import { call } from "../support/TestClient.ts"
+import { startServer } from "../support/TestServer.ts"
+
+/** There is no carrier in these tests, so nobody takes its relays. */
+const RELAY = "/webhooks/twilio/relay/token"
+
+/** A connection whose wish for a socket was refused, and of which this end has ended nothing. */
+const refused = async (port: number): Promise<Socket> => {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
+  socket.on("error", () => {})
+  await once(socket, "connect")
+  socket.write(`GET ${RELAY} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
+  await once(socket, "data")
+  return socket
+}
+
+describe("a socket that is refused", () => {
+  it("ends nothing but itself, however it breaks off", async () => {
+    const server = await startServer()
+    const errors: Array<unknown> = []
+    const note = (error: unknown): void => void errors.push(error)
+    process.on("uncaughtException", note)
+    try {
+      for (let times = 0; times < 20; times++) {
+        const socket = await refused(server.port)
+        socket.resetAndDestroy()
+      }
+      assert.strictEqual((await call(server, "GET", "/health/live")).status, 200)
+      assert.deepStrictEqual(errors, [])
+    } finally {
+      process.off("uncaughtException", note)
+      await server.stop()
+    }
+  })
+
+  it("is not kept open for whoever does not end it", async () => {
+    const server = await startServer()
+    const socket = await refused(server.port)
+    const gone = new Promise<string>((resolve) => socket.once("close", () => resolve("gone")))
+    // Whoever writes to a connection that is gone is told so.
+    const writing = setInterval(() => socket.write("x"), 20)
+    try {
+      assert.strictEqual(await Promise.race([gone, sleep(2_000, "kept")]), "gone")
+    } finally {
+      clearInterval(writing)
+      socket.destroy()
+      await server.stop()
+    }
+  })
+})
