@@ -76,8 +76,7 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
     const unmade = (why: string) => rejected(`The call was not made: ${why}`)
 
     /** Ends the call that never came to be, so that it is not looked for any more. */
-    const endUnmade = (callId: string) =>
-      Effect.flatMap(Timestamp.now, (at) => reports.apply(callId, { _tag: "Ended", at, ending: "failed", seconds: 0 }))
+    const endUnmade = (callId: string) => Effect.flatMap(Timestamp.now, (at) => reports.apply(callId, unmadeAt(at)))
 
     const notYet = () =>
       new ProviderError({
@@ -108,16 +107,13 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       const { callId, createdAt, fromNumber, toNumber } = dialled
       const current = Option.getOrElse(yield* calls.get(callId), () => dialled)
       if (current.providerCallId !== null) return current.providerCallId
-      if (current.state === "ended") return yield* unmade("the carrier knew nothing of it in time.")
       const now = yield* Timestamp.now
       if (yield* hasDouble(dialled, now)) return yield* notYet()
       const found = yield* provider.findCalls(fromNumber, toNumber, createdAt)
       for (const { providerCallId } of found.toReversed()) {
-        const known = yield* calls.findByProvider(providerCallId)
-        if (Option.isSome(known)) continue
-        const named = yield* reports.identify(callId, providerCallId)
-        // Another of ours was the first to be taken for it.
-        return Option.getOrElse(named, () => dialled).providerCallId ?? (yield* notYet())
+        const known = yield* reports.identify(callId, providerCallId)
+        // Not so where it is another call's, or this one was given up before.
+        if (Option.exists(known, (call) => call.providerCallId === providerCallId)) return providerCallId
       }
       if (now < Timestamp.add(createdAt, SHOWN_WITHIN)) return yield* notYet()
       yield* endUnmade(callId)
@@ -167,9 +163,16 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
           greeting: input.initialGreeting || number.beginMessage
         }
       }),
-      // One that was made all the same, and of which nobody could find out, is not to go on unpaid.
+      // One that was made all the same, and of which nobody could find out, is not to go on unpaid: it is ended where it
+      // is known at the carrier, and else is over here, by which it is ended there should it be answered.
       abandon: (_context, { callId }) =>
-        Effect.asVoid(reports.change(callId, (call, now) => CallProgress.hangingUp(call, "time_limit", now))),
+        Effect.asVoid(
+          reports.change(callId, (call, now) =>
+            call.providerCallId === null
+              ? CallProgress.apply(call, unmadeAt(now))
+              : CallProgress.hangingUp(call, "time_limit", now)
+          )
+        ),
       revalidate: ({ tenant }, _plan, { phoneNumberId }) =>
         Effect.asVoid(remainingNumber(numbers, tenant, phoneNumberId)),
       perform: Effect.fnUntraced(function* (context, planned, input) {
@@ -191,6 +194,14 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
     }
     return service
   })
+
+/** The end of a call that never came to be. */
+const unmadeAt = (at: Timestamp.Timestamp): CallProgress.CallReport => ({
+  _tag: "Ended",
+  at,
+  ending: "failed",
+  seconds: 0
+})
 
 const newCall = (
   { tenant }: OperationContext,

@@ -1,0 +1,70 @@
+import { CallStore, OperationCompletion, OperationSteps } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { adasNumber, PERSON, phoneRequest } from "../support/PhonePurchase.ts"
+import { eventsOf, failureOf, scenario, underClock } from "../support/Purchase.ts"
+import * as TestHost from "../support/TestHost.ts"
+
+type PhoneHost = ReturnType<typeof TestHost.make>
+
+/** A call of which the carrier has not said whether it made it, and whose request has ended. */
+const unknownCall = Effect.fnUntraced(function* ({ carrier }: PhoneHost) {
+  const { number, phoneNumberId, tenant } = yield* adasNumber
+  const input = { phoneNumberId, toNumber: PERSON }
+  const { signed } = yield* phoneRequest({ serviceId: "phone.call.outbound.1m", tenant, input })
+  const attempt = yield* signed
+  carrier.script.place = ["Unknown"]
+  yield* failureOf(underClock(attempt))
+  const store = yield* CallStore
+  const [call] = yield* store.live(phoneNumberId)
+  assert.isDefined(call)
+  return { attempt, call, number, stored: Effect.map(store.get(call.callId), Option.getOrThrow), tenant }
+})
+
+describe("a call of which the carrier says nothing any more", () => {
+  scenario("has ended once it is paid back, and is not looked at for ever", (host) =>
+    Effect.gen(function* () {
+      host.carrier.script.findCalls = Array.from({ length: 10_000 }, () => "Misconfigured" as const)
+      const { attempt, stored, tenant } = yield* unknownCall(host)
+      yield* Effect.forkScoped(OperationCompletion.run)
+      yield* TestClock.adjust("62 minutes")
+      assert.deepInclude(yield* failureOf(attempt), { _tag: "OperationRejected" })
+      assert.deepInclude(yield* stored, { state: "ended", endReason: "failed", connectedSeconds: 0, watchAt: null })
+      const ends = (yield* eventsOf(tenant)).filter(({ type }) => type === "phone.call.ended")
+      assert.lengthOf(ends, 1)
+    })
+  )
+})
+
+describe("a call that was given up as unmade, and that the carrier shows afterwards", () => {
+  it.effect("is paid back all the same", () => {
+    const host = TestHost.make()
+    let crash: Effect.Effect<void> = Effect.void
+    const steps = Layer.succeed(OperationSteps, (step) =>
+      step === "after_perform" ? Effect.suspend(() => crash) : Effect.void
+    )
+    return Effect.gen(function* () {
+      const { attempt, call, number, stored } = yield* unknownCall(host)
+      // The server dies between giving it up and writing down that it is to be paid back.
+      crash = Effect.flatMap(stored, ({ state }) =>
+        state === "ended" ? Effect.die(new Error("the server dies here")) : Effect.void
+      )
+      yield* Effect.forkScoped(OperationCompletion.run)
+      yield* TestClock.adjust("25 seconds")
+      assert.strictEqual((yield* stored).state, "ended")
+      host.carrier.calls.push({
+        callId: call.callId,
+        from: number,
+        to: PERSON,
+        limitSeconds: 60,
+        providerCallId: "CA9",
+        placedAt: call.createdAt,
+        report: { _tag: "Ringing" }
+      })
+      crash = Effect.void
+      yield* TestClock.adjust("1 minute")
+      assert.deepInclude(yield* failureOf(attempt), { _tag: "OperationRejected" })
+    }).pipe(Effect.provide(host.layer.pipe(Layer.provide(steps))))
+  })
+})
