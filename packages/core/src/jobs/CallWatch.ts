@@ -69,11 +69,12 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
     else if (deadline === null) yield* ask(call, providerCallId)
     else told = yield* limit(call, providerCallId)
     yield* reports.change(call.callId, (current, at) => {
-      // A limit of which the carrier does not know yet is due at once, and stays so.
-      const isUntold = told !== undefined && told !== current.authorizedSeconds
-      return current.state === "ended" || isUntold
-        ? current
-        : { ...current, watchAt: CallProgress.nextWatch(current, at) }
+      // A limit of which the carrier does not know yet is due at once, and stays so. A call that was to be ended since
+      // then has a moment of its own: what its agent says last is heard first.
+      const isSettled = told === undefined || (told === current.authorizedSeconds && current.hangUpReason === null)
+      return current.state !== "ended" && isSettled
+        ? { ...current, watchAt: CallProgress.nextWatch(current, at) }
+        : current
     })
   })
 

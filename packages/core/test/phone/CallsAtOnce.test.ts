@@ -1,5 +1,6 @@
 import {
   CallAdmission,
+  CallProgress,
   CallReports,
   CallStore,
   CallWatch,
@@ -67,6 +68,30 @@ describe("a limit that changes while the carrier is told of an older one", () =>
         host.carrier.limits.findLast(([id]) => id === "CA1"),
         ["CA1", 300]
       )
+    })
+  )
+})
+
+describe("an agent that hangs up while the carrier is told its call's limit", () => {
+  scenario("is heard out all the same", (host) =>
+    Effect.gen(function* () {
+      const { phoneNumberId, tenant } = yield* adasNumber
+      const input = { phoneNumberId, toNumber: PERSON }
+      const data = yield* bought({ serviceId: "phone.call.outbound.5m", tenant, input })
+      const { callId } = data["call"] as { readonly callId: string }
+      yield* (yield* CallAdmission).answered(callId)
+      yield* slowWatch
+      yield* TestClock.adjust("60500 millis")
+      const { change } = yield* CallReports
+      // Its last words take 20 s.
+      yield* change(callId, (call, now) =>
+        CallProgress.hangingUp(call, "hangup_agent", now, Timestamp.add(now, 20 * Timestamp.SECOND))
+      )
+      const hangsUp = Effect.sync(() => host.carrier.log.some((line) => line.startsWith("hangUp")))
+      yield* TestClock.adjust("20 seconds")
+      assert.isFalse(yield* hangsUp)
+      yield* TestClock.adjust("4 seconds")
+      assert.isTrue(yield* hangsUp)
     })
   )
 })
