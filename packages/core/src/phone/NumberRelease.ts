@@ -35,7 +35,7 @@ export interface NumberRelease {
   readonly giveBackEach: (
     numbers: ReadonlyArray<PhoneNumber>
   ) => Effect.Effect<ReadonlyArray<Result.Result<PhoneNumber, ProviderError>>>
-  /** Writes down that the carrier does not have the number any more. */
+  /** Writes down that the carrier does not have the number any more: released, where it was on its way back to it. */
   readonly noteGone: (number: PhoneNumber) => Effect.Effect<void>
 }
 
@@ -125,6 +125,11 @@ export const make: Effect.Effect<
       ),
     giveBack: (number) => Effect.flatMap(giveBackEach([number]), ([outcome]) => Effect.fromResult(outcome!)),
     giveBackEach,
-    noteGone: (number) => Effect.asVoid(proveReleased([number], PhoneEvent.reconciled))
+    noteGone: (number) =>
+      Effect.asVoid(
+        proveReleased([number], (gone) =>
+          gone.suspension === null ? PhoneEvent.reconciled(gone) : PhoneEvent.released(gone)
+        )
+      )
   }
 })

@@ -4,6 +4,7 @@ import {
   JobRunner,
   NumberExpiry,
   NumberNotices,
+  Numbers,
   PhoneNumberStore,
   Timestamp
 } from "@agentos/core"
@@ -220,6 +221,19 @@ describe("numbers and the carrier's", () => {
       assert.strictEqual((yield* stored(number)).state, "released")
       assert.strictEqual((yield* eventsOf(number.tenant)).at(-1)?.type, "phone.number.reconciled")
       assert.strictEqual(yield* run("number-reconciliation"), 0)
+    })
+  )
+
+  scenario("agree again on one that was on its way back, which is released as it was to be", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      host.carrier.script.release = ["done, answer lost"]
+      yield* failureOf((yield* Numbers).release(number.tenant, number.phoneNumberId))
+      assert.strictEqual(yield* run("number-reconciliation"), 1)
+      assert.strictEqual((yield* stored(number)).state, "released")
+      const last = (yield* eventsOf(number.tenant)).at(-1)
+      assert.strictEqual(last?.type, "phone.number.released")
+      assert.deepInclude(last?.payload, { reason: "release_requested" })
     })
   )
 
