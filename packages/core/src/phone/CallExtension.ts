@@ -13,7 +13,7 @@ import { deadlineOf } from "./CallProgress.ts"
 import { CallStore } from "./CallStore.ts"
 import * as Entitlement from "./Entitlement.ts"
 import { ownedCall } from "./OwnedCall.ts"
-import { ownedNumber } from "./OwnedNumber.ts"
+import { usableNumber } from "./OwnedNumber.ts"
 import { CallIdInput } from "./PhoneInput.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { TelephonyProvider } from "./TelephonyProvider.ts"
@@ -50,7 +50,7 @@ export class CallExtension extends Context.Service<CallExtension, PaidService<Ca
             message: `The call ${callId} ${why}; only an answered call that goes on can be extended.`
           })
         }
-        const number = yield* ownedNumber(numbers, tenant, phoneNumberId)
+        const number = yield* usableNumber(numbers, tenant, phoneNumberId)
         if (!Entitlement.outlasts(number, deadline, EXTENSION_SECONDS * Timestamp.SECOND)) {
           return yield* new NumberExpiring({ phoneNumberId })
         }

@@ -169,6 +169,21 @@ describe("placing a call", () => {
       assert.strictEqual((yield* failureOf(over.unpaid))._tag, "NumberReleased")
     })
   )
+
+  scenario("refuses to extend a call that has outlasted its number: there is nothing left to renew", () =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      yield* TestClock.adjust(30 * Timestamp.DAY - 70 * Timestamp.SECOND)
+      const callId = yield* placed(number)
+      yield* TestClock.adjust("40 seconds")
+      yield* answered(callId)
+      const early = yield* phoneRequest(extension(number, callId))
+      assert.strictEqual((yield* failureOf(early.unpaid))._tag, "NumberExpiring")
+      yield* TestClock.adjust("40 seconds")
+      const late = yield* phoneRequest(extension(number, callId))
+      assert.strictEqual((yield* failureOf(late.unpaid))._tag, "NumberReleased")
+    })
+  )
 })
 
 describe("an answered call", () => {
