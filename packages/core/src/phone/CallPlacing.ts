@@ -75,8 +75,8 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
     const rejected = (message: string) => new ProviderError({ provider: provider.name, reason: "Rejected", message })
     const unmade = (why: string) => rejected(`The call was not made: ${why}`)
 
-    /** Ends the call that never came to be, so that it is not looked for any more. */
-    const endUnmade = (callId: string) => Effect.flatMap(Timestamp.now, (at) => reports.apply(callId, unmadeAt(at)))
+    /** Ends the call that never came to be, so that it is not looked for any more; none that the carrier has reported. */
+    const endUnmade = (callId: string) => reports.change(callId, givenUp)
 
     const notYet = () =>
       new ProviderError({
@@ -116,8 +116,10 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
         if (Option.exists(known, (call) => call.providerCallId === providerCallId)) return providerCallId
       }
       if (now < Timestamp.add(createdAt, SHOWN_WITHIN)) return yield* notYet()
-      yield* endUnmade(callId)
-      return yield* unmade("the carrier knows nothing of it.")
+      const reported = Option.flatMapNullishOr(yield* endUnmade(callId), (call) => call.providerCallId)
+      return yield* Option.isSome(reported)
+        ? Effect.succeed(reported.value)
+        : unmade("the carrier knows nothing of it.")
     })
 
     /**
@@ -167,11 +169,7 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       // is known at the carrier, and else is over here, by which it is ended there should it be answered.
       abandon: (_context, { callId }) =>
         Effect.asVoid(
-          reports.change(callId, (call, now) =>
-            call.providerCallId === null
-              ? CallProgress.apply(call, unmadeAt(now))
-              : CallProgress.hangingUp(call, "time_limit", now)
-          )
+          reports.change(callId, (call, now) => CallProgress.hangingUp(givenUp(call, now), "time_limit", now))
         ),
       revalidate: ({ tenant }, _plan, { phoneNumberId }) =>
         Effect.asVoid(remainingNumber(numbers, tenant, phoneNumberId)),
@@ -195,13 +193,9 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
     return service
   })
 
-/** The end of a call that never came to be. */
-const unmadeAt = (at: Timestamp.Timestamp): CallProgress.CallReport => ({
-  _tag: "Ended",
-  at,
-  ending: "failed",
-  seconds: 0
-})
+/** The call as one that never came to be, unless it is known at the carrier. */
+const givenUp = (call: Call, at: Timestamp.Timestamp): Call =>
+  call.providerCallId === null ? CallProgress.apply(call, { _tag: "Ended", at, ending: "failed", seconds: 0 }) : call
 
 const newCall = (
   { tenant }: OperationContext,

@@ -1,4 +1,4 @@
-import { CallStore, OperationCompletion, OperationSteps } from "@agentos/core"
+import { CallReports, CallStore, OperationCompletion, OperationSteps, Timestamp } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
@@ -33,6 +33,26 @@ describe("a call of which the carrier says nothing any more", () => {
       assert.deepInclude(yield* stored, { state: "ended", endReason: "failed", connectedSeconds: 0, watchAt: null })
       const ends = (yield* eventsOf(tenant)).filter(({ type }) => type === "phone.call.ended")
       assert.lengthOf(ends, 1)
+    })
+  )
+})
+
+describe("a call of which the carrier first tells as it is given up", () => {
+  scenario("goes on, and is paid for", (host) =>
+    Effect.gen(function* () {
+      const { attempt, call, stored } = yield* unknownCall(host)
+      host.carrier.script.findCalls = Array.from({ length: 100 }, () => "done, answered late" as const)
+      yield* Effect.forkScoped(OperationCompletion.run)
+      const asks = () => host.carrier.log.filter((line) => line.startsWith("findCalls")).length
+      yield* TestClock.adjust("10 seconds")
+      const before = asks()
+      while (asks() === before) yield* TestClock.adjust("500 millis")
+      const reports = yield* CallReports
+      yield* reports.identify(call.callId, "CA9")
+      yield* reports.apply(call.callId, { _tag: "Answered", at: yield* Timestamp.now })
+      yield* TestClock.adjust("10 seconds")
+      assert.deepInclude(yield* stored, { state: "in_progress", providerCallId: "CA9" })
+      yield* attempt
     })
   )
 })
