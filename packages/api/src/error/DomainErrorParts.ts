@@ -48,7 +48,7 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
     }),
     ProviderUnwell: ({ message, retryAfterSeconds }): ErrorParts => ({
       code: "PROVIDER_TEMPORARY_FAILURE",
-      message: `${sentence(message)} Nothing was charged. Try again in ${retryAfterSeconds} s.`,
+      message: `${sentence(message)} Try again in ${retryAfterSeconds} s.`,
       retryable: true,
       next: again(request),
       headers: retryAfter(retryAfterSeconds)

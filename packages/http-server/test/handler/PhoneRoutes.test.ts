@@ -65,6 +65,12 @@ describe("numbers", () => {
     const hidden = await call(server, "POST", US, { body: { ...agent, agentWebhookUrl: "https://private.example" } })
     assert.deepStrictEqual([hidden.status, errorOf(hidden).code], [400, "INVALID_REQUEST"])
     assert.deepInclude(errorOf(hidden).issues?.[0], { path: "agentWebhookUrl" })
+    server.carrier.failures.search = ["Temporary"]
+    const unwell = await call(server, "POST", US, { body: agent })
+    assert.deepStrictEqual(
+      [unwell.status, errorOf(unwell).message],
+      [502, "The carrier says Temporary. Try again in 5 s. Nothing was charged."]
+    )
     for (const body of [{}, { ...agent, areaCode: "41" }, { ...agent, agentWebhookUrl: "http://agent.example" }]) {
       assert.strictEqual((await call(server, "POST", US, { body })).status, 400)
     }
