@@ -42,9 +42,12 @@ const toUnreachable = (host: string, error: Error): AgentUnreachable => {
 }
 
 /** Before a byte of the request leaves: on a new connection once it stands, on a kept one at once. */
-const checkSocket = (socket: Socket, isAllowed: boolean, refuse: () => void): void => {
+const checkSocket = (socket: Socket, isAllowed: boolean, refuse: (why: Error) => void): void => {
   const check = () => {
-    if (!mayBeConnected(socket.remoteAddress, isAllowed)) refuse()
+    const { remoteAddress } = socket
+    // Who has broken the connection off already has no address any more, public or not.
+    if (remoteAddress === undefined) refuse(Object.assign(new Error("the peer has gone"), { code: "ECONNRESET" }))
+    else if (!mayBeConnected(remoteAddress, isAllowed)) refuse(new NotPublic("connected to no public address"))
   }
   if (socket.connecting) socket.once("connect", check)
   else check()
@@ -115,9 +118,7 @@ export const exchangeOnce = (exchange: Exchange): Effect.Effect<void, AgentUnrea
       if (!isWhole) request.destroy()
       resume(error === undefined ? Effect.void : Effect.fail(toUnreachable(target.host, error)))
     }
-    request.on("socket", (socket) =>
-      checkSocket(socket, isAllowed, () => request.destroy(new NotPublic("connected to no public address")))
-    )
+    request.on("socket", (socket) => checkSocket(socket, isAllowed, (why) => request.destroy(why)))
     request.on("error", (error) => finish(false, error))
     request.on("response", (response) =>
       readAnswer(exchange, response, (error) => finish(error === undefined && response.complete, error))

@@ -62,7 +62,5 @@ export const lookupOf = (resolve: ResolveHost, isAllowed: boolean): LookupFuncti
 }
 
 /** Whether what a socket is connected to is what it may be. */
-export const mayBeConnected = (address: string | undefined, isAllowed: boolean): boolean =>
-  address !== undefined &&
-  isIP(address) !== 0 &&
-  (isAllowed ? address === "::1" || address.startsWith("127.") : isPublicAddress(address))
+export const mayBeConnected = (address: string, isAllowed: boolean): boolean =>
+  isIP(address) !== 0 && (isAllowed ? address === "::1" || address.startsWith("127.") : isPublicAddress(address))

@@ -3,7 +3,9 @@ import { Effect } from "effect"
 import { vi } from "vitest"
 import type { HostAddress, ResolveHost } from "../src/index.ts"
 import { agentServer } from "./support/AgentServer.ts"
+import { authority } from "./support/MadeUpAuthority.ts"
 import { answerOf, say, withCallback } from "./support/Question.ts"
+import { resettingPeer } from "./support/ResettingPeer.ts"
 
 const v4 = (address: string): HostAddress => ({ address, family: 4 })
 const to =
@@ -156,6 +158,22 @@ describe("AgentCallbackHttps, of addresses", () => {
       const untrusted = yield* ask(server.url, { allow: [{ ...server.allow, ca: "" }] })
       assert.strictEqual(untrusted.error?.reason, "connection")
     }).pipe(Effect.scoped, Effect.ensuring(Effect.sync(() => vi.unstubAllEnvs())))
+  )
+
+  it.live("takes a host that breaks connections off for no private one: it may be asked again", () =>
+    Effect.gen(function* () {
+      const port = yield* resettingPeer
+      const allow = { host: "127.0.0.1", port, ca: authority }
+      const said = new Set<string>()
+      // How far a connection comes before it is broken off is chance.
+      yield* withCallback({ allow: [allow] }, (callback) =>
+        Effect.repeat(
+          Effect.map(answerOf(callback, `https://127.0.0.1:${port}/`), ({ error }) => said.add(error?.message ?? "")),
+          { times: 300 }
+        )
+      )
+      assert.deepStrictEqual([...said], ["The connection to 127.0.0.1 failed (ECONNRESET)."])
+    }).pipe(Effect.scoped)
   )
 
   it.live("says of a host that refuses the connection no more than that", () =>
