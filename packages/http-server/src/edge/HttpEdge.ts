@@ -82,13 +82,15 @@ export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
         const answer = Effect.suspend(() => {
           const flaw = headerFlaw(request)
           if (flaw !== undefined) return refuse(flaw)
-          if (isHealthCheck(request) || (settings.carrierToken !== null && isCarriers(request))) return app
-          return limitAddress(request.remoteAddress).pipe(
-            Effect.matchEffect({
-              onFailure: refuse,
-              onSuccess: () => (request.method === "OPTIONS" ? answerOptions(request) : app)
-            })
-          )
+          if (isHealthCheck(request)) return app
+          const limited = Effect.matchEffect(limitAddress(request.remoteAddress), {
+            onFailure: refuse,
+            onSuccess: () => (request.method === "OPTIONS" ? answerOptions(request) : app)
+          })
+          // Where the carrier asks for nothing, somebody else does.
+          return settings.carrierToken !== null && isCarriers(request)
+            ? Effect.catchIf(app, isRouteNotFound, () => limited)
+            : limited
         })
 
         return yield* answer.pipe(

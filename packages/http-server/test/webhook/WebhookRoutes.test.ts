@@ -108,6 +108,20 @@ describe("what the carrier asks", () => {
     await limited.stop()
   })
 
+  it("is not what asks for something else there, which is limited like any other client", async () => {
+    const rateLimit = { burst: 2, perSecond: 0.001 }
+    for (const [method, path, status] of [
+      ["GET", VOICE, 404],
+      ["POST", `${VOICE}/more`, 404]
+    ] as const) {
+      const limited = await startServer({ carrierToken: CARRIER_TOKEN, publicUrl: PUBLIC_URL, rateLimit })
+      const seen: Array<number> = []
+      for (let count = 0; count < 3; count++) seen.push((await call(limited, method, path)).status)
+      assert.deepStrictEqual(seen, [status, status, 429])
+      await limited.stop()
+    }
+  })
+
   it("is told to decline a call, and not to say that something broke, when the store is away", async () => {
     let isAway = false
     const transact = Transactor.of({
