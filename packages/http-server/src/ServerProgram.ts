@@ -1,4 +1,4 @@
-import { CallWatch, JobRunner, OperationCompletion, PaymentRail } from "@agentos/core"
+import { CallWatch, JobRunner, OperationCompletion, PaymentRail, ProviderError } from "@agentos/core"
 import { Cause, Effect, Exit, Layer, Option } from "effect"
 import { log } from "./config/Log.ts"
 import { mailIntake } from "./config/MailLayer.ts"
@@ -20,8 +20,13 @@ const warnOfMissingWallets = (networks: ServerConfig.ServerConfig["networks"]) =
     )
   })
 
-/** What went wrong in one line, or in the lines of whoever found more than one thing wrong. */
-const explain = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+/** What went wrong in one line, or in the lines of whoever found more than one thing wrong; of a provider also why. */
+export const explain = (error: unknown): string => {
+  if (error instanceof ProviderError && error.cause instanceof Error) {
+    return `${error.message} ${error.cause.message.replaceAll(/\s+/g, " ")}`
+  }
+  return error instanceof Error ? error.message : String(error)
+}
 
 /**
  * The server of production: everything comes from environment variables (see

@@ -43,8 +43,8 @@ const KEY_LENGTH = 32
 const deriveKey = (secret: Redacted.Redacted<string>, purpose: string): KeyObject =>
   createSecretKey(new Uint8Array(hkdfSync("sha256", Redacted.value(secret), SALT, purpose, KEY_LENGTH)))
 
-/** Why these keys can't be used, or undefined. */
-const flawOf = ({ activeKeyId, keys }: KeyringConfig): string | undefined => {
+/** Why these keys can't be used, or undefined. It holds no secret. */
+export const keyringFlaw = ({ activeKeyId, keys }: KeyringConfig): string | undefined => {
   const ids = new Set<number>()
   const secrets = new Map<string, number>()
   for (const { id, secret } of keys) {
@@ -68,7 +68,7 @@ const flawOf = ({ activeKeyId, keys }: KeyringConfig): string | undefined => {
  * HKDF-SHA256 (RFC 5869), so that a key of one says nothing about another's.
  */
 export const make = (config: KeyringConfig): Effect.Effect<KeyMaterial, KeyringMisconfigured> => {
-  const flaw = flawOf(config)
+  const flaw = keyringFlaw(config)
   if (flaw !== undefined) return Effect.fail(new KeyringMisconfigured({ message: `Key ring: ${flaw}.` }))
   const keys = [...config.keys]
   return Effect.succeed({

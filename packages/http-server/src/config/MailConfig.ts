@@ -1,5 +1,6 @@
 import { isEmailAddress } from "@agentos/core"
 import { Redacted } from "effect"
+import { Resolver } from "node:dns"
 import type { EnvironmentReader } from "./EnvironmentReader.ts"
 
 /** Mail, where it is configured. */
@@ -41,14 +42,18 @@ export const readMail = (reader: EnvironmentReader): MailConfig | undefined => {
   if ((keyFile === undefined) !== (certificateFile === undefined)) {
     reader.issues.push("AGENTOS_SMTP_KEY_FILE and AGENTOS_SMTP_CERT_FILE go together")
   }
+  const user = reader.text("AGENTOS_SMTP_RELAY_USER")
   const password = reader.text("AGENTOS_SMTP_RELAY_PASSWORD")
+  if ((user === undefined) !== (password === undefined)) {
+    reader.issues.push("AGENTOS_SMTP_RELAY_USER and AGENTOS_SMTP_RELAY_PASSWORD go together")
+  }
   return {
     domain,
     relay: {
       host: reader.required("AGENTOS_SMTP_RELAY_HOST", "the relay that carries outbound mail"),
       port: reader.port("AGENTOS_SMTP_RELAY_PORT", 587),
       security: reader.oneOf("AGENTOS_SMTP_RELAY_TLS", ["none", "opportunistic", "starttls", "tls"], "starttls"),
-      user: reader.text("AGENTOS_SMTP_RELAY_USER"),
+      user,
       password: password === undefined ? undefined : Redacted.make(password)
     },
     dkim: selector === undefined || dkimKeyFile === undefined ? undefined : { selector, keyFile: dkimKeyFile },
@@ -59,8 +64,20 @@ export const readMail = (reader: EnvironmentReader): MailConfig | undefined => {
       certificate: keyFile === undefined || certificateFile === undefined ? undefined : { keyFile, certificateFile }
     },
     dns: {
-      servers: reader.text("AGENTOS_DNS_SERVERS")?.split(",") ?? [],
+      servers: readDnsServers(reader),
       zoneFile: reader.text("AGENTOS_DNS_ZONE_FILE")
     }
   }
+}
+
+const readDnsServers = (reader: EnvironmentReader): ReadonlyArray<string> => {
+  const servers = (reader.text("AGENTOS_DNS_SERVERS")?.split(",") ?? []).map((server) => server.trim())
+  try {
+    new Resolver().setServers(servers)
+  } catch {
+    reader.issues.push(
+      "AGENTOS_DNS_SERVERS must hold addresses as 192.0.2.1 or [2001:db8::1]:53, with a comma between them"
+    )
+  }
+  return servers
 }

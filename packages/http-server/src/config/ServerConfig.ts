@@ -1,5 +1,5 @@
 import { DEFAULT_EVENT_POLICY, Timestamp } from "@agentos/core"
-import type { KeyringConfig } from "@agentos/keyring-node"
+import { type KeyringConfig, keyringFlaw } from "@agentos/keyring-node"
 import type { PaymentNetwork } from "@agentos/x402"
 import { Effect, Redacted, Schema } from "effect"
 import { IpNetwork } from "effect/net"
@@ -126,9 +126,13 @@ const readKeys = (reader: EnvironmentReader): KeyringConfig => {
         secret: Redacted.make(pair.slice(colon + 1))
       }
     })
-  if (keys.some(({ id }) => !Number.isInteger(id)))
-    reader.issues.push("AGENTOS_KEYS must hold pairs of the form id:secret")
   const activeKeyId = reader.integer("AGENTOS_ACTIVE_KEY", 1, 255) ?? Math.max(0, ...keys.map(({ id }) => id))
+  if (keys.some(({ id }) => !Number.isInteger(id))) {
+    reader.issues.push("AGENTOS_KEYS must hold pairs of the form id:secret")
+  } else if (text !== "") {
+    const flaw = keyringFlaw({ keys, activeKeyId })
+    if (flaw !== undefined) reader.issues.push(`AGENTOS_KEYS: ${flaw}`)
+  }
   return { keys, activeKeyId }
 }
 

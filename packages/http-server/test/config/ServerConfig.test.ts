@@ -1,9 +1,11 @@
+import { ProviderError } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { inspect } from "node:util"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import { explain } from "../../src/ServerProgram.ts"
 
 const SECRET = "c2VjcmV0IG9mIHRoZSBzZXJ2ZXIsIDQ0IGxldHRlcnMu"
 
@@ -140,6 +142,42 @@ describe("ServerConfig", () => {
     )
   })
 
+  it("names the keys that can't be used among all else that is wrong", () => {
+    for (const [keys, active, flaw] of [
+      ["1:short", undefined, "the secret of key 1 is shorter than 32 bytes; make one by: openssl rand -base64 32"],
+      [`0:${SECRET}`, undefined, "key id 0 is not a whole number from 1 to 255"],
+      [`1:${SECRET},1:${SECRET}7`, undefined, "two keys have the id 1"],
+      [`1:${SECRET}`, "3", "the active key 3 is not among the keys"]
+    ] as const) {
+      assert.deepStrictEqual(
+        flawsOf({ ...COMPLETE, AGENTOS_PORT: "x", AGENTOS_KEYS: keys, AGENTOS_ACTIVE_KEY: active }),
+        ["AGENTOS_PORT must be a whole number from 0 to 65535", `AGENTOS_KEYS: ${flaw}`]
+      )
+    }
+  })
+
+  it("logs in to the relay with a user and a password, or not at all", () => {
+    const mail = { ...COMPLETE, AGENTOS_EMAIL_DOMAIN: "agents.example", AGENTOS_SMTP_RELAY_HOST: "relay.example" }
+    assert.strictEqual(read(mail).mail?.relay.user, undefined)
+    for (const half of ["AGENTOS_SMTP_RELAY_USER", "AGENTOS_SMTP_RELAY_PASSWORD"]) {
+      assert.deepStrictEqual(flawsOf({ ...mail, [half]: "hunter2" }), [
+        "AGENTOS_SMTP_RELAY_USER and AGENTOS_SMTP_RELAY_PASSWORD go together"
+      ])
+    }
+  })
+
+  it("takes the addresses of DNS servers, and nothing else for one", () => {
+    const mail = { ...COMPLETE, AGENTOS_EMAIL_DOMAIN: "agents.example", AGENTOS_SMTP_RELAY_HOST: "relay.example" }
+    const { dns } = read({ ...mail, AGENTOS_DNS_SERVERS: "192.0.2.1, [2001:db8::1]:53" }).mail ?? {}
+    assert.deepStrictEqual(dns?.servers, ["192.0.2.1", "[2001:db8::1]:53"])
+    for (const servers of ["dns.example", "192.0.2.1,"]) {
+      assert.match(
+        flawsOf({ ...mail, AGENTOS_DNS_SERVERS: servers })[0] ?? "",
+        /^AGENTOS_DNS_SERVERS must hold addresses/
+      )
+    }
+  })
+
   it("has telephones where the carrier's account is named, and calls no stand-in of it in production", () => {
     const account = {
       AGENTOS_TWILIO_ACCOUNT_SID: `AC${"0f".repeat(16)}`,
@@ -240,6 +278,23 @@ describe("ServerConfig", () => {
       config.mail?.relay.password === undefined ? "" : Redacted.value(config.mail.relay.password),
       "hunter2"
     )
+  })
+})
+
+describe("explain", () => {
+  it("says why a provider can't be used, and of any other failure what it says itself", () => {
+    const cause = new Error("HttpRequestError: HTTP request failed.:\n  connect ECONNREFUSED")
+    const failure = new ProviderError({
+      provider: "chain",
+      reason: "Temporary",
+      message: "It could not be read.",
+      cause
+    })
+    assert.strictEqual(
+      explain(failure),
+      "It could not be read. HttpRequestError: HTTP request failed.: connect ECONNREFUSED"
+    )
+    assert.strictEqual(explain(new Error("The port is taken.", { cause })), "The port is taken.")
   })
 })
 
