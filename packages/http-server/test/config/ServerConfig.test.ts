@@ -156,28 +156,6 @@ describe("ServerConfig", () => {
     }
   })
 
-  it("logs in to the relay with a user and a password, or not at all", () => {
-    const mail = { ...COMPLETE, AGENTOS_EMAIL_DOMAIN: "agents.example", AGENTOS_SMTP_RELAY_HOST: "relay.example" }
-    assert.strictEqual(read(mail).mail?.relay.user, undefined)
-    for (const half of ["AGENTOS_SMTP_RELAY_USER", "AGENTOS_SMTP_RELAY_PASSWORD"]) {
-      assert.deepStrictEqual(flawsOf({ ...mail, [half]: "hunter2" }), [
-        "AGENTOS_SMTP_RELAY_USER and AGENTOS_SMTP_RELAY_PASSWORD go together"
-      ])
-    }
-  })
-
-  it("takes the addresses of DNS servers, and nothing else for one", () => {
-    const mail = { ...COMPLETE, AGENTOS_EMAIL_DOMAIN: "agents.example", AGENTOS_SMTP_RELAY_HOST: "relay.example" }
-    const { dns } = read({ ...mail, AGENTOS_DNS_SERVERS: "192.0.2.1, [2001:db8::1]:53" }).mail ?? {}
-    assert.deepStrictEqual(dns?.servers, ["192.0.2.1", "[2001:db8::1]:53"])
-    for (const servers of ["dns.example", "192.0.2.1,"]) {
-      assert.match(
-        flawsOf({ ...mail, AGENTOS_DNS_SERVERS: servers })[0] ?? "",
-        /^AGENTOS_DNS_SERVERS must hold addresses/
-      )
-    }
-  })
-
   it("has telephones where the carrier's account is named, and calls no stand-in of it in production", () => {
     const account = {
       AGENTOS_TWILIO_ACCOUNT_SID: `AC${"0f".repeat(16)}`,
