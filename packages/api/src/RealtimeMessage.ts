@@ -23,7 +23,7 @@ export const SessionAuthenticate = Schema.Struct({
 /** Says that an event is handled. With a deliveryId it counts only while that delivery's lease is held. */
 export const EventAcknowledge = Schema.Struct({
   type: Schema.Literal("event.ack"),
-  eventId: Uuid.Uuid,
+  eventId: Uuid.GivenUuid,
   deliveryId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(DELIVERY_ID_LIMIT)))
 }).annotate({ identifier: "EventAcknowledge" })
 

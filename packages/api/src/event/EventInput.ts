@@ -31,7 +31,7 @@ export const ListEventsInput = Schema.Struct({
 export type ListEventsInput = typeof ListEventsInput.Type
 
 /** The event that is meant. */
-export const EventIdInput = Schema.Struct({ eventId: Uuid.Uuid }).annotate({ identifier: "EventIdInput" })
+export const EventIdInput = Schema.Struct({ eventId: Uuid.GivenUuid }).annotate({ identifier: "EventIdInput" })
 
 /** Which events to acknowledge: those created before `before`, and of these types or this half alone. */
 export const AcknowledgeAllInput = Schema.Struct({

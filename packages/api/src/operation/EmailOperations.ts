@@ -54,8 +54,8 @@ export const sendMessage = operation("sendMessage", {
 export const queryMessages = operation("queryMessages", {
   ...NO_INPUT,
   query: Schema.Struct({
-    mailboxId: Schema.optionalKey(Uuid.Uuid),
-    messageId: Schema.optionalKey(Uuid.Uuid),
+    mailboxId: Schema.optionalKey(Uuid.GivenUuid),
+    messageId: Schema.optionalKey(Uuid.GivenUuid),
     limit: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: PAGE_LIMIT }))),
     cursor: Schema.optionalKey(plainText(CURSOR_LIMIT))
   }),

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Uuid } from "../kernel/Uuid.ts"
+import { GivenUuid } from "../kernel/Uuid.ts"
 import { EmailAddress } from "./EmailAddress.ts"
 import { LocalPart } from "./LocalPart.ts"
 
@@ -50,18 +50,18 @@ export type CreateMailboxInput = typeof CreateMailboxInput.Type
 
 /** What is to change about a mailbox: what is left out stays, an empty text is taken away. */
 export const UpdateMailboxInput = Schema.Struct({
-  mailboxId: Uuid,
+  mailboxId: GivenUuid,
   displayName: Schema.optionalKey(displayName),
   outboundSignature: Schema.optionalKey(outboundSignature),
   active: Schema.optionalKey(Schema.Boolean)
 }).annotate({ identifier: "UpdateMailboxInput" })
 export type UpdateMailboxInput = typeof UpdateMailboxInput.Type
 
-export const DeleteMailboxInput = Schema.Struct({ mailboxId: Uuid }).annotate({ identifier: "DeleteMailboxInput" })
+export const DeleteMailboxInput = Schema.Struct({ mailboxId: GivenUuid }).annotate({ identifier: "DeleteMailboxInput" })
 export type DeleteMailboxInput = typeof DeleteMailboxInput.Type
 
 export const SendMessageInput = Schema.Struct({
-  mailboxId: Uuid,
+  mailboxId: GivenUuid,
   to: addresses.check(Schema.isMinLength(1)),
   cc: Schema.optionalKey(addresses),
   bcc: Schema.optionalKey(addresses),

@@ -1,10 +1,13 @@
-import { Effect, Random, Result, Schema } from "effect"
+import { Effect, Random, Result, Schema, SchemaTransformation } from "effect"
 import { Hex } from "effect/encoding"
 import * as Timestamp from "./Timestamp.ts"
 
-/** A UUID in lower case with hyphens. */
+/** A UUID with hyphens, as it is kept and told: in lower case. */
 export const Uuid = Schema.String.check(Schema.isUUID())
 export type Uuid = string
+
+/** A UUID as clients may write it, in capitals too (RFC 9562, section 4); it is read in lower case. */
+export const GivenUuid = Uuid.pipe(Schema.decodeTo(Schema.String, SchemaTransformation.toLowerCase()))
 
 /** The random part of a version 7 UUID: 74 bits (RFC 9562, section 5.7). */
 const RANDOM_BITS = 74n

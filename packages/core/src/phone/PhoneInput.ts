@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { plainText } from "../kernel/PlainText.ts"
-import { Uuid } from "../kernel/Uuid.ts"
+import { GivenUuid } from "../kernel/Uuid.ts"
 import { E164 } from "./PhoneNumber.ts"
 
 const NAME_LIMIT = 128
@@ -38,24 +38,24 @@ export const PurchaseNumberInput = Schema.Struct({
 export type PurchaseNumberInput = typeof PurchaseNumberInput.Type
 
 /** The number that is meant. */
-export const NumberIdInput = Schema.Struct({ phoneNumberId: Uuid }).annotate({ identifier: "NumberIdInput" })
+export const NumberIdInput = Schema.Struct({ phoneNumberId: GivenUuid }).annotate({ identifier: "NumberIdInput" })
 export type NumberIdInput = typeof NumberIdInput.Type
 
 /** Whom to call, from which number. */
 export const PlaceCallInput = Schema.Struct({
-  phoneNumberId: Uuid,
+  phoneNumberId: GivenUuid,
   toNumber: E164,
   initialGreeting: text
 }).annotate({ identifier: "PlaceCallInput" })
 export type PlaceCallInput = typeof PlaceCallInput.Type
 
 /** The call that is meant. */
-export const CallIdInput = Schema.Struct({ callId: Uuid }).annotate({ identifier: "CallIdInput" })
+export const CallIdInput = Schema.Struct({ callId: GivenUuid }).annotate({ identifier: "CallIdInput" })
 export type CallIdInput = typeof CallIdInput.Type
 
 /** The number to give back, and that this is meant. */
 export const ReleaseNumberInput = Schema.Struct({
-  phoneNumberId: Uuid,
+  phoneNumberId: GivenUuid,
   confirmRelease: Schema.Literal(true)
 }).annotate({ identifier: "ReleaseNumberInput" })
 export type ReleaseNumberInput = typeof ReleaseNumberInput.Type
