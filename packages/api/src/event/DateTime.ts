@@ -1,10 +1,16 @@
 import { Timestamp } from "@agentos/core"
 import { Schema, SchemaGetter } from "effect"
 
+const DATE_LENGTH = "2026-01-31".length
+
 /** RFC 3339, section 5.6, in the profile that JSON Schema calls `date-time`. */
 const PATTERN = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/
 
-const isDateTime = (text: string): boolean => PATTERN.test(text) && !Number.isNaN(Date.parse(text))
+/** `Date.parse` takes the 30th of February for the 2nd of March. */
+const isOnCalendar = (date: string): boolean => new Date(Date.parse(date)).toISOString().startsWith(date)
+
+const isDateTime = (text: string): boolean =>
+  PATTERN.test(text) && !Number.isNaN(Date.parse(text)) && isOnCalendar(text.slice(0, DATE_LENGTH))
 
 const DateTimeText = Schema.String.check(
   Schema.makeFilter(
