@@ -73,7 +73,7 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
     }),
     IdempotencyConflict: ({ message, paymentState }): ErrorParts => ({
       code: "IDEMPOTENCY_CONFLICT",
-      message: sentence(message),
+      message: `${sentence(message)} Repeat the original request with its own key and payment, or use a new key and payment for a new operation.`,
       paymentState
     }),
     PayerMismatch: ({ payer }): ErrorParts => ({

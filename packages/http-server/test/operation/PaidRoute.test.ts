@@ -109,6 +109,10 @@ describe("paid operations", () => {
       assert.strictEqual(answer.status, 409)
       assert.strictEqual(errorOf(answer).code, "IDEMPOTENCY_CONFLICT")
       assert.strictEqual(errorOf(answer).paymentState, "settled")
+      assert.include(
+        errorOf(answer).message,
+        "Repeat the original request with its own key and payment, or use a new key"
+      )
     }
     assert.strictEqual(server.payments.transfers.get(wallet), 1)
   })
