@@ -1,4 +1,4 @@
-import { HeadersTooLarge, RequestTimedOut, toWireError, UriTooLong } from "@agentos/api"
+import { type ApiError, HeadersTooLarge, RequestTimedOut, toWireError, UpgradeRequired, UriTooLong } from "@agentos/api"
 import { InvalidRequest } from "@agentos/core"
 import { randomUUID } from "node:crypto"
 import { STATUS_CODES } from "node:http"
@@ -21,7 +21,7 @@ const isTargetTooLong = (packet: Uint8Array | undefined): boolean => {
   return lineEnd === -1 || lineEnd > TARGET_LIMIT_BYTES
 }
 
-const apiErrorOf = ({ code, rawPacket }: ReadingError) => {
+const apiErrorOf = ({ code, rawPacket }: ReadingError): ApiError => {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
       return isTargetTooLong(rawPacket)
@@ -43,8 +43,16 @@ export const answerBrokenRequest = (error: ReadingError, socket: Duplex): void =
     socket.destroy()
     return
   }
+  refuse(apiErrorOf(error), socket)
+}
+
+/** Answers a handshake that the WebSocket protocol does not have, in the envelope too, and names the version that is spoken. */
+export const answerBrokenHandshake = (socket: Duplex): void =>
+  refuse(new UpgradeRequired(), socket, { "sec-websocket-version": "13" })
+
+const refuse = (error: ApiError, socket: Duplex, more: Readonly<Record<string, string>> = {}): void => {
   const requestId = randomUUID()
-  const { body, headers, status } = toWireError(apiErrorOf(error), {
+  const { body, headers, status } = toWireError(error, {
     requestId,
     method: "",
     path: "",
@@ -55,6 +63,7 @@ export const answerBrokenRequest = (error: ReadingError, socket: Duplex): void =
   const head = Object.entries({
     ...COMMON_HEADERS,
     ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+    ...more,
     connection: "close",
     "content-type": "application/json",
     "content-length": `${Buffer.byteLength(text)}`,

@@ -2,6 +2,7 @@ import { REALTIME_PATH, RealtimeClientMessage } from "@agentos/api"
 import { EventSignal, EventStore } from "@agentos/core"
 import { Deferred, Effect, FiberSet, Layer, Option, Schema } from "effect"
 import { type RawData, type WebSocket, WebSocketServer } from "ws"
+import { answerBrokenHandshake } from "../edge/BrokenRequests.ts"
 import { refuseUpgrade, type Upgrade, Upgrades } from "../edge/Upgrades.ts"
 import { Connections } from "./Connections.ts"
 import * as DeliveryDesk from "./DeliveryDesk.ts"
@@ -49,6 +50,7 @@ const make = Effect.gen(function* () {
   const fork = yield* FiberSet.makeRuntime<never, void, never>()
 
   const sockets = new WebSocketServer(SOCKET_OPTIONS)
+  sockets.on("wsClientError", (_error, stream) => answerBrokenHandshake(stream))
   const connections = new Connections()
   const sessions = new Sessions()
   const desk = yield* DeliveryDesk.make(fork)

@@ -199,5 +199,11 @@ describe("HttpEdge", () => {
     assert.strictEqual(answer.status, 426)
     assert.strictEqual(errorOf(answer).code, "UPGRADE_REQUIRED")
     assert.strictEqual(answer.headers.get("upgrade"), "websocket")
+    for (const handshake of ["", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 12\r\n"]) {
+      const upgrade = "GET /api/v1/events/socket HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+      const refused = await rawCall(server, `${upgrade}${handshake}\r\n`)
+      assert.include(rawError(refused), { status: "426", code: "UPGRADE_REQUIRED" })
+      assert.include(refused, "sec-websocket-version: 13\r\n")
+    }
   })
 })
