@@ -11,6 +11,11 @@ const leafHook: SchemaIssue.LeafHook = (issue) => {
       return "required"
     case "UnexpectedKey":
       return "unknown property"
+    case "InvalidType":
+      // What is sent where nothing is taken; and another kind of value where an object is, whose schema has a name.
+      if (issue.ast._tag === "Never") return "unknown property"
+      if (issue.ast._tag === "Objects") return "Expected an object"
+      return SchemaIssue.defaultLeafHook(issue)
     default:
       return SchemaIssue.defaultLeafHook(issue)
   }

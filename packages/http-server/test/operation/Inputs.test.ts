@@ -66,6 +66,15 @@ describe("inputs", () => {
     assert.deepStrictEqual(await flawsOf("POST", `${MAILBOXES}?x=1`, { localPart: "a" }), ["x"])
   })
 
+  it("are told apart in words that name no schema", async () => {
+    const messageOf = async (method: string, path: string, body?: unknown) =>
+      errorOf(await call(server, method, path, { token: tenant.token, ...(body === undefined ? {} : { body }) }))
+        .message
+    assert.strictEqual(await messageOf("GET", "/api/v1?x=1"), "x: unknown property.")
+    assert.strictEqual(await messageOf("POST", "/api/v1/events/list", "[]"), "Expected an object.")
+    assert.strictEqual(await messageOf("POST", MAILBOXES, "7"), "Expected an object. Nothing was charged.")
+  })
+
   it("are refused with every flaw and its path", async () => {
     const flaws = await flawsOf("POST", SEND, {
       mailboxId: "1",
@@ -95,6 +104,11 @@ describe("inputs", () => {
     assert.deepStrictEqual(await flawsOf("POST", "/api/v1/events/get", { eventId: "1" }), ["eventId"])
     assert.deepStrictEqual(await flawsOf("GET", "/api/v1/email/messages/query?messageId=1"), ["messageId"])
     assert.deepStrictEqual(await flawsOf("POST", "/api/v1/events/1/acknowledge"), ["eventId"])
+    const { token } = tenant
+    const mailbox = `/api/v1/email/messages/query?mailboxId=${tenant.mailboxId.toUpperCase()}`
+    assert.strictEqual((await call(server, "GET", mailbox, { token })).status, 200)
+    const body = { mailboxId: tenant.mailboxId.toUpperCase() }
+    assert.strictEqual((await call(server, "POST", "/api/v1/email/mailboxes/delete", { body, token })).status, 402)
   })
 
   it("put no line break or NUL into a header, or into the store", async () => {
