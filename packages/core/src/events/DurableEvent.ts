@@ -5,7 +5,7 @@ import { Uuid } from "../kernel/Uuid.ts"
 export const EventStatus = Schema.Literals(["pending", "delivered", "acknowledged", "expired", "failed"])
 export type EventStatus = typeof EventStatus.Type
 
-/** Every type of event that this service makes. */
+/** Every type of event. `email.bounced` and `email.complained` are for mail providers that tell of either: none here does. */
 export const EventType = Schema.Literals([
   "email.received",
   "email.bounced",
@@ -33,7 +33,7 @@ const fields = {
   /** The half of the service: `email`, `phone` or `payment`. */
   service: Schema.String,
   resourceId: Schema.String,
-  /** The agent concerned: of email, the mailbox; of phone, the agent behind the number. */
+  /** The agent concerned: of email, the mailbox; of phone, the agent behind the number; of payment, the wallet that pays. */
   agentId: Schema.String,
   payload: Schema.Record(Schema.String, Schema.Json)
 }

@@ -1,5 +1,5 @@
 import { REALTIME_PATH } from "@agentos/api"
-import { BODY_LIMIT_BYTES, RECIPIENT_LIMIT, SUBJECT_LIMIT } from "@agentos/core"
+import { BODY_LIMIT_BYTES, type EventType, RECIPIENT_LIMIT, SUBJECT_LIMIT } from "@agentos/core"
 import type { GuideSection } from "./GuideBlock.ts"
 import { type GuideContext, serviceBlocks } from "./GuideContext.ts"
 import { phoneSections } from "./PhoneSections.ts"
@@ -44,6 +44,36 @@ const email = (context: GuideContext): ReadonlyArray<GuideSection> => [
   }
 ]
 
+const CALL_FIELDS = "callId, phoneNumberId, direction, fromNumber, toNumber, answeredAt"
+const PAYMENT_FIELDS =
+  "operationId, serviceId, endpoint, requestId, price, baseUnits, network, token, payer, payTo, transaction (null where nothing was paid), paymentState"
+
+/** When each event comes, and what its payload has besides type and eventId. */
+const EVENTS: Readonly<Record<Exclude<EventType, "email.bounced" | "email.complained">, readonly [string, string]>> = {
+  "email.received": ["mail came to an active mailbox", "mailboxId, emailId, from, subject, receivedAt; never the body"],
+  "phone.call.started": ["a call was answered", CALL_FIELDS],
+  "phone.call.ended": ["a call is over", `${CALL_FIELDS}, endedAt, endReason, connectedSeconds`],
+  "phone.number.expiring": [
+    "5, 3 and 1 days before a number's end",
+    "phoneNumberId, number, daysBefore, expiresAt, renewalDeadline, price, renewalEndpoint, requestBody, releaseWarning"
+  ],
+  "phone.number.renewed": ["a number was renewed", "phoneNumberId, number, expiresAt, operationId"],
+  "phone.number.suspended": ["a number's time is over", "phoneNumberId, number, expiresAt"],
+  "phone.number.released": [
+    "a number was given back",
+    "phoneNumberId, number, reason (expired or release_requested), releasedAt"
+  ],
+  "phone.number.reconciled": [
+    "the carrier no longer has a number that nobody gave back",
+    "phoneNumberId, number, finding, releasedAt"
+  ],
+  "payment.completed": ["an operation was paid for and done", PAYMENT_FIELDS],
+  "payment.failed": [
+    "an operation was not paid for, or what was paid goes back",
+    `${PAYMENT_FIELDS}, reason (kind, message)`
+  ]
+}
+
 const events = (context: GuideContext): ReadonlyArray<GuideSection> => [
   {
     anchor: "events",
@@ -54,7 +84,14 @@ const events = (context: GuideContext): ReadonlyArray<GuideSection> => [
       },
       ...serviceBlocks("events", context),
       {
-        text: "`GET /api/v1/events?limit=100` shows what waits, oldest first, and takes nothing from a socket. `POST /api/v1/events/{eventId}/acknowledge` is the older form of `events.ack`. The payload of `email.received` has mailboxId, emailId (read the message with it), from, subject and receivedAt; never the body. That of `payment.completed` and `payment.failed` has operationId, serviceId, price, baseUnits, network, token, payer, payTo, transaction (null where nothing was paid) and paymentState; a failed one adds reason (kind, message). They are internal transitions, source `agentos.internal`."
+        text: "`GET /api/v1/events?limit=100` shows what waits, oldest first, and takes nothing from a socket. `POST /api/v1/events/{eventId}/acknowledge` is the older form of `events.ack`. These are all types there are, with what a payload has besides type and eventId; read a message by its emailId."
+      },
+      {
+        header: ["Type", "When", "Payload"],
+        rows: Object.entries(EVENTS).map(([type, [when, payload]]) => [`\`${type}\``, when, payload])
+      },
+      {
+        text: "`source` is the provider that told of it, or `agentos.internal` where it is a transition of this service itself."
       }
     ]
   },
@@ -73,7 +110,7 @@ const events = (context: GuideContext): ReadonlyArray<GuideSection> => [
         ]
       },
       {
-        text: "Close codes: 4400 a message that is none, 4401 not authenticated or revoked, 4408 reading too slowly, 1012 the server restarts: connect again. When a socket breaks over an acknowledgement, use `POST /api/v1/events/ack`; again is as good as once."
+        text: "Close codes: 4400 a message that is none, 4401 not authenticated or revoked, 4408 reading too slowly, 1011 the session failed and 1012 the server restarts: connect again; 1013 too many sockets. When a socket breaks over an acknowledgement, use `POST /api/v1/events/ack`; again is as good as once."
       }
     ]
   }

@@ -1,5 +1,5 @@
 import { openApiDocument, OPERATIONS, type Operation } from "@agentos/api"
-import { CATALOG, SERVICES } from "@agentos/core"
+import { CATALOG, EventType, SERVICES } from "@agentos/core"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { createHash } from "node:crypto"
@@ -124,6 +124,9 @@ describe("discovery", () => {
       "[pressed 12#]"
     ]) {
       assert.include(text, word)
+    }
+    for (const type of EventType.literals.filter((name) => !/bounced|complained/.test(name))) {
+      assert.include(text, `\n| \`${type}\` |`)
     }
     assert.notInclude(text, "undefined")
   })
