@@ -78,7 +78,7 @@ it("the README shows a first paid request that works as it stands", async () => 
   onTestFinished(() => rmSync(PROGRAM))
   const { stderr, stdout } = spawnSync(process.execPath, [PROGRAM], { encoding: "utf8", timeout: 30_000 })
   expect(stderr).toBe("")
-  expect(stdout).toMatch(/^ada@sandbox\.agentos\.test\nat_v1_\w+\n$/)
+  expect(stdout).toMatch(/^grace@sandbox\.agentos\.test\nat_v1_\w+\n$/)
 })
 
 it("receive-mail pays for a mailbox, receives mail and acknowledges it", async () => {

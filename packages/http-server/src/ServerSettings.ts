@@ -17,7 +17,7 @@ export class ServerSettings extends Context.Service<
     readonly host: string
     /** 0 takes a free one. */
     readonly port: number
-    /** Where clients reach it: scheme and authority, without a slash at the end. */
+    /** Where clients reach it, without a slash at the end. A path in it is for the proxy to take away: routes have none of it. */
     readonly publicUrl: string
     readonly capabilities: Capabilities
     /** Null where nothing is limited. */
