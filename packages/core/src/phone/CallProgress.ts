@@ -108,7 +108,7 @@ const watched = (call: Call, now: Timestamp.Timestamp): Call => ({ ...call, watc
 const ended = (call: Call, { at, ending, seconds }: Extract<CallReport, { _tag: "Ended" }>): Partial<Call> => {
   const answeredAt = call.answeredAt ?? answeredBefore(call, at, ending, seconds)
   const connectedSeconds =
-    answeredAt === null ? 0 : Math.min(call.authorizedSeconds, seconds ?? secondsSince(answeredAt, at))
+    answeredAt === null ? 0 : Math.min(call.authorizedSeconds, seconds ?? lengthOf(answeredAt, at, ending))
   return {
     answeredAt,
     connectedSeconds,
@@ -117,6 +117,10 @@ const ended = (call: Call, { at, ending, seconds }: Extract<CallReport, { _tag: 
     watchAt: null
   }
 }
+
+/** How long a call was connected by our own clock; not at all where it was given up before our answer reached it. */
+const lengthOf = (answeredAt: Timestamp.Timestamp, at: Timestamp.Timestamp, ending: Ending): number =>
+  ending === "busy" || ending === "no_answer" ? 0 : secondsSince(answeredAt, at)
 
 /** When a call was answered of whose answer nobody told, by how long it was connected. */
 const answeredBefore = (

@@ -167,6 +167,17 @@ describe("a call that comes in", () => {
     assert.notStrictEqual(relayOf(first.text), relayOf(second.text))
   })
 
+  it("takes nothing from the allowance where it was given up before it was connected", async () => {
+    const { number, token } = await openNumber()
+    const form = ringing(number)
+    const { text } = await ask(server, VOICE, form)
+    const callId = /resume\/([0-9a-f-]+)"/.exec(text)?.[1] ?? ""
+    assert.strictEqual((await ask(server, "/webhooks/twilio/status", { ...form, CallStatus: "canceled" })).status, 204)
+    assert.deepInclude(await callRecord(token, callId), { connectedSeconds: 0, endReason: "no_answer" })
+    const numbers = dataOf(await call(server, "GET", "/api/v1/phone/numbers", { token }))
+    assert.include(JSON.stringify(numbers), '"usedSeconds":0,"remainingSeconds":600')
+  })
+
   it("ends when the carrier says so, and what it took is taken from the allowance", async () => {
     const { number, token } = await openNumber()
     const form = ringing(number)
