@@ -9,21 +9,30 @@ export interface HostAddress {
   readonly family: 4 | 6
 }
 
-/** Asks the DNS for a host's addresses, of both families. None, or a rejection, when it has none. */
+/** Asks the DNS for a host's addresses, of both families. None when it has none; a rejection when it can't say now. */
 export type ResolveHost = (host: string) => Promise<ReadonlyArray<HostAddress>>
 
 /** How long one server of the DNS may take, in milliseconds, and how often it is asked. */
 const TIMEOUT = 1_000
 const TRIES = 2
 
+/** That there is no such name, or that it has no address of a family. */
+const isAbsence = (reason: unknown): boolean =>
+  reason instanceof Error && "code" in reason && (reason.code === "ENOTFOUND" || reason.code === "ENODATA")
+
 /** By the DNS alone (no file of this machine is read), and without the few threads that other lookups share. */
 export const resolveByDns: ResolveHost = async (host) => {
   const resolver = new Resolver({ timeout: TIMEOUT, tries: TRIES })
-  const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
-  const of = (result: PromiseSettledResult<ReadonlyArray<string>>, family: 4 | 6): ReadonlyArray<HostAddress> =>
-    result.status === "fulfilled" ? result.value.map((address) => ({ address, family })) : []
-  return [...of(v4, 4), ...of(v6, 6)]
+  const results = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  const found = results.flatMap((result, index) =>
+    result.status === "fulfilled" ? result.value.map((address) => ({ address, family: FAMILIES[index]! })) : []
+  )
+  const unwell = results.find((result) => result.status === "rejected" && !isAbsence(result.reason))
+  // What one family has is enough.
+  if (found.length === 0 && unwell?.status === "rejected") throw unwell.reason
+  return found
 }
+const FAMILIES = [4, 6] as const
 
 /** A host that has no address which may be connected to. */
 export class NotPublic extends Error {
@@ -35,11 +44,9 @@ export class NotFound extends Error {
   override readonly name = "NotFound"
 }
 
-/** The addresses of a host that are the public's. Rejects with `NotFound` or `NotPublic`. */
+/** The addresses of a host that are the public's. Rejects with `NotFound` or `NotPublic`, or with what the DNS failed by. */
 export const publicAddresses = async (resolve: ResolveHost, host: string): Promise<ReadonlyArray<HostAddress>> => {
-  const found = await resolve(host).catch((cause: unknown) => {
-    throw new NotFound("no such name", { cause })
-  })
+  const found = await resolve(host)
   if (found.length === 0) throw new NotFound("no addresses")
   const usable = found.filter(({ address }) => isPublicAddress(address))
   if (usable.length === 0) throw new NotPublic("no public address")

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { Resolver } from "node:dns/promises"
 import { vi } from "vitest"
 import type { HostAddress, ResolveHost } from "../src/index.ts"
 import { agentServer } from "./support/AgentServer.ts"
@@ -97,6 +98,30 @@ describe("AgentCallbackHttps, of addresses", () => {
       )
       assert.strictEqual(server.sockets.length, 0)
     }).pipe(Effect.scoped)
+  )
+
+  it.live("tells a name that there is not from one that the DNS can't say now: that may be asked again", () =>
+    Effect.gen(function* () {
+      const url = "https://agent.example/"
+      const failing = (code: string) => Object.assign(new Error(code), { code })
+      const v4 = vi.spyOn(Resolver.prototype, "resolve4").mockRejectedValue(failing("ENOTFOUND"))
+      const v6 = vi.spyOn(Resolver.prototype, "resolve6").mockRejectedValue(failing("ENODATA"))
+      const absent = yield* ask(url, {})
+      assert.deepStrictEqual(
+        [absent.error?.reason, absent.error?.message],
+        ["address", "The name agent.example does not resolve."]
+      )
+      v6.mockRejectedValue(failing("ESERVFAIL"))
+      const unwell = yield* ask(url, {})
+      assert.deepStrictEqual(
+        [unwell.error?.reason, unwell.error?.message],
+        ["connection", "The connection to agent.example failed (ESERVFAIL)."]
+      )
+      // What one family has is enough.
+      v4.mockResolvedValue(["127.0.0.1"])
+      assert.strictEqual((yield* ask(url, {})).error?.message, "The host agent.example is not on the public internet.")
+      assert.strictEqual(yield* withCallback({}, ({ refusal }) => refusal(url)), notPublic)
+    }).pipe(Effect.ensuring(Effect.sync(() => vi.restoreAllMocks())))
   )
 
   it.live("looks at what it is connected to, and not only at what it was told", () =>
