@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Array, Effect } from "effect"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as NumberRelease from "../phone/NumberRelease.ts"
@@ -20,18 +20,20 @@ export const make = Effect.gen(function* () {
   const provider = yield* TelephonyProvider
   const releasing = yield* NumberRelease.make
 
-  /** Gives back those of the carrier's numbers that are nobody's. */
+  /** Gives back those of the carrier's numbers that are nobody's; answers how many, and what it did not take. */
   const releaseOrphans = Effect.fnUntraced(function* (page: ReadonlyArray<OwnedNumber>) {
     const listed = page.map(({ number }) => number)
     // In this order: a purchase gives up its choice in the transaction that makes the number a tenant's.
     const chosen = yield* numbers.findChosen(listed)
     const ours = new Set((yield* numbers.findByNumbers(listed)).map(({ number }) => number))
     const orphans = page.filter(({ number }) => !ours.has(number) && !chosen.has(number))
-    for (const { number, providerNumberId } of orphans) {
-      yield* Effect.logWarning(`${number} is ours at ${provider.name} and belongs to nobody here; it is given back`)
-      yield* provider.release(providerNumberId)
-    }
-    return orphans.length
+    const outcomes = yield* Effect.forEach(orphans, ({ number, providerNumberId }) =>
+      Effect.andThen(
+        Effect.logWarning(`${number} is ours at ${provider.name} and belongs to nobody here; it is given back`),
+        Effect.result(provider.release(providerNumberId))
+      )
+    )
+    return { done: Array.getSuccesses(outcomes).length, failures: Array.getFailures(outcomes) }
   })
 
   /** Writes down which of our numbers the carrier does not have any more, each by a question of its own. */
@@ -45,12 +47,15 @@ export const make = Effect.gen(function* () {
 
   const compare = Effect.gen(function* () {
     const there = new Set<string>()
+    const failures = Array.empty<ProviderError>()
     let done = 0
     let cursor: string | undefined
     for (let pages = 0; pages < PAGES_MAX; pages++) {
       const page = yield* provider.listNumbers(cursor)
       for (const { number } of page.items) there.add(number)
-      done += yield* releaseOrphans(page.items)
+      const released = yield* releaseOrphans(page.items)
+      done += released.done
+      failures.push(...released.failures)
       cursor = page.nextCursor
       if (cursor === undefined) break
     }
@@ -59,8 +64,10 @@ export const make = Effect.gen(function* () {
       const batch = yield* numbers.unreleased(after, BATCH)
       for (const number of batch) if (!there.has(number.number)) done += yield* noteVanished(number)
       after = batch.at(-1)?.phoneNumberId
-      if (batch.length < BATCH) return done
+      if (batch.length < BATCH) break
     }
+    // One that the carrier keeps is no reason to leave the others, and is one to try again soon.
+    return failures[0] === undefined ? done : yield* failures[0]
   })
 
   /** A host that has no carrier, and no number either, misses nothing. */

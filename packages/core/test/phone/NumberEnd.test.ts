@@ -247,6 +247,25 @@ describe("numbers and the carrier's", () => {
     })
   )
 
+  scenario("agree again but for one that the carrier keeps: the job says so, and is run again", (host) =>
+    Effect.gen(function* () {
+      const lost = yield* adasNumber
+      host.carrier.owned.splice(0)
+      const [kept, orphan] = ["+14155550101", "+14155550102"]
+      host.carrier.owned.push({ number: kept, providerNumberId: "PN8" }, { number: orphan, providerNumberId: "PN9" })
+      host.carrier.script.release = ["Rejected"]
+      const failed = yield* failureOf(run("number-reconciliation"))
+      assert.strictEqual(failed._tag, "JobFailed")
+      assert.strictEqual((yield* stored(lost)).state, "released")
+      assert.deepStrictEqual(
+        host.carrier.owned.map(({ number }) => number),
+        [kept]
+      )
+      assert.strictEqual(yield* run("number-reconciliation"), 1)
+      assert.lengthOf(host.carrier.owned, 0)
+    })
+  )
+
   scenario("agree again when one is there for nobody, and leave alone what is being bought", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
