@@ -24,8 +24,6 @@ import { TelephonyProvider } from "./TelephonyProvider.ts"
 const DIAL_WITHIN = Timestamp.MINUTE
 /** From the dialling on, so long a carrier may take to show a call that it has made. */
 const SHOWN_WITHIN = 30 * Timestamp.SECOND
-/** From the dialling on, so long other calls between the same numbers are waited for, that are dialled then too. */
-const DOUBLES_WITHIN = 2 * SHOWN_WITHIN
 /** For how long the request itself waits to find out about a call whose answer was lost. */
 const FIND_WITHIN = Duration.seconds(8)
 const FIND_EVERY = Duration.seconds(1)
@@ -86,18 +84,16 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       })
 
     /** Whether another call that is being dialled could be taken for this one: the carrier names calls by numbers alone. */
-    const hasDouble = (call: Call, now: Timestamp.Timestamp) =>
-      now >= Timestamp.add(call.createdAt, DOUBLES_WITHIN)
-        ? Effect.succeed(false)
-        : Effect.map(calls.live(call.phoneNumberId), (live) =>
-            live.some(
-              ({ callId, createdAt, providerCallId, toNumber }) =>
-                callId !== call.callId &&
-                toNumber === call.toNumber &&
-                providerCallId === null &&
-                now < Timestamp.add(createdAt, SHOWN_WITHIN)
-            )
-          )
+    const hasDouble = (call: Call) =>
+      Effect.zipWith(calls.live(call.phoneNumberId), Timestamp.now, (live, now) =>
+        live.some(
+          ({ callId, createdAt, providerCallId, toNumber }) =>
+            callId !== call.callId &&
+            toNumber === call.toNumber &&
+            providerCallId === null &&
+            now < Timestamp.add(createdAt, SHOWN_WITHIN)
+        )
+      )
 
     /**
      * The carrier's call that is this one: as the carrier has reported it meanwhile; or of the same numbers, since it was
@@ -107,15 +103,16 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       const { callId, createdAt, fromNumber, toNumber } = dialled
       const current = Option.getOrElse(yield* calls.get(callId), () => dialled)
       if (current.providerCallId !== null) return current.providerCallId
-      const now = yield* Timestamp.now
-      if (yield* hasDouble(dialled, now)) return yield* notYet()
+      const askedAt = yield* Timestamp.now
       const found = yield* provider.findCalls(fromNumber, toNumber, createdAt)
+      // Looked for after the carrier's answer: whatever that holds was written down here before it was dialled.
+      if (found.length > 0 && (yield* hasDouble(dialled))) return yield* notYet()
       for (const { providerCallId } of found.toReversed()) {
         const known = yield* reports.identify(callId, providerCallId)
         // Not so where it is another call's, or this one was given up before.
         if (Option.exists(known, (call) => call.providerCallId === providerCallId)) return providerCallId
       }
-      if (now < Timestamp.add(createdAt, SHOWN_WITHIN)) return yield* notYet()
+      if (askedAt < Timestamp.add(createdAt, SHOWN_WITHIN)) return yield* notYet()
       const reported = Option.flatMapNullishOr(yield* endUnmade(callId), (call) => call.providerCallId)
       return yield* Option.isSome(reported)
         ? Effect.succeed(reported.value)

@@ -1,6 +1,6 @@
 import { CallReports, CallStore, OperationCompletion, OperationSteps, Timestamp } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Fiber, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { adasNumber, PERSON, phoneRequest } from "../support/PhonePurchase.ts"
 import { eventsOf, failureOf, scenario, underClock } from "../support/Purchase.ts"
@@ -33,6 +33,29 @@ describe("a call of which the carrier says nothing any more", () => {
       assert.deepInclude(yield* stored, { state: "ended", endReason: "failed", connectedSeconds: 0, watchAt: null })
       const ends = (yield* eventsOf(tenant)).filter(({ type }) => type === "phone.call.ended")
       assert.lengthOf(ends, 1)
+    })
+  )
+})
+
+describe("a call that was not made, and is looked for as another to the same person is dialled", () => {
+  scenario("is paid back, and does not take the other for itself", (host) =>
+    Effect.gen(function* () {
+      const { attempt, call, tenant } = yield* unknownCall(host)
+      // Nobody looks for it for a minute, as where the only server was away.
+      yield* TestClock.adjust("1 minute")
+      host.carrier.script.place = ["done, answered late"]
+      const input = { phoneNumberId: call.phoneNumberId, toNumber: PERSON }
+      const other = yield* phoneRequest({ serviceId: "phone.call.outbound.1m", tenant, input })
+      const dialling = yield* Effect.forkChild(yield* other.signed)
+      yield* TestClock.adjust("500 millis")
+      assert.lengthOf(host.carrier.calls, 1)
+      yield* Effect.forkScoped(OperationCompletion.run)
+      yield* TestClock.adjust("1 minute")
+      assert.deepInclude(yield* failureOf(attempt), { _tag: "OperationRejected" })
+      yield* Fiber.join(dialling)
+      const [made] = host.carrier.calls
+      const known = yield* (yield* CallStore).findByProvider(made!.providerCallId)
+      assert.strictEqual(Option.getOrThrow(known).callId, made!.callId)
     })
   )
 })
