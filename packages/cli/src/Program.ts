@@ -7,15 +7,24 @@ import { Output, wantsColor } from "./output/Output.ts"
 import { parse, type ParsedLine } from "./parse/Parser.ts"
 import { VERSION } from "./Version.ts"
 
-/** Runs one command line to its end, whatever that is. Never rejects. */
-export const run = async (host: Host): Promise<ExitCode> => {
-  // Before the line is understood, so that a wrong one is answered in the way that was asked for.
-  const early = host.argv.includes("--json")
-  let output = new Output(host, {
-    json: early,
+/** How to say things before the line is understood, so that a wrong one is answered in the way that was asked for. */
+const earlyOutput = (host: Host): Output =>
+  new Output(host, {
+    json: host.argv.includes("--json"),
     quiet: false,
     color: wantsColor(host, host.argv.includes("--no-color"))
   })
+
+/** Says that standard output can't be written, as where its disk is full; gives the exit code for it. */
+export const failHavingNoOutput = (host: Host, error: Error): ExitCode => {
+  const failure = new Failure({ code: "FAILED", message: `Standard output can't be written (${error.message}).` })
+  report(failure, earlyOutput(host), host)
+  return failure.exit
+}
+
+/** Runs one command line to its end, whatever that is. Never rejects. */
+export const run = async (host: Host): Promise<ExitCode> => {
+  let output = earlyOutput(host)
   let line: ParsedLine | undefined
   try {
     if (host.argv[0] === "__complete") {

@@ -1,10 +1,11 @@
-import { readFileSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, expect, it } from "vitest"
 import { COMMANDS } from "../src/command/Commands.ts"
 import { commandHelp } from "../src/help/HelpText.ts"
 import { reference } from "../src/help/Reference.ts"
-import { useProgram } from "./support/Program.ts"
+import { outcomeOf, useProgram } from "./support/Program.ts"
 
 const program = useProgram()
 const golden = (name: string) => fileURLToPath(new URL(`golden/${name}`, import.meta.url))
@@ -65,6 +66,18 @@ describe("the command line", () => {
         next: ["agentctl mail list --help"]
       }
     })
+  })
+
+  // A file of Linux that is always full.
+  it.skipIf(!existsSync("/dev/full"))("says that its output can't be written", async () => {
+    const full = openSync("/dev/full", "w")
+    const into = (...args: ReadonlyArray<string>) =>
+      outcomeOf(spawn(process.execPath, [program.file(), ...args], { stdio: ["ignore", full, "pipe"] }))
+    const [said, json] = await Promise.all([into("--help"), into("schema", "--json")])
+    closeSync(full)
+    assert.strictEqual(said.code, 1)
+    assert.match(said.stderr, /^Error: Standard output can't be written \(ENOSPC/)
+    assert.deepInclude(JSON.parse(json.stderr).error, { code: "FAILED", exitCode: 1 })
   })
 
   it("tells programs of every command what it takes", async () => {

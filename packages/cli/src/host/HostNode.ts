@@ -1,7 +1,7 @@
 import { homedir } from "node:os"
 import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 import { isatty } from "node:tty"
-import { run } from "../Program.ts"
+import { failHavingNoOutput, run } from "../Program.ts"
 import type { Host, Sink } from "./Host.ts"
 
 const STDIN_LIMIT_BYTES = 4 * 1024 * 1024
@@ -47,9 +47,13 @@ export const runOnNode = async (more: Pick<Host, "atStep"> = {}): Promise<void> 
   }
   process.on("SIGINT", interrupt)
   process.on("SIGTERM", interrupt)
-  // Whoever reads has enough, as `head` does: that is no failure of ours.
-  for (const stream of [process.stdout, process.stderr])
-    stream.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1))
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    // Whoever reads has enough, as `head` does: that is no failure of ours.
+    if (error.code === "EPIPE") process.exit(process.exitCode ?? 0)
+    process.exit(failHavingNoOutput(host, error))
+  })
+  // Who reads along may leave: what is being done, and perhaps paid, goes on, and its exit code says how it ended.
+  process.stderr.on("error", () => {})
   const host: Host = {
     ...more,
     argv: process.argv.slice(2),

@@ -95,6 +95,17 @@ describe("a command that pays", () => {
     }
   })
 
+  it("goes on when nobody reads any more what it says besides", async () => {
+    const { env } = customer()
+    api.on(MAILBOXES, challenge(), bought)
+    const child = program.start([...CREATE, ...CONSENT], { env })
+    child.stdin?.end()
+    child.stderr?.destroy()
+    const { code, stdout } = await outcomeOf(child)
+    assert.include(stdout, "ada@agents.test")
+    assert.strictEqual(code, 0)
+  })
+
   it("signs nothing where nobody can be asked and consent was not given beforehand", async () => {
     api.on(MAILBOXES, challenge(), bought)
     for (const flags of [[], ["--yes"], ["--max-amount", "1"], ["--yes", "--max-amount", "much"]]) {
