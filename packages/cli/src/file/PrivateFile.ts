@@ -11,10 +11,21 @@ const isMissing = (error: unknown): boolean => errorCode(error) === "ENOENT" || 
 export const errorCode = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined
 
+/** What went wrong with a file, in the system's words: which file it was, only some of its errors say. */
+export const fileFailure = (path: string, what: "read" | "written", error: unknown): unknown => {
+  if (errorCode(error) === undefined || !(error instanceof Error)) return error
+  const [why] = error.message.split(",")
+  return new Failure({ code: "FAILED", message: `${path} can't be ${what} (${why}).` })
+}
+
 /** Makes a folder, and those above it, that only the owner may enter. */
 export const privateFolder = async (path: string): Promise<void> => {
-  const made = await mkdir(path, { recursive: true, mode: 0o700 })
-  if (made === undefined && process.platform !== "win32") await chmod(path, 0o700)
+  try {
+    const made = await mkdir(path, { recursive: true, mode: 0o700 })
+    if (made === undefined && process.platform !== "win32") await chmod(path, 0o700)
+  } catch (error) {
+    throw fileFailure(path, "written", error)
+  }
 }
 
 /**
@@ -28,13 +39,17 @@ export const writePrivate = async (
 ): Promise<void> => {
   const temporary = `${path}.${randomUUID()}.tmp`
   try {
-    await writeWhole(temporary, text)
-    // A second name fails where there is a file of that name already; a new name takes its place.
-    await (options.onlyNew === true ? link(temporary, path) : rename(temporary, path))
-  } finally {
-    await rm(temporary, { force: true })
+    try {
+      await writeWhole(temporary, text)
+      // A second name fails where there is a file of that name already; a new name takes its place.
+      await (options.onlyNew === true ? link(temporary, path) : rename(temporary, path))
+    } finally {
+      await rm(temporary, { force: true })
+    }
+    await syncFolder(dirname(path))
+  } catch (error) {
+    throw errorCode(error) === "EEXIST" ? error : fileFailure(path, "written", error)
   }
-  await syncFolder(dirname(path))
 }
 
 const writeWhole = async (path: string, text: string): Promise<void> => {
@@ -67,7 +82,7 @@ export const readIfAny = async (path: string): Promise<string | undefined> => {
     return await readFile(path, "utf8")
   } catch (error) {
     if (isMissing(error)) return undefined
-    throw error
+    throw fileFailure(path, "read", error)
   }
 }
 
@@ -83,12 +98,12 @@ export const requirePrivate = async (path: string): Promise<void> => {
 }
 
 /** What a JSON file says; undefined where there is none. Throws a Failure that names the file where it is not JSON. */
-export const readJsonIfAny = async (path: string): Promise<unknown> => {
+export const readJsonIfAny = async (path: string, whatToDo = "Mend it, or remove it."): Promise<unknown> => {
   const text = await readIfAny(path)
   if (text === undefined) return undefined
   try {
     return JSON.parse(text)
   } catch {
-    throw new Failure({ code: "CONFIGURATION", message: `${path} is not JSON. Mend it, or remove it.` })
+    throw new Failure({ code: "CONFIGURATION", message: `${path} is not JSON. ${whatToDo}` })
   }
 }

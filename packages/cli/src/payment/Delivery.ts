@@ -53,6 +53,18 @@ export const outcomeUnknown = (entry: JournalEntry, why: string): Failure =>
     next: [resumeCommand(entry.id)]
   })
 
+/** That a payment was written down and never sent, as where the disk has become full in between. */
+export const notSent = (entry: JournalEntry, error: unknown): Failure =>
+  new Failure({
+    code: "OUTCOME_UNKNOWN",
+    message: `${messageOf(error)} The payment ${entry.id} is signed, and was not sent; it is open still: do not pay again.`,
+    paymentState: "unknown",
+    retryable: true,
+    next: [resumeCommand(entry.id)]
+  })
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 type Answered = Extract<JournalState, { tag: "answered" }>
 
 /** What an answer says of the payment. `mayWork` where the server may have the same bytes already. */
@@ -111,8 +123,7 @@ export const deliver = async (context: Context, client: ApiClient, held: HeldEnt
   // Whether an earlier attempt may have got as far as to be worked on.
   let mayWork = held.current().state.tag !== "prepared"
   for (let tries = 0; ; tries++) {
-    const before = held.current().state
-    const entry = await held.advance({ tag: "sent", attempts: (before.tag === "sent" ? before.attempts : 0) + 1 })
+    const entry = await noteSending(held)
     await host.atStep?.("sending")
     const outcome = await attempt(client, entry)
     if (outcome instanceof Failure) {
@@ -132,6 +143,17 @@ export const deliver = async (context: Context, client: ApiClient, held: HeldEnt
       continue
     }
     return close(context, held, outcome, { state, failure })
+  }
+}
+
+/** Writes down that it is being sent. Where that can't be, not a byte leaves, and it stays as open as it was. */
+const noteSending = async (held: HeldEntry): Promise<JournalEntry> => {
+  const before = held.current()
+  const { state } = before
+  try {
+    return await held.advance({ tag: "sent", attempts: (state.tag === "sent" ? state.attempts : 0) + 1 })
+  } catch (error) {
+    throw state.tag === "prepared" ? notSent(before, error) : outcomeUnknown(before, messageOf(error))
   }
 }
 
@@ -199,7 +221,7 @@ const keep = async (
     await context.host.atStep?.("kept")
     return { data, entry: await held.advance(state) }
   } catch (error) {
-    const why = context.host.signal.aborted ? "Interrupted." : error instanceof Error ? error.message : String(error)
+    const why = context.host.signal.aborted ? "Interrupted." : messageOf(error)
     throw outcomeUnknown(held.current(), `The answer came, and was not kept. ${why}`)
   }
 }

@@ -3,9 +3,23 @@ import { join } from "node:path"
 import { journalFolder } from "../config/Home.ts"
 import { Failure } from "../failure/Failure.ts"
 import { withLock } from "../file/FileLock.ts"
-import { errorCode, privateFolder, readJsonIfAny, requirePrivate, writePrivate } from "../file/PrivateFile.ts"
+import {
+  errorCode,
+  fileFailure,
+  privateFolder,
+  readJsonIfAny,
+  requirePrivate,
+  writePrivate
+} from "../file/PrivateFile.ts"
 import type { Host } from "../host/Host.ts"
-import { advance, decodeEntry, encodeEntry, type JournalEntry, type JournalState } from "./JournalEntry.ts"
+import {
+  advance,
+  decodeEntry,
+  encodeEntry,
+  NOT_TO_REMOVE,
+  type JournalEntry,
+  type JournalState
+} from "./JournalEntry.ts"
 import { momentOfPayment } from "./PaymentId.ts"
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -23,7 +37,7 @@ const missing = (id: string): Failure =>
 export const readEntry = async (host: Host, id: string): Promise<JournalEntry> => {
   if (!ID.test(id)) throw missing(id)
   const path = pathOf(host, id)
-  const value = await readJsonIfAny(path)
+  const value = await readJsonIfAny(path, NOT_TO_REMOVE)
   if (value === undefined) throw missing(id)
   await requirePrivate(path)
   return decodeEntry(value, id, path)
@@ -42,7 +56,7 @@ export const readEntries = async (
     names = await readdir(journalFolder(host))
   } catch (error) {
     if (errorCode(error) === "ENOENT") return []
-    throw error
+    throw fileFailure(journalFolder(host), "read", error)
   }
   const ids = names.flatMap((name) => (name.endsWith(".json") && ID.test(name.slice(0, -5)) ? [name.slice(0, -5)] : []))
   const entries: Array<JournalEntry> = []

@@ -119,11 +119,14 @@ const isState = (value: unknown): value is JournalState => {
   )
 }
 
+/** What to do about a file of the journal that can't be understood. */
+export const NOT_TO_REMOVE = "Do not remove it before you know what it paid for."
+
 /** Reads the file of the entry `id`, which it must be. Throws a Failure that names it: what is in it is money. */
 export const decodeEntry = (value: unknown, id: string, path: string): JournalEntry => {
   const broken = new Failure({
     code: "CONFIGURATION",
-    message: `${path} is not a payment as this program writes it. Do not remove it before you know what it paid for.`
+    message: `${path} is not a payment as this program writes it. ${NOT_TO_REMOVE}`
   })
   if (!isRecord(value) || value["version"] !== 1 || value["id"] !== id) throw broken
   const { body, createdAt, quote, state, version: _version, ...others } = value

@@ -10,7 +10,7 @@ import type { PrivateKey } from "../wallet/PrivateKey.ts"
 import { addressOfWallet, requireWallet, type Wallet } from "../wallet/Wallet.ts"
 import { approve, readApproval } from "./Approval.ts"
 import { checkBalance } from "./Balance.ts"
-import { type Delivered, deliver, outcomeUnknown } from "./Delivery.ts"
+import { type Delivered, deliver, notSent, outcomeUnknown } from "./Delivery.ts"
 import { withEntry } from "./Journal.ts"
 import type { JournalEntry } from "./JournalEntry.ts"
 import { newPaymentId } from "./PaymentId.ts"
@@ -83,15 +83,20 @@ const agree = async <Name extends OperationName>(
   return { connection, terms, key }
 }
 
-/** Who ends a payment before it is signed, or can't make it, is told that it cost nothing. */
-const endingFree = async <A>({ host }: Context, agreeing: Promise<A>): Promise<A> => {
+/** Who ends a payment before it is sent, or can't make it, is told that it cost nothing. */
+const endingFree = async <A>({ host }: Context, preparing: Promise<A>): Promise<A> => {
   try {
-    return await agreeing
+    return await preparing
   } catch (error) {
     if (host.signal.aborted) throw new Failure({ code: "INTERRUPTED", message: "Interrupted.", paymentState: "none" })
-    if (error instanceof Failure && error.parts.paymentState === undefined)
-      throw new Failure({ ...error.parts, exit: error.exit, paymentState: "none" })
-    throw error
+    if (!(error instanceof Failure))
+      throw new Failure({
+        code: "FAILED",
+        message: error instanceof Error ? error.message : String(error),
+        paymentState: "none"
+      })
+    if (error.parts.paymentState !== undefined) throw error
+    throw new Failure({ ...error.parts, exit: error.exit, paymentState: "none" })
   }
 }
 
@@ -104,17 +109,27 @@ export const pay = async <Name extends OperationName>(
   call: PaidCall<Name>,
   flags: PayFlagValues
 ): Promise<Bought<Name>> => {
+  const { connection, entry } = await endingFree(context, prepare(context, call, flags))
+  await context.host.atStep?.("written")
+  const { data, entry: closed } = await deliverNew(context, connection, entry)
+  return { data: data as PaidDataOf<Name>, entry: closed }
+}
+
+/** Everything before it is sent; once this returns the payment is signed and in the journal. */
+const prepare = async <Name extends OperationName>(
+  context: Context,
+  call: PaidCall<Name>,
+  flags: PayFlagValues
+): Promise<{ readonly connection: Connection; readonly entry: JournalEntry }> => {
   const { host } = context
-  const { connection, key, terms } = await endingFree(context, agree(context, call, flags))
+  const { connection, key, terms } = await agree(context, call, flags)
   await host.atStep?.("agreed")
   // Viem and x402 are loaded here and nowhere else.
   const { signTerms } = await import("./Signing.ts")
   const paymentSignature = await signTerms(terms, key)
   const entry = newEntry(context, { connection, terms, paymentSignature, payer: key.address }, call.operation)
   await reserve(host, entry)
-  await host.atStep?.("written")
-  const { data, entry: closed } = await deliverNew(context, connection, entry)
-  return { data: data as PaidDataOf<Name>, entry: closed }
+  return { connection, entry }
 }
 
 const newEntry = (
@@ -153,8 +168,10 @@ const newEntry = (
 const deliverNew = async (context: Context, { client }: Connection, entry: JournalEntry): Promise<Delivered> => {
   const { host } = context
   let delivered: Delivered | undefined
+  let isHeld = false
   try {
     await withEntry(host, entry.id, async (held) => {
+      isHeld = true
       if (host.signal.aborted && held.current().state.tag === "prepared") {
         await held.advance({ tag: "given-up" })
         throw new Failure({ code: "INTERRUPTED", message: "Interrupted. Nothing was sent.", paymentState: "none" })
@@ -164,7 +181,7 @@ const deliverNew = async (context: Context, { client }: Connection, entry: Journ
   } catch (error) {
     if (error instanceof Failure && error.parts.code === "LOCKED")
       throw outcomeUnknown(entry, "Another agentctl has taken this payment up.")
-    throw error
+    throw isHeld ? error : notSent(entry, error)
   }
   if (delivered === undefined) throw outcomeUnknown(entry, "No answer was kept.")
   return delivered

@@ -62,8 +62,14 @@ describe("the journal", () => {
     const host = machine()
     const written = entry()
     await addEntry(host, written)
-    writeFileSync(join(host.home, "journal", `${written.id}.json`), '{"version":1}')
-    assert.strictEqual(await codeOf(() => readEntries(host)), "CONFIGURATION")
+    // One of another kind, and one that is empty after the machine has lost its power.
+    for (const text of ['{"version":1}', ""]) {
+      writeFileSync(join(host.home, "journal", `${written.id}.json`), text)
+      assert.strictEqual(await codeOf(() => readEntries(host)), "CONFIGURATION")
+      const { code, stderr } = await program.run(["payments", "list"], { env: { AGENTOS_HOME: host.home } })
+      assert.strictEqual(code, 3)
+      assert.include(stderr, "Do not remove it before you know what it paid for.\n")
+    }
   })
 
   it("takes no entry under another id than its own, or with another time than its id's", async () => {

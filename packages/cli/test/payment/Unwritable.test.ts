@@ -1,0 +1,98 @@
+import { existsSync, readdirSync, renameSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, assert, describe, it } from "vitest"
+import type { Host } from "../../src/host/Host.ts"
+import type { PaymentStep } from "../../src/payment/PaymentSteps.ts"
+import { run } from "../../src/Program.ts"
+import { deliver } from "../../src/payment/Delivery.ts"
+import type { HeldEntry } from "../../src/payment/Journal.ts"
+import type { JournalState } from "../../src/payment/JournalEntry.ts"
+import { Failure } from "../../src/failure/Failure.ts"
+import { Output } from "../../src/output/Output.ts"
+import { ApiClient } from "../../src/server/ApiClient.ts"
+import { errorReply, useApiDouble } from "../support/ApiDouble.ts"
+import { challenge, KEY } from "../support/PaidAnswers.ts"
+import { entry, machine, removeMachines } from "../support/Machine.ts"
+
+const api = useApiDouble()
+afterAll(removeMachines)
+
+/** Buys a mailbox on a machine on which something happens at each step; answers the exit code and what was said. */
+const buy = async (atStep: (step: PaymentStep, host: Host & { readonly home: string }) => void) => {
+  const before = machine()
+  let said = ""
+  const host = {
+    ...before,
+    argv: ["mailbox", "create", "ada", "--yes", "--max-amount", "1", "--json", "--quiet"],
+    env: { ...before.env, AGENTOS_BASE_URL: api.url(), AGENTOS_PRIVATE_KEY: KEY, AGENTOS_RPC_URL: `${api.url()}/rpc` },
+    stderr: { ...before.stderr, write: (text: string) => void (said += text) },
+    atStep: (step: PaymentStep) => Promise.resolve(atStep(step, before))
+  }
+  api.on("POST /rpc", errorReply(404, "RESOURCE_NOT_FOUND"))
+  api.on("POST /api/v1/email/mailboxes", challenge())
+  const exit = await run(host)
+  return { exit, error: JSON.parse(said).error as Record<string, unknown>, home: before.home }
+}
+
+/** A file where the journal should be: nothing can be written to it, by whomever. */
+const blockJournal = (home: string): void => {
+  if (existsSync(join(home, "journal"))) renameSync(join(home, "journal"), join(home, "away"))
+  writeFileSync(join(home, "journal"), "")
+}
+
+const signed = () => api.seen.filter(({ headers }) => "payment-signature" in headers)
+
+describe("a payment that can't be written down", () => {
+  it("costs nothing, and says so with the file's name", async () => {
+    const { error, exit, home } = await buy((step, host) => {
+      if (step === "agreed") blockJournal(host.home)
+    })
+    assert.strictEqual(exit, 1)
+    assert.deepInclude(error, { code: "FAILED", paymentState: "none" })
+    assert.include(String(error["message"]), `${join(home, "journal")} can't be written (`)
+    assert.isEmpty(signed())
+  })
+
+  it("is open once it is signed and in the journal, though it was not sent", async () => {
+    const { error, exit, home } = await buy((step, host) => {
+      if (step === "written") blockJournal(host.home)
+    })
+    assert.strictEqual(exit, 8)
+    const [id] = readdirSync(join(home, "away")).flatMap((name) => (name.endsWith(".json") ? [name.slice(0, -5)] : []))
+    assert.deepInclude(error, { code: "OUTCOME_UNKNOWN", next: [`agentctl payments resume ${id}`] })
+    assert.include(String(error["message"]), "was not sent; it is open still: do not pay again")
+    assert.isEmpty(signed())
+  })
+
+  it("is not sent where the journal can't say that it is", async () => {
+    const host = machine()
+    const states: ReadonlyArray<readonly [JournalState, string]> = [
+      [{ tag: "prepared" }, "was not sent; it is open still: do not pay again"],
+      [{ tag: "sent", attempts: 1 }, "may have been charged: do not pay again"]
+    ]
+    for (const [state, says] of states) {
+      const written = entry({ state, baseUrl: api.url() })
+      const held: HeldEntry = { current: () => written, advance: () => Promise.reject(new Error("ENOSPC.")) }
+      const context = {
+        host,
+        output: new Output(host, { json: false, quiet: true, color: false }),
+        globals: {
+          help: false,
+          json: false,
+          profile: undefined,
+          "base-url": undefined,
+          quiet: true,
+          "no-color": true,
+          version: false
+        }
+      }
+      const failure = await deliver(context, new ApiClient(context, api.url(), undefined), held).catch(
+        (error: unknown) => error
+      )
+      assert.instanceOf(failure, Failure)
+      assert.strictEqual(failure.exit, 8)
+      assert.include(failure.message, says)
+    }
+    assert.isEmpty(signed())
+  })
+})
