@@ -4,6 +4,7 @@ import { Failure } from "./failure/Failure.ts"
 import { report } from "./failure/Report.ts"
 import type { Host } from "./host/Host.ts"
 import { Output, wantsColor } from "./output/Output.ts"
+import { shellWord } from "./output/ShellWord.ts"
 import { parse, type ParsedLine } from "./parse/Parser.ts"
 import { VERSION } from "./Version.ts"
 
@@ -42,7 +43,7 @@ export const run = async (host: Host): Promise<ExitCode> => {
     await perform({ host, output, globals }, line)
     return EXIT.ok
   } catch (error) {
-    const failure = withHelp(failureOf(error, host), line)
+    const failure = inThisPlace(withHelp(failureOf(error, host), line), line)
     report(failure, output, host)
     return failure.exit
   }
@@ -66,6 +67,24 @@ const withHelp = (failure: Failure, line: ParsedLine | undefined): Failure => {
   const { code, next = [] } = failure.parts
   if (code !== "USAGE" || next.length > 0 || line?.command === undefined) return failure
   return new Failure({ ...failure.parts, code, next: [`agentctl ${line.command.name} --help`] })
+}
+
+/** A command to be run next that needs no setting: help, and a payment, whose file names profile and server. */
+const STANDS_ALONE = /--help$|^agentctl payments (?:resume|show) [^-]/
+
+/** What is to be run next concerns the profile and the server that the line has named. */
+const inThisPlace = (failure: Failure, line: ParsedLine | undefined): Failure => {
+  const { globals } = line ?? {}
+  const flags = (["profile", "base-url"] as const).flatMap((name) =>
+    globals?.[name] === undefined ? [] : [{ name, word: shellWord(globals[name]) }]
+  )
+  const { next = [] } = failure.parts
+  const place = (command: string): string =>
+    flags.reduce((text, { name, word }) => (text.includes(`--${name} `) ? text : `${text} --${name} ${word}`), command)
+  const placed = next.map((command) =>
+    command.startsWith("agentctl ") && !STANDS_ALONE.test(command) ? place(command) : command
+  )
+  return flags.length === 0 ? failure : new Failure({ ...failure.parts, exit: failure.exit, next: placed })
 }
 
 const failureOf = (error: unknown, host: Host): Failure => {

@@ -18,7 +18,9 @@ const LOGIN = "agentctl login"
 
 /** A token of the environment is stronger than a saved one, and `login` would read it once more. */
 const nextOf = ({ parts: { next = [] } }: Failure, { env }: Host): ReadonlyArray<string> =>
-  next.includes(LOGIN) && (env["AGENTOS_TOKEN"] ?? "") !== "" ? ["unset AGENTOS_TOKEN", ...next] : next
+  next.some((command) => command.startsWith(LOGIN)) && (env["AGENTOS_TOKEN"] ?? "") !== ""
+    ? ["unset AGENTOS_TOKEN", ...next]
+    : next
 
 /** A message that says itself what became of the money, or that none could have moved. */
 const SAYS_IT = /do not pay again|Nothing was (?:charged|signed|sent)\./

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import { chmod, link, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { Failure } from "../failure/Failure.ts"
+import { shellWord } from "../output/ShellWord.ts"
 
 const FILE_LIMIT_BYTES = 4 * 1024 * 1024
 
@@ -93,7 +94,7 @@ export const requirePrivate = async (path: string): Promise<void> => {
     throw new Failure({
       code: "CONFIGURATION",
       message: `${path} holds a secret, and others on this machine may read it (mode ${(mode & 0o777).toString(8)}).`,
-      next: [`chmod 600 ${path}`]
+      next: [`chmod 600 ${shellWord(path)}`]
     })
 }
 

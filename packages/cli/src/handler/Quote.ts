@@ -3,6 +3,7 @@ import type { Context } from "../command/Handler.ts"
 import type { QUOTE } from "../command/ServiceCommands.ts"
 import { EXIT } from "../failure/ExitCode.ts"
 import { Failure } from "../failure/Failure.ts"
+import { shellWord } from "../output/ShellWord.ts"
 import { decimalOf, momentOf } from "../output/Wording.ts"
 import { askQuote } from "../payment/Quote.ts"
 import type { ApiClient } from "../server/ApiClient.ts"
@@ -19,7 +20,7 @@ const describe = async (client: ApiClient, serviceId: string) => {
     message: service.available
       ? `${serviceId} is free: there is nothing to quote.`
       : `${serviceId} is not offered by this server.`,
-    next: [`agentctl services show ${serviceId}`]
+    next: [`agentctl services show ${shellWord(serviceId)}`]
   })
 }
 

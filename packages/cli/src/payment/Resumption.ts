@@ -1,6 +1,7 @@
 import type { Context } from "../command/Handler.ts"
 import { findToken } from "../config/Credentials.ts"
 import { Failure } from "../failure/Failure.ts"
+import { shellWord } from "../output/ShellWord.ts"
 import { ApiClient } from "../server/ApiClient.ts"
 import { askAgain, type Delivered, deliver } from "./Delivery.ts"
 import { type HeldEntry, withEntry } from "./Journal.ts"
@@ -22,7 +23,7 @@ const clientFor = async (context: Context, entry: JournalEntry): Promise<ApiClie
     throw new Failure({
       code: "NOT_LOGGED_IN",
       message: `Payment ${entry.id} was made with an access token, and profile ${entry.profile} has none for ${entry.baseUrl}.`,
-      next: [`agentctl login --profile ${entry.profile} --base-url ${entry.baseUrl}`]
+      next: [`agentctl login --profile ${entry.profile} --base-url ${shellWord(entry.baseUrl)}`]
     })
   return new ApiClient(context, entry.baseUrl, token?.value)
 }

@@ -1,5 +1,6 @@
 import { findCommand } from "../command/CommandTree.ts"
 import { isRecord } from "../file/JsonValue.ts"
+import { shellWord } from "../output/ShellWord.ts"
 import { operationAt, type OperationName, ROUTES } from "./Routes.ts"
 
 /** The command of an operation, with the arguments that it needs. */
@@ -38,14 +39,16 @@ const bodyFields = (body: unknown): string =>
   isRecord(body)
     ? Object.entries(body)
         .map(([name, value]) =>
-          typeof value === "string" ? ` ${name}=${value}` : ` ${name}:=${JSON.stringify(value)}`
+          shellWord(typeof value === "string" ? `${name}=${value}` : `${name}:=${JSON.stringify(value)}`)
         )
+        .map((word) => ` ${word}`)
         .join("")
     : ""
 
 /**
  * The command that makes the call which an error names. Where there is none for
- * it, one that costs something is quoted, and any other made with `agentctl api`.
+ * it, one that costs something is quoted, and any other made with `agentctl api`. Whoever
+ * runs it runs no more than that: what the server says is quoted.
  */
 export const nextCommand = (next: {
   readonly method: string
@@ -59,5 +62,5 @@ export const nextCommand = (next: {
     const { repeatable, serviceId } = ROUTES[operation]
     if (!repeatable && serviceId !== null) return `agentctl quote ${serviceId}${bodyFields(next.body)}`
   }
-  return `agentctl api ${next.method} ${next.path}${bodyFields(next.body)}`
+  return `agentctl api ${shellWord(next.method)} ${shellWord(next.path)}${bodyFields(next.body)}`
 }

@@ -1,6 +1,7 @@
 import { ERROR_STATUS, OPERATIONS } from "@agentos/api"
 import { assert, describe, it } from "vitest"
 import { ERROR_EXIT } from "../../src/failure/ErrorExit.ts"
+import { nextCommand } from "../../src/server/NextCommand.ts"
 import { operationAt, ROUTES } from "../../src/server/Routes.ts"
 
 describe("Routes", () => {
@@ -21,6 +22,16 @@ describe("Routes", () => {
     assert.strictEqual(operationAt("GET", "/api/v1/services"), "listServices")
     assert.strictEqual(operationAt("GET", "/api/v1/services/email.mailbox.create"), "getService")
     assert.isUndefined(operationAt("POST", "/api/v1/services"))
+  })
+
+  it("gives a shell nothing else to run than what is to be called next", () => {
+    const path = "/api/v2/things?of=$(reboot)"
+    const body = { name: "Ada's; reboot", count: 3, plain: "a@b.example" }
+    assert.strictEqual(
+      nextCommand({ method: "POST", path, body }),
+      "agentctl api POST '/api/v2/things?of=$(reboot)' 'name=Ada'\\''s; reboot' count:=3 plain=a@b.example"
+    )
+    assert.strictEqual(nextCommand({ method: "GET; reboot", path: "/" }), "agentctl api 'GET; reboot' /")
   })
 
   it("gives each error code of the API an exit code", () => {
