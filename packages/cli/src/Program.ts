@@ -92,6 +92,13 @@ const failureOf = (error: unknown, host: Host): Failure => {
   const isSaid = error instanceof Failure && (error.exit === EXIT.paymentUnknown || error.exit === EXIT.interrupted)
   if (host.signal.aborted && !isSaid) return new Failure({ code: "INTERRUPTED", message: "Interrupted." })
   if (error instanceof Failure) return error
+  // Only the envelope of an answer is looked at before it is used.
+  if (error instanceof TypeError)
+    return new Failure({
+      code: "UNEXPECTED_ANSWER",
+      message: `Something came that this version of agentctl does not understand: ${error.message}.`,
+      next: ["agentctl doctor"]
+    })
   const message = error instanceof Error ? error.message : String(error)
   return new Failure({ code: "FAILED", message })
 }

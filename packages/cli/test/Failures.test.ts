@@ -1,11 +1,84 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { type AddressInfo, createServer } from "node:net"
+import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { useApiDouble } from "./support/ApiDouble.ts"
+import { errorReply, type Reply, useApiDouble } from "./support/ApiDouble.ts"
+import { challenge, KEY, TOKEN } from "./support/PaidAnswers.ts"
 import { useProgram } from "./support/Program.ts"
 
 const program = useProgram()
 const api = useApiDouble()
 
+const MAILBOXES = "GET /api/v1/email/mailboxes/query"
+const CREATE = ["mailbox", "create", "ada", "--yes", "--max-amount", "1", "--json", "--quiet"]
+
+/** Runs a command at the server of this test, with a token; answers its exit code and its error. */
+const failing = async (args: ReadonlyArray<string>, more: Readonly<Record<string, string>> = {}) => {
+  const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_TOKEN: TOKEN, AGENTOS_PRIVATE_KEY: KEY, ...more }
+  const { code, stderr } = await program.run(args, { env })
+  return { code, error: JSON.parse(stderr).error as Record<string, unknown> }
+}
+
 describe("a failure", () => {
+  it("says that something else answers than this API", async () => {
+    const answers: ReadonlyArray<readonly [Reply, string]> = [
+      [{ status: 200, body: "<html>" }, "in a way that this API does not"],
+      [{ data: null }, "in a way that this API does not"],
+      [{ data: { things: 1 } }, "Something came that this version of agentctl does not understand"]
+    ]
+    for (const [answer, says] of answers) {
+      api.on(MAILBOXES, answer)
+      const { code, error } = await failing(["mailbox", "list", "--json"])
+      assert.deepInclude(error, { code: "UNEXPECTED_ANSWER" })
+      assert.include(String(error["message"]), says)
+      assert.strictEqual(code, 1)
+    }
+    api.on("POST /api/v1/email/mailboxes", { status: 200, body: "<html>" })
+    const { error } = await failing(CREATE)
+    assert.include(String(error["message"]), "in a way that this API does not")
+    assert.strictEqual(error["paymentState"], "none")
+  })
+
+  it("says that what answers speaks no HTTP", async () => {
+    const server = createServer((socket) => socket.on("error", () => {}).end("SSH-2.0-OpenSSH\r\n"))
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const { port } = server.address() as AddressInfo
+    const { error } = await failing(["services", "list", "--json", "--quiet", "--base-url", `http://127.0.0.1:${port}`])
+    server.close()
+    assert.match(String(error["message"]), /can't be reached \((?!undefined)./)
+  })
+
+  it("leads out where a purchase that needs no token is stopped by one", async () => {
+    api.on("POST /api/v1/email/mailboxes", errorReply(401, "INVALID_TOKEN"))
+    const given = await failing(CREATE)
+    assert.deepStrictEqual([given.code, given.error["next"]], [4, ["unset AGENTOS_TOKEN"]])
+    const home = program.folder()
+    const saved = JSON.stringify({ profiles: { default: { [api.url()]: TOKEN } } })
+    writeFileSync(join(home, "credentials.json"), saved, { mode: 0o600 })
+    const kept = await failing(CREATE, { AGENTOS_HOME: home, AGENTOS_TOKEN: "" })
+    assert.deepStrictEqual([kept.code, kept.error["next"]], [4, ["agentctl logout"]])
+  })
+
+  it("suspects the clock where a quote is over as it comes", async () => {
+    api.on("POST /api/v1/email/mailboxes", challenge({ extra: { expiresAt: 1_700_000_000 } }))
+    const { code, error } = await failing(CREATE)
+    assert.deepInclude(error, { code: "PAYMENT_DECLINED", paymentState: "none", next: ["agentctl doctor"] })
+    assert.include(String(error["message"]), "the clock is fast")
+    assert.strictEqual(code, 7)
+  })
+
+  it("of a file that can't be read is found by the doctor", async () => {
+    const home = program.folder()
+    mkdirSync(join(home, "config.json"))
+    const { code, stderr, stdout } = await program.run(["doctor", "--json", "-q"], { env: { AGENTOS_HOME: home } })
+    const { checks } = JSON.parse(stdout) as { checks: ReadonlyArray<Record<string, unknown>> }
+    const settings = checks.find(({ name }) => name === "settings")
+    assert.deepInclude(settings, { status: "broken", mend: null })
+    assert.include(String(settings?.["detail"]), `${join(home, "config.json")} can't be read (EISDIR`)
+    assert.include(JSON.parse(stderr).error.message, "2 things to mend: settings, wallet.")
+    assert.strictEqual(code, 1)
+  })
+
   it("names in what is to be run next the profile and the server that were named", async () => {
     const line = ["mailbox", "list", "--profile", "staging", "--base-url", api.url()]
     const { code, stderr } = await program.run([...line, "--json"])

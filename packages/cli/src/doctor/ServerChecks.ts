@@ -15,7 +15,11 @@ const CLOCK_LIMIT_SECONDS = 10
 /** The failure that a look ended with, as a finding. Anything else is thrown on. */
 export const brokenBy = (error: unknown, { host }: Context, mend?: string): Finding => {
   if (host.signal.aborted || !(error instanceof Failure)) throw error
-  return broken(error.message, mend ?? error.parts.next?.[0] ?? "Try again; if it stays so, tell who runs the server.")
+  const { code, next } = error.parts
+  // A setting or a file of this machine: what is said of it says what to do.
+  if (mend === undefined && next === undefined && (code === "CONFIGURATION" || code === "FAILED"))
+    return { status: "broken", detail: error.message, mend: null }
+  return broken(error.message, mend ?? next?.[0] ?? "Try again; if it stays so, tell who runs the server.")
 }
 
 /** Whether the server answers as one of this API does, and whether it has the same time. */

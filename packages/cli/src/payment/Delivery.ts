@@ -235,6 +235,6 @@ const failureOf = (failure: Failure, entry: JournalEntry, { paymentState, status
     message: paymentState === "unknown" ? failure.message.replace(/ ?Nothing was charged\.$/, "") : failure.message,
     paymentState,
     exit: isUnknown ? EXIT.paymentUnknown : failure.exit === EXIT.paymentUnknown ? EXIT.failure : failure.exit,
-    next: isUnknown ? [resumeCommand(entry.id)] : status === 402 ? ["agentctl wallet balance"] : next
+    next: isUnknown ? [resumeCommand(entry.id)] : status === 402 ? ["agentctl doctor"] : next
   })
 }

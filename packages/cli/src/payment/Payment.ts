@@ -16,7 +16,7 @@ import type { JournalEntry } from "./JournalEntry.ts"
 import { newPaymentId } from "./PaymentId.ts"
 import { askQuote } from "./Quote.ts"
 import { checkAffordable, reserve } from "./Reservation.ts"
-import { checkFresh, checkMaximum, chooseTerms, type Terms } from "./Terms.ts"
+import { checkClock, checkFresh, checkMaximum, chooseTerms, type Terms } from "./Terms.ts"
 
 /** A paid call of a command. */
 export interface PaidCall<Name extends OperationName> {
@@ -55,6 +55,16 @@ interface Agreement {
   readonly key: PrivateKey
 }
 
+/** A token that the server does not take keeps nobody from beginning anew: it only has to be forgotten. */
+const withoutToken = (error: unknown, { token }: Connection, operation: OperationName): unknown =>
+  error instanceof Failure && error.parts.code === "INVALID_TOKEN" && START_HERE.has(operation)
+    ? new Failure({
+        ...error.parts,
+        exit: error.exit,
+        next: [token?.source === "AGENTOS_TOKEN" ? "unset AGENTOS_TOKEN" : "agentctl logout"]
+      })
+    : error
+
 /** Everything before the signature: asks for the price, checks what can be checked, and asks for consent. */
 const agree = async <Name extends OperationName>(
   context: Context,
@@ -71,8 +81,11 @@ const agree = async <Name extends OperationName>(
   const connection = await connectFor(context, call.operation, walletFlags)
   const wallet = openedOnce(await requireWallet(context, walletFlags))
   const { method, path } = ROUTES[call.operation]
-  const quote = await askQuote(connection.client, { method, path, body: JSON.stringify(call.payload) })
+  const quote = await askQuote(connection.client, { method, path, body: JSON.stringify(call.payload) }).catch(
+    (error: unknown) => Promise.reject(withoutToken(error, connection, call.operation))
+  )
   const terms = chooseTerms(quote, flags.network, connection.baseUrl)
+  checkClock(terms, host.now())
   checkMaximum(terms, maximum)
   await checkAffordable(host, connection.profile, terms.option.baseUnits)
   const address = await addressOfWallet(wallet)

@@ -97,8 +97,9 @@ export const askQuote = async (
   return { ...call, challenge, options: readChallenge(challenge) }
 }
 
-const refusal = (answer: Answer, baseUrl: string): Failure =>
-  answer.status >= 200 && answer.status < 300
+const refusal = (answer: Answer, baseUrl: string): Failure => {
+  const envelope = answer.json()
+  return answer.status >= 200 && answer.status < 300 && isRecord(envelope) && "data" in envelope
     ? new Failure({
         code: "UNEXPECTED_ANSWER",
         exit: EXIT.failure,
@@ -106,3 +107,4 @@ const refusal = (answer: Answer, baseUrl: string): Failure =>
         requestId: answer.requestId
       })
     : apiFailure(answer, baseUrl)
+}

@@ -52,6 +52,12 @@ export const chooseTerms = (quote: Quote, network: string | undefined, baseUrl: 
   )
 }
 
+/** Throws where a challenge that has just come is over: then it is the clock that is wrong, of this machine most likely. */
+export const checkClock = ({ option }: Terms, now: number): void => {
+  if (option.expiresAt !== null && option.expiresAt <= now)
+    throw declined("By this machine's clock the quote was over when it came: the clock is fast.", ["agentctl doctor"])
+}
+
 /** Throws where the challenge is over, or about to be. */
 export const checkFresh = ({ option }: Terms, now: number): void => {
   if (option.expiresAt !== null && option.expiresAt <= now)

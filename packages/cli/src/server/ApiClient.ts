@@ -85,7 +85,7 @@ export class ApiClient {
   /** The `data` of a success; throws the failure that any other answer is. */
   dataOf(answer: Answer): unknown {
     const envelope = answer.status >= 200 && answer.status < 300 ? answer.json() : undefined
-    if (isRecord(envelope) && "data" in envelope) return envelope["data"]
+    if (isRecord(envelope) && isRecord(envelope["data"])) return envelope["data"]
     throw apiFailure(answer, this.baseUrl)
   }
 
@@ -151,8 +151,8 @@ export class ApiClient {
 /** The system's word for why a connection failed, beneath what fetch says. */
 const reasonOf = (error: unknown): string => {
   const cause = error instanceof Error ? error.cause : undefined
-  if (cause instanceof Error && "code" in cause)
-    return cause.code === "UND_ERR_SOCKET" ? "the connection broke off" : String(cause.code)
+  if (cause instanceof Error && "code" in cause && typeof cause.code === "string")
+    return cause.code === "UND_ERR_SOCKET" ? "the connection broke off" : cause.code
   return cause instanceof Error ? cause.message : String(error)
 }
 

@@ -149,7 +149,10 @@ describe("a command that pays", () => {
     const cases = [
       [challenge({ scheme: "upto" }), "None of the ways to pay"],
       [challenge({ network: "solana:mainnet" }), "None of the ways to pay"],
-      [challenge({ extra: { ...offer().extra, expiresAt: 1_000_000_000 } }), "The quote is over"],
+      [
+        challenge({ extra: { ...offer().extra, expiresAt: 1_000_000_000 } }),
+        "the quote was over when it came: the clock is fast"
+      ],
       [challenge({ amount: "0x10" }), "no whole number"]
     ] as const
     for (const [reply, says] of cases) {
