@@ -16,7 +16,7 @@ export const run = async (context: Context): Promise<void> => {
     items,
     [
       { heading: "SETTING", value: ({ key }) => key, whole: true },
-      { heading: "VALUE", value: ({ value }) => value },
+      { heading: "VALUE", value: ({ value }) => value, whole: true },
       { heading: "FROM", value: ({ source }) => source, whole: true }
     ],
     "Nothing is set."

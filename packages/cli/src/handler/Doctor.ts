@@ -23,7 +23,7 @@ export const run = async (context: Context, { flags }: InputOf<typeof DOCTOR>): 
     [
       { heading: "CHECK", value: ({ name }) => name, whole: true },
       { heading: "STATUS", value: ({ status }) => status, whole: true },
-      { heading: "FOUND", value: ({ detail }) => detail, whole: true }
+      { heading: "FOUND", value: ({ detail }) => detail, flows: true }
     ],
     ""
   )

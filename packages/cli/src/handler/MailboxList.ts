@@ -9,7 +9,7 @@ export const run = async (context: Context): Promise<void> => {
     data,
     data.items,
     [
-      { heading: "ADDRESS", value: ({ address }) => address },
+      { heading: "ADDRESS", value: ({ address }) => address, whole: true },
       { heading: "NAME", value: ({ displayName }) => displayName },
       { heading: "ACTIVE", value: ({ active }) => (active ? "yes" : "no"), whole: true },
       { heading: "CREATED", value: ({ createdAt }) => momentOf(createdAt), whole: true },

@@ -3,7 +3,7 @@ import type { ArgumentSpec, CommandSpec, FlagSpec, ParsedInput } from "../comman
 import { commandsBelow, findCommand, wordsAfter } from "../command/CommandTree.ts"
 import { GLOBAL_FLAGS, type GlobalValues } from "../command/GlobalFlags.ts"
 import { Failure } from "../failure/Failure.ts"
-import { nearest } from "./Suggestion.ts"
+import { nearest, sameWord } from "./Suggestion.ts"
 
 /** A command line that was understood: a command with its input, or words that only help can be given for. */
 export interface ParsedLine {
@@ -191,12 +191,24 @@ const textOf = (value: Value): string | undefined => (typeof value === "string" 
 const flagFirst = (wrong: Failure, flag: string): Failure =>
   usage(`${wrong.message} The command comes before its flags: agentctl COMMAND ${flag}`, [])
 
+/** Other programs say `create mailbox`. */
+const turnedRound = (verb: string, noun: string | undefined): string | undefined => {
+  const group = noun === undefined ? undefined : nearest(noun, wordsAfter([]))
+  return group === undefined ? undefined : findCommand(`${group} ${verb}`)?.name
+}
+
+/** The one command that ends with this word. */
+const elsewhere = (word: string): string | undefined => {
+  if (word === "version") return "--version"
+  const [only, ...more] = commandsBelow([]).filter(({ name }) => name.endsWith(` ${word}`))
+  return more.length === 0 ? only?.name : undefined
+}
+
 const unknownCommand = (words: ReadonlyArray<string>, given: string, after?: string): Failure => {
-  // Other programs say `create mailbox`.
-  const turned = words.length === 0 && after !== undefined ? findCommand(`${after} ${given}`)?.name : undefined
-  const meant = nearest(given, wordsAfter(words))
-  const elsewhere = commandsBelow([]).find(({ name }) => name.endsWith(` ${given}`))?.name
-  const hint = turned ?? (meant === undefined ? elsewhere : [...words, meant].join(" "))
+  const here = wordsAfter(words)
+  const meant = sameWord(given, here) ?? nearest(given, here)
+  const inside = meant === undefined ? undefined : [...words, meant].join(" ")
+  const hint = words.length > 0 ? inside : (turnedRound(given, after) ?? inside ?? elsewhere(given))
   return usage(
     `There is no command ${[...words, given].join(" ")}.${hint === undefined ? "" : ` Did you mean ${hint}?`}`,
     words

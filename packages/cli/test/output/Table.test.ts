@@ -26,6 +26,25 @@ describe("table", () => {
     assert.isTrue(lines[1]!.endsWith(id))
   })
 
+  it("writes records where a line would not fit, however much of it is cut", () => {
+    const id = "0190f3c2-0000-7000-8000-000000000001"
+    const rows = [
+      { id, text: "a long text that goes on" },
+      { id, text: "" }
+    ]
+    assert.strictEqual(draw(rows, 40), `TEXT  a long text that goes on\nID    ${id}\n\nID  ${id}\n`)
+  })
+
+  it("lets what flows be as long as it is", () => {
+    const text = "a long text ".repeat(20).trim()
+    const shape: ReadonlyArray<Column<Row>> = [
+      { heading: "ID", value: ({ id }) => id, whole: true },
+      { heading: "FOUND", value: (row) => row.text, flows: true }
+    ]
+    const drawn = table([{ id: "1", text }], shape, { columns: 40, heading: (heading) => heading })
+    assert.strictEqual(drawn, `ID  FOUND\n1   ${text}\n`)
+  })
+
   it("cuts nothing for a program", () => {
     assert.include(draw([{ id: "1", text: "x".repeat(500) }], undefined), "x".repeat(500))
   })
