@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs"
+import { createServer as createProxy } from "node:http"
 import { type AddressInfo, createServer } from "node:net"
 import { join } from "node:path"
+import type { Duplex } from "node:stream"
 import { assert, describe, it } from "vitest"
 import { errorReply, type Reply, useApiDouble } from "./support/ApiDouble.ts"
 import { challenge, KEY, TOKEN } from "./support/PaidAnswers.ts"
@@ -46,6 +48,33 @@ describe("a failure", () => {
     const { error } = await failing(["services", "list", "--json", "--quiet", "--base-url", `http://127.0.0.1:${port}`])
     server.close()
     assert.match(String(error["message"]), /can't be reached \((?!undefined)./)
+  })
+
+  it("names the proxy of the environment, by which all but this machine is asked", async () => {
+    const seen: Array<string> = []
+    const proxy = createProxy().on("connect", (request, socket: Duplex) => {
+      seen.push(request.url ?? "")
+      socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n")
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve))
+    const { port } = proxy.address() as AddressInfo
+    const by = { HTTPS_PROXY: `http://127.0.0.1:${port}`, HTTP_PROXY: `http://127.0.0.1:${port}` }
+    const args = ["services", "list", "--json", "--quiet"]
+    const { code, error } = await failing(args, { ...by, AGENTOS_BASE_URL: "https://agentos.example" })
+    assert.deepStrictEqual([code, error["code"]], [1, "UNREACHABLE"])
+    assert.match(
+      String(error["message"]),
+      /^https:\/\/agentos\.example can't be reached \(.*; the environment names a proxy\)\.$/
+    )
+    assert.include(seen, "agentos.example:443")
+    seen.splice(0)
+    api.on("GET /api/v1/services", { data: { items: [] } })
+    const direct = await program.run(args, { env: { ...by, AGENTOS_BASE_URL: api.url() } })
+    assert.strictEqual(direct.code, 0, direct.stderr)
+    const excepted = await failing(args, { ...by, NO_PROXY: ".invalid", AGENTOS_BASE_URL: "https://agentos.invalid" })
+    assert.strictEqual(excepted.code, 1)
+    assert.isEmpty(seen)
+    proxy.close()
   })
 
   it("leads out where a purchase that needs no token is stopped by one", async () => {

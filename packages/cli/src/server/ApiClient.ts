@@ -4,6 +4,7 @@ import { Failure } from "../failure/Failure.ts"
 import { VERSION } from "../Version.ts"
 import { apiFailure } from "./ApiFailure.ts"
 import type { Answer, Request } from "./Exchange.ts"
+import { namesProxy, useProxy } from "./Proxy.ts"
 import { type OperationName, type Operations, ROUTES } from "./Routes.ts"
 
 const TIMEOUT_MILLIS = 30_000
@@ -109,6 +110,7 @@ export class ApiClient {
 
   async #attempt({ body, headers = {}, method, path }: Request): Promise<Answer> {
     const { host } = this.#context
+    await useProxy(host)
     const timeout = AbortSignal.timeout(TIMEOUT_MILLIS)
     try {
       const response = await fetch(`${this.baseUrl}${path}`, {
@@ -137,7 +139,7 @@ export class ApiClient {
       if (error instanceof Failure || host.signal.aborted) throw error
       const why = timeout.aborted
         ? `did not answer within ${TIMEOUT_MILLIS / 1_000} s`
-        : `can't be reached (${reasonOf(error)})`
+        : `can't be reached (${reasonOf(error)}${namesProxy(host, this.baseUrl) ? "; the environment names a proxy" : ""})`
       throw new Failure({
         code: "UNREACHABLE",
         message: `${this.baseUrl} ${why}.`,
