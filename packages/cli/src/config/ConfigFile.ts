@@ -32,12 +32,12 @@ export const DEFAULT_PROFILE = "default"
 const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const NAMES: ReadonlyArray<SettingName> = ["baseUrl", "walletFile", "rpcUrl"]
 
-/** Refuses names that could not be part of a file's name. */
+/** Refuses names that could not be part of a file's name, and those that every object has, as constructor. */
 export const checkProfileName = (name: string): string => {
-  if (PROFILE_NAME.test(name) && name !== "__proto__") return name
+  if (PROFILE_NAME.test(name) && !(name in {})) return name
   throw new Failure({
     code: "CONFIGURATION",
-    message: `"${name}" can't be the name of a profile: letters, digits, dots, dashes and underscores, 64 at most.`
+    message: `"${name}" can't be the name of a profile: letters, digits, dots, dashes and underscores, 64 at most; or it is reserved.`
   })
 }
 

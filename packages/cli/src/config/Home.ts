@@ -1,12 +1,15 @@
-import { join } from "node:path"
+import { isAbsolute, join, resolve } from "node:path"
 import type { Host } from "../host/Host.ts"
 
-/** Where configuration, tokens, wallets and the journal are kept: AGENTOS_HOME, else the user's config folder (XDG Base Directory). */
-export const homeFolder = ({ env, homeDirectory }: Host): string => {
+/**
+ * Where configuration, tokens, wallets and the journal are kept, as an absolute path: AGENTOS_HOME, else the user's config
+ * folder (XDG Base Directory, by which a relative XDG_CONFIG_HOME counts for nothing).
+ */
+export const homeFolder = ({ env, homeDirectory, workingDirectory }: Host): string => {
   const own = env["AGENTOS_HOME"] ?? ""
-  if (own !== "") return own
+  if (own !== "") return resolve(workingDirectory, own)
   const xdg = env["XDG_CONFIG_HOME"] ?? ""
-  return join(xdg === "" ? join(homeDirectory, ".config") : xdg, "agentctl")
+  return join(isAbsolute(xdg) ? xdg : join(homeDirectory, ".config"), "agentctl")
 }
 
 export const configPath = (host: Host): string => join(homeFolder(host), "config.json")

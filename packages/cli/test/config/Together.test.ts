@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs"
 import { afterAll, assert, describe, it } from "vitest"
-import { changeSetting, readConfig } from "../../src/config/ConfigFile.ts"
+import { changeSetting, checkProfileName, readConfig } from "../../src/config/ConfigFile.ts"
 import { findToken, forgetToken, saveToken } from "../../src/config/Credentials.ts"
 import { changeBudget, readBudget } from "../../src/payment/Budget.ts"
 import { machine, removeMachines } from "../support/Machine.ts"
@@ -9,6 +9,14 @@ afterAll(removeMachines)
 
 const SERVER = "https://agentos.example"
 const PROFILES = Array.from({ length: 12 }, (_, index) => `agent-${index}`)
+
+describe("the name of a profile", () => {
+  it("is none that every object has: a budget of that name could not be read again", () => {
+    for (const name of ["constructor", "toString", "hasOwnProperty", "__proto__", "../up", ""])
+      assert.throws(() => checkProfileName(name), /can't be the name of a profile/)
+    assert.strictEqual(checkProfileName("staging-2.eu"), "staging-2.eu")
+  })
+})
 
 /** Agents share a machine, and may be at work at the same moment. */
 describe("changes of several profiles at one time", () => {

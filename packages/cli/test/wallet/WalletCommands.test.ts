@@ -32,6 +32,19 @@ beforeAll(async () => {
 afterAll(() => rpc.close())
 
 describe("wallet", () => {
+  it("is found again where the home is named from the folder", async () => {
+    const at = { cwd: program.folder(), env: { AGENTOS_HOME: "./home" } }
+    const made = await program.run(["wallet", "create", "--plain", "--json"], at)
+    const { address, walletFile } = JSON.parse(made.stdout) as Record<string, string>
+    assert.strictEqual(walletFile, join(at.cwd, "home", "wallets", "default.json"))
+    const found = await program.run(["wallet", "address"], at)
+    assert.deepStrictEqual([found.stdout, found.stderr], [`${address}\n`, ""])
+    const path = await program.run(["config", "path"], {
+      env: { AGENTOS_HOME: "", XDG_CONFIG_HOME: "here", HOME: "/h" }
+    })
+    assert.strictEqual(path.stdout, join("/h", ".config", "agentctl") + "\n")
+  })
+
   it("is made, encrypted, and the profile's from then on", async () => {
     const env = { AGENTOS_HOME: program.folder(), AGENTOS_PASSWORD: "secret words" }
     const made = await program.run(["wallet", "create", "--json"], { env })
