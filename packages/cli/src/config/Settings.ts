@@ -90,7 +90,7 @@ export const requireBaseUrl = (settings: Settings): string => {
   if (settings.baseUrl !== undefined) return checkBaseUrl(settings.baseUrl)
   throw new Failure({
     code: "CONFIGURATION",
-    message: "No server is set: neither --base-url, nor AGENTOS_BASE_URL, nor a profile names one.",
+    message: `No server is set: neither --base-url, nor AGENTOS_BASE_URL, nor profile ${settings.profile.value} names one.`,
     next: ["agentctl config set base-url https://…", "agentctl dev"]
   })
 }

@@ -20,6 +20,7 @@ export const run = async (context: Context, input: InputOf<typeof CALL_TRANSCRIP
     const data = await read()
     const { complete, turns } = data.transcript
     output.data(data, () => turns.map(turnLine).join(""))
+    if (complete && turns.length === 0) output.note("Nothing was said.")
     if (!complete) output.note("The call is still going on: --follow stays until it has ended.")
     return
   }

@@ -2,7 +2,7 @@ import { resolve } from "node:path"
 import type { InputOf } from "../command/Command.ts"
 import type { Context } from "../command/Handler.ts"
 import type { CONFIG_SET } from "../command/ToolCommands.ts"
-import { changeConfig, changeSetting, checkProfileName } from "../config/ConfigFile.ts"
+import { changeConfig, changeSetting, checkProfileName, readConfig } from "../config/ConfigFile.ts"
 import { inForce, SETTING_OF } from "../config/SettingKey.ts"
 import { checkBaseUrl, resolveSettings } from "../config/Settings.ts"
 import { Failure } from "../failure/Failure.ts"
@@ -24,6 +24,8 @@ export const run = async (context: Context, input: InputOf<typeof CONFIG_SET>): 
     const profile = checkProfileName((await resolveSettings(context)).profile.value)
     await changeSetting(host, profile, name, value === "" ? undefined : checked(context, key, value))
   }
+  if (name === null && (await readConfig(host)).profiles[value] === undefined)
+    output.note(`Profile ${value} has no settings yet.`)
   const setting = inForce(await resolveSettings(context), key)
   const document = { key, value: setting?.value ?? null, source: setting?.source ?? null }
   output.record(document, [

@@ -24,13 +24,24 @@ const describe = async (client: ApiClient, serviceId: string) => {
   })
 }
 
+/** Whoever has given wrong inputs is shown which there are. */
+const withInputs = (error: unknown, { serviceId }: { readonly serviceId: string }): unknown =>
+  error instanceof Failure && error.parts.code === "INVALID_REQUEST" && error.parts.next?.length === 0
+    ? new Failure({
+        ...error.parts,
+        exit: error.exit,
+        next: [`agentctl services show ${shellWord(serviceId)}`]
+      })
+    : error
+
 export const run = async (context: Context, input: InputOf<typeof QUOTE>): Promise<void> => {
   const { output } = context
   const fields = readFields(input.arguments.fields)
   const { client } = await connect(context)
   const service = await describe(client, input.arguments.service)
   const body = JSON.stringify(fields)
-  const quote = await askQuote(client, { method: service.method, path: service.path, body })
+  const call = { method: service.method, path: service.path, body }
+  const quote = await askQuote(client, call).catch((error: unknown) => Promise.reject(withInputs(error, service)))
   const accepts = quote.options.map((option) => ({
     amount: decimalOf(option.baseUnits),
     baseUnits: String(option.baseUnits),

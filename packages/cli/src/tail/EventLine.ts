@@ -1,3 +1,4 @@
+import { isRecord } from "../file/JsonValue.ts"
 import type { Output } from "../output/Output.ts"
 import { displayWidth, plainJson, plainLine, truncate } from "../output/Plain.ts"
 import { momentOf } from "../output/Wording.ts"
@@ -5,7 +6,9 @@ import type { TailEvent } from "./Delivery.ts"
 
 /** What a person would call the thing that the event is about. */
 export const aboutOf = (payload: Readonly<Record<string, unknown>>): string | undefined => {
-  const { from, number, subject } = payload
+  const { from, number, price, serviceId, subject } = payload
+  if (typeof serviceId === "string")
+    return isRecord(price) ? `${serviceId}, ${String(price["amount"])} ${String(price["asset"])}` : serviceId
   if (typeof from === "string") return typeof subject === "string" ? `${from}: ${subject}` : from
   return typeof number === "string" ? number : undefined
 }
