@@ -75,6 +75,9 @@ describe("a failure", () => {
     assert.strictEqual(excepted.code, 1)
     assert.isEmpty(seen)
     proxy.close()
+    const wrong = await failing(args, { HTTPS_PROXY: "ada:secret" })
+    assert.deepStrictEqual([wrong.code, wrong.error["code"]], [3, "CONFIGURATION"])
+    assert.notInclude(String(wrong.error["message"]), "secret")
   })
 
   it("leads out where a purchase that needs no token is stopped by one", async () => {

@@ -1,4 +1,5 @@
 import { isLocal } from "../config/Settings.ts"
+import { Failure } from "../failure/Failure.ts"
 import type { Host } from "../host/Host.ts"
 
 const VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"]
@@ -17,9 +18,17 @@ export const namesProxy = ({ env }: Host, url: string): boolean =>
  */
 export const useProxy = async ({ env }: Host): Promise<void> => {
   if (isInUse || VARIABLES.every((name) => (env[name] ?? "") === "")) return
-  isInUse = true
   const { default: http } = await import("node:http")
   const excepted = [env["no_proxy"] ?? env["NO_PROXY"] ?? "", ...THIS_MACHINE].filter((part) => part !== "")
   const { NO_PROXY: _replaced, ...others } = env
-  http.setGlobalProxyFromEnv?.({ ...others, no_proxy: excepted.join(",") })
+  try {
+    http.setGlobalProxyFromEnv?.({ ...others, no_proxy: excepted.join(",") })
+  } catch {
+    // It is not repeated: a password may be in it.
+    throw new Failure({
+      code: "CONFIGURATION",
+      message: "HTTPS_PROXY or HTTP_PROXY is no address of a proxy, as http://proxy.example:3128 is."
+    })
+  }
+  isInUse = true
 }
