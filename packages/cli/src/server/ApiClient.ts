@@ -8,6 +8,8 @@ import { namesProxy, useProxy } from "./Proxy.ts"
 import { type OperationName, type Operations, ROUTES } from "./Routes.ts"
 
 const TIMEOUT_MILLIS = 30_000
+/** After how long without an answer somebody who looks on is told what is waited for. */
+const SLOW_MILLIS = 10_000
 const ANSWER_LIMIT_BYTES = 64 * 1024 * 1024
 /** Waits before the second and the third attempt. */
 const PAUSES_MILLIS = [250, 1_000]
@@ -109,9 +111,10 @@ export class ApiClient {
   }
 
   async #attempt({ body, headers = {}, method, path }: Request): Promise<Answer> {
-    const { host } = this.#context
+    const { host, output } = this.#context
     await useProxy(host)
     const timeout = AbortSignal.timeout(TIMEOUT_MILLIS)
+    const slow = setTimeout(() => output.note(`Waiting for ${this.baseUrl}…`), SLOW_MILLIS)
     try {
       const response = await fetch(`${this.baseUrl}${path}`, {
         method,
@@ -146,6 +149,8 @@ export class ApiClient {
         retryable: true,
         next: ["agentctl config list"]
       })
+    } finally {
+      clearTimeout(slow)
     }
   }
 }

@@ -1,0 +1,44 @@
+import { afterEach, assert, describe, it, vi } from "vitest"
+import { Output } from "../../src/output/Output.ts"
+import { ApiClient } from "../../src/server/ApiClient.ts"
+import { useApiDouble } from "../support/ApiDouble.ts"
+import { machine, removeMachines } from "../support/Machine.ts"
+
+const api = useApiDouble()
+
+afterEach(() => {
+  vi.useRealTimers()
+  removeMachines()
+})
+
+describe("a server that takes its time", () => {
+  it("is said to be waited for, after ten seconds and once", async () => {
+    const interruption = new AbortController()
+    let said = ""
+    const before = machine()
+    const host = {
+      ...before,
+      signal: interruption.signal,
+      stderr: { ...before.stderr, write: (text: string) => void (said += text) }
+    }
+    const globals = { help: false, json: false, profile: undefined, "base-url": undefined, quiet: false }
+    const output = new Output(host, { json: false, quiet: false, color: false })
+    const context = { host, output, globals: { ...globals, "no-color": true, version: false } }
+    const hanging = new Promise<void>((resolve) => api.onHanging(resolve))
+    api.on("GET /api/v1", "hang")
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    const sending = new ApiClient(context, api.url(), undefined).send({
+      method: "GET",
+      path: "/api/v1",
+      repeatable: true
+    })
+    await hanging
+    vi.advanceTimersByTime(9_999)
+    assert.strictEqual(said, "")
+    vi.advanceTimersByTime(15_000)
+    assert.strictEqual(said, `Waiting for ${api.url()}…\n`)
+    interruption.abort()
+    const [ended] = await Promise.allSettled([sending])
+    assert.strictEqual(ended.status, "rejected")
+  })
+})
