@@ -1,32 +1,23 @@
-import {
-  CallAdmission,
-  CallStore,
-  JobRunner,
-  NumberExpiry,
-  NumberNotices,
-  Numbers,
-  PhoneNumberStore,
-  Timestamp
-} from "@agentos/core"
+import { CallAdmission, CallStore, NumberExpiry, NumberNotices, PhoneNumberStore, Timestamp } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { adasNumber, bought, PERSON, phoneRequest, PURCHASE } from "../support/PhonePurchase.ts"
+import {
+  adasNumber,
+  type AdasNumber,
+  bought,
+  PERSON,
+  phoneRequest,
+  PURCHASE,
+  runJob,
+  storedNumber
+} from "../support/PhonePurchase.ts"
 import { eventsOf, failureOf, scenario } from "../support/Purchase.ts"
 
-type Number_ = Effect.Success<typeof adasNumber>
-
-const run = (job: string) => Effect.flatMap(JobRunner, ({ runNow }) => runNow(job))
-
-const renewal = ({ phoneNumberId, tenant }: Number_) =>
+const renewal = ({ phoneNumberId, tenant }: AdasNumber) =>
   ({ serviceId: "phone.number.renew.30d", tenant, input: { phoneNumberId } }) as const
 
-const stored = Effect.fnUntraced(function* ({ tenant }: Number_) {
-  const [number] = yield* (yield* PhoneNumberStore).list(tenant.tenantId)
-  return number!
-})
-
-const noticesOf = Effect.fnUntraced(function* ({ tenant }: Number_) {
+const noticesOf = Effect.fnUntraced(function* ({ tenant }: AdasNumber) {
   const events = (yield* eventsOf(tenant)).filter(({ type }) => type === "phone.number.expiring")
   return events.map(({ payload }) => payload["daysBefore"])
 })
@@ -36,11 +27,11 @@ describe("the end of a number", () => {
     Effect.gen(function* () {
       const number = yield* adasNumber
       yield* TestClock.adjust(25 * Timestamp.DAY - Timestamp.SECOND)
-      assert.strictEqual(yield* run("number-notices"), 0)
+      assert.strictEqual(yield* runJob("number-notices"), 0)
       yield* TestClock.adjust("1 second")
-      assert.strictEqual(yield* run("number-notices"), 1)
-      assert.strictEqual(yield* run("number-notices"), 0)
-      const { expiresAt } = yield* stored(number)
+      assert.strictEqual(yield* runJob("number-notices"), 1)
+      assert.strictEqual(yield* runJob("number-notices"), 0)
+      const { expiresAt } = yield* storedNumber(number)
       assert.deepInclude((yield* eventsOf(number.tenant)).at(-1)?.payload, {
         phoneNumberId: number.phoneNumberId,
         number: number.number,
@@ -53,24 +44,36 @@ describe("the end of a number", () => {
       })
       // Nothing runs for four days.
       yield* TestClock.adjust("4 days")
-      yield* run("number-notices")
+      yield* runJob("number-notices")
       assert.deepStrictEqual(yield* noticesOf(number), [5, 3, 1])
+    })
+  )
+
+  scenario("is told of no more once it has come: what is over can't be renewed", () =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      yield* TestClock.adjust("30 days")
+      yield* runJob("number-notices")
+      assert.strictEqual(yield* runJob("number-notices"), 0)
+      assert.deepStrictEqual(yield* noticesOf(number), [])
+      yield* runJob("number-expiry")
+      assert.strictEqual((yield* storedNumber(number)).state, "released")
     })
   )
 
   scenario("moves by 30 days with each renewal, whenever that is, and is told of anew", () =>
     Effect.gen(function* () {
       const number = yield* adasNumber
-      const { expiresAt } = yield* stored(number)
+      const { expiresAt } = yield* storedNumber(number)
       yield* TestClock.adjust("28 days")
-      yield* run("number-notices")
+      yield* runJob("number-notices")
       yield* bought(renewal(number))
       yield* bought(renewal(number))
-      assert.strictEqual((yield* stored(number)).expiresAt - expiresAt, 60 * Timestamp.DAY)
+      assert.strictEqual((yield* storedNumber(number)).expiresAt - expiresAt, 60 * Timestamp.DAY)
       const renewals = (yield* eventsOf(number.tenant)).filter(({ type }) => type === "phone.number.renewed")
       assert.lengthOf(renewals, 2)
       yield* TestClock.adjust("57 days")
-      yield* run("number-notices")
+      yield* runJob("number-notices")
       assert.deepStrictEqual(yield* noticesOf(number), [5, 3, 5])
     })
   )
@@ -81,11 +84,11 @@ describe("the end of a number", () => {
       yield* TestClock.adjust("30 days")
       assert.strictEqual((yield* failureOf((yield* phoneRequest(renewal(number))).unpaid))._tag, "NumberReleased")
       host.carrier.script.release = ["Temporary"]
-      yield* run("number-expiry")
-      assert.deepInclude(yield* stored(number), { state: "suspended", suspension: "expired" })
+      yield* runJob("number-expiry")
+      assert.deepInclude(yield* storedNumber(number), { state: "suspended", suspension: "expired" })
       assert.lengthOf(host.carrier.owned, 1)
-      yield* run("number-expiry")
-      assert.deepInclude(yield* stored(number), { state: "released" })
+      yield* runJob("number-expiry")
+      assert.deepInclude(yield* storedNumber(number), { state: "released" })
       assert.lengthOf(host.carrier.owned, 0)
       const types = (yield* eventsOf(number.tenant)).map(({ type }) => type)
       assert.deepStrictEqual(types.slice(-2), ["phone.number.suspended", "phone.number.released"])
@@ -113,8 +116,8 @@ describe("many numbers that end at one time", () => {
       yield* TestClock.adjust("24 days")
       yield* bought({ serviceId: "phone.number.renew.30d", tenant, input: { phoneNumberId: ids[1] } })
       yield* TestClock.adjust("4 days")
-      assert.strictEqual(yield* run("number-notices"), 2)
-      assert.strictEqual(yield* run("number-notices"), 0)
+      assert.strictEqual(yield* runJob("number-notices"), 2)
+      assert.strictEqual(yield* runJob("number-notices"), 0)
       assert.sameMembers(yield* told("phone.number.expiring"), [ids[0], ids[0], ids[2], ids[2]])
     })
   )
@@ -124,7 +127,7 @@ describe("many numbers that end at one time", () => {
       const { ids, list, told } = yield* threeNumbers
       yield* TestClock.adjust("30 days")
       host.carrier.script.release = ["do", "Temporary"]
-      assert.strictEqual(yield* run("number-expiry"), 3 + 2)
+      assert.strictEqual(yield* runJob("number-expiry"), 3 + 2)
       const kept = (yield* list).filter(({ state }) => state === "suspended")
       assert.deepStrictEqual(
         kept.map(({ number }) => number),
@@ -133,8 +136,8 @@ describe("many numbers that end at one time", () => {
       assert.lengthOf(kept, 1)
       assert.sameMembers(yield* told("phone.number.suspended"), [...ids])
       assert.lengthOf(yield* told("phone.number.released"), 2)
-      assert.strictEqual(yield* run("number-expiry"), 1)
-      assert.strictEqual(yield* run("number-expiry"), 0)
+      assert.strictEqual(yield* runJob("number-expiry"), 1)
+      assert.strictEqual(yield* runJob("number-expiry"), 0)
       assert.sameMembers(yield* told("phone.number.released"), [...ids])
       assert.deepStrictEqual(new Set((yield* list).map(({ state }) => state)), new Set(["released"]))
     })
@@ -155,7 +158,7 @@ describe("many numbers that end at one time", () => {
         yield* (yield* CallAdmission).answered((call as { readonly callId: string }).callId)
       }
       yield* TestClock.adjust("2 minutes")
-      yield* run("number-expiry")
+      yield* runJob("number-expiry")
       const calls = yield* CallStore
       const states = yield* Effect.forEach(ids, (id) => Effect.map(calls.live(id), ([call]) => call?.hangUpReason))
       assert.deepStrictEqual(states, ["hangup_agent", null, "hangup_agent"])
@@ -207,76 +210,6 @@ describe("many numbers that end at one time", () => {
       assert.deepStrictEqual(
         (yield* list).map(({ state }) => state),
         ["active", "released", "released"]
-      )
-    })
-  )
-})
-
-describe("numbers and the carrier's", () => {
-  scenario("agree again when one vanished there", (host) =>
-    Effect.gen(function* () {
-      const number = yield* adasNumber
-      host.carrier.owned.splice(0)
-      assert.strictEqual(yield* run("number-reconciliation"), 1)
-      assert.strictEqual((yield* stored(number)).state, "released")
-      assert.strictEqual((yield* eventsOf(number.tenant)).at(-1)?.type, "phone.number.reconciled")
-      assert.strictEqual(yield* run("number-reconciliation"), 0)
-    })
-  )
-
-  scenario("agree again on one that was on its way back, which is released as it was to be", (host) =>
-    Effect.gen(function* () {
-      const number = yield* adasNumber
-      host.carrier.script.release = ["done, answer lost"]
-      yield* failureOf((yield* Numbers).release(number.tenant, number.phoneNumberId))
-      assert.strictEqual(yield* run("number-reconciliation"), 1)
-      assert.strictEqual((yield* stored(number)).state, "released")
-      const last = (yield* eventsOf(number.tenant)).at(-1)
-      assert.strictEqual(last?.type, "phone.number.released")
-      assert.deepInclude(last?.payload, { reason: "release_requested" })
-    })
-  )
-
-  scenario("need not agree where there is no carrier and no number, and have to where there is one", (host) =>
-    Effect.gen(function* () {
-      host.carrier.script.listNumbers = ["Misconfigured", "Temporary", "Misconfigured"]
-      assert.strictEqual(yield* run("number-reconciliation"), 0)
-      assert.strictEqual((yield* failureOf(run("number-reconciliation")))._tag, "JobFailed")
-      yield* adasNumber
-      assert.strictEqual((yield* failureOf(run("number-reconciliation")))._tag, "JobFailed")
-    })
-  )
-
-  scenario("agree again but for one that the carrier keeps: the job says so, and is run again", (host) =>
-    Effect.gen(function* () {
-      const lost = yield* adasNumber
-      host.carrier.owned.splice(0)
-      const [kept, orphan] = ["+14155550101", "+14155550102"]
-      host.carrier.owned.push({ number: kept, providerNumberId: "PN8" }, { number: orphan, providerNumberId: "PN9" })
-      host.carrier.script.release = ["Rejected"]
-      const failed = yield* failureOf(run("number-reconciliation"))
-      assert.strictEqual(failed._tag, "JobFailed")
-      assert.strictEqual((yield* stored(lost)).state, "released")
-      assert.deepStrictEqual(
-        host.carrier.owned.map(({ number }) => number),
-        [kept]
-      )
-      assert.strictEqual(yield* run("number-reconciliation"), 1)
-      assert.lengthOf(host.carrier.owned, 0)
-    })
-  )
-
-  scenario("agree again when one is there for nobody, and leave alone what is being bought", (host) =>
-    Effect.gen(function* () {
-      const number = yield* adasNumber
-      const chosen = "+14155550101"
-      yield* (yield* PhoneNumberStore).choose(chosen, "01900000-0000-7000-8000-0000000000aa")
-      host.carrier.owned.push({ number: chosen, providerNumberId: "PN8" })
-      host.carrier.owned.push({ number: "+14155550102", providerNumberId: "PN9" })
-      assert.strictEqual(yield* run("number-reconciliation"), 1)
-      assert.deepStrictEqual(
-        host.carrier.owned.map((one) => one.number),
-        [number.number, chosen]
       )
     })
   )

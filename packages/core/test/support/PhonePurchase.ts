@@ -2,10 +2,12 @@ import {
   CallExtension,
   FiveMinuteCall,
   InboundMinutes,
+  JobRunner,
   NumberRenewal,
   OneMinuteCall,
   PaidOperations,
   type PaidService,
+  PhoneNumberStore,
   type PurchaseNumberInput,
   type ServiceId,
   type Tenant,
@@ -78,3 +80,14 @@ export const adasNumber = Effect.gen(function* () {
   const tenant = Option.getOrThrow(yield* (yield* TenantStore).findByWallet(walletAddress(ADA)))
   return { data, tenant, phoneNumberId: String(data["phoneNumberId"]), number: String(data["number"]) }
 })
+
+export type AdasNumber = Effect.Success<typeof adasNumber>
+
+/** The number as it is stored. */
+export const storedNumber = Effect.fnUntraced(function* ({ tenant }: AdasNumber) {
+  const [number] = yield* (yield* PhoneNumberStore).list(tenant.tenantId)
+  return number!
+})
+
+/** Runs a job once; answers how much it has done. */
+export const runJob = (job: string) => Effect.flatMap(JobRunner, ({ runNow }) => runNow(job))
