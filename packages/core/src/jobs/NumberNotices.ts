@@ -40,9 +40,13 @@ export const make: Effect.Effect<Job, never, PhoneNumberStore | EventStore | Ten
   }
 )
 
-/** The number with the notice that it is owed next, and what it is to be told of now; nothing of one that is not active any more. */
+/**
+ * The number with the notice that it is owed next, and what it is to be told of now; nothing of one that is not active any
+ * more. One whose time is over can't be renewed, and is owed none.
+ */
 const owedTo = (number: PhoneNumber, now: Timestamp.Timestamp) => {
   if (number.state !== "active") return []
+  if (!Entitlement.isUsable(number, now)) return [{ number: { ...number, nextNotice: null }, due: [] }]
   const { due, next } = Entitlement.noticesDue(number.expiresAt, number.nextNotice, now)
   return [{ number: { ...number, nextNotice: next }, due }]
 }
