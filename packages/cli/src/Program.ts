@@ -54,7 +54,7 @@ const perform = async (context: Context, { command, globals, input, words }: Par
   if (globals.version) return output.text(`agentctl ${VERSION}\n`)
   if (command === undefined || input === undefined) {
     const { helpFor } = await import("./help/HelpFor.ts")
-    return output.text(helpFor(words, (text) => output.bold(text)))
+    return output.text(helpFor(words, output.helpStyle()))
   }
   const { loadHandler } = await import("./Handlers.ts")
   const handler = await loadHandler(command.name)

@@ -106,7 +106,13 @@ describe("the command line", () => {
 
   it("keeps help within 100 columns, and shows every command at work", () => {
     for (const command of COMMANDS) {
-      for (const line of commandHelp(command, (text) => text).split("\n")) assert.isAtMost(line.length, 100, line)
+      const help = (columns: number | undefined) => commandHelp(command, { bold: (text) => text, columns }).split("\n")
+      for (const line of help(undefined)) assert.isAtMost(line.length, 100, line)
+      assert.deepStrictEqual(help(200), help(undefined))
+      // What is to be pasted is not broken, here or there.
+      for (const line of help(80)) if (!/^ {2}(?:[$#]|agentctl) /.test(line)) assert.isAtMost(line.length, 80, line)
+      // Lines are broken where they are shown: one that ends in the middle of a sentence would be ragged.
+      assert.notMatch(command.description, /[^.:]\n/)
       for (const { line } of command.examples) assert.include(line, `agentctl ${command.name}`)
     }
   })

@@ -5,7 +5,7 @@ export const CALL_START = defineCommand({
   name: "call start",
   summary: "Call somebody from one of your numbers",
   description:
-    "Pays for one or five connected minutes, which count from the answer; the call ends with them. It returns once the call is\nplaced: agentctl call transcript CALL --follow then prints what is said.",
+    "Pays for one or five connected minutes, which count from the answer; the call ends with them. It returns once the call is placed: agentctl call transcript CALL --follow then prints what is said.",
   arguments: [],
   flags: [
     { name: "to", type: "text", value: "NUMBER", summary: "Whom to call, as +14155550100. Needed." },

@@ -111,7 +111,7 @@ export const EVENTS_TAIL = defineCommand({
   name: "events tail",
   summary: "Follow events as they come, and hand them to a command or an address",
   description:
-    "Plain, it only looks: it shows what is unacknowledged, then each event as it comes, and takes nothing from a working agent.\nWith --exec or --forward-to it works: each event is leased to it, handled in order, and acknowledged once that has gone well. One\nthat fails is tried again, and those after it go on. A tail that is interrupted, or killed, loses nothing: what was not\nacknowledged comes again, so handle an event twice as if it were once. With --types, --service or --since nothing is\nleased, because leases go by order alone: run one such tail at a time.\nConnections are made again by themselves; where no WebSocket gets through, it works over REST. One line of JSON an event where\nits output is no terminal.",
+    "Plain, it only looks: it shows what is unacknowledged, then each event as it comes, and takes nothing from a working agent.\nWith --exec or --forward-to it works: each event is leased to it, handled in order, and acknowledged once that has gone well. One that fails is tried again, and those after it go on. A tail that is interrupted, or killed, loses nothing: what was not acknowledged comes again, so handle an event twice as if it were once. With --types, --service or --since nothing is leased, because leases go by order alone: run one such tail at a time.\nConnections are made again by themselves; where no WebSocket gets through, it works over REST. One line of JSON an event where its output is no terminal.",
   arguments: [],
   flags: [
     TYPES_FLAG,

@@ -54,7 +54,7 @@ export const MAIL_WAIT = defineCommand({
   name: "mail wait",
   summary: "Wait for a message, or for the code in one",
   description:
-    "Looks at what came in the last 60 seconds, newest first, and then waits. Prints the first message that fits, or with --otp only\nits one-time code: 4 to 10 digits or capitals with a digit among them (also 123 456, 123-456 and G-123456), after or before a word\nsuch as code, PIN or verification, or digits alone on a line. Exit code 5 where none has come in time. Nothing is acknowledged.",
+    "Looks at what came in the last 60 seconds, newest first, and then waits. Prints the first message that fits, or with --otp only its one-time code: 4 to 10 digits or capitals with a digit among them (also 123 456, 123-456 and G-123456), after or before a word such as code, PIN or verification, or digits alone on a line. Exit code 5 where none has come in time. Nothing is acknowledged.",
   arguments: [],
   flags: [
     { name: "from", type: "text", value: "TEXT", summary: "Only from senders with this text in their address." },

@@ -12,7 +12,7 @@ export const NUMBER_BUY = defineCommand({
   name: "number buy",
   summary: "Buy a telephone number for 30 days",
   description:
-    "Calls to it reach your agent, which answers them at --webhook. The secret by which your agent knows the service is part of\nthe answer: shown on a terminal, in the document with --json, and printed to no pipe as text. It is given with the answer\nto this purchase alone; agentctl payments resume PAYMENT --json shows that answer again.",
+    "Calls to it reach your agent, which answers them at --webhook. The secret by which your agent knows the service is part of the answer: shown on a terminal, in the document with --json, and printed to no pipe as text. It is given with the answer to this purchase alone; agentctl payments resume PAYMENT --json shows that answer again.",
   arguments: [{ name: "country", summary: "Where the number is.", presence: "required", choices: ["us", "ca"] }],
   flags: [
     { name: "agent-name", type: "text", value: "TEXT", summary: "What the agent is called. Needed." },

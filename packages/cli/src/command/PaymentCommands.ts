@@ -39,7 +39,7 @@ export const PAYMENTS_RESUME = defineCommand({
   name: "payments resume",
   summary: "Find out what became of a payment, and finish it",
   description:
-    "After a lost answer, an interruption or a kill: sends the very bytes again that are in the journal. Nothing is signed, so\nnothing is charged twice. One that was answered is asked about again, and shows what it bought.\nWithout an id it takes the one open payment of this profile.",
+    "After a lost answer, an interruption or a kill: sends the very bytes again that are in the journal. Nothing is signed, so nothing is charged twice. One that was answered is asked about again, and shows what it bought.\nWithout an id it takes the one open payment of this profile.",
   arguments: [{ name: "payment", summary: "Id of a payment.", presence: "optional", completes: "payment" }],
   flags: [{ name: "all", type: "boolean", summary: "Every open payment of this profile." }],
   examples: [

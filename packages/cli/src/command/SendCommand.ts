@@ -5,7 +5,7 @@ export const MAIL_SEND = defineCommand({
   name: "mail send",
   summary: "Send a message from one of your mailboxes",
   description:
-    "The text comes from --text, from --text-file, or from standard input where that is no terminal; then nobody can be asked\nthere, and --yes and --max-amount are needed. It is sent once, whatever happens on the way.",
+    "The text comes from --text, from --text-file, or from standard input where that is no terminal; then nobody can be asked there, and --yes and --max-amount are needed. It is sent once, whatever happens on the way.",
   arguments: [],
   flags: [
     {

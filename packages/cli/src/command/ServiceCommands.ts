@@ -31,7 +31,7 @@ export const QUOTE = defineCommand({
   name: "quote",
   summary: "Show what a call would cost. Never pays",
   description:
-    "Sends the call without a payment, and shows the challenge: amount, asset, network and payee. Everything that would make\nthe call fail is found now, before money moves. Fields are NAME=TEXT, or NAME:=JSON for numbers, lists and booleans.",
+    "Sends the call without a payment, and shows the challenge: amount, asset, network and payee. Everything that would make the call fail is found now, before money moves. Fields are NAME=TEXT, or NAME:=JSON for numbers, lists and booleans.",
   arguments: [
     { name: "service", summary: "Id of a service.", presence: "required", completes: "service" },
     { name: "fields", summary: "Fields of the call: NAME=TEXT or NAME:=JSON.", presence: "several" }

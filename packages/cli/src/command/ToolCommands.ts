@@ -36,7 +36,7 @@ export const CONFIG_SET = defineCommand({
   name: "config set",
   summary: "Change a setting of this profile",
   description:
-    "`profile` chooses the profile that is used where none is named; the others belong to the profile. An empty text takes a\nsetting away. Keys and tokens are no settings: see wallet and login.",
+    "`profile` chooses the profile that is used where none is named; the others belong to the profile. An empty text takes a setting away. Keys and tokens are no settings: see wallet and login.",
   arguments: [KEY, { name: "value", summary: "The new value.", presence: "required" }],
   flags: [],
   examples: [
@@ -81,7 +81,7 @@ export const API = defineCommand({
   name: "api",
   summary: "Make any request to the API, and print its answer",
   description:
-    "Prints the body of the answer as it came. Fields become the query of a GET and the JSON body of a POST; --input sends a\nfile instead. It never pays: a 402 is shown, and is a failure.",
+    "Prints the body of the answer as it came. Fields become the query of a GET and the JSON body of a POST; --input sends a file instead. It never pays: a 402 is shown, and is a failure.",
   arguments: [
     { name: "method", summary: "The method.", presence: "required", choices: ["GET", "POST"] },
     { name: "path", summary: "The path, as /api/v1/services.", presence: "required" },
@@ -155,7 +155,7 @@ export const DOCTOR = defineCommand({
   name: "doctor",
   summary: "Check what agentctl needs, and say what to mend",
   description:
-    "Looks at Node, the settings, the server and the way to it, this machine's clock, the token, the WebSocket, the wallet and what it\nholds. Changes nothing and pays nothing. Exit code 1 where something is broken; what is only missing is told, and is no failure.",
+    "Looks at Node, the settings, the server and the way to it, this machine's clock, the token, the WebSocket, the wallet and what it holds. Changes nothing and pays nothing. Exit code 1 where something is broken; what is only missing is told, and is no failure.",
   arguments: [],
   flags: [WALLET_FILE_FLAG],
   examples: [
@@ -171,7 +171,7 @@ export const DEV = defineCommand({
   name: "dev",
   summary: "Run the whole service on this machine, with play money, and a profile for it",
   description:
-    "Starts the sandbox of the AgentOS repository (found from the current folder upwards) and makes a profile that points at it, with\na funded wallet: `dev`, or what --profile says. Where no other profile exists it becomes the one in use. Ctrl-C ends both;\nwhat is in the sandbox stays for the next time.",
+    "Starts the sandbox of the AgentOS repository (found from the current folder upwards) and makes a profile that points at it, with a funded wallet: `dev`, or what --profile says. Where no other profile exists it becomes the one in use. Ctrl-C ends both; what is in the sandbox stays for the next time.",
   arguments: [],
   flags: [
     {

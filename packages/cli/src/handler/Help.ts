@@ -6,6 +6,6 @@ import { requireWords } from "../parse/Parser.ts"
 
 export const run = ({ output }: Context, input: InputOf<typeof HELP>): Promise<void> => {
   requireWords(input.arguments.command)
-  output.text(helpFor(input.arguments.command, (text) => output.bold(text)))
+  output.text(helpFor(input.arguments.command, output.helpStyle()))
   return Promise.resolve()
 }

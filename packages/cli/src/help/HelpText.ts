@@ -3,11 +3,22 @@ import { commandsBelow, GROUPS } from "../command/CommandTree.ts"
 import { GLOBAL_FLAGS } from "../command/GlobalFlags.ts"
 import { EXIT, EXIT_MEANING, type ExitCode } from "../failure/ExitCode.ts"
 
-type Bold = (text: string) => string
+/** How help is to look. */
+export interface HelpStyle {
+  readonly bold: (text: string) => string
+  /** Of the terminal; undefined where there is none. */
+  readonly columns: number | undefined
+}
+type Bold = HelpStyle["bold"]
 
 const INDENT = "  "
-/** Columns of help; terminals narrower than this break it themselves. */
-const WIDTH = 100
+/** Columns of help at most, and at least: a terminal that is narrower still breaks it itself. */
+const WIDEST = 100
+const NARROWEST = 40
+
+const widthOf = ({ columns = WIDEST }: HelpStyle): number => Math.max(NARROWEST, Math.min(WIDEST, columns))
+/** Columns of what stands right of a margin: where that is nearly all, the terminal breaks it. */
+const besides = (margin: number, width: number): number => Math.max(NARROWEST / 2, width - margin)
 
 /** How an argument is written in a usage line. */
 export const argumentUsage = ({ choices, name, presence }: ArgumentSpec): string => {
@@ -41,27 +52,30 @@ const wrap = (text: string, columns: number): ReadonlyArray<string> => {
   return lines
 }
 
-const paragraphs = (text: string): string =>
+const paragraphs = (text: string, width: number): string =>
   text
     .split("\n")
-    .flatMap((line) => wrap(line, WIDTH))
+    .flatMap((line) => wrap(line, width))
     .join("\n")
 
-const rows = (pairs: ReadonlyArray<readonly [string, string]>): string => {
-  const width = Math.max(...pairs.map(([left]) => left.length))
-  const margin = INDENT.length + width + 2
+const rows = (pairs: ReadonlyArray<readonly [string, string]>, style: HelpStyle): string => {
+  const longest = Math.max(...pairs.map(([left]) => left.length))
+  const margin = INDENT.length + longest + 2
   return pairs
     .map(([left, right]) => {
-      const lines = wrap(right, WIDTH - margin).join(`\n${" ".repeat(margin)}`)
-      return `${INDENT}${left.padEnd(width)}  ${lines}\n`
+      const lines = wrap(right, besides(margin, widthOf(style))).join(`\n${" ".repeat(margin)}`)
+      return `${INDENT}${left.padEnd(longest)}  ${lines}\n`
     })
     .join("")
 }
 
 const section = (title: string, body: string, bold: Bold): string => `\n${bold(title)}\n${body}`
 
-const flagRows = (flags: ReadonlyArray<FlagSpec>): string =>
-  rows(flags.map((flag) => [flagUsage(flag), flagSummary(flag)] as const))
+const flagRows = (flags: ReadonlyArray<FlagSpec>, style: HelpStyle): string =>
+  rows(
+    flags.map((flag) => [flagUsage(flag), flagSummary(flag)] as const),
+    style
+  )
 
 /** The exit codes that a command can have, those of every command included. */
 export const exitsOf = ({ exits }: CommandSpec): ReadonlyArray<ExitCode> =>
@@ -72,10 +86,10 @@ export const usageLine = (command: CommandSpec): string =>
   ["agentctl", command.name, ...command.arguments.map(argumentUsage), "[flags]"].join(" ")
 
 /** Help for one command. */
-export const commandHelp = (command: CommandSpec, bold: Bold): string =>
+export const commandHelp = (command: CommandSpec, style: HelpStyle): string =>
   [
-    `${command.summary}.\n\n${paragraphs(command.description)}\n`,
-    section("USAGE", `${INDENT}${usageLine(command)}\n`, bold),
+    `${command.summary}.\n\n${paragraphs(command.description, widthOf(style))}\n`,
+    section("USAGE", `${INDENT}${usageLine(command)}\n`, style.bold),
     command.arguments.length === 0
       ? ""
       : section(
@@ -87,27 +101,42 @@ export const commandHelp = (command: CommandSpec, bold: Bold): string =>
                   name.toUpperCase(),
                   choices === undefined ? summary : `${summary} One of ${choices.join(", ")}.`
                 ] as const
-            )
+            ),
+            style
           ),
-          bold
+          style.bold
         ),
-    command.flags.length === 0 ? "" : section("FLAGS", flagRows(command.flags), bold),
-    section("GLOBAL FLAGS", flagRows(GLOBAL_FLAGS), bold),
+    command.flags.length === 0 ? "" : section("FLAGS", flagRows(command.flags, style), style.bold),
+    section("GLOBAL FLAGS", flagRows(GLOBAL_FLAGS, style), style.bold),
     section(
       "EXAMPLES",
       command.examples.map(({ does, line }) => `${INDENT}# ${does}\n${INDENT}$ ${line}\n`).join(""),
-      bold
+      style.bold
     ),
-    section("OUTPUT", rows([["--json", `prints ${command.json}`]]), bold),
-    section("EXIT CODES", rows(exitsOf(command).map((code) => [`${code}`, EXIT_MEANING[code]] as const)), bold)
+    section("OUTPUT", rows([["--json", `prints ${command.json}`]], style), style.bold),
+    section(
+      "EXIT CODES",
+      rows(
+        exitsOf(command).map((code) => [`${code}`, EXIT_MEANING[code]] as const),
+        style
+      ),
+      style.bold
+    )
   ].join("")
 
 /** Help for a group of commands. */
-export const groupHelp = (words: ReadonlyArray<string>, bold: Bold): string =>
+export const groupHelp = (words: ReadonlyArray<string>, style: HelpStyle): string =>
   [
     `${GROUPS[words.join(" ")] ?? words.join(" ")}.\n`,
-    section("USAGE", `${INDENT}agentctl ${words.join(" ")} COMMAND [flags]\n`, bold),
-    section("COMMANDS", rows(commandsBelow(words).map(({ name, summary }) => [name, summary] as const)), bold),
+    section("USAGE", `${INDENT}agentctl ${words.join(" ")} COMMAND [flags]\n`, style.bold),
+    section(
+      "COMMANDS",
+      rows(
+        commandsBelow(words).map(({ name, summary }) => [name, summary] as const),
+        style
+      ),
+      style.bold
+    ),
     `\nMore about a command: agentctl ${words.join(" ")} COMMAND --help\n`
   ].join("")
 
@@ -115,21 +144,22 @@ const singles = (commands: ReadonlyArray<CommandSpec>) => commands.filter(({ nam
 const FIRST = ["login", "logout", "whoami", "quote"]
 
 /** Help for the whole program. */
-export const programHelp = (bold: Bold): string => {
+export const programHelp = (style: HelpStyle): string => {
   const all = commandsBelow([])
   const groups = [...new Set(all.flatMap(({ name }) => (name.includes(" ") ? [name.split(" ")[0]!] : [])))]
   const named = (command: CommandSpec) => [command.name, command.summary] as const
   return [
     "Mailboxes, telephone numbers and their events for agents, paid per call from a wallet.\n",
-    section("USAGE", `${INDENT}agentctl COMMAND [arguments] [flags]\n`, bold),
+    section("USAGE", `${INDENT}agentctl COMMAND [arguments] [flags]\n`, style.bold),
     section(
       "BEGIN",
       rows(
         singles(all)
           .filter(({ name }) => FIRST.includes(name))
-          .map(named)
+          .map(named),
+        style
       ),
-      bold
+      style.bold
     ),
     section(
       "COMMANDS",
@@ -137,20 +167,22 @@ export const programHelp = (bold: Bold): string => {
         groups.map((group) => {
           const verbs = commandsBelow([group]).map(({ name }) => name.slice(group.length + 1))
           return [group, `${GROUPS[group] ?? ""}: ${verbs.join(", ")}`] as const
-        })
+        }),
+        style
       ),
-      bold
+      style.bold
     ),
     section(
       "TOOLS",
       rows(
         singles(all)
           .filter(({ name }) => !FIRST.includes(name))
-          .map(named)
+          .map(named),
+        style
       ),
-      bold
+      style.bold
     ),
-    section("FLAGS", flagRows(GLOBAL_FLAGS), bold),
+    section("FLAGS", flagRows(GLOBAL_FLAGS, style), style.bold),
     "\nMore about a command: agentctl COMMAND --help\n"
   ].join("")
 }

@@ -59,6 +59,11 @@ export class Output {
     this.#host.stderr.write(`${this.options.color ? `\u001b[33m${text}\u001b[39m` : text}\n`)
   }
 
+  /** How help is to look on standard output. */
+  helpStyle(): { readonly bold: (text: string) => string; readonly columns: number | undefined } {
+    return { bold: (text) => this.bold(text), columns: this.#host.stdout.columns }
+  }
+
   bold(text: string): string {
     return this.options.color && this.#host.stdout.isTerminal ? `\u001b[1m${text}\u001b[22m` : text
   }
