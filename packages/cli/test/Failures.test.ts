@@ -80,6 +80,20 @@ describe("a failure", () => {
     assert.notInclude(String(wrong.error["message"]), "secret")
   })
 
+  it("on the way is said without what could take over a terminal", async () => {
+    const message = "Under way. \u001b]0;owned\u0007\u009b31m"
+    const pending = errorReply(409, "PAYMENT_PENDING", { message, retryable: true, paymentState: "pending" })
+    const lost = errorReply(409, "PAYMENT_PENDING", { message, paymentState: "unknown" })
+    api.on("POST /api/v1/email/mailboxes", challenge(), pending, lost)
+    const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_PRIVATE_KEY: KEY, AGENTOS_HOME: program.folder() }
+    const bought = await program.run(["mailbox", "create", "ada", "--yes", "--max-amount", "1"], { env })
+    assert.include(bought.stderr, "Under way. \ufffd]0;owned\ufffd\ufffd31m Waiting 1 s.")
+    const resumed = await program.run(["payments", "resume", "--all"], { env })
+    assert.strictEqual(resumed.code, 8)
+    assert.include(resumed.stderr, "Under way.")
+    assert.notMatch(bought.stderr + resumed.stderr, /[\u001b\u0007\u009b]/)
+  })
+
   it("leads out where a purchase that needs no token is stopped by one", async () => {
     api.on("POST /api/v1/email/mailboxes", errorReply(401, "INVALID_TOKEN"))
     const given = await failing(CREATE)

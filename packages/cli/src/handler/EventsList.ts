@@ -2,6 +2,7 @@ import type { InputOf } from "../command/Command.ts"
 import type { Context } from "../command/Handler.ts"
 import type { EVENTS_LIST } from "../command/EventCommands.ts"
 import { momentOfFlag } from "../output/Moment.ts"
+import { shellWord } from "../output/ShellWord.ts"
 import { momentOf } from "../output/Wording.ts"
 import { connectWithToken } from "../server/Connection.ts"
 import { collect } from "../server/Pages.ts"
@@ -40,5 +41,5 @@ export const run = async (context: Context, { flags }: InputOf<typeof EVENTS_LIS
     "There is no event."
   )
   if (page.nextCursor !== null)
-    output.note(`There are more: --limit ${flags.limit * 2}, or --cursor ${page.nextCursor}`)
+    output.note(`There are more: --limit ${flags.limit * 2}, or --cursor ${shellWord(page.nextCursor)}`)
 }

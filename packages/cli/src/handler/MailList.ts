@@ -2,6 +2,7 @@ import type { InputOf } from "../command/Command.ts"
 import type { Context } from "../command/Handler.ts"
 import type { MAIL_LIST } from "../command/MailCommands.ts"
 import { Failure } from "../failure/Failure.ts"
+import { shellWord } from "../output/ShellWord.ts"
 import { momentOf } from "../output/Wording.ts"
 import type { ApiClient } from "../server/ApiClient.ts"
 import { connectWithToken } from "../server/Connection.ts"
@@ -37,5 +38,5 @@ export const run = async (context: Context, { flags }: InputOf<typeof MAIL_LIST>
     "There is no message."
   )
   if (page.nextCursor !== null)
-    context.output.note(`There are more: --limit ${flags.limit * 2}, or --cursor ${page.nextCursor}`)
+    context.output.note(`There are more: --limit ${flags.limit * 2}, or --cursor ${shellWord(page.nextCursor)}`)
 }

@@ -1,5 +1,5 @@
 import type { Host } from "../host/Host.ts"
-import { plainJson } from "./Plain.ts"
+import { plain, plainJson } from "./Plain.ts"
 import { type Column, record, table } from "./Table.ts"
 
 /** How a command is to say things. */
@@ -49,14 +49,19 @@ export class Output {
     this.#host.stdout.write(text)
   }
 
-  /** Something to know besides; not with --quiet. */
+  /** Something to know besides; not with --quiet. Part of it may be the server's words. */
   note(text: string): void {
-    if (!this.options.quiet) this.#host.stderr.write(`${text}\n`)
+    if (!this.options.quiet) this.#host.stderr.write(`${plain(text)}\n`)
+  }
+
+  /** Fields to know besides; not with --quiet. */
+  noteRecord(fields: ReadonlyArray<Field>): void {
+    if (!this.options.quiet) this.#host.stderr.write(this.recordText(fields))
   }
 
   /** Something that must be known, --quiet or not. */
   warn(text: string): void {
-    this.#host.stderr.write(`${this.options.color ? `\u001b[33m${text}\u001b[39m` : text}\n`)
+    this.#host.stderr.write(`${this.options.color ? `\u001b[33m${plain(text)}\u001b[39m` : plain(text)}\n`)
   }
 
   /** How help is to look on standard output. */

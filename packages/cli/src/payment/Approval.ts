@@ -41,9 +41,9 @@ export interface Proposal {
   readonly balance: string
 }
 
-const proposalText = (context: Context, { balance, terms, wallet, what }: Proposal): string => {
+const proposalFields = ({ balance, terms, wallet, what }: Proposal) => {
   const { asset, assetName, baseUnits, network, payTo } = terms.option
-  return context.output.recordText([
+  return [
     ["Buys", what],
     ["Amount", `${decimalOf(baseUnits)} USDT`],
     ["Token", `${plainLine(assetName ?? "unnamed")} (${asset})`],
@@ -51,7 +51,7 @@ const proposalText = (context: Context, { balance, terms, wallet, what }: Propos
     ["Pay to", payTo],
     ["Wallet", wallet],
     ["Balance", balance]
-  ])
+  ] as const
 }
 
 const asksYes = async ({ host }: Context, question: string): Promise<void> => {
@@ -66,8 +66,9 @@ const asksYes = async ({ host }: Context, question: string): Promise<void> => {
 
 /** Shows what is to be paid, and asks; with --yes it is shown and not asked. Throws CANCELLED where the answer is no. */
 export const approve = async (context: Context, proposal: Proposal, flags: ApprovalFlags): Promise<void> => {
-  if (flags.yes) return context.output.note(proposalText(context, proposal).trimEnd())
-  context.host.stderr.write(proposalText(context, proposal))
+  const fields = proposalFields(proposal)
+  if (flags.yes) return context.output.noteRecord(fields)
+  context.host.stderr.write(context.output.recordText(fields))
   await asksYes(context, `Pay ${decimalOf(proposal.terms.option.baseUnits)} USDT?`)
 }
 
