@@ -5,7 +5,7 @@ import { join } from "node:path"
 import type { Duplex } from "node:stream"
 import { assert, describe, it } from "vitest"
 import { errorReply, type Reply, useApiDouble } from "./support/ApiDouble.ts"
-import { challenge, KEY, TOKEN } from "./support/PaidAnswers.ts"
+import { challenge, KEY, paid, TOKEN } from "./support/PaidAnswers.ts"
 import { useProgram } from "./support/Program.ts"
 
 const program = useProgram()
@@ -92,6 +92,25 @@ describe("a failure", () => {
     assert.strictEqual(resumed.code, 8)
     assert.include(resumed.stderr, "Under way.")
     assert.notMatch(bought.stderr + resumed.stderr, /[\u001b\u0007\u009b]/)
+  })
+
+  it("of one of several payments is not passed over", async () => {
+    const url = "POST /api/v1/email/mailboxes"
+    const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_PRIVATE_KEY: KEY, AGENTOS_HOME: program.folder() }
+    for (let count = 0; count < 2; count++) {
+      api.on(url, challenge(), { status: 502, body: "<html>" })
+      const { code } = await program.run(["mailbox", "create", "ada", "--yes", "--max-amount", "1"], { env })
+      assert.strictEqual(code, 8)
+    }
+    api.on(url, errorReply(409, "CONFLICT", { paymentState: "none" }), paid({ mailbox: {} }))
+    const { code, stderr, stdout } = await program.run(["payments", "resume", "--all", "--json"], { env })
+    assert.strictEqual(code, 6)
+    const { items } = JSON.parse(stdout) as { items: ReadonlyArray<{ state: { status: number } }> }
+    assert.deepStrictEqual(
+      items.map(({ state }) => state.status),
+      [409, 201]
+    )
+    assert.include(stderr, '"message": "1 payment of 2 bought nothing; above stands what the server said of it."')
   })
 
   it("leads out where a purchase that needs no token is stopped by one", async () => {

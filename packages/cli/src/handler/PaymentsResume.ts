@@ -87,5 +87,14 @@ const resumeAll = async (context: Context, open: ReadonlyArray<JournalEntry>): P
       next: ["agentctl payments resume --all"]
     })
   const [first] = failures
-  if (first !== undefined && entries.length === 1) throw first
+  if (first === undefined) return
+  if (entries.length === 1) throw first
+  const { code, paymentState } = first.parts
+  throw new Failure({
+    code,
+    exit: first.exit,
+    message: `${countOf(failures.length, "payment")} of ${entries.length} bought nothing; above stands what the server said of it.`,
+    ...(failures.length === 1 ? { paymentState } : {}),
+    next: ["agentctl payments list"]
+  })
 }
