@@ -65,10 +65,11 @@ export const changeBudget = (host: Host, profile: string, change: (before: Budge
 
 /** What a profile may have paid in the last 24 hours, in base units. */
 export const spentLastDay = async (host: Host, profile: string): Promise<bigint> => {
-  const since = host.now() - DAY_MILLIS
+  const now = host.now()
+  const since = now - DAY_MILLIS
   const entries = await readEntries(host, { since })
   return entries
-    .filter((entry) => entry.profile === profile && entry.createdAt > since && mayHaveCharged(entry))
+    .filter((entry) => entry.profile === profile && entry.createdAt > since && mayHaveCharged(entry, now))
     .reduce((sum, { quote }) => sum + quote.amount, 0n)
 }
 

@@ -2,6 +2,7 @@ import { isRecord } from "../file/JsonValue.ts"
 import { Failure, type PaymentState } from "../failure/Failure.ts"
 import { decimalOf } from "../output/Wording.ts"
 import { momentOfPayment } from "./PaymentId.ts"
+import { isPastUse } from "./SignedPayment.ts"
 
 /** What was agreed to, and no more: any drift from it is another payment. */
 export interface AgreedQuote {
@@ -76,11 +77,14 @@ export const isOpen = ({ state }: JournalEntry): boolean => {
   )
 }
 
-/** Whether money may have moved: what counts towards the budget. What is not known yet counts as spent. */
-export const mayHaveCharged = (entry: JournalEntry): boolean => {
-  const { state } = entry
+/**
+ * Whether money may have moved: what counts towards the budget. What is not known yet counts as spent, and so does what
+ * the server has refused, as long as whoever has seen the signature could still submit it.
+ */
+export const mayHaveCharged = ({ paymentSignature, state }: JournalEntry, now: number): boolean => {
   if (state.tag === "given-up") return false
-  return state.tag !== "answered" || (state.paymentState !== "none" && state.paymentState !== "refunded")
+  if (state.tag === "answered" && state.paymentState === "none") return isPastUse(paymentSignature, now) === false
+  return state.tag !== "answered" || state.paymentState !== "refunded"
 }
 
 /** The entry in its next state. Throws where there is no such move: it would be a mistake of this program. */

@@ -6,10 +6,7 @@ import { ApiClient } from "../server/ApiClient.ts"
 import { askAgain, type Delivered, deliver } from "./Delivery.ts"
 import { type HeldEntry, withEntry } from "./Journal.ts"
 import { isOpen, type JournalEntry } from "./JournalEntry.ts"
-import { validUntil } from "./SignedPayment.ts"
-
-/** Clocks differ: a payment that was never sent counts as over only so long after its end. */
-const CLOCK_SKEW_MILLIS = 60_000
+import { isPastUse } from "./SignedPayment.ts"
 
 /** How a payment stands after it was taken up: with the answer's data, where it bought something. */
 export interface Resumed {
@@ -32,10 +29,8 @@ const clientFor = async (context: Context, entry: JournalEntry): Promise<ApiClie
 const isOver = ({ state }: JournalEntry): boolean =>
   state.tag === "given-up" || (state.tag === "answered" && state.paymentState === "none")
 
-const isNeverSentAndOver = ({ paymentSignature, state }: JournalEntry, now: number): boolean => {
-  const until = validUntil(paymentSignature)
-  return state.tag === "prepared" && until !== null && until + CLOCK_SKEW_MILLIS < now
-}
+const isNeverSentAndOver = ({ paymentSignature, state }: JournalEntry, now: number): boolean =>
+  state.tag === "prepared" && isPastUse(paymentSignature, now) === true
 
 const resumeHeld = async (context: Context, held: HeldEntry): Promise<Resumed> => {
   const entry = held.current()

@@ -17,6 +17,15 @@ export const validUntil = (paymentSignature: string): number | null => {
   return Number.isSafeInteger(seconds) ? seconds * 1_000 : null
 }
 
+/** Clocks differ: a payment counts as over only so long after its end. */
+const CLOCK_SKEW_MILLIS = 60_000
+
+/** Whether the token's contract takes a signed payment no more; undefined where it does not say until when it does. */
+export const isPastUse = (paymentSignature: string, now: number): boolean | undefined => {
+  const until = validUntil(paymentSignature)
+  return until === null ? undefined : until + CLOCK_SKEW_MILLIS < now
+}
+
 /** The transaction that a PAYMENT-RESPONSE header names; null where there is none. */
 export const transactionIn = (header: string | null): string | null => {
   const receipt = header === null ? undefined : decoded(header)

@@ -1,7 +1,7 @@
 import { isLocal } from "../config/Settings.ts"
 import { EXIT } from "../failure/ExitCode.ts"
 import { Failure } from "../failure/Failure.ts"
-import { decimalOf } from "../output/Wording.ts"
+import { decimalOf, spanOf } from "../output/Wording.ts"
 import type { PaymentOption, Quote } from "./Quote.ts"
 
 /**
@@ -34,6 +34,17 @@ const isKnown = ({ asset, network }: PaymentOption): boolean => USDT[network]?.t
 const canBeSigned = ({ network, scheme }: PaymentOption): boolean =>
   scheme === "exact" && /^eip155:\d{1,15}$/.test(network)
 
+/** For how long a signed payment may stay good: whoever has it can submit it until then, whatever the server says meanwhile. */
+const LONGEST_SECONDS = 3_600
+
+const checkSpan = (terms: Terms): Terms => {
+  const { maxTimeoutSeconds } = terms.option
+  if (maxTimeoutSeconds <= LONGEST_SECONDS) return terms
+  throw declined(
+    `The server wants the payment to stay good for ${spanOf(maxTimeoutSeconds)}; that is more than an hour.`
+  )
+}
+
 /**
  * The first way to pay that this program can sign: of the scheme `exact`, on an EVM chain, in USDT; on the network that
  * was asked for, if one was. Throws PAYMENT_DECLINED where there is none.
@@ -43,7 +54,7 @@ export const chooseTerms = (quote: Quote, network: string | undefined, baseUrl: 
     .map((option, index) => ({ quote, index, option }))
     .filter(({ option }) => canBeSigned(option) && (network === undefined || option.network === network))
   const terms = wanted.find(({ option }) => isKnown(option) || isThisMachine(baseUrl))
-  if (terms !== undefined) return terms
+  if (terms !== undefined) return checkSpan(terms)
   const offered = quote.options.map((option) => `${option.scheme} in ${option.asset} on ${option.network}`).join("; ")
   throw declined(
     wanted.length > 0

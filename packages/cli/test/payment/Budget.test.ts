@@ -24,6 +24,22 @@ describe("the budget of a day", () => {
     assert.strictEqual(await spentLastDay(host, "default"), 500_000n)
   })
 
+  it("counts what was refused for as long as it could still be submitted", async () => {
+    const host = machine()
+    const goodUntil = (millis: number): string => {
+      const authorization = { validBefore: String(Math.floor(millis / 1_000)) }
+      return Buffer.from(JSON.stringify({ payload: { authorization } })).toString("base64")
+    }
+    // A minute for clocks that differ.
+    for (const millis of [120_000, -59_000, -61_000]) {
+      const paymentSignature = goodUntil(NOW + millis)
+      await addEntry(host, entry({ state: answered("none", 402), paymentSignature }))
+      await addEntry(host, entry({ state: { tag: "given-up" }, paymentSignature }))
+      await addEntry(host, entry({ state: answered("refunded", 502), paymentSignature }))
+    }
+    assert.strictEqual(await spentLastDay(host, "default"), 500_000n)
+  })
+
   it("reads of the journal no more than its day, and that whole", async () => {
     const host = machine()
     const at = (createdAt: number) => entry({ id: newPaymentId(createdAt), createdAt })

@@ -47,7 +47,7 @@ describe("the journal", () => {
   })
 
   it("keeps what is open and what may have been charged apart", () => {
-    const of = (state: JournalState) => [isOpen(entry({ state })), mayHaveCharged(entry({ state }))]
+    const of = (state: JournalState) => [isOpen(entry({ state })), mayHaveCharged(entry({ state }), NOW)]
     assert.deepStrictEqual(of({ tag: "prepared" }), [true, true])
     assert.deepStrictEqual(of({ tag: "sent", attempts: 2 }), [true, true])
     assert.deepStrictEqual(of(answered("unknown", 409)), [true, true])

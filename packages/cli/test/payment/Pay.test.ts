@@ -153,6 +153,7 @@ describe("a command that pays", () => {
         challenge({ extra: { ...offer().extra, expiresAt: 1_000_000_000 } }),
         "the quote was over when it came: the clock is fast"
       ],
+      [challenge({ maxTimeoutSeconds: 86_400 }), "to stay good for 1 d; that is more than an hour"],
       [challenge({ amount: "0x10" }), "no whole number"]
     ] as const
     for (const [reply, says] of cases) {
