@@ -26,8 +26,9 @@ export interface Terms {
 export const declined = (message: string, next: ReadonlyArray<string> = []): Failure =>
   new Failure({ code: "PAYMENT_DECLINED", message: `${message} Nothing was signed.`, paymentState: "none", next })
 
-/** A sandbox has a token of its own, and a server on this machine takes nobody's money. */
-const isThisMachine = (baseUrl: string): boolean => isLocal(new URL(baseUrl).hostname)
+/** A sandbox on this machine has a token of its own, on a chain of its own: on one where USDT is known, that is asked for. */
+const isOfSandbox = ({ network }: PaymentOption, baseUrl: string): boolean =>
+  isLocal(new URL(baseUrl).hostname) && USDT[network] === undefined
 
 const isKnown = ({ asset, network }: PaymentOption): boolean => USDT[network]?.toLowerCase() === asset.toLowerCase()
 
@@ -53,7 +54,7 @@ export const chooseTerms = (quote: Quote, network: string | undefined, baseUrl: 
   const wanted = quote.options
     .map((option, index) => ({ quote, index, option }))
     .filter(({ option }) => canBeSigned(option) && (network === undefined || option.network === network))
-  const terms = wanted.find(({ option }) => isKnown(option) || isThisMachine(baseUrl))
+  const terms = wanted.find(({ option }) => isKnown(option) || isOfSandbox(option, baseUrl))
   if (terms !== undefined) return checkSpan(terms)
   const offered = quote.options.map((option) => `${option.scheme} in ${option.asset} on ${option.network}`).join("; ")
   throw declined(

@@ -154,6 +154,7 @@ describe("a command that pays", () => {
         "the quote was over when it came: the clock is fast"
       ],
       [challenge({ maxTimeoutSeconds: 86_400 }), "to stay good for 1 d; that is more than an hour"],
+      [challenge({ asset: `0x${"ab".repeat(20)}` }), "a token that this program does not know as USDT"],
       [challenge({ amount: "0x10" }), "no whole number"]
     ] as const
     for (const [reply, says] of cases) {

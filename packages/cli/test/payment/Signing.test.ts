@@ -66,11 +66,13 @@ describe("the way to pay", () => {
     assert.strictEqual(chooseTerms(quote, "eip155:988", SERVER).index, 2)
   })
 
-  it("is in a token that is known, but with a server on this machine", async () => {
+  it("is in a token that is known, but with a server on this machine on a chain of its own", async () => {
     const quote = quoteOf(offer({ asset: PAY_TO }), offer({ network: "eip155:1" }))
     assert.strictEqual(await codeOf(() => chooseTerms(quote, undefined, SERVER)), "PAYMENT_DECLINED")
     assert.strictEqual(await codeOf(() => chooseTerms(quote, undefined, "http://127.evil.example")), "PAYMENT_DECLINED")
-    assert.strictEqual(chooseTerms(quote, undefined, "http://localhost:8402").index, 0)
+    const local = "http://localhost:8402"
+    assert.strictEqual(chooseTerms(quote, undefined, local).index, 1)
+    assert.strictEqual(await codeOf(() => chooseTerms(quote, "eip155:196", local)), "PAYMENT_DECLINED")
     assert.strictEqual(chooseTerms(quoteOf(offer({ asset: ASSET.toLowerCase() })), undefined, SERVER).index, 0)
   })
 })
