@@ -34,7 +34,7 @@ const codes = Object.entries(EXIT_MEANING).map(([code, meaning]) => [Number(code
 export const reference = (): string =>
   [
     "# agentctl reference\n",
-    "Made from the table of commands by `pnpm run reference`; what stands here is what `agentctl COMMAND --help` says.\n",
+    "Made from the table of commands by `npx -y pnpm@12 reference`; what stands here is what `agentctl COMMAND --help` says.\n",
     "Every command takes these:\n",
     flagTable(GLOBAL_FLAGS),
     "| exit code | |\n| --- | --- |",
