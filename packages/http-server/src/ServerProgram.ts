@@ -1,5 +1,6 @@
 import { CallWatch, JobRunner, OperationCompletion, PaymentRail, ProviderError } from "@agentos/core"
 import { Cause, Effect, Exit, Layer, Option } from "effect"
+import { HttpServerError } from "effect/http"
 import { log } from "./config/Log.ts"
 import { mailIntake } from "./config/MailLayer.ts"
 import * as ServerConfig from "./config/ServerConfig.ts"
@@ -25,6 +26,8 @@ export const explain = (error: unknown): string => {
   if (error instanceof ProviderError && error.cause instanceof Error) {
     return `${error.message} ${error.cause.message.replaceAll(/\s+/g, " ")}`
   }
+  // It has no words of its own.
+  if (error instanceof HttpServerError.ServeError) return `can't serve: ${explain(error.cause)}`
   return error instanceof Error ? error.message : String(error)
 }
 

@@ -59,15 +59,20 @@ export const layer = (
       const inbound = yield* InboundMails
       const { domain } = yield* EmailProvider
       const run = Effect.runPromiseExitWith(yield* Effect.context<never>())
-      const service = new SmtpService({
-        domain,
-        hostName: config.hostName,
-        privateKey: Redacted.value(config.tls.privateKey),
-        certificate: config.tls.certificate,
-        limits: { ...DEFAULT_SMTP_LIMITS, ...config.limits },
-        isDeliverable: (address) => run(inTime(inbound.isDeliverable(address), ANSWER_MILLIS)),
-        accept: (envelope, raw) => run(inTime(inbound.accept(envelope, raw), STORE_MILLIS)),
-        report: (cause) => void run(Effect.logError("inbound mail could not be handled", cause))
+      const service = yield* Effect.try({
+        try: () =>
+          new SmtpService({
+            domain,
+            hostName: config.hostName,
+            privateKey: Redacted.value(config.tls.privateKey),
+            certificate: config.tls.certificate,
+            limits: { ...DEFAULT_SMTP_LIMITS, ...config.limits },
+            isDeliverable: (address) => run(inTime(inbound.isDeliverable(address), ANSWER_MILLIS)),
+            accept: (envelope, raw) => run(inTime(inbound.accept(envelope, raw), STORE_MILLIS)),
+            report: (cause) => void run(Effect.logError("inbound mail could not be handled", cause))
+          }),
+        catch: (cause) =>
+          new ListenFailed({ message: `can't listen for mail with this key and certificate: ${String(cause)}`, cause })
       })
       const port = yield* Effect.acquireRelease(
         Effect.tryPromise({

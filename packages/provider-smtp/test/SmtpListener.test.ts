@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto"
 import { connect as connectTls } from "node:tls"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import nodemailer from "nodemailer"
 import { afterEach, describe, expect, it } from "vitest"
 import { openListener, type TestListener, type TestListenerOptions } from "./support/Listener.ts"
@@ -155,6 +155,12 @@ describe("trouble of its own", () => {
   it("with its port fails the layer", async () => {
     const { port } = await opened()
     await expect(opened({ port })).rejects.toThrow(/can't listen/)
+  })
+
+  it("with a key that is none fails the layer, and says so", async () => {
+    const { tls } = await opened()
+    const broken = { ...tls, privateKey: Redacted.make("no key") }
+    await expect(opened({ tls: broken })).rejects.toThrow(/^can't listen for mail with this key and certificate: /)
   })
 })
 

@@ -1,6 +1,7 @@
 import { ProviderError } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { HttpServerError } from "effect/http"
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { inspect } from "node:util"
@@ -272,7 +273,12 @@ describe("explain", () => {
       explain(failure),
       "It could not be read. HttpRequestError: HTTP request failed.: connect ECONNREFUSED"
     )
-    assert.strictEqual(explain(new Error("The port is taken.", { cause })), "The port is taken.")
+    assert.strictEqual(explain(new Error("It is broken.", { cause })), "It is broken.")
+    const taken = new Error("listen EADDRINUSE: address already in use 127.0.0.1:8080")
+    assert.strictEqual(
+      explain(new HttpServerError.ServeError({ cause: taken })),
+      "can't serve: listen EADDRINUSE: address already in use 127.0.0.1:8080"
+    )
   })
 })
 

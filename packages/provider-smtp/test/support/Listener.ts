@@ -20,6 +20,8 @@ export interface TestListenerOptions {
   readonly isDeliverable?: (address: string) => Effect.Effect<boolean>
   readonly accept?: (mail: TakenMail) => Effect.Effect<void>
   readonly port?: number
+  /** One that it signed itself unless given. */
+  readonly tls?: Certificate
 }
 
 /** A listener for agents.test, where ada and bob have mailboxes, which keeps what it takes in a list. */
@@ -34,7 +36,7 @@ export const openListener = async (options: TestListenerOptions = {}): Promise<T
       )
   })
   const provider = Layer.mock(EmailProvider, { name: "smtp", domain: "agents.test" })
-  const tls = await Effect.runPromise(generateCertificate("mx.agents.test"))
+  const tls = options.tls ?? (await Effect.runPromise(generateCertificate("mx.agents.test")))
   const runtime = ManagedRuntime.make(
     SmtpListener.layer({
       host: "127.0.0.1",
