@@ -1,6 +1,6 @@
-import { CallWatch, JobRunner, OperationCompletion, PaymentRail, ProviderError } from "@agentos/core"
+import { CallWatch, JobRunner, OperationCompletion, PaymentRail } from "@agentos/core"
 import { Cause, Effect, Exit, Layer, Option } from "effect"
-import { HttpServerError } from "effect/http"
+import { explain } from "./config/Explain.ts"
 import { log } from "./config/Log.ts"
 import { mailIntake } from "./config/MailLayer.ts"
 import * as ServerConfig from "./config/ServerConfig.ts"
@@ -20,16 +20,6 @@ const warnOfMissingWallets = (networks: ServerConfig.ServerConfig["networks"]) =
         `Give each network a "refund" with the private key of a wallet that holds the token.`
     )
   })
-
-/** What went wrong in one line, or in the lines of whoever found more than one thing wrong; of a provider also why. */
-export const explain = (error: unknown): string => {
-  if (error instanceof ProviderError && error.cause instanceof Error) {
-    return `${error.message} ${error.cause.message.replaceAll(/\s+/g, " ")}`
-  }
-  // It has no words of its own.
-  if (error instanceof HttpServerError.ServeError) return `can't serve: ${explain(error.cause)}`
-  return error instanceof Error ? error.message : String(error)
-}
 
 /**
  * The server of production: everything comes from environment variables (see

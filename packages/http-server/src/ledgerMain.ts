@@ -1,4 +1,5 @@
 import { Cause, Effect, Exit } from "effect"
+import { explain } from "./config/Explain.ts"
 import { ledgerProgram } from "./LedgerProgram.ts"
 
 /** Prints the ledger's report. The exit status is 0 when everything adds up, 2 when something does not, 1 when it can't be told. */
@@ -7,7 +8,6 @@ if (Exit.isSuccess(exit)) {
   process.stdout.write(`${exit.value.json}\n`)
   process.exitCode = exit.value.problems === 0 ? 0 : 2
 } else {
-  const error = Cause.squash(exit.cause)
-  process.stderr.write(`agentos ledger: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`agentos ledger: ${explain(Cause.squash(exit.cause))}\n`)
   process.exitCode = 1
 }

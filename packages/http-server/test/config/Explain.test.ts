@@ -1,0 +1,26 @@
+import { ProviderError } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { HttpServerError } from "effect/http"
+import { explain } from "../../src/config/Explain.ts"
+
+describe("explain", () => {
+  it("says why a provider can't be used, and of any other failure what it says itself", () => {
+    const cause = new Error("HttpRequestError: HTTP request failed.:\n  connect ECONNREFUSED")
+    const failure = new ProviderError({
+      provider: "chain",
+      reason: "Temporary",
+      message: "It could not be read.",
+      cause
+    })
+    assert.strictEqual(
+      explain(failure),
+      "It could not be read. HttpRequestError: HTTP request failed.: connect ECONNREFUSED"
+    )
+    assert.strictEqual(explain(new Error("It is broken.", { cause })), "It is broken.")
+    const taken = new Error("listen EADDRINUSE: address already in use 127.0.0.1:8080")
+    assert.strictEqual(
+      explain(new HttpServerError.ServeError({ cause: taken })),
+      "can't serve: listen EADDRINUSE: address already in use 127.0.0.1:8080"
+    )
+  })
+})
