@@ -33,13 +33,15 @@ export const serverProgram: Effect.Effect<never, unknown> = Effect.suspend(() =>
 export const serverProgramAround = (around: (ports: Ports) => Ports): Effect.Effect<never, unknown> =>
   Effect.gen(function* () {
     const config = yield* ServerConfig.read(process.env)
+    // What begins here ends in reverse: requests first, then who works besides them, and what all of them need last.
+    const core = yield* Layer.build(Layer.provideMerge(coreLayer(config, around), settingsLayer(config)))
     return yield* Effect.gen(function* () {
       yield* warnOfMissingWallets(config.networks)
       yield* Effect.forkScoped(OperationCompletion.run)
       yield* Effect.forkScoped(CallWatch.run)
       yield* Effect.forkScoped((yield* JobRunner).run)
       const smtpPort = yield* mailIntake(config.mail)
-      const http = yield* Server.address
+      const http = yield* Effect.provide(Server.address, yield* Layer.build(Server.layer))
       const listening = {
         event: "listening",
         http,
@@ -51,11 +53,7 @@ export const serverProgramAround = (around: (ports: Ports) => Ports): Effect.Eff
       }
       process.stdout.write(`${JSON.stringify(listening)}\n`)
       return yield* Effect.never
-    }).pipe(
-      Effect.provide(
-        Server.layer.pipe(Layer.provideMerge(coreLayer(config, around)), Layer.provide(settingsLayer(config)))
-      )
-    )
+    }).pipe(Effect.provide(core))
   }).pipe(
     Effect.scoped,
     Effect.tapCause((cause) =>

@@ -1,0 +1,27 @@
+import { fileURLToPath } from "node:url"
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { type Cluster, startCluster } from "../support/Cluster.ts"
+import { execute } from "../support/ClusterDatabase.ts"
+import { withServerModule } from "../support/ServerModule.ts"
+
+const ENDLESS = fileURLToPath(new URL("fault/endlessJobMain.ts", import.meta.url))
+
+let cluster: Cluster
+beforeAll(async () => {
+  cluster = await withServerModule(ENDLESS, () => startCluster({ servers: 1 }))
+})
+afterAll(() => cluster.stop())
+
+const job = async () => {
+  const statement = "select leased_until, failure from jobs where name = 'event-expiry'"
+  const [row] = await execute(cluster.database.url, statement)
+  return row
+}
+
+it("a server that stops in the middle of a job leaves it to the next one at once, and says nothing of it", async () => {
+  const server = cluster.servers[0]!
+  await expect.poll(async () => (await job())?.["leased_until"], { timeout: 20_000 }).toBeTypeOf("bigint")
+  await server.stop()
+  expect(await job()).toEqual({ leased_until: null, failure: "the server stopped" })
+  expect(server.log()).not.toMatch(/level=ERROR|InterruptError/)
+})
