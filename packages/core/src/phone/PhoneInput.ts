@@ -14,7 +14,7 @@ const text = Schema.optionalKey(plainText(TEXT_LIMIT))
 /** A public https address. That it is public is checked when it is set and whenever it is connected to. */
 const HttpsUrl = plainText(URL_LIMIT)
   .check(
-    Schema.isPattern(/^https:\/\//u),
+    Schema.isPattern(/^https:\/\//u, { expected: "an address that begins with https://" }),
     Schema.makeFilter((url: string) => URL.canParse(url) || "Expected an address that begins with https://")
   )
   .annotate({ format: "uri" })
@@ -23,13 +23,17 @@ const HttpsUrl = plainText(URL_LIMIT)
  * A language as a tag (RFC 5646, section 2.1), by its form alone: a carrier ends calls whose language it can't read.
  * An empty one is none.
  */
-const LanguageTag = plainText(LANGUAGE_LIMIT).check(Schema.isPattern(/^(?:[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)?$/u))
+const LanguageTag = plainText(LANGUAGE_LIMIT).check(
+  Schema.isPattern(/^(?:[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)?$/u, { expected: "a language tag, as en-US" })
+)
+
+const AreaCode = Schema.String.check(Schema.isPattern(/^[0-9]{3}$/u, { expected: "an area code of 3 digits, as 415" }))
 
 /** The number to buy, and the agent behind it. */
 export const PurchaseNumberInput = Schema.Struct({
   agentName: plainText(NAME_LIMIT).check(Schema.isMinLength(1)),
   agentWebhookUrl: HttpsUrl,
-  areaCode: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[0-9]{3}$/u))),
+  areaCode: Schema.optionalKey(AreaCode),
   description: text,
   beginMessage: text,
   voice: Schema.optionalKey(plainText(NAME_LIMIT)),

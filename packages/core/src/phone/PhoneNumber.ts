@@ -6,7 +6,9 @@ import * as InboundAllowance from "./InboundAllowance.ts"
 import { NumberState, Suspension } from "./NumberState.ts"
 
 /** A telephone number in E.164: `+`, then 7 to 15 digits of which the first is not 0. */
-export const E164 = Schema.String.check(Schema.isPattern(/^\+[1-9][0-9]{6,14}$/u))
+export const E164 = Schema.String.check(
+  Schema.isPattern(/^\+[1-9][0-9]{6,14}$/u, { expected: "a telephone number in E.164, as +14155550123" })
+)
 
 /** Where numbers can be bought. */
 export const NumberCountry = Schema.Literals(["US", "CA"])

@@ -71,6 +71,17 @@ describe("numbers", () => {
       [unwell.status, errorOf(unwell).message],
       [502, "The carrier says Temporary. Try again in 5 s. Nothing was charged."]
     )
+    const bad = { ...agent, areaCode: "41", language: "-", agentWebhookUrl: "http://agent.example" }
+    assert.sameMembers(
+      errorOf(await call(server, "POST", US, { body: bad })).issues?.map(
+        ({ message, path }) => `${path}: ${message}`
+      ) ?? [],
+      [
+        "areaCode: Expected an area code of 3 digits, as 415",
+        "language: Expected a language tag, as en-US",
+        "agentWebhookUrl: Expected an address that begins with https://"
+      ]
+    )
     for (const body of [{}, { ...agent, areaCode: "41" }, { ...agent, agentWebhookUrl: "http://agent.example" }]) {
       assert.strictEqual((await call(server, "POST", US, { body })).status, 400)
     }
@@ -131,6 +142,10 @@ describe("calls", () => {
     assert.deepInclude(dataOf(answer)["call"], record)
     const { callId } = await placeCall(server, number)
     assert.deepInclude(dataOf(await read(`/api/v1/phone/calls/${callId}`, number))["call"], { authorizedSeconds: 60 })
+    const local = await call(server, "POST", CALL, { body: { phoneNumberId, toNumber: "2025550151" }, token })
+    assert.deepStrictEqual(errorOf(local).issues, [
+      { path: "toNumber", message: "Expected a telephone number in E.164, as +14155550123" }
+    ])
     const premium = await call(server, "POST", CALL, { body: { phoneNumberId, toNumber: "+19005550100" }, token })
     assert.deepStrictEqual([premium.status, errorOf(premium).code], [400, "INVALID_REQUEST"])
   })
