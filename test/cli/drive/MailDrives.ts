@@ -82,7 +82,8 @@ export const MAIL_DRIVES: Drives<
         exit: 0,
         before: () => stage.receive("ada", "Welcome \u001b]0;owned\u0007", "Your code is 482 913.")
       },
-      failure: { args: `${none} 1s`, exit: 5 },
+      // Longer than a busy machine takes for the first look: it is said that it waits.
+      failure: { args: `${none} 4s`, exit: 5 },
       interrupt: { args: `${none} 1m`, exit: 130, interrupt: { said: "Waiting 1m" } },
       person: [
         { args: "mail wait --otp", exit: 0 },
