@@ -131,6 +131,8 @@ const SNIPPET_LIMIT = 160
 export const snippetOf = (text: string | null): string => {
   const line = (text ?? "")
     .slice(0, SNIPPET_LIMIT * 4)
+    // The half of a character that was cut in two.
+    .replace(/[\ud800-\udbff]$/, "")
     .replace(/\s+/g, " ")
     .trim()
   return line.length <= SNIPPET_LIMIT ? line : `${[...line].slice(0, SNIPPET_LIMIT - 1).join("")}…`
