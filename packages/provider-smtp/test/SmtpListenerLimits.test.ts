@@ -1,4 +1,6 @@
-import { setFlagsFromString } from "node:v8"
+import { Socket } from "node:net"
+import { connect as connectTls } from "node:tls"
+import { queryObjects, setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { Effect } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
@@ -142,6 +144,24 @@ describe("a sender", () => {
     const next = await openSession(listener.port)
     await expect.poll(() => next.say("MAIL FROM:<news@sender.test>"), { timeout: 5_000 }).toMatch(/^250/)
     expect(listener.taken).toEqual([])
+  })
+
+  it("that has gone after STARTTLS leaves nothing", async () => {
+    const { port } = await opened()
+    const visit = async () => {
+      const session = await openSession(port)
+      await session.say("STARTTLS")
+      const secure = connectTls({ socket: session.socket, rejectUnauthorized: false })
+      await new Promise((resolve) => secure.once("secureConnect", resolve))
+      secure.end("QUIT\r\n")
+      secure.resume()
+      await session.closed
+    }
+    const sockets = () => queryObjects(Socket, { format: "count" })
+    await visit()
+    const before = sockets()
+    for (let visits = 0; visits < 20; visits++) await visit()
+    await expect.poll(sockets, { timeout: 5_000 }).toBeLessThan(before + 10)
   })
 
   it("that is silent for too long is told 421", async () => {

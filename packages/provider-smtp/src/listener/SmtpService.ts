@@ -77,6 +77,7 @@ export class SmtpService {
   readonly #options: SmtpServiceOptions
   readonly #server: SMTPServer
   readonly #budget: BufferBudget
+  /** Those that are open, and some that have closed since the last one came. */
   readonly #sockets = new Set<Socket>()
   /** The remote address of each session. */
   readonly #addresses = new Map<string, string>()
@@ -112,8 +113,9 @@ export class SmtpService {
     // A sender that goes away, or whose TLS fails, is nobody's error here.
     this.#server.on("error", () => undefined)
     this.#server.server.on("connection", (socket: Socket) => {
+      // A socket can't be listened to for its end: STARTTLS takes all listeners from it.
+      for (const known of this.#sockets) if (known.destroyed) this.#sockets.delete(known)
       this.#sockets.add(socket)
-      socket.once("close", () => this.#sockets.delete(socket))
     })
   }
 
