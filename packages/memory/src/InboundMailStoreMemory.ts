@@ -32,9 +32,10 @@ export const layer = Layer.effect(
       complete: (inboundMailId) =>
         run(() => {
           const row = inboundMails.get(inboundMailId)
-          if (row === undefined) return
+          if (row === undefined || row.completed) return false
           put({ ...row, leasedUntil: null, completed: true })
           dropUnusedMail(tables, inboundMailId)
+          return true
         }),
       giveUp: ({ age, attempts, limit }) =>
         run((now) => {

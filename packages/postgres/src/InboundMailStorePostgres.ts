@@ -49,12 +49,15 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
     /** The row's lock comes first: what is seen after it holds until this is over. */
     const complete = Effect.fnUntraced(function* (inboundMailId: string) {
       const id = Parameter.uuid(inboundMailId)
-      yield* sql`select 1 from inbound_mails where inbound_mail_id = ${id} for update`
+      const open = yield* sql`
+        select 1 from inbound_mails where inbound_mail_id = ${id} and not completed for update`
+      if (open.length === 0) return false
       const [row] = yield* sql<{ readonly is_used: boolean }>`
         select exists (select 1 from messages where inbound_mail_id = ${id}) as is_used`
       yield* row?.is_used === true
         ? sql`update inbound_mails set completed = true, leased_until = null where inbound_mail_id = ${id}`
         : sql`delete from inbound_mails where inbound_mail_id = ${id}`
+      return true
     })
 
     const giveUp = ({ age, attempts, limit }: Parameters<(typeof InboundMailStore.Service)["giveUp"]>[0]) => sql<

@@ -8,6 +8,7 @@ import { type Change, undoneTest } from "../kernel/UndoneTests.ts"
 import { overlapping } from "../Overlap.ts"
 import { rolledBack } from "../RolledBack.ts"
 import { StoreClock } from "../StoreClock.ts"
+import { completeTests } from "./InboundMailCompletionTests.ts"
 import { giveUpTests } from "./InboundMailGivingUpTests.ts"
 import { emptied, ids, LEASE, queued } from "./InboundMailSample.ts"
 import * as Mailboxes from "./MailboxSample.ts"
@@ -134,31 +135,6 @@ const leaseTests: ContractTests<Ports> = (it, capabilities) => {
           const kept = firstEnds === "committed" ? first : []
           assert.deepStrictEqual(ids([...kept, ...second, ...rest]).toSorted(), ids(mails).toSorted())
         }
-      })
-    )
-  })
-
-  describe("complete", () => {
-    it.effect("ends a mail: nobody is given it any more", () =>
-      Effect.gen(function* () {
-        const store = yield* emptied
-        const clock = yield* StoreClock
-        const [first, second] = yield* queued(2)
-        yield* store.lease(1, LEASE)
-        yield* store.complete(first!.inboundMailId)
-        yield* clock.advance(2 * LEASE)
-        assert.deepStrictEqual(ids(yield* store.lease(10, LEASE)), [second!.inboundMailId])
-      })
-    )
-
-    it.effect("again is as good as once, and does nothing for a mail that nobody knows", () =>
-      Effect.gen(function* () {
-        const store = yield* emptied
-        const [mail, other] = yield* queued(2)
-        yield* store.complete(mail!.inboundMailId)
-        yield* store.complete(mail!.inboundMailId)
-        yield* store.complete(yield* Fresh.id)
-        assert.deepStrictEqual(ids(yield* store.lease(10, LEASE)), [other!.inboundMailId])
       })
     )
   })
@@ -292,6 +268,7 @@ const undoneTests: ContractTests<Ports> = (it) => {
 /** What every `InboundMailStore` does. No two runs of it may share a database at the same time. */
 export const InboundMailStoreContract = defineContract<Ports>("InboundMailStore", (it, capabilities) => {
   leaseTests(it, capabilities)
+  completeTests(it, capabilities)
   rawTests(it, capabilities)
   giveUpTests(it, capabilities)
   undoneTests(it, capabilities)

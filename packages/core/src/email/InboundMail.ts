@@ -62,8 +62,11 @@ export class InboundMailStore extends Context.Service<
     readonly add: (mail: InboundMail) => Effect.Effect<void>
     /** Takes up to `limit` mails that nobody is reading, oldest first, for `leaseMillis`; each counts an attempt. */
     readonly lease: (limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<InboundMail>>
-    /** Marks a mail as done. Its raw form stays while a message refers to it, and goes otherwise. */
-    readonly complete: (inboundMailId: string) => Effect.Effect<void>
+    /**
+     * Marks a mail as done; whether it was not done before, which of several at once one alone is told. Its raw form
+     * stays while a message refers to it, and goes otherwise.
+     */
+    readonly complete: (inboundMailId: string) => Effect.Effect<boolean>
     /**
      * Deletes up to `limit` mails that nobody could deliver, the oldest first, and answers their ids: received `age`
      * milliseconds ago or more, begun to be read at least `attempts` times and by nobody now, not completed, and with

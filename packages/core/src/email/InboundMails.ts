@@ -93,15 +93,21 @@ export class InboundMails extends Context.Service<
             const stored = yield* messages.insert(received)
             const fresh = received.map(({ message }) => message).filter(({ messageId }) => stored.has(messageId))
             yield* events.append(fresh.map((message) => receivedEvent(message, provider.name)))
-            yield* store.complete(mail.inboundMailId)
+            // Whoever outlived a lease may have delivered it too: the second to come takes back what was written here.
+            if (!(yield* store.complete(mail.inboundMailId))) yield* Effect.fail("delivered already")
           })
         )
       })
 
       /** One that can't be delivered now is taken again when its lease is over, and holds up nobody else's. */
       const deliverAlone = (mail: InboundMail) =>
-        Effect.catchCause(deliver(mail), (cause) =>
-          Effect.logError(`inbound mail ${mail.inboundMailId} was not delivered; trying again`, cause)
+        deliver(mail).pipe(
+          Effect.catch(() =>
+            Effect.logWarning(`inbound mail ${mail.inboundMailId} was delivered by another meanwhile`)
+          ),
+          Effect.catchCause((cause) =>
+            Effect.logError(`inbound mail ${mail.inboundMailId} was not delivered; trying again`, cause)
+          )
         )
 
       return InboundMails.of({

@@ -1,7 +1,8 @@
-import { InboundMails, InboundMailStore, Mailboxes } from "@agentos/core"
+import { InboundMails, InboundMailStore, Mailboxes, MailParser, MailUnreadable } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { adasMailbox, scenario } from "../support/Purchase.ts"
+import { Effect, Fiber, Latch, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { adasMailbox, eventsOf, scenario } from "../support/Purchase.ts"
 
 const envelope = {
   mailFrom: "friend@else.test",
@@ -41,6 +42,34 @@ describe("delivering inbound mail", () => {
       )
       const { items } = yield* (yield* Mailboxes).listMessages(tenant, undefined, {})
       assert.lengthOf(items, 3)
+    })
+  )
+
+  scenario("gives a mailbox one message of a mail that two read at a time, though nothing tells copies of it", () =>
+    Effect.gen(function* () {
+      const { tenant } = yield* adasMailbox
+      const reading = yield* Latch.make(false)
+      const goOn = yield* Latch.make(false)
+      const slowParser = MailParser.of({
+        parse: () =>
+          Effect.andThen(Effect.andThen(reading.open, goOn.await), new MailUnreadable({ message: "not a mail" }))
+      })
+      const slow = yield* Effect.provide(
+        InboundMails,
+        Layer.fresh(InboundMails.layer).pipe(Layer.provide(Layer.succeed(MailParser, slowParser)))
+      )
+      yield* slow.accept(envelope, raw("once"))
+      const late = yield* Effect.forkChild(slow.deliverWaiting)
+      yield* reading.await
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual(yield* (yield* InboundMails).deliverWaiting, 1)
+      yield* goOn.open
+      yield* Fiber.join(late)
+      const { items } = yield* (yield* Mailboxes).listMessages(tenant, undefined, {})
+      assert.lengthOf(items, 1)
+      const told = (yield* eventsOf(tenant)).filter(({ type }) => type === "email.received")
+      assert.lengthOf(told, 1)
+      assert.lengthOf(yield* (yield* InboundMailStore).lease(10, 0), 0)
     })
   )
 })
