@@ -116,6 +116,34 @@ describe("too much at a time", () => {
     expect(listener.taken).toHaveLength(2)
   })
 
+  it("of mails from one address is put off with 452, and nobody else for it", async () => {
+    const listener = await opened({ limits: { messages: 3, messagesPerAddress: 2 } })
+    const slow = await Promise.all([1, 2].map(() => openSession(listener.port)))
+    for (const session of slow) expect(await startMessage(session, "ada@agents.test")).toMatch(/^354/)
+    const third = await openSession(listener.port)
+    expect(await third.say("MAIL FROM:<news@sender.test>")).toMatch(/^452 4\.3\.1 /)
+    const other = await openSession(listener.port, "127.0.0.2")
+    expect(await startMessage(other, "ada@agents.test")).toMatch(/^354/)
+    expect(await other.say("x\r\n.")).toMatch(/^250/)
+    for (const session of slow) expect(await session.say("x\r\n.")).toMatch(/^250/)
+    expect(await third.say("MAIL FROM:<news@sender.test>")).toMatch(/^250/)
+    expect(listener.taken).toHaveLength(3)
+  })
+
+  it("of bytes from one address is put off with 452, and nobody else for it", async () => {
+    const listener = await opened({ limits: { bufferedBytes: 8 * MIB, bufferedBytesPerAddress: 4 * MIB } })
+    const slow = await openSession(listener.port)
+    await startMessage(slow, "ada@agents.test")
+    for (let i = 0; i < 40; i++) await slow.write(LINE.toString().repeat(820))
+    const second = await openSession(listener.port)
+    await startMessage(second, "ada@agents.test")
+    expect(await sendBytes(second, 3 * MIB)).toMatch(/^452 4\.3\.1 /)
+    const other = await openSession(listener.port, "127.0.0.2")
+    await startMessage(other, "ada@agents.test")
+    expect(await sendBytes(other, 3 * MIB)).toMatch(/^250/)
+    expect(await slow.say(".")).toMatch(/^250/)
+  })
+
   it("of connections from one address is refused with 421", async () => {
     const { port } = await opened({ limits: { connectionsPerAddress: 2 } })
     const sessions = [await openSession(port), await openSession(port)]

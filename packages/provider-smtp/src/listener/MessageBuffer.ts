@@ -2,16 +2,21 @@
 const FIRST_BLOCK_BYTES = 16 * 1024
 const LAST_BLOCK_BYTES = 1024 * 1024
 
-/** The memory that all mails being received share. What it gives out is counted by capacity, so the bound is a real one. */
+/**
+ * The memory that mails being received share. What it gives out is counted by capacity, so the bound is a real one.
+ * A budget `within` another gives out of that one: the share that one sender may take of the whole.
+ */
 export class BufferBudget {
   readonly #bytesMax: number
   readonly #messagesMax: number
+  readonly #within: BufferBudget | undefined
   #bytes = 0
   #messages = 0
 
-  constructor(bytesMax: number, messagesMax: number) {
+  constructor(bytesMax: number, messagesMax: number, within?: BufferBudget) {
     this.#bytesMax = bytesMax
     this.#messagesMax = messagesMax
+    this.#within = within
   }
 
   /** Bytes given out at present. */
@@ -19,26 +24,46 @@ export class BufferBudget {
     return this.#bytes
   }
 
+  /** Whether no mail has a place at present. */
+  get isUnused(): boolean {
+    return this.#messages === 0
+  }
+
   /** Whether a mail of that size could be received at this moment. */
   admits(bytes: number): boolean {
-    return this.#messages < this.#messagesMax && this.#bytes + bytes <= this.#bytesMax
+    return (
+      this.#messages < this.#messagesMax &&
+      this.#bytes + bytes <= this.#bytesMax &&
+      (this.#within === undefined || this.#within.admits(bytes))
+    )
   }
 
   /** A place for one mail, or undefined when there are too many. It is to be released. */
   open(): MessageBuffer | undefined {
-    if (this.#messages >= this.#messagesMax) return undefined
-    this.#messages++
+    if (!this.admits(0)) return undefined
+    this.#enter()
     return new MessageBuffer(
-      (bytes) => {
-        if (this.#bytes + bytes > this.#bytesMax) return false
-        this.#bytes += bytes
-        return true
-      },
-      (bytes) => {
-        this.#bytes -= bytes
-        this.#messages--
-      }
+      (bytes) => this.#reserve(bytes),
+      (bytes) => this.#leave(bytes)
     )
+  }
+
+  #enter(): void {
+    this.#messages++
+    if (this.#within !== undefined) this.#within.#enter()
+  }
+
+  #reserve(bytes: number): boolean {
+    if (this.#bytes + bytes > this.#bytesMax) return false
+    if (this.#within !== undefined && !this.#within.#reserve(bytes)) return false
+    this.#bytes += bytes
+    return true
+  }
+
+  #leave(bytes: number): void {
+    this.#bytes -= bytes
+    this.#messages--
+    if (this.#within !== undefined) this.#within.#leave(bytes)
   }
 }
 

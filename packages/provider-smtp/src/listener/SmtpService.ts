@@ -18,6 +18,9 @@ export interface SmtpLimits {
   /** Mails arriving at a time, and the memory that they share. Each takes its size once more while it is stored. */
   readonly messages: number
   readonly bufferedBytes: number
+  /** What of both one address may take, so that no slow sender keeps the mail of all others away. */
+  readonly messagesPerAddress: number
+  readonly bufferedBytesPerAddress: number
   /** Silence of a sender. RFC 5321, section 4.5.3.2.7, asks for 5 minutes. */
   readonly idleMillis: number
   /** From DATA to the last byte, however steadily it trickles. */
@@ -33,6 +36,8 @@ export const DEFAULT_SMTP_LIMITS: SmtpLimits = {
   refusedRecipients: 100,
   messages: 32,
   bufferedBytes: 64 * 1024 * 1024,
+  messagesPerAddress: 16,
+  bufferedBytesPerAddress: 32 * 1024 * 1024,
   idleMillis: 5 * 60_000,
   messageMillis: 10 * 60_000,
   shutdownMillis: 4_000
@@ -77,6 +82,8 @@ export class SmtpService {
   readonly #options: SmtpServiceOptions
   readonly #server: SMTPServer
   readonly #budget: BufferBudget
+  /** What of it each remote address has that a mail arrives from. */
+  readonly #shares = new Map<string, BufferBudget>()
   /** Those that are open, and some that have closed since the last one came. */
   readonly #sockets = new Set<Socket>()
   /** The remote address of each session. */
@@ -106,7 +113,7 @@ export class SmtpService {
       logger: false,
       onConnect: (session, answer) => this.#onConnect(session, answer),
       onClose: (session) => this.#onClose(session),
-      onMailFrom: (sender, _session, answer) => this.#onMailFrom(sender, answer),
+      onMailFrom: (sender, session, answer) => this.#onMailFrom(sender, session, answer),
       onRcptTo: (recipient, session, answer) => void this.#onRcptTo(recipient, session, answer),
       onData: (stream, session, answer) => this.#onData(stream, session, answer)
     })
@@ -167,9 +174,19 @@ export class SmtpService {
   }
 
   /** A mail that says its size beforehand is put off before it is sent in vain. */
-  #onMailFrom({ args }: SMTPServerAddress, answer: Answer): void {
+  #onMailFrom({ args }: SMTPServerAddress, { remoteAddress }: SMTPServerSession, answer: Answer): void {
     const declared = args === false ? 0 : Number(args["SIZE"] ?? 0)
-    answer(this.#budget.admits(declared) ? null : SmtpReply.storageFull())
+    const budget = this.#shares.get(remoteAddress) ?? this.#budget
+    answer(budget.admits(declared) ? null : SmtpReply.storageFull())
+  }
+
+  /** The share of an address; it is forgotten once nothing of it is used. */
+  #shareOf(remoteAddress: string): BufferBudget {
+    const { bufferedBytesPerAddress, messagesPerAddress } = this.#options.limits
+    const share =
+      this.#shares.get(remoteAddress) ?? new BufferBudget(bufferedBytesPerAddress, messagesPerAddress, this.#budget)
+    this.#shares.set(remoteAddress, share)
+    return share
   }
 
   async #onRcptTo(recipient: SMTPServerAddress, session: SMTPServerSession, answer: Answer): Promise<void> {
@@ -195,23 +212,25 @@ export class SmtpService {
 
   #onData(stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer): void {
     const { limits } = this.#options
-    const buffer = this.#budget.open()
+    const { id, remoteAddress } = session
+    const buffer = this.#shareOf(remoteAddress).open()
     let refusal: Error | undefined = buffer === undefined ? SmtpReply.storageFull() : undefined
     const refuse = (reason: Error) => {
       refusal = reason
       buffer?.release()
     }
-    this.#receiving.add(session.id)
+    this.#receiving.add(id)
     const deadline = setTimeout(() => {
       refuse(SmtpReply.localTrouble())
-      this.#dismiss(session.id, "4.4.2 The message took too long")
+      this.#dismiss(id, "4.4.2 The message took too long")
     }, limits.messageMillis)
     const end = () => {
       clearTimeout(deadline)
       buffer?.release()
-      this.#receiving.delete(session.id)
+      if (this.#shares.get(remoteAddress)?.isUnused === true) this.#shares.delete(remoteAddress)
+      this.#receiving.delete(id)
       // The reply is written first.
-      if (this.#closing !== undefined) setImmediate(() => this.#dismiss(session.id))
+      if (this.#closing !== undefined) setImmediate(() => this.#dismiss(id))
       if (this.#receiving.size === 0) this.#closing?.drained()
     }
 

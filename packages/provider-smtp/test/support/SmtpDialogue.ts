@@ -12,8 +12,8 @@ export interface SmtpDialogue {
   readonly closed: Promise<void>
 }
 
-export const openDialogue = async (port: number): Promise<SmtpDialogue> => {
-  const socket = connect(port, "127.0.0.1")
+export const openDialogue = async (port: number, localAddress?: string): Promise<SmtpDialogue> => {
+  const socket = connect({ port, host: "127.0.0.1", ...(localAddress === undefined ? {} : { localAddress }) })
   const replies: Array<string> = []
   const waiting: Array<{ readonly resolve: (reply: string) => void; readonly reject: (error: Error) => void }> = []
   let buffered = ""
@@ -51,8 +51,8 @@ export const openDialogue = async (port: number): Promise<SmtpDialogue> => {
 }
 
 /** A client that has been greeted and has said EHLO. */
-export const openSession = async (port: number): Promise<SmtpDialogue> => {
-  const dialogue = await openDialogue(port)
+export const openSession = async (port: number, localAddress?: string): Promise<SmtpDialogue> => {
+  const dialogue = await openDialogue(port, localAddress)
   await dialogue.reply()
   await dialogue.say("EHLO out.sender.test")
   return dialogue
