@@ -4,7 +4,7 @@ import { Effect, Layer, Redacted } from "effect"
 import nodemailer, { type SendMailOptions } from "nodemailer"
 import type { SMTPPoolOptions, SMTPPoolSentMessageInfo } from "nodemailer/lib/smtp-pool"
 import { RelayPool } from "./outbound/RelayPool.ts"
-import { replyText, toProviderError } from "./outbound/SendFailure.ts"
+import { refusalsIn, replyText, toProviderError } from "./outbound/SendFailure.ts"
 
 const PROVIDER = "smtp"
 
@@ -127,20 +127,21 @@ const compose = (mail: OutgoingMail, signal: AbortSignal): SendMailOptions => ({
   signal
 })
 
+/** The recipients that nodemailer says were refused, as they were given, and why. */
+const refusedOf = (mail: OutgoingMail, outcome: unknown): SendReceipt["rejected"] => {
+  const reasons = new Map(refusalsIn(outcome).map(({ recipient, reply }) => [foldRecipient(recipient), reply]))
+  return recipientsOf(mail).flatMap((address) => {
+    const reason = reasons.get(foldRecipient(address))
+    return reason === undefined ? [] : [{ address, reason }]
+  })
+}
+
 const toReceipt = (mail: OutgoingMail, info: SMTPPoolSentMessageInfo): SendReceipt => {
-  const reasons = new Map(
-    (info.rejectedErrors ?? []).map((error) => [
-      foldRecipient(error.recipient ?? ""),
-      replyText(error.response ?? error.message)
-    ])
-  )
-  const recipients = recipientsOf(mail)
+  const rejected = refusedOf(mail, info)
+  const refused = new Set(rejected.map(({ address }) => address))
   return {
-    accepted: recipients.filter((address) => !reasons.has(foldRecipient(address))),
-    rejected: recipients.flatMap((address) => {
-      const reason = reasons.get(foldRecipient(address))
-      return reason === undefined ? [] : [{ address, reason }]
-    }),
+    accepted: recipientsOf(mail).filter((address) => !refused.has(address)),
+    rejected,
     response: replyText(info.response)
   }
 }
@@ -191,7 +192,7 @@ export const layer = (config: EmailProviderSmtpConfig): Layer.Layer<EmailProvide
           Effect.tryPromise({
             try: (interrupted) =>
               transport.sendMail(compose(mail, AbortSignal.any([interrupted, AbortSignal.timeout(timeouts.send)]))),
-            catch: (error) => toProviderError(PROVIDER, error, pool.wasHandedOver(error))
+            catch: (error) => toProviderError(PROVIDER, error, pool.wasHandedOver(error), refusedOf(mail, error))
           }).pipe(Effect.map((info) => toReceipt(mail, info)))
       })
     })

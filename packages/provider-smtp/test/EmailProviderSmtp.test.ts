@@ -166,6 +166,11 @@ describe("recipients", () => {
       const error = failureOf(await sendTo(await started(all("550 5.1.1 nobody here"))))
       expect(error).toMatchObject({ _tag: "ProviderError", provider: "smtp", reason: "Rejected" })
       expect(error.message).toContain("550 5.1.1 nobody here")
+      expect(error.refused).toEqual([
+        { address: "one@else.test", reason: "550 5.1.1 nobody here" },
+        { address: "two@else.test", reason: "550 5.1.1 nobody here" },
+        { address: "three@hidden.test", reason: "550 5.1.1 nobody here" }
+      ])
     })
 
     it(`all put off: Temporary${how}`, async () => {

@@ -35,7 +35,8 @@ export class EmailProvider extends Context.Service<
     readonly domain: string
     /**
      * Sends one mail. It succeeds when at least one recipient was taken; `Rejected` when all were
-     * refused for good; `Unknown` when the connection was lost after the mail was handed over.
+     * refused for good; `Unknown` when the connection was lost after the mail was handed over. An error after the
+     * recipients were named says in `refused` which of them were refused.
      */
     readonly send: (mail: OutgoingMail) => Effect.Effect<SendReceipt, ProviderError>
   }

@@ -54,6 +54,13 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         }
       })
 
+      const suppressBounced = (tenantId: TenantId, refused: SendReceipt["rejected"]) =>
+        messages.suppress(
+          tenantId,
+          refused.filter(({ reason }) => isHardBounce(reason)).map(({ address }) => foldAddress(address)),
+          "bounced"
+        )
+
       return MessageSending.of({
         serviceId: "email.message.send",
         input: SendMessageInput,
@@ -76,17 +83,15 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         }),
         abandon: () => Effect.void,
         revalidate: ({ tenant }, _plan, input) => Effect.asVoid(remainingMailbox(mailboxes, tenant, input.mailboxId)),
-        perform: (context, plan, input) => provider.send(compose(context, plan, input)),
+        perform: (context, plan, input) =>
+          Effect.tapError(provider.send(compose(context, plan, input)), ({ refused = [] }) =>
+            suppressBounced(context.tenant.tenantId, refused)
+          ),
         record: Effect.fnUntraced(function* (context, plan, input, receipt) {
           const message = sentMessage(context, plan, input, receipt)
           // A mailbox deleted while the mail was on its way takes no copy; the mail was sent all the same.
           yield* messages.insert([{ message, duplicateKey: null, inboundMailId: null }])
-          const bounced = message.recipients.filter(({ reason }) => reason !== null && isHardBounce(reason))
-          yield* messages.suppress(
-            context.tenant.tenantId,
-            bounced.map(({ address }) => foldAddress(address)),
-            "bounced"
-          )
+          yield* suppressBounced(context.tenant.tenantId, receipt.rejected)
           return { created: true, data: { message: toMessageRecord(message) } }
         })
       })

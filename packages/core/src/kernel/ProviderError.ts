@@ -23,5 +23,7 @@ export class ProviderError extends Schema.TaggedError<ProviderError>()("Provider
   provider: Schema.String,
   reason: ProviderErrorReason,
   message: Schema.String,
+  /** Of a mail that was not sent: each recipient that was refused, and why, as far as it came to that. */
+  refused: Schema.optionalKey(Schema.Array(Schema.Struct({ address: Schema.String, reason: Schema.String }))),
   cause: Schema.optionalKey(Schema.Defect())
 }) {}

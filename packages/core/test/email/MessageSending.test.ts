@@ -1,7 +1,7 @@
-import { EmailProvider, MessageSending, MessageStore, type OutgoingMail, snippetOf } from "@agentos/core"
+import { EmailProvider, MessageSending, MessageStore, type OutgoingMail, ProviderError, snippetOf } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { adasMailbox, scenario } from "../support/Purchase.ts"
+import { ADA, adasMailbox, failureOf, pay, scenario, sendPaid } from "../support/Purchase.ts"
 
 const operationId = "01900000-0000-7000-8000-0000000000aa"
 
@@ -85,6 +85,26 @@ describe("a recipient that the relay refused", () => {
       }
       const { suppressed } = yield* sending({ refused, to: ["friend@example.com", ...Object.keys(refused)] })
       assert.sameMembers([...suppressed], ["unknown@a.test", "twice@b.test", "no-mail@c.test"])
+    })
+  )
+})
+
+describe("a recipient that the relay refused with all others", () => {
+  scenario("is suppressed for its own reason, and the money goes back all the same", ({ sendScript }) =>
+    Effect.gen(function* () {
+      const { attempt, challenge, tenant } = yield* sendPaid
+      const refused = [
+        { address: "Friend@example.com", reason: "550 5.1.1 no such user" },
+        { address: "other@example.com", reason: "550 5.7.1 not from you" }
+      ]
+      sendScript.push(new ProviderError({ provider: "scripted", reason: "Rejected", message: "no", refused }))
+      const error = yield* failureOf(attempt(pay(challenge, ADA, "02")))
+      assert.deepInclude(error, { _tag: "OperationRejected", paymentState: "refund_due" })
+      const suppressed = yield* (yield* MessageStore).findSuppressed(tenant.tenantId, [
+        "friend@example.com",
+        "other@example.com"
+      ])
+      assert.deepStrictEqual(suppressed, ["friend@example.com"])
     })
   )
 })

@@ -17,7 +17,7 @@ import * as SimulatedCarrier from "./SimulatedCarrier.ts"
 import * as TestKeyring from "./TestKeyring.ts"
 
 /** What the mail provider does with the next mails; it sends when this runs out. */
-export type SendScript = "send" | ProviderError["reason"]
+export type SendScript = "send" | ProviderError["reason"] | ProviderError
 
 /**
  * The whole core on memory, with a chain, a mail provider and a carrier that do as they are told. While its `database` is
@@ -36,6 +36,7 @@ export const make = () => {
       send: (mail) =>
         Effect.suspend((): Effect.Effect<SendReceipt, ProviderError> => {
           const reason = sendScript.shift() ?? "send"
+          if (typeof reason !== "string") return Effect.fail(reason)
           if (reason === "send" || reason === "Unknown") sent.push(mail)
           return reason === "send"
             ? Effect.succeed({ accepted: mail.to, rejected: [], response: "250 ok" })

@@ -1,4 +1,4 @@
-import { ProviderError, type ProviderErrorReason } from "@agentos/core"
+import { ProviderError, type ProviderErrorReason, type SendReceipt } from "@agentos/core"
 import { Predicate } from "effect"
 
 /** Longest part of a server's reply that is passed on, in characters. */
@@ -93,10 +93,26 @@ const SUMMARIES: Readonly<Record<ProviderErrorReason, string>> = {
   Unknown: "The connection to the mail relay was lost before it said whether it took the mail"
 }
 
+/** The recipients that an outcome of nodemailer, good or bad, says were refused, and the replies to them. */
+export const refusalsIn = (outcome: unknown): ReadonlyArray<{ readonly recipient: string; readonly reply: string }> => {
+  const errors = Predicate.hasProperty(outcome, "rejectedErrors") ? outcome.rejectedErrors : undefined
+  return (Array.isArray(errors) ? errors : []).flatMap((error: unknown) => {
+    const { message, response } = read(error)
+    return Predicate.hasProperty(error, "recipient") && typeof error.recipient === "string"
+      ? [{ recipient: error.recipient, reply: replyText(response ?? message) }]
+      : []
+  })
+}
+
 /** The error of the port for an error of nodemailer. */
-export const toProviderError = (provider: string, error: unknown, handedOver: boolean): ProviderError => {
+export const toProviderError = (
+  provider: string,
+  error: unknown,
+  handedOver: boolean,
+  refused: SendReceipt["rejected"]
+): ProviderError => {
   const failure = read(error)
   const reason = reasonOf(failure, handedOver)
   const detail = replyText(failure.response ?? failure.message)
-  return new ProviderError({ provider, reason, message: `${SUMMARIES[reason]}: ${detail}`, cause: error })
+  return new ProviderError({ provider, reason, message: `${SUMMARIES[reason]}: ${detail}`, refused, cause: error })
 }
