@@ -37,8 +37,11 @@ export const splitAddress = (address: string): { readonly localPart: string; rea
 /** An address folded so that two spellings of one mailbox of ours, or of one suppressed recipient, are equal. */
 export const foldAddress = (address: string): string => address.toLowerCase()
 
-/** The local part whose mailbox gets the mail: lower case, without a plus-tag. */
+/**
+ * The local part whose mailbox gets the mail: lower case, without a plus-tag. Letters beyond ASCII stay, since one of
+ * them (the Kelvin sign) is an ASCII letter in lower case, and would reach a mailbox of another name.
+ */
 export const baseLocalPart = (localPart: string): string => {
   const plus = localPart.indexOf("+")
-  return (plus > 0 ? localPart.slice(0, plus) : localPart).toLowerCase()
+  return (plus > 0 ? localPart.slice(0, plus) : localPart).replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }

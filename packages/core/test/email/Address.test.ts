@@ -41,6 +41,10 @@ describe("EmailAddress", () => {
   it("finds the mailbox behind a tag", () => {
     assert.deepStrictEqual(["Ada", "ada+x", "ada+x+y", "+x"].map(baseLocalPart), ["ada", "ada", "ada", "+x"])
   })
+
+  it("finds none behind another letter that is one of ours in lower case", () => {
+    assert.strictEqual(baseLocalPart("\u212Aim"), "\u212Aim")
+  })
 })
 
 describe("LocalPart", () => {
