@@ -94,7 +94,7 @@ export class InboundMails extends Context.Service<
             const fresh = received.map(({ message }) => message).filter(({ messageId }) => stored.has(messageId))
             yield* events.append(fresh.map((message) => receivedEvent(message, provider.name)))
             // Whoever outlived a lease may have delivered it too: the second to come takes back what was written here.
-            if (!(yield* store.complete(mail.inboundMailId))) yield* Effect.fail("delivered already")
+            if (!(yield* store.complete(mail.inboundMailId))) return yield* Effect.fail("delivered already")
           })
         )
       })
