@@ -13,6 +13,9 @@ export interface ReadingError extends Error {
   readonly rawPacket?: Uint8Array
 }
 
+/** For how long a client may read its answer and end its half of the connection, in milliseconds. */
+const LINGER = 1_000
+
 const notHttp = new InvalidRequest({ message: "The request is not well-formed HTTP/1.1", issues: [] })
 
 /** Whether the first line alone is already longer than a target may be. */
@@ -70,4 +73,8 @@ const refuse = (error: ApiError, socket: Duplex, more: Readonly<Record<string, s
     "x-request-id": requestId
   }).map(([name, value]) => `${name}: ${value}`)
   socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head, "", text].join("\r\n"))
+  // No time-out of the server's holds for it any more. At once would be too soon: what the client sends still
+  // would have the answer taken back on its way.
+  const lingering = setTimeout(() => socket.destroy(), LINGER).unref()
+  socket.once("close", () => clearTimeout(lingering))
 }

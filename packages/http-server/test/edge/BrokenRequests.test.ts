@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import { once } from "node:events"
+import { type AddressInfo, connect, createServer } from "node:net"
 import { PassThrough } from "node:stream"
 import { answerBrokenRequest, type ReadingError } from "../../src/edge/BrokenRequests.ts"
+import { fateOf } from "../support/HalfOpen.ts"
 
 const broken = (code: string): ReadingError => Object.assign(new Error(code), { code })
 
@@ -25,5 +28,23 @@ describe("answerBrokenRequest", () => {
     answerBrokenRequest(broken("ECONNRESET"), socket)
     assert.isTrue(socket.destroyed)
     assert.isNull(socket.read())
+  })
+
+  it("does not keep the connection of whoever does not end it", async () => {
+    const server = createServer({ allowHalfOpen: true }, (socket) =>
+      answerBrokenRequest(broken("ERR_HTTP_REQUEST_TIMEOUT"), socket)
+    )
+    server.listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const address = server.address() as AddressInfo
+    const socket = connect({ port: address.port, host: "127.0.0.1", allowHalfOpen: true })
+    socket.on("error", () => {})
+    try {
+      await once(socket, "data")
+      assert.strictEqual(await fateOf(socket), "gone")
+    } finally {
+      socket.destroy()
+      server.close()
+    }
   })
 })

@@ -1,7 +1,8 @@
+import { REALTIME_PATH } from "@agentos/api"
 import { assert, describe, it } from "@effect/vitest"
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
-import { setTimeout as sleep } from "node:timers/promises"
+import { fateOf } from "../support/HalfOpen.ts"
 import { call } from "../support/TestClient.ts"
 import { startServer } from "../support/TestServer.ts"
 
@@ -9,11 +10,11 @@ import { startServer } from "../support/TestServer.ts"
 const RELAY = "/webhooks/twilio/relay/token"
 
 /** A connection whose wish for a socket was refused, and of which this end has ended nothing. */
-const refused = async (port: number): Promise<Socket> => {
+const refused = async (port: number, path = RELAY): Promise<Socket> => {
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
   socket.on("error", () => {})
   await once(socket, "connect")
-  socket.write(`GET ${RELAY} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
   await once(socket, "data")
   return socket
 }
@@ -37,18 +38,19 @@ describe("a socket that is refused", () => {
     }
   })
 
-  it("is not kept open for whoever does not end it", async () => {
-    const server = await startServer()
-    const socket = await refused(server.port)
-    const gone = new Promise<string>((resolve) => socket.once("close", () => resolve("gone")))
-    // Whoever writes to a connection that is gone is told so.
-    const writing = setInterval(() => socket.write("x"), 20)
-    try {
-      assert.strictEqual(await Promise.race([gone, sleep(2_000, "kept")]), "gone")
-    } finally {
-      clearInterval(writing)
-      socket.destroy()
-      await server.stop()
-    }
-  })
+  for (const [what, path] of [
+    ["is one that nobody takes", RELAY],
+    ["shows no handshake of the protocol", REALTIME_PATH]
+  ] as const) {
+    it(`is not kept open for whoever does not end it, where it ${what}`, async () => {
+      const server = await startServer()
+      const socket = await refused(server.port, path)
+      try {
+        assert.strictEqual(await fateOf(socket), "gone")
+      } finally {
+        socket.destroy()
+        await server.stop()
+      }
+    })
+  }
 })
