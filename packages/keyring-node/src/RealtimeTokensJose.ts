@@ -38,8 +38,9 @@ export const layer = (
       const activeKey = keys.get(material.activeKeyId)
       if (activeKey === undefined) return yield* Effect.die(new Error("key material without its active key"))
 
+      // Nothing of the header has been looked at yet: whatever the type says, it may be any JSON.
       const keyOf: JWTVerifyGetKey = ({ kid }) => {
-        const key = kid === undefined || !/^[1-9]\d{0,2}$/.test(kid) ? undefined : keys.get(Number(kid))
+        const key = typeof kid === "string" && /^[1-9]\d{0,2}$/.test(kid) ? keys.get(Number(kid)) : undefined
         if (key === undefined) throw new errors.JWKSNoMatchingKey()
         return key
       }

@@ -102,6 +102,8 @@ describe("RealtimeTokensJose", () => {
     ["no key id", signed({ ...goodHeader, kid: undefined }, goodPayload)],
     ["an unknown key id", signed({ ...goodHeader, kid: "2" }, goodPayload)],
     ["a key id in another spelling", signed({ ...goodHeader, kid: "01" }, goodPayload)],
+    ["a key id that is a number", signed({ ...goodHeader, kid: 1 }, goodPayload)],
+    ["a key id that can't be made a text", signed({ ...goodHeader, kid: { toString: 1 } }, goodPayload)],
     ["no expiry", signed(goodHeader, { ...goodPayload, exp: undefined })],
     ["an expiry that is no number", signed(goodHeader, { ...goodPayload, exp: "1900" })],
     ["no tenant", signed(goodHeader, { ...goodPayload, sub: undefined })],
