@@ -52,6 +52,25 @@ const NIL = "00000000-0000-0000-0000-000000000000"
 
 const first = (rows: ReadonlyArray<OperationRow>): Option.Option<Operation> => Option.map(Array.head(rows), toOperation)
 
+/**
+ * The operations of these rows, but for those that this server can't read: a later version may have written them, with
+ * which it shares the database. What else is due must not wait for that.
+ */
+const readable = (rows: ReadonlyArray<OperationRow>): Effect.Effect<ReadonlyArray<Operation>> =>
+  Effect.map(
+    Effect.forEach(rows, (row) =>
+      Effect.catchDefect(
+        Effect.sync(() => Option.some(toOperation(row))),
+        (defect) =>
+          Effect.as(
+            Effect.logError(`operation ${row.operation_id} can't be read by this server`, defect),
+            Option.none()
+          )
+      )
+    ),
+    Array.getSomes
+  )
+
 const jsonOrNull = (value: unknown) => Parameter.text(value === null ? null : JSON.stringify(value))
 
 export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
@@ -180,7 +199,7 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
             returning ${columns}`),
           first
         ),
-      takeDue: (limit, leaseMillis) => Effect.map(orDie(takeDue(limit, leaseMillis)), (rows) => rows.map(toOperation)),
+      takeDue: (limit, leaseMillis) => Effect.flatMap(orDie(takeDue(limit, leaseMillis)), readable),
       hold: (operationId, fence, hold) =>
         Effect.map(
           orDie(sql`
