@@ -26,8 +26,11 @@ export interface ScriptedRail {
   readonly log: Array<ChainTransfer>
   /** How often the facilitator was asked to settle. */
   readonly settleCalls: () => number
-  /** Whether the facilitator's verification, or the chain, can't be reached; and whether it verifies anything at all. */
-  readonly outage: { verify: boolean; chain: boolean; blind: boolean }
+  /**
+   * Whether the facilitator's verification, or the chain, can't be reached; whether it verifies anything at all; and
+   * whether the operator no longer takes the token.
+   */
+  readonly outage: { verify: boolean; chain: boolean; blind: boolean; retired: boolean }
   /** Uses up the authorization in a header as a third party would. */
   readonly useNonce: (header: string) => void
   /** How often money went back, by the nonce of the refund. */
@@ -108,7 +111,7 @@ export const make = (): ScriptedRail => {
   const refunds = new Map<string, { readonly wallet: string; readonly amount: bigint }>()
   const refunding: ScriptedRail["refunding"] = { mode: "pays" }
   const log: Array<ChainTransfer> = []
-  const outage = { verify: false, chain: false, blind: false }
+  const outage = { verify: false, chain: false, blind: false, retired: false }
   let block = 1n
   let settleCalls = 0
 
@@ -155,7 +158,9 @@ export const make = (): ScriptedRail => {
     decodeProof: (header) =>
       Effect.try({ try: () => decode(header), catch: () => new ProofMalformed({ message: "This is no payment" }) }),
     authenticate: (proof) =>
-      proof.payload === "forged" ? Effect.fail(new ProofInvalid({ message: "Not signed by the payer" })) : Effect.void,
+      outage.retired || proof.payload === "forged"
+        ? Effect.fail(new ProofInvalid({ message: "Not signed by the payer" }))
+        : Effect.void,
     verify: (proof) =>
       Effect.suspend((): Effect.Effect<void, ProofInvalid | ProviderError> => {
         if (outage.verify) return Effect.fail(unreachable)

@@ -81,11 +81,15 @@ export class PaidOperations extends Context.Service<
         proof: PaymentProof,
         idempotencyKey: string
       ) {
+        const isProven = yield* Effect.isSuccess(rail.authenticate(proof))
         const found = yield* operations.findByKeys({
           proof: proofKey(proof),
           endpoint: endpoint(request),
           idempotencyKey
         })
+        // Nobody can say any more who signed for a token that is no longer taken. Whoever has every byte of what was
+        // proven when it was claimed need not prove it again; anybody else is told nothing.
+        if (!isProven && !found.some((operation) => operation.proof.digest === proof.digest)) return Option.none()
         const conflict = found.map((operation) => conflictOf(operation, request, proof, idempotencyKey)).find(Boolean)
         if (conflict !== undefined) return yield* conflict
         return Option.fromUndefinedOr(found[0])
@@ -95,9 +99,7 @@ export class PaidOperations extends Context.Service<
         yield* checkKey(request)
         const { idempotencyKey, paymentSignature } = request
         if (paymentSignature === null || idempotencyKey === null) return Option.none()
-        const proof = yield* Effect.option(
-          Effect.tap(rail.decodeProof(paymentSignature), (decoded) => rail.authenticate(decoded))
-        )
+        const proof = yield* Effect.option(rail.decodeProof(paymentSignature))
         if (Option.isNone(proof)) return Option.none()
         const operation = yield* findOperation(request, proof.value, idempotencyKey)
         if (Option.isNone(operation)) return Option.none()

@@ -44,6 +44,21 @@ describe("PaidOperations", () => {
     })
   )
 
+  scenario("answers from what was paid in a token that is no longer taken", (host) =>
+    Effect.gen(function* () {
+      const forged = pay(yield* challengeOf(), ADA, "01", true)
+      const { answer, signature } = yield* adasMailbox
+      host.payments.outage.retired = true
+      const paid = yield* PaidOperations
+      const again = yield* paid.replay(requestOf("email.mailbox.create", { signature }))
+      assert.strictEqual(Redacted.value(Option.getOrThrow(again).body), Redacted.value(answer.body))
+      // Without a proof of who pays, what stands under it is nobody's business but of who has its every byte.
+      const nothing = yield* paid.replay(requestOf("email.mailbox.create", { signature: forged }))
+      assert.isTrue(Option.isNone(nothing))
+      assert.strictEqual(host.payments.transfers.get(ADA), 1)
+    })
+  )
+
   scenario("stores no secret with the answer", () =>
     Effect.gen(function* () {
       const { answer } = yield* adasMailbox
