@@ -25,7 +25,9 @@ export const make = ({ burst, perSecond }: RateLimit): TokenBuckets => {
     take: (client) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const last = buckets.get(client)
-        const tokens = last === undefined ? burst : Math.min(burst, last.tokens + ((now - last.at) / 1000) * perSecond)
+        // A clock that is set back takes nothing from anybody.
+        const passed = last === undefined ? 0 : Math.max(0, now - last.at)
+        const tokens = last === undefined ? burst : Math.min(burst, last.tokens + (passed / 1000) * perSecond)
         buckets.delete(client)
         const oldest = buckets.size >= CAPACITY ? buckets.keys().next().value : undefined
         if (oldest !== undefined) buckets.delete(oldest)

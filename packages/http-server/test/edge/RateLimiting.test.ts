@@ -24,6 +24,17 @@ describe("TokenBuckets", () => {
       assert.deepStrictEqual(yield* Effect.all([take, take, take, take]), [undefined, undefined, undefined, 1])
     })
   )
+
+  it.effect("hold nothing against a client when the clock is set back", () =>
+    Effect.gen(function* () {
+      const buckets = TokenBuckets.make({ burst: 3, perSecond: 2 })
+      const take = buckets.take("a")
+      yield* TestClock.setTime(3_600_000)
+      assert.isUndefined(yield* take)
+      yield* TestClock.setTime(0)
+      assert.deepStrictEqual(yield* Effect.all([take, take, take]), [undefined, undefined, 1])
+    })
+  )
 })
 
 describe("rate limiting", () => {
