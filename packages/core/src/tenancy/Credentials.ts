@@ -1,4 +1,4 @@
-import { Cache, Context, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
+import { Cache, Context, Duration, Effect, Exit, Layer, Option, Redacted, Result } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as AccessToken from "./AccessToken.ts"
@@ -57,10 +57,10 @@ export class Credentials extends Context.Service<
       const tenants = yield* TenantStore
       const keyring = yield* Keyring
       const realtimeTokens = yield* RealtimeTokens
-      const cache = yield* Cache.make({
+      const cache = yield* Cache.makeWith((tenantId: TenantId) => tenants.find(tenantId), {
         capacity: TENANT_CACHE_SIZE,
-        timeToLive: TENANT_CACHE_LIFETIME,
-        lookup: (tenantId: TenantId) => tenants.find(tenantId)
+        // That the store failed once says nothing of the next time.
+        timeToLive: (exit) => (Exit.isSuccess(exit) ? TENANT_CACHE_LIFETIME : Duration.zero)
       })
 
       const currentOrRefused = Effect.fnUntraced(function* (tenantId: TenantId, version: number) {
