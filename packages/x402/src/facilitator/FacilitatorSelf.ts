@@ -8,7 +8,7 @@ import {
 } from "@agentos/core"
 import { type PendingSettlementStore, x402Facilitator } from "@x402/core/facilitator"
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator"
-import { Effect, Option, Schedule, type Scope } from "effect"
+import { Duration, Effect, Exit, Option, Schedule, type Scope } from "effect"
 import * as EvmChain from "../EvmChain.ts"
 import type { OfferedNetwork } from "../PaymentNetwork.ts"
 import { hexOf } from "../SettlementSearch.ts"
@@ -58,7 +58,9 @@ export const make = Effect.fnUntraced(function* (
   const gasChain = GasChain.make(offered)
   const chain = EvmChain.make(offered)
   const spender = yield* GasSpender.make(account, gasChain)
-  const solvency = yield* Effect.cachedWithTTL(spender.solvency, SOLVENCY_SEEN_FOR)
+  const solvency = yield* Effect.cachedWithTTL(spender.solvency, (seen) =>
+    Exit.isSuccess(seen) ? SOLVENCY_SEEN_FOR : Duration.zero
+  )
   const settleMillis = config.settleTimeoutMillis ?? DEFAULT_SETTLE_TIMEOUT_MILLIS
   yield* Effect.forkScoped(GasKeeper.run(account, gasChain, spender))
   // No reason to serve nothing, and one that the operator should not hear of from a client.
