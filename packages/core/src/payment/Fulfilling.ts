@@ -1,5 +1,6 @@
 import { Effect, Result } from "effect"
 import { serviceEntry } from "../catalog/Catalog.ts"
+import { ProviderError } from "../kernel/ProviderError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Answers from "./Answer.ts"
 import type { Operation, OperationFailureKind } from "./Operation.ts"
@@ -8,6 +9,8 @@ import { OperationSteps } from "./OperationStep.ts"
 import { PaidServices } from "./PaidService.ts"
 import type { OperationError } from "./PaymentError.ts"
 import { failureOf } from "./Settling.ts"
+
+const BROKEN = "The service could not do this: it broke each time that it was tried."
 
 type Step = (operation: Operation) => Effect.Effect<Operation, OperationError>
 
@@ -42,13 +45,26 @@ export const make: Effect.Effect<Fulfilling, never, OperationJournal | PaidServi
     return (yield* Timestamp.now) >= Timestamp.add(operation.updatedAt, window)
   })
 
+  /** A service that breaks is waited for as one whose provider can't be asked: until it is late, and no longer. */
+  const unbroken = <A>(operation: Operation, perform: Effect.Effect<A, ProviderError>) =>
+    Effect.catchDefect(perform, (defect) =>
+      Effect.flatMap(isLate(operation), (late) =>
+        late
+          ? Effect.andThen(
+              Effect.logError(`operation ${operation.operationId} is given up: its service is broken`, defect),
+              new ProviderError({ provider: operation.serviceId, reason: "Unknown", message: BROKEN })
+            )
+          : Effect.die(defect)
+      )
+    )
+
   const fulfil = Effect.fnUntraced(function* (
     operation: Operation,
     attended: boolean
   ): Effect.fn.Return<Operation, OperationError> {
     yield* reach("before_perform", operation)
     const attempt = yield* openAttempt(operation, attended)
-    const performed = yield* Effect.result(whileLeased(operation)(attempt.perform))
+    const performed = yield* Effect.result(whileLeased(operation)(unbroken(operation, attempt.perform)))
     yield* reach("after_perform", operation)
     if (Result.isFailure(performed)) {
       const error = performed.failure

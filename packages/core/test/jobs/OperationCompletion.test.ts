@@ -1,6 +1,6 @@
 import { MailboxDeletion, OperationCompletion, OperationStore, PaidOperations, type Tenant } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Option, Redacted } from "effect"
+import { Effect, Exit, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import {
   ADA,
@@ -89,6 +89,24 @@ describe("OperationCompletion", () => {
       const [, failed] = yield* eventsOf(tenant)
       assert.deepInclude(failed, { type: "payment.failed" })
       assert.deepInclude(failed!.payload, { operationId, paymentState: "refund_due", baseUnits: "20000" })
+    })
+  )
+
+  scenario("gives the money back when what calls the relay is broken for a day, and not before", (host) =>
+    Effect.gen(function* () {
+      host.sendScript.push(...Array.from({ length: 1_000 }, () => "broken" as const))
+      const { attempt, challenge } = yield* sendPaid
+      const broken = yield* Effect.exit(attempt(pay(challenge, ADA, "02")))
+      assert.isTrue(Exit.hasDies(broken))
+      yield* TestClock.adjust("1435 minutes")
+      yield* jobRuns
+      yield* TestClock.adjust("4 minutes")
+      assert.lengthOf([...host.payments.refunds], 0)
+      yield* TestClock.adjust("2 minutes")
+      const error = yield* failureOf(attempt(pay(challenge, ADA, "02")))
+      assert.deepInclude(error, { _tag: "OperationRejected", paymentState: "refunded" })
+      assert.deepInclude(yield* stateOf(operationOf(error)), { state: "refunded" })
+      assert.deepStrictEqual([...host.payments.refunds.values()], [{ wallet: ADA, amount: 20_000n }])
     })
   )
 

@@ -16,8 +16,8 @@ import { Effect, Latch, Layer, Option, Redacted } from "effect"
 import * as SimulatedCarrier from "./SimulatedCarrier.ts"
 import * as TestKeyring from "./TestKeyring.ts"
 
-/** What the mail provider does with the next mails; it sends when this runs out. */
-export type SendScript = "send" | ProviderError["reason"] | ProviderError
+/** What the mail provider does with the next mails; it sends when this runs out. A `broken` one breaks its own promise. */
+export type SendScript = "send" | "broken" | ProviderError["reason"] | ProviderError
 
 /**
  * The whole core on memory, with a chain, a mail provider and a carrier that do as they are told. While its `database` is
@@ -36,6 +36,7 @@ export const make = () => {
       send: (mail) =>
         Effect.suspend((): Effect.Effect<SendReceipt, ProviderError> => {
           const reason = sendScript.shift() ?? "send"
+          if (reason === "broken") return Effect.die(new Error("what calls the relay is broken"))
           if (typeof reason !== "string") return Effect.fail(reason)
           if (reason === "send" || reason === "Unknown") sent.push(mail)
           return reason === "send"
