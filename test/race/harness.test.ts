@@ -9,6 +9,8 @@ import { manyExtensions } from "./PhoneRaces.ts"
 import { oneKeyTwoProofs, oneProofTwoKeys } from "./RequestRaces.ts"
 
 const ROUNDS = 6
+/** Whether a race comes upon what is missing is a matter of time: it is played again until it does, so often at most. */
+const PLAYS_MOST = 8
 const TIMEOUT_MILLIS = 240_000
 
 let cluster: Cluster
@@ -71,10 +73,14 @@ it.each([
   "two servers without $what are caught",
   async ({ found, race, statements }) => {
     await execute(cluster.database.url, ...statements)
-    await run.play(race, ROUNDS)
-    const verdicts = await judge(cluster, run)
-    const violations = verdicts.filter((verdict) => verdict.race === race.name).flatMap((verdict) => verdict.violations)
-    expect(violations.map(({ text }) => text)).toContainEqual(expect.stringMatching(found))
+    let texts: ReadonlyArray<string> = []
+    for (let plays = 0; plays < PLAYS_MOST && !texts.some((text) => text.match(found) !== null); plays++) {
+      await run.play(race, ROUNDS)
+      const verdicts = await judge(cluster, run)
+      const violations = verdicts.filter((verdict) => verdict.race === race.name).flatMap((one) => one.violations)
+      texts = violations.map(({ text }) => text)
+    }
+    expect(texts).toContainEqual(expect.stringMatching(found))
   },
   TIMEOUT_MILLIS
 )
