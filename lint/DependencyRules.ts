@@ -11,11 +11,13 @@ import type { IFlattenedRuleSet, IRegularForbiddenRuleType } from "dependency-cr
 /** The floors of the core from the ground up. A folder imports its own floor and those beneath it. */
 export const coreFloors: ReadonlyArray<ReadonlyArray<string>> = [
   ["kernel"],
+  ["limits"],
   ["events", "tenancy"],
   ["catalog"],
   ["payment"],
   ["email", "phone"],
-  ["jobs"]
+  ["jobs"],
+  ["operator"]
 ]
 
 /** Packages that fulfil a port of the core. */

@@ -11,6 +11,7 @@ import { PhoneCarrier } from "../support/PhoneCarrier.ts"
 import { PhoneCustomer } from "../support/PhoneCustomer.ts"
 import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 import { Treasury } from "../support/Treasury.ts"
+import { WITHOUT_LIMITS } from "../support/WithoutLimits.ts"
 import { startFrontDoor } from "./FrontDoor.ts"
 import { type SlowAgent, startSlowAgent } from "./SlowAgent.ts"
 
@@ -58,6 +59,7 @@ export const startCallRig = async (servers: 1 | 2): Promise<CallRig> => {
       ],
       environment: {
         DATABASE_URL: postgres?.url ?? "",
+        ...WITHOUT_LIMITS,
         AGENTOS_SANDBOX_SERVER_MODULE: SERVER,
         AGENTOS_TEST_PUBLIC_URL: door.url
       }

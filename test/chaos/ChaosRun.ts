@@ -63,9 +63,8 @@ export const runChaos = async (options: ChaosOptions): Promise<ChaosResult> => {
   // While the servers start nobody waits for it: what has begun to start has to be there to be ended.
   interrupted.catch(() => undefined)
   try {
-    const environment = { AGENTOS_RATE_LIMIT_PER_MINUTE: "0" }
     const rig = await withServerModule(options.serverModule ?? SHORT_LEASE_SERVER, () =>
-      startRealtimeRig({ servers: options.servers, environment })
+      startRealtimeRig({ servers: options.servers })
     )
     ends.push(rig.stop)
     const database = openDatabase(rig.cluster.database.url)

@@ -8,9 +8,11 @@ import { type ClientKind, type End, type Service, SERVICES } from "./Purchase.ts
  * - `gone`: the mailbox is deleted, or the number given back (which ends its calls), between the payment and its use;
  * - `stranger`: the facilitator refuses, and then somebody else submits the authorization;
  * - `front-run`: somebody else submits the authorization just before the facilitator is asked;
- * - `cancelled`: the payer cancels the authorization just before the facilitator is asked.
+ * - `cancelled`: the payer cancels the authorization just before the facilitator is asked;
+ * - `unread`: somebody else submits the authorization between its claim and the reading of its nonce;
+ * - `intercepted`: somebody else submits the authorization before the client has presented it.
  */
-export type Twist = "rejected" | "gone" | "stranger" | "front-run" | "cancelled"
+export type Twist = "rejected" | "gone" | "stranger" | "front-run" | "cancelled" | "unread" | "intercepted"
 
 /** One case of the matrix: what is bought, what goes wrong, and where the server is killed. */
 export interface Cell {
@@ -27,6 +29,8 @@ export interface Cell {
 
 export const PAYMENT_STEPS = [
   "claimed",
+  "before_simulate",
+  "after_simulate",
   "before_settle",
   "after_settle",
   "settled",
@@ -97,18 +101,29 @@ export const refundCells = (): ReadonlyArray<Cell> =>
     })
   )
 
-/** The facilitator fails in each way at each call, with and without a kill after it has. */
+/** The facilitator fails in each way to settle, with and without a kill after it has. */
 export const facilitatorCells = (): ReadonlyArray<Cell> =>
-  cross(cross(["verify", "settle"] as const, MODES), cross(SERVICES, cross(BOTH, [true, false]))).map(
-    ([[operation, mode], [service, [client, killed]]]) => ({
+  cross(MODES, cross(SERVICES, cross(BOTH, [true, false]))).map(([mode, [service, [client, killed]]]) => ({
+    service,
+    client,
+    step: killed ? "after_settle" : undefined,
+    killed,
+    fault: { operation: "settle", mode },
+    twist: undefined,
+    end: undefined
+  }))
+
+/** Others submit the authorization before the server has read its nonce; killed at each step of the refund. */
+export const elsewhereCells = (): ReadonlyArray<Cell> =>
+  cross(REFUND_STEPS, cross(["unread", "intercepted"] as const, cross(SERVICES, ["repeats", "gives up"] as const))).map(
+    ([step, [twist, [service, client]]]) => ({
       service,
       client,
-      // A verification that fails leaves no operation that could be stopped: the kill finds it where it is.
-      step: killed && operation === "settle" ? "after_settle" : undefined,
-      killed,
-      fault: { operation, mode },
-      twist: undefined,
-      end: undefined
+      step,
+      killed: true,
+      fault: undefined,
+      twist,
+      end: "paid back"
     })
   )
 
@@ -181,6 +196,7 @@ const frontRunEnd = (service: Service, client: ClientKind): End | undefined => {
 export const allCells = (): ReadonlyArray<Cell> => [
   ...stepCells(),
   ...refundCells(),
+  ...elsewhereCells(),
   ...interferenceCells(),
   ...facilitatorCells(),
   ...relayCells(),
@@ -209,7 +225,6 @@ export const isSlow = ({ fault, killed }: Cell): boolean =>
 
 /** What a server is told to wait for, at most, when the call outside hangs: so long does the fault last. */
 const HANG_MILLIS: Readonly<Record<PlannedFault["operation"], number>> = {
-  verify: 10_000,
   settle: 30_000,
   send: 60_000,
   // A question is asked twice.
@@ -235,5 +250,7 @@ const TWISTS: Readonly<Record<Twist, string>> = {
   gone: "gone",
   stranger: "refused, then submitted by a stranger",
   "front-run": "submitted by a stranger first",
-  cancelled: "cancelled by its payer"
+  cancelled: "cancelled by its payer",
+  unread: "submitted by a stranger before its nonce was read",
+  intercepted: "submitted by a stranger before it was presented"
 }

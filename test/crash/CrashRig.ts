@@ -11,6 +11,7 @@ import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 import { RelayLog } from "../support/RelayLog.ts"
 import { TokenLog } from "../support/TokenLog.ts"
 import { Treasury } from "../support/Treasury.ts"
+import { WITHOUT_LIMITS } from "../support/WithoutLimits.ts"
 import { CarrierSide } from "./CarrierSide.ts"
 import { REFUND_STEPS } from "./Cell.ts"
 import type { PlannedFault } from "./PlannedFault.ts"
@@ -98,6 +99,7 @@ export class CrashRig {
         isPrepared: true,
         environment: {
           DATABASE_URL: postgres?.url ?? "",
+          ...WITHOUT_LIMITS,
           AGENTOS_SANDBOX_SERVER_MODULE: options.server ?? REAL_SERVER,
           [ARMED_VARIABLE]: files.armed,
           [PARKED_VARIABLE]: files.parked
@@ -229,7 +231,7 @@ export class CrashRig {
   private faultsUrl(operation: PlannedFault["operation"]): string {
     const { carrier, facilitatorUrl, mail } = this.description
     if (operation === "send") return mail.relayFaultsUrl
-    return operation === "verify" || operation === "settle" ? facilitatorUrl : carrier.url
+    return operation === "settle" ? facilitatorUrl : carrier.url
   }
 
   /** Forgets the faults that nothing met. */

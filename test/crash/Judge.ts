@@ -177,6 +177,9 @@ const moneyViolations = ({ authorization }: Attempt, end: AttemptEnd): ReadonlyA
   ]
 }
 
+/** Refused by the provider; or submitted by others, where the payment can't be told from one that was used elsewhere. */
+const isTold = (code: string | undefined): boolean => code === "PROVIDER_REJECTED" || code === "IDEMPOTENCY_CONFLICT"
+
 /** What the client was told, in itself and against what happened. The last answer is the harness's own question. */
 const answerViolations = ({ told }: Attempt, end: AttemptEnd): ReadonlyArray<string> => {
   const successes = told.filter(isSuccess)
@@ -194,7 +197,7 @@ const answerViolations = ({ told }: Attempt, end: AttemptEnd): ReadonlyArray<str
     if (told.some(({ status }) => status === 402)) violations.push("told to pay again, with the money taken")
   } else if (isSuccess(last)) {
     violations.push("told of a success by a payment that bought nothing")
-  } else if (end.isPaidBack && !(last.code === "PROVIDER_REJECTED" && last.paymentState === "refunded")) {
+  } else if (end.isPaidBack && !(isTold(last.code) && last.paymentState === "refunded")) {
     violations.push(`paid back, and a repetition is told ${last.status} ${last.code} (${last.paymentState})`)
   }
   return violations

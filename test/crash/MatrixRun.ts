@@ -31,7 +31,8 @@ const EXTENDED_SECONDS = 360
 const HOLD_AT: Readonly<Partial<Record<Twist, OperationStep>>> = {
   gone: "settled",
   "front-run": "before_settle",
-  cancelled: "before_settle"
+  cancelled: "before_settle",
+  unread: "claimed"
 }
 
 /** A search that fails is the one by which a number is chosen: that before the payment is a check and no more. */
@@ -153,6 +154,7 @@ class MatrixRun {
         this.stopAt(order.cell, attempt)
         this.rig.arm(this.armed)
         await this.planFault(order, attempt)
+        if (order.cell.twist === "intercepted") await this.rig.treasury.submit(attempt.authorization)
         await this.begin(order, attempt, order.cell.step)
       },
       AT_ONCE

@@ -6,5 +6,5 @@ export interface PlannedFault {
   readonly only?: string
 }
 
-export type FacilitatorFault = "verify" | "settle"
+export type FacilitatorFault = "settle"
 export type CarrierFault = "search" | "buy" | "call" | "update"

@@ -37,10 +37,7 @@ const GIVE_UP_IN_TEN = 3
 
 /** Failures that pass by themselves within seconds; what hangs for longer at relay and carrier is the matrix's. */
 const FAULTS: ReadonlyArray<PlannedFault> = [
-  ...(["verify", "settle"] as const).flatMap((operation) =>
-    (["before", "after", "reject"] as const).map((mode) => ({ operation, mode }))
-  ),
-  { operation: "settle", mode: "hang" },
+  ...(["before", "after", "reject", "hang"] as const).map((mode) => ({ operation: "settle", mode }) as const),
   ...(["send", "search", "buy", "call", "update"] as const).flatMap((operation) =>
     (["before", "after", "reject"] as const).map((mode) => ({ operation, mode }))
   )

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest"
 import {
   carrierCells,
   clientsInTurn,
+  elsewhereCells,
   facilitatorCells,
   inTurn,
   interferenceCells,
@@ -46,6 +47,7 @@ describe.concurrent("a server on PGlite", () => {
       within("pglite", async (rig) => {
         const cells = [
           ...ofHalf("email", [...stepCells(), ...refundCells(), ...interferenceCells()]),
+          ...inTurn(ofHalf("email", elsewhereCells())),
           ...inTurn(facilitatorCells()),
           ...relayCells().filter((cell) => !isSlow(cell))
         ]
@@ -62,7 +64,7 @@ describe.concurrent("a server on PGlite", () => {
     () =>
       within("pglite", async (rig) => {
         const steps = ofHalf("phone", [...stepCells(), ...refundCells(), ...interferenceCells()])
-        const cells = clientsInTurn([...steps, ...carrierCells()])
+        const cells = [...clientsInTurn([...steps, ...carrierCells()]), ...inTurn(ofHalf("phone", elsewhereCells()))]
         const result = await runMatrix(rig, cells)
         console.log(tableOf(result.outcome, result.cells).join("\n"))
         expect(result.cells.size).toBe(cells.length)
@@ -77,7 +79,11 @@ describe.concurrent("a server on PostgreSQL", () => {
     "that is killed, that loses its database during the calls outside, or that is offered one payment under several keys at once, charges once or pays back",
     () =>
       within("postgres", async (rig) => {
-        const result = await runMatrix(rig, [...inTurn(stepCells()), ...inTurn(refundCells())])
+        const result = await runMatrix(rig, [
+          ...inTurn(stepCells()),
+          ...inTurn(refundCells()),
+          ...inTurn(elsewhereCells())
+        ])
         console.log(tableOf(result.outcome, result.cells).join("\n"))
         expectNoViolation(result.outcome)
         for (const outage of OUTAGES) expectNoViolation(await runDatabaseOutage(rig, outage))

@@ -72,6 +72,24 @@ describe("pnpm ledger", () => {
     })
   })
 
+  it("ends with 3 where the chain shows a transfer that no operation knows of", async () => {
+    const agent = new Agent(sandbox, sandbox.wallets[1]!.privateKey)
+    const request = { path: "/api/v1/email/mailboxes", body: { localPart: freshName() } }
+    const payload = await agent.sign(await agent.challenge(request))
+    const settled = await fetch(`${sandbox.facilitatorUrl}/settle`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ x402Version: 2, paymentPayload: payload, paymentRequirements: payload.accepted })
+    })
+    expect(await settled.json()).toMatchObject({ success: true })
+    const { output, status } = await runLedger(environmentOf(sandbox, postgres.url))
+    expect(status).toBe(3)
+    expect(JSON.parse(output)).toMatchObject({
+      ok: false,
+      chain: [{ unclaimed: [{ wallet: agent.account.address.toLowerCase(), amount: "250000" }], problems: [] }]
+    })
+  })
+
   it("ends with 1 and says why where it can't tell", async () => {
     const { errors, output, status } = await runLedger({
       ...environmentOf(sandbox, postgres.url),

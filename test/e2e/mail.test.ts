@@ -25,7 +25,12 @@ interface MessageFields {
     readonly sizeBytes: number
     readonly sha256: string
   }>
-  readonly authentication: { readonly spf: string; readonly dkim: string; readonly dmarc: string } | null
+  readonly authentication: {
+    readonly spf: string
+    readonly dkim: string
+    readonly dmarc: string
+    readonly domain: string | null
+  } | null
   readonly recipients: ReadonlyArray<{
     readonly address: string
     readonly kind: string
@@ -109,6 +114,7 @@ describe("inbound mail", () => {
       mailboxId: mailbox.mailboxId,
       from: "zoe@elsewhere.test",
       subject: "Grüße 👋",
+      authentication: { spf: "none", dkim: "none", dmarc: "none", domain: null },
       receivedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     })
     expect(JSON.stringify(event)).not.toContain("123456")
@@ -130,6 +136,33 @@ describe("inbound mail", () => {
     realtime.close()
     const got = await agent.send({ path: "/api/v1/events/get", body: { eventId: event!.eventId } })
     expect(got.body.data["event"]).toMatchObject({ status: "acknowledged", source: "smtp", deliveryCount: 1 })
+  })
+
+  it("from the sandbox's outside world proves its domain, in the event and in the message", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const { domain } = host.sandbox.mail.outside
+    await deliver({ from: `bob@${domain}`, to: mailbox.address, subject: "Your code", text: "482 913" })
+    const [message] = await arrived(agent, mailbox.mailboxId, 1)
+    expect(message!.authentication).toEqual({ spf: "pass", dkim: "none", dmarc: "pass", domain })
+    const { body } = await agent.send({ path: "/api/v1/events/list", body: { agentId: mailbox.mailboxId } })
+    const [event] = body.data["items"] as unknown as ReadonlyArray<{ readonly payload: unknown }>
+    expect(event!.payload).toMatchObject({ emailId: message!.messageId, authentication: message!.authentication })
+  })
+
+  it("that claims a domain without its proof says so", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const from = `ceo@${host.sandbox.emailDomain}`
+    await deliver({ envelope: { from: "x@elsewhere.test", to: mailbox.address }, from, subject: "Pay", text: "now" })
+    const [message] = await arrived(agent, mailbox.mailboxId, 1)
+    expect(message).toMatchObject({ from, authentication: { dmarc: "fail", domain: null } })
+  })
+
+  it("without exactly one sender is refused", async () => {
+    const { mailbox } = await newMailbox()
+    const from = [`ceo@${host.sandbox.emailDomain}`, "x@elsewhere.test"]
+    await expect(deliver({ from, to: mailbox.address, subject: "Pay", text: "now" })).rejects.toMatchObject({
+      response: expect.stringMatching(/^550 5\.7\.1 /)
+    })
   })
 
   it("goes to every mailbox that it names, tags included, and to each once", async () => {
@@ -186,10 +219,10 @@ describe("inbound mail", () => {
 
   it("is kept and flagged, or read as far as it goes, when its MIME is broken", async () => {
     const { agent, mailbox } = await newMailbox()
-    const bomb = `To: ${"g:".repeat(20_000)}\r\nSubject: bomb\r\n\r\nbody\r\n`
+    const bomb = `From: a@elsewhere.test\r\nTo: ${"g:".repeat(20_000)}\r\nSubject: bomb\r\n\r\nbody\r\n`
     const broken =
-      'Content-Type: multipart/mixed; boundary="x"\r\nSubject: broken\r\n\r\n--x\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\n!!!'
-    for (const raw of [bomb, broken, "\r\n", "no header at all"]) {
+      'From: a@elsewhere.test\r\nContent-Type: multipart/mixed; boundary="x"\r\nSubject: broken\r\n\r\n--x\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\n!!!'
+    for (const raw of [bomb, broken, "From: a@elsewhere.test\r\n", "From: a@elsewhere.test\r\n\r\n\0"]) {
       const info = await deliver({ envelope: { from: "a@elsewhere.test", to: mailbox.address }, raw })
       expect(info.response).toMatch(/^250 /)
     }
@@ -256,7 +289,12 @@ describe("outbound mail", () => {
     const friend = await newMailbox(1)
     await send(agent, { mailboxId: mailbox.mailboxId, to: [friend.mailbox.address], subject: "Question", text: "?" })
     const [question] = await arrived(friend.agent, friend.mailbox.mailboxId, 1)
-    expect(question!.authentication).toEqual({ spf: "pass", dkim: "pass", dmarc: "pass" })
+    expect(question!.authentication).toEqual({
+      spf: "pass",
+      dkim: "pass",
+      dmarc: "pass",
+      domain: host.sandbox.emailDomain
+    })
     const [sent] = await listed(agent, mailbox.mailboxId)
     await deliver({
       from: friend.mailbox.address,

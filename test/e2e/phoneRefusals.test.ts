@@ -74,7 +74,7 @@ describe("a purchase with a wrong field", () => {
       expectInvalid(reply, "agentWebhookUrl")
       expect([address, reply.body.error.issues?.[0]?.message]).toEqual([address, expect.stringMatching(why)])
     }
-    for (const address of ["https://1.1.1.1/voice", "https://[2606:4700:4700::1111]:8443/voice?agent=1"]) {
+    for (const address of ["https://1.1.1.1/voice", "https://[2606:4700:4700::1111]/voice?agent=1"]) {
       expect(refusalOf(await send(address))).toEqual([402, "PAYMENT_REQUIRED"])
     }
   })

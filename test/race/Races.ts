@@ -20,7 +20,7 @@ import {
   twoChangesOneMailbox,
   twoWalletsOneName
 } from "./RequestRaces.ts"
-import { rebuiltProof } from "./ThiefRace.ts"
+import { interceptedProof, rebuiltProof, submittedProof } from "./ThiefRace.ts"
 import { stoppedServer } from "./StoppedServerRace.ts"
 
 /** Every race, in the order in which they are run. */
@@ -33,6 +33,8 @@ export const races: ReadonlyArray<Race> = [
   sameMessage,
   twoChangesOneMailbox,
   rebuiltProof,
+  interceptedProof,
+  submittedProof,
   samePhoneReplay,
   phoneProofTwoKeys,
   phoneKeyTwoProofs,

@@ -21,7 +21,7 @@ const STEPS = [
   /3 {2}Open the realtime socket .* session\.ready/,
   /4 {2}Send mail from outside .* 250 /,
   /5 {2}Be told of it .* event [0-9a-f-]{36}, \d+ ms after/,
-  /6 {2}Read the message .* "Is anybody there\?"/,
+  /6 {2}Read the message .* "Is anybody there\?" \(spf pass, dkim pass, dmarc pass\)/,
   /7 {2}Acknowledge the event .* event\.acknowledged/,
   /8 {2}Answer by email .* DKIM-signed in .* transaction 0x[0-9a-f]{64}/,
   /9 {2}List what is acknowledged .* [0-9a-f-]{36} is acknowledged/,
@@ -73,7 +73,7 @@ it("names the step that failed, with what was expected and what was seen", async
   await fetch(`${facilitatorUrl}/sandbox/faults`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ operation: "verify", mode: "reject", times: 10 })
+    body: JSON.stringify({ operation: "settle", mode: "reject", times: 10 })
   })
   const failed = takeTour()
   expect(failed.status).toBe(1)

@@ -1,10 +1,9 @@
 import { x402Client } from "@x402/axios"
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
 import type { PaymentPayload, PaymentRequired } from "@x402/core/types"
-import { ExactEvmScheme } from "@x402/evm/exact/client"
 import { randomUUID } from "node:crypto"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
-import type { SandboxDescription } from "@agentos/sandbox"
+import { BoundScheme, type SandboxDescription } from "@agentos/sandbox"
 
 /** An answer as it came over the wire. */
 export interface Reply {
@@ -48,7 +47,7 @@ export class Agent {
   constructor(server: Pick<SandboxDescription, "baseUrl">, privateKey: `0x${string}`) {
     this.server = server
     this.account = privateKeyToAccount(privateKey)
-    this.wallet = new x402Client().register("eip155:*", new ExactEvmScheme(this.account))
+    this.wallet = new x402Client().register("eip155:*", new BoundScheme(this.account))
   }
 
   async send({ body, headers = {}, method = body === undefined ? "GET" : "POST", path }: Request): Promise<Reply> {

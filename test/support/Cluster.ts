@@ -23,6 +23,7 @@ import { privateKeyToAddress } from "viem/accounts"
 import { databaseUrl, execute } from "./ClusterDatabase.ts"
 import { startForwarder } from "./Forwarder.ts"
 import { copyPrepared } from "./PreparedData.ts"
+import { WITHOUT_LIMITS } from "./WithoutLimits.ts"
 
 /** One of the servers. */
 export interface ClusterServer {
@@ -122,6 +123,7 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
     const servers = planned.servers.map((program, index): ClusterServer => {
       const environment = {
         ...program.environment,
+        ...WITHOUT_LIMITS,
         ...(phones && { AGENTOS_PUBLIC_URL: phones.publicUrl }),
         ...options.environment
       }

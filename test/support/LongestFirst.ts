@@ -17,6 +17,7 @@ const LONGEST = [
   "test/crash/randomKills.test.ts",
   "test/race/proofs.test.ts",
   "test/chaos/chaos.test.ts",
+  "test/fuzz/attack.test.ts",
   "packages/postgres/test/EventPlans.test.ts",
   "test/x402/self/selfFacilitator.test.ts",
   "packages/postgres/test/PGlite.test.ts",

@@ -41,11 +41,12 @@ export const HIDDEN_ADDRESSES: ReadonlyArray<readonly [address: string, why: Reg
   ["https://1.1.1.1:0/", /no port/],
   ["https://user:secret@1.1.1.1/", /user name/],
   ["https://user@1.1.1.1/", /user name/],
-  ["https://router/", /not a full domain name/],
-  ["https://localhost./", /not a full domain name/],
-  ["https://metadata.google.internal./", /not a full domain name/],
+  ["https://1.1.1.1:8443/", /port must be 443/],
+  ["https://router/", /no address on the public internet/],
+  ["https://localhost./", /no address on the public internet/],
+  ["https://metadata.google.internal./", /no address on the public internet/],
   // Of top-level names that never resolve (RFC 2606).
-  ["https://agent.invalid/", /not resolve/],
+  ["https://agent.invalid/", /no address on the public internet/],
   ...[
     "localhost",
     "agent.localhost",
@@ -76,7 +77,7 @@ export const HIDDEN_ADDRESSES: ReadonlyArray<readonly [address: string, why: Reg
     "[fe80::1]",
     "[fd00:ec2::254]",
     "[ff02::1]"
-  ].map((host) => [`https://${host}/voice`, /not on the public internet/] as const)
+  ].map((host) => [`https://${host}/voice`, /no address on the public internet/] as const)
 ]
 
 /** What is no telephone number that may be called. */

@@ -123,6 +123,8 @@ export const openCredits = (): Credits => {
         Effect.mapError((error) => new ProofMalformed({ message: error.message })),
         Effect.map((voucher) => toProof(header, voucher))
       ),
+    // Vouchers are shown to nobody but the house, so nothing is gained by binding one to a challenge.
+    isBoundElsewhere: () => false,
     authenticate: (proof) =>
       Effect.suspend(() => {
         const voucher = JSON.parse(proof.payload) as Voucher
@@ -137,8 +139,12 @@ export const openCredits = (): Credits => {
       const now = yield* Timestamp.now
       if (proof.payTo !== terms.payTo || proof.value !== terms.amount) return yield* invalid("not what it costs")
       if (now >= proof.validBefore * Timestamp.SECOND) return yield* invalid("the voucher has run out")
-      if (entries.has(proof.nonce)) return yield* invalid("the voucher was used before")
       if ((accounts.get(proof.payer)?.balance ?? 0n) < terms.amount) return yield* invalid("too few credits")
+    }),
+    simulate: Effect.fnUntraced(function* (proof, terms) {
+      if (entries.has(proof.nonce) || (accounts.get(proof.payer)?.balance ?? 0n) < terms.amount) {
+        return yield* new ProofInvalid({ message: "the voucher would not be taken" })
+      }
     }),
     readNonce: (proof) =>
       Effect.sync((): NonceReading => ({ used: entries.has(proof.nonce), block: BigInt(entries.size) })),
@@ -152,6 +158,8 @@ export const openCredits = (): Credits => {
         ? { _tag: "Paid", transaction: `entry-${entry.number}`, block: entry.number }
         : { _tag: "UsedOtherwise", message: "the voucher was used for something else" }
     }),
+    // Entries have no time. None was made for a challenge that came after it, since only the house takes vouchers.
+    blockBefore: () => Effect.succeed(0n),
     canRefund: () => true,
     refund: (refund) => Effect.sync(() => giveBack(refund)),
     transfers: (_token, fromBlock) =>

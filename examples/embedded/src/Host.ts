@@ -108,10 +108,11 @@ const hashOf = (body: unknown): string => createHash("sha256").update(JSON.strin
 
 const accept = Effect.fnUntraced(function* (mail: HouseMail) {
   const inbound = yield* InboundMails
-  const rcptTo = yield* Effect.filter(mail.to, inbound.isDeliverable)
+  const from = { mailFrom: mail.from, remoteAddress: "127.0.0.1" }
+  const rcptTo = yield* Effect.filter(mail.to, (address) => Effect.isSuccess(inbound.admit(address, from)))
   if (rcptTo.length === 0) return false
   yield* inbound.accept(
-    { mailFrom: mail.from, rcptTo, remoteAddress: "127.0.0.1", helo: "house", secure: true },
+    { ...from, rcptTo, helo: "house", secure: true },
     new TextEncoder().encode(JSON.stringify(mail))
   )
   return true

@@ -1,5 +1,5 @@
 import { EmailProvider, MailParser, MailUnreadable, type OutgoingMail, type ParsedMail } from "@agentos/core"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 
 /** How mail travels inside this house: as JSON. */
@@ -28,7 +28,9 @@ export const houseMail = (domain: string, sent: Array<OutgoingMail>) =>
     }),
     Layer.succeed(MailParser, {
       parse: (raw) =>
-        decode(new TextDecoder().decode(raw)).pipe(
+        Stream.decodeText(raw).pipe(
+          Stream.mkString,
+          Effect.flatMap(decode),
           Effect.mapError((error) => new MailUnreadable({ message: error.message })),
           Effect.map(toParsedMail)
         )
@@ -46,7 +48,8 @@ const toParsedMail = ({ from, id, subject, text, to }: HouseMail): ParsedMail =>
   text,
   html: null,
   attachments: [],
+  truncated: false,
   // Nobody outside the house can write here, so nobody's claim has to be checked.
-  authentication: { spf: "none", dkim: "none", dmarc: "none" },
+  authentication: { spf: "none", dkim: "none", dmarc: "none", domain: null },
   bodyHash: createHash("sha256").update(text).digest("hex")
 })

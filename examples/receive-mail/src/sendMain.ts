@@ -7,6 +7,13 @@ const { positionals, values } = parseArgs({ allowPositionals: true, options: { s
 const [to, text = "Hello"] = positionals
 const sandboxFile = values.sandbox ?? new URL("../../../.agentos/sandbox.json", import.meta.url)
 const { mail } = JSON.parse(readFileSync(sandboxFile, "utf8"))
-const transport = createTransport({ host: mail.host, port: mail.port, tls: { rejectUnauthorized: false } })
-const answer = await transport.sendMail({ from: "you@outside.example", to, subject: "A mail from outside", text })
+const { dkimKeyFile, dkimSelector, domain } = mail.outside
+const transport = createTransport({
+  host: mail.host,
+  port: mail.port,
+  tls: { rejectUnauthorized: false },
+  // Signed, so that the agent knows which domain the mail comes from.
+  dkim: { domainName: domain, keySelector: dkimSelector, privateKey: readFileSync(dkimKeyFile, "utf8") }
+})
+const answer = await transport.sendMail({ from: `you@${domain}`, to, subject: "A mail from outside", text })
 console.log(answer.response)

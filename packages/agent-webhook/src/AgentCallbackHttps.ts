@@ -10,9 +10,9 @@ import {
   Timestamp
 } from "@agentos/core"
 import { Cause, Deferred, Effect, Layer, Queue, Redacted, Stream } from "effect"
-import { type AllowedAgent, type CallbackUrl, readCallbackUrl } from "./CallbackUrl.ts"
+import { type AllowedAgent, type CallbackUrl, hasUsualPort, readCallbackUrl, UNUSABLE_HOST } from "./CallbackUrl.ts"
 import { exchangeOnce } from "./Exchange.ts"
-import { NotPublic, publicAddresses, resolveByDns, type ResolveHost } from "./HostAddresses.ts"
+import { publicAddresses, resolveByDns, type ResolveHost } from "./HostAddresses.ts"
 
 /** What an agent has, in milliseconds and bytes. */
 export interface AnswerLimits {
@@ -30,10 +30,12 @@ export interface AgentCallbackOptions {
   /** The DNS unless given. */
   readonly resolve?: ResolveHost | undefined
   readonly limits?: Partial<AnswerLimits> | undefined
+  /** How long the refusal of a name takes; 3 s unless given. */
+  readonly refusalMillis?: number | undefined
 }
 
-/** How long `refusal` asks the DNS, in milliseconds. */
-const REFUSAL_TIMEOUT = 3_000
+/** How long `refusal` asks the DNS, and how long every refusal by it takes, so that its time tells nothing either. */
+const REFUSAL_MILLIS = 3_000
 /** How long a connection is kept for the next turn, in milliseconds. */
 const IDLE_TIMEOUT = 60_000
 /**
@@ -44,9 +46,6 @@ const SOCKETS_PER_HOST = 1_024
 const SOCKETS_TOTAL = 4_096
 /** Of those kept for the next turn: a handshake costs more than all the rest of a question. */
 const SOCKETS_IDLE_PER_HOST = 256
-
-const noName = "its host's name does not resolve"
-const noPublic = "its host is not on the public internet"
 
 const bodyOf = (message: AgentMessage): string => {
   const { callId, direction, from, phoneNumberId, to, transcriptSoFar, turn } = message
@@ -136,19 +135,22 @@ const askWith =
     )
   }
 
-const refusalWith = (resolve: ResolveHost, allow: ReadonlyArray<AllowedAgent>) => (url: string) =>
-  Effect.gen(function* () {
-    const target = readCallbackUrl(url, allow)
-    if (typeof target === "string") return target
-    if (target.isLiteral || target.allowed !== undefined) return undefined
-    return yield* Effect.tryPromise({
-      try: () => publicAddresses(resolve, target.host),
-      catch: (error) => (error instanceof NotPublic ? noPublic : noName)
-    }).pipe(
-      Effect.timeoutOrElse({ duration: REFUSAL_TIMEOUT, orElse: () => Effect.fail(noName) }),
-      Effect.match({ onFailure: (why) => why, onSuccess: () => undefined })
-    )
-  })
+const refusalWith =
+  (resolve: ResolveHost, allow: ReadonlyArray<AllowedAgent>, refusalMillis: number) => (url: string) =>
+    Effect.gen(function* () {
+      const target = readCallbackUrl(url, allow)
+      if (typeof target === "string") return target
+      // Numbers that were bought with another port keep it: `ask` connects to any.
+      if (!hasUsualPort(target)) return "its port must be 443, which is the default"
+      if (target.isLiteral || target.allowed !== undefined) return undefined
+      const found = Effect.tryPromise(() => publicAddresses(resolve, target.host)).pipe(
+        Effect.matchEffect({ onFailure: () => Effect.never, onSuccess: () => Effect.undefined })
+      )
+      return yield* Effect.timeoutOrElse(found, {
+        duration: refusalMillis,
+        orElse: () => Effect.succeed(UNUSABLE_HOST)
+      })
+    })
 
 /**
  * Agents by https, at addresses of the public internet alone: checked in the address, in what its name resolves to,
@@ -175,6 +177,9 @@ export const layer = (options: AgentCallbackOptions = {}): Layer.Layer<AgentCall
       const allow = options.allow ?? []
       const resolve = options.resolve ?? resolveByDns
       const limits = { ...DEFAULT_ANSWER_LIMITS, ...options.limits }
-      return AgentCallback.of({ refusal: refusalWith(resolve, allow), ask: askWith({ agent, resolve, limits }, allow) })
+      return AgentCallback.of({
+        refusal: refusalWith(resolve, allow, options.refusalMillis ?? REFUSAL_MILLIS),
+        ask: askWith({ agent, resolve, limits }, allow)
+      })
     })
   )

@@ -5,7 +5,7 @@ import { type AgentReply, AgentUnreachable } from "@agentos/core"
 import { Effect } from "effect"
 import { BadAnswer, makeAnswerReader } from "./AnswerReader.ts"
 import type { CallbackUrl } from "./CallbackUrl.ts"
-import { lookupOf, mayBeConnected, NotFound, NotPublic, type ResolveHost } from "./HostAddresses.ts"
+import { lookupOf, mayBeConnected, NotPublic, type ResolveHost } from "./HostAddresses.ts"
 
 /** What an answer's status line and headers may be together, in bytes. */
 const HEAD_MAX = 16_384
@@ -33,8 +33,8 @@ const codeOf = (error: Error): string => {
 const toUnreachable = (host: string, error: Error): AgentUnreachable => {
   if (error instanceof AgentUnreachable) return error
   if (error instanceof BadAnswer) return unreachable("answer", `The answer of ${host} ${error.message}.`)
-  if (error instanceof NotFound) return unreachable("address", `The name ${host} does not resolve.`)
-  if (error instanceof NotPublic) return unreachable("address", `The host ${host} is not on the public internet.`)
+  if (error instanceof NotPublic)
+    return unreachable("address", `The host ${host} has no address on the public internet.`)
   const code = codeOf(error)
   return code.startsWith("HPE_")
     ? unreachable("answer", `The answer of ${host} is not HTTP as it has to be (${code}).`)

@@ -34,21 +34,14 @@ export const resolveByDns: ResolveHost = async (host) => {
 }
 const FAMILIES = [4, 6] as const
 
-/** A host that has no address which may be connected to. */
+/** A host that has no address which may be connected to, or none at all. */
 export class NotPublic extends Error {
   override readonly name = "NotPublic"
 }
 
-/** A host that has no address at all, as far as the DNS says. */
-export class NotFound extends Error {
-  override readonly name = "NotFound"
-}
-
-/** The addresses of a host that are the public's. Rejects with `NotFound` or `NotPublic`, or with what the DNS failed by. */
+/** The addresses of a host that are the public's. Rejects with `NotPublic`, or with what the DNS failed by. */
 export const publicAddresses = async (resolve: ResolveHost, host: string): Promise<ReadonlyArray<HostAddress>> => {
-  const found = await resolve(host)
-  if (found.length === 0) throw new NotFound("no addresses")
-  const usable = found.filter(({ address }) => isPublicAddress(address))
+  const usable = (await resolve(host)).filter(({ address }) => isPublicAddress(address))
   if (usable.length === 0) throw new NotPublic("no public address")
   return usable
 }

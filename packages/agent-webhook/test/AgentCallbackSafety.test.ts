@@ -18,9 +18,12 @@ const answering = agentServer((response) => response.end('{"text":"a"}'))
 
 const ask = (url: string, options: Parameters<typeof withCallback>[0]) =>
   withCallback(options, (callback) => answerOf(callback, url))
-const refusal = (url: string, resolve: ResolveHost) => withCallback({ resolve }, (callback) => callback.refusal(url))
+const refusal = (url: string, resolve: ResolveHost) =>
+  withCallback({ resolve, refusalMillis: REFUSAL_MILLIS }, (callback) => callback.refusal(url))
 
-const notPublic = "its host is not on the public internet"
+const notPublic = "its host has no address on the public internet"
+/** One that nobody waits for: a refusal by the DNS takes as long as this. */
+const REFUSAL_MILLIS = 400
 const refused: ReadonlyArray<readonly [url: string, why: string]> = [
   ["http://agent.example/", "it is not https"],
   ["wss://agent.example/", "it is not https"],
@@ -29,14 +32,26 @@ const refused: ReadonlyArray<readonly [url: string, why: string]> = [
   ["https://me@agent.example/", "it has a user name or password in it"],
   ["https://agent.example:0/", "it has no port that can be connected to"],
   [`https://agent.example/${"a".repeat(2_048)}`, "it is longer than 2048 characters"],
-  ["https://agent/", "its host is not a full domain name"],
-  ["https://agent.example./", "its host is not a full domain name"],
+  ["https://agent/", notPublic],
+  ["https://agent.example../", notPublic],
   ["https://localhost/", notPublic],
+  ["https://localhost./", notPublic],
+  ["https://LOCALHOST/", notPublic],
+  ["https://ｌｏｃａｌｈｏｓｔ/", notPublic],
+  ["https://loc\u00adalhost/", notPublic],
+  ["https://l%6fcalhost/", notPublic],
+  ["https://localhost.localdomain/", notPublic],
   ["https://a.localhost/", notPublic],
+  ["https://metadata.google.internal./", notPublic],
   ["https://metadata.google.internal/", notPublic],
   ["https://printer.local/", notPublic],
   ["https://127.0.0.1/", notPublic],
+  ["https://127.0.0.1./", notPublic],
+  ["https://127。0。0。1/", notPublic],
   ["https://127.1/", notPublic],
+  ["https://0/", notPublic],
+  ["https://0x7f.1/", notPublic],
+  ["https://017700000001/", notPublic],
   ["https://2130706433/", notPublic],
   ["https://0x7f000001/", notPublic],
   ["https://0177.0.0.1/", notPublic],
@@ -44,6 +59,11 @@ const refused: ReadonlyArray<readonly [url: string, why: string]> = [
   ["https://169.254.169.254/latest/meta-data", notPublic],
   ["https://10.0.0.1:8443/", notPublic],
   ["https://[::1]/", notPublic],
+  ["https://[::]/", notPublic],
+  ["https://[0:0:0:0:0:0:0:1]/", notPublic],
+  ["https://[::127.0.0.1]/", notPublic],
+  ["https://[::ffff:127.0.0.1]/", notPublic],
+  ["https://[::ffff:7f00:1]/", notPublic],
   ["https://[::ffff:8.8.8.8]/", notPublic],
   ["https://[64:ff9b::7f00:1]/", notPublic],
   ["https://[2002:7f00:1::]/", notPublic],
@@ -59,22 +79,45 @@ describe("AgentCallbackHttps, of addresses", () => {
     })
   )
 
-  it.live("takes public ones, at any port", () =>
+  it.live("takes public ones", () =>
     Effect.gen(function* () {
-      assert.isUndefined(yield* refusal("https://agent.example:8443/a?b", to(v4("8.8.8.8"))))
+      assert.isUndefined(yield* refusal("https://agent.example/a?b", to(v4("8.8.8.8"))))
+      assert.isUndefined(yield* refusal("https://agent.example:443/", to(v4("8.8.8.8"))))
+      assert.isUndefined(yield* refusal("https://agent.example./", to(v4("8.8.8.8"))))
+      assert.isUndefined(yield* refusal("https://bücher.example/", to(v4("8.8.8.8"))))
       assert.isUndefined(yield* refusal("https://agent.example/", to(v4("10.0.0.1"), v4("8.8.8.8"))))
       assert.isUndefined(yield* refusal("https://8.8.8.8/", unasked))
       assert.isUndefined(yield* refusal("https://[2606:4700:4700::1111]/", unasked))
     })
   )
 
-  it.live("refuses names without a public address, or without any", () =>
+  it.live.each(["22", "25", "80", "444", "5432", "6379", "8443", "65535"])("refuses port %s, and asks no DNS", (port) =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* refusal("https://agent.example/", to(v4("10.0.0.1"), v4("127.0.0.1"))), notPublic)
-      const noName = "its host's name does not resolve"
-      assert.strictEqual(yield* refusal("https://agent.example/", to()), noName)
-      assert.strictEqual(yield* refusal("https://agent.example/", unasked), noName)
-      assert.strictEqual(yield* refusal("https://agent.example/", () => new Promise(() => {})), noName)
+      const wrongPort = "its port must be 443, which is the default"
+      assert.strictEqual(yield* refusal(`https://agent.example:${port}/`, unasked), wrongPort)
+      assert.strictEqual(yield* refusal(`https://8.8.8.8:${port}/`, unasked), wrongPort)
+      assert.strictEqual(yield* refusal(`https://10.0.0.1:${port}/`, unasked), notPublic)
+    })
+  )
+
+  it.live("still asks an agent whose number was bought when any port would do", () =>
+    Effect.gen(function* () {
+      const { error } = yield* ask("https://agent.example:8443/", { resolve: to(v4("10.0.0.1")) })
+      assert.strictEqual(error?.message, "The host agent.example has no address on the public internet.")
+    })
+  )
+
+  const unusable: ReadonlyArray<readonly [what: string, resolve: ResolveHost]> = [
+    ["has private addresses alone", to(v4("10.0.0.1"), v4("127.0.0.1"))],
+    ["has no address", to()],
+    ["the DNS fails on", unasked],
+    ["the DNS answers too late on", () => new Promise(() => {})]
+  ]
+  it.live.each(unusable)("says the same, after the same time, of a name that %s", ([, resolve]) =>
+    Effect.gen(function* () {
+      const begun = performance.now()
+      assert.strictEqual(yield* refusal("https://agent.example/", resolve), notPublic)
+      assert.isAtLeast(performance.now() - begun, REFUSAL_MILLIS - 5)
     })
   )
 
@@ -86,14 +129,12 @@ describe("AgentCallbackHttps, of addresses", () => {
       const url = `https://agent.example:${server.port}/`
       yield* withCallback({ resolve }, (callback) =>
         Effect.gen(function* () {
-          assert.isUndefined(yield* callback.refusal(url))
+          assert.isUndefined(yield* callback.refusal("https://agent.example/"))
           const { error } = yield* answerOf(callback, url)
           assert.strictEqual(error?.reason, "address")
-          assert.strictEqual(error?.message, "The host agent.example is not on the public internet.")
-          assert.strictEqual(
-            (yield* answerOf(callback, url)).error?.message,
-            "The name agent.example does not resolve."
-          )
+          const message = "The host agent.example has no address on the public internet."
+          assert.strictEqual(error?.message, message)
+          assert.strictEqual((yield* answerOf(callback, url)).error?.message, message)
         })
       )
       assert.strictEqual(server.sockets.length, 0)
@@ -109,7 +150,7 @@ describe("AgentCallbackHttps, of addresses", () => {
       const absent = yield* ask(url, {})
       assert.deepStrictEqual(
         [absent.error?.reason, absent.error?.message],
-        ["address", "The name agent.example does not resolve."]
+        ["address", "The host agent.example has no address on the public internet."]
       )
       v6.mockRejectedValue(failing("ESERVFAIL"))
       const unwell = yield* ask(url, {})
@@ -119,8 +160,11 @@ describe("AgentCallbackHttps, of addresses", () => {
       )
       // What one family has is enough.
       v4.mockResolvedValue(["127.0.0.1"])
-      assert.strictEqual((yield* ask(url, {})).error?.message, "The host agent.example is not on the public internet.")
-      assert.strictEqual(yield* withCallback({}, ({ refusal }) => refusal(url)), notPublic)
+      assert.strictEqual((yield* ask(url, {})).error?.reason, "address")
+      assert.strictEqual(
+        yield* withCallback({ refusalMillis: REFUSAL_MILLIS }, ({ refusal }) => refusal(url)),
+        notPublic
+      )
     }).pipe(Effect.ensuring(Effect.sync(() => vi.restoreAllMocks())))
   )
 

@@ -24,6 +24,16 @@ describe("completion", () => {
       assert.deepStrictEqual([code, check.status, check.stderr], [0, 0, ""])
     })
 
+  it("offers no word of the server's that a shell would read as anything but itself", async () => {
+    const words = [ID, "x;reboot", "$(reboot)", "`reboot`", "a b", "'", "x\u202e", "~root", "*", "é"]
+    api.on("GET /api/v1/email/mailboxes/query", {
+      data: { items: words.map((mailboxId) => ({ mailboxId, address: "a" })) }
+    })
+    const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_TOKEN: "at_v1_x" }
+    const { stdout } = await program.run(["__complete", "mailbox", "update", ""], { env })
+    assert.strictEqual(stdout, `${ID}\ta\n`)
+  })
+
   /** What each shell is asked to do: a line is typed, Tab and Enter are pressed, and this is what runs. */
   const LINES: ReadonlyArray<readonly [typed: string, run: string]> = [
     ["agentctl mail l", "mail list"],

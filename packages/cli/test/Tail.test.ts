@@ -69,6 +69,20 @@ describe("events tail", () => {
     assert.strictEqual(line, `2026-01-31 12:00:01Z  email.received     ${about}  ${event(1).eventId}\n`)
   })
 
+  it("shows people what DMARC said of the sender, and no control character of the server's", () => {
+    const sink = { write: () => {}, isTerminal: false, columns: undefined, drained: () => Promise.resolve() }
+    const output = new Output({ stdout: sink, stderr: sink }, { json: false, quiet: false, color: false })
+    const authentication = { spf: "pass", dkim: "none", dmarc: "fail", domain: null }
+    const hostile = event(1, {
+      eventId: "\u001b[2Jid\n",
+      createdAt: "\u001b]0;owned\u0007",
+      payload: { from: "bob@outside.example", subject: "Hi", authentication }
+    })
+    const line = eventLine(hostile, output, { json: false, columns: 120 })
+    assert.include(line, "bob@outside.example (DMARC fail): Hi")
+    assert.notMatch(line, /[\u001b\u0007]|\n./)
+  })
+
   it("gives each event to the command, in order, and acknowledges what it has done", async () => {
     serve(event(1), event(2), event(3))
     const folder = program.folder()
@@ -165,7 +179,7 @@ describe("mail wait", () => {
     subject,
     status: "received",
     attachments: [],
-    authentication: null,
+    authentication: { spf: "pass", dkim: "pass", dmarc: "pass" },
     createdAt: new Date().toISOString(),
     text: "Your code is 482 913.",
     html: null

@@ -8,7 +8,8 @@ import type {
   MailboxStore,
   MessageStore,
   OperationStore,
-  PhoneNumberStore
+  PhoneNumberStore,
+  RateLimitStore
 } from "@agentos/core"
 import { type Contract, type ContractTests, type HarnessServices, type StoreHarness, withHarness } from "./Contract.ts"
 import { InboundMailStoreContract } from "./email/InboundMailStoreContract.ts"
@@ -18,6 +19,7 @@ import { EventStoreContract } from "./events/EventStoreContract.ts"
 import { JobStoreContract } from "./jobs/JobStoreContract.ts"
 import { TransactorContract } from "./kernel/TransactorContract.ts"
 import { GasTransactionStoreContract } from "./payment/GasTransactionStoreContract.ts"
+import { RateLimitStoreContract } from "./limits/RateLimitStoreContract.ts"
 import { OperationStoreContract } from "./payment/OperationStoreContract.ts"
 import { CallStoreContract } from "./phone/CallStoreContract.ts"
 import { PhoneNumberStoreContract } from "./phone/PhoneNumberStoreContract.ts"
@@ -36,6 +38,7 @@ export type StoragePorts =
   | MessageStore
   | OperationStore
   | PhoneNumberStore
+  | RateLimitStore
 
 const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   TenantStoreContract.register(it, capabilities)
@@ -49,6 +52,7 @@ const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   JobStoreContract.register(it, capabilities)
   PhoneNumberStoreContract.register(it, capabilities)
   CallStoreContract.register(it, capabilities)
+  RateLimitStoreContract.register(it, capabilities)
 }
 
 /** All suites on one harness, whose layer is built once for all of them. */

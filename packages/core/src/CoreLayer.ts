@@ -15,6 +15,8 @@ import * as LedgerAudit from "./jobs/LedgerAudit.ts"
 import * as NumberExpiry from "./jobs/NumberExpiry.ts"
 import * as NumberNotices from "./jobs/NumberNotices.ts"
 import * as NumberReconciliation from "./jobs/NumberReconciliation.ts"
+import { TenantAdministration } from "./operator/TenantAdministration.ts"
+import * as RawMailRetention from "./jobs/RawMailRetention.ts"
 import { LedgerCheck } from "./payment/LedgerCheck.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
 import { PaidOperations } from "./payment/PaidOperations.ts"
@@ -73,7 +75,13 @@ const storedPhone = Effect.gen(function* () {
   ]
 })
 
-const commonJobs = Effect.all([LedgerAudit.make, EventExpiry.make, EventRetention.make, InboundMailRetention.make])
+const commonJobs = Effect.all([
+  LedgerAudit.make,
+  EventExpiry.make,
+  EventRetention.make,
+  InboundMailRetention.make,
+  RawMailRetention.make
+])
 const phoneJobs = Effect.all([NumberNotices.make, NumberExpiry.make, NumberReconciliation.make])
 
 const concatenated = <A, E1, R1, E2, R2>(
@@ -107,7 +115,7 @@ const foundation = <R1, R2>(
 export const layer = foundation(storedEmail, commonJobs).pipe(Layer.provideMerge(emailServices))
 
 /** Both halves: `layer`, and numbers and calls for a host that also provides a carrier, a numbering plan and the way to agents. */
-export const layerWithPhone = foundation(
-  concatenated(storedEmail, storedPhone),
-  concatenated(commonJobs, phoneJobs)
-).pipe(Layer.provideMerge(Layer.mergeAll(emailServices, phoneServices)))
+export const layerWithPhone = TenantAdministration.layer.pipe(
+  Layer.provideMerge(foundation(concatenated(storedEmail, storedPhone), concatenated(commonJobs, phoneJobs))),
+  Layer.provideMerge(Layer.mergeAll(emailServices, phoneServices))
+)

@@ -13,6 +13,8 @@ const toJson = (report: unknown): string =>
 export interface LedgerReport {
   readonly json: string
   readonly problems: number
+  /** Transfers to us that no operation knows of. */
+  readonly unclaimed: number
 }
 
 /**
@@ -29,6 +31,7 @@ export const ledgerProgram: Effect.Effect<LedgerReport, unknown> = Effect.gen(fu
     const tokens = yield* ledger.check
     const chain = yield* ledger.compareWithChain
     const problems = [...tokens, ...chain].flatMap((part) => part.problems).length
-    return { json: toJson({ ok: problems === 0, ledger: tokens, chain }), problems }
+    const unclaimed = chain.reduce((sum, part) => sum + part.unclaimed.length, 0)
+    return { json: toJson({ ok: problems + unclaimed === 0, ledger: tokens, chain }), problems, unclaimed }
   }).pipe(Effect.provide(LedgerCheck.layer.pipe(Layer.provide(ports))))
 }).pipe(Effect.scoped, Effect.provide(log))

@@ -15,6 +15,7 @@ import * as PhoneRoutes from "./handler/PhoneRoutes.ts"
 import * as UnavailableRoutes from "./handler/UnavailableRoutes.ts"
 import { NodeServer } from "./NodeServer.ts"
 import * as RealtimeGateway from "./realtime/RealtimeGateway.ts"
+import { BodyMemory } from "./operation/BodyMemory.ts"
 import { ServerSettings } from "./ServerSettings.ts"
 import { Handover } from "./webhook/Handover.ts"
 import * as RelaySockets from "./webhook/RelaySockets.ts"
@@ -44,7 +45,7 @@ const application = HttpRouter.serve(routes, {
     ignoreDuplicateSlashes: false,
     maxParamLength: ID_LENGTH_LIMIT
   }
-}).pipe(Layer.provide(RateLimiting.layer))
+}).pipe(Layer.provide(BodyMemory.layer))
 
 const listener = Layer.unwrap(
   Effect.gen(function* () {
@@ -70,7 +71,7 @@ export const layer = Layer.mergeAll(RealtimeGateway.layer, RelaySockets.layer).p
   Layer.provideMerge(cutOff),
   Layer.provideMerge(listener),
   Layer.provideMerge(NodeServer.layer),
-  Layer.provide(Handover.layer)
+  Layer.provide([Handover.layer, RateLimiting.layer])
 )
 
 /** Where the server listens. */

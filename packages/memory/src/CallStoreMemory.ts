@@ -48,6 +48,15 @@ export const layer = Layer.effect(
             .map(({ call }) => call)
             .toSorted((a, b) => a.createdAt - b.createdAt || byId(a, b))
         ),
+      recent: (tenantId, since, limit) =>
+        run(() =>
+          calls
+            .where("outbound", tenantId)
+            .map(({ call }) => call)
+            .filter(({ createdAt }) => createdAt >= since)
+            .toSorted((a, b) => b.createdAt - a.createdAt || byId(b, a))
+            .slice(0, limit)
+        ),
       liveEach: (phoneNumberIds) =>
         run(() => [...new Set(phoneNumberIds)].flatMap((id) => calls.where("live", id).map(({ call }) => call))),
       grant: (callId, operationId, seconds) =>

@@ -1,7 +1,7 @@
-import { type InboundMail, InboundMailStore, Timestamp } from "@agentos/core"
-import { Effect, Layer } from "effect"
+import { InboundMailStore, Timestamp, type WaitingMail } from "@agentos/core"
+import { Effect, Layer, Stream } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
-import type { InboundMailRow, Tables } from "./Tables.ts"
+import { addUsage, type InboundMailRow, type Tables } from "./Tables.ts"
 
 /** Mail from the wire, in memory, for as long as it waits or a message refers to it. */
 export const layer = Layer.effect(
@@ -9,14 +9,25 @@ export const layer = Layer.effect(
   Effect.map(MemoryDatabase, ({ run, tables }) => {
     const { inboundMails, messages } = tables
 
-    const put = (row: InboundMailRow): InboundMail => {
+    const put = (row: InboundMailRow): WaitingMail => {
       inboundMails.set(row.mail.inboundMailId, row)
-      return row.mail
+      const { raw, ...mail } = row.mail
+      return { ...mail, sizeBytes: raw.length }
+    }
+
+    const uncount = ({ mail, mailboxIds }: InboundMailRow): void => {
+      for (const mailboxId of mailboxIds) addUsage(tables, mailboxId, -1, -mail.raw.length)
     }
 
     return InboundMailStore.of({
-      add: (mail) =>
-        run(() => void put({ mail: { ...mail, raw: mail.raw.slice() }, leasedUntil: null, completed: false })),
+      // One that is added is in memory already.
+      stage: () => Effect.void,
+      discard: () => Effect.void,
+      add: (mail, mailboxIds) =>
+        run(() => {
+          for (const mailboxId of mailboxIds) addUsage(tables, mailboxId, 1, mail.raw.length)
+          put({ mail: { ...mail, raw: mail.raw.slice() }, leasedUntil: null, completed: false, mailboxIds })
+        }),
       lease: (limit, leaseMillis) =>
         run((now) =>
           inboundMails
@@ -24,16 +35,24 @@ export const layer = Layer.effect(
             .filter(({ leasedUntil }) => leasedUntil === null || leasedUntil <= now)
             .toSorted(oldestFirst)
             .slice(0, limit)
-            .map(({ mail }) => {
-              const leasedUntil = Timestamp.add(now, leaseMillis)
-              return put({ mail: { ...mail, attempts: mail.attempts + 1 }, leasedUntil, completed: false })
+            .map((row) => {
+              const mail = { ...row.mail, attempts: row.mail.attempts + 1 }
+              return put({ ...row, mail, leasedUntil: Timestamp.add(now, leaseMillis) })
             })
+        ),
+      readPieces: (inboundMailId) =>
+        Stream.unwrap(
+          run(() => {
+            const raw = inboundMails.get(inboundMailId)?.mail.raw
+            return raw === undefined ? Stream.empty : Stream.make(raw)
+          })
         ),
       complete: (inboundMailId) =>
         run(() => {
           const row = inboundMails.get(inboundMailId)
           if (row === undefined || row.completed) return false
-          put({ ...row, leasedUntil: null, completed: true })
+          uncount(row)
+          put({ ...row, leasedUntil: null, completed: true, mailboxIds: [] })
           dropUnusedMail(tables, inboundMailId)
           return true
         }),
@@ -48,10 +67,27 @@ export const layer = Layer.effect(
             })
             .toSorted(oldestFirst)
             .slice(0, limit)
-          return given.map(({ mail: { inboundMailId } }) => {
-            inboundMails.delete(inboundMailId)
-            return inboundMailId
+          return given.map((row) => {
+            uncount(row)
+            inboundMails.delete(row.mail.inboundMailId)
+            return row.mail.inboundMailId
           })
+        }),
+      removeRaw: ({ age, limit }) =>
+        run((now) => {
+          const old = inboundMails
+            .rows()
+            .filter(({ completed, mail }) => completed && Timestamp.add(mail.receivedAt, age) <= now)
+            .toSorted(oldestFirst)
+            .slice(0, limit)
+          for (const { mail } of old) {
+            for (const row of messages.where("inboundMail", mail.inboundMailId)) {
+              messages.set(row.message.messageId, { ...row, sizeBytes: row.sizeBytes - mail.raw.length })
+              addUsage(tables, row.message.mailboxId, 0, -mail.raw.length)
+            }
+            inboundMails.delete(mail.inboundMailId)
+          }
+          return old.length
         }),
       readRaw: (tenantId, messageId) =>
         run(() => {

@@ -2,13 +2,13 @@ import { Lookup, type Mailbox, MailboxStore, type TenantId } from "@agentos/core
 import { Effect, Layer } from "effect"
 import { dropUnusedMail } from "./InboundMailStoreMemory.ts"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
-import { type LocalPartRow, requireTenant, type Tables } from "./Tables.ts"
+import { type LocalPartRow, requireTenant, type Tables, usageOf } from "./Tables.ts"
 
 /** Mailboxes in memory, and whose each local part is. */
 export const layer = Layer.effect(
   MailboxStore,
   Effect.map(MemoryDatabase, ({ run, tables }) => {
-    const { localParts, mailboxes, messages } = tables
+    const { localParts, mailboxes, mailUsages, messages } = tables
 
     const owned = (tenantId: TenantId, mailboxId: string): Mailbox | undefined => {
       const mailbox = mailboxes.get(mailboxId)
@@ -27,6 +27,21 @@ export const layer = Layer.effect(
         run(() =>
           [...new Set(parts)].flatMap((part) => mailboxes.where("localPart", part)).filter(({ active }) => active)
         ),
+      findStandings: (mailboxIds) =>
+        run(() => {
+          const found = mailboxIds.flatMap((mailboxId) => mailboxes.get(mailboxId) ?? [])
+          return new Map(
+            found.map(({ mailboxId, tenantId }) => {
+              const owned = mailboxes.where("tenant", tenantId).map((mailbox) => usageOf(mailUsages, mailbox.mailboxId))
+              const tenantUsage = {
+                messages: owned.reduce((sum, usage) => sum + usage.messages, 0),
+                bytes: owned.reduce((sum, usage) => sum + usage.bytes, 0)
+              }
+              const isTenantSuspended = tables.tenants.get(tenantId)?.suspension !== undefined
+              return [mailboxId, { usage: usageOf(mailUsages, mailboxId), tenantUsage, isTenantSuspended }]
+            })
+          )
+        }),
       isAvailable: (localPart, tenantId) => run(() => isAvailable(tables, localPart, tenantId)),
       reserve: (localPart, tenantId, operationId) =>
         run(() => {
@@ -64,6 +79,7 @@ export const layer = Layer.effect(
           if (owned(tenantId, mailboxId) === undefined) return undefined
           const removed = messages.where("mailbox", mailboxId)
           mailboxes.delete(mailboxId)
+          mailUsages.delete(mailboxId)
           for (const { inboundMailId, message } of removed) {
             messages.delete(message.messageId)
             if (inboundMailId !== null) dropUnusedMail(tables, inboundMailId)

@@ -10,6 +10,7 @@ import { MemoryDatabase } from "./MemoryDatabase.ts"
 import * as MessageStoreMemory from "./MessageStoreMemory.ts"
 import * as OperationStoreMemory from "./OperationStoreMemory.ts"
 import * as PhoneNumberStoreMemory from "./PhoneNumberStoreMemory.ts"
+import * as RateLimitStoreMemory from "./RateLimitStoreMemory.ts"
 import * as TenantStoreMemory from "./TenantStoreMemory.ts"
 import * as TransactorMemory from "./TransactorMemory.ts"
 
@@ -25,6 +26,7 @@ export const layer = Layer.mergeAll(
   MessageStoreMemory.layer,
   OperationStoreMemory.layer,
   PhoneNumberStoreMemory.layer,
+  RateLimitStoreMemory.layer,
   TenantStoreMemory.layer,
   TransactorMemory.layer
 ).pipe(Layer.provide(MemoryDatabase.layer))

@@ -1,13 +1,13 @@
 import { Lookup, type Message, MessageStore, type MessageSummary, type NewMessage, type Position } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
-import { compositeKey, requireTenant } from "./Tables.ts"
+import { addUsage, compositeKey, requireTenant } from "./Tables.ts"
 
 /** Messages in memory, and the addresses that a tenant may no longer write to. */
 export const layer = Layer.effect(
   MessageStore,
   Effect.map(MemoryDatabase, ({ run, tables }) => {
-    const { mailboxes, messages, suppressions } = tables
+    const { mailboxes, messages, sending, suppressions } = tables
 
     const isNew = ({ duplicateKey, message: { mailboxId, messageId, tenantId } }: NewMessage): boolean =>
       mailboxes.get(mailboxId)?.tenantId === tenantId &&
@@ -21,6 +21,7 @@ export const layer = Layer.effect(
           for (const row of batch) {
             if (!isNew(row)) continue
             messages.set(row.message.messageId, row)
+            addUsage(tables, row.message.mailboxId, 1, row.sizeBytes)
             inserted.add(row.message.messageId)
           }
           return inserted
@@ -58,7 +59,15 @@ export const layer = Layer.effect(
       suppress: (tenantId, addresses, reason) =>
         run(() => {
           requireTenant(tables, tenantId)
-          for (const address of addresses) suppressions.set(compositeKey(tenantId, address), reason)
+          const fresh = [...new Set(addresses)].filter((address) => !suppressions.has(compositeKey(tenantId, address)))
+          for (const address of fresh) suppressions.set(compositeKey(tenantId, address), reason)
+          return fresh.length
+        }),
+      findSending: (tenantId) => run(() => sending.get(tenantId)),
+      putSending: (tenantId, record) =>
+        run(() => {
+          requireTenant(tables, tenantId)
+          sending.set(tenantId, record)
         })
     })
   })

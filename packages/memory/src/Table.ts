@@ -33,6 +33,11 @@ export class Table<Row, Name extends string = never> {
     return [...this.#rows.values()]
   }
 
+  /** All rows with their keys, in no promised order. */
+  entries(): ReadonlyArray<readonly [key: string, row: Row]> {
+    return [...this.#rows]
+  }
+
   /** The rows under a value of an index, in no promised order. */
   where(index: Name, value: string): ReadonlyArray<Row> {
     return [...(this.#indexed.get(bucket(index, value))?.values() ?? [])]

@@ -7,11 +7,13 @@ import {
   type JobRecord,
   type LedgerBalance,
   type Mailbox,
+  type MailUsage,
   type NewMessage,
   type Operation,
   type PaymentProof,
   type PhoneNumber,
   type ProofKey,
+  type SendingRecord,
   proofKey,
   type Tenant,
   type TenantId,
@@ -55,6 +57,8 @@ export interface InboundMailRow {
   readonly mail: InboundMail
   readonly leasedUntil: Timestamp.Timestamp | null
   readonly completed: boolean
+  /** The mailboxes in which it counts as a message until it is completed. */
+  readonly mailboxIds: ReadonlyArray<string>
 }
 
 /** A call, the one token that lets a socket into it, and how much was said in it. */
@@ -86,6 +90,13 @@ export const OPEN = "open"
 
 export const isOpen = ({ event }: Pick<EventRow, "event">): boolean =>
   event.status === "pending" || event.status === "delivered"
+
+/** A shared bucket of the rate limiters: how many tokens were missing at `updatedAt`, and when it is full at the latest. */
+export interface RateLimitRow {
+  readonly missing: number
+  readonly updatedAt: Timestamp.Timestamp
+  readonly fullAt: Timestamp.Timestamp
+}
 
 /** The tables of a database whose changes go into this journal. */
 export const makeTables = (journal: Journal) => ({
@@ -126,6 +137,8 @@ export const makeTables = (journal: Journal) => ({
   localParts: new Table<LocalPartRow, "operation">(journal, {
     operation: (row) => row.heldBy?.operationId ?? null
   }),
+  /** By mailboxId: what it stores. */
+  mailUsages: new Table<MailUsage>(journal, {}),
   /** By messageId. */
   messages: new Table<NewMessage, "tenant" | "mailbox" | "duplicateKey" | "header" | "inboundMail">(journal, {
     tenant: ({ message }) => message.tenantId,
@@ -149,9 +162,10 @@ export const makeTables = (journal: Journal) => ({
     operation: ({ operationId }) => operationId
   }),
   /** By callId. */
-  calls: new Table<CallRow, "provider" | "live" | "watched" | "relay">(journal, {
+  calls: new Table<CallRow, "provider" | "live" | "outbound" | "watched" | "relay">(journal, {
     provider: ({ call }) => call.providerCallId,
     live: ({ call }) => (call.state === "ended" ? null : call.phoneNumberId),
+    outbound: ({ call }) => (call.direction === "outbound" ? call.tenantId : null),
     watched: ({ call }) => (call.watchAt === null ? null : OPEN),
     relay: ({ relayTokenHash }) => relayTokenHash
   }),
@@ -161,14 +175,34 @@ export const makeTables = (journal: Journal) => ({
   turns: new Table<{ readonly callId: string; readonly turn: Turn }, "call">(journal, { call: ({ callId }) => callId }),
   /** By tenantId and address. */
   suppressions: new Table<"bounced" | "complained">(journal, {}),
+  /** By tenantId: what it sends. */
+  sending: new Table<SendingRecord>(journal, {}),
   /** By name. */
   jobs: new Table<JobRecord>(journal, {}),
+  /** By rule and subject. */
+  rateLimits: new Table<RateLimitRow>(journal, {}),
   /** By inboundMailId. */
   inboundMails: new Table<InboundMailRow, "queue">(journal, {
     queue: ({ completed }) => (completed ? null : "waiting")
   })
 })
 export type Tables = ReturnType<typeof makeTables>
+
+/** Adds to what a mailbox stores, if there is such a mailbox. */
+export const addUsage = (
+  { mailUsages, mailboxes }: Tables,
+  mailboxId: string,
+  messages: number,
+  bytes: number
+): void => {
+  if (!mailboxes.has(mailboxId)) return
+  const usage = usageOf(mailUsages, mailboxId)
+  mailUsages.set(mailboxId, { messages: usage.messages + messages, bytes: usage.bytes + bytes })
+}
+
+/** What a mailbox stores. */
+export const usageOf = (mailUsages: Tables["mailUsages"], mailboxId: string): MailUsage =>
+  mailUsages.get(mailboxId) ?? { messages: 0, bytes: 0 }
 
 /** Dies unless the tenant is stored, as a database does that knows what its rows refer to. */
 export const requireTenant = ({ tenants }: Tables, tenantId: TenantId): void => {

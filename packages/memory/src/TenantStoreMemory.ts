@@ -17,7 +17,8 @@ export const layer = Layer.effect(
       findTokenVersions: (tenantIds) =>
         run(() => {
           const found = tenantIds.flatMap((tenantId) => tenants.get(tenantId) ?? [])
-          return new Map(found.map((tenant) => [tenant.tenantId, tenant.tokenVersion]))
+          const active = found.filter(({ suspension }) => suspension === undefined)
+          return new Map(active.map(({ tenantId, tokenVersion }) => [tenantId, tokenVersion]))
         }),
       findByWallet: (wallet) => run(() => Option.fromUndefinedOr(tenants.where("wallet", wallet)[0])),
       lock: () => Effect.void,
@@ -28,6 +29,15 @@ export const layer = Layer.effect(
           const revoked = { ...tenant, tokenVersion: tenant.tokenVersion + 1 }
           tenants.set(tenantId, revoked)
           return Option.some(revoked)
+        }),
+      setSuspension: (tenantId, suspension) =>
+        run(() => {
+          const tenant = tenants.get(tenantId)
+          if (tenant === undefined) return Option.none()
+          const { suspension: _, ...active } = tenant
+          const changed = suspension === null ? active : { ...active, suspension }
+          tenants.set(tenantId, changed)
+          return Option.some(changed)
         })
     })
   )

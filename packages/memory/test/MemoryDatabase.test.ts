@@ -9,7 +9,7 @@ import {
 } from "@agentos/core"
 import { Memory } from "@agentos/memory"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Array, Context, Deferred, Effect, Fiber, Layer } from "effect"
+import { Array, Context, Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 
 const TENANT = "0199a0b0-0000-7000-8000-000000000001"
@@ -134,10 +134,12 @@ describe("MemoryDatabase", () => {
       const store = yield* InboundMailStore
       const raw = new Uint8Array([1, 2, 3])
       const envelope = { mailFrom: "", rcptTo: [], remoteAddress: "", helo: "", secure: true }
-      yield* store.add({ inboundMailId: "mail", envelope, raw, receivedAt: yield* Timestamp.now, attempts: 0 })
+      yield* store.add({ inboundMailId: "mail", envelope, raw, receivedAt: yield* Timestamp.now, attempts: 0 }, [])
       raw.fill(0)
       const [leased] = yield* store.lease(1, 1_000)
-      assert.deepStrictEqual(leased!.raw, new Uint8Array([1, 2, 3]))
+      assert.deepStrictEqual(yield* Stream.runCollect(store.readPieces(leased!.inboundMailId)), [
+        new Uint8Array([1, 2, 3])
+      ])
     }).pipe(Effect.provide(fresh))
   )
 })

@@ -28,7 +28,7 @@ const addMail = Effect.fnUntraced(function* (inboundMailId: string) {
   const mails = yield* InboundMailStore
   const envelope = { mailFrom: "", rcptTo: [], remoteAddress: "", helo: "", secure: true }
   const receivedAt = yield* Timestamp.now
-  yield* mails.add({ inboundMailId, envelope, raw: new Uint8Array(9), receivedAt, attempts: 0 })
+  yield* mails.add({ inboundMailId, envelope, raw: new Uint8Array(9), receivedAt, attempts: 0 }, [])
 })
 
 /** A mailbox with one message for each of these mails. */
@@ -47,7 +47,7 @@ const addMailbox = Effect.fnUntraced(function* (mailboxId: string, inboundMailId
     inboundMailIds.map((inboundMailId) => {
       const messageId = `${mailboxId} ${inboundMailId}`
       const message: Message = { ...BLANK, ...place, messageId, threadId: messageId }
-      return { message, duplicateKey: null, inboundMailId }
+      return { message, duplicateKey: null, inboundMailId, sizeBytes: 9 }
     })
   )
 })
@@ -66,6 +66,7 @@ const BLANK = {
   attachments: [],
   authentication: null,
   malformed: false,
+  truncated: false,
   status: "received",
   recipients: [],
   text: null,

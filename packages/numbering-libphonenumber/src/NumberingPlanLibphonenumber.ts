@@ -55,9 +55,21 @@ const kindOf = (number: string): NumberKind => {
   return parsed?.number === number && parsed.isValid() ? ofType(parsed.getType()) : "uncallable"
 }
 
+/** Area code and then a number that exists in every area, so that a fictional number has its area's country. */
+const realOf = (fiction: string): string => `${fiction.slice(0, 5)}2345678`
+
+const countryOf = (number: string): string | undefined => {
+  if (!fictional.test(number)) return parsePhoneNumberFromString(number)?.country
+  // Area codes that nobody has are fiction too, and ring nobody.
+  return parsePhoneNumberFromString(realOf(number))?.country ?? "US"
+}
+
+/** The countries and territories that numbers belong to (ISO 3166-1 alpha-2, and AC and TA, which it reserves). */
+export const COUNTRIES: ReadonlySet<string> = new Set(getCountries())
+
 /**
  * What libphonenumber's metadata knows of every country's numbers, in full, with the emergency codes that it does
  * not have and the numbers of North America that cost more than their form says. North America's fictional
  * numbers (area code 555 01xx) are callable.
  */
-export const layer: Layer.Layer<NumberingPlan> = Layer.succeed(NumberingPlan, { kindOf })
+export const layer: Layer.Layer<NumberingPlan> = Layer.succeed(NumberingPlan, { kindOf, countryOf })

@@ -1,1 +1,2 @@
+export { COUNTRIES } from "./NumberingPlanLibphonenumber.ts"
 export * as NumberingPlanLibphonenumber from "./NumberingPlanLibphonenumber.ts"

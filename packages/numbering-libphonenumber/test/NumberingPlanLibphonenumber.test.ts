@@ -32,7 +32,39 @@ const table: ReadonlyArray<readonly [kind: NumberKind, what: string, numbers: Re
   ["callable", "a company's number throughout its country", ["+9221111825888"]]
 ]
 
+const countries: ReadonlyArray<readonly [country: string | undefined, numbers: ReadonlyArray<string>]> = [
+  ["US", ["+12127363100", "+18007427526", "+18883334444", "+19073520000"]],
+  ["CA", ["+14163922489", "+18677660123", "+16046532222"]],
+  ["JM", ["+18765230199", "+16585230123"]],
+  ["BS", ["+12423221234"]],
+  ["DO", ["+18092345678", "+18292345678", "+18492345678"]],
+  ["TT", ["+18682211234"]],
+  ["BM", ["+14414123456"]],
+  ["PR", ["+17872345678"]],
+  ["GU", ["+16713001234"]],
+  ["SX", ["+17215425678"]],
+  ["AC", ["+24762889"]],
+  ["SH", ["+29022158"]],
+  ["GB", ["+442079460958", "+447400123456"]],
+  ["JE", ["+447797712345"]],
+  ["KZ", ["+77172580392"]],
+  ["US", ["+12125550100", "+15005550123", "+15555550199", "+19995550142"]],
+  ["CA", ["+16045550123"]],
+  ["JM", ["+18765550199"]],
+  [undefined, ["+80012345678", "+870773111632", "+881612345678", "+883510000000092", ""]]
+]
+
 describe("NumberingPlanLibphonenumber", () => {
+  it.effect.each(countries)("tells numbers of %s", ([country, numbers]) =>
+    Effect.gen(function* () {
+      const plan = yield* NumberingPlan
+      assert.deepStrictEqual(
+        numbers.map((number) => [number, plan.countryOf(number)]),
+        numbers.map((number) => [number, country])
+      )
+    }).pipe(Effect.provide(NumberingPlanLibphonenumber.layer))
+  )
+
   it.effect.each(table)("%s: %s", ([kind, , numbers]) =>
     Effect.gen(function* () {
       const plan = yield* NumberingPlan

@@ -127,6 +127,15 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
             order by created_at, call_id`),
           (rows) => rows.map(toCall)
         ),
+      recent: (tenantId, since, limit) =>
+        Effect.map(
+          orDie(sql<CallRow>`
+            select ${columns} from calls
+            where tenant_id = ${Parameter.uuid(tenantId)} and direction = 'outbound'
+              and created_at >= ${Parameter.integer(since)}
+            order by created_at desc, call_id desc limit ${Parameter.integer(limit)}`),
+          (rows) => rows.map(toCall)
+        ),
       liveEach: (phoneNumberIds) =>
         Effect.map(
           orDie(sql<CallRow>`

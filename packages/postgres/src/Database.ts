@@ -128,6 +128,9 @@ export const layerPostgres = (options: PostgresOptions): Layer.Layer<Database, D
   )
 }
 
+/** The default of 128 MB is part of this process, touched as a whole at startup. Files are cached by the system, too. */
+const EMBEDDED_MEMORY = { shared_buffers: "32MB" }
+
 /**
  * Opens an embedded database, and migrates it. It has one connection: a
  * transaction waits until the one before it is over.
@@ -138,7 +141,7 @@ export const layerPostgres = (options: PostgresOptions): Layer.Layer<Database, D
 export const layerPGlite = (options: PGliteOptions = {}): Layer.Layer<Database, DatabaseFailure | DirectoryInUse> =>
   makeLayer(
     Effect.gen(function* () {
-      const database = yield* openPGlite(options.directory, PLANNING)
+      const database = yield* openPGlite(options.directory, { ...PLANNING, ...EMBEDDED_MEMORY })
       const sql = yield* PgClient.make({
         stream: () => openPGliteStream(database),
         ssl: false,

@@ -1,5 +1,5 @@
-import { type InboundEnvelope, type InboundMail, InboundMailStore, Timestamp } from "@agentos/core"
-import { Effect, Layer } from "effect"
+import { type InboundEnvelope, type InboundMail, InboundMailStore, Timestamp, type WaitingMail } from "@agentos/core"
+import { Array, Effect, Layer, Option, Stream } from "effect"
 import { ClockOffset } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
@@ -8,24 +8,30 @@ import * as Parameter from "./Parameter.ts"
 interface InboundMailRow {
   readonly inbound_mail_id: string
   readonly envelope: string
-  readonly raw: Uint8Array
+  readonly size_bytes: bigint
   readonly received_at: bigint
   readonly attempts: number
 }
 
-const toInboundMail = (row: InboundMailRow): InboundMail => {
+const toWaitingMail = (row: InboundMailRow): WaitingMail => {
   const envelope: InboundEnvelope = JSON.parse(row.envelope)
   return {
     inboundMailId: row.inbound_mail_id,
     envelope,
-    raw: row.raw,
+    sizeBytes: Number(row.size_bytes),
     receivedAt: Timestamp.Timestamp.make(Number(row.received_at)),
     attempts: row.attempts
   }
 }
 
-const compare = (a: InboundMail, b: InboundMail): number =>
+const compare = (a: WaitingMail, b: WaitingMail): number =>
   a.receivedAt - b.receivedAt || (a.inboundMailId < b.inboundMailId ? -1 : 1)
+
+/** The size of a stored piece. Stored mail is read by it, so it must never change. */
+const PIECE_BYTES = 256 * 1024
+
+const pieceOf = (raw: Uint8Array, position: number): Uint8Array =>
+  raw.subarray(position * PIECE_BYTES, (position + 1) * PIECE_BYTES)
 
 export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effect(
   InboundMailStore,
@@ -33,18 +39,97 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
     const { sql, transact } = yield* Database
     const offset = yield* ClockOffset
     const now = () => sql`epoch_millis() + ${Parameter.integer(offset())}`
+    const sizeBytes = sql.literal("coalesce(inbound_mails.size_bytes, octet_length(inbound_mails.raw))")
+
+    /** Counts the mail in its mailboxes. */
+    const counting = ({ raw }: InboundMail, mailboxIds: ReadonlyArray<string>) => sql`
+      update mailboxes set message_count = message_count + 1, stored_bytes = stored_bytes + ${Parameter.integer(raw.length)}
+      where mailbox_id = any(${Parameter.uuids(mailboxIds)})`
+
+    const insert = (mail: InboundMail, mailboxIds: ReadonlyArray<string>, isStaged: boolean) => sql`
+      with counted as (${counting(mail, mailboxIds)})
+      insert into inbound_mails (
+        inbound_mail_id, envelope, raw, size_bytes, received_at, attempts, counted_mailbox_ids, staged, leased_until
+      ) values (
+        ${Parameter.uuid(mail.inboundMailId)}, ${Parameter.text(JSON.stringify(mail.envelope))},
+        ${Parameter.bytes(pieceOf(mail.raw, 0))}, ${Parameter.integer(mail.raw.length)},
+        ${Parameter.integer(mail.receivedAt)}, ${Parameter.integer(mail.attempts)}, ${Parameter.uuids(mailboxIds)},
+        ${Parameter.boolean(isStaged)}, ${Parameter.integer(isStaged ? Number.MAX_SAFE_INTEGER : null)}
+      )`
+
+    const isLarge = ({ raw }: InboundMail): boolean => raw.length > PIECE_BYTES
+
+    const stage = Effect.fnUntraced(function* (mail: InboundMail) {
+      yield* insert(mail, [], true)
+      const last = Math.ceil(mail.raw.length / PIECE_BYTES) - 1
+      for (const position of Array.range(1, last)) {
+        yield* sql`
+          insert into inbound_mail_pieces (inbound_mail_id, position, bytes) values (
+            ${Parameter.uuid(mail.inboundMailId)}, ${Parameter.integer(position)},
+            ${Parameter.bytes(pieceOf(mail.raw, position))}
+          )`
+        // An embedded database answers without a turn of the event loop: the pieces would keep it from all else.
+        yield* Effect.yieldNow
+      }
+    })
+
+    /** Makes a mail of what was staged; false when nothing was. */
+    const addStaged = (mail: InboundMail, mailboxIds: ReadonlyArray<string>) =>
+      Effect.map(
+        sql`
+          with added as (
+            update inbound_mails set
+              staged = false, leased_until = null, counted_mailbox_ids = ${Parameter.uuids(mailboxIds)}
+            where inbound_mail_id = ${Parameter.uuid(mail.inboundMailId)} and staged
+            returning inbound_mail_id
+          ), counted as (${counting(mail, mailboxIds)} and exists (select from added))
+          select inbound_mail_id from added`,
+        (rows) => rows.length > 0
+      )
+
+    const addLarge = Effect.fnUntraced(function* (mail: InboundMail, mailboxIds: ReadonlyArray<string>) {
+      if (yield* addStaged(mail, mailboxIds)) return
+      yield* stage(mail)
+      yield* addStaged(mail, mailboxIds)
+    })
 
     const lease = (limit: number, leaseMillis: number) => sql<InboundMailRow>`
       with clock as materialized (select ${now()} as now), waiting as materialized (
         select inbound_mail_id from inbound_mails
-        where not completed and (leased_until is null or leased_until <= (select now from clock))
+        where not completed and not staged and (leased_until is null or leased_until <= (select now from clock))
         order by received_at, inbound_mail_id limit ${Parameter.integer(limit)}
         for update skip locked
       )
       update inbound_mails set
         attempts = attempts + 1, leased_until = (select now from clock) + ${Parameter.integer(leaseMillis)}
       from waiting where inbound_mails.inbound_mail_id = waiting.inbound_mail_id
-      returning inbound_mails.inbound_mail_id, envelope, raw, received_at, attempts`
+      returning inbound_mails.inbound_mail_id, envelope, ${sizeBytes} as size_bytes, received_at, attempts`
+
+    /**
+     * A value of storage `external` is not compressed, so that the server reads only the piece that is asked for
+     * (PostgreSQL manual, "TOAST").
+     */
+    const readPieces = (inboundMailId: string): Stream.Stream<Uint8Array> =>
+      Stream.paginate(0, (position) =>
+        Effect.map(
+          orDie(sql<{ readonly piece: Uint8Array }>`
+            select coalesce(
+              (
+                select bytes from inbound_mail_pieces
+                where inbound_mail_id = mail.inbound_mail_id and position = ${Parameter.integer(position)}
+              ),
+              substring(
+                raw from ${Parameter.integer(position * PIECE_BYTES + 1)}::int for ${Parameter.integer(PIECE_BYTES)}::int
+              )
+            ) as piece
+            from inbound_mails as mail where inbound_mail_id = ${Parameter.uuid(inboundMailId)}`),
+          ([row]) => {
+            const piece = row?.piece ?? new Uint8Array()
+            const isLast = piece.length < PIECE_BYTES
+            return [[piece], isLast ? Option.none() : Option.some(position + 1)]
+          }
+        )
+      )
 
     /** The row's lock comes first: what is seen after it holds until this is over. */
     const complete = Effect.fnUntraced(function* (inboundMailId: string) {
@@ -52,46 +137,99 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       const open = yield* sql`
         select 1 from inbound_mails where inbound_mail_id = ${id} and not completed for update`
       if (open.length === 0) return false
+      yield* sql`
+        update mailboxes set message_count = message_count - 1, stored_bytes = stored_bytes - mail.bytes
+        from (
+          select unnest(counted_mailbox_ids) as mailbox_id, ${sizeBytes} as bytes
+          from inbound_mails where inbound_mail_id = ${id}
+        ) as mail
+        where mailboxes.mailbox_id = mail.mailbox_id`
       const [row] = yield* sql<{ readonly is_used: boolean }>`
         select exists (select 1 from messages where inbound_mail_id = ${id}) as is_used`
       yield* row?.is_used === true
-        ? sql`update inbound_mails set completed = true, leased_until = null where inbound_mail_id = ${id}`
+        ? sql`
+            update inbound_mails set completed = true, leased_until = null, counted_mailbox_ids = '{}'
+            where inbound_mail_id = ${id}`
         : sql`delete from inbound_mails where inbound_mail_id = ${id}`
       return true
     })
 
     const giveUp = ({ age, attempts, limit }: Parameters<(typeof InboundMailStore.Service)["giveUp"]>[0]) => sql<
-      Pick<InboundMailRow, "inbound_mail_id">
+      Pick<InboundMailRow, "inbound_mail_id"> & { readonly staged: boolean }
     >`
       with clock as materialized (select ${now()} as now), given as materialized (
-        select inbound_mail_id from inbound_mails
+        select inbound_mail_id, counted_mailbox_ids, ${sizeBytes} as bytes from inbound_mails
         where not completed and received_at <= (select now from clock) - ${Parameter.integer(age)}
-          and attempts >= ${Parameter.integer(attempts)}
-          and (leased_until is null or leased_until <= (select now from clock))
+          and (staged or attempts >= ${Parameter.integer(attempts)})
+          and (staged or leased_until is null or leased_until <= (select now from clock))
           and not exists (select from messages where messages.inbound_mail_id = inbound_mails.inbound_mail_id)
         order by received_at, inbound_mail_id limit ${Parameter.integer(limit)}
         for update skip locked
+      ), uncounted as (
+        update mailboxes set message_count = message_count - taken.messages, stored_bytes = stored_bytes - taken.bytes
+        from (
+          select mailbox_id, count(*) as messages, sum(bytes)::bigint as bytes
+          from given, unnest(counted_mailbox_ids) as mailbox_id group by mailbox_id
+        ) as taken
+        where mailboxes.mailbox_id = taken.mailbox_id
       )
       delete from inbound_mails where inbound_mail_id = any(array(select inbound_mail_id from given))
-      returning inbound_mail_id`
+      returning inbound_mail_id, staged`
+
+    /** A message of before counts as none, and so does its raw mail. */
+    const removeRaw = Effect.fnUntraced(function* (age: number, limit: number) {
+      const old = yield* sql<Pick<InboundMailRow, "inbound_mail_id">>`
+        select inbound_mail_id from inbound_mails
+        where completed and received_at <= (select ${now()}) - ${Parameter.integer(age)}
+        order by received_at, inbound_mail_id limit ${Parameter.integer(limit)}
+        for update skip locked`
+      const ids = Parameter.uuids(old.map((row) => row.inbound_mail_id))
+      if (old.length === 0) return 0
+      yield* sql`
+        with reduced as (
+          update messages set size_bytes = messages.size_bytes - ${sizeBytes}
+          from inbound_mails
+          where messages.inbound_mail_id = any(${ids}) and inbound_mails.inbound_mail_id = messages.inbound_mail_id
+            and messages.size_bytes >= ${sizeBytes}
+          returning mailbox_id, ${sizeBytes} as bytes
+        )
+        update mailboxes set stored_bytes = stored_bytes - taken.bytes
+        from (select mailbox_id, sum(bytes)::bigint as bytes from reduced group by mailbox_id) as taken
+        where mailboxes.mailbox_id = taken.mailbox_id`
+      yield* sql`delete from inbound_mails where inbound_mail_id = any(${ids})`
+      return old.length
+    })
 
     return InboundMailStore.of({
-      add: (mail) =>
+      stage: (mail) => (isLarge(mail) ? orDie(stage(mail)) : Effect.void),
+      discard: (inboundMailId) =>
         orDie(
-          Effect.asVoid(sql`
-            insert into inbound_mails (inbound_mail_id, envelope, raw, received_at, attempts) values (
-              ${Parameter.uuid(mail.inboundMailId)}, ${Parameter.text(JSON.stringify(mail.envelope))},
-              ${Parameter.bytes(mail.raw)}, ${Parameter.integer(mail.receivedAt)}, ${Parameter.integer(mail.attempts)}
-            )`)
+          Effect.asVoid(
+            sql`delete from inbound_mails where inbound_mail_id = ${Parameter.uuid(inboundMailId)} and staged`
+          )
         ),
+      add: (mail, mailboxIds) =>
+        isLarge(mail)
+          ? transact(orDie(addLarge(mail, mailboxIds)))
+          : orDie(Effect.asVoid(insert(mail, mailboxIds, false))),
       lease: (limit, leaseMillis) =>
-        Effect.map(orDie(lease(limit, leaseMillis)), (rows) => rows.map(toInboundMail).toSorted(compare)),
+        Effect.map(orDie(lease(limit, leaseMillis)), (rows) => rows.map(toWaitingMail).toSorted(compare)),
+      readPieces,
       complete: (inboundMailId) => transact(orDie(complete(inboundMailId))),
-      giveUp: (given) => Effect.map(orDie(giveUp(given)), (rows) => rows.map((row) => row.inbound_mail_id)),
+      giveUp: (given) =>
+        Effect.map(orDie(giveUp(given)), (rows) => rows.filter((row) => !row.staged).map((row) => row.inbound_mail_id)),
+      removeRaw: ({ age, limit }) => transact(orDie(removeRaw(age, limit))),
       readRaw: (tenantId, messageId) =>
         Effect.map(
-          orDie(sql<Pick<InboundMailRow, "raw">>`
-            select raw from messages join inbound_mails using (inbound_mail_id)
+          orDie(sql<{ readonly raw: Uint8Array }>`
+            select raw || coalesce(
+              (
+                select string_agg(bytes, ''::bytea order by position) from inbound_mail_pieces as piece
+                where piece.inbound_mail_id = inbound_mails.inbound_mail_id
+              ),
+              ''::bytea
+            ) as raw
+            from messages join inbound_mails using (inbound_mail_id)
             where message_id = ${Parameter.uuid(messageId)} and tenant_id = ${Parameter.uuid(tenantId)}`),
           ([row]) => row?.raw
         )

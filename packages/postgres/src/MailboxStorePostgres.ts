@@ -1,4 +1,4 @@
-import { Lookup, type Mailbox, MailboxStore, Timestamp } from "@agentos/core"
+import { Lookup, type Mailbox, type MailboxStanding, MailboxStore, Timestamp } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
@@ -15,6 +15,21 @@ interface MailboxRow {
   readonly created_at: bigint
   readonly updated_at: bigint
 }
+
+interface StandingRow {
+  readonly mailbox_id: string
+  readonly message_count: bigint
+  readonly stored_bytes: bigint
+  readonly tenant_message_count: bigint
+  readonly tenant_stored_bytes: bigint
+  readonly is_suspended: boolean
+}
+
+const toStanding = (row: StandingRow): MailboxStanding => ({
+  usage: { messages: Number(row.message_count), bytes: Number(row.stored_bytes) },
+  tenantUsage: { messages: Number(row.tenant_message_count), bytes: Number(row.tenant_stored_bytes) },
+  isTenantSuspended: row.is_suspended
+})
 
 const toMailbox = (row: MailboxRow): Mailbox => ({
   mailboxId: row.mailbox_id,
@@ -85,6 +100,22 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
       return Number(removed?.count ?? 0n)
     })
 
+    /** The sum over a tenant's mailboxes is read once for each tenant, from their index. */
+    const standings = (mailboxIds: ReadonlyArray<string>) => sql<StandingRow>`
+      with asked as materialized (
+        select mailbox_id, tenant_id, message_count, stored_bytes from mailboxes
+        where mailbox_id = any(${Parameter.uuids(mailboxIds)})
+      )
+      select
+        mailbox_id, message_count, stored_bytes, tenant_message_count, tenant_stored_bytes,
+        suspended_at is not null as is_suspended
+      from asked
+      join tenants using (tenant_id)
+      join lateral (
+        select sum(message_count)::bigint as tenant_message_count, sum(stored_bytes)::bigint as tenant_stored_bytes
+        from mailboxes where mailboxes.tenant_id = asked.tenant_id
+      ) as owned on true`
+
     return MailboxStore.of({
       find: (tenantId, mailboxId) =>
         Effect.map(
@@ -107,6 +138,13 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
             select ${columns} from mailboxes where local_part = any(${Parameter.texts(localParts)}) and active`),
           (rows) => rows.map(toMailbox)
         ),
+      findStandings: (mailboxIds) =>
+        mailboxIds.length === 0
+          ? Effect.succeed(new Map())
+          : Effect.map(
+              orDie(standings(mailboxIds)),
+              (rows) => new Map(rows.map((row) => [row.mailbox_id, toStanding(row)]))
+            ),
       isAvailable: (localPart, tenantId) =>
         Effect.map(
           orDie(sql<{ readonly is_free: boolean }>`

@@ -1,4 +1,14 @@
-import { Lookup, type Message, MessageStore, type MessageSummary, type NewMessage, Timestamp } from "@agentos/core"
+import {
+  Lookup,
+  type Message,
+  MessageStore,
+  type MessageSummary,
+  type NewMessage,
+  type SenderAuthentication,
+  type SendingQuota,
+  type SendingRecord,
+  Timestamp
+} from "@agentos/core"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { createHash } from "node:crypto"
@@ -20,13 +30,42 @@ interface MessageRow extends SummaryRow {
   readonly body: string
 }
 
+interface SendingRow {
+  readonly day: number
+  readonly recipients: number
+  readonly bounced: number
+  readonly complained: number
+  readonly level: number
+  readonly paused_until: bigint | null
+  readonly pause_reason: SendingQuota.PauseReason | null
+}
+
+const toSending = ({ pause_reason, paused_until, ...counts }: SendingRow): SendingRecord => ({
+  ...counts,
+  pause:
+    paused_until === null || pause_reason === null
+      ? null
+      : { until: Timestamp.Timestamp.make(Number(paused_until)), reason: pause_reason }
+})
+
 /** What of a message has a column of its own; the rest is JSON. */
 type Columns = "messageId" | "tenantId" | "mailboxId" | "threadId" | "createdAt"
 type StoredSummary = Omit<MessageSummary, Columns>
 type StoredBody = Pick<Message, "text" | "html">
 
+/** A summary as any version has written it: older ones had no `truncated`, and verdicts without a domain. */
+type WrittenSummary = Omit<StoredSummary, "authentication" | "truncated"> & {
+  readonly truncated?: boolean
+  readonly authentication: (Omit<SenderAuthentication, "domain"> & Partial<SenderAuthentication>) | null
+}
+
+const parseSummary = (text: string): StoredSummary => {
+  const { authentication, truncated = false, ...rest }: WrittenSummary = JSON.parse(text)
+  return { ...rest, truncated, authentication: authentication === null ? null : { domain: null, ...authentication } }
+}
+
 const toSummary = (row: SummaryRow): MessageSummary => {
-  const stored: StoredSummary = JSON.parse(row.summary)
+  const stored = parseSummary(row.summary)
   return {
     messageId: row.message_id,
     tenantId: row.tenant_id,
@@ -70,14 +109,14 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
         with mailbox as materialized (
           select mailbox_id, tenant_id from mailboxes where mailbox_id = any(${ids((message) => message.mailboxId)})
           order by mailbox_id for key share
-        )
+        ), stored as (
         insert into messages (
           message_id, tenant_id, mailbox_id, thread_id, message_id_digest, duplicate_key, inbound_mail_id, created_at,
-          summary, body
+          size_bytes, summary, body
         )
         select
           given.message_id, given.tenant_id, given.mailbox_id, thread_id, message_id_digest, duplicate_key,
-          inbound_mail_id, created_at, summary, body
+          inbound_mail_id, created_at, size_bytes, summary, body
         from unnest(
           ${ids((message) => message.messageId)},
           ${ids((message) => message.tenantId)},
@@ -87,16 +126,25 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
           ${Parameter.byteStrings(messages.map(({ duplicateKey }) => digestOrNull(duplicateKey)))},
           ${Parameter.uuids(messages.map(({ inboundMailId }) => inboundMailId))},
           ${Parameter.integers(messages.map(({ message }) => message.createdAt))},
+          ${Parameter.integers(messages.map(({ sizeBytes }) => sizeBytes))},
           ${Parameter.texts(stored.map(({ summary }) => summary))},
           ${Parameter.texts(stored.map(({ body }) => body))}
         ) with ordinality as given (
           message_id, tenant_id, mailbox_id, thread_id, message_id_digest, duplicate_key, inbound_mail_id, created_at,
-          summary, body, place
+          size_bytes, summary, body, place
         )
         join mailbox on mailbox.mailbox_id = given.mailbox_id and mailbox.tenant_id = given.tenant_id
         order by place
         on conflict do nothing
-        returning message_id`
+        returning message_id, mailbox_id, size_bytes
+        ), counted as (
+          update mailboxes set message_count = message_count + added.messages, stored_bytes = stored_bytes + added.bytes
+          from (
+            select mailbox_id, count(*) as messages, sum(size_bytes)::bigint as bytes from stored group by mailbox_id
+          ) as added
+          where mailboxes.mailbox_id = added.mailbox_id
+        )
+        select message_id from stored`
     }
 
     return MessageStore.of({
@@ -150,17 +198,40 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
             where tenant_id = ${Parameter.uuid(tenantId)} and address = any(${Parameter.texts(addresses)})`),
           (rows) => rows.map((row) => row.address)
         ),
+      findSending: (tenantId) =>
+        Effect.map(
+          orDie(sql<SendingRow>`
+            select day, recipients, bounced, complained, level, paused_until, pause_reason from mail_sending
+            where tenant_id = ${Parameter.uuid(tenantId)}`),
+          ([row]) => (row === undefined ? undefined : toSending(row))
+        ),
+      putSending: (tenantId, { bounced, complained, day, level, pause, recipients }) =>
+        orDie(
+          Effect.asVoid(sql`
+            insert into mail_sending (
+              tenant_id, day, recipients, bounced, complained, level, paused_until, pause_reason
+            ) values (
+              ${Parameter.uuid(tenantId)}, ${Parameter.integer(day)}, ${Parameter.integer(recipients)},
+              ${Parameter.integer(bounced)}, ${Parameter.integer(complained)}, ${Parameter.integer(level)},
+              ${Parameter.integer(pause?.until ?? null)}, ${Parameter.text(pause?.reason ?? null)}
+            )
+            on conflict (tenant_id) do update set
+              day = excluded.day, recipients = excluded.recipients, bounced = excluded.bounced,
+              complained = excluded.complained, level = excluded.level, paused_until = excluded.paused_until,
+              pause_reason = excluded.pause_reason`)
+        ),
       suppress: (tenantId, addresses, reason) =>
         addresses.length === 0
-          ? Effect.void
-          : orDie(
-              Effect.asVoid(sql`
+          ? Effect.succeed(0)
+          : Effect.map(
+              orDie(sql`
                 insert into suppressions (tenant_id, address, reason, created_at)
                 select
                   ${Parameter.uuid(tenantId)}, address, ${Parameter.text(reason)},
                   epoch_millis() + ${Parameter.integer(offset())}
                 from unnest(${Parameter.texts(addresses)}) as address order by address
-                on conflict do nothing`)
+                on conflict do nothing returning address`),
+              (rows) => rows.length
             )
     })
   })

@@ -10,7 +10,12 @@ import { createCompletion } from "./migration/0005_completion.ts"
 import { createGas } from "./migration/0006_gas.ts"
 import { createJobs } from "./migration/0007_jobs.ts"
 import { createPhone } from "./migration/0008_phone.ts"
+import { createRateLimits } from "./migration/0009_rate_limits.ts"
+import { createQuotas } from "./migration/0010_quotas.ts"
+import { createMailPieces } from "./migration/0011_mail_pieces.ts"
+import { callsOutbound } from "./migration/CallsOutbound.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
+import { inboundMailsCompleted } from "./migration/InboundMailsCompleted.ts"
 
 /** In the order in which they are run, each once and never changed after it was released. */
 const migrations = Migrator.fromRecord({
@@ -21,11 +26,14 @@ const migrations = Migrator.fromRecord({
   "0005_completion": createCompletion,
   "0006_gas": createGas,
   "0007_jobs": createJobs,
-  "0008_phone": createPhone
+  "0008_phone": createPhone,
+  "0009_rate_limits": createRateLimits,
+  "0010_quotas": createQuotas,
+  "0011_mail_pieces": createMailPieces
 })
 
 /** Indexes on tables that were there before them, built after the migrations. */
-const indexes: ReadonlyArray<ConcurrentIndex> = [eventsExpiring]
+const indexes: ReadonlyArray<ConcurrentIndex> = [eventsExpiring, inboundMailsCompleted, callsOutbound]
 
 /** The table that remembers what was run. */
 const TABLE = "agentos_migrations"

@@ -40,6 +40,8 @@ export const integers = (values: ReadonlyArray<number | null>): Parameter =>
     PgTypes.OID.int8
   )
 
+export const numbers = (values: ReadonlyArray<number>): Parameter => array(values, PgTypes.OID.float8)
+
 /** An amount in base units. */
 export const amount = (value: bigint): Parameter => PgTypes.numeric(value.toString())
 export const amounts = (values: ReadonlyArray<bigint>): Parameter =>

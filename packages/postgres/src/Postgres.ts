@@ -9,6 +9,7 @@ import * as MailboxStorePostgres from "./MailboxStorePostgres.ts"
 import * as MessageStorePostgres from "./MessageStorePostgres.ts"
 import * as OperationStorePostgres from "./OperationStorePostgres.ts"
 import * as PhoneNumberStorePostgres from "./PhoneNumberStorePostgres.ts"
+import * as RateLimitStorePostgres from "./RateLimitStorePostgres.ts"
 import * as TenantStorePostgres from "./TenantStorePostgres.ts"
 import * as TransactorPostgres from "./TransactorPostgres.ts"
 
@@ -25,5 +26,6 @@ export const layer = Layer.mergeAll(
   InboundMailStorePostgres.layer,
   JobStorePostgres.layer,
   PhoneNumberStorePostgres.layer,
-  CallStorePostgres.layer
+  CallStorePostgres.layer,
+  RateLimitStorePostgres.layer
 )

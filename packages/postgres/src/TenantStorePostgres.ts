@@ -9,13 +9,23 @@ interface TenantRow {
   readonly wallet: string
   readonly token_version: number
   readonly created_at: bigint
+  readonly suspended_at: bigint | null
+  readonly suspension_reason: string | null
 }
 
 const toTenant = (row: TenantRow): Tenant => ({
   tenantId: row.tenant_id,
   wallet: walletAddress(row.wallet),
   tokenVersion: row.token_version,
-  createdAt: Timestamp.Timestamp.make(Number(row.created_at))
+  createdAt: Timestamp.Timestamp.make(Number(row.created_at)),
+  ...(row.suspended_at === null
+    ? {}
+    : {
+        suspension: {
+          at: Timestamp.Timestamp.make(Number(row.suspended_at)),
+          reason: row.suspension_reason ?? ""
+        }
+      })
 })
 
 const first = (rows: ReadonlyArray<TenantRow>): Option.Option<Tenant> => Option.map(Array.head(rows), toTenant)
@@ -24,7 +34,7 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
   TenantStore,
   Effect.gen(function* () {
     const { sql } = yield* Database
-    const columns = sql.literal("tenant_id, wallet, token_version, created_at")
+    const columns = sql.literal("tenant_id, wallet, token_version, created_at, suspended_at, suspension_reason")
 
     const lockByWallet = (wallet: string) =>
       sql<TenantRow>`select ${columns} from tenants where wallet = ${Parameter.text(wallet)} for no key update`
@@ -58,7 +68,8 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
       findTokenVersions: (tenantIds) =>
         Effect.map(
           orDie(sql<Pick<TenantRow, "tenant_id" | "token_version">>`
-            select tenant_id, token_version from tenants where tenant_id = any(${Parameter.uuids(tenantIds)})`),
+            select tenant_id, token_version from tenants
+            where tenant_id = any(${Parameter.uuids(tenantIds)}) and suspended_at is null`),
           (rows) => new Map(rows.map((row) => [row.tenant_id, row.token_version]))
         ),
       findByWallet: (wallet) =>
@@ -78,6 +89,16 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
         Effect.map(
           orDie(sql<TenantRow>`
             update tenants set token_version = token_version + 1 where tenant_id = ${Parameter.uuid(tenantId)}
+            returning ${columns}`),
+          first
+        ),
+      setSuspension: (tenantId, suspension) =>
+        Effect.map(
+          orDie(sql<TenantRow>`
+            update tenants set
+              suspended_at = ${Parameter.integer(suspension?.at ?? null)},
+              suspension_reason = ${Parameter.text(suspension?.reason ?? null)}
+            where tenant_id = ${Parameter.uuid(tenantId)}
             returning ${columns}`),
           first
         )

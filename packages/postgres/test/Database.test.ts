@@ -1,14 +1,26 @@
 import { EventStore, InboundMailStore, TenantStore, Timestamp, Transactor, Uuid, walletAddress } from "@agentos/core"
 import { Database, layerPGlite, layerPostgres, Postgres } from "@agentos/postgres"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Array, Deferred, Effect, Fiber, Layer, Option, Redacted } from "effect"
+import { Array, Deferred, Effect, Fiber, Layer, Option, Redacted, Stream } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { startProgram, temporaryDirectory } from "./support/Program.ts"
 import { layerTestPostgres, TestPostgres } from "./support/TestPostgres.ts"
 
 const SECONDS = 1_000
-const MIGRATIONS = ["tenants", "events", "payments", "email", "completion", "gas", "jobs", "phone"]
+const MIGRATIONS = [
+  "tenants",
+  "events",
+  "payments",
+  "email",
+  "completion",
+  "gas",
+  "jobs",
+  "phone",
+  "rate_limits",
+  "quotas",
+  "mail_pieces"
+]
 
 const migrationsRun = Effect.gen(function* () {
   const { sql } = yield* Database
@@ -196,9 +208,25 @@ describe("an embedded database", () => {
         const raw = new Uint8Array(25 * 1024 * 1024).map((_, index) => (index * 31) % 256)
         const envelope = { mailFrom: "a@b.c", rcptTo: ["d@e.f"], remoteAddress: "::1", helo: "x", secure: true }
         const inboundMailId = yield* Uuid.next
-        yield* mails.add({ inboundMailId, envelope, raw, receivedAt: yield* Timestamp.now, attempts: 0 })
-        const [mail] = yield* mails.lease(1, 1_000)
-        assert.strictEqual(Buffer.compare(mail?.raw ?? new Uint8Array(), raw), 0)
+        yield* mails.add({ inboundMailId, envelope, raw, receivedAt: yield* Timestamp.now, attempts: 0 }, [])
+        assert.lengthOf(yield* mails.lease(1, 1_000), 1)
+        const pieces = yield* Stream.runCollect(mails.readPieces(inboundMailId))
+        assert.strictEqual(Buffer.compare(Buffer.concat(pieces), raw), 0)
+      })
+    )
+
+    it.effect("gives the event loop a turn between the pieces of a large mail", () =>
+      Effect.gen(function* () {
+        const mails = yield* InboundMailStore
+        const raw = new Uint8Array(8 * 1024 * 1024)
+        const envelope = { mailFrom: "a@b.c", rcptTo: ["d@e.f"], remoteAddress: "::1", helo: "x", secure: true }
+        const mail = { inboundMailId: yield* Uuid.next, envelope, raw, receivedAt: yield* Timestamp.now, attempts: 0 }
+        let turns = 0
+        const timer = setInterval(() => turns++, 1)
+        yield* Effect.addFinalizer(() => Effect.sync(() => clearInterval(timer)))
+        yield* mails.stage(mail)
+        // 32 pieces, of which each takes some milliseconds.
+        assert.isAtLeast(turns, 16)
       })
     )
 

@@ -1,5 +1,5 @@
 import { MailParser, type MailUnreadable, type ParsedMail } from "@agentos/core"
-import { Effect, Layer, Pool, type Result } from "effect"
+import { Effect, Layer, Pool, type Result, type Stream } from "effect"
 import type { ParserJob } from "./parser/ParserMessage.ts"
 import { startParser } from "./parser/ParserProcess.ts"
 import type { SenderDns } from "./SenderDns.ts"
@@ -43,20 +43,23 @@ export const layer = (config: MailParserConfig): Layer.Layer<MailParser> =>
       })
       const settings = { hostName: config.hostName, dns: config.dns, dnsMillis: config.dnsMillis ?? 5_000 }
 
-      const read = (job: ParserJob): Effect.Effect<Result.Result<ParsedMail, MailUnreadable>> =>
+      const read = (
+        raw: Stream.Stream<Uint8Array>,
+        job: ParserJob
+      ): Effect.Effect<Result.Result<ParsedMail, MailUnreadable>> =>
         Pool.use(pool, (parser) =>
-          parser.parse(job).pipe(
+          parser.parse(raw, job).pipe(
             Effect.tap(({ reusable }) => (reusable ? Effect.void : Pool.invalidate(pool, parser))),
-            // Whoever gave up waiting leaves the process at work.
-            Effect.onInterrupt(() => Pool.invalidate(pool, parser))
+            // A caller that is interrupted, or can't read the mail to its end, leaves the process in the middle of it.
+            Effect.onError(() => Pool.invalidate(pool, parser))
           )
         ).pipe(
           // A process that ended while it was idle, for whatever reason, is no fault of the mail.
-          Effect.flatMap(({ result }) => (result === undefined ? read(job) : Effect.succeed(result)))
+          Effect.flatMap(({ result }) => (result === undefined ? read(raw, job) : Effect.succeed(result)))
         )
 
       return MailParser.of({
-        parse: (raw, envelope) => Effect.flatMap(read({ raw, envelope, settings }), Effect.fromResult)
+        parse: (raw, envelope) => Effect.flatMap(read(raw, { envelope, settings }), Effect.fromResult)
       })
     })
   )

@@ -1,9 +1,18 @@
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
-import { EmailProvider, InboundMails } from "@agentos/core"
+import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
+import {
+  EmailProvider,
+  type InboundRefusal,
+  type InboundRefused,
+  InboundMails,
+  type RateDecision,
+  RateLimiter,
+  TransitMemory
+} from "@agentos/core"
 import type { Certificate } from "./Certificate.ts"
-import { DEFAULT_SMTP_LIMITS, type SmtpLimits, SmtpService } from "./listener/SmtpService.ts"
+import { DEFAULT_SMTP_LIMITS, type SmtpLimits } from "./listener/SmtpLimits.ts"
+import { SmtpService } from "./listener/SmtpService.ts"
 
-export { DEFAULT_SMTP_LIMITS, type SmtpLimits } from "./listener/SmtpService.ts"
+export { DEFAULT_SMTP_LIMITS, sessionLimits, type SmtpLimits } from "./listener/SmtpLimits.ts"
 
 /** Where inbound mail is taken, and how much of it at a time. */
 export interface SmtpListenerConfig {
@@ -27,6 +36,9 @@ export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFail
 /**
  * The SMTP server that takes mail for the mailboxes (RFC 5321), which are those of `EmailProvider`'s domain.
  *
+ * Each command and each piece of a message is handled in a bounded share of the process, in which senders take turns;
+ * `SmtpLimits` bounds the rest. A message must have exactly one author, whose domain the checks of the sender are about.
+ *
  * A recipient is taken when `InboundMails` has a mailbox for it; a mail is answered with 250 only once
  * `InboundMails` has stored its bytes, which are exactly those that came. It offers STARTTLS, SIZE, 8BITMIME,
  * SMTPUTF8 and PIPELINING, and no AUTH: nobody can send through it.
@@ -46,8 +58,24 @@ export class SmtpListener extends Context.Service<
 const ANSWER_MILLIS = 30_000
 const STORE_MILLIS = 60_000
 
+const NANOS_PER_MILLI = 1e6
+
 const inTime = <A>(effect: Effect.Effect<A>, millis: number): Effect.Effect<A> =>
   Effect.orDie(Effect.timeout(effect, millis))
+
+const refusalOf = (taken: Effect.Effect<void, InboundRefused>): Effect.Effect<InboundRefusal | null> =>
+  Effect.match(taken, { onFailure: ({ refusal }) => refusal, onSuccess: () => null })
+
+/** A rate limiter that fails keeps no mail away. */
+const takeOrAdmit = (taking: Effect.Effect<RateDecision>): Effect.Effect<RateDecision> =>
+  Effect.catchCause(taking, (cause) =>
+    Effect.as(Effect.logError("The rate of a sender could not be limited", cause), {
+      isAdmitted: true,
+      remaining: 0,
+      retryAfterSeconds: 0,
+      resetSeconds: 0
+    })
+  )
 
 /** Listens for as long as its scope is open. */
 export const layer = (
@@ -58,7 +86,12 @@ export const layer = (
     Effect.gen(function* () {
       const inbound = yield* InboundMails
       const { domain } = yield* EmailProvider
-      const run = Effect.runPromiseExitWith(yield* Effect.context<never>())
+      const limiter = yield* RateLimiter.RateLimiter
+      const memory = yield* TransitMemory
+      const clock = yield* Clock.Clock
+      const context = yield* Effect.context<never>()
+      const run = Effect.runPromiseExitWith(context)
+      const take = Effect.runPromiseWith(context)
       const service = yield* Effect.try({
         try: () =>
           new SmtpService({
@@ -67,8 +100,11 @@ export const layer = (
             privateKey: Redacted.value(config.tls.privateKey),
             certificate: config.tls.certificate,
             limits: { ...DEFAULT_SMTP_LIMITS, ...config.limits },
-            isDeliverable: (address) => run(inTime(inbound.isDeliverable(address), ANSWER_MILLIS)),
-            accept: (envelope, raw) => run(inTime(inbound.accept(envelope, raw), STORE_MILLIS)),
+            now: () => Number(clock.currentTimeNanosUnsafe()) / NANOS_PER_MILLI,
+            memory,
+            take: (rule, subject, cost) => take(takeOrAdmit(limiter.take(rule, subject, cost))),
+            refusalOf: (address, from) => run(inTime(refusalOf(inbound.admit(address, from)), ANSWER_MILLIS)),
+            accept: (envelope, raw) => run(inTime(refusalOf(inbound.accept(envelope, raw)), STORE_MILLIS)),
             report: (cause) => void run(Effect.logError("inbound mail could not be handled", cause))
           }),
         catch: (cause) =>

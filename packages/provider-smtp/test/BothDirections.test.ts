@@ -78,7 +78,7 @@ describe("mail of the one that the other takes", () => {
       to: ["ada@agents.test", "nobody@agents.test"],
       subject: "Grüße",
       text: "Guten Tag\n",
-      authentication: { spf: "pass", dkim: "pass", dmarc: "pass" }
+      authentication: { spf: "pass", dkim: "pass", dmarc: "pass", domain: "sender.test" }
     })
   })
 })

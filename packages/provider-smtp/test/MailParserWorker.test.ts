@@ -58,8 +58,9 @@ describe("what a mail says", () => {
       subject: "Grüße and more",
       text: "Grüße\n",
       html: "<p>Grüße</p>\n",
+      truncated: false,
       attachments: [],
-      authentication: { spf: "none", dkim: "none", dmarc: "none" },
+      authentication: { spf: "none", dkim: "none", dmarc: "none", domain: null },
       bodyHash: createHash("sha256")
         .update(raw.slice(raw.indexOf("\r\n\r\n") + 4), "latin1")
         .digest("hex")
@@ -87,11 +88,17 @@ describe("what a mail says", () => {
     ])
   })
 
-  it("takes the envelope's sender where From names nobody", async () => {
-    for (const from of ["", "From: nobody in particular\r\n", "From: undisclosed:;\r\n"]) {
-      expect((await parse(`${from}Subject: s\r\n\r\nx`)).from).toBe("bounce@sender.test")
+  it("names no sender, and passes no check, where From does not name exactly one", async () => {
+    for (const from of [
+      "",
+      "From: nobody in particular\r\n",
+      "From: undisclosed:;\r\n",
+      "From: ceo@bank.test\r\nFrom: ada@sender.test\r\n",
+      "From: ceo@bank.test, ada@sender.test\r\n"
+    ]) {
+      const mail = await parse(`${from}Subject: s\r\n\r\nx`)
+      expect(mail).toMatchObject({ from: "", authentication: { dmarc: "permerror", domain: null } })
     }
-    expect(Result.getOrThrow(await parser.parse("Subject: s\r\n\r\nx", { mailFrom: "" })).from).toBe("")
   })
 
   it("completes a Message-ID without brackets, and has none where there is none", async () => {
@@ -130,7 +137,7 @@ describe("awkward mail is read", () => {
     const mail = await kept(
       `From: a\u0000b@sender.test\r\nTo: "x\u0001" <c@agents.test>\r\nSubject: s\u0000\u0007=?utf-8?q?=00=0A=0D?=t\r\n\r\na\u0000b`
     )
-    expect(mail).toMatchObject({ to: ["c@agents.test"], from: "ab@sender.test", text: "ab\n" })
+    expect(mail).toMatchObject({ to: ["c@agents.test"], from: "", text: "ab\n" })
   })
 
   it("a charset that nobody knows, broken UTF-8, truncated base64, lone surrogates", async () => {
@@ -164,11 +171,65 @@ describe("awkward mail is read", () => {
     expect((await kept(mixed(...Array.from({ length: 10_000 }, () => part)))).attachments).toHaveLength(200)
   })
 
-  it("a body of 10 MB, of which 1 MiB is kept", async () => {
-    const line = `${"words and ".repeat(7)}\r\n`
-    const mail = await kept(`${HEADER}\r\n${line.repeat(140_000)}`)
-    expect(Buffer.byteLength(mail.text ?? "")).toBe(1024 * 1024)
-    expect(mail.subject).toBe("hello")
+  const TEXT_24_MB: ReadonlyArray<readonly [string, string, string]> = [
+    ["of words", "", "words and ".repeat(7) + "\r\n"],
+    ["of one word each", "", "x\r\n"],
+    ["that are empty", "", "\r\n"],
+    ["that end in a line feed alone", "", "\n"],
+    ["without an end", "", "x"],
+    ["that look like boundaries", "", "--\r\n"],
+    ["in UTF-8", "Content-Type: text/plain; charset=utf-8\r\n", "\xf0\x9f\x91\x8b\r\n"],
+    ["in UTF-16", "Content-Type: text/plain; charset=utf-16le\r\n", "x\0"],
+    ["in base64", "Content-Transfer-Encoding: base64\r\n", "eA==\r\n"],
+    ["in quoted-printable", "Content-Transfer-Encoding: quoted-printable\r\n", "=41=\r\n"],
+    ["in HTML", "Content-Type: text/html\r\n", "<b>\r\n"],
+    ["that flow", "Content-Type: text/plain; format=flowed\r\n", "x \r\n"],
+    ["in a multipart", "Content-Type: multipart/mixed; boundary=b\r\n", "x\r\n"]
+  ]
+  it.each(TEXT_24_MB)(
+    "24 MB of lines %s, of which the beginning is kept",
+    async (_, type, line) => {
+      const opening = type.includes("multipart") ? "--b\r\n\r\n" : ""
+      const mail = await kept(`${HEADER}${type}\r\n${opening}${line.repeat(24_000_000 / line.length)}`)
+      expect(mail).toMatchObject({ subject: "hello", from: "ada@sender.test", truncated: true })
+      const body = mail.text ?? mail.html ?? ""
+      expect(Buffer.byteLength(body)).toBeGreaterThan(500_000)
+      expect(Buffer.byteLength(body)).toBeLessThanOrEqual(1024 * 1024)
+    },
+    60_000
+  )
+
+  it("24 MB in 3,000 text parts, of which the beginning is kept", async () => {
+    const mail = await kept(mixed(...Array.from({ length: 3_000 }, () => `\r\n${"x\r\n".repeat(2_600)}`)))
+    expect(mail.truncated).toBe(true)
+    expect(Buffer.byteLength(mail.text ?? "")).toBeLessThanOrEqual(1024 * 1024)
+  })
+
+  it("an attachment behind a text that is cut, byte for byte", async () => {
+    const attached = "Content-Type: application/x-thing\r\n\r\n--not a boundary\r\na\r\n\r\n.b\r\n"
+    const mail = await kept(mixed(`\r\n${"x\r\n".repeat(6_000_000)}`, attached))
+    const content = "--not a boundary\na\n\n.b\n\n"
+    expect(mail.attachments).toMatchObject([
+      { sizeBytes: content.length, sha256: createHash("sha256").update(content).digest("hex") }
+    ])
+  })
+
+  it("an attachment of 24 MB in lines of one byte", async () => {
+    const part = `Content-Type: application/x-thing\r\n\r\n${"x\r\n".repeat(8_000_000)}`
+    const mail = await kept(mixed("\r\nsee below", part))
+    expect(mail.attachments).toMatchObject([{ sizeBytes: 16_000_001 }])
+    expect(mail).toMatchObject({ text: "see below\n", truncated: false })
+  })
+
+  it("a million parts, of which the first are described", async () => {
+    const mail = await kept(mixed("\r\nfirst", `\r\nx\r\n${"--b\r\n\r\nx\r\n".repeat(1_000_000)}`))
+    expect(mail.truncated).toBe(true)
+    expect(mail.text).toMatch(/^first\n/)
+  })
+
+  it("a text within the limit, whole", async () => {
+    const text = `${"words and ".repeat(7)}\n`.repeat(14_000)
+    expect(await kept(`${HEADER}\r\n${text}`)).toMatchObject({ text, truncated: false })
   })
 
   it("a mail of 25 MB, most of it one attachment", async () => {
@@ -221,8 +282,8 @@ describe("mail that can't be read is given up, and the next one is read", () => 
 
   it("when it takes too much memory", async () => {
     await expectUnreadable(
-      opened({ heapMegabytes: 64, readMillis: 60_000 }),
-      `${HEADER}\r\n${"\n".repeat(8_000_000)}`,
+      opened({ heapMegabytes: 24, readMillis: 60_000 }),
+      `${HEADER}Cc: ${"a@b.c,".repeat(340_000)}\r\n\r\nx`,
       /memory/
     )
   })

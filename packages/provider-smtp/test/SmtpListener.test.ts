@@ -1,11 +1,14 @@
 import { X509Certificate } from "node:crypto"
 import { connect as connectTls } from "node:tls"
+import { type InboundRefusal, InboundRefused } from "@agentos/core"
 import { Effect, Redacted } from "effect"
 import nodemailer from "nodemailer"
 import { afterEach, describe, expect, it } from "vitest"
 import { openListener, type TestListener, type TestListenerOptions } from "./support/Listener.ts"
 import { composeMail } from "./support/SignedMail.ts"
 import { openDialogue, openSession, startMessage } from "./support/SmtpDialogue.ts"
+
+const FROM = "From: news@sender.test\r\n\r\n"
 
 const listeners: Array<TestListener> = []
 const opened = async (options: TestListenerOptions = {}) => {
@@ -52,11 +55,7 @@ describe("a mail that is taken", () => {
     const listener = await opened()
     const session = await openSession(listener.port)
     expect(await startMessage(session, "ada@agents.test")).toMatch(/^354/)
-    const bytes = Buffer.concat([
-      Buffer.from("Subject: x\r\n\r\n"),
-      Buffer.from([...Array(256).keys()]),
-      Buffer.from("\n.\r.\n")
-    ])
+    const bytes = Buffer.concat([Buffer.from(FROM), Buffer.from([...Array(256).keys()]), Buffer.from("\n.\r.\n")])
     await session.write(bytes)
     expect(await session.say("\r\n.")).toMatch(/^250/)
     expect(Buffer.from(listener.taken[0]!.raw)).toEqual(Buffer.concat([bytes, Buffer.from("\r\n")]))
@@ -69,7 +68,7 @@ describe("a mail that is taken", () => {
     const session = await openSession(listener.port)
     await startMessage(session, "ada@agents.test")
     let answered = false
-    const answer = session.say("hello\r\n.").finally(() => (answered = true))
+    const answer = session.say(`${FROM}hello\r\n.`).finally(() => (answered = true))
     await new Promise((resolve) => setTimeout(resolve, 100))
     expect(answered).toBe(false)
     store()
@@ -83,7 +82,7 @@ describe("a mail that is taken", () => {
       await session.say(`MAIL FROM:<${from}>`)
       await session.say("RCPT TO:<ada@agents.test>")
       await session.say("DATA")
-      expect(await session.say("x\r\n.")).toMatch(/^250/)
+      expect(await session.say(`${FROM}x\r\n.`)).toMatch(/^250/)
     }
     expect(listener.taken.map(({ envelope }) => envelope.mailFrom)).toEqual(["", "news@sender.test", ""])
   })
@@ -102,7 +101,7 @@ describe("a recipient", () => {
     expect(await session.say("RCPT TO:<ada%elsewhere.test@agents.test>")).toMatch(/^550 5\.1\.1 /)
     expect(await session.say("RCPT TO:<ADA@AGENTS.TEST>")).toMatch(/^250/)
     expect(await session.say("DATA")).toMatch(/^354/)
-    expect(await session.say("x\r\n.")).toMatch(/^250/)
+    expect(await session.say(`${FROM}x\r\n.`)).toMatch(/^250/)
     expect(listener.taken[0]?.envelope.rcptTo).toEqual(["ADA@agents.test"])
   })
 
@@ -113,7 +112,7 @@ describe("a recipient", () => {
     for (let i = 0; i < 100; i++) expect(await session.say(`RCPT TO:<r${i}@agents.test>`)).toMatch(/^250/)
     expect(await session.say("RCPT TO:<ada@agents.test>")).toMatch(/^452 4\.5\.3 /)
     await session.say("DATA")
-    await session.say("x\r\n.")
+    await session.say(`${FROM}x\r\n.`)
     expect(listener.taken[0]?.envelope.rcptTo).toHaveLength(100)
   })
 
@@ -124,6 +123,43 @@ describe("a recipient", () => {
     for (let i = 0; i < 3; i++) expect(await session.say(`RCPT TO:<guess${i}@agents.test>`)).toMatch(/^550/)
     expect(await session.say("RCPT TO:<guess@agents.test>")).toMatch(/^421 4\.7\.0 /)
     await session.closed
+  })
+})
+
+describe("a mailbox that takes no mail", () => {
+  const refused = (refusal: InboundRefusal) => Effect.fail(new InboundRefused({ refusal }))
+
+  it("is refused at RCPT: for now where it is full, for good where its tenant is suspended", async () => {
+    const listener = await opened({
+      admit: (address) => refused(address.startsWith("ada") ? "mailbox full" : "tenant suspended")
+    })
+    const session = await openSession(listener.port)
+    await session.say("MAIL FROM:<news@sender.test>")
+    expect(await session.say("RCPT TO:<ada@agents.test>")).toMatch(/^452 4\.2\.2 /)
+    expect(await session.say("RCPT TO:<bob@agents.test>")).toMatch(/^550 5\.2\.1 /)
+  })
+
+  it("is refused for now while its sender sends too much, which the listener names", async () => {
+    const senders: Array<unknown> = []
+    const listener = await opened({
+      admit: (_, { mailFrom, remoteAddress }) => {
+        senders.push({ mailFrom, remoteAddress })
+        return refused("too much mail")
+      }
+    })
+    const session = await openSession(listener.port)
+    await session.say("MAIL FROM:<news@sender.test>")
+    expect(await session.say("RCPT TO:<ada@agents.test>")).toMatch(/^450 4\.7\.1 /)
+    expect(senders).toEqual([{ mailFrom: "news@sender.test", remoteAddress: "127.0.0.1" }])
+  })
+
+  it("is refused after DATA where it has become full meanwhile, and the session goes on", async () => {
+    const listener = await opened({ accept: () => refused("mailbox full") })
+    const session = await openSession(listener.port)
+    await startMessage(session, "ada@agents.test")
+    expect(await session.say(`${FROM}x\r\n.`)).toMatch(/^452 4\.2\.2 /)
+    expect(listener.taken).toHaveLength(0)
+    expect(await startMessage(session, "ada@agents.test")).toMatch(/^354/)
   })
 })
 
@@ -143,12 +179,12 @@ describe("trouble of its own", () => {
     const listener = await opened({ accept: () => (works ? Effect.void : broken) })
     const session = await openSession(listener.port)
     await startMessage(session, "ada@agents.test")
-    const answer = await session.say("x\r\n.")
+    const answer = await session.say(`${FROM}x\r\n.`)
     expect(answer).toMatch(/^451 4\.3\.0 /)
     expect(answer).not.toContain("database")
     works = true
     expect(await startMessage(session, "ada@agents.test")).toMatch(/^354/)
-    expect(await session.say("x\r\n.")).toMatch(/^250/)
+    expect(await session.say(`${FROM}x\r\n.`)).toMatch(/^250/)
     expect(listener.taken).toHaveLength(1)
   })
 
@@ -201,4 +237,74 @@ describe("what it offers", () => {
     expect(await answer).toMatch(/^503/)
     secure.destroy()
   })
+})
+
+describe("a message whose sender can't be told", () => {
+  const answerTo = async (header: string) => {
+    const listener = await opened()
+    const session = await openSession(listener.port)
+    await startMessage(session, "ada@agents.test")
+    await session.write(Buffer.from(`${header}\r\n\r\nbody\r\n`, "latin1"))
+    const answer = await session.say(".")
+    expect(await session.say("NOOP")).toMatch(/^250/)
+    expect(listener.taken).toHaveLength(answer.startsWith("250") ? 1 : 0)
+    return answer
+  }
+
+  it.each([
+    ["no From", "Subject: s"],
+    ["two From fields", "From: ceo@bank.test\r\nFrom: ada@sender.test"],
+    ["two addresses", "From: ceo@bank.test, ada@sender.test"],
+    ["a group", "From: team: ada@sender.test;"],
+    ["an empty address", "From: <>"],
+    ["a second address as its name", "From: ceo@bank.test <ada@sender.test>"],
+    ["an encoded word in the address", "From: =?utf-8?q?ceo=40bank.test?=@sender.test"]
+  ])("is refused with 550 5.7.1: %s", async (_, header) => {
+    expect(await answerTo(header)).toMatch(/^550 5\.7\.1 The message must have one From field/)
+  })
+
+  it.each([
+    ["a carriage return alone", "Subject: s\rFrom: ceo@bank.test\r\nFrom: ada@sender.test"],
+    ["U+0000", "From: ceo@bank.test\0@sender.test"],
+    ["a folded name", "From\r\n : ceo@bank.test\r\nFrom: ada@sender.test"],
+    ["no header at all", "just some words"]
+  ])("is refused with 550 5.6.0 where its header is malformed: %s", async (_, header) => {
+    expect(await answerTo(header)).toMatch(/^550 5\.6\.0 The header is malformed/)
+  })
+
+  it("is refused with 552 5.3.4 where its header is too large", async () => {
+    expect(await answerTo(`From: ada@sender.test\r\n${"X: x\r\n".repeat(5_000)}X: x`)).toMatch(
+      /^552 5\.3\.4 Header larger/
+    )
+  })
+
+  it("is taken where From names one address, with whatever name", async () => {
+    expect(await answerTo('From: "ceo@bank.test" <ada@sender.test> (really)')).toMatch(/^250/)
+  })
+})
+
+describe("a message within a message (SMTP smuggling)", () => {
+  const HIDDEN = "MAIL FROM:<ceo@bank.test>\r\nRCPT TO:<ada@agents.test>\r\nDATA\r\nFrom: ceo@bank.test\r\n\r\npay\r\n"
+  it.each(["\n.\n", "\n.\r\n", "\r\n.\n", "\r.\r\n", "\r\n.\r", "\r.\r", "\r\n\0.\r\n", "\r\r\n.\n", "\r\n.\0\r\n"])(
+    "stays part of it after %j, in one piece and byte by byte",
+    async (ending) => {
+      const listener = await opened()
+      const sent = `${FROM}text${ending}${HIDDEN}`
+      const [whole, slow] = [await openSession(listener.port), await openSession(listener.port)]
+      await startMessage(whole, "ada@agents.test")
+      await whole.write(sent)
+      expect(await whole.say(".")).toMatch(/^250 2\.6\.0/)
+      await startMessage(slow, "ada@agents.test")
+      slow.socket.setNoDelay(true)
+      for (const byte of Buffer.from(sent, "latin1")) {
+        await slow.write(Uint8Array.of(byte))
+        if (byte < 0x2f) await new Promise((resolve) => setTimeout(resolve, 1))
+      }
+      expect(await slow.say(".")).toMatch(/^250 2\.6\.0/)
+      expect(await slow.say("NOOP")).toBe("250 OK")
+      expect(listener.taken).toHaveLength(2)
+      expect(Buffer.from(listener.taken[0]!.raw).equals(Buffer.from(listener.taken[1]!.raw))).toBe(true)
+      expect(Buffer.from(listener.taken[0]!.raw).toString()).toContain("From: ceo@bank.test")
+    }
+  )
 })

@@ -22,12 +22,25 @@ afterEach(async () => {
   for (const listener of listeners.splice(0)) await listener.close()
 })
 
+const FROM = "From: news@sender.test\r\n\r\n"
 const LINE = Buffer.from(`${"x".repeat(78)}\r\n`)
 
 const sendBytes = async (session: Awaited<ReturnType<typeof openSession>>, bytes: number, block = 64 * 1024) => {
   const chunk = Buffer.concat(Array.from({ length: Math.ceil(block / LINE.length) }, () => LINE))
+  await session.write(FROM)
   for (let sent = 0; sent < bytes; sent += chunk.length) await session.write(chunk)
   return session.say(".")
+}
+
+/** Waits until what was sent has arrived: the listener has no room for so many bytes more from this address. */
+const untilFull = async (port: number, bytes: number) => {
+  const probe = await openSession(port)
+  const ask = async () => {
+    const answer = await probe.say(`MAIL FROM:<probe@sender.test> SIZE=${bytes}`)
+    await probe.say("RSET")
+    return answer
+  }
+  await expect.poll(ask, { timeout: 15_000, interval: 500 }).toMatch(/^452 4\.3\.1 /)
 }
 
 describe("a mail that is too large", () => {
@@ -74,17 +87,17 @@ describe("a mail that is too large", () => {
     // 128 MiB went through.
     expect(peak).toBeLessThan(64 * MIB)
     expect(listener.taken).toEqual([])
-  })
+  }, 120_000)
 
   it("exactly as large as allowed is taken", async () => {
     const listener = await opened({ limits: { messageBytes: 1_000 } })
     const session = await openSession(listener.port)
     for (const [bytes, reply] of [
-      [998, /^250/],
-      [999, /^552/]
+      [998 - FROM.length, /^250/],
+      [999 - FROM.length, /^552/]
     ] as const) {
       await startMessage(session, "ada@agents.test")
-      expect(await session.say(`${"x".repeat(bytes)}\r\n.`)).toMatch(reply)
+      expect(await session.say(`${FROM}${"x".repeat(bytes)}\r\n.`)).toMatch(reply)
     }
     expect(listener.taken.map(({ raw }) => raw.length)).toEqual([1_000])
   })
@@ -96,18 +109,19 @@ describe("too much at a time", () => {
     const sessions = await Promise.all([1, 2, 3].map(() => openSession(listener.port)))
     for (const session of sessions.slice(0, 2)) await startMessage(session, "ada@agents.test")
     expect(await sessions[2]!.say("MAIL FROM:<news@sender.test>")).toMatch(/^452 4\.3\.1 /)
-    for (const session of sessions.slice(0, 2)) expect(await session.say("x\r\n.")).toMatch(/^250/)
+    for (const session of sessions.slice(0, 2)) expect(await session.say(`${FROM}x\r\n.`)).toMatch(/^250/)
     expect(await startMessage(sessions[2]!, "ada@agents.test")).toMatch(/^354/)
-    expect(await sessions[2]!.say("x\r\n.")).toMatch(/^250/)
+    expect(await sessions[2]!.say(`${FROM}x\r\n.`)).toMatch(/^250/)
   })
 
   it("of bytes is put off with 452, and taken later", async () => {
-    const listener = await opened({ limits: { bufferedBytes: 4 * MIB } })
+    const listener = await opened({ limits: { bufferedBytes: 5 * MIB } })
     const [first, second] = await Promise.all([openSession(listener.port), openSession(listener.port)])
     await startMessage(first, "ada@agents.test")
+    await first.write(FROM)
     await startMessage(second, "ada@agents.test")
-    for (let i = 0; i < 40; i++) await first.write(LINE.toString().repeat(820))
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    for (let i = 0; i < 44; i++) await first.write(LINE.toString().repeat(820))
+    await untilFull(listener.port, 3 * MIB)
     expect(await sendBytes(second, 3 * MIB)).toMatch(/^452 4\.3\.1 /)
     expect(await second.say(`MAIL FROM:<news@sender.test> SIZE=${3 * MIB}`)).toMatch(/^452 4\.3\.1 /)
     expect(await first.say(".")).toMatch(/^250/)
@@ -124,8 +138,8 @@ describe("too much at a time", () => {
     expect(await third.say("MAIL FROM:<news@sender.test>")).toMatch(/^452 4\.3\.1 /)
     const other = await openSession(listener.port, "127.0.0.2")
     expect(await startMessage(other, "ada@agents.test")).toMatch(/^354/)
-    expect(await other.say("x\r\n.")).toMatch(/^250/)
-    for (const session of slow) expect(await session.say("x\r\n.")).toMatch(/^250/)
+    expect(await other.say(`${FROM}x\r\n.`)).toMatch(/^250/)
+    for (const session of slow) expect(await session.say(`${FROM}x\r\n.`)).toMatch(/^250/)
     expect(await third.say("MAIL FROM:<news@sender.test>")).toMatch(/^250/)
     expect(listener.taken).toHaveLength(3)
   })
@@ -134,7 +148,9 @@ describe("too much at a time", () => {
     const listener = await opened({ limits: { bufferedBytes: 8 * MIB, bufferedBytesPerAddress: 4 * MIB } })
     const slow = await openSession(listener.port)
     await startMessage(slow, "ada@agents.test")
+    await slow.write(FROM)
     for (let i = 0; i < 40; i++) await slow.write(LINE.toString().repeat(820))
+    await untilFull(listener.port, 3 * MIB)
     const second = await openSession(listener.port)
     await startMessage(second, "ada@agents.test")
     expect(await sendBytes(second, 3 * MIB)).toMatch(/^452 4\.3\.1 /)
@@ -190,7 +206,7 @@ describe("a sender", () => {
     const before = sockets()
     for (let visits = 0; visits < 20; visits++) await visit()
     await expect.poll(sockets, { timeout: 5_000 }).toBeLessThan(before + 10)
-  })
+  }, 120_000)
 
   it("that is silent for too long is told 421", async () => {
     const { port } = await opened({ limits: { idleMillis: 150 } })
@@ -232,7 +248,7 @@ describe("closing", () => {
     await startMessage(session, "ada@agents.test")
     const closing = listener.close()
     await new Promise((resolve) => setTimeout(resolve, 100))
-    expect(await session.say("x\r\n.")).toMatch(/^250/)
+    expect(await session.say(`${FROM}x\r\n.`)).toMatch(/^250/)
     expect(await session.reply()).toMatch(/^421/)
     await closing
     expect(listener.taken).toHaveLength(1)
@@ -245,7 +261,7 @@ describe("closing", () => {
     const hanging = await opened({ limits: { shutdownMillis: 300 }, accept: () => Effect.never })
     const storing = await openSession(hanging.port)
     await startMessage(storing, "ada@agents.test")
-    await storing.write("x\r\n.\r\n")
+    await storing.write(`${FROM}x\r\n.\r\n`)
     const began = performance.now()
     await Promise.all([stuck.close(), hanging.close()])
     expect(performance.now() - began).toBeLessThan(2_000)

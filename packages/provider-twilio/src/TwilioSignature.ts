@@ -29,11 +29,17 @@ export const verify = (
   return matches.includes(true)
 }
 
-const signedFields = (params: URLSearchParams): string =>
-  [...new Set(params.keys())]
+/** Groups the fields once: `getAll` searches the whole form for each name. */
+const signedFields = (params: URLSearchParams): string => {
+  const valuesByName = Map.groupBy(params, ([name]) => name)
+  return [...valuesByName.keys()]
     .toSorted()
-    .flatMap((name) => [...new Set(params.getAll(name))].toSorted().map((value) => `${name}${value}`))
+    .flatMap((name) => {
+      const values = new Set(valuesByName.get(name)?.map(([, value]) => value))
+      return [...values].toSorted().map((value) => `${name}${value}`)
+    })
     .join("")
+}
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: "80", https: "443", ws: "80", wss: "443" }
 

@@ -5,14 +5,17 @@ import {
   ContractFunctionRevertedError,
   ContractFunctionZeroDataError,
   createPublicClient,
+  encodeFunctionData,
   type Hex,
   http,
   HttpRequestError,
   numberToHex,
   pad,
   parseAbi,
+  parseSignature,
   TransactionReceiptNotFoundError
 } from "viem"
+import { isOutage } from "./facilitator/NodeFailure.ts"
 import { type OfferedNetwork, PROVIDER } from "./PaymentNetwork.ts"
 import {
   AUTHORIZATION_CANCELED,
@@ -23,6 +26,7 @@ import {
   transferIn,
   usesIn
 } from "./TokenLog.ts"
+import type { TransferAuthorization } from "./TransferAuthorization.ts"
 
 /** A transfer and where it stands. */
 export interface LoggedTransfer extends TokenTransfer {
@@ -32,7 +36,7 @@ export interface LoggedTransfer extends TokenTransfer {
 }
 
 /**
- * A chain as far as payments need it, read by JSON-RPC. Nothing is ever sent. A question that
+ * A chain as far as payments need it, read by JSON-RPC. Nothing is ever sent. Only `wouldTransfer` shows the node a signature. A question that
  * fails is a `ProviderError`: `Misconfigured` where the node refuses us or the contract does
  * not have what was asked for, else `Temporary`.
  *
@@ -71,6 +75,16 @@ export interface EvmChain {
   readonly ranges: (from: bigint, to: bigint, order?: BlockOrder) => Iterable<BlockRange>
   /** What a wallet holds in the newest block, in base units. */
   readonly balanceOf: (wallet: Hex) => Effect.Effect<bigint, ProviderError>
+  /**
+   * Whether the transfer of a signed authorization would succeed in the newest block (`eth_call`). Fails where that block
+   * is not past `validAfter`: the block that would have the transfer is.
+   */
+  readonly wouldTransfer: (
+    authorization: TransferAuthorization,
+    signature: Hex
+  ) => Effect.Effect<boolean, ProviderError>
+  /** The newest block whose time is before a moment (unix seconds); 0 when there is none. */
+  readonly blockBefore: (unixSeconds: bigint) => Effect.Effect<bigint, ProviderError>
   readonly tokenDomainSeparator: Effect.Effect<Hex, ProviderError>
   readonly tokenDecimals: Effect.Effect<number, ProviderError>
 }
@@ -98,6 +112,7 @@ const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024
 const tokenAbi = parseAbi([
   "function balanceOf(address account) view returns (uint256)",
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+  "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)",
   "function DOMAIN_SEPARATOR() view returns (bytes32)",
   "function decimals() view returns (uint8)"
 ])
@@ -146,6 +161,55 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
           receipt === undefined ? undefined : usesIn(receipt, asset, payer).find((use) => use.nonce === nonce)
         )
     )
+
+  const blockTime = (block: { readonly blockTag: "latest" } | { readonly blockNumber: bigint }) =>
+    ask(async () => {
+      const { number, timestamp } = await client.getBlock(block)
+      return { number, timestamp }
+    })
+
+  /** Doubles the distance from the head until it is before the moment, then halves the range that holds the answer. */
+  const blockBefore = Effect.fnUntraced(function* (moment: bigint) {
+    const head = yield* blockTime({ blockTag: "latest" })
+    if (head.timestamp < moment) return head.number
+    let later = head.number
+    let earlier = later
+    for (let distance = 1n; ; distance *= 2n) {
+      earlier = head.number > distance ? head.number - distance : 0n
+      if ((yield* blockTime({ blockNumber: earlier })).timestamp < moment) break
+      if (earlier === 0n) return 0n
+      later = earlier
+    }
+    while (later - earlier > 1n) {
+      const middle = (earlier + later) / 2n
+      if ((yield* blockTime({ blockNumber: middle })).timestamp < moment) earlier = middle
+      else later = middle
+    }
+    return earlier
+  })
+
+  const wouldTransfer = Effect.fnUntraced(function* (authorization: TransferAuthorization, signature: Hex) {
+    const { from, nonce, to, validAfter, validBefore, value } = authorization
+    const { r, s, yParity } = parseSignature(signature)
+    const data = encodeFunctionData({
+      abi: tokenAbi,
+      functionName: "transferWithAuthorization",
+      args: [from, to, value, validAfter, validBefore, nonce, 27 + yParity, r, s]
+    })
+    const succeeds = yield* ask(() =>
+      client.call({ to: asset, data }).then(
+        () => true,
+        (cause: unknown) => {
+          if (isOutage(cause)) throw cause
+          return false
+        }
+      )
+    )
+    if (!succeeds && (yield* blockTime({ blockTag: "latest" })).timestamp <= validAfter) {
+      return yield* failed(new Error("the newest block is older than the authorization"))
+    }
+    return succeeds
+  })
 
   const step = BigInt(config.logBlocksMax ?? DEFAULT_LOG_BLOCKS)
   const logs = (range: BlockRange, topics: ReadonlyArray<Hex | ReadonlyArray<Hex> | null>) =>
@@ -210,6 +274,8 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
     ranges: (from, to, order) => rangesOf(step, from, to, order),
     balanceOf: (wallet) =>
       ask(() => client.readContract({ address: asset, abi: tokenAbi, functionName: "balanceOf", args: [wallet] })),
+    wouldTransfer,
+    blockBefore,
     tokenDomainSeparator: ask(() =>
       client.readContract({ address: asset, abi: tokenAbi, functionName: "DOMAIN_SEPARATOR" })
     ),

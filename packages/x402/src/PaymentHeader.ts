@@ -1,5 +1,12 @@
 import { createHash } from "node:crypto"
-import { type ChallengeDocument, type PaymentProof, type PaymentTerms, ProofMalformed } from "@agentos/core"
+import {
+  type ChallengeDocument,
+  type JsonBudget,
+  type PaymentProof,
+  type PaymentTerms,
+  ProofMalformed,
+  scanJson
+} from "@agentos/core"
 import { encodePaymentRequiredHeader, encodePaymentResponseHeader } from "@x402/core/http"
 import { Effect, Result, Schema, SchemaIssue } from "effect"
 
@@ -10,6 +17,15 @@ import { Effect, Result, Schema, SchemaIssue } from "effect"
 
 /** Longest PAYMENT-SIGNATURE that is read, in characters: what servers commonly take of all headers together. */
 export const HEADER_LENGTH_MAX = 16_384
+
+/** Several times what a payment has, with extensions of the protocol in it. Anybody can send one. */
+const JSON_BUDGET: JsonBudget = {
+  depth: 16,
+  elements: 256,
+  keys: 256,
+  keyBytes: HEADER_LENGTH_MAX,
+  stringBytes: HEADER_LENGTH_MAX
+}
 
 const VERSION = 2
 
@@ -76,13 +92,14 @@ const otherPaymentIn = (json: unknown): string | undefined => {
 
 /**
  * Reads PAYMENT-SIGNATURE into a proof, checking its shape and limits alone. The text that the
- * proof keeps as `payload` says what was checked and nothing else: where JSON leaves a choice
- * (a key given twice, say), the choice made here is the one that a facilitator is shown.
+ * proof keeps as `payload` says what was checked and nothing else, since it is written anew from it.
  */
 export const decodeProof = (header: string): Effect.Effect<PaymentProof, ProofMalformed> => {
   if (header.length > HEADER_LENGTH_MAX) return malformed(`is longer than ${HEADER_LENGTH_MAX} characters`)
   const bytes = Buffer.from(header, "base64")
   if (header === "" || bytes.toString("base64") !== header) return malformed("is not base64 (RFC 4648, section 4)")
+  const flaw = scanJson(bytes, JSON_BUDGET)
+  if (flaw !== undefined) return malformed(`is wrong at ${flaw.path.slice(0, 100) || "its top"}: ${flaw.message}`)
   const parsed = parseJson(bytes)
   if (parsed === undefined) return malformed("is not JSON in UTF-8")
   const { json, text } = parsed

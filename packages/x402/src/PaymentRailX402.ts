@@ -9,6 +9,7 @@ import {
   type Token
 } from "@agentos/core"
 import { Effect, Layer } from "effect"
+import { isBoundElsewhere, NONCE_TAG } from "./BoundNonce.ts"
 import * as EvmChain from "./EvmChain.ts"
 import type { Facilitator, FacilitatorRequest } from "./facilitator/Facilitator.ts"
 import * as FacilitatorChoice from "./facilitator/FacilitatorChoice.ts"
@@ -106,7 +107,7 @@ const openRoutes = Effect.fnUntraced(function* <R>(
 const ONLY_READS = "This process only reads the chain: it submits nothing."
 
 const noFacilitator: Facilitator = {
-  verify: () => Effect.fail(misconfigured(ONLY_READS)),
+  ready: Effect.fail(misconfigured(ONLY_READS)),
   settle: () => Effect.succeed({ _tag: "Unknown", message: ONLY_READS }),
   supports: () => Effect.succeed(false)
 }
@@ -127,18 +128,31 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     terms: (amount) => Array.from(routes.values(), ({ offered }) => termsOf(offered, amount)),
     encodeChallenge: PaymentHeader.encodeChallenge,
     decodeProof: PaymentHeader.decodeProof,
-    authenticate: (proof) => {
-      const route = findRoute(proof.network, proof.asset)
-      if (route === undefined) return refuse("Payments in this token on this network are not taken.")
-      return isSigned(route.offered, proof)
-        ? Effect.void
-        : refuse("The payment is not signed by its payer, or not by the 65 bytes of an externally owned account.")
-    },
+    isBoundElsewhere: ({ nonce }, { extra }) => isBoundElsewhere(nonce, extra["binding"]),
+    authenticate: (proof) =>
+      Effect.suspend(() => {
+        const route = findRoute(proof.network, proof.asset)
+        if (route === undefined) return refuse("Payments in this token on this network are not taken.")
+        return isSigned(route.offered, proof)
+          ? Effect.void
+          : refuse("The payment is not signed by its payer, or not by the 65 bytes of an externally owned account.")
+      }),
     verify: Effect.fnUntraced(function* (proof, terms) {
       const flaw = flawOf(proof, terms, Math.floor((yield* Timestamp.now) / Timestamp.SECOND))
       if (flaw !== undefined) return yield* refuse(flaw)
-      const { facilitator } = yield* routeOf(proof)
-      return yield* facilitator.verify(requestOf(proof, terms))
+      const { chain, facilitator } = yield* routeOf(proof)
+      const [balance] = yield* Effect.all([chain.balanceOf(hexOf(proof.payer)), facilitator.ready], { concurrency: 2 })
+      if (balance < terms.amount) {
+        return yield* refuse(`The wallet holds ${balance} base units of the token, and ${terms.amount} are to be paid.`)
+      }
+    }),
+    simulate: Effect.fnUntraced(function* (proof, terms) {
+      const { chain } = yield* routeOf(proof)
+      const succeeds = yield* chain.wouldTransfer(
+        authorizationOf({ ...proof, payTo: terms.payTo, value: terms.amount }),
+        hexOf(PaymentHeader.signatureOf(proof))
+      )
+      if (!succeeds) return yield* refuse("The transfer fails on the chain when it is simulated.")
     }),
     readNonce: Effect.fnUntraced(function* (proof) {
       const { chain, offered } = yield* routeOf(proof)
@@ -158,6 +172,10 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       const confirmations = requiredConfirmations(offered, terms.amount)
       return yield* findSettlement(chain, { proof, terms, afterBlock, transaction, confirmations })
     }),
+    blockBefore: Effect.fnUntraced(function* (token, moment) {
+      const { chain } = yield* routeOf(token)
+      return yield* chain.blockBefore(BigInt(Math.floor(moment / Timestamp.SECOND)))
+    }),
     canRefund: ({ asset, network }) => findRoute(network, asset)?.offered.config.refund !== undefined,
     refund: Effect.fnUntraced(function* (refund) {
       const { chain, facilitator, offered } = yield* routeOf(refund.terms)
@@ -176,7 +194,8 @@ const refuse = (message: string): Effect.Effect<never, ProofInvalid> => Effect.f
 
 /**
  * The terms of an amount in base units of a price. `extra` is what scheme `exact` needs on EVM chains
- * (specs/schemes/exact/scheme_exact_evm.md): the token's domain, and how it is moved.
+ * (specs/schemes/exact/scheme_exact_evm.md): the token's domain, and how it is moved; and the tag by which a client may
+ * bind its nonce to the challenge, see `BoundNonce`.
  */
 const termsOf = (offered: OfferedNetwork, amount: bigint): PaymentTerms => ({
   scheme: "exact",
@@ -185,7 +204,12 @@ const termsOf = (offered: OfferedNetwork, amount: bigint): PaymentTerms => ({
   amount: amount * offered.unitsPerPriceUnit,
   payTo: offered.payTo,
   maxTimeoutSeconds: offered.config.maxTimeoutSeconds,
-  extra: { name: offered.config.name, version: offered.config.version, assetTransferMethod: "eip3009" }
+  extra: {
+    name: offered.config.name,
+    version: offered.config.version,
+    assetTransferMethod: "eip3009",
+    nonceTag: NONCE_TAG
+  }
 })
 
 const requestOf = (proof: PaymentProof, terms: PaymentTerms): FacilitatorRequest => ({
@@ -193,15 +217,17 @@ const requestOf = (proof: PaymentProof, terms: PaymentTerms): FacilitatorRequest
   requirements: JSON.stringify(PaymentHeader.requirementsOf(terms))
 })
 
+const authorizationOf = (proof: PaymentProof): TransferAuthorization.TransferAuthorization => ({
+  from: hexOf(proof.payer),
+  to: hexOf(proof.payTo),
+  value: proof.value,
+  validAfter: BigInt(proof.validAfter),
+  validBefore: BigInt(proof.validBefore),
+  nonce: hexOf(proof.nonce)
+})
+
 const isSigned = (offered: OfferedNetwork, proof: PaymentProof): boolean => {
-  const digest = TransferAuthorization.digest(offered.domainSeparator, {
-    from: hexOf(proof.payer),
-    to: hexOf(proof.payTo),
-    value: proof.value,
-    validAfter: BigInt(proof.validAfter),
-    validBefore: BigInt(proof.validBefore),
-    nonce: hexOf(proof.nonce)
-  })
+  const digest = TransferAuthorization.digest(offered.domainSeparator, authorizationOf(proof))
   return TransferAuthorization.recoverSigner(digest, hexOf(PaymentHeader.signatureOf(proof))) === proof.payer
 }
 

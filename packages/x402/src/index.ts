@@ -1,3 +1,4 @@
+export { boundNonce, NONCE_TAG } from "./BoundNonce.ts"
 export { FacilitatorConfig } from "./facilitator/FacilitatorConfig.ts"
 export { PaymentNetwork } from "./PaymentNetwork.ts"
 export { PaymentNetworkConfig } from "./PaymentNetworkConfig.ts"

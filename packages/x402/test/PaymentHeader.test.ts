@@ -92,12 +92,23 @@ describe("PaymentHeader.decodeProof", () => {
     })
   )
 
-  it.effect("shows a facilitator the choice that was made where JSON leaves one", () =>
+  it.effect("refuses a payment in which readers may find two amounts", () =>
     Effect.gen(function* () {
       const twice = JSON.stringify(example).replace('"value":"10000"', '"value":"1","value":"10000"')
-      const proof = yield* PaymentHeader.decodeProof(base64(twice))
-      assert.strictEqual(proof.value, 10_000n)
-      assert.strictEqual(proof.payload, JSON.stringify(example))
+      assert.include(yield* messageOf(base64(twice)), "payload.authorization.value: the same property twice")
+    })
+  )
+
+  it.effect("refuses a payment of more values than any has, before decoding it", () =>
+    Effect.gen(function* () {
+      const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`k${index}`, 0]))
+      assert.include(yield* messageOf(withAccepted({ extra: many })), "more than 256 properties")
+      assert.include(
+        yield* messageOf(withAccepted({ extra: { a: Array(300).fill(0) } })),
+        "more than 256 array elements"
+      )
+      const deep = JSON.parse(`${"[".repeat(20)}${"]".repeat(20)}`)
+      assert.include(yield* messageOf(withAccepted({ extra: { deep } })), "nested more than 16 levels deep")
     })
   )
 
@@ -112,7 +123,7 @@ describe("PaymentHeader.decodeProof", () => {
     ["no JSON", base64("{"), "is not JSON"],
     ["bytes that are no UTF-8", base64(new Uint8Array([0x22, 0xff, 0x22])), "is not JSON"],
     ["a byte order mark", base64(`\ufeff${JSON.stringify(example)}`), "is not JSON"],
-    ["nesting without end", base64(`${"[".repeat(12_000)}`), "is not JSON"],
+    ["nesting without end", base64(`${"[".repeat(12_000)}`), "is wrong at 0.0.0"],
     ["nesting that ends", base64(`${"[".repeat(6_000)}${"]".repeat(6_000)}`), ""],
     ["too much", "A".repeat(16_388), "is longer than 16384 characters"],
     ["a number", encode(1), "is wrong at its top"],

@@ -1,4 +1,4 @@
-import { type PaymentTerms, Usdt } from "@agentos/core"
+import { type PaymentTerms, Timestamp, Usdt } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -18,7 +18,7 @@ describe("PaymentRailX402 terms", () => {
         amount: 250_000n,
         payTo: Sample.payTo,
         maxTimeoutSeconds: 120,
-        extra: { name: "USD₮0", version: "1", assetTransferMethod: "eip3009" }
+        extra: { name: "USD₮0", version: "1", assetTransferMethod: "eip3009", nonceTag: "0x6167656e746f7331" }
       }
       assert.deepStrictEqual(rail.terms(Sample.price), [expected])
       assert.deepStrictEqual(rail.terms(Sample.price), rail.terms(Sample.price))
@@ -97,10 +97,16 @@ describe("PaymentRailX402.authenticate", () => {
 describe("PaymentRailX402.verify", () => {
   const now = 1_763_712_345
   const verifying = Effect.gen(function* () {
-    const { facilitator, rail } = yield* railOf()
+    const { chainSeen, facilitator, rail, state } = yield* railOf()
     yield* TestClock.setTime(now * 1_000)
-    const asked = () => facilitator.seen.filter(({ path }) => path === "/verify").length
-    return { rail, asked }
+    state.balances.set(Sample.unsignedProof().payer, Sample.terms().amount)
+    const [before, asked] = [chainSeen.length, facilitator.seen.length]
+    /** What the chain was asked since, and that the facilitator was asked nothing. */
+    const questions = () => {
+      assert.lengthOf(facilitator.seen, asked)
+      return chainSeen.slice(before).map(({ body }) => body)
+    }
+    return { rail, state, questions }
   })
 
   const { CLOCK_TOLERANCE_SECONDS: tolerance, VALIDITY_MARGIN_SECONDS: margin } = PaymentRailX402
@@ -117,7 +123,7 @@ describe("PaymentRailX402.verify", () => {
   ]
   it.effect.each(windows)("holds validity from %s to %s against the clock", ([validAfter, validBefore, refused]) =>
     Effect.gen(function* () {
-      const { asked, rail } = yield* verifying
+      const { questions, rail } = yield* verifying
       const proof = Sample.unsignedProof({ validAfter, validBefore })
       const said = yield* Effect.match(rail.verify(proof, Sample.terms()), {
         onSuccess: () => undefined,
@@ -125,13 +131,13 @@ describe("PaymentRailX402.verify", () => {
       })
       if (refused === undefined) assert.strictEqual(said, undefined)
       else assert.include(said, refused)
-      assert.strictEqual(asked(), refused === undefined ? 1 : 0)
+      assert.lengthOf(questions(), refused === undefined ? 1 : 0)
     })
   )
 
   it.effect("refuses what is not for these terms, and asks nobody", () =>
     Effect.gen(function* () {
-      const { asked, rail } = yield* verifying
+      const { questions, rail } = yield* verifying
       const good = Sample.unsignedProof({ validBefore: now + 120 })
       const changes: ReadonlyArray<readonly [Partial<typeof good>, string]> = [
         [{ network: "eip155:196" }, "another network"],
@@ -145,27 +151,104 @@ describe("PaymentRailX402.verify", () => {
         assert.strictEqual(error._tag, "ProofInvalid")
         assert.include(error.message, message)
       }
-      assert.strictEqual(asked(), 0)
+      assert.lengthOf(questions(), 0)
       yield* rail.verify({ ...good, payTo: good.payTo.toLowerCase() }, Sample.terms())
-      assert.strictEqual(asked(), 1)
+      assert.lengthOf(questions(), 1)
     })
   )
 
+  it.effect("reads the payer's balance, without the signature", () =>
+    Effect.gen(function* () {
+      const { questions, rail, state } = yield* verifying
+      const signed = yield* Sample.proof()
+      yield* TestClock.setTime((signed.validBefore - 100) * 1_000)
+      state.balances.set(signed.payer, 250_000n)
+      yield* rail.verify(signed, Sample.terms())
+      state.balances.set(signed.payer, 249_999n)
+      const error = yield* Effect.flip(rail.verify(signed, Sample.terms()))
+      assert.strictEqual(error._tag, "ProofInvalid")
+      assert.include(error.message, "holds 249999")
+      yield* rail.readNonce(signed)
+      const signature: string = JSON.parse(signed.payload).payload.signature
+      for (const question of questions()) assert.notInclude(question, signature.slice(2, 66))
+    })
+  )
+})
+
+describe("PaymentRailX402.simulate", () => {
+  const simulating = Effect.gen(function* () {
+    const { rail, state } = yield* railOf()
+    return { rail, state, proof: yield* Sample.proof() }
+  })
+
+  it.effect("says whether the transfer would fail", () =>
+    Effect.gen(function* () {
+      const { proof, rail, state } = yield* simulating
+      yield* rail.simulate(proof, Sample.terms())
+      state.transfersFail = true
+      assert.strictEqual((yield* Effect.flip(rail.simulate(proof, Sample.terms())))._tag, "ProofInvalid")
+    })
+  )
+
+  it.effect("does not take an outage for a failure", () =>
+    Effect.gen(function* () {
+      const { proof, rail, state } = yield* simulating
+      state.status = 503
+      const error = yield* Effect.flip(rail.simulate(proof, Sample.terms()))
+      assert.strictEqual(error._tag === "ProviderError" && error.reason, "Temporary")
+    })
+  )
+
+  it.effect("concludes nothing from a block that is older than the authorization", () =>
+    Effect.gen(function* () {
+      const { proof, rail, state } = yield* simulating
+      state.transfersFail = true
+      const young = { ...proof, validAfter: state.timeOf(state.latest) }
+      assert.strictEqual((yield* Effect.flip(rail.simulate(young, Sample.terms())))._tag, "ProviderError")
+      const old = { ...proof, validAfter: state.timeOf(state.latest) - 1 }
+      assert.strictEqual((yield* Effect.flip(rail.simulate(old, Sample.terms())))._tag, "ProofInvalid")
+    })
+  )
+})
+
+describe("PaymentRailX402.settle", () => {
   it.effect("shows the facilitator the client's payload and the terms as they were rebuilt", () =>
     Effect.gen(function* () {
       const { facilitator, rail } = yield* railOf()
       const proof = yield* Sample.proof()
-      yield* TestClock.setTime((proof.validBefore - 100) * 1_000)
-      yield* rail.verify(proof, Sample.terms())
       assert.strictEqual((yield* rail.settle(proof, Sample.terms()))._tag, "Accepted")
-      for (const { body } of facilitator.seen.slice(1)) {
-        assert.deepStrictEqual(JSON.parse(body), {
-          x402Version: 2,
-          paymentPayload: JSON.parse(proof.payload),
-          paymentRequirements: { ...Sample.terms(), amount: "250000" }
-        })
-      }
+      const [settlement, ...more] = facilitator.seen.slice(1)
+      assert.lengthOf(more, 0)
+      assert.deepStrictEqual(JSON.parse(settlement?.body ?? ""), {
+        x402Version: 2,
+        paymentPayload: JSON.parse(proof.payload),
+        paymentRequirements: { ...Sample.terms(), amount: "250000" }
+      })
     })
+  )
+})
+
+describe("PaymentRailX402.blockBefore", () => {
+  it.effect.prop(
+    "finds the newest block before a moment, whatever the intervals",
+    {
+      latest: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 300 })),
+      interval: Schema.Literals([1, 2, 12]),
+      offset: Schema.Int.check(Schema.isBetween({ minimum: -20, maximum: 4_000 }))
+    },
+    ({ interval, latest, offset }) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { rail, state } = yield* railOf()
+          state.latest = latest
+          state.timeOf = (block) => 1_000_000 + block * interval
+          const moment = 1_000_000 + offset
+          const expected = Math.min(latest, Math.max(0, Math.ceil(offset / interval) - 1))
+          const found = yield* rail.blockBefore(Sample.terms(), Timestamp.Timestamp.make(moment * 1_000))
+          assert.strictEqual(found, BigInt(expected))
+        })
+      ),
+    { arbitrary: { runs: 60 } }
   )
 })
 

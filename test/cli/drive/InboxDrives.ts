@@ -2,7 +2,7 @@ import { asking, type Drives, offline, PRICES, reading, WRONG_TOKEN } from "./Dr
 import type { Stage } from "./Stage.ts"
 
 const NO_SUCH = "0190f3c2-0000-7000-8000-000000000009"
-const ASKED = "Access token:"
+const ASKED = "Access token for"
 
 /** Buys a mailbox and receives a message, so that there are two events and a payment. */
 export const prepareInbox = async (stage: Stage): Promise<void> => {

@@ -86,10 +86,15 @@ export const MAIL_DRIVES: Drives<
       failure: { args: `${none} 4s`, exit: 5 },
       interrupt: { args: `${none} 1m`, exit: 130, interrupt: { said: "Waiting 1m" } },
       person: [
-        { args: "mail wait --otp", exit: 0 },
+        { args: "mail wait --otp --unverified", exit: 0 },
+        // Anybody could have sent it.
+        { args: "mail wait --otp --from stranger.example --timeout 0s", exit: 5 },
         { args: "mail wait", exit: 130, interrupt: "server" }
       ],
-      program: [{ args: "mail wait --otp", exit: 0 }]
+      program: [
+        { args: "mail wait --otp --unverified", exit: 0 },
+        { args: "mail wait --otp --timeout 0s", exit: 5 }
+      ]
     }
   },
   "mail send": (stage) => {

@@ -122,11 +122,11 @@ export class Stage {
     return token
   }
 
-  /** Sends a mail to one of the mailboxes, as anybody can, and waits until it is there: a moment after it was taken. */
+  /** Sends a mail to one of the mailboxes, as anybody can, and waits until it is there. Nothing proves its sender. */
   async receive(name: string, subject: string, text: string): Promise<void> {
     const { host, port } = this.sandbox.mail
     const transport = createTransport({ host, port, secure: false, ignoreTLS: true })
-    await transport.sendMail({ from: "bob@outside.example", to: this.addressOf(name), subject, text })
+    await transport.sendMail({ from: "bob@stranger.example", to: this.addressOf(name), subject, text })
     const [word = ""] = subject.split(" ")
     await this.ask("mail", "wait", "--mailbox", this.addressOf(name), "--subject", word)
   }

@@ -80,6 +80,10 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       code: "FORBIDDEN",
       message: `The payment is signed by ${payer}, which is not the wallet of this access token. Pay from the token's wallet, or call with the payer's own token.`
     }),
+    TenantSuspended: ({ reason }): ErrorParts => ({
+      code: "FORBIDDEN",
+      message: `The operator of this service has suspended your account: ${sentence(reason)} You can still read and acknowledge. Contact the operator.`
+    }),
     PaymentPending: ({ operationId, paymentState, retryAfterSeconds }): ErrorParts => ({
       code: "PAYMENT_PENDING",
       message: `Operation ${operationId} is under way. Repeat the identical request, with the same Idempotency-Key and PAYMENT-SIGNATURE, in ${retryAfterSeconds} s; do not sign another payment.`,
@@ -95,6 +99,15 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       paymentState,
       next: again(request),
       headers: retryAfter(retryAfterSeconds)
+    }),
+    PaymentReturned: ({ operationId, paymentState }): ErrorParts => ({
+      code: "IDEMPOTENCY_CONFLICT",
+      message:
+        paymentState === "refunded"
+          ? `Operation ${operationId}: this payment bought nothing, because it reached the chain before the server had claimed it, and has been returned to the wallet that made it. Use a new key and payment for a new operation.`
+          : `Operation ${operationId}: this payment reached the chain before the server had claimed it. It bought nothing, and is being returned to the wallet that made it. Do not sign another payment for it; repeat the identical request to see when it has been returned.`,
+      paymentState,
+      next: paymentState === "refunded" ? undefined : again(request)
     }),
     OperationRejected: ({ message, operationId, paymentState }): ErrorParts => ({
       code: "PROVIDER_REJECTED",

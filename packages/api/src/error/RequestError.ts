@@ -23,6 +23,14 @@ export class HeadersTooLarge extends Schema.TaggedError<HeadersTooLarge>()("Head
   limitBytes: Schema.Int
 }) {}
 
+export class TooManyHeaders extends Schema.TaggedError<TooManyHeaders>()("TooManyHeaders", { limit: Schema.Int }) {}
+
+/** The memory for request bodies is used up: the client's own share of it, or the server's whole. */
+export class BodyMemoryExhausted extends Schema.TaggedError<BodyMemoryExhausted>()("BodyMemoryExhausted", {
+  exhausted: Schema.Literals(["share", "whole"]),
+  retryAfterSeconds: Schema.Int
+}) {}
+
 /** The body is not declared as plain JSON. */
 export class MediaTypeUnsupported extends Schema.TaggedError<MediaTypeUnsupported>()("MediaTypeUnsupported", {
   message: Schema.String
@@ -40,7 +48,11 @@ export class OnboardingRequired extends Schema.TaggedError<OnboardingRequired>()
 /** The operator's token is missing or wrong. */
 export class OperatorRefused extends Schema.TaggedError<OperatorRefused>()("OperatorRefused", {}) {}
 
-export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", { retryAfterSeconds: Schema.Int }) {}
+export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
+  retryAfterSeconds: Schema.Int,
+  /** What may be had in which time, and by whom: "1200 requests in 60 s from one address". */
+  limit: Schema.optionalKey(Schema.String)
+}) {}
 
 /** The service can't be had on this server: it never can, or what it needs is not configured. */
 export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>()("ServiceUnavailable", {
@@ -64,6 +76,8 @@ export const RequestError = Schema.Union([
   BodyTooLarge,
   UriTooLong,
   HeadersTooLarge,
+  TooManyHeaders,
+  BodyMemoryExhausted,
   MediaTypeUnsupported,
   UpgradeRequired,
   OnboardingRequired,

@@ -53,6 +53,25 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
       message: `The headers are longer than ${limitBytes} bytes together.`,
       headers: close
     }),
+    TooManyHeaders: ({ limit }): ErrorParts => ({
+      code: "HEADERS_TOO_LARGE",
+      message: `The request has more than ${limit} headers.`,
+      headers: close
+    }),
+    BodyMemoryExhausted: ({ exhausted, retryAfterSeconds }): ErrorParts => ({
+      ...(exhausted === "share"
+        ? {
+            code: "RATE_LIMITED",
+            message: `Your requests in progress hold too much memory. Send large bodies one after the other; retry in ${retryAfterSeconds} s.`
+          }
+        : {
+            code: "SERVICE_UNAVAILABLE",
+            message: `The server is receiving too many large bodies. Retry in ${retryAfterSeconds} s.`
+          }),
+      retryable: true,
+      next: again(request),
+      headers: { "Retry-After": `${retryAfterSeconds}` }
+    }),
     MediaTypeUnsupported: ({ message }): ErrorParts => ({ code: "UNSUPPORTED_MEDIA_TYPE", message }),
     UpgradeRequired: (): ErrorParts => ({
       code: "UPGRADE_REQUIRED",
@@ -72,9 +91,9 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
       message: "This is for who runs the server: send Authorization: Bearer <AGENTOS_OPERATOR_TOKEN>.",
       headers: { "WWW-Authenticate": "Bearer" }
     }),
-    RateLimited: ({ retryAfterSeconds }): ErrorParts => ({
+    RateLimited: ({ limit, retryAfterSeconds }): ErrorParts => ({
       code: "RATE_LIMITED",
-      message: `Too many requests; go on in ${retryAfterSeconds} s.`,
+      message: `${limit === undefined ? "Too many requests" : `Rate limit exceeded: ${limit}`}. Retry after ${retryAfterSeconds} s.`,
       retryable: true,
       next: again(request),
       headers: { "Retry-After": `${retryAfterSeconds}` }

@@ -43,7 +43,7 @@ export const toWireError = (error: ApiError, request: FailedRequest): WireError 
 /** Says that nothing was charged, where nothing was; and to hold on to a payment of which that is not known. */
 const withMoney = ({ message, paymentState }: ErrorParts, { hasUnknownPayment }: FailedRequest): string => {
   if (paymentState === undefined && hasUnknownPayment) {
-    return `${message} What became of the payment was not looked at: mend this, repeat it, and sign no other payment.`
+    return `${message} The payment was not checked and may have been used before. Fix the request, then repeat it with the same payment; do not sign another.`
   }
   return paymentState === undefined || paymentState === "none" ? `${message} Nothing was charged.` : message
 }

@@ -29,7 +29,24 @@ export const HEADERS: JsonObject = {
   RetryAfter: {
     description: "Seconds to wait before the same request is sent again, unchanged.",
     schema: { type: "integer", minimum: 0 }
+  },
+  RateLimit: {
+    description:
+      'For each limit that the request was counted against, what is left of it (r) and after how many seconds all of it is there again (t), by draft-ietf-httpapi-ratelimit-headers-10: `"address";r=1187;t=1, "tenant";r=1199;t=1`.',
+    schema: { type: "string" }
+  },
+  RateLimitPolicy: {
+    description:
+      'The quota of each of these limits (q) and the seconds in which it is refilled (w): `"address";q=1200;w=60, "tenant";q=1200;w=60`.',
+    schema: { type: "string" }
   }
+}
+
+/** Headers of every answer; those of rate limits are left out where a server has none. */
+const COMMON_HEADERS: JsonObject = {
+  "X-Request-Id": headerRef("RequestId"),
+  RateLimit: headerRef("RateLimit"),
+  "RateLimit-Policy": headerRef("RateLimitPolicy")
 }
 
 const PAYMENT_PARAMETERS: ReadonlyArray<JsonObject> = [
@@ -38,7 +55,7 @@ const PAYMENT_PARAMETERS: ReadonlyArray<JsonObject> = [
     in: "header",
     required: false,
     description:
-      "The payment: base64 of the x402 version 2 PaymentPayload. Absent on the first request, which is answered with the challenge; required on its paid repetition.",
+      "The payment: base64 of the x402 version 2 PaymentPayload. Absent on the first request, which is answered with the challenge; required on its paid repetition. The authorization's nonce is random, or bound to the challenge: `extra.nonceTag`, then the first 24 bytes of SHA-256 over the ASCII text of `extra.binding`. A nonce with that tag is taken with its own challenge alone.",
     schema: { type: "string" }
   },
   {
@@ -71,12 +88,17 @@ const terms = (entry: CatalogEntry): string =>
     .join(" ")
 
 const errorHeaders = (codes: ReadonlyArray<ErrorCode>, status: number): JsonObject => ({
-  "X-Request-Id": headerRef("RequestId"),
+  ...COMMON_HEADERS,
   ...(status === 402 ? { "PAYMENT-REQUIRED": headerRef("PaymentRequired") } : {}),
   ...(codes.some((code) => RETRY_LATER.has(code)) ? { "Retry-After": headerRef("RetryAfter") } : {})
 })
 
-const RETRY_LATER: ReadonlySet<ErrorCode> = new Set(["PAYMENT_PENDING", "RATE_LIMITED", "PROVIDER_TEMPORARY_FAILURE"])
+const RETRY_LATER: ReadonlySet<ErrorCode> = new Set([
+  "PAYMENT_PENDING",
+  "RATE_LIMITED",
+  "PROVIDER_TEMPORARY_FAILURE",
+  "SERVICE_UNAVAILABLE"
+])
 
 const errorResponses = (entry: CatalogEntry): JsonObject =>
   Object.fromEntries(
@@ -99,7 +121,7 @@ const successResponses = (self: Operation, generated: JsonObject): JsonObject =>
     [`${self.status}`]: {
       description: self.status === 201 ? "Done, and something new was made." : "Done.",
       headers: {
-        "X-Request-Id": headerRef("RequestId"),
+        ...COMMON_HEADERS,
         ...(self.entry.price === null ? {} : { "PAYMENT-RESPONSE": headerRef("PaymentResponse") })
       },
       content: mendSchema(success["content"] ?? {}, true)

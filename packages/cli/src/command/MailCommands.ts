@@ -54,12 +54,22 @@ export const MAIL_WAIT = defineCommand({
   name: "mail wait",
   summary: "Wait for a message, or for the code in one",
   description:
-    "Looks at what came in the last 60 seconds, newest first, and then waits. Prints the first message that fits, or with --otp only its one-time code: 4 to 10 digits or capitals with a digit among them (also 123 456, 123-456 and G-123456), after or before a word such as code, PIN or verification, or digits alone on a line. Exit code 5 where none has come in time. Nothing is acknowledged.",
+    "Looks at what came in the last 60 seconds, newest first, and then waits. Prints the first message that fits, or with --otp only its one-time code: 4 to 10 digits or capitals with a digit among them (also 123 456, 123-456 and G-123456), after or before a word such as code, PIN or verification, or digits alone on a line. Exit code 5 where none has come in time. Nothing is acknowledged.\nWith --otp or --from it accepts only messages whose sender is verified: DMARC passed for the domain of the From address. Others are reported on standard error and ignored.",
   arguments: [],
   flags: [
-    { name: "from", type: "text", value: "TEXT", summary: "Only from senders with this text in their address." },
+    {
+      name: "from",
+      type: "text",
+      value: "SENDER",
+      summary: "Only from this address, or from this domain and those below it; verified, unless --unverified is given."
+    },
     { name: "subject", type: "text", value: "TEXT", summary: "Only with this text in the subject." },
     { name: "otp", type: "boolean", summary: "Print only the one-time code, and wait for a message that has one." },
+    {
+      name: "unverified",
+      type: "boolean",
+      summary: "With --otp or --from, accept messages whose sender is not verified."
+    },
     { name: "timeout", type: "text", value: "SPAN", summary: "How long to wait: 20s, 5m, 1h.", default: "20s" },
     {
       name: "mailbox",
@@ -74,6 +84,6 @@ export const MAIL_WAIT = defineCommand({
     { line: "agentctl mail wait --subject invoice --timeout 10m", does: "The message itself" }
   ],
   output: "record",
-  json: "{message}; with --otp {code, messageId}",
+  json: "{message}; with --otp {code, messageId, authentication}",
   exits: [4, 5, 9]
 })

@@ -14,6 +14,9 @@ export interface Token {
   readonly source: string
 }
 
+/** The variable that holds a token, which no origin is known of. */
+export const ENVIRONMENT_TOKEN = "AGENTOS_TOKEN"
+
 const read = async (host: Host): Promise<Credentials> => {
   const path = credentialsPath(host)
   const value = await readJsonIfAny(path)
@@ -44,8 +47,8 @@ const change = (host: Host, profile: string, to: (tokens: Credentials[string]) =
 
 /** The token for a server: AGENTOS_TOKEN, else what the profile saved for this very origin. */
 export const findToken = async (host: Host, profile: string, baseUrl: string): Promise<Token | undefined> => {
-  const given = (host.env["AGENTOS_TOKEN"] ?? "").trim()
-  if (given !== "") return { value: given, source: "AGENTOS_TOKEN" }
+  const given = (host.env[ENVIRONMENT_TOKEN] ?? "").trim()
+  if (given !== "") return { value: given, source: ENVIRONMENT_TOKEN }
   const saved = (await read(host))[profile]?.[new URL(baseUrl).origin]
   return saved === undefined ? undefined : { value: saved, source: `profile ${profile}` }
 }

@@ -9,14 +9,20 @@ export type Source = string
 /** Where a setting comes from that nothing says. */
 const BY_DEFAULT: Source = "default"
 
+/** The settings file of the current folder, which whoever made the folder has written. */
+export const FOLDER_FILE: Source = "./agentctl.json"
+
 /** A setting in force. */
 export interface Setting {
   readonly value: string
   readonly source: Source
+  /** Whether `FOLDER_FILE` decides it: by naming it, or by naming the profile that it comes from. */
+  readonly isFromFolder: boolean
 }
 
 /** Where it comes from, as part of a sentence. */
-export const fromOf = ({ source }: Setting): string => (source === BY_DEFAULT ? "by default" : `from ${source}`)
+export const fromOf = ({ source }: Pick<Setting, "source">): string =>
+  source === BY_DEFAULT ? "by default" : `from ${source}`
 
 /** What is in force for a command, each with where it comes from. */
 export interface Settings {
@@ -33,7 +39,7 @@ export interface SettingFlags {
 }
 
 const setting = (value: string | undefined, source: Source): Setting | undefined =>
-  value === undefined || value === "" ? undefined : { value, source }
+  value === undefined || value === "" ? undefined : { value, source, isFromFolder: source === FOLDER_FILE }
 
 const first = (...candidates: ReadonlyArray<Setting | undefined>): Setting | undefined =>
   candidates.find((candidate) => candidate !== undefined)
@@ -45,15 +51,20 @@ export const resolveSettings = async ({ globals, host }: Context, flags: Setting
   const profile = first(
     setting(globals.profile, "--profile"),
     setting(env["AGENTOS_PROFILE"], "AGENTOS_PROFILE"),
-    setting(folder.profile, "./agentctl.json")
-  ) ?? { value: config.profile, source: config.namesProfile ? "config.json" : BY_DEFAULT }
+    setting(folder.profile, FOLDER_FILE)
+  ) ?? { value: config.profile, source: config.namesProfile ? "config.json" : BY_DEFAULT, isFromFolder: false }
   const saved = config.profiles[checkProfileName(profile.value)]
+  const ofProfile = (value: string | undefined): Setting | undefined => {
+    const source = `profile ${profile.value}${profile.isFromFolder ? `, which ${FOLDER_FILE} names` : ""}`
+    const found = setting(value, source)
+    return found && { ...found, isFromFolder: profile.isFromFolder }
+  }
   const pick = (name: SettingName, flag: string | undefined, flagName: string, variable: string) =>
     first(
       setting(flag, flagName),
       setting(env[variable], variable),
-      setting(folder[name], "./agentctl.json"),
-      setting(saved?.[name], `profile ${profile.value}`)
+      setting(folder[name], FOLDER_FILE),
+      ofProfile(saved?.[name])
     )
   const walletFile = pick("walletFile", flags.walletFile, "--wallet-file", "AGENTOS_WALLET_FILE")
   return {
@@ -65,7 +76,7 @@ export const resolveSettings = async ({ globals, host }: Context, flags: Setting
 }
 
 /** The address of a server, without a slash at its end. Plain http is refused but for this machine: a token travels over it. */
-export const checkBaseUrl = ({ source, value }: Setting): string => {
+export const checkBaseUrl = ({ source, value }: Pick<Setting, "source" | "value">): string => {
   const url = URL.canParse(value) ? new URL(value) : undefined
   const refuse = (why: string) =>
     new Failure({ code: "CONFIGURATION", message: `The server's address ${value} (from ${source}) ${why}.` })

@@ -1,4 +1,5 @@
 import type { Context } from "../command/Handler.ts"
+import { ENVIRONMENT_TOKEN } from "../config/Credentials.ts"
 import { EXIT } from "../failure/ExitCode.ts"
 import { Failure } from "../failure/Failure.ts"
 import { spanOf } from "../output/Wording.ts"
@@ -69,7 +70,7 @@ export const checkToken = async (context: Context, { client, token }: Connection
     return ok(`works (from ${token.source})`)
   } catch (error) {
     const isRefused = error instanceof Failure && error.exit === EXIT.authentication
-    const mend = token.source === "AGENTOS_TOKEN" ? "unset AGENTOS_TOKEN, and then agentctl login" : "agentctl login"
+    const mend = token.source === ENVIRONMENT_TOKEN ? "unset AGENTOS_TOKEN, and then agentctl login" : "agentctl login"
     return brokenBy(error, context, isRefused ? mend : undefined)
   }
 }

@@ -10,7 +10,8 @@ const PAUSE_MILLIS = 1_000
 
 type Turn = DataOf<"getTranscript">["transcript"]["turns"][number]
 
-const turnLine = ({ at, role, text }: Turn): string => `${at.slice(11, 19)}  ${role.padEnd(6)}  ${plainLine(text)}\n`
+const turnLine = ({ at, role, text }: Turn): string =>
+  `${plainLine(`${at.slice(11, 19)}  ${role.padEnd(6)}  ${text}`)}\n`
 
 export const run = async (context: Context, input: InputOf<typeof CALL_TRANSCRIPT>): Promise<void> => {
   const { host, output } = context

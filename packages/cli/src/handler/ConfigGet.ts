@@ -11,5 +11,6 @@ export const run = async (context: Context, input: InputOf<typeof CONFIG_GET>): 
   const setting = inForce(await resolveSettings(context), key)
   if (setting === undefined)
     throw new Failure({ code: "NOT_FOUND", message: `${key} is not set.`, next: [`agentctl config set ${key} VALUE`] })
-  context.output.data({ key, ...setting }, () => `${plainLine(setting.value)}\n`)
+  const { source, value } = setting
+  context.output.data({ key, value, source }, () => `${plainLine(value)}\n`)
 }

@@ -3,7 +3,7 @@ import type { InputOf } from "../command/Command.ts"
 import type { Context } from "../command/Handler.ts"
 import type { DEV } from "../command/ToolCommands.ts"
 import { changeConfig, checkProfileName, readConfig } from "../config/ConfigFile.ts"
-import { findToken, forgetToken } from "../config/Credentials.ts"
+import { ENVIRONMENT_TOKEN, findToken, forgetToken } from "../config/Credentials.ts"
 import { walletFolder } from "../config/Home.ts"
 import { isLocal } from "../config/Settings.ts"
 import { EXIT } from "../failure/ExitCode.ts"
@@ -71,7 +71,7 @@ const makeProfile = async (
 /** A sandbox with new data knows nothing of the tokens of the one before at the same address. */
 const forgetStaleToken = async (context: Context, profile: string, baseUrl: string): Promise<void> => {
   const token = await findToken(context.host, profile, baseUrl)
-  if (token === undefined || token.source === "AGENTOS_TOKEN") return
+  if (token === undefined || token.source === ENVIRONMENT_TOKEN) return
   try {
     await new ApiClient(context, baseUrl, token.value).call("replayEvents", { query: { limit: 1 } })
   } catch (error) {

@@ -1,22 +1,29 @@
 import type { Context } from "../command/Handler.ts"
-import { saveToken } from "../config/Credentials.ts"
-import { requireBaseUrl, resolveSettings } from "../config/Settings.ts"
+import { ENVIRONMENT_TOKEN, saveToken } from "../config/Credentials.ts"
+import { refuseFolderServer } from "../config/FolderSettings.ts"
+import { fromOf, requireBaseUrl, resolveSettings, type Settings } from "../config/Settings.ts"
 import { Failure } from "../failure/Failure.ts"
 import { ApiClient } from "../server/ApiClient.ts"
 
 const TOKEN = /^at_v1_[0-9A-Za-z]{1,500}$/
 
-const readToken = async ({ host }: Context): Promise<string> => {
-  const given = (host.env["AGENTOS_TOKEN"] ?? "").trim()
-  if (given !== "") return given
-  return (await (host.stdinIsTerminal ? host.ask("Access token: ", { hidden: true }) : host.readStdin())).trim()
+/** The token from the environment, standard input or a prompt. Only the prompt can tell a person where it will be sent. */
+const readToken = async ({ host }: Context, settings: Settings): Promise<string> => {
+  const given = (host.env[ENVIRONMENT_TOKEN] ?? "").trim()
+  if (given === "" && host.stdinIsTerminal) {
+    const { baseUrl } = settings
+    const server = baseUrl === undefined ? "" : ` for ${baseUrl.value} (${fromOf(baseUrl)})`
+    return (await host.ask(`Access token${server}: `, { hidden: true })).trim()
+  }
+  refuseFolderServer(settings, "The access token")
+  return given === "" ? (await host.readStdin()).trim() : given
 }
 
 export const run = async (context: Context): Promise<void> => {
   const { host, output } = context
   const settings = await resolveSettings(context)
   const baseUrl = requireBaseUrl(settings)
-  const token = await readToken(context)
+  const token = await readToken(context, settings)
   if (!TOKEN.test(token))
     throw new Failure({
       code: "USAGE",

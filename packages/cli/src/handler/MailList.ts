@@ -2,6 +2,7 @@ import type { InputOf } from "../command/Command.ts"
 import type { Context } from "../command/Handler.ts"
 import type { MAIL_LIST } from "../command/MailCommands.ts"
 import { Failure } from "../failure/Failure.ts"
+import { verdictCell } from "../mail/SenderVerdict.ts"
 import { shellWord } from "../output/ShellWord.ts"
 import { momentOf } from "../output/Wording.ts"
 import type { ApiClient } from "../server/ApiClient.ts"
@@ -32,6 +33,7 @@ export const run = async (context: Context, { flags }: InputOf<typeof MAIL_LIST>
       { heading: "", value: ({ direction }) => (direction === "inbound" ? "from" : "to"), whole: true },
       { heading: "WHO", value: ({ direction, from, to }) => (direction === "inbound" ? from : to.join(", ")) },
       { heading: "SUBJECT", value: ({ subject }) => subject },
+      { heading: "SPF/DKIM/DMARC", value: ({ authentication }) => verdictCell(authentication), whole: true },
       { heading: "STATUS", value: ({ status }) => status, whole: true },
       { heading: "MESSAGE", value: ({ messageId }) => messageId, whole: true }
     ],

@@ -4,8 +4,11 @@ import type { MAIL_WAIT } from "../command/MailCommands.ts"
 import { Failure } from "../failure/Failure.ts"
 import { messageText, type Message } from "../mail/MessageText.ts"
 import { oneTimeCode } from "../mail/OneTimeCode.ts"
+import { senderFilter } from "../mail/SenderFilter.ts"
+import { isVerified, isVerifiedSender, type SentMessage, verdictText } from "../mail/SenderVerdict.ts"
 import { millisOfSpan } from "../output/Moment.ts"
 import { plainLine } from "../output/Plain.ts"
+import { countOf } from "../output/Wording.ts"
 import { type ApiClient, type DataOf, queryOf } from "../server/ApiClient.ts"
 import { connectWithToken } from "../server/Connection.ts"
 import { ROUTES } from "../server/Routes.ts"
@@ -25,17 +28,30 @@ const PAGES = 10
 export const run = async (context: Context, { flags }: Input): Promise<void> => {
   const { host, output } = context
   const limit = millisOfSpan("timeout", flags.timeout)
+  const isFrom = flags.from === undefined ? () => true : senderFilter(flags.from)
+  const isTrusted = trustOf(flags)
   const { client } = await connectWithToken(context)
   const mailboxId = flags.mailbox === undefined ? undefined : await mailboxIdOf(client, flags.mailbox)
   const deadline = host.now() + limit
   const inbox = new Inbox(context, client, mailboxId)
+  let unverified = 0
   for (let isFirst = true; ; isFirst = false) {
     for (const listed of await inbox.unseen()) {
-      if (!isWanted(listed, flags)) continue
+      if (!isFrom(listed.from) || !contains(listed.subject, flags.subject)) continue
+      if (!isTrusted(listed)) {
+        unverified++
+        output.warn(
+          `Ignored ${plainLine(`"${listed.subject}" from ${listed.from}: its sender is not verified (${verdictText(listed.authentication)})`)}. Use --unverified to accept it.`
+        )
+        continue
+      }
       const { message } = await inbox.read(listed.messageId)
       const code = flags.otp ? oneTimeCode(message) : undefined
       if (flags.otp && code === undefined) continue
-      return output.data(code === undefined ? { message } : { code, messageId: message.messageId }, () =>
+      const { messageId } = message
+      const { authentication }: SentMessage = message
+      const document = code === undefined ? { message } : { code, messageId, authentication: authentication ?? null }
+      return output.data(document, () =>
         code === undefined ? messageText(message, message.text, output) : `${plainLine(code)}\n`
       )
     }
@@ -46,13 +62,21 @@ export const run = async (context: Context, { flags }: Input): Promise<void> => 
   }
   throw new Failure({
     code: "NOT_FOUND",
-    message: `No ${flags.otp ? "message with a code" : "such message"} has come within ${flags.timeout}.`,
+    message: `No ${flags.otp ? "message with a code" : "such message"} has come within ${flags.timeout}.${distrustOf(unverified)}`,
     next: ["agentctl mail list --limit 10"]
   })
 }
 
-const isWanted = ({ from, subject }: Listed, flags: Input["flags"]): boolean =>
-  contains(from, flags.from) && contains(subject, flags.subject)
+/** Which messages are relied on: anybody can write a code, or a name into From. */
+const trustOf = ({ from, otp, unverified }: Input["flags"]): ((message: Listed) => boolean) => {
+  if (unverified || (from === undefined && !otp)) return () => true
+  return from === undefined ? isVerified : isVerifiedSender
+}
+
+const distrustOf = (count: number): string =>
+  count === 0
+    ? ""
+    : ` ${countOf(count, "message")} ${count === 1 ? "was ignored because its" : "were ignored because their"} sender is not verified.`
 
 const contains = (text: string, part: string | undefined): boolean =>
   part === undefined || text.toLowerCase().includes(part.toLowerCase())

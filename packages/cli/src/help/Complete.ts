@@ -3,6 +3,7 @@ import { findCommand, GROUPS, wordsAfter } from "../command/CommandTree.ts"
 import { GLOBAL_FLAGS, type GlobalValues } from "../command/GlobalFlags.ts"
 import type { Host } from "../host/Host.ts"
 import { plainLine } from "../output/Plain.ts"
+import { isShellWord } from "../output/ShellWord.ts"
 import type { Candidate } from "./Candidate.ts"
 
 /** Whoever presses Tab does not wait longer. */
@@ -113,6 +114,7 @@ export const complete = async (host: Host): Promise<void> => {
   }
   const current = currentOf(host.argv)
   for (const { does, word } of candidates)
-    if (word.startsWith(current) || word === FILES)
+    // A shell puts the word into the line as it is, and the server made some of them.
+    if (word === FILES || (word.startsWith(current) && isShellWord(word)))
       host.stdout.write(`${plainLine(word)}${does === undefined ? "" : `\t${plainLine(does)}`}\n`)
 }

@@ -11,12 +11,35 @@ const BEFORE = 40
 /** How much of a message is looked through, in characters. */
 const LIMIT = 100_000
 
-const textOfHtml = (html: string): string =>
-  html
-    .replaceAll(/<(style|script|head)\b[^>]*>[\s\S]*?<\/\1>/gi, " ")
-    .replaceAll(/<(?:br|\/p|\/div|\/tr|\/td|\/h[1-6])\b[^>]*>/gi, "\n")
-    .replaceAll(/<[^>]*>/g, "")
-    .replaceAll(/&nbsp;|&#160;/gi, " ")
+const TAG = /<(\/?[a-z][a-z0-9]*|!)?[^<>]*>/gi
+/** Elements whose content is not shown, each with the tags that end it. */
+const HIDDEN: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  ["style", ["/style"]],
+  ["script", ["/script"]],
+  ["head", ["/head", "body"]]
+])
+const LINE_END = /^(?:br|\/(?:p|div|tr|td|h[1-6]))$/
+
+/** What a reader sees of HTML, roughly. One pass, because a stranger wrote it: time grows with its length alone. */
+const textOfHtml = (html: string): string => {
+  const parts: Array<string> = []
+  let begin = 0
+  let ends: ReadonlyArray<string> | undefined
+  for (const { 0: tag, 1: name = "", index } of html.matchAll(TAG)) {
+    const element = name.toLowerCase()
+    if (ends === undefined) {
+      parts.push(html.slice(begin, index))
+      if (LINE_END.test(element)) parts.push("\n")
+      ends = HIDDEN.get(element)
+    } else if (ends.includes(element)) {
+      ends = undefined
+      parts.push(" ")
+    }
+    begin = index + tag.length
+  }
+  if (ends === undefined) parts.push(html.slice(begin))
+  return parts.join("").replaceAll(/&nbsp;|&#160;/gi, " ")
+}
 
 /** Without the space or dash that only makes it easier to read; the letters of G-123456 belong to it no more than the dash. */
 const bare = (code: string): string => code.replace(/^[A-Z]{1,3}-/, "").replaceAll(/[ -]/g, "")

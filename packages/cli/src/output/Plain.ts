@@ -1,16 +1,33 @@
-/** C0 and C1 control characters, and what turns the direction of text: they could rewrite what is on the screen. */
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+/** C0 and C1 control characters but line and tab: they could rewrite what is on the screen. */
+const CONTROL = /(?![\t\n])\p{Cc}/gu
+/**
+ * What is not seen, or turns the direction of text: text could read as another, or hide one. Selectors of emoji stay, and
+ * single joiners among characters beyond ASCII, which scripts and emoji need.
+ */
+const UNSEEN = new RegExp(
+  [
+    "(?:(?![\\u200C\\u200D]|[\\uFE0E\\uFE0F])[\\p{Cf}\\p{Default_Ignorable_Code_Point}]",
+    "(?<!\\p{Extended_Pictographic}|[0-9#*])[\\uFE0E\\uFE0F]",
+    "(?<=[\\0-\\x7F\\u200C\\u200D])[\\u200C\\u200D]",
+    "[\\u200C\\u200D](?![^\\0-\\x7F\\u200C\\u200D]))+"
+  ].join("|"),
+  "gu"
+)
 const BREAK = /[\t\n\u2028\u2029]+/g
 
-/** Text of somebody else's for a terminal: without control characters, lines and tabs kept. */
-export const plain = (text: string): string => text.replaceAll("\r\n", "\n").replaceAll(CONTROL, "\ufffd")
+/** Text of somebody else's for a terminal: without control and invisible characters, lines and tabs kept. */
+export const plain = (text: string): string =>
+  text.replaceAll("\r\n", "\n").replaceAll(CONTROL, "\ufffd").replaceAll(UNSEEN, "\ufffd")
+
+/** UTF-16 code units as JSON escapes. */
+const escaped = (characters: string): string =>
+  Array.from({ length: characters.length }, (_, index) => characters.charCodeAt(index))
+    .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
+    .join("")
 
 /** A value as JSON, in which the same characters are written as escapes. */
 export const plainJson = (value: unknown, indent?: number): string =>
-  JSON.stringify(value, undefined, indent).replaceAll(
-    CONTROL,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
-  )
+  JSON.stringify(value, undefined, indent).replaceAll(CONTROL, escaped).replaceAll(UNSEEN, escaped)
 
 /** Text of somebody else's for a terminal, on one line. */
 export const plainLine = (text: string): string => plain(text).replaceAll(BREAK, " ")

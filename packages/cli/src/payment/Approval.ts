@@ -1,7 +1,11 @@
 import type { Context } from "../command/Handler.ts"
+import { refuseFolderSettings } from "../config/FolderSettings.ts"
+import { fromOf, type Settings } from "../config/Settings.ts"
 import { Failure } from "../failure/Failure.ts"
 import { baseUnitsOf, decimalOf } from "../output/Wording.ts"
 import { plainLine } from "../output/Plain.ts"
+import type { Connection } from "../server/Connection.ts"
+import type { Wallet } from "../wallet/Wallet.ts"
 import type { Terms } from "./Terms.ts"
 
 /** What a command line says of whether it may pay. */
@@ -31,25 +35,40 @@ export const readApproval = (context: Context, flags: ApprovalFlags): bigint | u
   return maximum
 }
 
+/** Refuses --yes for a payment that the folder's settings file has a part in: nobody would see where it goes. */
+export const checkSources = (settings: Settings, wallet: Wallet, flags: ApprovalFlags): void => {
+  if (!flags.yes) return
+  const ofWallet = wallet.setting === undefined ? [] : (["wallet-file"] as const)
+  refuseFolderSettings(settings, ["base-url", "profile", "rpc-url", ...ofWallet], "Nothing was signed.")
+}
+
 /** What is about to be paid, as people are shown it. */
 export interface Proposal {
   readonly terms: Terms
   /** What will be had for it, in a sentence. */
   readonly what: string
-  readonly wallet: string
+  readonly connection: Connection
+  readonly wallet: Wallet
+  readonly address: string
   /** What the wallet holds, or why that is not known. */
   readonly balance: string
 }
 
-const proposalFields = ({ balance, terms, wallet, what }: Proposal) => {
+const placeOf = ({ setting, source }: Wallet): string =>
+  setting === undefined ? fromOf({ source }) : `${source}, ${fromOf(setting)}`
+
+const proposalFields = ({ address, balance, connection, terms, wallet, what }: Proposal) => {
   const { asset, assetName, baseUnits, network, payTo } = terms.option
+  const { baseUrl, profile, settings } = connection
   return [
     ["Buys", what],
     ["Amount", `${decimalOf(baseUnits)} USDT`],
+    ["Server", settings.baseUrl && `${baseUrl} (${fromOf(settings.baseUrl)})`],
+    ["Profile", `${profile} (${fromOf(settings.profile)})`],
     ["Token", `${plainLine(assetName ?? "unnamed")} (${asset})`],
     ["Network", network],
     ["Pay to", payTo],
-    ["Wallet", wallet],
+    ["Wallet", `${address} (${placeOf(wallet)})`],
     ["Balance", balance]
   ] as const
 }

@@ -1,12 +1,12 @@
 import type { Context } from "../command/Handler.ts"
-import type { Settings } from "../config/Settings.ts"
+import { fromOf, type Settings } from "../config/Settings.ts"
 import { Failure } from "../failure/Failure.ts"
 import { decimalOf } from "../output/Wording.ts"
 import { PUBLIC_RPC, tokenBalance } from "../wallet/TokenBalance.ts"
 import { declined, type Terms } from "./Terms.ts"
 
 /**
- * What the wallet holds of the token, in words. A chain that can't be asked stops no payment, and is said; a balance
+ * What the wallet holds of the token and whose word that is, in words. A chain that can't be asked stops no payment, and is said; a balance
  * that is too small throws PAYMENT_DECLINED before anything is signed.
  */
 export const checkBalance = async (
@@ -25,7 +25,8 @@ export const checkBalance = async (
     if (context.host.signal.aborted || !(error instanceof Failure)) throw error
     return `not known: ${error.message}`
   }
-  if (balance >= baseUnits) return `${decimalOf(balance)} USDT`
+  const witness = settings.rpcUrl === undefined ? new URL(rpcUrl).host : `RPC ${fromOf(settings.rpcUrl)}`
+  if (balance >= baseUnits) return `${decimalOf(balance)} USDT (${witness})`
   throw declined(
     `It costs ${decimalOf(baseUnits)} USDT, and ${address} holds ${decimalOf(balance)} of ${asset} on ${network}.`,
     ["agentctl wallet address", "agentctl wallet balance"]

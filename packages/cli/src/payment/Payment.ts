@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto"
 import type { Context } from "../command/Handler.ts"
 import type { PayFlagValues } from "../command/PayFlags.ts"
+import { ENVIRONMENT_TOKEN } from "../config/Credentials.ts"
 import type { SettingFlags } from "../config/Settings.ts"
 import { Failure } from "../failure/Failure.ts"
 import { type CallInput, type DataOf } from "../server/ApiClient.ts"
@@ -8,7 +9,7 @@ import { connect, type Connection, connectWithToken } from "../server/Connection
 import { type OperationName, ROUTES } from "../server/Routes.ts"
 import type { PrivateKey } from "../wallet/PrivateKey.ts"
 import { addressOfWallet, requireWallet, type Wallet } from "../wallet/Wallet.ts"
-import { approve, readApproval } from "./Approval.ts"
+import { approve, checkSources, readApproval } from "./Approval.ts"
 import { checkBalance } from "./Balance.ts"
 import { type Delivered, deliver, notSent, outcomeUnknown } from "./Delivery.ts"
 import { withEntry } from "./Journal.ts"
@@ -61,7 +62,7 @@ const withoutToken = (error: unknown, { token }: Connection, operation: Operatio
     ? new Failure({
         ...error.parts,
         exit: error.exit,
-        next: [token?.source === "AGENTOS_TOKEN" ? "unset AGENTOS_TOKEN" : "agentctl logout"]
+        next: [token?.source === ENVIRONMENT_TOKEN ? "unset AGENTOS_TOKEN" : "agentctl logout"]
       })
     : error
 
@@ -80,6 +81,7 @@ const agree = async <Name extends OperationName>(
   }
   const connection = await connectFor(context, call.operation, walletFlags)
   const wallet = openedOnce(await requireWallet(context, walletFlags))
+  checkSources(connection.settings, wallet, flags)
   const { method, path } = ROUTES[call.operation]
   const quote = await askQuote(connection.client, { method, path, body: JSON.stringify(call.payload) }).catch(
     (error: unknown) => Promise.reject(withoutToken(error, connection, call.operation))
@@ -90,7 +92,7 @@ const agree = async <Name extends OperationName>(
   await checkAffordable(host, connection.profile, terms.option.baseUnits)
   const address = await addressOfWallet(wallet)
   const balance = await checkBalance(context, connection.settings, terms, address)
-  await approve(context, { terms, what: call.what, wallet: `${address} (${wallet.source})`, balance }, flags)
+  await approve(context, { terms, what: call.what, connection, wallet, address, balance }, flags)
   const key = await wallet.open()
   checkFresh(terms, host.now())
   return { connection, terms, key }

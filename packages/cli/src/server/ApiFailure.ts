@@ -2,6 +2,7 @@ import type { ErrorBody } from "@agentos/api"
 import { isRecord } from "../file/JsonValue.ts"
 import { ERROR_EXIT, exitOf } from "../failure/ErrorExit.ts"
 import { Failure, type FailureIssue, type PaymentState } from "../failure/Failure.ts"
+import { plainLine } from "../output/Plain.ts"
 import type { Answer } from "./Exchange.ts"
 import { nextCommand } from "./NextCommand.ts"
 
@@ -14,13 +15,18 @@ const text = (value: unknown): string | undefined => (typeof value === "string" 
 
 const issuesOf = (value: unknown): ReadonlyArray<FailureIssue> =>
   Array.isArray(value)
-    ? value.filter(isRecord).map(({ message, path }) => ({ path: text(path) ?? "", message: text(message) ?? "" }))
+    ? value
+        .filter(isRecord)
+        .map(({ message, path }) => ({ path: plainLine(text(path) ?? ""), message: plainLine(text(message) ?? "") }))
     : []
 
 const nextOf = (value: unknown): ReadonlyArray<string> => {
   if (!isRecord(value)) return []
   const { body, method, path } = value
-  return typeof method === "string" && typeof path === "string" ? [nextCommand({ method, path, body })] : []
+  if (typeof method !== "string" || typeof path !== "string") return []
+  const command = nextCommand({ method, path, body })
+  // What can't be shown as it is would not be what somebody reads before it is run.
+  return command === plainLine(command) ? [command] : []
 }
 
 /** What an answer that is no success says; or that it is none of this API's. */
@@ -39,7 +45,8 @@ export const apiFailure = (answer: Answer, url: string): Failure => {
   // Any text may come from a newer server; the exit code of one that is not known is 1.
   const known = code as ErrorBody["code"]
   const onboarding = NEEDS_TOKEN.has(code) ? ["agentctl login"] : []
-  const message = text(error["message"]) ?? code
+  // On one line: the lines below it say what happened to the money and what to run next, and are not the server's.
+  const message = plainLine(text(error["message"]) ?? code)
   const issues = issuesOf(error["issues"])
   return new Failure({
     code: known,

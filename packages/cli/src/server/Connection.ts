@@ -1,5 +1,6 @@
 import type { Context } from "../command/Handler.ts"
-import { findToken, type Token } from "../config/Credentials.ts"
+import { ENVIRONMENT_TOKEN, findToken, type Token } from "../config/Credentials.ts"
+import { refuseFolderServer } from "../config/FolderSettings.ts"
 import { requireBaseUrl, resolveSettings, type SettingFlags, type Settings } from "../config/Settings.ts"
 import { Failure } from "../failure/Failure.ts"
 import { ApiClient } from "./ApiClient.ts"
@@ -19,6 +20,7 @@ export const connect = async (context: Context, flags: SettingFlags = {}): Promi
   const baseUrl = requireBaseUrl(settings)
   const profile = settings.profile.value
   const token = await findToken(context.host, profile, baseUrl)
+  if (token?.source === ENVIRONMENT_TOKEN) refuseFolderServer(settings, ENVIRONMENT_TOKEN)
   return { settings, profile, baseUrl, token, client: new ApiClient(context, baseUrl, token?.value) }
 }
 

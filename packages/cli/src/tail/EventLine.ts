@@ -6,10 +6,13 @@ import type { TailEvent } from "./Delivery.ts"
 
 /** What a person would call the thing that the event is about. */
 export const aboutOf = (payload: Readonly<Record<string, unknown>>): string | undefined => {
-  const { from, number, price, serviceId, subject } = payload
+  const { authentication, from, number, price, serviceId, subject } = payload
   if (typeof serviceId === "string")
     return isRecord(price) ? `${serviceId}, ${String(price["amount"])} ${String(price["asset"])}` : serviceId
-  if (typeof from === "string") return typeof subject === "string" ? `${from}: ${subject}` : from
+  if (typeof from === "string") {
+    const verdict = isRecord(authentication) ? ` (DMARC ${String(authentication["dmarc"])})` : ""
+    return typeof subject === "string" ? `${from}${verdict}: ${subject}` : `${from}${verdict}`
+  }
   return typeof number === "string" ? number : undefined
 }
 
@@ -28,5 +31,6 @@ export const eventLine = (
   const width = Math.max(ABOUT_COLUMNS, (form.columns ?? 0) - REST_COLUMNS)
   const about = truncate(plainLine(aboutOf(event.payload) ?? event.resourceId), width)
   const type = output.bold(plainLine(event.type).padEnd(17))
-  return `${momentOf(event.createdAt)}  ${type}  ${about}${" ".repeat(width - displayWidth(about))}  ${event.eventId}\n`
+  const created = plainLine(momentOf(event.createdAt) ?? "")
+  return `${created}  ${type}  ${about}${" ".repeat(width - displayWidth(about))}  ${plainLine(event.eventId)}\n`
 }

@@ -2,6 +2,7 @@ import { once } from "node:events"
 import { type RawData, WebSocket } from "ws"
 import type { RealtimeServerMessage } from "@agentos/api"
 import { isRecord } from "../file/JsonValue.ts"
+import { plainLine } from "../output/Plain.ts"
 import { VERSION } from "../Version.ts"
 import type { Acknowledged } from "./Delivery.ts"
 
@@ -107,7 +108,7 @@ export class RealtimeSession {
 
   /** Why the session is over, for people. */
   get why(): string {
-    return this.#end ?? "it was closed"
+    return plainLine(this.#end ?? "it was closed")
   }
 
   /** Says that this delivery is handled. */

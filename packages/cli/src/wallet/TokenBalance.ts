@@ -24,6 +24,8 @@ const ask = async ({ host }: Context, url: string, method: string, params: Reado
   try {
     const response = await fetch(url, {
       method: "POST",
+      // The balance is the word of the RPC that was named, and of no other.
+      redirect: "error",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
       signal: AbortSignal.any([host.signal, AbortSignal.timeout(TIMEOUT_MILLIS)])

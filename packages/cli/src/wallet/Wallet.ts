@@ -1,5 +1,5 @@
 import type { Context } from "../command/Handler.ts"
-import { resolveSettings, type SettingFlags } from "../config/Settings.ts"
+import { fromOf, resolveSettings, type Setting, type SettingFlags } from "../config/Settings.ts"
 import { Failure } from "../failure/Failure.ts"
 import { readIfAny, requirePrivate } from "../file/PrivateFile.ts"
 import { type Keystore, readKeystore } from "./Keystore.ts"
@@ -12,6 +12,8 @@ export interface Wallet {
   readonly address: string | null
   /** Where it is, for people. */
   readonly source: string
+  /** The setting that names its file; undefined where the environment holds the key itself. */
+  readonly setting: Setting | undefined
   readonly encrypted: boolean
   /** The key; asks for the password where there is one. */
   readonly open: () => Promise<PrivateKey>
@@ -34,34 +36,32 @@ export const readWalletText = (text: string, from: string): Keystore | PrivateKe
   return readKeystore(json)
 }
 
-const ofKey = (key: PrivateKey, source: string): Wallet => ({
+const ofKey = (key: PrivateKey, source: string, setting?: Setting): Wallet => ({
   address: key.address,
   source,
+  setting,
   encrypted: false,
   open: () => Promise.resolve(key)
 })
 
-const ofFile = async (
-  context: Context,
-  path: string,
-  source: string,
-  passwordFile: string | undefined
-): Promise<Wallet> => {
+const ofFile = async (context: Context, setting: Setting, passwordFile: string | undefined): Promise<Wallet> => {
+  const path = setting.value
   const text = await readIfAny(path)
   if (text === undefined)
     throw new Failure({
       code: "NOT_FOUND",
-      message: `There is no wallet file ${path} (from ${source}).`,
+      message: `There is no wallet file ${path} (${fromOf(setting)}).`,
       next: ["agentctl wallet create"]
     })
   const content = readWalletText(text, path)
   if (content instanceof PrivateKey) {
     await requirePrivate(path)
-    return ofKey(content, path)
+    return ofKey(content, path, setting)
   }
   return {
     address: content.address,
     source: path,
+    setting,
     encrypted: true,
     open: async () => content.open(await passwordFor(context, { file: passwordFile, what: path, isNew: false }))
   }
@@ -76,7 +76,7 @@ export const findWallet = async (context: Context, flags: WalletFlags = {}): Pro
   if (flags.walletFile === undefined && key !== "")
     return ofKey(PrivateKey.ofText(key, "AGENTOS_PRIVATE_KEY"), "AGENTOS_PRIVATE_KEY")
   const { walletFile } = await resolveSettings(context, flags)
-  return walletFile && ofFile(context, walletFile.value, walletFile.source, flags.passwordFile)
+  return walletFile && ofFile(context, walletFile, flags.passwordFile)
 }
 
 /** The same, for commands that can't do without. */

@@ -47,7 +47,7 @@ export const MAIL_PLANS: Plans<
   "mail read": asking(["mail", "read", ID], MESSAGES, { data: { message } }, NOT_YOURS),
   "mail wait": {
     success: { args: WAIT, exit: 0, server: { [MESSAGES]: [page(), page(message), { data: { message } }] } },
-    failure: { args: [...WAIT, "--otp"], exit: 5, server: { [MESSAGES]: [page()] } },
+    failure: { args: [...WAIT, "--otp"], exit: 5, server: { [MESSAGES]: [page(message)] } },
     interrupt: { args: WAIT, exit: 130, server: { [MESSAGES]: [page()] }, interrupt: "asleep" }
   }
 }

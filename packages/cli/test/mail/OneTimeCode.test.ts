@@ -33,6 +33,24 @@ describe("the code in a message", () => {
     assert.strictEqual(oneTimeCode({ subject: "Sign in", text: null, html }), "204951")
   })
 
+  it("is found in HTML whose elements are not closed, and never in what is hidden", () => {
+    const inHtml = (html: string) => oneTimeCode({ subject: "Hello", text: null, html })
+    assert.strictEqual(inHtml("<head><title>Code 111222</title><body>Your code is <b>204951"), "204951")
+    assert.strictEqual(inHtml("<script>if (a < b) code = 111222</script>Your code is 204951"), "204951")
+    assert.isUndefined(inHtml("<STYLE >code 111222"))
+  })
+
+  // A mail of 100 KB held the command for 30 seconds, Ctrl-C included.
+  it.each(["<", "<style>", "<script>a</", "<style x", "</style", "<!--"])(
+    "takes no long time over HTML of %j",
+    (part) => {
+      const html = part.repeat(100_000 / part.length)
+      const begun = performance.now()
+      assert.isUndefined(oneTimeCode({ subject: "Hello", text: null, html }))
+      assert.isBelow(performance.now() - begun, 1_000)
+    }
+  )
+
   it("takes no long time over a long text", () => {
     const text = "code ".repeat(40_000)
     assert.isUndefined(inText(text))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { displayWidth, plain, truncate } from "../../src/output/Plain.ts"
+import { displayWidth, plain, plainJson, plainLine, truncate } from "../../src/output/Plain.ts"
 import { type Column, table } from "../../src/output/Table.ts"
 import { baseUnitsOf, decimalOf, spanOf } from "../../src/output/Wording.ts"
 import { nearest } from "../../src/parse/Suggestion.ts"
@@ -69,6 +69,30 @@ describe("plain", () => {
       const isControl = code < 0x20 || (code >= 0x7f && code < 0xa0)
       const isKept = !isControl || character === "\n" || character === "\t"
       assert.strictEqual(plain(character), isKept ? character : "\ufffd", `U+${code.toString(16)}`)
+    }
+  })
+
+  it.each([
+    ["turn the direction of text", "a\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069b"],
+    ["take no room", "a\u00ad\u034f\u180e\u200b\u2060\u2061\u2064\ufeffb"],
+    ["look empty and are letters", "a\u115f\u1160\u17b4\u3164\uffa0b"],
+    ["spell text that is not seen", "a\u{e0001}\u{e0068}\u{e0069}\u{e007f}\u{e0101}\u{e01ef}b"],
+    ["are deprecated or annotate", "a\u206a\u206f\ufff9\ufffbb"],
+    ["select a variation of a letter", "a\ufe00\ufe01\ufe0fb"],
+    ["join nothing", "a\u200d\u200c\u200d\u200cb"],
+    ["join Latin letters", "a\u200cb\u200db"]
+  ])("shows one sign for characters that %s", (_what, text) => {
+    assert.match(plain(text), /^a\ufffdb(?:\ufffdb)?$/)
+    assert.match(plainLine(text), /^a\ufffdb(?:\ufffdb)?$/)
+    const json = plainJson({ text })
+    assert.match(json, /^[ -~]*$/)
+    assert.deepStrictEqual(JSON.parse(json), { text })
+  })
+
+  it("leaves emoji, and scripts that join, as they are", () => {
+    for (const text of ["👩‍💻", "❤️", "🏳️‍🌈", "می‌خواهم", "क्‍ष", "日本", "עברית"]) {
+      assert.strictEqual(plain(text), text)
+      assert.include(plainJson({ text }), text)
     }
   })
 

@@ -95,6 +95,19 @@ describe("a command that pays", () => {
     }
   })
 
+  it("takes the balance from the RPC that was named, and not from one that it redirects to", async () => {
+    const { run } = customer()
+    api.on(MAILBOXES, challenge(), bought)
+    api.on("POST /rpc", { status: 307, headers: { Location: "/other" }, body: "" })
+    api.on("POST /other", ...rpcReplies(1_000_000n))
+    const { stderr } = await run([...CREATE, ...CONSENT])
+    assert.match(stderr, /Balance +not known/)
+    assert.notInclude(
+      api.seen.map(({ url }) => url),
+      "/other"
+    )
+  })
+
   it("goes on when nobody reads any more what it says besides", async () => {
     const { env } = customer()
     api.on(MAILBOXES, challenge(), bought)

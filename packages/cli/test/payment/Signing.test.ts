@@ -1,3 +1,4 @@
+import { recoverTypedDataAddress } from "viem"
 import { assert, describe, it } from "vitest"
 import { Failure } from "../../src/failure/Failure.ts"
 import { type PaymentOption, readChallenge } from "../../src/payment/Quote.ts"
@@ -6,6 +7,18 @@ import { validUntil } from "../../src/payment/SignedPayment.ts"
 import { chooseTerms, type Terms } from "../../src/payment/Terms.ts"
 import { PrivateKey } from "../../src/wallet/PrivateKey.ts"
 import { ASSET, KEY, offer, PAY_TO, PAYER } from "../support/PaidAnswers.ts"
+
+/** The first 24 bytes of SHA-256 over "ab" 32 times, in hex. */
+const BINDING_HASH = "271a413bd339c5709fdceaec41f14f11e9fbfb5042d72d33"
+/** EIP-3009. */
+const AUTHORIZATION = [
+  { name: "from", type: "address" },
+  { name: "to", type: "address" },
+  { name: "value", type: "uint256" },
+  { name: "validAfter", type: "uint256" },
+  { name: "validBefore", type: "uint256" },
+  { name: "nonce", type: "bytes32" }
+] as const
 
 const key = PrivateKey.ofText(KEY, "the test")
 const SERVER = "https://agentos.example"
@@ -49,6 +62,39 @@ describe("what is signed", () => {
       ["option", { ...termsOf(), index: 1 }]
     ]
     for (const [what, terms] of drifts) assert.notStrictEqual(await codeOf(() => signTerms(terms, key)), "done", what)
+  })
+
+  it("carries the nonce that binds it to the challenge, where the challenge says how", async () => {
+    const extra = { ...offer().extra, binding: "ab".repeat(32), nonceTag: "0x6167656e746f7331" }
+    const header = await signTerms(termsOf({}, { extra }), key)
+    const { authorization, signature } = JSON.parse(Buffer.from(header, "base64").toString()).payload
+    // printf %s abab…ab | sha256sum
+    assert.strictEqual(authorization.nonce, `0x6167656e746f7331${BINDING_HASH}`)
+    const { asset, network } = offer()
+    const signer = await recoverTypedDataAddress({
+      domain: {
+        name: extra.name,
+        version: extra.version,
+        chainId: Number(network.split(":")[1]),
+        verifyingContract: `0x${asset.slice(2)}`
+      },
+      types: { TransferWithAuthorization: AUTHORIZATION },
+      primaryType: "TransferWithAuthorization",
+      message: authorization,
+      signature
+    })
+    assert.strictEqual(signer, PAYER)
+  })
+
+  it("carries a random nonce, where the challenge names no tag", async () => {
+    const nonces = await Promise.all(
+      [1, 2].map(async () => {
+        const header = await signTerms(termsOf(), key)
+        return JSON.parse(Buffer.from(header, "base64").toString()).payload.authorization.nonce
+      })
+    )
+    assert.notStrictEqual(nonces[0], nonces[1])
+    assert.isFalse(nonces.some((nonce: string) => nonce.startsWith("0x6167656e746f7331")))
   })
 
   it("is never a permission over everything that the wallet holds", async () => {

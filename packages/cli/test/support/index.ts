@@ -2,4 +2,6 @@
 export type { AnyCommand, CommandName } from "../../src/command/Commands.ts"
 export { COMMANDS } from "../../src/command/Commands.ts"
 export { exitsOf } from "../../src/help/HelpText.ts"
+export type { Host } from "../../src/host/Host.ts"
+export { run as runProgram } from "../../src/Program.ts"
 export { BUILT_VARIABLE, builtProgram } from "./BuiltProgram.ts"

@@ -1,4 +1,4 @@
-import { type InboundMail, InboundMailStore, Timestamp } from "@agentos/core"
+import { InboundMailStore, Timestamp, type WaitingMail } from "@agentos/core"
 import { assert } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import { StoreClock } from "../StoreClock.ts"
@@ -20,7 +20,7 @@ export const emptied = Effect.gen(function* () {
   return assert.fail("the queue does not become empty")
 })
 
-export const ids = (mails: ReadonlyArray<InboundMail>) => mails.map((mail) => mail.inboundMailId)
+export const ids = (mails: ReadonlyArray<Pick<WaitingMail, "inboundMailId">>) => mails.map((mail) => mail.inboundMailId)
 
 /** `count` mails, one received a second after the other. */
 export const queued = Effect.fnUntraced(function* (count: number) {

@@ -1,4 +1,11 @@
-import { type InboundMail, InboundMailStore, MailboxStore, type MessageStore, Timestamp } from "@agentos/core"
+import {
+  type InboundMail,
+  InboundMailStore,
+  MailboxStore,
+  type MessageStore,
+  Timestamp,
+  type WaitingMail
+} from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import { AWKWARD_TEXTS } from "../AwkwardText.ts"
@@ -17,8 +24,20 @@ import * as Sample from "./MessageSample.ts"
 type Ports = InboundMailStore | MailboxStore | MessageStore
 type R = Ports | HarnessServices
 
-/** A mail for comparison: its bytes as text, and no attempts. */
-const content = ({ attempts: _, raw, ...rest }: InboundMail) => ({ ...rest, raw: Sample.latin1(raw) })
+const MIB = 1024 * 1024
+
+/** An added mail for comparison: its bytes as text, and no attempts. */
+const content = ({ attempts: _, raw, ...rest }: InboundMail) => ({
+  ...rest,
+  sizeBytes: raw.length,
+  raw: Sample.latin1(raw)
+})
+
+/** Leased mails for comparison, with the bytes that the store returns for them. */
+const contents = (mails: ReadonlyArray<WaitingMail>) =>
+  Effect.forEach(mails, ({ attempts: _, ...rest }) =>
+    Effect.map(Sample.bytesOf(rest), (bytes) => ({ ...rest, raw: Sample.latin1(bytes) }))
+  )
 
 const leaseTests: ContractTests<Ports> = (it, capabilities) => {
   describe("add and lease", () => {
@@ -32,12 +51,24 @@ const leaseTests: ContractTests<Ports> = (it, capabilities) => {
           new Uint8Array([0]),
           new Uint8Array([0xff, 0xfe, 0, 0, 0xc3, 0x28, 13, 10, 92, 39, 0]),
           new TextEncoder().encode("Subject: ünïcödé\r\n\r\n👋\r\n.\r\n"),
-          Uint8Array.from({ length: 3_000_000 }, (_, index) => (index * 7919) % 251)
+          Uint8Array.from({ length: 3_000_000 }, (_, index) => (index * 7919) % 251),
+          Uint8Array.from({ length: 2 * MIB }, (_, index) => (index * 7919) % 251),
+          new Uint8Array(2 * MIB + 1)
         ]
         const mails = yield* Effect.forEach(raws, (raw) => Sample.addedMail({ raw }))
         const leased = yield* store.lease(10, LEASE)
-        assert.sameDeepMembers(leased.map(content), mails.map(content))
+        assert.sameDeepMembers(yield* contents(leased), mails.map(content))
         assert.isTrue(leased.every((mail) => mail.attempts === 1))
+      })
+    )
+
+    it.effect("give the bytes of a deleted mail no more, and of a mail that never was", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const mail = yield* Sample.addedMail()
+        yield* store.complete(mail.inboundMailId)
+        assert.lengthOf(yield* Sample.bytesOf(mail), 0)
+        assert.lengthOf(yield* Sample.bytesOf({ inboundMailId: yield* Fresh.id }), 0)
       })
     )
 
@@ -59,7 +90,7 @@ const leaseTests: ContractTests<Ports> = (it, capabilities) => {
           envelope: { mailFrom: "", rcptTo: [], remoteAddress: "", helo: "", secure: true }
         })
         const leased = yield* store.lease(100, LEASE)
-        assert.sameDeepMembers(leased.map(content), [...mails, bounce].map(content))
+        assert.sameDeepMembers(yield* contents(leased), [...mails, bounce].map(content))
       })
     )
 
@@ -90,7 +121,7 @@ const leaseTests: ContractTests<Ports> = (it, capabilities) => {
         assert.deepStrictEqual(yield* store.lease(10, LEASE), [])
         yield* clock.advance(10_000)
         const again = yield* store.lease(10, LEASE)
-        assert.deepStrictEqual(again.map(content), [content(first!)])
+        assert.deepStrictEqual(yield* contents(again), [content(first!)])
         assert.strictEqual(again[0]!.attempts, 2)
         yield* clock.advance(2 * LEASE)
         assert.deepStrictEqual(
@@ -135,6 +166,57 @@ const leaseTests: ContractTests<Ports> = (it, capabilities) => {
           const kept = firstEnds === "committed" ? first : []
           assert.deepStrictEqual(ids([...kept, ...second, ...rest]).toSorted(), ids(mails).toSorted())
         }
+      })
+    )
+  })
+}
+
+const stageTests: ContractTests<Ports> = (it) => {
+  const large = Uint8Array.from({ length: 2.5 * MIB }, (_, index) => (index * 7919) % 251)
+
+  describe("a staged mail", () => {
+    it.effect("is leased once it is added, byte for byte, and not before", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        for (const raw of [large, new TextEncoder().encode("small")]) {
+          const mail = yield* Sample.inboundMail({ raw })
+          yield* store.stage(mail)
+          assert.deepStrictEqual(yield* store.lease(10, LEASE), [])
+          yield* rolledBack(store.add(mail, []))
+          assert.deepStrictEqual(yield* store.lease(10, LEASE), [])
+          yield* store.add(mail, [])
+          assert.deepStrictEqual(yield* contents(yield* store.lease(10, LEASE)), [content(mail)])
+        }
+      })
+    )
+
+    it.effect("is deleted when it is discarded, and stays when it was added", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const refused = yield* Sample.inboundMail({ raw: large })
+        const taken = yield* Sample.inboundMail({ raw: large })
+        yield* store.stage(refused)
+        yield* store.stage(taken)
+        yield* store.add(taken, [])
+        yield* store.discard(refused.inboundMailId)
+        yield* store.discard(taken.inboundMailId)
+        assert.lengthOf(yield* Sample.bytesOf(refused), 0)
+        assert.deepStrictEqual(yield* contents(yield* store.lease(10, LEASE)), [content(taken)])
+      })
+    )
+
+    it.effect("is deleted when it is old and was never added, and is not among the ids returned", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const mail = yield* Sample.inboundMail({ raw: large })
+        yield* store.stage(mail)
+        const given = { age: Timestamp.DAY, attempts: 100, limit: 10 }
+        yield* (yield* StoreClock).advance(Timestamp.DAY - Timestamp.MINUTE)
+        yield* store.giveUp(given)
+        yield* rolledBack(store.add(mail, []))
+        yield* (yield* StoreClock).advance(Timestamp.MINUTE)
+        assert.deepStrictEqual(yield* store.giveUp(given), [])
+        assert.lengthOf(yield* Sample.bytesOf(mail), 0)
       })
     )
   })
@@ -218,7 +300,7 @@ const rawTests: ContractTests<Ports> = (it) => {
         const mail = yield* Sample.addedMail()
         yield* Sample.stored(mailbox, {}, { inboundMailId: mail.inboundMailId })
         yield* mailboxes.remove(tenantId, mailbox.mailboxId)
-        assert.deepStrictEqual((yield* store.lease(10, LEASE)).map(content), [content(mail)])
+        assert.deepStrictEqual(yield* contents(yield* store.lease(10, LEASE)), [content(mail)])
       })
     )
   })
@@ -227,7 +309,7 @@ const rawTests: ContractTests<Ports> = (it) => {
 /** What waits in the queue, found out by a lease that is given back. */
 const waiting = Effect.gen(function* () {
   const store = yield* InboundMailStore
-  let mails: ReadonlyArray<InboundMail> = []
+  let mails: ReadonlyArray<WaitingMail> = []
   yield* rolledBack(
     Effect.map(store.lease(1_000, LEASE), (leased) => {
       mails = leased
@@ -240,7 +322,12 @@ const undoneTests: ContractTests<Ports> = (it) => {
   const changes: Readonly<Record<string, Effect.Effect<Change<R>, unknown, R>>> = {
     add: Effect.gen(function* () {
       const store = yield* emptied
-      return { make: store.add(yield* Sample.inboundMail()), observe: waiting }
+      return { make: store.add(yield* Sample.inboundMail(), []), observe: waiting }
+    }),
+    "add of a large mail": Effect.gen(function* () {
+      const store = yield* emptied
+      const mail = yield* Sample.inboundMail({ raw: new Uint8Array(2 * MIB) })
+      return { make: store.add(mail, []), observe: waiting }
     }),
     lease: Effect.gen(function* () {
       const store = yield* emptied
@@ -268,6 +355,7 @@ const undoneTests: ContractTests<Ports> = (it) => {
 /** What every `InboundMailStore` does. No two runs of it may share a database at the same time. */
 export const InboundMailStoreContract = defineContract<Ports>("InboundMailStore", (it, capabilities) => {
   leaseTests(it, capabilities)
+  stageTests(it, capabilities)
   completeTests(it, capabilities)
   rawTests(it, capabilities)
   giveUpTests(it, capabilities)

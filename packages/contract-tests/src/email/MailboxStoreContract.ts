@@ -3,6 +3,7 @@ import { defineContract } from "../Contract.ts"
 import { mailboxOverlapTests } from "./EmailOverlapTests.ts"
 import { mailboxRecordTests } from "./MailboxRecordTests.ts"
 import { mailboxRemovalTests } from "./MailboxRemovalTests.ts"
+import { mailUsageTests } from "./MailUsageTests.ts"
 import { reservationModelTests } from "./ReservationModelTests.ts"
 import { reservationTests } from "./ReservationTests.ts"
 
@@ -15,5 +16,6 @@ export const MailboxStoreContract = defineContract<MailboxStore | MessageStore |
     reservationModelTests(it, capabilities)
     mailboxRemovalTests(it, capabilities)
     mailboxOverlapTests(it, capabilities)
+    mailUsageTests(it, capabilities)
   }
 )

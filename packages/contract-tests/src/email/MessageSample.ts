@@ -8,7 +8,7 @@ import {
   type NewMessage
 } from "@agentos/core"
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import * as Fresh from "../Fresh.ts"
 import { StoreClock } from "../StoreClock.ts"
 
@@ -32,8 +32,9 @@ export const message = Effect.fnUntraced(function* (mailbox: Mailbox, parts?: Pa
     inReplyTo: null,
     references: [],
     attachments: [],
-    authentication: { spf: "pass", dkim: "none", dmarc: "fail" },
+    authentication: { spf: "pass", dkim: "none", dmarc: "fail", domain: null },
     malformed: false,
+    truncated: false,
     status: "received",
     recipients: [],
     createdAt: yield* clock.now,
@@ -49,6 +50,7 @@ export const fresh = (stored: Message, parts?: Partial<NewMessage>): NewMessage 
   message: stored,
   duplicateKey: null,
   inboundMailId: null,
+  sizeBytes: 0,
   ...parts
 })
 
@@ -95,10 +97,13 @@ export const inboundMail = Effect.fnUntraced(function* (parts?: Partial<InboundM
 })
 
 /** A mail from the wire, added to the queue. */
-export const addedMail = Effect.fnUntraced(function* (parts?: Partial<InboundMail>) {
+export const addedMail = Effect.fnUntraced(function* (
+  parts?: Partial<InboundMail>,
+  mailboxIds: ReadonlyArray<string> = []
+) {
   const store = yield* InboundMailStore
   const mail = yield* inboundMail(parts)
-  yield* store.add(mail)
+  yield* store.add(mail, mailboxIds)
   return mail
 })
 
@@ -113,6 +118,13 @@ export const rawOf = Effect.fnUntraced(function* (owner: Pick<Message, "tenantId
   const store = yield* InboundMailStore
   const raw = yield* store.readRaw(owner.tenantId, owner.messageId)
   return raw === undefined ? undefined : latin1(raw)
+})
+
+/** The bytes of a mail, put together from the pieces that the store returns. */
+export const bytesOf = Effect.fnUntraced(function* ({ inboundMailId }: Pick<InboundMail, "inboundMailId">) {
+  const store = yield* InboundMailStore
+  const pieces = yield* Stream.runCollect(store.readPieces(inboundMailId))
+  return Uint8Array.from(Buffer.concat(pieces))
 })
 
 /** Bytes as text of one character each, for comparison. */

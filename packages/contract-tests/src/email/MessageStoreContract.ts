@@ -7,7 +7,7 @@ import * as Fresh from "../Fresh.ts"
 import { readPages } from "../Paging.ts"
 import { rolledBack } from "../RolledBack.ts"
 import { messageOverlapTests } from "./EmailOverlapTests.ts"
-import { suppressionTests } from "./SuppressionTests.ts"
+import { sendingTests, suppressionTests } from "./SuppressionTests.ts"
 import { threadTests } from "./ThreadTests.ts"
 import * as Mailboxes from "./MailboxSample.ts"
 import * as Sample from "./MessageSample.ts"
@@ -43,6 +43,7 @@ const insertTests: Tests = (it) => {
             { filename: null, contentType: "image/png", sizeBytes: 0, sha256: "" }
           ],
           malformed: true,
+          truncated: true,
           html: "<p>How are you?</p>"
         })
         const outbound = yield* Sample.message(mailbox, {
@@ -90,7 +91,7 @@ const insertTests: Tests = (it) => {
             inReplyTo: text,
             references: [text, text],
             attachments: [{ filename: text, contentType: text, sizeBytes: 1, sha256: text }],
-            authentication: { spf: text, dkim: text, dmarc: text },
+            authentication: { spf: text, dkim: text, dmarc: text, domain: text },
             recipients: [{ address: text, kind: "cc", status: "failed", reason: text }],
             text,
             html: text
@@ -317,5 +318,6 @@ export const MessageStoreContract = defineContract<MailboxStore | MessageStore>(
   listTests(it, capabilities)
   threadTests(it, capabilities)
   suppressionTests(it, capabilities)
+  sendingTests(it, capabilities)
   messageOverlapTests(it, capabilities)
 })

@@ -1,4 +1,4 @@
-import { type MailboxStore, MessageStore } from "@agentos/core"
+import { type MailboxStore, MessageStore, type SendingRecord, TenantStore, Timestamp, Transactor } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import type { ContractTests } from "../Contract.ts"
@@ -30,8 +30,9 @@ export const suppressionTests: ContractTests<MailboxStore | MessageStore> = (it)
         const store = yield* MessageStore
         const { tenantId } = yield* Fresh.tenant
         const [a, b] = yield* Effect.all([address, address])
-        yield* store.suppress(tenantId, [a, a], "bounced")
-        yield* store.suppress(tenantId, [a, b], "complained")
+        assert.strictEqual(yield* store.suppress(tenantId, [a, a], "bounced"), 1)
+        assert.strictEqual(yield* store.suppress(tenantId, [a, b], "complained"), 1)
+        assert.strictEqual(yield* store.suppress(tenantId, [b, a], "bounced"), 0)
         yield* Effect.forEach(
           Array.range(1, 10),
           (n) => store.suppress(tenantId, n % 2 === 0 ? [a, b] : [b, a], "bounced"),
@@ -89,6 +90,64 @@ export const suppressionTests: ContractTests<MailboxStore | MessageStore> = (it)
         const suppressed = yield* address
         yield* rolledBack(store.suppress(tenantId, [suppressed], "bounced"))
         assert.deepStrictEqual(yield* store.findSuppressed(tenantId, [suppressed]), [])
+      })
+    )
+  })
+}
+
+/** What is promised of `findSending` and `putSending`. */
+export const sendingTests: ContractTests<MailboxStore | MessageStore> = (it) => {
+  describe("findSending and putSending", () => {
+    const record: SendingRecord = { day: 20_000, recipients: 7, bounced: 1, complained: 2, level: 3, pause: null }
+    const paused: SendingRecord = {
+      ...record,
+      pause: { until: Timestamp.Timestamp.make(1_800_000_000_000), reason: "complained" }
+    }
+
+    it.effect("keep one record for each tenant, as it was put last", () =>
+      Effect.gen(function* () {
+        const store = yield* MessageStore
+        const [one, two] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
+        assert.isUndefined(yield* store.findSending(one.tenantId))
+        for (const put of [record, paused, { ...record, day: 20_001 }]) {
+          yield* store.putSending(one.tenantId, put)
+          assert.deepStrictEqual(yield* store.findSending(one.tenantId), put)
+        }
+        assert.isUndefined(yield* store.findSending(two.tenantId))
+      })
+    )
+
+    it.effect("are undone with their transaction", () =>
+      Effect.gen(function* () {
+        const store = yield* MessageStore
+        const { tenantId } = yield* Fresh.tenant
+        yield* rolledBack(store.putSending(tenantId, record))
+        assert.isUndefined(yield* store.findSending(tenantId))
+        yield* store.putSending(tenantId, record)
+        yield* rolledBack(store.putSending(tenantId, paused))
+        assert.deepStrictEqual(yield* store.findSending(tenantId), record)
+      })
+    )
+
+    it.effect("lose nothing under the tenant's lock", () =>
+      Effect.gen(function* () {
+        const store = yield* MessageStore
+        const tenants = yield* TenantStore
+        const transactor = yield* Transactor
+        const { tenantId } = yield* Fresh.tenant
+        yield* Effect.forEach(
+          Array.range(1, 20),
+          () =>
+            transactor.transact(
+              Effect.gen(function* () {
+                yield* tenants.lock([tenantId])
+                const before = (yield* store.findSending(tenantId)) ?? { ...record, recipients: 0 }
+                yield* store.putSending(tenantId, { ...before, recipients: before.recipients + 1 })
+              })
+            ),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual((yield* store.findSending(tenantId))?.recipients, 20)
       })
     )
   })

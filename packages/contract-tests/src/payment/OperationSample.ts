@@ -148,7 +148,8 @@ export const emptiedQueue: Effect.Effect<OperationStore["Service"], never, Opera
 export const FINAL_PATHS: ReadonlyArray<ReadonlyArray<OperationState>> = [
   ["settling", "settled", "fulfilling", "fulfilled"],
   ["settling", "refused", "unpaid"],
-  ["settling", "refused", "refund_due", "refunded"]
+  ["settling", "refused", "refund_due", "refunded"],
+  ["refund_due", "refunded"]
 ]
 
 /** Moves the operation from state to state, by the worker that has it. */

@@ -24,13 +24,30 @@ export interface ScriptedRail {
   readonly transfers: ReadonlyMap<string, number>
   /** Every transfer that the chain shows, in order. */
   readonly log: Array<ChainTransfer>
+  /** How often the signer of an authorization was recovered. */
+  readonly authentications: () => number
   /** How often the facilitator was asked to settle. */
   readonly settleCalls: () => number
+  /** The nonces of the authorizations that anybody outside was shown, in order. */
+  readonly shown: ReadonlyArray<string>
   /**
-   * Whether the facilitator's verification, or the chain, can't be reached; whether it verifies anything at all; and
-   * whether the operator no longer takes the token.
+   * Whether the payer's balance, or the chain, can't be read; whether the chain's logs lag behind its state; whether
+   * everything on it was there before the challenges; whether the payer's balance is too low; whether the operator no
+   * longer takes the token; and what comes of a simulation.
    */
-  readonly outage: { verify: boolean; chain: boolean; blind: boolean; retired: boolean }
+  readonly outage: {
+    verify: boolean
+    chain: boolean
+    logs: boolean
+    late: boolean
+    poor: boolean
+    retired: boolean
+    simulation: "passes" | "fails" | "away"
+  }
+  /** The answers to the next questions for the block before a moment; when it runs out, the block before everything. */
+  readonly blocksBefore: Array<bigint>
+  /** Uses up the authorization in a header once its nonce has been read, as a third party would. */
+  readonly useNonceOnceRead: (header: string) => void
   /** Uses up the authorization in a header as a third party would. */
   readonly useNonce: (header: string) => void
   /** How often money went back, by the nonce of the refund. */
@@ -81,6 +98,12 @@ export const pay = (challenge: string, payer: string, nonce: string, forged = fa
   return toHeader(Schema.encodeSync(Payment)({ payer, nonce, accepted, forged }))
 }
 
+/** The nonce that binds a payment to a challenge, by the rule of this rail. */
+export const boundNonceOf = (challenge: string): string => {
+  const [accepted] = readChallenge(challenge).accepts
+  return `bound ${accepted?.extra["binding"]}`
+}
+
 const decode = (header: string): PaymentProof => {
   const { accepted, forged, nonce, payer } = Schema.decodeSync(Payment)(fromHeader(header))
   return {
@@ -111,9 +134,21 @@ export const make = (): ScriptedRail => {
   const refunds = new Map<string, { readonly wallet: string; readonly amount: bigint }>()
   const refunding: ScriptedRail["refunding"] = { mode: "pays" }
   const log: Array<ChainTransfer> = []
-  const outage = { verify: false, chain: false, blind: false, retired: false }
+  const outage: ScriptedRail["outage"] = {
+    verify: false,
+    chain: false,
+    logs: false,
+    late: false,
+    poor: false,
+    retired: false,
+    simulation: "passes"
+  }
+  const shown: Array<string> = []
+  const blocksBefore: Array<bigint> = []
+  const frontRunning = new Set<string>()
   let block = 1n
   let settleCalls = 0
+  let authentications = 0
 
   const unreachable = new ProviderError({ provider: "chain", reason: "Temporary", message: "The chain is unreachable" })
   const transfer = (proof: PaymentProof) => {
@@ -157,26 +192,49 @@ export const make = (): ScriptedRail => {
       ),
     decodeProof: (header) =>
       Effect.try({ try: () => decode(header), catch: () => new ProofMalformed({ message: "This is no payment" }) }),
+    isBoundElsewhere: ({ nonce }, { extra }) => nonce.startsWith("bound ") && nonce !== `bound ${extra["binding"]}`,
     authenticate: (proof) =>
-      outage.retired || proof.payload === "forged"
-        ? Effect.fail(new ProofInvalid({ message: "Not signed by the payer" }))
-        : Effect.void,
-    verify: (proof) =>
-      Effect.suspend((): Effect.Effect<void, ProofInvalid | ProviderError> => {
-        if (outage.verify) return Effect.fail(unreachable)
-        return used.has(proof.nonce) && !outage.blind
-          ? Effect.fail(new ProofInvalid({ message: "Nonce used" }))
+      Effect.suspend(() => {
+        authentications++
+        return outage.retired || proof.payload === "forged"
+          ? Effect.fail(new ProofInvalid({ message: "Not signed by the payer" }))
           : Effect.void
       }),
-    readNonce: (proof) => unlessChainIsOut(() => ({ used: used.has(proof.nonce), block })),
+    verify: () =>
+      Effect.suspend((): Effect.Effect<void, ProofInvalid | ProviderError> => {
+        if (outage.verify) return Effect.fail(unreachable)
+        return outage.poor ? Effect.fail(new ProofInvalid({ message: "The wallet holds too little" })) : Effect.void
+      }),
+    simulate: (proof) =>
+      Effect.suspend((): Effect.Effect<void, ProofInvalid | ProviderError> => {
+        shown.push(proof.nonce)
+        if (outage.simulation === "away") return Effect.fail(unreachable)
+        return outage.simulation === "fails" || used.has(proof.nonce)
+          ? Effect.fail(new ProofInvalid({ message: "The transfer would fail" }))
+          : Effect.void
+      }),
+    readNonce: (proof) =>
+      unlessChainIsOut(() => {
+        const reading = { used: used.has(proof.nonce), block }
+        // By the next question somebody else has submitted it.
+        if (frontRunning.delete(proof.nonce)) transfer(proof)
+        return reading
+      }),
+    blockBefore: () => unlessChainIsOut(() => blocksBefore.shift() ?? (outage.late ? block : 1n)),
     settle: (proof) =>
       Effect.suspend(() => {
+        shown.push(proof.nonce)
         const hangs = script[0] === "hang"
         const answer = settle(proof)
         return hangs ? Effect.never : Effect.succeed(answer)
       }),
-    findSettlement: (proof) =>
-      unlessChainIsOut(() => used.get(proof.nonce) ?? ({ _tag: "Unused", expired: false } as const)),
+    findSettlement: (proof, _terms, afterBlock) =>
+      unlessChainIsOut((): Settlement => {
+        const use = used.get(proof.nonce)
+        if (use === undefined) return { _tag: "Unused", expired: false }
+        if (outage.logs) return { _tag: "Unsettled" }
+        return use._tag === "Paid" && use.block <= afterBlock ? usedOtherwise : use
+      }),
     canRefund: () => refunding.mode !== "no wallet",
     refund: ({ nonce, proof: { payer }, terms }) =>
       unlessChainIsOut((): Effect.Effect<RefundProgress, ProviderError> => {
@@ -203,8 +261,12 @@ export const make = (): ScriptedRail => {
     script,
     transfers,
     log,
+    authentications: () => authentications,
     settleCalls: () => settleCalls,
+    shown,
+    blocksBefore,
     outage,
+    useNonceOnceRead: (header) => void frontRunning.add(decode(header).nonce),
     refunds,
     refunding,
     useNonce: (header) => transfer(decode(header)),

@@ -1,4 +1,4 @@
-import { TenantStore, Transactor, walletAddress } from "@agentos/core"
+import { TenantStore, Timestamp, Transactor, walletAddress } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Array, Deferred, Effect, Fiber, Option } from "effect"
 import { type ContractTests, defineContract, needing } from "../Contract.ts"
@@ -194,6 +194,60 @@ const revokeTests: ContractTests<TenantStore> = (it, capabilities) => {
   })
 }
 
+const suspensionTests: ContractTests<TenantStore> = (it) => {
+  describe("setSuspension", () => {
+    const suspension = { at: Timestamp.Timestamp.make(1_700_000_000_000), reason: "Sends spam. \u{1f6d1}" }
+
+    it.effect("suspends a tenant and ends its suspension, as every reader then sees", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const transactor = yield* Transactor
+        const tenant = yield* Fresh.tenant
+        const other = yield* Fresh.tenant
+        const suspended = { ...tenant, suspension }
+        assert.deepStrictEqual(yield* store.setSuspension(tenant.tenantId, suspension), Option.some(suspended))
+        assert.deepStrictEqual(yield* store.find(tenant.tenantId), Option.some(suspended))
+        assert.deepStrictEqual(yield* store.findByWallet(tenant.wallet), Option.some(suspended))
+        const candidate = { ...(yield* Fresh.candidate), wallet: tenant.wallet }
+        assert.deepStrictEqual(yield* transactor.transact(store.ensure(candidate)), suspended)
+        assert.deepStrictEqual(yield* store.find(other.tenantId), Option.some(other))
+        const again = { at: suspension.at, reason: "Sends more spam." }
+        assert.deepStrictEqual(
+          yield* store.setSuspension(tenant.tenantId, again),
+          Option.some({ ...tenant, suspension: again })
+        )
+        assert.deepStrictEqual(yield* store.setSuspension(tenant.tenantId, null), Option.some(tenant))
+        assert.deepStrictEqual(yield* store.setSuspension(tenant.tenantId, null), Option.some(tenant))
+        assert.deepStrictEqual(yield* store.find(tenant.tenantId), Option.some(tenant))
+      })
+    )
+
+    it.effect("keeps the token version and leaves it out of findTokenVersions while it lasts", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const [tenant, other] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
+        const ids = [tenant.tenantId, other.tenantId]
+        yield* store.setSuspension(tenant.tenantId, suspension)
+        assert.deepStrictEqual(yield* store.findTokenVersions(ids), new Map([[other.tenantId, 1]]))
+        const revoked = Option.getOrThrow(yield* store.revokeTokens(tenant.tenantId))
+        assert.deepStrictEqual(revoked, { ...tenant, suspension, tokenVersion: 2 })
+        yield* store.setSuspension(tenant.tenantId, null)
+        assert.strictEqual((yield* store.findTokenVersions(ids)).get(tenant.tenantId), 2)
+      })
+    )
+
+    it.effect("changes nothing for a tenant that does not exist, and is undone with its transaction", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        assert.deepStrictEqual(yield* store.setSuspension(yield* Fresh.id, suspension), Option.none())
+        const tenant = yield* Fresh.tenant
+        yield* rolledBack(store.setSuspension(tenant.tenantId, suspension))
+        assert.deepStrictEqual(yield* store.find(tenant.tenantId), Option.some(tenant))
+      })
+    )
+  })
+}
+
 const lockTests: ContractTests<TenantStore> = (it, capabilities) => {
   describe("lock", () => {
     it.effect("takes no tenant, one twice, and one that does not exist", () =>
@@ -297,5 +351,6 @@ export const TenantStoreContract = defineContract<TenantStore>("TenantStore", (i
   ensureTests(it, capabilities)
   findTests(it, capabilities)
   revokeTests(it, capabilities)
+  suspensionTests(it, capabilities)
   lockTests(it, capabilities)
 })

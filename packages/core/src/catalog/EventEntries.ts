@@ -18,7 +18,7 @@ export const EVENT_ENTRIES = [
     guide: "/docs#realtime",
     purpose: "Gives a credential of 15 minutes for the WebSocket, its address, and the events that are waiting.",
     inputs: [],
-    errors: BEARER_ERRORS,
+    errors: [...BEARER_ERRORS, "FORBIDDEN"],
     nextActions: [{ serviceId: "events.ack", why: "Acknowledge by REST what a broken socket left in doubt." }]
   },
   {

@@ -17,7 +17,8 @@ const PURCHASE_INPUTS: ReadonlyArray<CatalogInput> = [
     name: "agentWebhookUrl",
     in: "body",
     required: true,
-    description: "Where what callers say is sent, and the agent's answer fetched: a public https address."
+    description:
+      "Where what callers say is sent, and the agent's answer fetched: an https address at port 443 of a public host."
   },
   { name: "areaCode", in: "body", required: false, description: "Three digits, when the area matters." },
   { name: "description", in: "body", required: false, description: "A note of yours on the number." },

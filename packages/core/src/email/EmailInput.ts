@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { nameText } from "../kernel/PlainText.ts"
 import { GivenUuid } from "../kernel/Uuid.ts"
 import { EmailAddress } from "./EmailAddress.ts"
 import { LocalPart } from "./LocalPart.ts"
@@ -36,7 +37,7 @@ const bodyText = (limitBytes: number) =>
 
 const utf8Length = (text: string): number => new TextEncoder().encode(text).length
 
-const displayName = headerText(DISPLAY_NAME_LIMIT)
+const displayName = nameText(DISPLAY_NAME_LIMIT)
 const outboundSignature = bodyText(SIGNATURE_LIMIT)
 const addresses = Schema.Array(EmailAddress).check(Schema.isMaxLength(RECIPIENT_LIMIT))
 

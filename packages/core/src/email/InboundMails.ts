@@ -2,16 +2,32 @@ import { Context, Effect, Layer, Option, Queue } from "effect"
 import { EventStore } from "../events/EventStore.ts"
 import type { EventDraft } from "../events/DurableEvent.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
+import * as ClientAddress from "../limits/ClientAddress.ts"
+import * as RateLimiter from "../limits/RateLimiter.ts"
+import type { RateRule } from "../limits/RateRule.ts"
+import { countRefusal, type RefusalReason } from "../limits/Refusals.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { baseLocalPart, splitAddress } from "./EmailAddress.ts"
 import { EmailProvider } from "./EmailProvider.ts"
-import { type InboundEnvelope, type InboundMail, InboundMailStore, MailParser, type ParsedMail } from "./InboundMail.ts"
+import {
+  type InboundEnvelope,
+  InboundMailStore,
+  type InboundRefusal,
+  InboundRefused,
+  MailParser,
+  type ParsedMail,
+  type WaitingMail
+} from "./InboundMail.ts"
 import type { Mailbox } from "./Mailbox.ts"
 import { MailboxStore } from "./MailboxStore.ts"
-import { type Message, snippetOf } from "./Message.ts"
+import { MailPolicy, reachedLimit } from "./MailPolicy.ts"
+import { bodySizeBytes, type Message, snippetOf } from "./Message.ts"
 import { MessageStore, type NewMessage } from "./MessageStore.ts"
+
+/** Who offers mail. */
+export type InboundSender = Pick<InboundEnvelope, "mailFrom" | "remoteAddress">
 
 /** How many mails one pass takes up, and how many of them are read at a time. */
 const BATCH = 6
@@ -31,10 +47,13 @@ const ATTEMPT_LIMIT = 3
 export class InboundMails extends Context.Service<
   InboundMails,
   {
-    /** Whether mail to an address has a mailbox to go to: asked at RCPT. */
-    readonly isDeliverable: (address: string) => Effect.Effect<boolean>
-    /** Stores a mail durably; only then may the sender be told that it was taken. */
-    readonly accept: (envelope: InboundEnvelope, raw: Uint8Array) => Effect.Effect<void>
+    /** Fails unless mail from the sender to the address would be taken at this moment: asked at RCPT. */
+    readonly admit: (address: string, from: InboundSender) => Effect.Effect<void, InboundRefused>
+    /**
+     * Stores a mail durably; only then may the sender be told that it was taken. Fails, and stores nothing, if one of its
+     * mailboxes has no room left; the sender offers it again to those that have.
+     */
+    readonly accept: (envelope: InboundEnvelope, raw: Uint8Array) => Effect.Effect<void, InboundRefused>
     /** Reads and delivers mail that was accepted and is not yet delivered; answers how many mails it finished. */
     readonly deliverWaiting: Effect.Effect<number>
     /** Waits until a mail was accepted here since the last wait. Mail taken by another server does not wake. */
@@ -52,7 +71,46 @@ export class InboundMails extends Context.Service<
       const events = yield* EventStore
       const tenants = yield* TenantStore
       const transactor = yield* Transactor
+      const policy = yield* MailPolicy
+      const limiter = yield* RateLimiter.RateLimiter
+      const rules = {
+        sender: hourly("mail.inbound.sender", policy.inboundPerHour.sender),
+        network: hourly("mail.inbound.network", policy.inboundPerHour.network),
+        mailbox: hourly("mail.inbound.mailbox", policy.inboundPerHour.mailbox)
+      }
       const arrived = yield* Queue.dropping<void>(1)
+
+      const refuse = (refusal: InboundRefusal, reason: RefusalReason) =>
+        Effect.andThen(countRefusal(reason), new InboundRefused({ refusal }))
+
+      /** A mail that is taken costs a token of each bucket; one that would be taken finds a token there. */
+      const requireRate = Effect.fnUntraced(function* (
+        { mailFrom, remoteAddress }: InboundSender,
+        recipients: ReadonlyArray<Mailbox>,
+        taken: "would be" | "is"
+      ) {
+        const network = ClientAddress.networkOf(remoteAddress)
+        const buckets: ReadonlyArray<readonly [RateRule, string]> = [
+          // Anybody can claim to be a sender: what one network sends in a name is not counted against the others.
+          ...(mailFrom === "" ? [] : [[rules.sender, `${senderOf(mailFrom)} ${network}`] as const]),
+          [rules.network, network],
+          ...recipients.map(({ mailboxId }) => [rules.mailbox, mailboxId] as const)
+        ]
+        for (const [rule, subject] of buckets) {
+          const { isAdmitted, remaining } = yield* limiter.take(rule, subject, taken === "is" ? 1 : 0)
+          if (!isAdmitted || (taken === "would be" && remaining < 1)) {
+            return yield* refuse("too much mail", "mail_inbound_rate")
+          }
+        }
+      })
+
+      const requireRoom = Effect.fnUntraced(function* (recipients: ReadonlyArray<Mailbox>) {
+        const standings = yield* mailboxes.findStandings(recipients.map(({ mailboxId }) => mailboxId))
+        for (const standing of standings.values()) {
+          if (standing.isTenantSuspended) return yield* refuse("tenant suspended", "tenant_suspended")
+          if (reachedLimit(policy, standing) !== undefined) return yield* refuse("mailbox full", "mail_storage")
+        }
+      })
 
       const findMailboxes = (addresses: ReadonlyArray<string>) => {
         const own = addresses.map(splitAddress).filter(({ domain }) => domain === provider.domain.toLowerCase())
@@ -60,15 +118,15 @@ export class InboundMails extends Context.Service<
         return localParts.length === 0 ? Effect.succeed([]) : mailboxes.findActive(localParts)
       }
 
-      const read = Effect.fnUntraced(function* (mail: InboundMail) {
+      const read = Effect.fnUntraced(function* (mail: WaitingMail) {
         if (mail.attempts > ATTEMPT_LIMIT) return Option.none<ParsedMail>()
-        const parsed = yield* Effect.result(parser.parse(mail.raw, mail.envelope))
+        const parsed = yield* Effect.result(parser.parse(store.readPieces(mail.inboundMailId), mail.envelope))
         if (parsed._tag === "Success") return Option.some(parsed.success)
         yield* Effect.logWarning(`inbound mail ${mail.inboundMailId} can't be read: ${parsed.failure.message}`)
         return Option.none<ParsedMail>()
       })
 
-      const deliver = Effect.fnUntraced(function* (mail: InboundMail) {
+      const deliver = Effect.fnUntraced(function* (mail: WaitingMail) {
         const parsed = yield* read(mail)
         yield* transactor.transact(
           Effect.gen(function* () {
@@ -100,7 +158,7 @@ export class InboundMails extends Context.Service<
       })
 
       /** One that can't be delivered now is taken again when its lease is over, and holds up nobody else's. */
-      const deliverAlone = (mail: InboundMail) =>
+      const deliverAlone = (mail: WaitingMail) =>
         deliver(mail).pipe(
           Effect.catch(() =>
             Effect.logWarning(`inbound mail ${mail.inboundMailId} was delivered by another meanwhile`)
@@ -111,15 +169,30 @@ export class InboundMails extends Context.Service<
         )
 
       return InboundMails.of({
-        isDeliverable: (address) => Effect.map(findMailboxes([address]), (found) => found.length > 0),
+        admit: Effect.fnUntraced(function* (address, from) {
+          const found = yield* findMailboxes([address])
+          if (found.length === 0) return yield* new InboundRefused({ refusal: "mailbox unknown" })
+          yield* requireRate(from, found, "would be")
+          yield* requireRoom(found)
+        }),
         accept: Effect.fnUntraced(function* (envelope, raw) {
-          yield* store.add({
-            inboundMailId: yield* Uuid.next,
-            envelope,
-            raw,
-            receivedAt: yield* Timestamp.now,
-            attempts: 0
-          })
+          yield* requireRate(envelope, yield* findMailboxes(envelope.rcptTo), "is")
+          const inboundMailId = yield* Uuid.next
+          const mail = { inboundMailId, envelope, raw, receivedAt: yield* Timestamp.now, attempts: 0 }
+          yield* store.stage(mail)
+          const add = transactor.transact(
+            Effect.gen(function* () {
+              const recipients = yield* findMailboxes(envelope.rcptTo)
+              // Under the lock, so that mails that arrive at once do not all take the same last room.
+              yield* tenants.lock(recipients.map(({ tenantId }) => tenantId))
+              yield* requireRoom(recipients)
+              yield* store.add(
+                mail,
+                recipients.map(({ mailboxId }) => mailboxId)
+              )
+            })
+          )
+          yield* Effect.tapError(add, () => store.discard(inboundMailId))
           yield* Queue.offer(arrived, undefined)
         }),
         deliverWaiting: Effect.gen(function* () {
@@ -133,12 +206,25 @@ export class InboundMails extends Context.Service<
   )
 }
 
+const hourly = (name: string, count: number): RateRule => ({
+  name,
+  burst: count,
+  perSecond: count / 3_600,
+  isShared: true
+})
+
+/** An envelope sender, the same for all its plus-tags. */
+const senderOf = (mailFrom: string): string => {
+  const { domain, localPart } = splitAddress(mailFrom)
+  return `${baseLocalPart(localPart)}@${domain}`
+}
+
 /** Sender, Message-ID and body make a mail recognisable; one without a Message-ID never is. */
 const duplicateKey = (envelope: InboundEnvelope, mail: ParsedMail): string | null =>
   mail.messageIdHeader === null ? null : [envelope.mailFrom, mail.messageIdHeader, mail.bodyHash].join("\n")
 
 const receivedMessage = (
-  mail: InboundMail,
+  mail: WaitingMail,
   parsed: Option.Option<ParsedMail>,
   mailbox: Mailbox,
   messageId: string,
@@ -165,14 +251,20 @@ const receivedMessage = (
       attachments: [],
       authentication: null,
       malformed: true,
+      truncated: false,
       text: null,
       html: null
     }
-    return { message, duplicateKey: null, inboundMailId: mail.inboundMailId }
+    return { message, duplicateKey: null, inboundMailId: mail.inboundMailId, sizeBytes: mail.sizeBytes }
   }
   const { bodyHash: _, ...content } = parsed.value
   const message: Message = { ...content, ...place, snippet: snippetOf(content.text), malformed: false }
-  return { message, duplicateKey: duplicateKey(mail.envelope, parsed.value), inboundMailId: mail.inboundMailId }
+  return {
+    message,
+    duplicateKey: duplicateKey(mail.envelope, parsed.value),
+    inboundMailId: mail.inboundMailId,
+    sizeBytes: mail.sizeBytes + bodySizeBytes(message)
+  }
 }
 
 const receivedEvent = (message: Message, source: string): EventDraft => ({
@@ -188,6 +280,7 @@ const receivedEvent = (message: Message, source: string): EventDraft => ({
     emailId: message.messageId,
     from: message.from,
     subject: message.subject,
+    authentication: message.authentication,
     receivedAt: Timestamp.toIso(message.createdAt)
   }
 })

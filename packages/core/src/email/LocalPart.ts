@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { RESERVED_NAMES, SERVICE_NAMES } from "./ReservedNames.ts"
 
 /** RFC 5321, section 4.5.3.1.1. */
 const LIMIT = 64
@@ -15,41 +16,57 @@ export const LocalPart = Schema.String.check(
 
 export const fold = (localPart: string): string => localPart.toLowerCase()
 
-/** Names that belong to the operator of a domain (RFC 2142 and what people take for official). */
-const RESERVED: ReadonlySet<string> = new Set([
-  "abuse",
-  "admin",
-  "administrator",
-  "billing",
-  "bounce",
-  "bounces",
-  "daemon",
-  "dmarc",
-  "ftp",
-  "help",
-  "hostmaster",
-  "info",
-  "legal",
-  "mail",
-  "mailer-daemon",
-  "marketing",
-  "news",
-  "no-reply",
-  "nobody",
-  "noc",
-  "noreply",
-  "postmaster",
-  "privacy",
-  "root",
-  "sales",
-  "security",
-  "ssl",
-  "support",
-  "sysadmin",
-  "usenet",
-  "uucp",
-  "webmaster",
-  "www"
-])
+/** Digits and signs that a reader takes for a letter, as rn for m and vv for w. Of `1`, `|` and `!` nobody knows whether they stand for i or l. */
+const LOOKALIKES: Readonly<Record<string, string>> = {
+  "0": "o",
+  "1": "l",
+  "2": "z",
+  "3": "e",
+  "4": "a",
+  "5": "s",
+  "6": "b",
+  "7": "t",
+  "8": "b",
+  "9": "g",
+  "|": "l",
+  "!": "l",
+  $: "s"
+}
+const LOOKALIKE = /[0-9|!$]|rn|vv/
 
-export const isReserved = (localPart: string): boolean => RESERVED.has(fold(localPart))
+/** The letters and digits alone: how words are separated makes no other name. */
+const bare = (text: string): string => text.replaceAll(/[^a-z0-9]/g, "")
+
+/** What a reader may take the name for. */
+const skeleton = (text: string): string =>
+  bare(text.replaceAll(/[0-9|!$]/g, (character) => LOOKALIKES[character] ?? character))
+    .replaceAll("i", "l")
+    .replaceAll("rn", "m")
+    .replaceAll("vv", "w")
+
+const NAMES: ReadonlySet<string> = new Set(Object.values(RESERVED_NAMES).flat())
+const NAME_SKELETONS: ReadonlySet<string> = new Set([...NAMES].map(skeleton))
+const SERVICE_SKELETONS = SERVICE_NAMES.map(skeleton)
+
+const isOfService = (folded: string): boolean => {
+  const whole = skeleton(folded)
+  const words = folded.split(/[._-]/).map(skeleton)
+  return SERVICE_SKELETONS.some(
+    (name) =>
+      whole === name ||
+      words.includes(name) ||
+      (whole.startsWith(name) && NAME_SKELETONS.has(whole.slice(name.length))) ||
+      (whole.endsWith(name) && NAME_SKELETONS.has(whole.slice(0, -name.length)))
+  )
+}
+
+/**
+ * Whether a local part, in any case, belongs to the operator of the domain: it is one of `RESERVED_NAMES`, is written
+ * like one, or bears the name of the service.
+ */
+export const isReserved = (localPart: string): boolean => {
+  const folded = fold(localPart)
+  if (NAMES.has(bare(folded)) || isOfService(folded)) return true
+  // Without a letter it is a number; without a lookalike it reads as it is written: mall is not mail.
+  return /[a-z]/.test(folded) && LOOKALIKE.test(folded) && NAME_SKELETONS.has(skeleton(folded))
+}

@@ -4,6 +4,7 @@ import { Conflict, invalid } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { AnswerSecret, type PaidService } from "../payment/PaidService.ts"
+import type { TenantId } from "../tenancy/Tenant.ts"
 import { CreateMailboxInput } from "./EmailInput.ts"
 import { EmailProvider } from "./EmailProvider.ts"
 import * as LocalPart from "./LocalPart.ts"
@@ -29,17 +30,28 @@ export class MailboxCreation extends Context.Service<MailboxCreation, PaidServic
           message: `${localPart}@${provider.domain} is taken; choose another localPart, or send your access token if it was yours.`
         })
 
+      /** Whether the local part is free for this tenant alone, because it had a mailbox of it. */
+      const hadBefore = Effect.fnUntraced(function* (localPart: string, tenantId: TenantId | null) {
+        return (
+          tenantId !== null &&
+          !(yield* store.isAvailable(localPart, null)) &&
+          (yield* store.isAvailable(localPart, tenantId))
+        )
+      })
+
       return MailboxCreation.of({
         serviceId: "email.mailbox.create",
         input: CreateMailboxInput,
         plan: Plan,
         retryFor: Timestamp.HOUR,
         check: Effect.fnUntraced(function* (tenant, input) {
-          if (LocalPart.isReserved(input.localPart)) {
+          const localPart = LocalPart.fold(input.localPart)
+          const tenantId = tenant?.tenantId ?? null
+          // A name may have become reserved after it was sold; it still belongs to the wallet that first had it.
+          if (LocalPart.isReserved(localPart) && !(yield* hadBefore(localPart, tenantId))) {
             return yield* invalid("localPart", "reserved for the operator of the domain; choose another")
           }
-          const localPart = LocalPart.fold(input.localPart)
-          if (!(yield* store.isAvailable(localPart, tenant?.tenantId ?? null))) return yield* taken(localPart)
+          if (!(yield* store.isAvailable(localPart, tenantId))) return yield* taken(localPart)
         }),
         prepare: Effect.fnUntraced(function* (context, input) {
           const localPart = LocalPart.fold(input.localPart)

@@ -2,6 +2,15 @@ import { Context, Effect } from "effect"
 import type { Lookup } from "../kernel/Lookup.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { Mailbox } from "./Mailbox.ts"
+import type { MailUsage } from "./MailPolicy.ts"
+
+/** What decides whether a mailbox takes another message. */
+export interface MailboxStanding {
+  readonly usage: MailUsage
+  /** Of all mailboxes of its tenant. */
+  readonly tenantUsage: MailUsage
+  readonly isTenantSuspended: boolean
+}
 
 export type Reservation = "reserved" | "taken"
 
@@ -19,6 +28,11 @@ export class MailboxStore extends Context.Service<
     readonly list: (tenantId: TenantId) => Effect.Effect<ReadonlyArray<Mailbox>>
     /** The active mailboxes of these (folded) local parts, of whatever tenant: for inbound mail alone. */
     readonly findActive: (localParts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Mailbox>>
+    /**
+     * What mailboxes and their tenants store, mail that waits to be delivered included; one that does not exist is left
+     * out. Reads counters, never messages.
+     */
+    readonly findStandings: (mailboxIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, MailboxStanding>>
     /**
      * Whether the local part is free for a tenant (null: for a wallet that is not one yet):
      * no mailbox has it, no other operation holds it and it never belonged to another tenant.

@@ -13,13 +13,18 @@ export const Attachment = Schema.Struct({
 export type Attachment = typeof Attachment.Type
 
 /**
- * What the checks of the sender said, in the words of RFC 8601 (`pass`, `fail`,
- * `softfail`, `neutral`, `none`, `temperror`, `permerror`).
+ * The verdicts on the sender of an inbound message, in the words of RFC 8601 (`pass`, `fail`, `softfail`, `neutral`,
+ * `none`, `temperror`, `permerror`). DMARC is `permerror` when the message does not have exactly one author.
  */
 export const SenderAuthentication = Schema.Struct({
   spf: Schema.String,
   dkim: Schema.String,
-  dmarc: Schema.String
+  dmarc: Schema.String,
+  /**
+   * The domain of From, in ASCII, if an aligned signature or an aligned SPF pass proves it; null otherwise. Only then is
+   * `from` more than a claim.
+   */
+  domain: Schema.NullOr(Schema.String)
 })
 export type SenderAuthentication = typeof SenderAuthentication.Type
 
@@ -51,7 +56,7 @@ export const MessageSummary = Schema.Struct({
   mailboxId: Uuid,
   tenantId: Uuid,
   direction: Schema.Literals(["inbound", "outbound"]),
-  /** Address alone. */
+  /** Address alone; empty when an inbound message does not have exactly one author. */
   from: Schema.String,
   to: Schema.Array(Schema.String),
   cc: Schema.Array(Schema.String),
@@ -67,6 +72,8 @@ export const MessageSummary = Schema.Struct({
   authentication: Schema.NullOr(SenderAuthentication),
   /** Inbound mail that could not be read as MIME: only its raw form and envelope are certain. */
   malformed: Schema.Boolean,
+  /** Whether text or html is longer than is kept: the raw message has the whole. */
+  truncated: Schema.Boolean,
   status: MessageStatus,
   recipients: Schema.Array(Recipient),
   createdAt: Timestamp
@@ -114,6 +121,7 @@ export const toMessageSummaryRecord = (message: MessageSummary): MessageSummaryR
   attachments: message.attachments,
   authentication: message.authentication,
   malformed: message.malformed,
+  truncated: message.truncated,
   status: message.status,
   recipients: message.recipients,
   createdAt: toIso(message.createdAt)
@@ -124,6 +132,10 @@ export const toMessageRecord = (message: Message): MessageRecord => ({
   text: message.text,
   html: message.html
 })
+
+/** What text and HTML take, in UTF-8. */
+export const bodySizeBytes = ({ html, text }: Pick<Message, "html" | "text">): number =>
+  [text, html].reduce((sum, part) => sum + (part === null ? 0 : new TextEncoder().encode(part).length), 0)
 
 const SNIPPET_LIMIT = 160
 

@@ -1,16 +1,22 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { InvalidRequest, invalid, type Issue } from "../kernel/ResourceError.ts"
+import { Conflict, InvalidRequest, invalid, type Issue } from "../kernel/ResourceError.ts"
+import { countRefusal } from "../limits/Refusals.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
+import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import type { OperationContext, PaidService } from "../payment/PaidService.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
+import { TenantStore } from "../tenancy/TenantStore.ts"
 import { foldAddress } from "./EmailAddress.ts"
 import { RECIPIENT_LIMIT, SendMessageInput } from "./EmailInput.ts"
 import { EmailProvider, type OutgoingMail, type SendReceipt } from "./EmailProvider.ts"
+import type { Mailbox } from "./Mailbox.ts"
 import { MailboxStore } from "./MailboxStore.ts"
-import { type Message, type Recipient, snippetOf, toMessageRecord } from "./Message.ts"
+import { MailPolicy, reachedLimit } from "./MailPolicy.ts"
+import { bodySizeBytes, type Message, type Recipient, snippetOf, toMessageRecord } from "./Message.ts"
 import { MessageStore } from "./MessageStore.ts"
 import { ownedMailbox, remainingMailbox } from "./OwnedMailbox.ts"
+import * as SendingQuota from "./SendingQuota.ts"
 
 /** The mail as it will be sent, fixed before the first attempt: above all its Message-ID. */
 const Plan = Schema.Struct({
@@ -20,6 +26,18 @@ const Plan = Schema.Struct({
   signature: Schema.NullOr(Schema.String)
 })
 type Plan = typeof Plan.Type
+
+const FULL = {
+  mailbox: "The mailbox is full, and a copy of each sent message is stored in it. Send from another mailbox.",
+  tenant: "Your mailboxes together have reached their storage quota. Delete a mailbox that you no longer need."
+} as const
+
+const quotaMessage = (refusal: SendingQuota.SendingRefusal, recipients: number): string => {
+  const until = Timestamp.toIso(refusal.until)
+  return refusal._tag === "Paused"
+    ? `Sending is paused until ${until}: too many recipients ${refusal.reason === "bounced" ? "do not exist" : "complained"}. Remove them from your list, and send again then.`
+    : `You can write to ${refusal.limit} recipients a day, and have ${refusal.left} left; this message has ${recipients}. Send to fewer, or after ${until}. The limit grows with use.`
+}
 
 /** Sends one email. A retry repeats it under the same Message-ID, by which receivers drop the copy. */
 export class MessageSending extends Context.Service<MessageSending, PaidService<SendMessageInput, Plan, SendReceipt>>()(
@@ -31,6 +49,17 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
       const mailboxes = yield* MailboxStore
       const messages = yield* MessageStore
       const provider = yield* EmailProvider
+      const tenants = yield* TenantStore
+      const transactor = yield* Transactor
+      const policy = yield* MailPolicy
+
+      const requireRoom = Effect.fnUntraced(function* ({ mailboxId }: Mailbox) {
+        const standing = (yield* mailboxes.findStandings([mailboxId])).get(mailboxId)
+        const reached = standing === undefined ? undefined : reachedLimit(policy, standing)
+        if (reached === undefined) return
+        yield* countRefusal("mail_storage")
+        return yield* new Conflict({ message: FULL[reached] })
+      })
 
       const checkRecipients = Effect.fnUntraced(function* (tenantId: TenantId, input: SendMessageInput) {
         const listed = listRecipients(input)
@@ -54,12 +83,24 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         }
       })
 
-      const suppressBounced = (tenantId: TenantId, refused: SendReceipt["rejected"]) =>
-        messages.suppress(
-          tenantId,
-          refused.filter(({ reason }) => isHardBounce(reason)).map(({ address }) => foldAddress(address)),
-          "bounced"
-        )
+      /** What the tenant has sent today, where so many more recipients can be written to. */
+      const requireQuota = Effect.fnUntraced(function* (tenantId: TenantId, recipients: number) {
+        const record = SendingQuota.today(policy.sending, yield* messages.findSending(tenantId), yield* Timestamp.now)
+        const refusal = SendingQuota.refusalOf(policy.sending, record, recipients)
+        if (refusal === undefined) return record
+        yield* countRefusal(refusal._tag === "Paused" ? "mail_sending_paused" : "mail_recipients_per_day")
+        return yield* new Conflict({ message: quotaMessage(refusal, recipients) })
+      })
+
+      /** Under the tenant's lock. Each address counts once as bounced, however often a send is tried. */
+      const suppressBounced = Effect.fnUntraced(function* (tenantId: TenantId, refused: SendReceipt["rejected"]) {
+        const bounced = refused.filter(({ reason }) => isHardBounce(reason)).map(({ address }) => foldAddress(address))
+        if (bounced.length === 0) return
+        const more = yield* messages.suppress(tenantId, bounced, "bounced")
+        const now = yield* Timestamp.now
+        const record = SendingQuota.today(policy.sending, yield* messages.findSending(tenantId), now)
+        yield* messages.putSending(tenantId, SendingQuota.withFeedback(policy.sending, record, "bounced", more, now))
+      })
 
       return MessageSending.of({
         serviceId: "email.message.send",
@@ -69,10 +110,16 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         check: Effect.fnUntraced(function* (tenant, input) {
           const mailbox = yield* ownedMailbox(mailboxes, tenant, input.mailboxId)
           yield* checkRecipients(mailbox.tenantId, input)
+          yield* requireQuota(mailbox.tenantId, listRecipients(input).length)
+          yield* requireRoom(mailbox)
         }),
         prepare: Effect.fnUntraced(function* ({ tenant }, input) {
           const mailbox = yield* ownedMailbox(mailboxes, tenant, input.mailboxId)
           yield* checkRecipients(tenant.tenantId, input)
+          const recipients = listRecipients(input).length
+          const record = yield* requireQuota(tenant.tenantId, recipients)
+          yield* requireRoom(mailbox)
+          yield* messages.putSending(tenant.tenantId, SendingQuota.sent(record, recipients))
           const messageId = yield* Uuid.next
           return {
             messageId,
@@ -85,12 +132,15 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         revalidate: ({ tenant }, _plan, input) => Effect.asVoid(remainingMailbox(mailboxes, tenant, input.mailboxId)),
         perform: (context, plan, input) =>
           Effect.tapError(provider.send(compose(context, plan, input)), ({ refused = [] }) =>
-            suppressBounced(context.tenant.tenantId, refused)
+            transactor.transact(
+              Effect.andThen(tenants.lock([context.tenant.tenantId]), suppressBounced(context.tenant.tenantId, refused))
+            )
           ),
         record: Effect.fnUntraced(function* (context, plan, input, receipt) {
           const message = sentMessage(context, plan, input, receipt)
           // A mailbox deleted while the mail was on its way takes no copy; the mail was sent all the same.
-          yield* messages.insert([{ message, duplicateKey: null, inboundMailId: null }])
+          const sizeBytes = bodySizeBytes(message)
+          yield* messages.insert([{ message, duplicateKey: null, inboundMailId: null, sizeBytes }])
           yield* suppressBounced(context.tenant.tenantId, receipt.rejected)
           return { created: true, data: { message: toMessageRecord(message) } }
         })
@@ -188,6 +238,7 @@ const sentMessage = (context: OperationContext, plan: Plan, input: SendMessageIn
     attachments: [],
     authentication: null,
     malformed: false,
+    truncated: false,
     status: "sent",
     recipients,
     createdAt: context.createdAt,

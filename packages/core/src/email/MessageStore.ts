@@ -3,6 +3,7 @@ import type { Lookup } from "../kernel/Lookup.ts"
 import type { Position } from "../kernel/Page.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { Message, MessageSummary } from "./Message.ts"
+import type { SendingRecord } from "./SendingQuota.ts"
 
 /** A message to store, with what makes it recognisable as a copy (inbound alone) and its raw mail (inbound alone). */
 export interface NewMessage {
@@ -11,9 +12,11 @@ export interface NewMessage {
   readonly duplicateKey: string | null
   /** The stored mail that it was read from. */
   readonly inboundMailId: string | null
+  /** What it counts for in the usage of its mailbox, raw mail included. */
+  readonly sizeBytes: number
 }
 
-/** The port that keeps messages and the addresses a tenant may no longer write to. */
+/** The port that keeps messages, how much a tenant sends, and the addresses it may no longer write to. */
 export class MessageStore extends Context.Service<
   MessageStore,
   {
@@ -37,11 +40,14 @@ export class MessageStore extends Context.Service<
       tenantId: TenantId,
       addresses: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<string>>
-    /** Suppresses (folded) addresses for the tenant. Again is as good as once. */
+    /** Suppresses (folded) addresses for the tenant; returns how many of them were not suppressed before. */
     readonly suppress: (
       tenantId: TenantId,
       addresses: ReadonlyArray<string>,
       reason: "bounced" | "complained"
-    ) => Effect.Effect<void>
+    ) => Effect.Effect<number>
+    readonly findSending: (tenantId: TenantId) => Effect.Effect<SendingRecord | undefined>
+    /** Replaces the tenant's record. Whoever changes it holds the tenant's lock since it was read. */
+    readonly putSending: (tenantId: TenantId, record: SendingRecord) => Effect.Effect<void>
   }
 >()("@agentos/core/email/MessageStore") {}

@@ -1,6 +1,6 @@
-import { Effect } from "effect"
+import { Effect, Metric } from "effect"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import { LedgerCheck } from "../payment/LedgerCheck.ts"
+import { LedgerCheck, type UnclaimedTransfers } from "../payment/LedgerCheck.ts"
 import type { Job } from "./Job.ts"
 
 /** The ledger says something else than the operations do: a defect of this service, for people to look at. */
@@ -8,12 +8,32 @@ class LedgerWrong extends Error {
   override readonly name = "LedgerWrong"
 }
 
-/** The job that holds the ledger against the operations. It fails, for the operator to see, when they differ. */
-export const make: Effect.Effect<Job, never, LedgerCheck> = Effect.map(LedgerCheck, ({ check }) => ({
+/** Shows how many transfers are unclaimed, and logs those that there are: money of somebody who got nothing for it. */
+const report = Effect.fnUntraced(function* ({ asset, network, transfers }: UnclaimedTransfers) {
+  const gauge = Metric.gauge("agentos_ledger_unclaimed_transfers", {
+    description: "Transfers to us in the last day that no operation knows of, when this server last ran ledger-audit.",
+    attributes: { network, asset }
+  })
+  yield* Metric.update(gauge, transfers.length)
+  if (transfers.length === 0) return
+  const listed = transfers.map(({ amount, transaction, wallet }) => `${amount} from ${wallet} in ${transaction}`)
+  yield* Effect.logError(`no operation knows of ${transfers.length} transfers on ${network}: ${listed.join("; ")}`)
+})
+
+/**
+ * The job that holds the ledger against the operations, and the last day of the chain against both. It fails, for the
+ * operator to see, when ledger and operations differ; transfers that no operation knows of are logged as an error.
+ */
+export const make: Effect.Effect<Job, never, LedgerCheck> = Effect.map(LedgerCheck, ({ check, findUnclaimed }) => ({
   name: "ledger-audit",
   every: Timestamp.HOUR,
-  run: Effect.flatMap(check, (tokens) => {
+  run: Effect.gen(function* () {
+    const tokens = yield* check
     const problems = tokens.flatMap(({ network, problems }) => problems.map((problem) => `${network}: ${problem}`))
-    return problems.length === 0 ? Effect.succeed(tokens.length) : Effect.die(new LedgerWrong(problems.join("; ")))
+    if (problems.length > 0) return yield* Effect.die(new LedgerWrong(problems.join("; ")))
+    yield* Effect.flatMap(findUnclaimed, (unclaimed) => Effect.forEach(unclaimed, report)).pipe(
+      Effect.catch(({ message }) => Effect.logWarning(`unclaimed transfers could not be looked for: ${message}`))
+    )
+    return tokens.length
   })
 }))

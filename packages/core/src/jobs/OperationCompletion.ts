@@ -1,4 +1,4 @@
-import { Duration, Effect, FiberSet } from "effect"
+import { Context, Duration, Effect, FiberSet } from "effect"
 import { WORK_LEASE } from "../payment/OperationJournal.ts"
 import type { Operation } from "../payment/Operation.ts"
 import { OperationStore } from "../payment/OperationStore.ts"
@@ -6,8 +6,13 @@ import { OperationWorker } from "../payment/OperationWorker.ts"
 
 /** How often it is looked for operations that are due. */
 const LOOK_EVERY = Duration.seconds(1)
-/** How many are carried on at one time. Most of them wait for somebody outside. */
-const CONCURRENCY = 64
+/**
+ * Limit on the operations that the job advances at one time; most of them wait for an outside call. A host that stops
+ * operations in the middle, as tests do, provides a higher limit: each stopped operation counts.
+ */
+export const Concurrency = Context.Reference<number>("@agentos/core/jobs/OperationCompletion/Concurrency", {
+  defaultValue: () => 64
+})
 
 /**
  * Carries on paid operations that nobody is at, for as long as it runs: those
@@ -18,6 +23,7 @@ const CONCURRENCY = 64
 export const run: Effect.Effect<never, never, OperationStore | OperationWorker> = Effect.gen(function* () {
   const operations = yield* OperationStore
   const worker = yield* OperationWorker
+  const concurrency = yield* Concurrency
   const working = yield* FiberSet.make<void>()
 
   const carryOn = (operation: Operation) =>
@@ -34,7 +40,7 @@ export const run: Effect.Effect<never, never, OperationStore | OperationWorker> 
     )
 
   const pass = Effect.gen(function* () {
-    const room = CONCURRENCY - (yield* FiberSet.size(working))
+    const room = concurrency - (yield* FiberSet.size(working))
     const due = room > 0 ? yield* operations.takeDue(room, WORK_LEASE) : []
     yield* Effect.forEach(due, (operation) => FiberSet.run(working, carryOn(operation)), { discard: true })
     // A full take says that there may be more, for which there is room soon.

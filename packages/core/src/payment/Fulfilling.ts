@@ -10,6 +10,7 @@ import { PaidServices } from "./PaidService.ts"
 import type { OperationError } from "./PaymentError.ts"
 import { failureOf } from "./Settling.ts"
 
+const SUSPENDED = { message: "The tenant was suspended before this was done." }
 const BROKEN = "The service could not do this: it broke each time that it was tried."
 
 type Step = (operation: Operation) => Effect.Effect<Operation, OperationError>
@@ -32,6 +33,7 @@ export const make: Effect.Effect<Fulfilling, never, OperationJournal | PaidServi
 
   const start = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
     const attempt = yield* openAttempt(operation, false)
+    if (attempt.isSuspended) return yield* owe(operation, "gone")(SUSPENDED)
     return yield* Effect.catchTag(
       commit(operation, "StartFulfilling", Effect.as(attempt.revalidate, {})),
       "ResourceGone",
@@ -64,6 +66,7 @@ export const make: Effect.Effect<Fulfilling, never, OperationJournal | PaidServi
   ): Effect.fn.Return<Operation, OperationError> {
     yield* reach("before_perform", operation)
     const attempt = yield* openAttempt(operation, attended)
+    if (attempt.isSuspended) return yield* owe(operation, "gone")(SUSPENDED)
     const performed = yield* Effect.result(whileLeased(operation)(unbroken(operation, attempt.perform)))
     yield* reach("after_perform", operation)
     if (Result.isFailure(performed)) {

@@ -1,5 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { ProviderError } from "../kernel/ProviderError.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import * as Uuid from "../kernel/Uuid.ts"
 import { accountOf, type LedgerAccount } from "./Ledger.ts"
 import type { Operation } from "./Operation.ts"
 import { OperationStore } from "./OperationStore.ts"
@@ -22,10 +24,18 @@ export interface ChainComparison extends Token {
   /** What the chain shows as received and as paid back, in base units, and in how many transfers. */
   readonly received: { readonly count: number; readonly amount: bigint }
   readonly paidBack: { readonly count: number; readonly amount: bigint }
-  /** Money that came without an operation that knows of it: somebody's gift, or another deployment's. */
+  /**
+   * Money that came without an operation that knows of it: paid for nothing as yet, a gift, or another deployment's. What
+   * was paid by an authorization of ours becomes an operation once its payer presents it again.
+   */
   readonly unclaimed: ReadonlyArray<ChainTransfer>
   /** Sentences for the operator; empty when ledger and chain agree. */
   readonly problems: ReadonlyArray<string>
+}
+
+/** Transfers of one token that no operation knows of. */
+export interface UnclaimedTransfers extends Token {
+  readonly transfers: ReadonlyArray<ChainTransfer>
 }
 
 /** What is kept of each operation while all are held against the chain: not its answer, which is the most of it. */
@@ -47,6 +57,11 @@ const toPaid = (operation: Operation): PaidOperation => {
 
 /** Operations read at one time. */
 const PAGE = 500
+/** How far back transfers are looked for that no operation knows of, and how old they must be. */
+const UNCLAIMED_WINDOW = Timestamp.DAY
+const UNCLAIMED_GRACE = 10 * Timestamp.MINUTE
+/** By how much an operation can be older than the transfer that pays it: an authorization is valid for an hour at most. */
+const OPERATION_AGE_MAX = 2 * Timestamp.HOUR
 /** Sentences that are listed of one kind; the rest is counted. */
 const PROBLEM_LIMIT = 100
 
@@ -61,6 +76,11 @@ export class LedgerCheck extends Context.Service<
     readonly check: Effect.Effect<ReadonlyArray<TokenLedger>>
     /** Every paid operation held against the transfers that the chain shows. Reads all of both. */
     readonly compareWithChain: Effect.Effect<ReadonlyArray<ChainComparison>, ProviderError>
+    /**
+     * The transfers to us of the last day that no operation knows of, for each token that is taken now. The last ten
+     * minutes are left out, since their operations may be under way. Costs what a day holds, not all that was ever paid.
+     */
+    readonly findUnclaimed: Effect.Effect<ReadonlyArray<UnclaimedTransfers>, ProviderError>
   }
 >()("@agentos/core/payment/LedgerCheck") {
   static readonly layer = Layer.effect(
@@ -92,9 +112,9 @@ export class LedgerCheck extends Context.Service<
         })
       })
 
-      const readPaid = Effect.gen(function* () {
+      const readPaid = Effect.fnUntraced(function* (first: string | null) {
         const paid: Array<PaidOperation> = []
-        for (let after: string | null = null; ;) {
+        for (let after = first; ;) {
           const page: ReadonlyArray<Operation> = yield* operations.listPaid(after, PAGE)
           paid.push(...page.map(toPaid))
           if (page.length < PAGE) return paid
@@ -122,10 +142,33 @@ export class LedgerCheck extends Context.Service<
         return { ...token, ...compareTransfers(paid, transfers) }
       })
 
+      const findUnclaimed = Effect.gen(function* () {
+        const now = yield* Timestamp.now
+        const [from, until] = [now - UNCLAIMED_WINDOW, now - UNCLAIMED_GRACE].map((moment) =>
+          Timestamp.Timestamp.make(Math.max(0, moment))
+        )
+        const tokens = rail.terms(0n).map(({ asset, network }) => ({ network, asset }))
+        const received = yield* Effect.forEach(tokens, (token) =>
+          Effect.gen(function* () {
+            const first = yield* rail.blockBefore(token, from!)
+            const last = yield* rail.blockBefore(token, until!)
+            const transfers = yield* readTransfers(token, first + 1n)
+            return transfers.filter(({ block, direction }) => direction === "received" && block <= last)
+          })
+        )
+        // Read after the transfers, so that each of them has had the time to be written down.
+        const paid = yield* readPaid(Uuid.fromParts(Math.max(0, from! - OPERATION_AGE_MAX), 0n))
+        return tokens.map((token, index) => {
+          const own = paid.filter((operation) => isOf(operation.token, token))
+          return { ...token, transfers: compareTransfers(own, received[index] ?? []).unclaimed }
+        })
+      })
+
       return LedgerCheck.of({
         check,
+        findUnclaimed,
         compareWithChain: Effect.gen(function* () {
-          const paid = yield* readPaid
+          const paid = yield* readPaid(null)
           return yield* Effect.forEach(tokensOf(paid.map(({ token }) => token)), (token) =>
             compare(
               token,

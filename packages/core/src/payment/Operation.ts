@@ -25,7 +25,10 @@ export interface Operation {
   readonly terms: PaymentTerms
   /** The request's decoded input, as JSON text. */
   readonly input: string
-  /** What the service fixed before anything was charged: ids and references that every attempt uses, as JSON text. */
+  /**
+   * What the service fixed before anything was charged: ids and references that every attempt uses, as JSON text. Input
+   * and plan are the JSON text `null` where a transfer is owed back for which nothing was ever prepared.
+   */
   readonly plan: string
   readonly state: OperationState
   /** The block at which the nonce was read as unused; null before that. */
@@ -57,8 +60,9 @@ export interface OperationFailure {
 }
 
 /**
- * - `used_before`: the authorization was already used when it was claimed;
- * - `refused`: the facilitator would not settle it;
+ * - `used_before`: the authorization was already used when it was claimed, and had not paid for it;
+ * - `settled_elsewhere`: it had paid us when it was claimed: somebody else had submitted it;
+ * - `refused`: the transfer failed when it was simulated, or the facilitator would not settle it;
  * - `expired`: it can no longer be used, and never was;
  * - `used_otherwise`: it was cancelled, or its nonce went to another transfer;
  * - `rejected`: the provider refused for good;
@@ -67,6 +71,7 @@ export interface OperationFailure {
  */
 export type OperationFailureKind =
   | "used_before"
+  | "settled_elsewhere"
   | "refused"
   | "expired"
   | "used_otherwise"

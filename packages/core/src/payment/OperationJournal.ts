@@ -1,11 +1,11 @@
 import { Context, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { Hex } from "effect/encoding"
 import { EventStore } from "../events/EventStore.ts"
+import * as Bytes from "../kernel/Bytes.ts"
 import { Keyring } from "../kernel/Keyring.ts"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
-import * as Uuid from "../kernel/Uuid.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import * as Ledger from "./Ledger.ts"
 import type { Operation, OperationFailure } from "./Operation.ts"
@@ -14,6 +14,7 @@ import { type Hold, type OperationChange, OperationStore } from "./OperationStor
 import { type Attempt, PaidServices } from "./PaidService.ts"
 import { OperationDelayed, PaymentPending } from "./PaymentError.ts"
 import { eventOf } from "./PaymentEvent.ts"
+import { proofKey } from "./PaymentTerms.ts"
 
 /** For how long a worker holds an operation before it must renew; what a crash costs in waiting. */
 export const WORK_LEASE = 15 * Timestamp.SECOND
@@ -51,6 +52,12 @@ export const delayed = (operation: Operation, error: ProviderError): OperationDe
     retryAfterSeconds: RETRY_LATER
   })
 
+/** An operation in the hands of its service. */
+export interface OpenAttempt extends Attempt {
+  /** Whether its tenant is suspended: then the provider is not called. */
+  readonly isSuspended: boolean
+}
+
 /**
  * Writes down the moves of operations, each in one transaction with everything
  * that belongs to it: the ledger's entries, the event, and what the caller adds.
@@ -68,10 +75,15 @@ export class OperationJournal extends Context.Service<
     readonly giveUp: (
       operation: Operation,
       by: "ProveUnpaid" | "OweRefund",
-      change: { readonly failure: OperationFailure; readonly transaction?: string }
+      change: { readonly failure: OperationFailure; readonly transaction?: string; readonly nonceReadAtBlock?: bigint }
+    ) => Effect.Effect<Operation, PaymentPending>
+    /** Commits that a payment is owed back for which no service prepared anything. Call in the transaction of its claim. */
+    readonly oweUnclaimed: (
+      operation: Operation,
+      change: { readonly failure: OperationFailure; readonly transaction: string; readonly nonceReadAtBlock: bigint }
     ) => Effect.Effect<Operation, PaymentPending>
     /** The operation in the hands of its service. */
-    readonly openAttempt: (operation: Operation, attended: boolean) => Effect.Effect<Attempt>
+    readonly openAttempt: (operation: Operation, attended: boolean) => Effect.Effect<OpenAttempt>
     /** Renews the lease while a call outside takes its time, so that nobody else begins the same. */
     readonly whileLeased: (operation: Operation) => <A, E>(outside: Effect.Effect<A, E>) => Effect.Effect<A, E>
   }
@@ -93,7 +105,8 @@ export class OperationJournal extends Context.Service<
           return yield* Effect.die(new Error(`operation ${operation.operationId} has no service or no tenant here`))
         }
         const { createdAt, operationId } = operation
-        return yield* service.attempt({ operationId, createdAt, tenant: tenant.value, attended }, operation)
+        const attempt = yield* service.attempt({ operationId, createdAt, tenant: tenant.value, attended }, operation)
+        return { ...attempt, isSuspended: tenant.value.suspension !== undefined }
       })
 
       const commit = <E>(operation: Operation, by: OperationMove, change: Effect.Effect<OperationChange, E>) =>
@@ -125,9 +138,15 @@ export class OperationJournal extends Context.Service<
           })
         )
 
-      /** Derived, so that a deployment whose tables were restored pays back under the same nonce, and so only once. */
-      const refundNonce = (operationId: string): string =>
-        `0x${Hex.encode(keyring.mac(keyring.activeKeyId, "refund-nonce", Uuid.toBytes(operationId))!)}`
+      /**
+       * Derived from the key of the authorization, which one operation holds: a deployment whose tables were restored
+       * pays back under the same nonce, and so only once, also where the operation was lost and made anew.
+       */
+      const refundNonce = ({ proof }: Operation): string => {
+        const { asset, network, nonce, payer } = proofKey(proof)
+        const message = Bytes.fromText(JSON.stringify([network, asset, payer, nonce]))
+        return `0x${Hex.encode(keyring.mac(keyring.activeKeyId, "refund-nonce", message)!)}`
+      }
 
       return OperationJournal.of({
         commit,
@@ -136,12 +155,11 @@ export class OperationJournal extends Context.Service<
             commit(
               operation,
               by,
-              Effect.as(
-                abandon,
-                by === "OweRefund" ? { ...change, refundNonce: refundNonce(operation.operationId) } : change
-              )
+              Effect.as(abandon, by === "OweRefund" ? { ...change, refundNonce: refundNonce(operation) } : change)
             )
           ),
+        oweUnclaimed: (operation, change) =>
+          commit(operation, "OweRefund", Effect.succeed({ ...change, refundNonce: refundNonce(operation) })),
         openAttempt,
         whileLeased: (operation) => (outside) =>
           Effect.raceFirst(

@@ -6,7 +6,8 @@ import { Schema } from "effect"
  *     claimed ─► settling ─► settled ─► fulfilling ─► fulfilled
  *        │          │           └───────────┴─► refund_due ─► refunded
  *        │          └─► refused ─┬─► unpaid          ▲
- *        └────────────► unpaid   └───────────────────┘
+ *        ├────────────► unpaid   └───────────────────┤
+ *        └───────────────────────────────────────────┘
  */
 export const OperationState = Schema.Literals([
   "claimed",
@@ -36,15 +37,16 @@ export type OperationMove = typeof OperationMove.Type
 /**
  * Every allowed move; what is not here is refused.
  *
- * - A claim whose authorization was already used, or ran out before anything was
- *   sent, is `unpaid` at once: nothing was ever submitted by us.
+ * - A claim whose authorization was already used buys nothing: nothing was ever
+ *   submitted by us. It is owed back where the chain shows that it paid us after
+ *   its challenge was issued, and is `unpaid` otherwise.
  * - A refusal by the facilitator is not the end: whoever holds the authorization
  *   can still submit it. A transfer that shows up then is owed back.
  * - `unpaid` is final only by the chain: past validBefore with the nonce unused,
  *   or the nonce used for something that did not pay us.
  */
 export const OPERATION_TRANSITIONS: Readonly<Record<OperationState, Partial<Record<OperationMove, OperationState>>>> = {
-  claimed: { StartSettling: "settling", ProveUnpaid: "unpaid" },
+  claimed: { StartSettling: "settling", ProveUnpaid: "unpaid", OweRefund: "refund_due" },
   settling: { ProveSettled: "settled", NoteRefusal: "refused", ProveUnpaid: "unpaid" },
   settled: { StartFulfilling: "fulfilling", OweRefund: "refund_due" },
   fulfilling: { Fulfil: "fulfilled", OweRefund: "refund_due" },
@@ -71,7 +73,7 @@ export const PAYMENT_STATES: Readonly<Record<OperationState, PaymentState>> = {
   settled: "settled",
   fulfilling: "settled",
   fulfilled: "settled",
-  refused: "none",
+  refused: "unknown",
   unpaid: "none",
   refund_due: "refund_due",
   refunded: "refunded"

@@ -9,7 +9,11 @@ import type { Operation } from "./Operation.ts"
 export const OperationStep = Schema.Literals([
   /** The claim is committed; nothing was asked outside. */
   "claimed",
-  /** `settling` is committed; the facilitator has not been asked. */
+  /** `settling` is committed; nobody outside has seen the authorization. */
+  "before_simulate",
+  /** The chain's node has simulated the transfer; nothing of that is written. */
+  "after_simulate",
+  /** The transfer would succeed; the facilitator has not been asked. */
   "before_settle",
   /** The facilitator or the chain has answered; nothing of that is written. */
   "after_settle",

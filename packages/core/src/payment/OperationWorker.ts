@@ -4,11 +4,18 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Answers from "./Answer.ts"
 import * as Fulfilling from "./Fulfilling.ts"
 import type { Operation } from "./Operation.ts"
-import { isAtRest, OperationJournal, pending, RETRY_SOON, WORK_LEASE } from "./OperationJournal.ts"
+import { isAtRest, OperationJournal, pending, RETRY_LATER, RETRY_SOON, WORK_LEASE } from "./OperationJournal.ts"
 import { PAYMENT_STATES } from "./OperationState.ts"
 import { OperationSteps } from "./OperationStep.ts"
 import { OperationStore } from "./OperationStore.ts"
-import { IdempotencyConflict, type OperationError, OperationRejected, PaymentRefused } from "./PaymentError.ts"
+import {
+  IdempotencyConflict,
+  type OperationError,
+  OperationRejected,
+  PaymentPending,
+  PaymentRefused,
+  PaymentReturned
+} from "./PaymentError.ts"
 import { PaymentRail } from "./PaymentRail.ts"
 import * as Refunding from "./Refunding.ts"
 import * as Settling from "./Settling.ts"
@@ -23,8 +30,8 @@ const LOOK_AGAIN_WITHOUT_WALLET = 10 * Timestamp.MINUTE
  * under the tenant's lock and the worker's fence, before the call outside that
  * it announces; what a call outside brought is the next decision.
  *
- *     claimed     read the nonce; commit `settling`; submit to the facilitator
- *     settling    ask the chain; submit again only if the nonce is unused
+ *     claimed     read the nonce; commit `settling`; simulate the transfer; submit to the facilitator
+ *     settling    ask the chain; simulate and submit again only if the nonce is unused
  *     settled     look again whether it can be done; commit `fulfilling`
  *     fulfilling  call the provider; commit the result, the ledger and the answer
  *     refused     ask the chain until it can't be used any more
@@ -135,15 +142,25 @@ export class OperationWorker extends Context.Service<
             )
           case "refund_due":
           case "refunded":
+            if (operation.failure?.kind === "settled_elsewhere") {
+              return Effect.fail(new PaymentReturned({ operationId, paymentState }))
+            }
             return Effect.fail(new OperationRejected({ operationId, paymentState, message }))
           default:
             return Effect.fail(pending(operation, RETRY_SOON))
         }
       }
 
+      /** Who is told that a refused payment was not charged signs another: only the chain can say so. */
+      const confirmUnused = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<void, PaymentPending> {
+        const { used } = yield* Effect.mapError(rail.readNonce(operation.proof), () => pending(operation, RETRY_LATER))
+        if (used) return yield* pending(operation, RETRY_SOON)
+      })
+
       const resume = Effect.fnUntraced(function* (
         operation: Operation
       ): Effect.fn.Return<Answers.Answer, OperationError> {
+        if (operation.state === "refused") yield* confirmUnused(operation)
         if (isAtRest(operation.state)) return yield* outcome(operation)
         const taken = yield* operations.takeOver(operation.operationId, WORK_LEASE)
         return yield* Option.isSome(taken) ? run(taken.value) : pending(operation, RETRY_SOON)

@@ -6,28 +6,35 @@ import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { type Tenant, walletAddress } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
+import { requireActive } from "../tenancy/TenantSuspended.ts"
 import type { Answer } from "./Answer.ts"
 import type { Operation } from "./Operation.ts"
 import { OperationStore } from "./OperationStore.ts"
-import { WORK_LEASE } from "./OperationJournal.ts"
+import { OperationJournal, WORK_LEASE } from "./OperationJournal.ts"
+import { PAYMENT_STATES } from "./OperationState.ts"
+import { OperationSteps } from "./OperationStep.ts"
 import { OperationWorker } from "./OperationWorker.ts"
-import { checkKey, checkPayer, conflictOf, endpoint, type PaidRequest, priceOf } from "./PaidRequest.ts"
+import { checkKey, checkPayer, conflictOf, endpoint, isPaidByTenant, type PaidRequest, priceOf } from "./PaidRequest.ts"
 import type { CheckError, PaidService } from "./PaidService.ts"
 import {
   IdempotencyConflict,
   OperationDelayed,
   type OperationError,
   type PaymentError,
-  PaymentRequired
+  PaymentRequired,
+  PaymentReturned
 } from "./PaymentError.ts"
-import { PaymentRail } from "./PaymentRail.ts"
+import { PaymentRail, type ProofInvalid, type ProofMalformed } from "./PaymentRail.ts"
 import { type PaymentProof, type PaymentTerms, proofKey } from "./PaymentTerms.ts"
 import * as RequestBinding from "./RequestBinding.ts"
+import * as UnclaimedPayment from "./UnclaimedPayment.ts"
 
 /**
  * The door to everything that costs money: challenges, proofs, replays. What a
  * service does lies in its `PaidService`; how an operation is carried through
  * its states, in `OperationWorker`.
+ *
+ * The payment of one `PaidRequest` value is decoded and authenticated once, by whichever of these asks first.
  */
 export class PaidOperations extends Context.Service<
   PaidOperations,
@@ -38,6 +45,12 @@ export class PaidOperations extends Context.Service<
      * changed world hides what was paid for.
      */
     readonly replay: (request: PaidRequest) => Effect.Effect<Option.Option<Answer>, PaymentError | InvalidRequest>
+    /**
+     * What became of the payment that came with a request which is about to be refused, and for which no operation
+     * stands. A transfer that paid us in full after its challenge was issued becomes an operation that is owed back,
+     * and nothing is bought with it. None where the payment was not used, or holds no authorization at all.
+     */
+    readonly reclaim: (request: PaidRequest) => Effect.Effect<Option.Option<Answer>, PaymentError | InvalidRequest>
     /** Fails with the challenge for this request, whatever it came with. */
     readonly challenge: (request: PaidRequest, reason: string | null) => Effect.Effect<never, PaymentRequired>
     /** Checks, charges once and fulfils; or says why not. */
@@ -57,6 +70,8 @@ export class PaidOperations extends Context.Service<
       const tenants = yield* TenantStore
       const transactor = yield* Transactor
       const worker = yield* OperationWorker
+      const journal = yield* OperationJournal
+      const reach = yield* OperationSteps
       // An operation, once claimed, goes on although the client that asked for it has gone.
       const running = yield* FiberSet.make<Answer, OperationError>()
 
@@ -75,13 +90,29 @@ export class PaidOperations extends Context.Service<
         Effect.provideService(Keyring, keyring)
       )
 
+      const presented = new WeakMap<PaidRequest, Result.Result<PresentedPayment, ProofMalformed>>()
+
+      /** The payment in the header of a request. */
+      const present = Effect.fnUntraced(function* (request: PaidRequest, header: string) {
+        const known = presented.get(request)
+        if (known !== undefined) return yield* Effect.fromResult(known)
+        const payment = yield* Effect.result(
+          Effect.gen(function* (): Effect.fn.Return<PresentedPayment, ProofMalformed> {
+            const proof = yield* rail.decodeProof(header)
+            return { proof, authenticated: yield* Effect.cached(rail.authenticate(proof)) }
+          })
+        )
+        presented.set(request, payment)
+        return yield* Effect.fromResult(payment)
+      })
+
       /** The operation that stands under the proof or the key of a request, if it is this very request's. */
       const findOperation = Effect.fnUntraced(function* (
         request: PaidRequest,
-        proof: PaymentProof,
+        { authenticated, proof }: PresentedPayment,
         idempotencyKey: string
       ) {
-        const isProven = yield* Effect.isSuccess(rail.authenticate(proof))
+        const isProven = yield* Effect.isSuccess(authenticated)
         const found = yield* operations.findByKeys({
           proof: proofKey(proof),
           endpoint: endpoint(request),
@@ -99,11 +130,11 @@ export class PaidOperations extends Context.Service<
         yield* checkKey(request)
         const { idempotencyKey, paymentSignature } = request
         if (paymentSignature === null || idempotencyKey === null) return Option.none()
-        const proof = yield* Effect.option(rail.decodeProof(paymentSignature))
-        if (Option.isNone(proof)) return Option.none()
-        const operation = yield* findOperation(request, proof.value, idempotencyKey)
+        const payment = yield* Effect.option(present(request, paymentSignature))
+        if (Option.isNone(payment)) return Option.none()
+        const operation = yield* findOperation(request, payment.value, idempotencyKey)
         if (Option.isNone(operation)) return Option.none()
-        yield* checkPayer(request, proof.value)
+        yield* checkPayer(request, payment.value.proof)
         return Option.some(yield* detached(request, worker.resume(operation.value)))
       })
 
@@ -117,84 +148,66 @@ export class PaidOperations extends Context.Service<
       const acceptProof = Effect.fnUntraced(
         function* (request: PaidRequest, header: string, price: bigint) {
           const refuse = (error: { readonly message: string }) => challenge(request, error.message)
-          const proof = yield* Effect.catchTag(rail.decodeProof(header), "ProofMalformed", refuse)
+          const { authenticated, proof } = yield* Effect.catchTag(present(request, header), "ProofMalformed", refuse)
           const terms = yield* Effect.catch(
-            RequestBinding.rebuild(request.binding, rail.terms(price), proof.accepted),
+            RequestBinding.rebuildFresh(request.binding, rail.terms(price), proof.accepted),
             (why) => challenge(request, REFUSALS[why])
           )
-          yield* Effect.catchTag(rail.authenticate(proof), "ProofInvalid", refuse)
+          if (rail.isBoundElsewhere(proof, terms)) return yield* challenge(request, BOUND_ELSEWHERE)
+          yield* Effect.catchTag(authenticated, "ProofInvalid", refuse)
           yield* checkPayer(request, proof)
           return { proof, terms }
         },
         Effect.provideService(Keyring, keyring)
       )
 
+      /** Checks by reads that carry no signature that the payment can settle. A used authorization is another failure. */
       const verify = Effect.fnUntraced(
         function* (request: PaidRequest, { proof, terms }: AcceptedProof) {
-          const refusal = yield* Effect.as(rail.verify(proof, terms), undefined).pipe(
-            Effect.catchTag("ProofInvalid", (error) => Effect.succeed(error))
+          const [refusal, { used }] = yield* Effect.all(
+            [
+              Effect.as(rail.verify(proof, terms), undefined).pipe(
+                Effect.catchTag("ProofInvalid", (error) => Effect.succeed(error))
+              ),
+              rail.readNonce(proof)
+            ],
+            { concurrency: 2 }
           )
-          if (refusal === undefined) return
-          // A used authorization must not be answered with 402: its owner would sign, and pay, again. While the chain
-          // can't be read, nobody knows whether it is one.
-          const { used } = yield* rail.readNonce(proof)
-          return yield* used ? usedBefore : challenge(request, refusal.message)
+          if (used) return yield* new AuthorizationUsed()
+          if (refusal !== undefined) return yield* challenge(request, refusal.message)
         },
-        Effect.catchTag("ProviderError", (error) =>
-          Effect.fail(
-            new OperationDelayed({
-              operationId: null,
-              paymentState: "none",
-              message: error.message,
-              retryAfterSeconds: RETRY_AFTER_SECONDS
-            })
-          )
-        )
+        Effect.catchTag("ProviderError", ({ message }) => undetermined(message))
       )
+
+      /** The wallet's tenant as it is stored if it has none yet. */
+      const tenantOf = Effect.fnUntraced(function* ({ payer }: PaymentProof, createdAt: Timestamp.Timestamp) {
+        const tenantId = yield* Uuid.next
+        const tenant: Tenant = { tenantId, wallet: walletAddress(payer), tokenVersion: 1, createdAt }
+        return yield* tenants.ensure(tenant)
+      })
 
       const claim = Effect.fnUntraced(function* <Input, Plan, Receipt>(
         service: PaidService<Input, Plan, Receipt>,
         request: PaidRequest,
         input: Input,
-        { proof, terms }: AcceptedProof,
+        accepted: AcceptedProof,
         idempotencyKey: string
       ) {
         const createdAt = yield* Timestamp.now
         const operationId = yield* Uuid.next
-        const candidate: Tenant = {
-          tenantId: yield* Uuid.next,
-          wallet: walletAddress(proof.payer),
-          tokenVersion: 1,
-          createdAt
-        }
         const encodeInput = Schema.encodeEffect(Schema.fromJsonString(service.input))
         const encodePlan = Schema.encodeEffect(Schema.fromJsonString(service.plan))
         return yield* transactor.transact(
           Effect.gen(function* () {
-            const tenant = yield* tenants.ensure(candidate)
+            const tenant = yield* tenantOf(accepted.proof, createdAt)
+            yield* requireActive(tenant)
             const plan = yield* service.prepare({ operationId, tenant, createdAt, attended: true }, input)
             const operation: Operation = {
+              ...newOperation(request, accepted, idempotencyKey),
               operationId,
               tenantId: tenant.tenantId,
-              serviceId: service.serviceId,
-              endpoint: endpoint(request),
-              idempotencyKey,
-              fingerprint: RequestBinding.fingerprint(request.binding),
-              requestId: request.requestId,
-              proof,
-              terms,
               input: yield* Effect.orDie(encodeInput(input)),
               plan: yield* Effect.orDie(encodePlan(plan)),
-              state: "claimed",
-              nonceReadAtBlock: null,
-              transaction: null,
-              refundNonce: null,
-              refundTransaction: null,
-              failure: null,
-              answer: null,
-              fence: 1,
-              leasedUntil: null,
-              dueAt: null,
               createdAt,
               updatedAt: createdAt
             }
@@ -204,6 +217,85 @@ export class PaidOperations extends Context.Service<
         )
       })
 
+      /** Stores an operation that owes back what an authorization paid for nothing. Fails when an operation holds it. */
+      const owe = Effect.fnUntraced(function* (
+        request: PaidRequest,
+        accepted: AcceptedProof,
+        idempotencyKey: string,
+        paid: { readonly transaction: string; readonly nonceReadAtBlock: bigint }
+      ) {
+        const createdAt = yield* Timestamp.now
+        const operationId = yield* Uuid.next
+        return yield* transactor.transact(
+          Effect.gen(function* () {
+            const { tenantId } = yield* tenantOf(accepted.proof, createdAt)
+            const operation: Operation = {
+              ...newOperation(request, accepted, idempotencyKey),
+              operationId,
+              tenantId,
+              createdAt,
+              updatedAt: createdAt
+            }
+            if (!(yield* operations.claim(operation, WORK_LEASE))) return yield* new ClaimLost()
+            return yield* journal.oweUnclaimed(operation, { ...paid, failure: UnclaimedPayment.SETTLED_ELSEWHERE })
+          })
+        )
+      })
+
+      /** The payment of a request whose authorization its payer signed, whatever else may be wrong with it. */
+      const signedProof = Effect.fnUntraced(
+        function* (request: PaidRequest) {
+          if (request.paymentSignature === null) return Option.none()
+          const { authenticated, proof } = yield* present(request, request.paymentSignature)
+          return Option.some(yield* Effect.as(authenticated, proof))
+        },
+        Effect.option,
+        Effect.map(Option.flatten)
+      )
+
+      /** The terms that a proof accepted, if it answers a challenge of ours for this very request, however old. */
+      const acceptedTerms = (request: PaidRequest, proof: PaymentProof) =>
+        RequestBinding.rebuild(request.binding, rail.terms(priceOf(request)), proof.accepted).pipe(
+          Effect.provideService(Keyring, keyring),
+          Effect.option,
+          Effect.map(Option.filter((terms) => !rail.isBoundElsewhere(proof, terms) && isPaidByTenant(request, proof)))
+        )
+
+      const reclaim = Effect.fnUntraced(
+        function* (request: PaidRequest) {
+          yield* checkKey(request)
+          const signed = yield* signedProof(request)
+          if (Option.isNone(signed) || request.idempotencyKey === null) return Option.none()
+          const proof = signed.value
+          const { used } = yield* rail.readNonce(proof)
+          // While the chain was asked, a copy of this request may have claimed it.
+          if (!used) return yield* replay(request)
+          const terms = yield* acceptedTerms(request, proof)
+          if (Option.isNone(terms)) return yield* usedForAnother
+          const { afterBlock, settlement } = yield* UnclaimedPayment.find(rail, proof, terms.value)
+          switch (settlement._tag) {
+            case "Paid": {
+              const paid = { transaction: settlement.transaction, nonceReadAtBlock: afterBlock }
+              const owed = yield* Effect.result(
+                owe(request, { proof, terms: terms.value }, request.idempotencyKey, paid)
+              )
+              if (Result.isSuccess(owed)) {
+                yield* reach("refund_owed", owed.success)
+                const { operationId, state } = owed.success
+                return yield* new PaymentReturned({ operationId, paymentState: PAYMENT_STATES[state] })
+              }
+              return yield* replay(request)
+            }
+            case "UsedOtherwise":
+              return yield* usedBefore
+            case "Unused":
+            case "Unsettled":
+              return yield* undetermined(USE_NOT_SEEN)
+          }
+        },
+        Effect.catchTag("ProviderError", ({ message }) => undetermined(message))
+      )
+
       /** Everything that must hold before money moves, and then the claim. */
       const prepare = Effect.fnUntraced(function* <Input, Plan, Receipt>(
         service: PaidService<Input, Plan, Receipt>,
@@ -211,12 +303,22 @@ export class PaidOperations extends Context.Service<
         input: Input
       ) {
         yield* checkKey(request)
-        yield* service.check(request.tenant, input)
+        const check = Effect.andThen(
+          request.tenant === null ? Effect.void : requireActive(request.tenant),
+          service.check(request.tenant, input)
+        )
         const { idempotencyKey, paymentSignature } = request
-        if (paymentSignature === null || idempotencyKey === null) return yield* challenge(request, null)
-        const accepted = yield* acceptProof(request, paymentSignature, priceOf(request))
-        yield* verify(request, accepted)
-        return yield* claim(service, request, input, accepted, idempotencyKey)
+        if (paymentSignature === null || idempotencyKey === null) {
+          return yield* Effect.andThen(check, challenge(request, null))
+        }
+        const accept = acceptProof(request, paymentSignature, priceOf(request))
+        const payment = Effect.tap(accept, (accepted) => verify(request, accepted))
+        // Side by side, since both wait for others; what the service says comes first.
+        const [checked, verified] = yield* Effect.all([Effect.result(check), Effect.result(payment)], {
+          concurrency: 2
+        })
+        yield* Effect.fromResult(checked)
+        return yield* claim(service, request, input, yield* Effect.fromResult(verified), idempotencyKey)
       })
 
       const execute = Effect.fnUntraced(function* <Input, Plan, Receipt>(
@@ -230,12 +332,23 @@ export class PaidOperations extends Context.Service<
         const first = yield* replay(request)
         if (Option.isSome(first)) return first.value
         const failure = prepared.failure
-        return yield* failure._tag === "ClaimLost" ? Effect.die(failure) : Effect.fail(failure)
+        // Where the chain could not be asked a moment ago it is not asked again.
+        if (failure._tag === "OperationDelayed") return yield* failure
+        const reclaimed = yield* reclaim(request)
+        if (Option.isSome(reclaimed)) return reclaimed.value
+        switch (failure._tag) {
+          case "ClaimLost":
+            return yield* Effect.die(failure)
+          case "AuthorizationUsed":
+            return yield* undetermined(USE_NOT_SEEN)
+          default:
+            return yield* Effect.fail(failure)
+        }
       })
 
-      return PaidOperations.of({ replay, challenge, execute })
+      return PaidOperations.of({ replay, reclaim, challenge, execute })
     })
-  )
+  ).pipe(Layer.provide(OperationJournal.layer))
 }
 
 const RETRY_AFTER_SECONDS = 5
@@ -245,13 +358,73 @@ const usedBefore = new IdempotencyConflict({
   paymentState: "none"
 })
 
+const usedForAnother = new IdempotencyConflict({
+  message:
+    "This authorization has been used, and it was not signed for this request. Send it with the request, the challenge " +
+    "and the access token that it was signed for, and do not sign another.",
+  paymentState: "unknown"
+})
+
+const USE_NOT_SEEN = "The authorization has been used, and the chain does not show yet by which transfer"
+
+/** Nothing is claimed, and what became of the payment can't be told now. */
+const undetermined = (message: string) =>
+  Effect.fail(
+    new OperationDelayed({
+      operationId: null,
+      paymentState: "unknown",
+      message,
+      retryAfterSeconds: RETRY_AFTER_SECONDS
+    })
+  )
+
+/** An operation as it is claimed, but for its ids and moments and for what its service prepared. */
+const newOperation = (
+  request: PaidRequest,
+  { proof, terms }: AcceptedProof,
+  idempotencyKey: string
+): Omit<Operation, "operationId" | "tenantId" | "createdAt" | "updatedAt"> => ({
+  serviceId: request.entry.serviceId,
+  endpoint: endpoint(request),
+  idempotencyKey,
+  fingerprint: RequestBinding.fingerprint(request.binding),
+  requestId: request.requestId,
+  proof,
+  terms,
+  input: "null",
+  plan: "null",
+  state: "claimed",
+  nonceReadAtBlock: null,
+  transaction: null,
+  refundNonce: null,
+  refundTransaction: null,
+  failure: null,
+  answer: null,
+  fence: 1,
+  leasedUntil: null,
+  dueAt: null
+})
+
+/** A payment as it came with a request. */
+interface PresentedPayment {
+  readonly proof: PaymentProof
+  /** Whether the payer signed it: computed when it is first asked. */
+  readonly authenticated: Effect.Effect<void, ProofInvalid>
+}
+
 interface AcceptedProof {
   readonly proof: PaymentProof
   readonly terms: PaymentTerms
 }
 
+/** The chain shows the nonce of the authorization as used, and no operation stood for it. */
+class AuthorizationUsed extends Schema.TaggedError<AuthorizationUsed>()("AuthorizationUsed", {}) {}
+
 /** One of the operation's keys was taken between the look and the claim. */
 class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", {}) {}
+
+const BOUND_ELSEWHERE =
+  "The nonce of the authorization is bound to another challenge, so it pays for another request. It was not submitted."
 
 const REFUSALS: Readonly<Record<RequestBinding.BindingRefusal, string>> = {
   "different terms": "The payment accepts other terms than this service offers; pay the terms of this challenge.",

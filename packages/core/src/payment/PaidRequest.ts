@@ -45,11 +45,13 @@ export const priceOf = (request: PaidRequest): bigint => {
   return request.entry.price
 }
 
-/** A request with a token is paid by the token's wallet. */
+/** Whether a request with a token is paid by the token's wallet. */
+export const isPaidByTenant = ({ tenant }: PaidRequest, proof: PaymentProof): boolean =>
+  tenant === null || walletAddress(proof.payer) === tenant.wallet
+
+/** Fails unless a request with a token is paid by the token's wallet. */
 export const checkPayer = (request: PaidRequest, proof: PaymentProof): Effect.Effect<void, PayerMismatch> =>
-  request.tenant === null || walletAddress(proof.payer) === request.tenant.wallet
-    ? Effect.void
-    : Effect.fail(new PayerMismatch({ payer: proof.payer }))
+  isPaidByTenant(request, proof) ? Effect.void : Effect.fail(new PayerMismatch({ payer: proof.payer }))
 
 /** Why an operation that holds one of a request's keys is not this request's own. */
 export const conflictOf = (
@@ -58,16 +60,18 @@ export const conflictOf = (
   proof: PaymentProof,
   idempotencyKey: string
 ): IdempotencyConflict | undefined => {
-  const conflict = (message: string) =>
-    new IdempotencyConflict({ message, paymentState: PAYMENT_STATES[operation.state] })
+  const isSamePayment = operation.proof.payer === proof.payer && operation.proof.nonce === proof.nonce
+  // Of a payment that the operation does not hold nothing is known yet.
+  const paymentState = isSamePayment ? PAYMENT_STATES[operation.state] : "unknown"
+  const conflict = (message: string) => new IdempotencyConflict({ message, paymentState })
   const sameProof = operation.proof.digest === proof.digest
   const sameKey = operation.idempotencyKey === idempotencyKey && operation.endpoint === endpoint(request)
   if (!sameKey) return conflict("This payment was already offered with another Idempotency-Key or endpoint.")
   if (!sameProof) {
     return conflict(
-      operation.proof.nonce === proof.nonce
+      isSamePayment
         ? "This authorization was already offered in another PAYMENT-SIGNATURE header; repeat that one unchanged."
-        : "This Idempotency-Key was already used with another payment; repeat that one, or use a new key."
+        : "This Idempotency-Key was already used with another payment; repeat that one, or send this one with a new key."
     )
   }
   return operation.fingerprint === RequestBinding.fingerprint(request.binding)

@@ -12,6 +12,7 @@ import type {
 } from "../kernel/ResourceError.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
+import type { TenantSuspended } from "../tenancy/TenantSuspended.ts"
 import type { Operation, SecretSlot } from "./Operation.ts"
 
 /** Why an operation can't be had, found out before anything is charged. */
@@ -24,6 +25,7 @@ export type CheckError =
   | AllowanceExhausted
   | Conflict
   | ProviderUnwell
+  | TenantSuspended
 
 /** The resource that was paid for has gone since the payment was checked: the money goes back. */
 export class ResourceGone extends Schema.TaggedError<ResourceGone>()("ResourceGone", { message: Schema.String }) {}

@@ -43,6 +43,15 @@ export class OperationRejected extends Schema.TaggedError<OperationRejected>()("
   message: Schema.String
 }) {}
 
+/**
+ * Somebody else submitted the payment to the chain before the server had claimed it. It bought nothing, and goes back to
+ * the wallet that made it.
+ */
+export class PaymentReturned extends Schema.TaggedError<PaymentReturned>()("PaymentReturned", {
+  operationId: Schema.String,
+  paymentState: PaymentState
+}) {}
+
 /** Every way in which a paid request can fail in payment. */
 export type PaymentError =
   | PaymentRequired
@@ -51,6 +60,7 @@ export type PaymentError =
   | PaymentPending
   | OperationDelayed
   | OperationRejected
+  | PaymentReturned
 
 /** The payment did not come about: it was refused, or can no longer be used. Nothing was charged. */
 export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("PaymentRefused", {
@@ -65,3 +75,4 @@ export type OperationError =
   | PaymentRefused
   | OperationDelayed
   | OperationRejected
+  | PaymentReturned

@@ -1,5 +1,6 @@
 import { Context, Effect, Schema } from "effect"
 import type { ProviderError } from "../kernel/ProviderError.ts"
+import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { PaymentProof, PaymentTerms } from "./PaymentTerms.ts"
 
 /** The header is not a payment of this rail at all. */
@@ -7,7 +8,7 @@ export class ProofMalformed extends Schema.TaggedError<ProofMalformed>()("ProofM
   message: Schema.String
 }) {}
 
-/** The payment does not hold: wrong signer, expired, too little balance, refused by the facilitator. */
+/** The payment does not hold: wrong signer, expired, too little balance, or its transfer would fail. */
 export class ProofInvalid extends Schema.TaggedError<ProofInvalid>()("ProofInvalid", { message: Schema.String }) {}
 
 /** The chain's view of an authorization's nonce. */
@@ -94,15 +95,25 @@ export class PaymentRail extends Context.Service<
     readonly encodeChallenge: (document: ChallengeDocument) => string
     /** Reads PAYMENT-SIGNATURE. Checks its shape and limits alone. */
     readonly decodeProof: (header: string) => Effect.Effect<PaymentProof, ProofMalformed>
+    /**
+     * Whether the payer bound the authorization's nonce to another challenge than the one of these terms. Computed
+     * locally. A nonce that is bound to no challenge answers false.
+     */
+    readonly isBoundElsewhere: (proof: PaymentProof, terms: PaymentTerms) => boolean
     /** Whether the payer signed this authorization, by local computation alone. */
     readonly authenticate: (proof: PaymentProof) => Effect.Effect<void, ProofInvalid>
     /**
-     * Whether the authorization would settle now: amount, recipient and time window against
-     * the terms, and the facilitator's own verification (balance, nonce, simulation).
+     * Whether the authorization could settle now: amount, recipient and time window against the terms, the payer's
+     * balance, and whether there is anybody to submit it. Shows the signature to nobody.
      */
     readonly verify: (proof: PaymentProof, terms: PaymentTerms) => Effect.Effect<void, ProofInvalid | ProviderError>
     /** Reads from the chain whether the nonce is used. */
     readonly readNonce: (proof: PaymentProof) => Effect.Effect<NonceReading, ProviderError>
+    /**
+     * Simulates the transfer on the chain. `ProofInvalid` when it would fail now. The node sees the signature, as
+     * whoever settles does: call neither before the operation is claimed.
+     */
+    readonly simulate: (proof: PaymentProof, terms: PaymentTerms) => Effect.Effect<void, ProofInvalid | ProviderError>
     /** Submits the authorization. Everything that is neither a plain success nor a plain refusal is `Unknown`. */
     readonly settle: (proof: PaymentProof, terms: PaymentTerms) => Effect.Effect<SettleAnswer>
     /**
@@ -116,6 +127,8 @@ export class PaymentRail extends Context.Service<
       afterBlock: bigint,
       transaction?: string
     ) => Effect.Effect<Settlement, ProviderError>
+    /** The newest block that is older than a moment: whatever happens from that moment on is in a later one. */
+    readonly blockBefore: (token: Token, moment: Timestamp) => Effect.Effect<bigint, ProviderError>
     /** Whether there is a wallet to pay back from, for this token. */
     readonly canRefund: (token: Token) => boolean
     /**

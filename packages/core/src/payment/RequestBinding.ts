@@ -73,16 +73,34 @@ export const bind = Effect.fnUntraced(function* (
 /** Why an offered payment is not one for this request. */
 export type BindingRefusal = "different terms" | "different request" | "challenge expired"
 
+/** When the challenge with these terms was issued, by our own clock. Dies on terms that `bind` or `rebuild` did not make. */
+export const issuedAt = ({ extra }: PaymentTerms): Timestamp.Timestamp => {
+  const moment = extra["issuedAt"]
+  if (typeof moment !== "number") throw new Error("terms without the moment of their challenge")
+  return Timestamp.Timestamp.make(moment)
+}
+
+/** `rebuild`, for a challenge that has not expired. */
+export const rebuildFresh = Effect.fnUntraced(function* (
+  ...asked: Parameters<typeof rebuild>
+): Effect.fn.Return<PaymentTerms, BindingRefusal, Keyring> {
+  const terms = yield* rebuild(...asked)
+  if (Number(terms.extra["expiresAt"]) <= (yield* Timestamp.now))
+    return yield* Effect.fail("challenge expired" as const)
+  return terms
+})
+
 /**
  * The terms that the proof accepted, rebuilt from what this server offers and
  * the binding that the client echoed, or why they are not ours for this request.
  * Everything but our own binding fields comes from `offered`, never from the client.
+ * An expired challenge is still ours: see `rebuildFresh`.
  */
 export const rebuild = Effect.fnUntraced(function* (
   request: RequestBinding,
   offered: ReadonlyArray<PaymentTerms>,
   accepted: PaymentProof["accepted"]
-): Effect.fn.Return<PaymentTerms, BindingRefusal, Keyring> {
+): Effect.fn.Return<PaymentTerms, Exclude<BindingRefusal, "challenge expired">, Keyring> {
   const terms = offered.find(
     (candidate) => candidate.network === accepted.network && candidate.asset === accepted.asset
   )
@@ -103,20 +121,25 @@ export const rebuild = Effect.fnUntraced(function* (
   if (mac === undefined || !Bytes.equalConstantTime(Bytes.fromText(Hex.encode(mac)), Bytes.fromText(binding))) {
     return yield* Effect.fail("different request" as const)
   }
-  if (expiresAt <= (yield* Timestamp.now)) return yield* Effect.fail("challenge expired" as const)
-  return { ...terms, extra: { ...terms.extra, ...fields, binding } }
+  const echoed = Object.entries(terms.extra).filter(([key]) => key in accepted.extra)
+  return { ...terms, extra: { ...Object.fromEntries(echoed), ...fields, binding } }
 })
+
+const BINDING_FIELDS: ReadonlySet<string> = new Set(["challengeNonce", "issuedAt", "expiresAt", "keyId", "binding"])
+
+/** Parts of `extra` that challenges of the previous version did not have. Such challenges are honored until they expire. */
+const ADDED_FIELDS: ReadonlySet<string> = new Set(["nonceTag"])
 
 /** Whether the echoed terms are the offered ones, the binding fields aside. */
 const sameTerms = (terms: PaymentTerms, accepted: PaymentProof["accepted"]): boolean => {
-  const own = new Set(["challengeNonce", "issuedAt", "expiresAt", "keyId", "binding"])
-  const extra = Object.keys(accepted.extra).filter((key) => !own.has(key))
+  const extra = Object.keys(accepted.extra).filter((key) => !BINDING_FIELDS.has(key))
+  const expected = Object.keys(terms.extra).filter((key) => key in accepted.extra || !ADDED_FIELDS.has(key))
   return (
     accepted.scheme === terms.scheme &&
     accepted.amount === terms.amount.toString() &&
     accepted.payTo === terms.payTo &&
     accepted.maxTimeoutSeconds === terms.maxTimeoutSeconds &&
-    extra.length === Object.keys(terms.extra).length &&
+    extra.length === expected.length &&
     extra.every((key) => accepted.extra[key] === terms.extra[key])
   )
 }

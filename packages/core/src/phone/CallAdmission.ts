@@ -5,6 +5,7 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
+import { isSuspended } from "../tenancy/TenantSuspended.ts"
 import type { Call } from "./Call.ts"
 import { CallReports } from "./CallReports.ts"
 import { CallStore } from "./CallStore.ts"
@@ -46,8 +47,8 @@ export class CallAdmission extends Context.Service<
   CallAdmission,
   {
     /**
-     * Somebody calls a number. It is answered at this moment if the number may be used and its allowance has a second
-     * left for it; the same call may be asked about again.
+     * Somebody calls a number. It is answered at this moment if the number may be used, its allowance has a second
+     * left for it, and its tenant is not suspended; the same call may be asked about again.
      */
     readonly arrive: (arriving: ArrivingCall) => Effect.Effect<Admission>
     /** Somebody whom a number has called answers, at this moment. */
@@ -90,6 +91,7 @@ export class CallAdmission extends Context.Service<
             yield* tenants.lock([number.tenantId])
             const known = yield* calls.findByProvider(arriving.providerCallId)
             if (Option.isSome(known)) return known
+            if (yield* isSuspended(tenants, number.tenantId)) return Option.none()
             const now = yield* Timestamp.now
             const current = yield* numbers.find(number.tenantId, number.phoneNumberId)
             if (current._tag !== "Owned" || !Entitlement.isUsable(current.value, now)) return Option.none()

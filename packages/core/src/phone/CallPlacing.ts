@@ -1,17 +1,21 @@
 import { Context, Duration, Effect, Layer, Option, Schedule, Schema } from "effect"
 import type { ServiceId } from "../catalog/ServiceId.ts"
 import { ProviderError } from "../kernel/ProviderError.ts"
-import { invalid } from "../kernel/ResourceError.ts"
+import { Conflict, invalid } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
+import { countRefusal } from "../limits/Refusals.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import type { OperationContext, PaidService } from "../payment/PaidService.ts"
-import type { Tenant } from "../tenancy/Tenant.ts"
+import type { Tenant, TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
+import { isSuspended } from "../tenancy/TenantSuspended.ts"
 import { type Call, toCallRecord } from "./Call.ts"
 import { requireAttended } from "./Attendance.ts"
 import * as CallProgress from "./CallProgress.ts"
+import { CallPolicy } from "./CallPolicy.ts"
 import { CallReports } from "./CallReports.ts"
+import * as CallVelocity from "./CallVelocity.ts"
 import { CallStore } from "./CallStore.ts"
 import { NumberingPlan, type NumberKind } from "./NumberingPlan.ts"
 import { remainingNumber, usableNumber } from "./OwnedNumber.ts"
@@ -59,15 +63,42 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
     const provider = yield* TelephonyProvider
     const tenants = yield* TenantStore
     const transactor = yield* Transactor
+    const policy = yield* CallPolicy
+
+    const checkCountry = Effect.fnUntraced(function* (toNumber: string) {
+      const country = plan.countryOf(toNumber)
+      if (country !== undefined && policy.countries.has(country)) return
+      yield* countRefusal("call_country")
+      return yield* invalid(
+        "toNumber",
+        `${country === undefined ? "belongs to no country" : `is a number of ${country}`}; this service calls ${[...policy.countries].join(", ")} only`
+      )
+    })
+
+    /** Fails where the tenant has placed too many calls lately. */
+    const requireVelocity = Effect.fnUntraced(function* (
+      tenantId: TenantId,
+      call: Pick<Call, "phoneNumberId" | "toNumber">
+    ) {
+      const since = Timestamp.Timestamp.make(Math.max(0, (yield* Timestamp.now) - CallVelocity.WINDOW))
+      const recent = yield* calls.recent(tenantId, since, CallVelocity.RECENT_LIMIT)
+      const refusal = CallVelocity.refusalOf(policy, recent, call)
+      if (refusal === undefined) return
+      yield* countRefusal(refusal.reason)
+      return yield* Effect.fail(refusal)
+    })
 
     const usable = (tenant: Tenant | null, input: PlaceCallInput) =>
       Effect.gen(function* () {
         const kind = plan.kindOf(input.toNumber)
         if (kind !== "callable") return yield* invalid("toNumber", REFUSALS[kind])
+        yield* checkCountry(input.toNumber)
         const number = yield* usableNumber(numbers, tenant, input.phoneNumberId, limitSeconds)
-        return number.number === input.toNumber
-          ? yield* invalid("toNumber", "the number that would call: it can't call itself")
-          : number
+        if (number.number === input.toNumber) {
+          return yield* invalid("toNumber", "the number that would call: it can't call itself")
+        }
+        yield* Effect.mapError(requireVelocity(number.tenantId, input), ({ message }) => new Conflict({ message }))
+        return number
       })
 
     const rejected = (message: string) => new ProviderError({ provider: provider.name, reason: "Rejected", message })
@@ -126,10 +157,14 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
     const begin = ({ tenant }: OperationContext, call: Call) =>
       transactor
         .transact(
-          Effect.andThen(
-            Effect.andThen(tenants.lock([tenant.tenantId]), remainingNumber(numbers, tenant, call.phoneNumberId)),
-            calls.create(call)
-          )
+          Effect.gen(function* () {
+            yield* tenants.lock([tenant.tenantId])
+            yield* remainingNumber(numbers, tenant, call.phoneNumberId)
+            if (yield* isSuspended(tenants, tenant.tenantId)) return yield* unmade("the tenant is suspended.")
+            // Calls that were paid at one time have not seen each other before.
+            yield* Effect.catch(requireVelocity(tenant.tenantId, call), ({ message }) => unmade(message))
+            return yield* calls.create(call)
+          })
         )
         .pipe(Effect.catchTag("ResourceGone", ({ message }) => rejected(message)))
 

@@ -1,5 +1,6 @@
 import { Context, Effect, Option } from "effect"
 import type { Lookup } from "../kernel/Lookup.ts"
+import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { Call } from "./Call.ts"
 import type { Turn } from "./Transcript.ts"
@@ -26,6 +27,8 @@ export class CallStore extends Context.Service<
     readonly update: (call: Call) => Effect.Effect<boolean>
     /** The calls of a number that have not ended, oldest first. */
     readonly live: (phoneNumberId: string) => Effect.Effect<ReadonlyArray<Call>>
+    /** The newest outbound calls of a tenant that were placed at `since` or later, the newest first. */
+    readonly recent: (tenantId: TenantId, since: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<Call>>
     /** `live` of each of these numbers, in one go and in no order. */
     readonly liveEach: (phoneNumberIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Call>>
     /**

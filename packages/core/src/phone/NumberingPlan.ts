@@ -9,5 +9,10 @@ export class NumberingPlan extends Context.Service<
   {
     /** What a number in E.164 is. */
     readonly kindOf: (number: string) => NumberKind
+    /**
+     * The country or territory of a callable number (ISO 3166-1 alpha-2), or undefined where it belongs to none. Parts of
+     * a shared plan are told apart: +1 is US, CA, and some twenty others.
+     */
+    readonly countryOf: (number: string) => string | undefined
   }
 >()("@agentos/core/phone/NumberingPlan") {}

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { plainText } from "../kernel/PlainText.ts"
+import { nameText, plainText } from "../kernel/PlainText.ts"
 import { GivenUuid } from "../kernel/Uuid.ts"
 import { E164 } from "./PhoneNumber.ts"
 
@@ -31,7 +31,7 @@ const AreaCode = Schema.String.check(Schema.isPattern(/^[0-9]{3}$/u, { expected:
 
 /** The number to buy, and the agent behind it. */
 export const PurchaseNumberInput = Schema.Struct({
-  agentName: plainText(NAME_LIMIT).check(Schema.isMinLength(1)),
+  agentName: nameText(NAME_LIMIT).check(Schema.isMinLength(1)),
   agentWebhookUrl: HttpsUrl,
   areaCode: Schema.optionalKey(AreaCode),
   description: text,

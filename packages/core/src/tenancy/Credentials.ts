@@ -1,4 +1,4 @@
-import { Cache, Context, Duration, Effect, Exit, Layer, Option, Redacted, Result } from "effect"
+import { Array, Cache, Context, Duration, Effect, Exit, Layer, Option, Redacted, Result } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as AccessToken from "./AccessToken.ts"
@@ -6,6 +6,7 @@ import { CredentialRefused, WrongCredential } from "./CredentialError.ts"
 import { REALTIME_TOKEN_LIFETIME, RealtimeTokens } from "./RealtimeTokens.ts"
 import type { Tenant, TenantId } from "./Tenant.ts"
 import { TenantStore } from "./TenantStore.ts"
+import { requireActive, type TenantSuspended } from "./TenantSuspended.ts"
 
 /**
  * How long a server may go on honouring a token after its revocation on
@@ -18,10 +19,11 @@ const TENANT_CACHE_SIZE = 10_000
 const looksLikeJwt = (token: string): boolean => token.startsWith("eyJ")
 
 const REVOKED = "This token has been revoked."
+const REVOKED_OR_SUSPENDED = "This token has been revoked, or its tenant is suspended."
 const WRONG_REALTIME_TOKEN =
   "The realtime token is wrong or has expired; get a new one from GET /api/v1/events/realtime-token."
 
-/** Who holds a realtime token: a tenant, for as long as its token version is the one that the token was made for. */
+/** The tenant of a realtime token, which is valid while the tenant has this token version and is not suspended. */
 export interface RealtimeHolder {
   readonly tenantId: TenantId
   readonly tokenVersion: number
@@ -35,20 +37,28 @@ export class Credentials extends Context.Service<
     readonly authenticate: (
       accessToken: Redacted.Redacted<string>
     ) => Effect.Effect<Tenant, CredentialRefused | WrongCredential>
-    /** Whose each of these realtime tokens is, in the order given. Reads the store, once for all. */
+    /**
+     * Whose each of these realtime tokens is, in the order given. Reads the store once for all whose signature and
+     * expiry hold, and not at all where none does.
+     */
     readonly authenticateRealtime: (
       realtimeTokens: ReadonlyArray<Redacted.Redacted<string>>
     ) => Effect.Effect<ReadonlyArray<Result.Result<RealtimeHolder, CredentialRefused | WrongCredential>>>
     /** A realtime token of 15 minutes for the tenant. */
     readonly issueRealtime: (
       tenant: Tenant
-    ) => Effect.Effect<{ readonly token: Redacted.Redacted<string>; readonly expiresAt: Timestamp.Timestamp }>
-    /** Which of these holders of a credential no longer may hold it. Reads the store, once for all. */
+    ) => Effect.Effect<
+      { readonly token: Redacted.Redacted<string>; readonly expiresAt: Timestamp.Timestamp },
+      TenantSuspended
+    >
+    /** Which of these holders of a credential may no longer use it: revoked, or suspended. Reads the store, once for all. */
     readonly findRevoked: <Holder extends { readonly tenantId: TenantId; readonly tokenVersion: number }>(
       holders: ReadonlyArray<Holder>
     ) => Effect.Effect<ReadonlyArray<Holder>>
     /** Revokes every credential of the tenant. */
     readonly revoke: (tenantId: TenantId) => Effect.Effect<void>
+    /** Makes this server read the tenant from the store again: something about it has changed. */
+    readonly forget: (tenantId: TenantId) => Effect.Effect<void>
   }
 >()("@agentos/core/tenancy/Credentials") {
   static readonly layer = Layer.effect(
@@ -70,6 +80,11 @@ export class Credentials extends Context.Service<
           : yield* new CredentialRefused({ message: REVOKED })
       })
 
+      const versionsOf = (holders: ReadonlyArray<{ readonly tenantId: TenantId }>) =>
+        holders.length === 0
+          ? Effect.succeed(new Map<TenantId, number>())
+          : tenants.findTokenVersions([...new Set(holders.map(({ tenantId }) => tenantId))])
+
       return Credentials.of({
         authenticate: Effect.fnUntraced(function* (accessToken) {
           const text = Redacted.value(accessToken)
@@ -85,18 +100,17 @@ export class Credentials extends Context.Service<
           const claims = yield* Effect.forEach(given, (token) => realtimeTokens.verify(Redacted.value(token)), {
             concurrency: "unbounded"
           })
-          const versions = yield* tenants.findTokenVersions([
-            ...new Set(claims.flatMap((each) => (Option.isSome(each) ? [each.value.tenantId] : [])))
-          ])
+          const versions = yield* versionsOf(Array.getSomes(claims))
           return claims.map((each) => {
             if (Option.isNone(each)) return Result.fail(new WrongCredential({ message: WRONG_REALTIME_TOKEN }))
             const { tenantId, version } = each.value
             return versions.get(tenantId) === version
               ? Result.succeed({ tenantId, tokenVersion: version })
-              : Result.fail(new CredentialRefused({ message: REVOKED }))
+              : Result.fail(new CredentialRefused({ message: REVOKED_OR_SUSPENDED }))
           })
         }),
         issueRealtime: Effect.fnUntraced(function* (tenant) {
+          yield* requireActive(tenant)
           const expiresAt = Timestamp.add(yield* Timestamp.now, REALTIME_TOKEN_LIFETIME)
           const token = yield* realtimeTokens.issue({
             tenantId: tenant.tenantId,
@@ -106,11 +120,10 @@ export class Credentials extends Context.Service<
           return { token, expiresAt }
         }),
         findRevoked: (holders) =>
-          holders.length === 0
-            ? Effect.succeed([])
-            : Effect.map(tenants.findTokenVersions([...new Set(holders.map(({ tenantId }) => tenantId))]), (versions) =>
-                holders.filter(({ tenantId, tokenVersion }) => versions.get(tenantId) !== tokenVersion)
-              ),
+          Effect.map(versionsOf(holders), (versions) =>
+            holders.filter(({ tenantId, tokenVersion }) => versions.get(tenantId) !== tokenVersion)
+          ),
+        forget: (tenantId) => Cache.invalidate(cache, tenantId),
         revoke: (tenantId) => Effect.andThen(tenants.revokeTokens(tenantId), Cache.invalidate(cache, tenantId))
       })
     })

@@ -15,6 +15,13 @@ export type WalletAddress = typeof WalletAddress.Type
 /** The wallet behind an address in any spelling. Throws on what is no address: callers have checked the shape. */
 export const walletAddress = (address: string): WalletAddress => WalletAddress.make(address.toLowerCase())
 
+/** Most characters of the reason for a suspension. */
+export const SUSPENSION_REASON_LIMIT = 500
+
+/** Since when the operator has suspended a tenant, and why, in words that the tenant is shown. */
+export const TenantSuspension = Schema.Struct({ at: Timestamp, reason: Schema.String })
+export type TenantSuspension = typeof TenantSuspension.Type
+
 /**
  * A paying wallet and what is its own.
  *
@@ -25,7 +32,9 @@ export const Tenant = Schema.Struct({
   tenantId: Uuid,
   wallet: WalletAddress,
   tokenVersion: Schema.Int,
-  createdAt: Timestamp
+  createdAt: Timestamp,
+  /** Missing unless the tenant is suspended. */
+  suspension: Schema.optionalKey(TenantSuspension)
 })
 export type Tenant = typeof Tenant.Type
 export type TenantId = Uuid

@@ -1,5 +1,5 @@
 import { Context, Effect, Option } from "effect"
-import type { Tenant, TenantId, WalletAddress } from "./Tenant.ts"
+import type { Tenant, TenantId, TenantSuspension, WalletAddress } from "./Tenant.ts"
 
 /** The port that keeps tenants. */
 export class TenantStore extends Context.Service<
@@ -12,7 +12,7 @@ export class TenantStore extends Context.Service<
      */
     readonly ensure: (candidate: Tenant) => Effect.Effect<Tenant>
     readonly find: (tenantId: TenantId) => Effect.Effect<Option.Option<Tenant>>
-    /** The token versions of tenants; one that does not exist is left out. */
+    /** The token versions of tenants; one that does not exist or is suspended is left out. */
     readonly findTokenVersions: (tenantIds: ReadonlyArray<TenantId>) => Effect.Effect<ReadonlyMap<TenantId, number>>
     readonly findByWallet: (wallet: WalletAddress) => Effect.Effect<Option.Option<Tenant>>
     /**
@@ -22,5 +22,10 @@ export class TenantStore extends Context.Service<
     readonly lock: (tenantIds: ReadonlyArray<TenantId>) => Effect.Effect<void>
     /** Makes every credential of the tenant invalid; gives the tenant as it is then. */
     readonly revokeTokens: (tenantId: TenantId) => Effect.Effect<Option.Option<Tenant>>
+    /** Suspends the tenant, or with null ends its suspension; returns the tenant as it is then. */
+    readonly setSuspension: (
+      tenantId: TenantId,
+      suspension: TenantSuspension | null
+    ) => Effect.Effect<Option.Option<Tenant>>
   }
 >()("@agentos/core/tenancy/TenantStore") {}

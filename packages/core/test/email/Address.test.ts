@@ -59,6 +59,57 @@ describe("LocalPart", () => {
     for (const text of ["postmaster", "ABUSE", "Admin", "root", "noreply"]) assert.isTrue(LocalPart.isReserved(text))
     assert.isFalse(LocalPart.isReserved("ada"))
   })
+
+  it.each([
+    ["the service's own names", ["agentos", "AgentOS", "agent-os", "agent.os", "agentos-support", "support.agentos"]],
+    ["the service's name beside any other", ["agentos-bob", "bob.agentos", "agentctl_news", "agent0s", "4gentos"]],
+    ["names of RFC 2142", ["abuse", "noc", "security", "usenet", "uucp", "www", "list-request"]],
+    ["names that prove control of a domain", ["admin", "ssl-admin", "sslwebmaster", "is", "it", "mis", "hostmaster"]],
+    ["names of reports", ["tls-rpt", "tlsrpt", "smtp-tls-reports", "mta-sts", "dmarc-reports", "arf", "feedback-loop"]],
+    ["names of automatic mail", ["no_reply", "no.reply", "no-reply", "noreply", "do-not-reply", "mailer_daemon"]],
+    ["names of hosts", ["autodiscover", "autoconfig", "wpad", "localhost", "api", "status", "pop3"]],
+    ["names that ask for money", ["accounts", "billing", "payments", "refunds", "b.i.l.l.i.n.g", "accounts.payable"]],
+    ["names that ask for a code", ["login", "account", "verify", "2fa", "sign_in", "password"]],
+    ["names that people believe", ["official", "team", "staff", "moderator", "notifications", "customer.service"]],
+    [
+      "names written with lookalikes",
+      ["adm1n", "n0reply", "no_rep1y", "b|lling", "$upport", "acc0unts", "r00t", "0fficial", "adrnin", "vvebmaster"]
+    ],
+    ["names with signs around them", ["admin-", "_admin", "~admin", "ad'min", "admin!"]]
+  ])("keeps %s", (_what, names) => {
+    for (const name of names) assert.isTrue(LocalPart.isReserved(name), name)
+  })
+
+  it("leaves everything else, however close", () => {
+    const names = [
+      "agent",
+      "agents",
+      "agent-oscar",
+      "agent.osborne",
+      "mall",
+      "ada1",
+      "bob2",
+      "15",
+      "404",
+      "2026",
+      "1s7x",
+      "misha"
+    ]
+    for (const name of [
+      ...names,
+      "supportive",
+      "internal",
+      "savvy",
+      "adminton",
+      "teams",
+      "billings",
+      "apis",
+      "steam",
+      "ada-1s-here",
+      "rooty"
+    ])
+      assert.isFalse(LocalPart.isReserved(name), name)
+  })
 })
 
 describe("EmailInput", () => {

@@ -13,15 +13,17 @@ const envelope = {
 }
 const raw = (text: string) => new TextEncoder().encode(`Subject: ${text}\r\n\r\n${text}\r\n`)
 
-/** A store that can't write down that its first mail is done. */
-const brokenFor = Effect.fnUntraced(function* (isBroken: (raw: Uint8Array) => boolean) {
+/** A store that can't write down that a mail of this size is done. */
+const brokenFor = Effect.fnUntraced(function* (sizeBytes: number) {
   const store = yield* InboundMailStore
   const broken = new Set<string>()
   return InboundMailStore.of({
     ...store,
     lease: (limit, millis) =>
       Effect.tap(store.lease(limit, millis), (mails) =>
-        Effect.sync(() => mails.filter((mail) => isBroken(mail.raw)).forEach((mail) => broken.add(mail.inboundMailId)))
+        Effect.sync(() =>
+          mails.filter((mail) => mail.sizeBytes === sizeBytes).forEach((mail) => broken.add(mail.inboundMailId))
+        )
       ),
     complete: (id) => (broken.has(id) ? Effect.die(new Error("the disk is full")) : store.complete(id))
   })
@@ -31,7 +33,7 @@ describe("delivering inbound mail", () => {
   scenario("holds up no mail for another that can't be delivered", () =>
     Effect.gen(function* () {
       const { tenant } = yield* adasMailbox
-      const store = yield* brokenFor((bytes) => new TextDecoder().decode(bytes).includes("broken"))
+      const store = yield* brokenFor(raw("broken").length)
       yield* Effect.gen(function* () {
         const inbound = yield* InboundMails
         yield* inbound.accept(envelope, raw("broken"))
@@ -70,6 +72,35 @@ describe("delivering inbound mail", () => {
       const told = (yield* eventsOf(tenant)).filter(({ type }) => type === "email.received")
       assert.lengthOf(told, 1)
       assert.lengthOf(yield* (yield* InboundMailStore).lease(10, 0), 0)
+    })
+  )
+
+  scenario("delivers a mail unread, and does not read it, once three readers have gone away over it", () =>
+    Effect.gen(function* () {
+      const { tenant } = yield* adasMailbox
+      let reads = 0
+      const parser = MailParser.of({
+        parse: () =>
+          Effect.andThen(
+            Effect.sync(() => reads++),
+            Effect.die(new Error("the process has ended"))
+          )
+      })
+      yield* Effect.gen(function* () {
+        const inbound = yield* InboundMails
+        yield* inbound.accept(envelope, raw("fatal"))
+        for (let attempt = 0; attempt < 4; attempt++) {
+          assert.strictEqual(yield* inbound.deliverWaiting, 1)
+          yield* TestClock.adjust("2 minutes")
+        }
+        assert.strictEqual(yield* inbound.deliverWaiting, 0)
+      }).pipe(Effect.provide(Layer.fresh(InboundMails.layer).pipe(Layer.provide(Layer.succeed(MailParser, parser)))))
+      assert.strictEqual(reads, 3)
+      const { items } = yield* (yield* Mailboxes).listMessages(tenant, undefined, {})
+      assert.deepStrictEqual(
+        items.map(({ from, malformed }) => ({ from, malformed })),
+        [{ from: "friend@else.test", malformed: true }]
+      )
     })
   )
 })

@@ -1,4 +1,11 @@
-import { MailboxDeletion, OperationCompletion, OperationStore, PaidOperations, type Tenant } from "@agentos/core"
+import {
+  MailboxDeletion,
+  OperationCompletion,
+  OperationStore,
+  OperationWorker,
+  PaidOperations,
+  type Tenant
+} from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Exit, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
@@ -239,6 +246,43 @@ describe("OperationCompletion", () => {
       host.payments.outage.chain = false
       yield* TestClock.adjust("20 seconds")
       assert.strictEqual((yield* stateOf(operationId)).state, "fulfilled")
+    })
+  )
+})
+
+describe("OperationCompletion beside operations that never end", () => {
+  /** How many of three due operations are taken up while each of them hangs. */
+  const takenUp = Effect.fnUntraced(function* (run: typeof OperationCompletion.run) {
+    for (const nonce of ["01", "02", "03"]) {
+      const signature = pay(yield* challengeOf(), ADA, nonce)
+      yield* failureOf(underClock(create({ localPart: `ada${nonce}` }, { signature, key: nonce })))
+    }
+    const worker = yield* OperationWorker
+    const hanging = new Set<string>()
+    const carryOn: typeof worker.carryOn = ({ operationId }) =>
+      Effect.andThen(
+        Effect.sync(() => hanging.add(operationId)),
+        Effect.never
+      )
+    yield* Effect.forkScoped(Effect.provideService(run, OperationWorker, OperationWorker.of({ ...worker, carryOn })))
+    yield* TestClock.adjust("60 seconds")
+    return hanging.size
+  })
+
+  scenario("takes up no more than the limit of its host", (host) =>
+    Effect.gen(function* () {
+      host.payments.script.push("fail before", "fail before", "fail before")
+      const limited = Effect.provideService(OperationCompletion.run, OperationCompletion.Concurrency, 2)
+      assert.strictEqual(yield* takenUp(limited), 2)
+    })
+  )
+
+  scenario("takes up every operation while there is room", (host) =>
+    Effect.gen(function* () {
+      host.payments.script.push("fail before", "fail before", "fail before")
+      // Each one is taken up again when its lease ends, and counts again.
+      const roomy = Effect.provideService(OperationCompletion.run, OperationCompletion.Concurrency, 100)
+      assert.strictEqual(yield* takenUp(roomy), 3)
     })
   )
 })

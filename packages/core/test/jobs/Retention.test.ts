@@ -157,7 +157,10 @@ describe("inbound-mail-retention", () => {
     Effect.gen(function* () {
       const envelope = { mailFrom: "", rcptTo: [], remoteAddress: "", helo: "", secure: true }
       const receivedAt = yield* Timestamp.now
-      yield* (yield* InboundMailStore).add({ inboundMailId, envelope, raw: new Uint8Array(9), receivedAt, attempts: 0 })
+      yield* (yield* InboundMailStore).add(
+        { inboundMailId, envelope, raw: new Uint8Array(9), receivedAt, attempts: 0 },
+        []
+      )
     })
   /** Begins to read whatever waits, again and again, and never ends. */
   const attempt = (times: number) =>

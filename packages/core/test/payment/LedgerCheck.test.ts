@@ -54,6 +54,24 @@ describe("LedgerCheck", () => {
     })
   )
 
+  scenario("finds transfers of the last day that no operation knows of, once they have had their time", (host) =>
+    Effect.gen(function* () {
+      yield* adasMailbox
+      const [transfer] = host.payments.log
+      host.payments.log.push({ ...transfer!, transaction: "0xstray", block: 7n })
+      const { findUnclaimed } = yield* LedgerCheck
+      const strays = Effect.map(findUnclaimed, (tokens) =>
+        tokens.map(({ asset, network, transfers }) => [network, asset, transfers.map(({ transaction }) => transaction)])
+      )
+      assert.deepStrictEqual(yield* strays, [[TOKEN.network, TOKEN.asset, []]])
+      // The scripted chain says which block was before the moment that it is asked about.
+      host.payments.blocksBefore.push(1n, 7n)
+      assert.deepStrictEqual(yield* strays, [[TOKEN.network, TOKEN.asset, ["0xstray"]]])
+      host.payments.blocksBefore.push(7n, 9n)
+      assert.deepStrictEqual(yield* strays, [[TOKEN.network, TOKEN.asset, []]])
+    })
+  )
+
   scenario("says so when the chain does not show what is said to be paid, and shows what nobody claims", (host) =>
     Effect.gen(function* () {
       yield* adasMailbox

@@ -1,17 +1,31 @@
-import { Mailboxes, OperationStore, PaidOperations } from "@agentos/core"
+import {
+  Mailboxes,
+  OperationStore,
+  PaidOperations,
+  PaymentRail,
+  TenantStore,
+  Timestamp,
+  walletAddress
+} from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Option, Redacted, Result } from "effect"
 import { TestClock } from "effect/testing"
+import * as UnclaimedPayment from "../../src/payment/UnclaimedPayment.ts"
+import * as TestHost from "../support/TestHost.ts"
 import {
   ADA,
   adasMailbox,
   balances,
   BOB,
+  boundNonceOf,
   challengeOf,
   create,
+  eventsOf,
   failureOf,
+  type Host,
   pay,
   requestOf,
+  returnDebts,
   scenario,
   sendPaid,
   underClock
@@ -180,29 +194,245 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("buys nothing with an authorization that was used before, and does not ask for another", (host) =>
+  for (const [how, use] of [
+    ["cancelled, or spent elsewhere", (host, signature) => host.payments.end(signature, "used otherwise")],
+    [
+      "paid with before its challenge was issued",
+      (host, signature) => {
+        host.payments.useNonce(signature)
+        host.payments.outage.late = true
+      }
+    ]
+  ] satisfies ReadonlyArray<readonly [string, (host: Host, signature: string) => void]>) {
+    scenario(`buys nothing and returns nothing for an authorization that was ${how}`, (host) =>
+      Effect.gen(function* () {
+        const signature = pay(yield* challengeOf(), ADA, "01")
+        use(host, signature)
+        for (let i = 0; i < 2; i++) {
+          const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
+          assert.deepInclude(error, { _tag: "IdempotencyConflict", paymentState: "none" })
+        }
+        assert.deepStrictEqual([host.payments.shown, yield* balances], [[], {}])
+      })
+    )
+  }
+
+  scenario("looks for a transfer from 15 s before the challenge was issued on", ({ payments }) =>
+    Effect.gen(function* () {
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      const proof = yield* payments.rail.decodeProof(signature)
+      const [offered] = payments.rail.terms(250_000n)
+      const terms = { ...offered!, extra: { issuedAt: 1_000 * Timestamp.SECOND } }
+      const asked: Array<number> = []
+      const rail = PaymentRail.of({
+        ...payments.rail,
+        blockBefore: (_token, moment) => Effect.sync(() => BigInt(asked.push(moment)))
+      })
+      payments.useNonce(signature)
+      yield* UnclaimedPayment.find(rail, proof, terms)
+      assert.deepStrictEqual(asked, [985 * Timestamp.SECOND])
+    })
+  )
+
+  scenario("owes back a transfer that somebody else submitted before the claim, and gives no goods", (host) =>
     Effect.gen(function* () {
       const signature = pay(yield* challengeOf(), ADA, "01")
       host.payments.useNonce(signature)
       const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
-      assert.strictEqual(error._tag, "IdempotencyConflict")
-      assert.strictEqual(host.payments.settleCalls(), 0)
+      assert.deepInclude(error, { _tag: "PaymentReturned", paymentState: "refund_due" })
+      assert.deepStrictEqual(host.payments.shown, [])
+      assert.deepStrictEqual(yield* balances, { received: -250_000n, refundDue: 250_000n })
+      // The name is free: nothing was prepared.
+      yield* create({ localPart: "ada" }, { signature: pay(yield* challengeOf(), BOB, "02"), key: "key-2" })
     })
   )
 
-  scenario("reads the nonce itself before it settles, whatever the facilitator verified", (host) =>
+  scenario("owes it back once, whatever else the payment is offered with", (host) =>
+    Effect.gen(function* () {
+      const challenge = yield* challengeOf()
+      const signature = pay(challenge, ADA, "01")
+      host.payments.useNonce(signature)
+      const first = yield* failureOf(create({ localPart: "ada" }, { signature }))
+      assert.deepStrictEqual(yield* failureOf(create({ localPart: "ada" }, { signature })), first)
+      const another = yield* failureOf(create({ localPart: "ada" }, { signature, key: "key-2" }))
+      assert.deepInclude(another, { _tag: "IdempotencyConflict", paymentState: "refund_due" })
+      assert.deepStrictEqual(yield* balances, { received: -250_000n, refundDue: 250_000n })
+      yield* returnDebts
+      assert.deepStrictEqual([...host.payments.refunds.values()], [{ wallet: ADA, amount: 250_000n }])
+      const last = yield* failureOf(create({ localPart: "ada" }, { signature }))
+      assert.deepInclude(last, { _tag: "PaymentReturned", paymentState: "refunded" })
+      assert.deepStrictEqual(yield* balances, { received: -250_000n, refunded: 250_000n })
+      const adas = Option.getOrThrow(yield* (yield* TenantStore).findByWallet(walletAddress(ADA)))
+      const told = (yield* eventsOf(adas)).map(({ type }) => type)
+      assert.deepStrictEqual(told, ["payment.failed"])
+    })
+  )
+
+  scenario("returns it under the nonce of its authorization, so once although the tables were lost", (host) =>
+    Effect.gen(function* () {
+      const returned = Effect.gen(function* () {
+        const signature = pay(yield* challengeOf(), ADA, "01")
+        return { signature, error: create({ localPart: "ada" }, { signature }) }
+      })
+      const first = yield* returned
+      host.payments.useNonce(first.signature)
+      yield* failureOf(first.error)
+      yield* returnDebts
+      // Another operation in empty tables, for the same payment on the same chain.
+      const restored = TestHost.make(host.payments)
+      yield* Effect.gen(function* () {
+        yield* failureOf((yield* returned).error)
+        yield* returnDebts
+        const last = yield* failureOf((yield* returned).error)
+        assert.strictEqual(last._tag, "IdempotencyConflict")
+      }).pipe(Effect.provide(restored.layer, { local: true }))
+      assert.lengthOf([...host.payments.refunds], 1)
+    })
+  )
+
+  scenario("owes it back to the payer when a thief presents it with a challenge of their own", (host) =>
+    Effect.gen(function* () {
+      const [victims, thiefs] = [yield* challengeOf(), yield* challengeOf({ body: "thief" })]
+      host.payments.useNonce(pay(victims, ADA, "01"))
+      const stolen = create({ localPart: "thief" }, { signature: pay(thiefs, ADA, "01"), key: "t", body: "thief" })
+      assert.strictEqual((yield* failureOf(stolen))._tag, "PaymentReturned")
+      const victim = yield* failureOf(create({ localPart: "ada" }, { signature: pay(victims, ADA, "01") }))
+      assert.deepInclude(victim, { _tag: "IdempotencyConflict", paymentState: "refund_due" })
+      yield* returnDebts
+      assert.deepStrictEqual([...host.payments.refunds.values()], [{ wallet: ADA, amount: 250_000n }])
+    })
+  )
+
+  scenario("owes it back when the use is found only after the claim", (host) =>
+    Effect.gen(function* () {
+      const challenge = yield* challengeOf()
+      const signature = pay(challenge, ADA, "01")
+      host.payments.useNonceOnceRead(signature)
+      const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
+      assert.deepInclude(error, { _tag: "PaymentReturned", paymentState: "refund_due" })
+      assert.deepStrictEqual(host.payments.shown, [])
+      assert.deepStrictEqual(yield* balances, { received: -250_000n, refundDue: 250_000n })
+      yield* create({ localPart: "ada" }, { signature: pay(challenge, BOB, "02"), key: "key-2" })
+    })
+  )
+
+  scenario("owes it back although the service could not have been given, or the challenge has expired", (host) =>
+    Effect.gen(function* () {
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      const expired = pay(yield* challengeOf({ body: "expired" }), ADA, "02")
+      yield* create({ localPart: "ada" }, { signature: pay(yield* challengeOf(), BOB, "03"), key: "bob" })
+      host.payments.useNonce(signature)
+      const taken = yield* failureOf(create({ localPart: "ada" }, { signature }))
+      assert.strictEqual(taken._tag, "PaymentReturned")
+      host.payments.useNonce(expired)
+      yield* TestClock.adjust("20 minutes")
+      const late = yield* failureOf(create({ localPart: "eve" }, { signature: expired, key: "k2", body: "expired" }))
+      assert.strictEqual(late._tag, "PaymentReturned")
+      assert.deepStrictEqual(yield* balances, { received: -750_000n, fulfilled: 250_000n, refundDue: 500_000n })
+    })
+  )
+
+  scenario("does not guess while the chain's logs lag behind its state", (host) =>
     Effect.gen(function* () {
       const signature = pay(yield* challengeOf(), ADA, "01")
       host.payments.useNonce(signature)
-      host.payments.outage.blind = true
+      host.payments.outage.logs = true
+      const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
+      assert.deepInclude(error, { _tag: "OperationDelayed", operationId: null, paymentState: "unknown" })
+      assert.deepStrictEqual(yield* balances, {})
+      host.payments.outage.logs = false
+      assert.strictEqual((yield* failureOf(create({ localPart: "ada" }, { signature })))._tag, "PaymentReturned")
+    })
+  )
+
+  scenario("says that it does not know while the chain can't be asked, whatever else is wrong", (host) =>
+    Effect.gen(function* () {
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      yield* create({ localPart: "ada" }, { signature: pay(yield* challengeOf(), BOB, "02"), key: "bob" })
+      host.payments.outage.chain = true
+      const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
+      assert.deepInclude(error, { _tag: "OperationDelayed", operationId: null, paymentState: "unknown" })
+      host.payments.outage.chain = false
+      assert.strictEqual((yield* failureOf(create({ localPart: "ada" }, { signature })))._tag, "Conflict")
+    })
+  )
+
+  scenario(
+    "owes nothing back by a challenge that is not of this request, or to another wallet than the token's",
+    (host) =>
+      Effect.gen(function* () {
+        const other = yield* challengeOf()
+        const { attempt, challenge } = yield* sendPaid
+        const elsewhere = pay(other, ADA, "05")
+        const bobs = pay(challenge, BOB, "06")
+        const before = yield* balances
+        for (const signature of [elsewhere, bobs]) {
+          host.payments.useNonce(signature)
+          const error = yield* failureOf(attempt(signature))
+          assert.deepInclude(error, { _tag: "IdempotencyConflict", paymentState: "unknown" })
+        }
+        assert.deepStrictEqual(yield* balances, before)
+      })
+  )
+
+  scenario("shows the authorization to nobody before it is claimed", (host) =>
+    Effect.gen(function* () {
+      const challenge = yield* challengeOf()
+      host.payments.outage.poor = true
+      const poor = yield* failureOf(create({ localPart: "ada" }, { signature: pay(challenge, ADA, "01") }))
+      assert.deepInclude(poor, { _tag: "PaymentRequired", reason: "The wallet holds too little" })
+      assert.deepStrictEqual(host.payments.shown, [])
+      host.payments.outage.poor = false
+      yield* create({ localPart: "ada" }, { signature: pay(challenge, ADA, "01") })
+      assert.deepStrictEqual(host.payments.shown, ["01", "01"])
+    })
+  )
+
+  scenario("refuses a payment whose simulation fails, submits it nowhere and keeps the claim", (host) =>
+    Effect.gen(function* () {
+      const challenge = yield* challengeOf()
+      const signature = pay(challenge, ADA, "01")
+      host.payments.outage.simulation = "fails"
       for (let i = 0; i < 2; i++) {
         const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
-        assert.strictEqual(error._tag, "IdempotencyConflict")
+        assert.deepInclude(error, { _tag: "PaymentRequired", reason: "The transfer would fail" })
       }
+      host.payments.outage.simulation = "passes"
+      const bobs = create({ localPart: "ada" }, { signature: pay(challenge, BOB, "02"), key: "key-2" })
+      assert.strictEqual((yield* failureOf(bobs))._tag, "Conflict")
       assert.strictEqual(host.payments.settleCalls(), 0)
-      const other = yield* challengeOf()
-      host.payments.outage.blind = false
-      yield* create({ localPart: "ada" }, { signature: pay(other, BOB, "02"), key: "key-2" })
+      // A stranger who holds it submits it after all. The client is not told to sign again.
+      host.payments.useNonce(signature)
+      const used = yield* failureOf(create({ localPart: "ada" }, { signature }))
+      assert.deepInclude(used, { _tag: "PaymentPending", paymentState: "unknown" })
+    })
+  )
+
+  scenario("submits nothing while the simulation can't be asked for, and refuses nothing", (host) =>
+    Effect.gen(function* () {
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      host.payments.outage.simulation = "away"
+      const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
+      assert.deepInclude(error, { _tag: "OperationDelayed", paymentState: "unknown" })
+      assert.strictEqual(host.payments.settleCalls(), 0)
+      host.payments.outage.simulation = "passes"
+      yield* create({ localPart: "ada" }, { signature })
+      assert.strictEqual(host.payments.transfers.get(ADA), 1)
+    })
+  )
+
+  scenario("does not turn a repeated submission into a refusal when its simulation fails", (host) =>
+    Effect.gen(function* () {
+      host.payments.script.push("fail before")
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      yield* failureOf(underClock(create({ localPart: "ada" }, { signature })))
+      host.payments.outage.simulation = "fails"
+      const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
+      assert.deepInclude(error, { _tag: "PaymentPending", paymentState: "unknown" })
+      assert.strictEqual(host.payments.settleCalls(), 1)
+      host.payments.outage.simulation = "passes"
+      yield* create({ localPart: "ada" }, { signature })
+      assert.strictEqual(host.payments.transfers.get(ADA), 1)
     })
   )
 
@@ -225,23 +455,23 @@ describe("PaidOperations", () => {
     )
   }
 
-  scenario("waits for a chain that can't be reached, and goes on where it stood", (host) =>
+  scenario("waits for a chain that can't be reached, and claims nothing meanwhile", (host) =>
     Effect.gen(function* () {
       const signature = pay(yield* challengeOf(), ADA, "01")
       host.payments.outage.chain = true
       const error = yield* failureOf(create({ localPart: "ada" }, { signature }))
-      assert.deepInclude(error, { _tag: "OperationDelayed", paymentState: "pending" })
+      assert.deepInclude(error, { _tag: "OperationDelayed", operationId: null, paymentState: "unknown" })
       host.payments.outage.chain = false
       yield* create({ localPart: "ada" }, { signature })
       assert.strictEqual(host.payments.transfers.get(ADA), 1)
     })
   )
 
-  scenario("claims nothing while the facilitator can't be reached", (host) =>
+  scenario("claims nothing while the payer's balance can't be read", (host) =>
     Effect.gen(function* () {
       host.payments.outage.verify = true
       const error = yield* failureOf(create({ localPart: "ada" }, { signature: pay(yield* challengeOf(), ADA, "01") }))
-      assert.deepInclude(error, { _tag: "OperationDelayed", operationId: null, paymentState: "none" })
+      assert.deepInclude(error, { _tag: "OperationDelayed", operationId: null, paymentState: "unknown" })
     })
   )
 
@@ -260,6 +490,38 @@ describe("PaidOperations", () => {
         assert.strictEqual(error._tag, "InvalidRequest")
       }
       assert.strictEqual(host.payments.settleCalls(), 0)
+    })
+  )
+
+  scenario("gives a thief nothing for an unbound authorization that its owner's operation has claimed", (host) =>
+    Effect.gen(function* () {
+      host.payments.script.push("fail before")
+      const [victims, thiefs] = [yield* challengeOf(), yield* challengeOf({ body: "thief" })]
+      const signature = pay(victims, ADA, "01")
+      yield* failureOf(underClock(create({ localPart: "ada" }, { signature })))
+      // By now the facilitator and the node have seen it, and it is not settled.
+      for (const key of ["thief", "key-1"]) {
+        const offer = { signature: pay(thiefs, ADA, "01"), key, body: "thief" }
+        const stolen = yield* failureOf(create({ localPart: "thief" }, offer))
+        assert.deepInclude(stolen, { _tag: "IdempotencyConflict", paymentState: "unknown" })
+      }
+      yield* create({ localPart: "ada" }, { signature })
+      assert.strictEqual(host.payments.transfers.get(ADA), 1)
+    })
+  )
+
+  scenario("refuses an authorization that is bound to another challenge, and submits it nowhere", (host) =>
+    Effect.gen(function* () {
+      const [victims, thiefs] = [yield* challengeOf(), yield* challengeOf()]
+      const nonce = boundNonceOf(victims)
+      const stolen = yield* failureOf(
+        create({ localPart: "ada" }, { signature: pay(thiefs, ADA, nonce), key: "thief" })
+      )
+      assert.strictEqual(stolen._tag, "PaymentRequired")
+      assert.include(stolen._tag === "PaymentRequired" ? stolen.reason : "", "bound to another challenge")
+      assert.strictEqual(host.payments.settleCalls(), 0)
+      yield* create({ localPart: "ada" }, { signature: pay(victims, ADA, nonce) })
+      assert.strictEqual(host.payments.transfers.get(ADA), 1)
     })
   )
 

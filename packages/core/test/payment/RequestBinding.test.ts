@@ -85,13 +85,30 @@ describe("RequestBinding", () => {
     }).pipe(Effect.provide(TestKeyring.layer))
   )
 
+  it.effect("honors a challenge of the version before nonce tags, and the tag that was offered alone", () =>
+    Effect.gen(function* () {
+      const accepted = yield* bound
+      const tagged = { ...terms, extra: { ...terms.extra, nonceTag: "0x6167656e746f7331" } }
+      const rebuilt = yield* RequestBinding.rebuild(request, [tagged], accepted)
+      assert.deepStrictEqual(rebuilt.extra, accepted.extra)
+      const echoed = { ...accepted, extra: { ...accepted.extra, nonceTag: "0x6167656e746f7331" } }
+      assert.deepStrictEqual((yield* RequestBinding.rebuild(request, [tagged], echoed)).extra, echoed.extra)
+      const other = { ...accepted, extra: { ...accepted.extra, nonceTag: "0x00" } }
+      assert.strictEqual(yield* Effect.flip(RequestBinding.rebuild(request, [tagged], other)), "different terms")
+    }).pipe(Effect.provide(TestKeyring.layer))
+  )
+
   it.effect("ends after a quarter of an hour", () =>
     Effect.gen(function* () {
       const accepted = yield* bound
       yield* TestClock.adjust(RequestBinding.CHALLENGE_LIFETIME - 1)
-      yield* RequestBinding.rebuild(request, [terms], accepted)
+      const rebuilt = yield* RequestBinding.rebuildFresh(request, [terms], accepted)
       yield* TestClock.adjust(1)
-      assert.strictEqual(yield* Effect.flip(RequestBinding.rebuild(request, [terms], accepted)), "challenge expired")
+      assert.strictEqual(
+        yield* Effect.flip(RequestBinding.rebuildFresh(request, [terms], accepted)),
+        "challenge expired"
+      )
+      assert.deepStrictEqual(yield* RequestBinding.rebuild(request, [terms], accepted), rebuilt)
     }).pipe(Effect.provide(TestKeyring.layer))
   )
 

@@ -1,16 +1,19 @@
 import {
   CallAdmission,
+  CallPolicy,
   CallReports,
   Calls,
   CallStore,
   CallWatch,
+  DEFAULT_CALL_POLICY,
   Numbers,
+  OneMinuteCall,
   OperationCompletion,
   PhoneNumberStore,
   Timestamp
 } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { adasNumber, bought, PERSON, phoneRequest } from "../support/PhonePurchase.ts"
 import { eventsOf, failureOf, scenario, underClock } from "../support/Purchase.ts"
@@ -70,6 +73,39 @@ describe("placing a call", () => {
       })
     )
   }
+
+  for (const [toNumber, why] of [
+    ["+24762889", "is a number of AC; this service calls US, CA only"],
+    ["+18765230199", "is a number of JM; this service calls US, CA only"],
+    ["+881612345678", "belongs to no country; this service calls US, CA only"]
+  ] as const) {
+    scenario(`refuses ${toNumber} before it costs anything: it is in no callable country`, () =>
+      Effect.gen(function* () {
+        const { unpaid } = yield* phoneRequest(oneMinute(yield* adasNumber, { toNumber }))
+        const error = yield* failureOf(unpaid)
+        assert.deepInclude(error, { _tag: "InvalidRequest", issues: [{ path: "toNumber", message: why }] })
+      })
+    )
+  }
+
+  scenario("calls Canada, and the countries that the operator lists instead", () =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      const challenged = Effect.map(
+        Effect.flatMap(phoneRequest(oneMinute(number, { toNumber: "+16045550123" })), ({ unpaid }) =>
+          failureOf(unpaid)
+        ),
+        ({ _tag }) => _tag
+      )
+      assert.strictEqual(yield* challenged, "PaymentRequired")
+      const british = oneMinute(number, { toNumber: "+442079460958" })
+      const listed = Layer.fresh(OneMinuteCall.layer).pipe(
+        Layer.provide(Layer.succeed(CallPolicy, { ...DEFAULT_CALL_POLICY, countries: new Set(["GB"]) }))
+      )
+      const { unpaid } = yield* Effect.provide(phoneRequest(british), listed)
+      assert.strictEqual((yield* failureOf(unpaid))._tag, "PaymentRequired")
+    })
+  )
 
   scenario("finds a call whose answer was lost, and dials no second one", (host) =>
     Effect.gen(function* () {

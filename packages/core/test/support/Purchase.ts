@@ -3,6 +3,7 @@ import {
   EventStore,
   MailboxCreation,
   MessageSending,
+  OperationCompletion,
   OperationStore,
   PaidOperations,
   type PaidRequest,
@@ -14,11 +15,11 @@ import {
 } from "@agentos/core"
 import { ScriptedRail } from "@agentos/contract-tests"
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber, type Layer, Option, Redacted, type Scope } from "effect"
+import { Effect, Fiber, Layer, Option, Redacted, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as TestHost from "./TestHost.ts"
 
-export const { pay } = ScriptedRail
+export const { boundNonceOf, pay } = ScriptedRail
 
 export const ADA = "0x00000000000000000000000000000000000000ad"
 export const BOB = "0x00000000000000000000000000000000000000b0"
@@ -63,15 +64,18 @@ export const challengeOf = (offer: Offer = {}) =>
 
 export const failureOf = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.flip(effect)
 
+export type Host = ReturnType<typeof TestHost.make>
+
 export const scenario = (
   name: string,
   test: (
     host: ReturnType<typeof TestHost.make>
-  ) => Effect.Effect<void, unknown, Layer.Success<ReturnType<typeof TestHost.make>["layer"]> | Scope.Scope>
+  ) => Effect.Effect<void, unknown, Layer.Success<ReturnType<typeof TestHost.make>["layer"]> | Scope.Scope>,
+  policies: Layer.Layer<never> = Layer.empty
 ) =>
   it.effect(name, () => {
     const host = TestHost.make()
-    return Effect.provide(test(host), host.layer)
+    return Effect.provide(test(host), Layer.provide(host.layer, policies))
   })
 
 /** Lets the clock run while something waits for it. */
@@ -116,6 +120,13 @@ export const sendPaid = Effect.gen(function* () {
   const error = yield* failureOf(send(tenant, mailboxId, {}))
   const challenge = error._tag === "PaymentRequired" ? error.challenge : ""
   return { challenge, mailboxId, tenant, attempt: (signature: string) => send(tenant, mailboxId, { signature }) }
+})
+
+/** Lets the completion job return what is owed. */
+export const returnDebts = Effect.gen(function* () {
+  const running = yield* Effect.forkChild(OperationCompletion.run)
+  yield* TestClock.adjust("5 seconds")
+  yield* Fiber.interrupt(running)
 })
 
 /** Types and payloads of a tenant's events, oldest first. */

@@ -34,6 +34,13 @@ const KINDS: ReadonlyMap<string, NumberKind> = new Map([
   ["+19005550100", "premium"],
   ["+15550000000", "uncallable"]
 ])
+/** Countries of numbers; those with +1 are of the US where they are not here. */
+const COUNTRIES: ReadonlyMap<string, string> = new Map([
+  ["+24762889", "AC"],
+  ["+18765230199", "JM"],
+  ["+442079460958", "GB"],
+  ["+16045550123", "CA"]
+])
 
 /** A carrier in memory that does as it is told: numbers for sale, calls that somebody else answers and ends. */
 export const make = () => {
@@ -160,7 +167,10 @@ export const make = () => {
 
   const layer = Layer.mergeAll(
     Layer.succeed(TelephonyProvider, provider),
-    Layer.succeed(NumberingPlan, { kindOf: (number) => KINDS.get(number) ?? "callable" }),
+    Layer.succeed(NumberingPlan, {
+      kindOf: (number) => KINDS.get(number) ?? "callable",
+      countryOf: (number) => COUNTRIES.get(number) ?? (number.startsWith("+1") ? "US" : undefined)
+    }),
     Layer.succeed(AgentCallback, {
       refusal: (url) => Effect.succeed(url.includes("private") ? "not a public address" : undefined),
       ask: agent.ask

@@ -163,19 +163,7 @@ const facilitatorOf = (world: SimulatedWorld, links: Links) => {
   })
 
   return {
-    settle: (proof: PaymentProof) => world.alone(`settlement of ${proof.nonce}`, links, call(proof)),
-    verify: Effect.fnUntraced(function* (proof: PaymentProof): Effect.fn.Return<void, ProofInvalid | ProviderError> {
-      yield* Effect.sleep(10)
-      const mode = world.verifyFault.take()
-      if (links.facilitator || mode === "down") return yield* unreachable("facilitator")
-      const refuse = (message: string) => new ProofInvalid({ message })
-      if (mode === "refuse") return yield* refuse("refused without a reason")
-      const seconds = (yield* now) / 1_000
-      if (proof.validBefore <= seconds + MARGIN_SECONDS) return yield* refuse("about to expire")
-      if (mode === "blind") return
-      if (chain.use(yield* now, authorizationOf(proof)) !== undefined) return yield* refuse("the nonce is used")
-      if (chain.balance(yield* now, proof.payer) < proof.value) return yield* refuse("too little balance")
-    })
+    settle: (proof: PaymentProof) => world.alone(`settlement of ${proof.nonce}`, links, call(proof))
   }
 }
 
@@ -227,7 +215,7 @@ const refunderOf = (world: SimulatedWorld, links: Links) =>
 /** The payment rail as one server has it: one token on one chain, and what of the world its links let through. */
 export const make = (world: SimulatedWorld, links: Links): PaymentRail["Service"] => {
   const { chain } = world
-  const { settle, verify } = facilitatorOf(world, links)
+  const { settle } = facilitatorOf(world, links)
   const payBack = refunderOf(world, links)
 
   const readChain = <A>(read: (at: number) => A): Effect.Effect<A, ProviderError> =>
@@ -241,8 +229,38 @@ export const make = (world: SimulatedWorld, links: Links): PaymentRail["Service"
       Schema.encodeSync(Challenge)(accepts.map((terms) => ({ ...terms, amount: terms.amount.toString() }))),
     decodeProof: (header) =>
       Effect.try({ try: () => readProof(header), catch: () => new ProofMalformed({ message: "This is no payment" }) }),
+    isBoundElsewhere: () => false,
     authenticate: () => Effect.void,
-    verify,
+    verify: Effect.fnUntraced(function* (proof): Effect.fn.Return<void, ProofInvalid | ProviderError> {
+      yield* Effect.sleep(10)
+      const mode = world.verifyFault.take()
+      if (links.chain || mode === "down") return yield* unreachable("chain")
+      const refuse = (message: string) => new ProofInvalid({ message })
+      if (mode === "refuse") return yield* refuse("refused without a reason")
+      if (proof.validBefore <= (yield* now) / 1_000 + MARGIN_SECONDS) return yield* refuse("about to expire")
+      if (mode === "blind") return
+      if (chain.balance(yield* now, proof.payer) < proof.value) return yield* refuse("too little balance")
+    }),
+    simulate: Effect.fnUntraced(function* (proof): Effect.fn.Return<void, ProofInvalid | ProviderError> {
+      yield* Effect.sleep(10)
+      if (links.chain) return yield* unreachable("chain")
+      const at = yield* now
+      world.watcher.simulating(proof, at)
+      const mode = world.simulateFault.take()
+      if (mode === "down") return yield* unreachable("chain")
+      const authorization = authorizationOf(proof)
+      const fails =
+        mode === "refuse" ||
+        chain.use(at, authorization) !== undefined ||
+        chain.balance(at, proof.payer) < proof.value ||
+        chain.head(at) >= proof.validBefore
+      if (!fails) return
+      world.failedSimulations.add(proof.nonce)
+      return yield* new ProofInvalid({ message: "the transfer would fail" })
+    }),
+    // The number of a block is its time.
+    blockBefore: (_token, moment) =>
+      readChain((at) => BigInt(Math.max(0, Math.min(chain.head(at), Math.ceil(moment / 1_000) - 1)))),
     // Nothing up to this block can be taken back, so that what is paid later is in a later one.
     readNonce: (proof) =>
       readChain((at) => ({

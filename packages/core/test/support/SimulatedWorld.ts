@@ -23,7 +23,9 @@ export const SETTLE_FAULTS = [
   "refuse and settle later",
   "accept and do nothing"
 ] as const
+/** How the reads before a claim go wrong: they fail, find the payment wanting, or miss that its wallet is empty. */
 export const VERIFY_FAULTS = ["down", "refuse", "blind"] as const
+export const SIMULATE_FAULTS = ["down", "refuse"] as const
 export const REFUND_FAULTS = ["fail before", "lose the answer", "hang after"] as const
 /** What a mail provider can do wrong: each reason of a failure, and `Unknown` with the mail sent all the same. */
 export const MAIL_FAULTS = ["Temporary", "Rejected", "Misconfigured", "Unknown", "Unknown and sent", "hang"] as const
@@ -41,6 +43,7 @@ export interface Links {
 export interface WorldWatcher {
   /** Two servers are at the same, and neither stood still. */
   twice: (what: string) => void
+  simulating: (proof: PaymentProof, now: number) => void
   settling: (proof: PaymentProof, now: number) => void
   refunding: (refund: Refund, now: number) => void
   sending: (mail: OutgoingMail, now: number) => void
@@ -57,6 +60,9 @@ export class SimulatedWorld {
   /** What the facilitator was asked to settle, and how it took it. */
   readonly settlements: Array<{ readonly nonce: string; readonly mode: (typeof SETTLE_FAULTS)[number] | "settle" }> = []
   readonly settleFault = new SimulatedFault<(typeof SETTLE_FAULTS)[number]>()
+  /** The authorizations whose transfer failed when it was simulated, by nonce. */
+  readonly failedSimulations = new Set<string>()
+  readonly simulateFault = new SimulatedFault<(typeof SIMULATE_FAULTS)[number]>()
   readonly verifyFault = new SimulatedFault<(typeof VERIFY_FAULTS)[number]>()
   readonly refundFault = new SimulatedFault<(typeof REFUND_FAULTS)[number]>()
   readonly mailFault = new SimulatedFault<(typeof MAIL_FAULTS)[number]>()
@@ -65,6 +71,7 @@ export class SimulatedWorld {
   readonly refusedMails = new Set<string>()
   watcher: WorldWatcher = {
     twice: () => undefined,
+    simulating: () => undefined,
     settling: () => undefined,
     refunding: () => undefined,
     sending: () => undefined
@@ -90,7 +97,8 @@ export class SimulatedWorld {
 
   /** Ends everything that goes wrong outside of the servers. */
   lift(): void {
-    for (const fault of [this.settleFault, this.verifyFault, this.refundFault, this.mailFault]) fault.lift()
+    for (const fault of [this.settleFault, this.verifyFault, this.simulateFault, this.refundFault, this.mailFault])
+      fault.lift()
   }
 }
 

@@ -23,9 +23,8 @@ export type SendScript = "send" | "broken" | ProviderError["reason"] | ProviderE
  * The whole core on memory, with a chain, a mail provider and a carrier that do as they are told. While its `database` is
  * closed no turn of a call is written, and whoever looks a call up by its carrier's name of it waits for the answer.
  */
-export const make = () => {
+export const make = (payments = ScriptedRail.make()) => {
   const carrier = SimulatedCarrier.make()
-  const payments = ScriptedRail.make()
   const sent: Array<OutgoingMail> = []
   const sendScript: Array<SendScript> = []
   const provider = Layer.succeed(

@@ -9,7 +9,7 @@ import {
   walletAddress
 } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Option } from "effect"
+import { Effect, Exit, Layer, Option, Redacted, Result } from "effect"
 import { testKeyring } from "../support/TestKeyring.ts"
 
 const tenant: Tenant = {
@@ -27,7 +27,8 @@ const over = (...answers: ReadonlyArray<Effect.Effect<Option.Option<Tenant>>>) =
   const store = Layer.mock(TenantStore)({
     find: () => left.shift() ?? Effect.die(new Error("the store was asked too often"))
   })
-  const ports = Layer.mergeAll(store, Layer.mock(RealtimeTokens)({}), Layer.succeed(Keyring, keyring))
+  const realtimeTokens = Layer.mock(RealtimeTokens)({ verify: () => Effect.succeedNone })
+  const ports = Layer.mergeAll(store, realtimeTokens, Layer.succeed(Keyring, keyring))
   return Effect.provide(Credentials, Layer.provide(Credentials.layer, ports))
 }
 
@@ -45,6 +46,17 @@ describe("Credentials", () => {
       const { authenticate } = yield* over(Effect.die(new Error("the database is away")), Effect.succeedSome(tenant))
       assert.isTrue(Exit.isFailure(yield* Effect.exit(authenticate(token))))
       assert.deepStrictEqual(yield* authenticate(token), tenant)
+    })
+  )
+
+  it.effect("refuse realtime tokens that are not valid without asking the store", () =>
+    Effect.gen(function* () {
+      const { authenticateRealtime } = yield* over()
+      const holders = yield* authenticateRealtime([Redacted.make("a guess"), Redacted.make("another")])
+      assert.deepStrictEqual(
+        holders.map((holder) => Result.isFailure(holder) && holder.failure._tag),
+        ["WrongCredential", "WrongCredential"]
+      )
     })
   )
 })

@@ -22,10 +22,19 @@ export interface MailConfig {
     readonly port: number
     /** A self-signed one is made when it is left out: senders do not ask who signed it. */
     readonly certificate: { readonly keyFile: string; readonly certificateFile: string } | undefined
+    /** At a time, of all senders and of one address. */
+    readonly sessions: number
+    readonly sessionsPerAddress: number
+    /** Of one address. */
+    readonly messagesPerHour: number
   }
   /** Where names are looked up: the system's resolver when both are left out. */
   readonly dns: { readonly servers: ReadonlyArray<string>; readonly zoneFile: string | undefined }
 }
+
+const DEFAULT_SESSIONS = 256
+const DEFAULT_SESSIONS_PER_ADDRESS = 80
+const DEFAULT_MESSAGES_PER_HOUR = 6_000
 
 /** Mail as the variables have it; undefined where no domain is named. */
 export const readMail = (reader: EnvironmentReader): MailConfig | undefined => {
@@ -47,6 +56,13 @@ export const readMail = (reader: EnvironmentReader): MailConfig | undefined => {
   if ((user === undefined) !== (password === undefined)) {
     reader.issues.push("AGENTOS_SMTP_RELAY_USER and AGENTOS_SMTP_RELAY_PASSWORD go together")
   }
+  const sessions = reader.integer("AGENTOS_SMTP_MAX_SESSIONS", 1, 10_000) ?? DEFAULT_SESSIONS
+  const sessionsPerAddress =
+    reader.integer("AGENTOS_SMTP_MAX_SESSIONS_PER_ADDRESS", 1, 10_000) ??
+    Math.min(DEFAULT_SESSIONS_PER_ADDRESS, sessions)
+  if (sessionsPerAddress > sessions) {
+    reader.issues.push("AGENTOS_SMTP_MAX_SESSIONS_PER_ADDRESS must not be more than AGENTOS_SMTP_MAX_SESSIONS")
+  }
   return {
     domain,
     relay: {
@@ -61,7 +77,10 @@ export const readMail = (reader: EnvironmentReader): MailConfig | undefined => {
     listener: {
       host: reader.text("AGENTOS_SMTP_HOST") ?? "127.0.0.1",
       port: reader.port("AGENTOS_SMTP_PORT", 25),
-      certificate: keyFile === undefined || certificateFile === undefined ? undefined : { keyFile, certificateFile }
+      certificate: keyFile === undefined || certificateFile === undefined ? undefined : { keyFile, certificateFile },
+      sessions,
+      sessionsPerAddress,
+      messagesPerHour: reader.integer("AGENTOS_SMTP_MESSAGES_PER_HOUR", 1, 10_000_000) ?? DEFAULT_MESSAGES_PER_HOUR
     },
     dns: {
       servers: readDnsServers(reader),

@@ -94,9 +94,10 @@ export const mailIntake = (mail: MailConfig | undefined) =>
   mail === undefined
     ? Effect.succeed(Option.none<number>())
     : Effect.gen(function* () {
-        const { host, port } = mail.listener
+        const { host, messagesPerHour, port, sessions, sessionsPerAddress } = mail.listener
+        const limits = { ...SmtpListener.sessionLimits(sessions, sessionsPerAddress), messagesPerHour }
         const listening = yield* Layer.build(
-          SmtpListener.layer({ host, port, hostName: mail.hostName, tls: yield* certificate(mail) })
+          SmtpListener.layer({ host, port, hostName: mail.hostName, tls: yield* certificate(mail), limits })
         )
         yield* Effect.forkScoped(InboundDelivery.run)
         return Option.some(

@@ -8,6 +8,7 @@ import { type Environment, EnvironmentReader } from "./EnvironmentReader.ts"
 import { type MailConfig, readMail } from "./MailConfig.ts"
 import { readNetworks } from "./NetworkConfig.ts"
 import { type PhoneConfig, readPhone } from "./PhoneConfig.ts"
+import { type QuotaConfig, readQuotas } from "./QuotaConfig.ts"
 
 /** The configuration can't be used. The message names every variable that is wrong, a line each, and no secret. */
 export class ConfigurationInvalid extends Schema.TaggedError<ConfigurationInvalid>()("ConfigurationInvalid", {
@@ -40,6 +41,7 @@ export interface ServerConfig {
   readonly networks: ReadonlyArray<PaymentNetwork>
   readonly mail: MailConfig | undefined
   readonly phone: PhoneConfig
+  readonly quotas: QuotaConfig
   /** Null where nothing is limited. */
   readonly rateLimit: RateLimit | null
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
@@ -52,7 +54,7 @@ export const read = (environment: Environment): Effect.Effect<ServerConfig, Conf
   Effect.suspend(() => {
     const reader = new EnvironmentReader(environment)
     const mode = reader.oneOf("AGENTOS_ENVIRONMENT", ["production", "sandbox"], "production")
-    const perMinute = reader.integer("AGENTOS_RATE_LIMIT_PER_MINUTE", 0, 10_000_000) ?? DEFAULT_PER_MINUTE[mode]
+    const perMinute = reader.integer("AGENTOS_RATE_LIMIT_PER_MINUTE", 0, 10_000_000) ?? DEFAULT_PER_MINUTE
     const config: ServerConfig = {
       environment: mode,
       host: reader.text("AGENTOS_HOST") ?? "127.0.0.1",
@@ -66,7 +68,8 @@ export const read = (environment: Environment): Effect.Effect<ServerConfig, Conf
       eventRetention: readEventRetention(reader),
       networks: readNetworks(reader),
       mail: readMail(reader),
-      phone: readPhone(reader, mode)
+      phone: readPhone(reader, mode),
+      quotas: readQuotas(reader, mode, perMinute > 0)
     }
     return reader.issues.length === 0
       ? Effect.succeed(config)
@@ -74,7 +77,7 @@ export const read = (environment: Environment): Effect.Effect<ServerConfig, Conf
   })
 
 /** Requests a minute of one address, and of one tenant; a burst may take them all at once. 0: no limit. */
-const DEFAULT_PER_MINUTE = { production: 1_200, sandbox: 0 }
+const DEFAULT_PER_MINUTE = 1_200
 
 const readProxies = (reader: EnvironmentReader): ReadonlyArray<IpNetwork.IpNetwork> =>
   (reader.text("AGENTOS_TRUSTED_PROXIES")?.split(",") ?? []).flatMap((text) => {

@@ -1,4 +1,4 @@
-import { Core, EventPolicy } from "@agentos/core"
+import { CallPolicy, Core, EventPolicy, MailPolicy, RateLimiter } from "@agentos/core"
 import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
 import { PaymentRailX402 } from "@agentos/x402"
 import { Duration, Effect, Layer } from "effect"
@@ -34,9 +34,27 @@ export const policyLayer = ({ eventRetention }: Pick<ServerConfig, "eventRetenti
     Effect.map(EventPolicy, (policy) => ({ ...policy, auditRetention: eventRetention }))
   )
 
+/**
+ * The rate limiter of the whole process: the one that admits everything where there is no rate limit, and one that
+ * shares nothing where the database is embedded, which serves one server.
+ */
+export const rateLimiterLayer = ({ database, rateLimit }: Pick<ServerConfig, "database" | "rateLimit">) => {
+  if (rateLimit === null) return Layer.succeed(RateLimiter.RateLimiter, RateLimiter.unlimited)
+  return "url" in database ? RateLimiter.layer : Layer.sync(RateLimiter.RateLimiter, RateLimiter.makeLocal)
+}
+
+/** The quotas that the configuration sets. */
+const quotaLayer = ({ quotas }: ServerConfig) =>
+  Layer.merge(Layer.succeed(CallPolicy, quotas.calls), Layer.succeed(MailPolicy, quotas.mail))
+
 /** The services of the core on the adapters that the configuration names, or on what `around` makes of them. */
 export const coreLayer = (config: ServerConfig, around: (ports: Ports) => Ports) =>
-  Core.layerWithPhone.pipe(Layer.provideMerge(around(portsLayer(config))), Layer.provide(policyLayer(config)))
+  Core.layerWithPhone.pipe(
+    Layer.provideMerge(rateLimiterLayer(config)),
+    Layer.provideMerge(around(portsLayer(config))),
+    Layer.provide(policyLayer(config)),
+    Layer.provide(quotaLayer(config))
+  )
 
 /** What the HTTP server is told about itself. */
 export const settingsLayer = (config: ServerConfig) =>

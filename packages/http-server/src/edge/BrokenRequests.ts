@@ -1,4 +1,12 @@
-import { type ApiError, HeadersTooLarge, RequestTimedOut, toWireError, UpgradeRequired, UriTooLong } from "@agentos/api"
+import {
+  type ApiError,
+  HeadersTooLarge,
+  RateLimited,
+  RequestTimedOut,
+  toWireError,
+  UpgradeRequired,
+  UriTooLong
+} from "@agentos/api"
 import { InvalidRequest } from "@agentos/core"
 import { randomUUID } from "node:crypto"
 import { STATUS_CODES } from "node:http"
@@ -18,6 +26,12 @@ const LINGER = 1_000
 
 const notHttp = new InvalidRequest({ message: "The request is not well-formed HTTP/1.1", issues: [] })
 
+/** RFC 9112, section 6.3: the length can't be told, and what follows may be another request. */
+const lengthAmbiguous = new InvalidRequest({
+  message: "given more than once, or with Transfer-Encoding; send it once",
+  issues: [{ path: "Content-Length", message: "given more than once, or with Transfer-Encoding" }]
+})
+
 /** Whether the first line alone is already longer than a target may be. */
 const isTargetTooLong = (packet: Uint8Array | undefined): boolean => {
   const lineEnd = packet?.indexOf(0x0a) ?? 0
@@ -32,6 +46,8 @@ const apiErrorOf = ({ code, rawPacket }: ReadingError): ApiError => {
         : new HeadersTooLarge({ limitBytes: HEADERS_LIMIT_BYTES })
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return new RequestTimedOut()
+    case "HPE_UNEXPECTED_CONTENT_LENGTH":
+      return lengthAmbiguous
     default:
       return notHttp
   }
@@ -53,7 +69,13 @@ export const answerBrokenRequest = (error: ReadingError, socket: Duplex): void =
 export const answerBrokenHandshake = (socket: Duplex): void =>
   refuse(new UpgradeRequired(), socket, { "sec-websocket-version": "13" })
 
-const refuse = (error: ApiError, socket: Duplex, more: Readonly<Record<string, string>> = {}): void => {
+/** Answers a handshake that exceeds a rate limit. Nothing of it is left to read, so its connection ends at once. */
+export const answerRefusedHandshake = (socket: Duplex, retryAfterSeconds: number): void => {
+  socket.end(errorText(new RateLimited({ retryAfterSeconds })), () => socket.destroy())
+}
+
+/** The answer to an error, whole, after which the connection is closed. */
+const errorText = (error: ApiError, more: Readonly<Record<string, string>> = {}): string => {
   const requestId = randomUUID()
   const { body, headers, status } = toWireError(error, {
     requestId,
@@ -72,7 +94,11 @@ const refuse = (error: ApiError, socket: Duplex, more: Readonly<Record<string, s
     "content-length": `${Buffer.byteLength(text)}`,
     "x-request-id": requestId
   }).map(([name, value]) => `${name}: ${value}`)
-  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head, "", text].join("\r\n"))
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head, "", text].join("\r\n")
+}
+
+const refuse = (error: ApiError, socket: Duplex, more: Readonly<Record<string, string>> = {}): void => {
+  socket.end(errorText(error, more))
   // No time-out of the server's holds for it any more. At once would be too soon: what the client sends still
   // would have the answer taken back on its way.
   const lingering = setTimeout(() => socket.destroy(), LINGER).unref()

@@ -14,7 +14,7 @@ export const errorResponse = Effect.fnUntraced(function* (error: ApiError, entry
     method,
     path: pathOf(url),
     entry,
-    hasUnknownPayment: Boolean(sent["payment-signature"]) && record.isPaymentNew !== true
+    hasUnknownPayment: Boolean(sent["payment-signature"]) && record.isPaymentUnused !== true
   })
   record.code = body.error.code
   return HttpServerResponse.jsonUnsafe(body, { status, headers })

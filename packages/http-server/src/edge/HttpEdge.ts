@@ -2,12 +2,15 @@ import { type ApiError, InternalError, LIVE_PATH, MethodNotAllowed, READY_PATH, 
 import { Uuid } from "@agentos/core"
 import { Cause, Clock, Effect, identity, Option } from "effect"
 import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { IncomingMessage } from "node:http"
 import { ServerSettings } from "../ServerSettings.ts"
 import { isWebhook } from "../webhook/WebhookPath.ts"
 import { logAccess } from "./AccessLog.ts"
 import { errorResponse } from "./ErrorResponse.ts"
-import { RateLimiting } from "./RateLimiting.ts"
-import { headerFlaw, pathOf } from "./RequestLimits.ts"
+import { rateLimitHeaders } from "./CountedLimit.ts"
+import { admitWithin, RateLimiting } from "./RateLimiting.ts"
+import { failureCost, requestCost } from "./RequestCost.ts"
+import { hasBody, headerFlaw, pathOf } from "./RequestLimits.ts"
 import { RequestRecord } from "./RequestRecord.ts"
 import { commonHeaders, preflightHeaders } from "./ResponseHeaders.ts"
 import { allowedMethods, entryAt } from "./RouteTable.ts"
@@ -59,6 +62,10 @@ const answerFailure = (request: Request) => (cause: Cause.Cause<unknown>) => {
   return Effect.andThen(Effect.logError("a request failed", cause), answerInternal(request))
 }
 
+/** Whether a part of the body has not arrived. Such a connection is closed: reading on costs more than another one. */
+const hasUnreadBody = ({ headers, source }: Request): boolean =>
+  hasBody(headers) && source instanceof IncomingMessage && !source.complete
+
 /**
  * What surrounds every request: its id, the limits of its size and number, the
  * envelope for whatever went wrong, the headers of all answers, and a log line.
@@ -66,7 +73,7 @@ const answerFailure = (request: Request) => (cause: Cause.Cause<unknown>) => {
 export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
   Effect.gen(function* () {
     const settings = yield* ServerSettings
-    const { limitAddress } = yield* RateLimiting
+    const { chargeAddress, countAddress } = yield* RateLimiting
     const headers = commonHeaders(settings.publicUrl)
     const { trustedProxies } = settings
     const behindProxies = trustedProxies.length === 0 ? identity : HttpMiddleware.xForwardedHeaders({ trustedProxies })
@@ -75,21 +82,33 @@ export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const startedAt = yield* Clock.currentTimeMillis
-        const record: RequestRecord["Service"] = { requestId: yield* Uuid.next }
+        const record: RequestRecord["Service"] = { requestId: yield* Uuid.next, limits: [] }
+        const { method, remoteAddress, url } = request
 
-        const refuse = (error: ApiError) => errorResponse(error, entryAt(request.method, pathOf(request.url)))
+        const refuse = (error: ApiError) => errorResponse(error, entryAt(method, pathOf(url)))
+
+        const routed = Effect.suspend(() => {
+          const flaw = headerFlaw(request)
+          return flaw === undefined ? app : refuse(flaw)
+        })
+        const limited = Effect.gen(function* () {
+          yield* admitWithin(yield* countAddress(remoteAddress, requestCost(request)))
+          const isPreflight = method === "OPTIONS" && headerFlaw(request) === undefined
+          return yield* isPreflight ? answerOptions(request) : routed
+        }).pipe(
+          Effect.catchTag("RateLimited", refuse),
+          Effect.catchCause(answerFailure(request)),
+          Effect.tap(() => {
+            const cost = failureCost(request, record.code)
+            return cost === 0 ? Effect.void : chargeAddress(remoteAddress, cost)
+          })
+        )
 
         const answer = Effect.suspend(() => {
-          const flaw = headerFlaw(request)
-          if (flaw !== undefined) return refuse(flaw)
-          if (isHealthCheck(request)) return app
-          const limited = Effect.matchEffect(limitAddress(request.remoteAddress), {
-            onFailure: refuse,
-            onSuccess: () => (request.method === "OPTIONS" ? answerOptions(request) : app)
-          })
+          if (isHealthCheck(request)) return routed
           // Where the carrier asks for nothing, somebody else does.
           return settings.carrierToken !== null && isCarriers(request)
-            ? Effect.catchIf(app, isRouteNotFound, () => limited)
+            ? Effect.catchIf(routed, isRouteNotFound, () => limited)
             : limited
         })
 
@@ -99,6 +118,8 @@ export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
             HttpServerResponse.setHeaders(response, {
               "x-request-id": record.requestId,
               ...headers,
+              ...rateLimitHeaders(record.limits),
+              ...(hasUnreadBody(request) ? { connection: "close" } : {}),
               ...response.headers
             })
           ),

@@ -1,40 +1,69 @@
-import { RateLimited } from "@agentos/api"
-import type { TenantId } from "@agentos/core"
+import type { RateLimited } from "@agentos/api"
+import { ClientAddress, RateLimiter, type RateRule, type TenantId } from "@agentos/core"
 import { Context, Effect, Layer, Option } from "effect"
 import { ServerSettings } from "../ServerSettings.ts"
-import * as TokenBuckets from "./TokenBuckets.ts"
+import { type CountedLimit, findRefusal } from "./CountedLimit.ts"
+import { RequestRecord } from "./RequestRecord.ts"
 
-/** IPv6 clients have a network of 64 bits to themselves, so one is known by that. */
-const clientOf = (address: string): string => {
-  if (!address.includes(":") || address.includes(".")) return address
-  const [head = "", tail] = address.split("::")
-  const groups = head.split(":").filter(Boolean)
-  const missing = tail === undefined ? 0 : 8 - groups.length - tail.split(":").filter(Boolean).length
-  return [...groups, ...Array.from({ length: missing }, () => "0"), ...(tail ?? "").split(":")].slice(0, 4).join(":")
-}
+/** What one IPv6 site (a /48) may take, as a multiple of what each of its 65,536 clients may. */
+const SITE_FACTOR = 10
 
-/** How many requests an address, and a tenant, may make. */
+/** Notes what a request was counted against, and fails if one of the limits refused it. */
+export const admitWithin = (limits: ReadonlyArray<CountedLimit>): Effect.Effect<void, RateLimited, RequestRecord> =>
+  Effect.flatMap(RequestRecord, ({ limits: noted }) => {
+    noted.push(...limits)
+    const refusal = findRefusal(limits)
+    return refusal === undefined ? Effect.void : Effect.fail(refusal)
+  })
+
+/** Counts what addresses, IPv6 sites and tenants ask for. */
 export class RateLimiting extends Context.Service<
   RateLimiting,
   {
-    readonly limitAddress: (address: Option.Option<string>) => Effect.Effect<void, RateLimited>
-    readonly limitTenant: (tenantId: TenantId) => Effect.Effect<void, RateLimited>
+    /** Takes a cost from the limits of an address: from all of them, or from those before the first that refuses. */
+    readonly countAddress: (address: Option.Option<string>, cost: number) => Effect.Effect<ReadonlyArray<CountedLimit>>
+    /** Takes a cost from the limit of a tenant. */
+    readonly countTenant: (tenantId: TenantId, cost: number) => Effect.Effect<ReadonlyArray<CountedLimit>>
+    /** Takes a cost from the limits of an address for work that is done already, whatever is left. */
+    readonly chargeAddress: (address: Option.Option<string>, cost: number) => Effect.Effect<void>
   }
 >()("@agentos/http-server/edge/RateLimiting") {
   static readonly layer = Layer.effect(
     RateLimiting,
-    Effect.map(ServerSettings, ({ rateLimit }) => {
-      if (rateLimit === null) return { limitAddress: () => Effect.void, limitTenant: () => Effect.void }
-      const limitBy = (buckets: TokenBuckets.TokenBuckets, client: string) =>
-        Effect.flatMap(buckets.take(client), (retryAfterSeconds) =>
-          retryAfterSeconds === undefined ? Effect.void : Effect.fail(new RateLimited({ retryAfterSeconds }))
-        )
-      const addresses = TokenBuckets.make(rateLimit)
-      const tenants = TokenBuckets.make(rateLimit)
+    Effect.gen(function* () {
+      const limiter = yield* RateLimiter.RateLimiter
+      const { rateLimit } = yield* ServerSettings
+      if (rateLimit === null) {
+        const none = Effect.succeed<ReadonlyArray<CountedLimit>>([])
+        return { countAddress: () => none, countTenant: () => none, chargeAddress: () => Effect.void }
+      }
+      const { burst, perSecond } = rateLimit
+      const own = { name: "address", burst, perSecond, isShared: true }
+      const site = { name: "site", burst: burst * SITE_FACTOR, perSecond: perSecond * SITE_FACTOR, isShared: true }
+      const tenant = { name: "tenant", burst, perSecond, isShared: true }
+
+      const count = (rule: RateRule, subject: string, cost: number, scope: string) =>
+        Effect.map(limiter.take(rule, subject, cost), (decision): CountedLimit => ({ rule, scope, decision }))
+
       return {
-        limitAddress: (address) => limitBy(addresses, Option.match(address, { onNone: () => "", onSome: clientOf })),
-        limitTenant: (tenantId) => limitBy(tenants, tenantId)
+        countAddress: Effect.fnUntraced(function* (remote, cost) {
+          const address = addressOf(remote)
+          const counted = yield* count(own, ClientAddress.clientOf(address), cost, "one address")
+          const siteOf = ClientAddress.siteOf(address)
+          if (!counted.decision.isAdmitted || Option.isNone(siteOf)) return [counted]
+          return [counted, yield* count(site, siteOf.value, cost, "one IPv6 /48 network")]
+        }),
+        countTenant: (tenantId, cost) =>
+          Effect.map(count(tenant, tenantId, cost, "one tenant"), (counted) => [counted]),
+        chargeAddress: Effect.fnUntraced(function* (remote, cost) {
+          const address = addressOf(remote)
+          yield* limiter.charge(own, ClientAddress.clientOf(address), cost)
+          const siteOf = ClientAddress.siteOf(address)
+          if (Option.isSome(siteOf)) yield* limiter.charge(site, siteOf.value, cost)
+        })
       }
     })
   )
 }
+
+const addressOf = (remote: Option.Option<string>): string => Option.getOrElse(remote, () => "")

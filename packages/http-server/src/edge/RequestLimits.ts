@@ -1,5 +1,5 @@
-import { type ApiError, BodyTooLarge, MediaTypeUnsupported, OPERATIONS, UriTooLong } from "@agentos/api"
-import { BODY_LIMIT_BYTES, InvalidRequest } from "@agentos/core"
+import { type ApiError, BodyTooLarge, MediaTypeUnsupported, OPERATIONS, TooManyHeaders, UriTooLong } from "@agentos/api"
+import { BODY_LIMIT_BYTES, InvalidRequest, isStartHere, type JsonBudget } from "@agentos/core"
 import type { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { FORM_LIMIT_BYTES, isWebhook } from "../webhook/WebhookPath.ts"
@@ -9,10 +9,27 @@ export const TARGET_LIMIT_BYTES = 8 * 1024
 /** All headers together, the request line included: a payment over several networks has room. */
 export const HEADERS_LIMIT_BYTES = 32 * 1024
 
+/** Most headers of a request. */
+export const HEADER_COUNT_LIMIT = 100
+/** Most parameters of a query: no operation has more than 4. */
+export const QUERY_PARAMETERS_LIMIT = 32
+
 const KIB = 1024
-const DEFAULT_BODY_LIMIT_BYTES = 256 * KIB
+const MIB = 1024 * KIB
+/**
+ * Longest body of a service that needs no token, in bytes. The longest input of one has about 2,300 characters that
+ * may lie beyond ASCII and a URL of 2,048, or a signature of 4,096 bytes: that fits even if every character beyond
+ * ASCII is escaped. The limit is the same with a token, so that it depends on nothing that has to be looked up first.
+ */
+const START_BODY_LIMIT_BYTES = 16 * KIB
+const DEFAULT_BODY_LIMIT_BYTES = 64 * KIB
 /** JSON may write one byte of text as six: `\u0001`. */
 const ESCAPE_FACTOR = 6
+
+const START_PATHS: ReadonlySet<string> = new Set(
+  Object.values(OPERATIONS).flatMap(({ entry }) => (isStartHere(entry) ? [entry.path] : []))
+)
+const MESSAGE_PATH = OPERATIONS.sendMessage.entry.path
 
 /**
  * Longest body of a path, in bytes. A message may have a text and an HTML part of
@@ -20,16 +37,26 @@ const ESCAPE_FACTOR = 6
  */
 export const bodyLimitOf = (path: string): number => {
   if (isWebhook(path)) return FORM_LIMIT_BYTES
-  return path === OPERATIONS.sendMessage.entry.path
+  if (START_PATHS.has(path)) return START_BODY_LIMIT_BYTES
+  return path === MESSAGE_PATH
     ? 2 * BODY_LIMIT_BYTES * ESCAPE_FACTOR + DEFAULT_BODY_LIMIT_BYTES
     : DEFAULT_BODY_LIMIT_BYTES
 }
+
+/** Several times what any input has: no objects within objects, and 50 recipients. */
+const DEFAULT_JSON_BUDGET: JsonBudget = { depth: 8, elements: 256, keys: 64, keyBytes: 128, stringBytes: 24 * KIB }
+const MESSAGE_JSON_BUDGET: JsonBudget = { ...DEFAULT_JSON_BUDGET, stringBytes: ESCAPE_FACTOR * MIB }
+
+/** How much JSON the body of a path may hold. Texts of megabytes are for messages alone. */
+export const jsonBudgetOf = (path: string): JsonBudget =>
+  path === MESSAGE_PATH ? MESSAGE_JSON_BUDGET : DEFAULT_JSON_BUDGET
 
 /** The path of a request target, without its query. */
 export const pathOf = (target: string): string => target.split("?", 1)[0] ?? ""
 
 /** Whether a body comes with the request, however long. */
-const hasBody = (headers: HttpServerRequest.HttpServerRequest["headers"]): boolean =>
+/** Whether a request brings a body of at least one byte. */
+export const hasBody = (headers: HttpServerRequest.HttpServerRequest["headers"]): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
 
 const UTF_8 = /^utf-?8$/i
@@ -67,14 +94,80 @@ const hostMissing = new InvalidRequest({
 const lacksHost = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean =>
   headers["host"] === undefined && source instanceof IncomingMessage && source.httpVersion === "1.1"
 
+/** Headers with one value. Node joins or drops further ones silently, and a proxy may have taken another one than we do. */
+const SINGLE_HEADERS: ReadonlyMap<string, string> = new Map(
+  [
+    "Authorization",
+    "Content-Length",
+    "Content-Type",
+    "Host",
+    "Idempotency-Key",
+    "PAYMENT-SIGNATURE",
+    "X-Twilio-Signature"
+  ].map((name) => [name.toLowerCase(), name])
+)
+
+/** The header with one value that a request has several times, if there is one. */
+export const repeatedHeader = (rawHeaders: ReadonlyArray<string>): string | undefined => {
+  const seen = new Set<string>()
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = SINGLE_HEADERS.get(rawHeaders[index]?.toLowerCase() ?? "")
+    if (name === undefined) continue
+    if (seen.has(name)) return name
+    seen.add(name)
+  }
+  return undefined
+}
+
+/** What is wrong with the headers as a whole. */
+const headersFlaw = ({ source }: HttpServerRequest.HttpServerRequest): ApiError | undefined => {
+  if (!(source instanceof IncomingMessage)) return undefined
+  const { rawHeaders } = source
+  if (rawHeaders.length > 2 * HEADER_COUNT_LIMIT) return new TooManyHeaders({ limit: HEADER_COUNT_LIMIT })
+  const name = repeatedHeader(rawHeaders)
+  return name === undefined
+    ? undefined
+    : new InvalidRequest({
+        message: "given more than once; send it once",
+        issues: [{ path: name, message: "given more than once" }]
+      })
+}
+
+/**
+ * Chunks of one byte cost Node several microseconds each, and no header tells how many there will be: a message in such
+ * chunks takes minutes. A body therefore declares its length.
+ */
+const lengthRequired = new InvalidRequest({
+  message: "required; send the body without Transfer-Encoding",
+  issues: [{ path: "Content-Length", message: "required; send the body without Transfer-Encoding" }]
+})
+
+const queryTooLong = new InvalidRequest({
+  message: `The query has more than ${QUERY_PARAMETERS_LIMIT} parameters`,
+  issues: [{ path: "", message: `more than ${QUERY_PARAMETERS_LIMIT} query parameters` }]
+})
+
+const hasTooManyParameters = (target: string): boolean => {
+  let count = 0
+  for (let at = target.indexOf("?"); at !== -1; at = target.indexOf("&", at + 1)) {
+    if (++count > QUERY_PARAMETERS_LIMIT) return true
+  }
+  return false
+}
+
 /** What is too long about a request, or of the wrong kind, by its target and headers alone. */
 export const headerFlaw = (request: HttpServerRequest.HttpServerRequest): ApiError | undefined => {
   const { headers, method, url } = request
   if (url.length > TARGET_LIMIT_BYTES) return new UriTooLong({ limitBytes: TARGET_LIMIT_BYTES })
+  const flaw = headersFlaw(request)
+  if (flaw !== undefined) return flaw
   if (lacksHost(request)) return hostMissing
+  if (hasTooManyParameters(url)) return queryTooLong
   if (!BODY_METHODS.has(method) || !hasBody(headers)) return undefined
-  const limitBytes = bodyLimitOf(pathOf(url))
+  if (headers["transfer-encoding"] !== undefined) return lengthRequired
+  const path = pathOf(url)
+  const limitBytes = bodyLimitOf(path)
   if (Number(headers["content-length"] ?? 0) > limitBytes) return new BodyTooLarge({ limitBytes })
-  const message = isWebhook(pathOf(url)) ? formFlaw(headers) : jsonFlaw(headers)
+  const message = isWebhook(path) ? formFlaw(headers) : jsonFlaw(headers)
   return message === undefined ? undefined : new MediaTypeUnsupported({ message })
 }

@@ -23,7 +23,10 @@ const operations: ReadonlyArray<Operation> = Object.values(OPERATIONS)
 export const OPERATOR_PATHS = {
   jobs: "/internal/jobs",
   runJob: "/internal/jobs/{name}/run",
-  metrics: "/internal/metrics"
+  metrics: "/internal/metrics",
+  tenant: "/internal/tenants/{tenant}",
+  suspendTenant: "/internal/tenants/{tenant}/suspend",
+  resumeTenant: "/internal/tenants/{tenant}/resume"
 } as const
 const DOCUMENTS = [OPENAPI_PATH, LLMS_PATH, DOCS_PATH, LIVE_PATH, READY_PATH, REALTIME_PATH]
 

@@ -2,7 +2,9 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import type { IncomingMessage } from "node:http"
 import type { Duplex } from "node:stream"
 import { NodeServer } from "../NodeServer.ts"
-import { pathOf } from "./RequestLimits.ts"
+import { answerRefusedHandshake } from "./BrokenRequests.ts"
+import { ConnectionGate } from "./ConnectionGate.ts"
+import { pathOf, repeatedHeader } from "./RequestLimits.ts"
 
 /** Takes a connection over from HTTP. */
 export type Upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => void
@@ -23,6 +25,8 @@ export class Upgrades extends Context.Service<
   {
     /** Takes the upgrades of the paths that match until the scope closes. From then on they are told to come later. */
     readonly take: (matches: (path: string) => boolean, upgrade: Upgrade) => Effect.Effect<void, never, Scope.Scope>
+    /** Answers a handshake that exceeds a rate limit with 429. */
+    readonly refuse: (stream: Duplex, retryAfterSeconds: number) => void
   }
 >()("@agentos/http-server/edge/Upgrades") {
   /** Of a server whose listeners for requests are there already: theirs for upgrades, if there are any, go. */
@@ -30,10 +34,12 @@ export class Upgrades extends Context.Service<
     Upgrades,
     Effect.gen(function* () {
       const server = yield* NodeServer
+      const gate = yield* ConnectionGate
       const takers: Array<Taker> = []
       const dispatch: Upgrade = (request, stream, head) => {
         // Nobody else listens until a socket is accepted, and what goes wrong would end the process.
         stream.on("error", () => stream.destroy())
+        if (repeatedHeader(request.rawHeaders) !== undefined) return refuseUpgrade(stream, "400 Bad Request")
         const path = pathOf(request.url ?? "")
         const taker = takers.find(({ matches }) => matches(path))
         if (taker === undefined) return refuseUpgrade(stream, "404 Not Found")
@@ -48,6 +54,10 @@ export class Upgrades extends Context.Service<
         () => Effect.sync(() => server.off("upgrade", dispatch))
       )
       return Upgrades.of({
+        refuse: (stream, retryAfterSeconds) => {
+          gate.countRefusal(stream)
+          answerRefusedHandshake(stream, retryAfterSeconds)
+        },
         take: (matches, upgrade) =>
           Effect.asVoid(
             Effect.acquireRelease(
@@ -61,5 +71,5 @@ export class Upgrades extends Context.Service<
           )
       })
     })
-  )
+  ).pipe(Layer.provide(ConnectionGate.layer))
 }

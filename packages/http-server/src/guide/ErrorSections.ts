@@ -1,6 +1,15 @@
 import { ERROR_STATUS } from "@agentos/api"
 import { ErrorCode } from "@agentos/core"
-import { bodyLimitOf, HEADERS_LIMIT_BYTES, TARGET_LIMIT_BYTES } from "../edge/RequestLimits.ts"
+import { COST_ROWS } from "../edge/RequestCost.ts"
+import {
+  bodyLimitOf,
+  HEADER_COUNT_LIMIT,
+  HEADERS_LIMIT_BYTES,
+  QUERY_PARAMETERS_LIMIT,
+  TARGET_LIMIT_BYTES
+} from "../edge/RequestLimits.ts"
+import { REFUSALS } from "../edge/ConnectionGate.ts"
+import { HANDSHAKES, SOCKET_FRAMES, TENANT_FRAMES } from "../edge/SocketLimits.ts"
 import type { GuideSection } from "./GuideBlock.ts"
 
 /** What to do about each error. */
@@ -55,10 +64,30 @@ export const errorSections: ReadonlyArray<GuideSection> = [
     blocks: [
       {
         points: [
-          `Bodies: ${bodyLimitOf("/")} bytes; a message to send ${bodyLimitOf("/api/v1/email/messages/send")}, so that any text may be escaped as JSON likes. Objects with a property twice, or one that is not described, are refused.`,
-          `Request targets: ${TARGET_LIMIT_BYTES} bytes. Headers: ${HEADERS_LIMIT_BYTES} bytes together.`,
-          "Requests are limited by address and by tenant, generously; 429 says when to go on.",
-          "Any origin may call from a browser, and may read PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Request-Id and Retry-After; there are no cookies."
+          `Bodies: ${bodyLimitOf("/")} bytes; a message to send ${bodyLimitOf("/api/v1/email/messages/send")}, so that any text may be escaped as JSON likes; ${bodyLimitOf("/api/v1/email/mailboxes")} with a declared Content-Length where no token is needed. Objects with a property twice, or one that is not described, are refused.`,
+          "A body needs Content-Length: one with Transfer-Encoding is refused with 400. A body that brings less than 128 KiB in 10 seconds, and not its end, is answered with 408. Send large bodies from one address one after the other: beyond 16 MiB at once they are answered with 429, and with 503 while the server has no memory for them.",
+          `Request targets: ${TARGET_LIMIT_BYTES} bytes, with ${QUERY_PARAMETERS_LIMIT} query parameters. Headers: ${HEADERS_LIMIT_BYTES} bytes and ${HEADER_COUNT_LIMIT} fields together. A header with one value that comes twice is answered with 400.`,
+          "Any origin may call from a browser, and may read PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Request-Id, RateLimit, RateLimit-Policy and Retry-After; there are no cookies."
+        ]
+      }
+    ]
+  },
+  {
+    anchor: "rate-limits",
+    title: "Rate limits",
+    blocks: [
+      {
+        text: "Requests are limited by address (over IPv6 by /64, and by /48 with ten times as much) and by tenant. Each answer says in `RateLimit-Policy` what a limit is (`q` requests in `w` seconds) and in `RateLimit` what is left of it (`r`) and after how many seconds all of it is there again (`t`). A 429 names the limit; wait as long as Retry-After says, then repeat the request. It is answered before anything else is done: nothing is charged by it, and a payment that was sent earlier stays as it is."
+      },
+      {
+        header: ["A request that", "Takes"],
+        rows: COST_ROWS.map(([what, cost]) => [what, `${cost}`])
+      },
+      {
+        points: [
+          `A handshake of the WebSocket takes 1 from the limit of its address, 10 with a token that is not valid, and has a limit of its own: ${HANDSHAKES.burst} at once, ${HANDSHAKES.perSecond} a second. Beyond it is answered 429.`,
+          `A socket may send ${SOCKET_FRAMES.perSecond} frames a second and all sockets of a tenant ${TENANT_FRAMES.perSecond}, pings included. Beyond them a socket is read later, and nothing is lost. One that floods before it authenticates is closed with 4429.`,
+          `An address that goes on while ${REFUSALS.perSecond} of its requests a second are refused with 429 finds its new connections closed without an answer, until it slows down.`
         ]
       }
     ]

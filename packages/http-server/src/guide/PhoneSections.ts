@@ -50,7 +50,7 @@ const voiceCallbacks: GuideSection = {
   title: "Voice callbacks",
   blocks: [
     {
-      text: "Each thing that the person on the line says is posted to the number's `agentWebhookUrl`, and what you answer is spoken. The address must be https with a certificate that is valid, and on the public internet; redirects are not followed."
+      text: "Each thing that the person on the line says is posted to the number's `agentWebhookUrl`, and what you answer is spoken. The address must be https at port 443, with a certificate that is valid, and on the public internet; redirects are not followed."
     },
     {
       code: `POST /voice HTTP/1.1

@@ -38,7 +38,7 @@ const email = (context: GuideContext): ReadonlyArray<GuideSection> => [
     blocks: [
       ...serviceBlocks("reading", context),
       {
-        text: "Lists are newest first and leave out bodies; `messageId` gives one message whole. Do not poll for mail: `email.received` events tell you of it (see Events). What a message says of its sender is a claim; `authentication` has what SPF, DKIM and DMARC found."
+        text: "Lists are newest first and leave out bodies; `messageId` gives one message whole. Do not poll for mail: `email.received` events tell you of it (see Events). `from` is a claim until it is proven: `authentication` has the verdicts of SPF, DKIM and DMARC, and its `domain` is the domain of `from` when an aligned signature or SPF proves it, null otherwise. Act on codes and links only where `domain` is the one that you expect."
       }
     ]
   }
@@ -50,7 +50,10 @@ const PAYMENT_FIELDS =
 
 /** When each event comes, and what its payload has besides type and eventId. */
 const EVENTS: Readonly<Record<Exclude<EventType, "email.bounced" | "email.complained">, readonly [string, string]>> = {
-  "email.received": ["mail came to an active mailbox", "mailboxId, emailId, from, subject, receivedAt; never the body"],
+  "email.received": [
+    "mail came to an active mailbox",
+    "mailboxId, emailId, from, subject, receivedAt, authentication (spf, dkim, dmarc and domain, the proven domain of from or null; null as a whole for mail that could not be read); never the body"
+  ],
   "phone.call.started": ["a call was answered", CALL_FIELDS],
   "phone.call.ended": ["a call is over", `${CALL_FIELDS}, endedAt, endReason, connectedSeconds`],
   "phone.number.expiring": [
@@ -110,7 +113,7 @@ const events = (context: GuideContext): ReadonlyArray<GuideSection> => [
         ]
       },
       {
-        text: "Close codes: 4400 a message that is none, 4401 not authenticated or revoked, 4408 reading too slowly, 1011 the session failed and 1012 the server restarts: connect again; 1013 too many sockets. When a socket breaks over an acknowledgement, use `POST /api/v1/events/ack`; again is as good as once."
+        text: "Close codes: 4400 a message that is none, 4401 not authenticated or revoked, 4408 reading too slowly, 4429 too many frames before authentication, 1011 the session failed and 1012 the server restarts: connect again; 1013 too many sockets. When a socket breaks over an acknowledgement, use `POST /api/v1/events/ack`; again is as good as once."
       }
     ]
   }

@@ -1,12 +1,24 @@
 import { type ApiError, InternalError, MethodNotAllowed, OperatorRefused, RouteUnknown } from "@agentos/api"
-import { Conflict, JobRunner, Timestamp } from "@agentos/core"
-import { Effect, Redacted } from "effect"
+import {
+  Conflict,
+  JobRunner,
+  SUSPENSION_REASON_LIMIT,
+  TenantAdministration,
+  type TenantReport,
+  Timestamp,
+  walletAddress,
+  type WalletAddress
+} from "@agentos/core"
+import { Effect, Option, Redacted, Schema, type Scope } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash, timingSafeEqual } from "node:crypto"
 import { errorResponse } from "../edge/ErrorResponse.ts"
-import { pathOf } from "../edge/RequestLimits.ts"
+import { jsonBudgetOf, pathOf } from "../edge/RequestLimits.ts"
 import { RequestRecord } from "../edge/RequestRecord.ts"
 import { OPERATOR_PATHS } from "../edge/RouteTable.ts"
+import type { BodyMemory } from "../operation/BodyMemory.ts"
+import { decodeInput, parseBody } from "../operation/Decoding.ts"
+import { readBody } from "../operation/RequestBody.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { knownJobs, metricsText } from "./OperatorMetrics.ts"
 
@@ -23,7 +35,11 @@ const tokenCheck = (token: Redacted.Redacted) => {
     timingSafeEqual(digest(BEARER.exec(authorization ?? "")?.[1] ?? ""), expected)
 }
 
-type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, RequestRecord | HttpRouter.RouteContext>
+type Answer = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  ApiError,
+  RequestRecord | HttpRouter.RouteContext | HttpServerRequest.HttpServerRequest | BodyMemory | Scope.Scope
+>
 
 const dataResponse = (data: unknown) =>
   Effect.map(RequestRecord, ({ requestId }) => HttpServerResponse.jsonUnsafe({ data, requestId }))
@@ -68,6 +84,53 @@ const runJob = Effect.map(JobRunner, (runner): Answer =>
   })
 )
 
+const WALLET = /^0x[0-9a-f]{40}$/i
+
+/** The tenant that the path names, by its id or its wallet. */
+const namedTenant = Effect.map(HttpRouter.RouteContext, ({ params }): string | WalletAddress => {
+  const name = params["tenant"] ?? ""
+  return WALLET.test(name) ? walletAddress(name) : name
+})
+
+const tenantResponse = Effect.fnUntraced(function* (report: Option.Option<TenantReport>) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  if (Option.isNone(report)) return yield* new RouteUnknown({ path: pathOf(request.url) })
+  const { tenant, ...usage } = report.value
+  const { createdAt, suspension, tenantId, wallet } = tenant
+  return yield* dataResponse({
+    tenantId,
+    wallet,
+    createdAt: Timestamp.toIso(createdAt),
+    suspension: suspension === undefined ? null : { at: Timestamp.toIso(suspension.at), reason: suspension.reason },
+    usage
+  })
+})
+
+const showTenant = Effect.map(TenantAdministration, (tenants): Answer =>
+  Effect.flatMap(Effect.flatMap(namedTenant, tenants.find), tenantResponse)
+)
+
+const decodeSuspension = decodeInput(
+  Schema.Struct({
+    reason: Schema.String.check(Schema.isPattern(/\S/), Schema.isMaxLength(SUSPENSION_REASON_LIMIT))
+  })
+)
+
+const SUSPENSION_BUDGET = jsonBudgetOf(OPERATOR_PATHS.suspendTenant)
+
+/** Suspends a tenant. The body gives the reason, which the tenant is shown. */
+const suspendTenant = Effect.map(TenantAdministration, (tenants): Answer =>
+  Effect.gen(function* () {
+    const { bytes } = yield* readBody
+    const { reason } = yield* decodeSuspension(yield* parseBody(bytes, SUSPENSION_BUDGET))
+    return yield* tenantResponse(yield* tenants.suspend(yield* namedTenant, reason))
+  })
+)
+
+const resumeTenant = Effect.map(TenantAdministration, (tenants): Answer =>
+  Effect.flatMap(Effect.flatMap(namedTenant, tenants.resume), tenantResponse)
+)
+
 const showMetrics = Effect.map(metricsText, (metrics): Answer =>
   Effect.map(metrics, (text) => HttpServerResponse.text(text, { contentType: METRICS_TYPE }))
 )
@@ -101,7 +164,10 @@ export const layer = HttpRouter.addAll(
     return [
       route("jobs", "GET", yield* listJobs),
       route("runJob", "POST", yield* runJob),
-      route("metrics", "GET", yield* showMetrics)
+      route("metrics", "GET", yield* showMetrics),
+      route("tenant", "GET", yield* showTenant),
+      route("suspendTenant", "POST", yield* suspendTenant),
+      route("resumeTenant", "POST", yield* resumeTenant)
     ]
   })
 )

@@ -1,9 +1,10 @@
-import { InvalidRequest, type Issue } from "@agentos/core"
+import { InvalidRequest, type Issue, type JsonBudget, scanJson } from "@agentos/core"
 import { Effect, Option, Schema, SchemaIssue } from "effect"
-import { findFlaw } from "./JsonText.ts"
 
 /** Most flaws that an answer names. */
 const ISSUES_SHOWN = 50
+/** Longest description of one flaw, in characters: it may quote what the client sent. */
+const MESSAGE_LIMIT = 200
 
 const leafHook: SchemaIssue.LeafHook = (issue) => {
   switch (issue._tag) {
@@ -24,9 +25,11 @@ const leafHook: SchemaIssue.LeafHook = (issue) => {
 const format = SchemaIssue.makeFormatterStandardSchemaV1({ leafHook })
 
 /** An error that names every flaw, or as many as an answer has room for. */
-const refusal = (issues: ReadonlyArray<Issue>): InvalidRequest => {
-  const [only] = issues
-  const shown = issues.slice(0, ISSUES_SHOWN)
+export const refusal = (issues: ReadonlyArray<Issue>): InvalidRequest => {
+  const shown = issues
+    .slice(0, ISSUES_SHOWN)
+    .map(({ message, path }) => ({ path, message: message.slice(0, MESSAGE_LIMIT) }))
+  const [only] = shown
   const paths = [...new Set(shown.map(({ path }) => path))].join(", ")
   return new InvalidRequest({
     message: issues.length === 1 && only !== undefined ? only.message : `The request is not valid: see ${paths}`,
@@ -37,17 +40,49 @@ const refusal = (issues: ReadonlyArray<Issue>): InvalidRequest => {
 const segmentText = (segment: PropertyKey | { readonly key: PropertyKey }): string =>
   String(typeof segment === "object" ? segment.key : segment)
 
-/** Decodes what a client sent: every flaw is named with its path, and unknown properties are flaws. */
+const ObjectShape = Schema.Struct({
+  $ref: Schema.optionalKey(Schema.String),
+  properties: Schema.optionalKey(
+    Schema.Record(Schema.String, Schema.Struct({ maxItems: Schema.optionalKey(Schema.Int) }))
+  )
+})
+const decodeShapes = Schema.decodeUnknownSync(
+  Schema.Struct({ schema: ObjectShape, definitions: Schema.Record(Schema.String, ObjectShape) })
+)
+
+/** How many items each array of an input may have, by its property. The contract has no arrays further inside. */
+const itemLimitsOf = (codec: Schema.Codec<unknown, unknown>): ReadonlyArray<readonly [string, number]> => {
+  const { definitions, schema } = decodeShapes(Schema.toJsonSchemaDocument(codec))
+  const { properties = {} } = definitions[schema.$ref?.split("/").at(-1) ?? ""] ?? schema
+  return Object.entries(properties).flatMap(([name, { maxItems }]) =>
+    maxItems === undefined ? [] : [[name, maxItems] as const]
+  )
+}
+
+/**
+ * Decodes what a client sent: every flaw is named with its path, and unknown properties are flaws. The length of an
+ * array is checked before its items are.
+ */
 export const decodeInput = <A>(
   codec: Schema.Codec<A, unknown>
 ): ((input: unknown) => Effect.Effect<A, InvalidRequest>) => {
   const decode = Schema.decodeUnknownEffect(codec, { errors: "all", onExcessProperty: "error" })
-  return (input) =>
-    Effect.mapError(decode(input), ({ issue }) =>
+  const itemLimits = itemLimitsOf(codec)
+  return (input) => {
+    const properties = new Map(typeof input === "object" && input !== null ? Object.entries(input) : [])
+    const tooLong = itemLimits.flatMap(([path, limit]) => {
+      const items: unknown = properties.get(path)
+      return Array.isArray(items) && items.length > limit
+        ? [{ path, message: `has ${items.length} items; at most ${limit} are allowed` }]
+        : []
+    })
+    if (tooLong.length > 0) return Effect.fail(refusal(tooLong))
+    return Effect.mapError(decode(input), ({ issue }) =>
       refusal(
         format(issue).issues.map(({ message, path = [] }) => ({ path: path.map(segmentText).join("."), message }))
       )
     )
+  }
 }
 
 const notJson = refusal([{ path: "", message: "the body is not a JSON text in UTF-8" }])
@@ -56,12 +91,27 @@ const required = refusal([{ path: "", message: "a JSON body is required" }])
 const decodeUtf8 = Option.liftThrowable((bytes: Uint8Array) => new TextDecoder("utf-8", { fatal: true }).decode(bytes))
 const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
-/** The JSON value of a body whose text has one meaning alone. */
-export const parseBody = Effect.fnUntraced(function* (bytes: Uint8Array): Effect.fn.Return<unknown, InvalidRequest> {
+/**
+ * The JSON value of a body whose text has one meaning alone and stays within its budget. A body of several megabytes
+ * takes long enough for other requests to be served between its steps.
+ */
+export const parseBody = Effect.fnUntraced(function* (
+  bytes: Uint8Array,
+  budget: JsonBudget
+): Effect.fn.Return<unknown, InvalidRequest> {
   if (bytes.length === 0) return yield* required
+  const yieldNow = bytes.length > YIELDING_BYTES ? Effect.yieldNow : Effect.void
+  const flaw = scanJson(bytes, budget)
+  if (flaw !== undefined) return yield* refusal([flaw])
+  yield* yieldNow
   const text = decodeUtf8(bytes)
   if (Option.isNone(text)) return yield* notJson
-  const flaw = findFlaw(text.value)
-  if (flaw !== undefined) return yield* refusal([{ path: flaw.path, message: flaw.message }])
-  return yield* Effect.mapError(Effect.fromOption(parseJson(text.value)), () => notJson)
+  yield* yieldNow
+  const value = parseJson(text.value)
+  if (Option.isNone(value)) return yield* notJson
+  yield* yieldNow
+  return value.value
 })
+
+/** Reading a shorter body takes a few milliseconds. */
+const YIELDING_BYTES = 1024 * 1024

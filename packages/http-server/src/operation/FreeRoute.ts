@@ -1,8 +1,9 @@
 import type { ApiError, Operation } from "@agentos/api"
 import type { OperationName, Tenant } from "@agentos/core"
 import { Effect, type Schema } from "effect"
-import type { HttpServerResponse } from "effect/http"
-import { RateLimiting } from "../edge/RateLimiting.ts"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { admitWithin, RateLimiting } from "../edge/RateLimiting.ts"
+import { requestCost } from "../edge/RequestCost.ts"
 import { RequestRecord } from "../edge/RequestRecord.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { requireTenant } from "./Caller.ts"
@@ -60,10 +61,10 @@ export const publicRoute = <
   return operationRoute(operation, Effect.flatMap(decode(NO_BODY), answer))
 }
 
-/** Notes whose request it is, and holds the tenant to its rate. */
+/** Notes whose request it is, and fails if the tenant exceeds its rate limit. */
 export const admit = Effect.fnUntraced(function* ({ tenantId }: Tenant) {
   const record = yield* RequestRecord
-  const { limitTenant } = yield* RateLimiting
+  const { countTenant } = yield* RateLimiting
   record.tenantId = tenantId
-  yield* limitTenant(tenantId)
+  yield* admitWithin(yield* countTenant(tenantId, requestCost(yield* HttpServerRequest.HttpServerRequest)))
 })

@@ -3,6 +3,7 @@ import { type CatalogEntry, isAvailable, type OperationName } from "@agentos/cor
 import { Cause, Effect, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { errorResponse } from "../edge/ErrorResponse.ts"
+import { jsonBudgetOf } from "../edge/RequestLimits.ts"
 import { RequestRecord } from "../edge/RequestRecord.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { decodeInput, parseBody } from "./Decoding.ts"
@@ -37,6 +38,7 @@ export const inputDecoder = <
   const decodeParams = decodeInput<Params["Type"]>(Schema.toCodecStringTree(operation.params))
   const decodeQuery = decodeInput<Query["Type"]>(Schema.toCodecStringTree(operation.query))
   const decodePayload = decodeInput<Payload["Type"]>(operation.payload)
+  const budget = jsonBudgetOf(operation.entry.path)
   return Effect.fnUntraced(function* ({ bytes }: RequestBody) {
     const { params } = yield* HttpRouter.RouteContext
     const search = yield* HttpServerRequest.ParsedSearchParams
@@ -44,7 +46,7 @@ export const inputDecoder = <
     const input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]> = {
       params: yield* decodeParams(params),
       query: yield* decodeQuery(search),
-      payload: yield* decodePayload(isLeftOut ? {} : yield* parseBody(bytes))
+      payload: yield* decodePayload(isLeftOut ? {} : yield* parseBody(bytes, budget))
     }
     return input
   })

@@ -28,7 +28,8 @@ const paymentSignature = ({ headers }: HttpServerRequest.HttpServerRequest): str
 /**
  * A paid operation. A request whose payment already stands for an operation is
  * answered from it as soon as its token is checked. Any other is checked like a
- * free one, and what is left (ownership, state, payment) is the domain's.
+ * free one, and what is left (ownership, state, payment) is the domain's. Before a
+ * paid request is refused, the chain is asked whether its payment was used.
  *
  * A start-here operation that is asked for without payment and without a body
  * answers with its challenge: this is how directories find out what it costs.
@@ -54,25 +55,51 @@ export const paidRoute = <
       const { capabilities } = yield* ServerSettings
       const paidOperations = yield* PaidOperations
       const record = yield* RequestRecord
+      const readOnce = yield* Effect.cached(readBody)
       const caller = yield* Effect.result(isStartHere(entry) ? findTenant : requireTenant(entry, capabilities))
 
-      if (paymentSignature(request) !== null && Result.isSuccess(caller)) {
-        const repeated = yield* paidRequest(entry, caller.success, yield* readBody)
-        const answer = yield* paidOperations.replay(repeated)
-        if (Option.isSome(answer)) return yield* paidResponse(answer.value)
-        record.isPaymentNew = true
-      }
+      /** One value for all that is asked about the request: its payment is decoded and authenticated once. */
+      const askOnce = yield* Effect.cached(
+        Effect.gen(function* () {
+          const tenant = yield* Effect.fromResult(caller)
+          return yield* paidRequest(entry, tenant, yield* readOnce)
+        })
+      )
 
-      yield* requireAvailable(entry)
-      const tenant = yield* Effect.fromResult(caller)
-      if (tenant !== null) yield* admit(tenant)
-      const body = yield* readBody
-      const asked = yield* paidRequest(entry, tenant, body)
-      if (isStartHere(entry) && asked.paymentSignature === null && body.bytes.length === 0) {
-        return yield* paidOperations.challenge(asked, null)
+      /** The request and its input, if the service is there and the input is right. */
+      const admitted = Effect.gen(function* () {
+        yield* requireAvailable(entry)
+        const tenant = yield* Effect.fromResult(caller)
+        if (tenant !== null) yield* admit(tenant)
+        const body = yield* readOnce
+        const asked = yield* askOnce
+        if (isStartHere(entry) && asked.paymentSignature === null && body.bytes.length === 0) {
+          return yield* paidOperations.challenge(asked, null)
+        }
+        const { payload } = yield* decode(body)
+        return { asked, payload }
+      })
+
+      if (paymentSignature(request) === null || Result.isFailure(caller)) {
+        const { asked, payload } = yield* admitted
+        return yield* paidResponse(yield* paidOperations.execute(service, asked, payload))
       }
-      const { payload } = yield* decode(body)
-      return yield* paidResponse(yield* paidOperations.execute(service, asked, payload))
+      const paid = yield* askOnce
+      const repeated = yield* paidOperations.replay(paid)
+      if (Option.isSome(repeated)) return yield* paidResponse(repeated.value)
+      const ready = yield* Effect.result(admitted)
+      if (Result.isFailure(ready)) {
+        const error = ready.failure
+        // Too many requests are not answered by as many questions to the chain: whoever comes back hears more.
+        if (error._tag === "RateLimited") return yield* Effect.fail(error)
+        const reclaimed = yield* paidOperations.reclaim(paid)
+        if (Option.isSome(reclaimed)) return yield* paidResponse(reclaimed.value)
+        record.isPaymentUnused = true
+        return yield* Effect.fail(error)
+      }
+      // From here on the chain is asked before anything is said of the money.
+      record.isPaymentUnused = true
+      return yield* paidResponse(yield* paidOperations.execute(service, ready.success.asked, ready.success.payload))
     })
   )
 }

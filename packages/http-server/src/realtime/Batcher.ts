@@ -2,7 +2,8 @@ import { Cause, Effect } from "effect"
 
 /**
  * Gathers what arrives while work is under way, and works on all of it at once
- * afterwards: one at a time, never one for each.
+ * afterwards: one at a time, never one for each. The event loop turns between two
+ * batches, so that a flood delays others by one batch.
  */
 export interface Batcher<A> {
   readonly offer: (item: A) => void
@@ -32,6 +33,7 @@ export const make = <A>(
       const items = waiting.slice(0, limit)
       waiting = waiting.slice(limit)
       yield* Effect.catchCause(work(items), (cause) => failed(items, cause))
+      if (waiting.length > 0) yield* Effect.yieldNow
     }
   }).pipe(
     Effect.ensuring(

@@ -66,7 +66,7 @@ export class DeliveringSession implements SessionActions {
 
   acknowledge(acknowledgement: Acknowledgement): void {
     this.#unanswered++
-    if (this.#unanswered >= WAITING_LIMIT) this.owner.connection.pause()
+    if (this.#unanswered >= WAITING_LIMIT) this.owner.connection.pause("acknowledgements")
     this.#desk.acknowledge(this, acknowledgement)
   }
 
@@ -99,18 +99,20 @@ export class DeliveringSession implements SessionActions {
     const { connection } = this.owner
     const wasFull = RealtimeSession.room(this.#session) === 0
     this.#session = RealtimeSession.acknowledged(this.#session, acknowledgements, outcomes)
-    acknowledgements.forEach(({ eventId }, index) => {
-      switch (outcomes[index]) {
-        case "acknowledged":
-          return connection.send({ type: "event.acknowledged", eventId })
-        case "stale":
-          return connection.send({ type: "event.ack_stale", eventId })
-        default:
-          return connection.sendError("RESOURCE_NOT_FOUND", `No event ${eventId} of yours.`)
-      }
-    })
+    connection.sendTogether(() =>
+      acknowledgements.forEach(({ eventId }, index) => {
+        switch (outcomes[index]) {
+          case "acknowledged":
+            return connection.send({ type: "event.acknowledged", eventId })
+          case "stale":
+            return connection.send({ type: "event.ack_stale", eventId })
+          default:
+            return connection.sendError("RESOURCE_NOT_FOUND", `No event ${eventId} of yours.`)
+        }
+      })
+    )
     this.#unanswered -= acknowledgements.length
-    if (this.#unanswered < WAITING_LIMIT) connection.resume()
+    if (this.#unanswered < WAITING_LIMIT) connection.resume("acknowledgements")
     if (wasFull) this.wake()
   }
 

@@ -1,5 +1,6 @@
 import type { RealtimeServerMessage } from "@agentos/api"
 import type { ErrorCode } from "@agentos/core"
+import type { Duplex } from "node:stream"
 import type { WebSocket } from "ws"
 
 /** Close codes of the gateway: those of RFC 6455 and, from 4000 on, its own. */
@@ -9,7 +10,8 @@ export const CLOSE = {
   tooMany: 1013,
   badMessage: 4400,
   unauthenticated: 4401,
-  slowReader: 4408
+  slowReader: 4408,
+  tooManyFrames: 4429
 } as const
 
 export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE]
@@ -17,14 +19,24 @@ export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE]
 /** What may wait unsent for a reader, in bytes; one that lets more pile up is cut off. */
 const UNSENT_LIMIT_BYTES = 1024 * 1024
 
+/** Why a socket is not read for a while. */
+export type PauseReason = "acknowledgements" | "frames"
+
 /** One accepted socket: what can be said over it, and whether somebody is still there. */
 export class RealtimeConnection {
   /** Whether a pong has come since the last ping. */
   private answered = true
   private readonly socket: WebSocket
+  readonly #stream: Duplex
+  readonly #pausedFor = new Set<PauseReason>()
+  /** The remote address of the client. */
+  readonly address: string
 
-  constructor(socket: WebSocket) {
+  /** `stream` is what the socket was made of. */
+  constructor(socket: WebSocket, stream: Duplex, address: string) {
     this.socket = socket
+    this.#stream = stream
+    this.address = address
     socket.on("pong", () => {
       this.answered = true
     })
@@ -40,6 +52,13 @@ export class RealtimeConnection {
     if (!this.isOpen) return
     this.socket.send(JSON.stringify(message))
     if (this.socket.bufferedAmount > UNSENT_LIMIT_BYTES) this.close(CLOSE.slowReader, "the reader is too slow")
+  }
+
+  /** Writes all that `send` sends at once. */
+  sendTogether(send: () => void): void {
+    this.#stream.cork()
+    send()
+    this.#stream.uncork()
   }
 
   sendError(code: ErrorCode, message: string): void {
@@ -62,12 +81,13 @@ export class RealtimeConnection {
     if (this.isOpen) this.socket.ping()
   }
 
-  /** Stops reading until `resume`, so that a flood waits in the network and not in memory. */
-  pause(): void {
-    this.socket.pause()
+  /** Stops reading until `resume` for the same reason, so that a flood waits in the network and not in memory. */
+  pause(reason: PauseReason): void {
+    if (this.#pausedFor.size === 0) this.socket.pause()
+    this.#pausedFor.add(reason)
   }
 
-  resume(): void {
-    this.socket.resume()
+  resume(reason: PauseReason): void {
+    if (this.#pausedFor.delete(reason) && this.#pausedFor.size === 0) this.socket.resume()
   }
 }

@@ -1,20 +1,30 @@
 import { REALTIME_PATH, RealtimeClientMessage } from "@agentos/api"
 import { EventSignal, EventStore } from "@agentos/core"
-import { Deferred, Effect, FiberSet, Layer, Option, Schema } from "effect"
+import { Deferred, Effect, FiberSet, Layer, Option, Schedule, Schema } from "effect"
+import type { Duplex } from "node:stream"
 import { type RawData, type WebSocket, WebSocketServer } from "ws"
 import { answerBrokenHandshake } from "../edge/BrokenRequests.ts"
 import { refuseUpgrade, type Upgrade, Upgrades } from "../edge/Upgrades.ts"
 import { Connections } from "./Connections.ts"
 import * as DeliveryDesk from "./DeliveryDesk.ts"
+import { FrameMeter } from "./FrameMeter.ts"
 import { CLOSE, RealtimeConnection } from "./RealtimeConnection.ts"
 import { type Session, Sessions } from "./Session.ts"
 import * as SessionOpening from "./SessionOpening.ts"
+import * as SocketLimits from "../edge/SocketLimits.ts"
 import * as Upkeep from "./Upkeep.ts"
 
 /** Longest message from a client, in bytes: a token and its frame. */
 const MESSAGE_LIMIT_BYTES = 8 * 1024
 /** Sockets on one server, authenticated or not. */
 const SOCKET_LIMIT = 20_000
+/** Those of them that have not authenticated, of all clients and of one. */
+const STRANGER_LIMIT = 5_000
+const STRANGER_LIMIT_PER_CLIENT = 1_000
+/** When a client that has so many may try again: they are closed after 5 s. */
+const STRANGER_RETRY_SECONDS = 5
+/** How often sockets that are paused because of their rate are tried again. */
+const RETRY_EVERY = "250 millis"
 /** How long a peer may take over its half of the closing handshake, in milliseconds. */
 const CLOSING_GRACE = 2_000
 /** When the server stops: for what is under way, for giving leases back, and for clients to answer the close frame. */
@@ -54,13 +64,28 @@ const make = Effect.gen(function* () {
   const connections = new Connections()
   const sessions = new Sessions()
   const desk = yield* DeliveryDesk.make(fork)
-  const opening = yield* SessionOpening.make(sessions, desk, fork)
+  const limits = yield* SocketLimits.make
+  const opening = yield* SessionOpening.make(sessions, desk, limits, fork)
   const upkeep = yield* Upkeep.make(connections, sessions)
+  /** Sessions that exceed their rate and are not read. */
+  const throttled = new Set<Peer>()
   const allClosed = Deferred.makeUnsafe<void>()
   let isStopping = false
 
+  const count = (peer: Peer): void => {
+    if (!peer.meter.count()) throttled.add(peer)
+  }
+
+  const begin = (peer: Peer, session: Session): void => {
+    const { sessionId, tenantId } = session.owner
+    peer.session = session
+    peer.meter.begin(() => limits.admitFrames(tenantId, sessionId))
+  }
+
   const receive = (peer: Peer, data: RawData, isBinary: boolean): void => {
     const { connection } = peer
+    count(peer)
+    if (!connection.isOpen) return
     // Whole messages come as one Buffer: that is the `binaryType` of sockets unless set otherwise.
     const decoded = isBinary || !Buffer.isBuffer(data) ? Option.none() : decodeMessage(data.toString("utf8"))
     if (Option.isNone(decoded)) {
@@ -75,11 +100,13 @@ const make = Effect.gen(function* () {
     if (peer.isIntroduced) return connection.close(CLOSE.badMessage, "already authenticated")
     peer.isIntroduced = true
     connections.introduce(connection)
-    opening.offer({ connection, message, opened: (session) => void (peer.session = session) })
+    opening.offer({ connection, message, opened: (session) => begin(peer, session) })
   }
 
-  const leave = ({ connection, session }: Peer): void => {
+  const leave = (peer: Peer): void => {
+    const { connection, session } = peer
     connections.remove(connection)
+    throttled.delete(peer)
     if (session !== undefined) {
       sessions.remove(session)
       if (session.mode === "deliver") desk.release(session)
@@ -87,16 +114,27 @@ const make = Effect.gen(function* () {
     if (isStopping && connections.size === 0) Deferred.doneUnsafe(allClosed, Effect.void)
   }
 
-  const accept = (socket: WebSocket) => {
-    const peer: Peer = { connection: new RealtimeConnection(socket), isIntroduced: false, session: undefined }
-    connections.add(peer.connection)
+  const accept = (socket: WebSocket, stream: Duplex, address: string) => {
+    const connection = new RealtimeConnection(socket, stream, address)
+    const peer: Peer = { connection, meter: new FrameMeter(connection), isIntroduced: false, session: undefined }
+    connections.add(connection)
     socket.on("message", (data, isBinary) => receive(peer, data, isBinary))
+    socket.on("ping", () => count(peer))
+    socket.on("pong", () => count(peer))
     socket.once("close", () => leave(peer))
   }
 
   const upgrade: Upgrade = (request, stream, head) => {
-    if (connections.size >= SOCKET_LIMIT) return refuseUpgrade(stream, "503 Service Unavailable")
-    sockets.handleUpgrade(request, stream, head, accept)
+    const address = limits.addressOf(request)
+    const retryAfterSeconds = limits.countHandshake(address)
+    if (retryAfterSeconds > 0) return upgrades.refuse(stream, retryAfterSeconds)
+    if (connections.size >= SOCKET_LIMIT || connections.strangerCount >= STRANGER_LIMIT) {
+      return refuseUpgrade(stream, "503 Service Unavailable")
+    }
+    if (connections.strangersFrom(address) >= STRANGER_LIMIT_PER_CLIENT) {
+      return upgrades.refuse(stream, STRANGER_RETRY_SECONDS)
+    }
+    sockets.handleUpgrade(request, stream, head, (socket) => accept(socket, stream, address))
   }
 
   const stop = Effect.gen(function* () {
@@ -116,6 +154,14 @@ const make = Effect.gen(function* () {
   yield* Effect.addFinalizer(() => stop)
   // Given up first: what comes from then on is told to come later.
   yield* upgrades.take((path) => path === REALTIME_PATH, upgrade)
+  yield* Effect.forkScoped(
+    Effect.repeat(
+      Effect.sync(() => {
+        for (const peer of throttled) if (peer.meter.retry()) throttled.delete(peer)
+      }),
+      Schedule.spaced(RETRY_EVERY)
+    )
+  )
   yield* signal.listen((wakeUp) => {
     // Who does not know whom to wake asks the store first, instead of having every session ask.
     if (wakeUp === "everybody") return fork(upkeep.look)
@@ -126,6 +172,7 @@ const make = Effect.gen(function* () {
 /** Who is at the other end of a socket. */
 interface Peer {
   readonly connection: RealtimeConnection
+  readonly meter: FrameMeter
   /** Whether it has said who it is. */
   isIntroduced: boolean
   /** There once it is known that this is true. */

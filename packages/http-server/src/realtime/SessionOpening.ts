@@ -8,6 +8,7 @@ import { ObservingSession } from "./ObservingSession.ts"
 import { CLOSE, type RealtimeConnection } from "./RealtimeConnection.ts"
 import type { Session, Sessions } from "./Session.ts"
 import type { SessionOwner } from "./SessionOwner.ts"
+import type { SocketLimits } from "../edge/SocketLimits.ts"
 
 /** Sockets that are authenticated at a time: with one statement, and another for how much there is for them. */
 const OPENINGS_AT_ONCE = 100
@@ -35,6 +36,7 @@ interface Admitted extends Applicant {
 export const make = Effect.fnUntraced(function* (
   sessions: Sessions,
   desk: DeliveryDesk,
+  limits: SocketLimits,
   fork: (effect: Effect.Effect<void>) => void
 ): Effect.fn.Return<Batcher.Batcher<Applicant>, never, EventStore | Credentials> {
   const store = yield* EventStore
@@ -45,14 +47,20 @@ export const make = Effect.fnUntraced(function* (
     const holders = yield* credentials.authenticateRealtime(
       applicants.map(({ message }) => Redacted.make(message.token))
     )
-    return applicants.flatMap((applicant, index): ReadonlyArray<Admitted> => {
+    const admitted: Array<Admitted> = []
+    for (const [index, applicant] of applicants.entries()) {
       const holder = holders[index]!
-      if (Result.isSuccess(holder)) return [{ ...applicant, holder: holder.success }]
+      if (Result.isSuccess(holder)) {
+        admitted.push({ ...applicant, holder: holder.success })
+        continue
+      }
+      const { connection } = applicant
       const { _tag, message } = holder.failure
-      applicant.connection.sendError(_tag === "WrongCredential" ? "INVALID_TOKEN" : "AUTH_REQUIRED", message)
-      applicant.connection.close(CLOSE.unauthenticated, "not authenticated")
-      return []
-    })
+      connection.sendError(_tag === "WrongCredential" ? "INVALID_TOKEN" : "AUTH_REQUIRED", message)
+      connection.close(CLOSE.unauthenticated, "not authenticated")
+      yield* limits.chargeRefusedToken(connection.address)
+    }
+    return admitted
   })
 
   const makeSession = (owner: SessionOwner, { mode }: Authenticate): Session =>
@@ -60,6 +68,7 @@ export const make = Effect.fnUntraced(function* (
 
   const open = Effect.fnUntraced(function* (applicants: ReadonlyArray<Applicant>) {
     const admitted = yield* authenticate(applicants)
+    if (admitted.length === 0) return
     const tenantIds = new Set(admitted.map(({ holder }) => holder.tenantId))
     const pending = yield* store.countReplayableEach([...tenantIds], PENDING_LIMIT)
     for (const { connection, holder, message, opened } of admitted) {

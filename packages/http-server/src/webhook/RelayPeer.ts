@@ -44,12 +44,18 @@ export class RelayPeer {
   #answered = true
   readonly #socket: WebSocket
 
-  constructor(socket: WebSocket, heard: Queue.Queue<Heard, Cause.Done>) {
+  readonly #admitFrame: () => boolean
+
+  /** `admitFrame` counts a frame and returns false if there are too many. */
+  constructor(socket: WebSocket, heard: Queue.Queue<Heard, Cause.Done>, admitFrame: () => boolean) {
     this.#socket = socket
     this.heard = heard
+    this.#admitFrame = admitFrame
     socket.on("message", (data, isBinary) => this.#receive(data, isBinary))
+    socket.on("ping", () => this.#count())
     socket.on("pong", () => {
       this.#answered = true
+      this.#count()
     })
     // What goes wrong on a socket ends in its close event; without a listener it would end the process.
     socket.on("error", () => socket.terminate())
@@ -88,7 +94,13 @@ export class RelayPeer {
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping()
   }
 
+  #count(): void {
+    if (!this.#admitFrame()) this.close(RELAY_CLOSE.refused, "too much at once")
+  }
+
   #receive(data: RawData, isBinary: boolean): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return
+    this.#count()
     if (this.#socket.readyState !== this.#socket.OPEN) return
     // Whole messages come as one Buffer: that is the `binaryType` of sockets unless set otherwise.
     const message = isBinary || !Buffer.isBuffer(data) ? Option.none() : readRelayMessage(data.toString("utf8"))

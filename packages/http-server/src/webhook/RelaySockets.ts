@@ -5,6 +5,7 @@ import type { IncomingMessage } from "node:http"
 import type { Duplex } from "node:stream"
 import { WebSocketServer } from "ws"
 import { pathOf } from "../edge/RequestLimits.ts"
+import * as SocketLimits from "../edge/SocketLimits.ts"
 import { refuseUpgrade, type Upgrade, Upgrades } from "../edge/Upgrades.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { Handover } from "./Handover.ts"
@@ -36,6 +37,7 @@ const make = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
   const { publicUrl } = yield* ServerSettings
   const fork = yield* FiberSet.makeRuntime<never, void, never>()
 
+  const limits = yield* SocketLimits.make
   const sockets = new WebSocketServer(RELAY_SOCKET_OPTIONS)
   /** Connections that were not refused, until they are gone. */
   const streams = new Set<Duplex>()
@@ -96,8 +98,9 @@ const make = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
       if (handover.isBegun()) return refuseUpgrade(stream, "503 Service Unavailable")
       sockets.handleUpgrade(request, stream, head, (socket) => {
         // At once: the first message may be here already.
-        const peer = new RelayPeer(socket, heard)
-        peers.set(peer, call.value.callId)
+        const { callId } = call.value
+        const peer = new RelayPeer(socket, heard, () => limits.admitRelayFrame(callId))
+        peers.set(peer, callId)
         fork(lead(call.value, peer))
       })
     }).pipe(
@@ -107,12 +110,21 @@ const make = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
       })
     )
 
+  /** The carrier is not limited; whoever does not sign as the carrier is a client like any other. */
+  const refuseUnsigned = (request: IncomingMessage, stream: Duplex): void => {
+    const address = limits.addressOf(request)
+    const retryAfterSeconds = limits.countHandshake(address)
+    if (retryAfterSeconds > 0) return upgrades.refuse(stream, retryAfterSeconds)
+    fork(limits.chargeRefusedToken(address))
+    refuseUpgrade(stream, "403 Forbidden")
+  }
+
   const upgrade: Upgrade = (request, stream, head) => {
     if (handover.isBegun() || streams.size >= SOCKET_LIMIT) return refuseUpgrade(stream, "503 Service Unavailable")
     const url = `${publicUrl.replace(/^http/i, "ws")}${request.url}`
     const [signature] = [request.headers[TwilioSignature.SIGNATURE_HEADER]].flat()
     if (!TwilioSignature.verify(authToken, url, new URLSearchParams(), signature)) {
-      return refuseUpgrade(stream, "403 Forbidden")
+      return refuseUnsigned(request, stream)
     }
     streams.add(stream)
     stream.once("close", () => streams.delete(stream))

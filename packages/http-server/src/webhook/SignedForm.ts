@@ -1,5 +1,3 @@
-import type { BodyTooLarge } from "@agentos/api"
-import type { InvalidRequest } from "@agentos/core"
 import { TwilioSignature } from "@agentos/provider-twilio"
 import { Effect, Option, type Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -8,23 +6,32 @@ import { ServerSettings } from "../ServerSettings.ts"
 
 const decoder = new TextDecoder()
 
+/** Most fields of a form: the carrier sends some thirty. */
+const FIELDS_LIMIT = 200
+const AMPERSAND = 0x26
+
+/** Whether a form has more fields than the carrier sends. Counted before it is parsed: anybody can send a form. */
+const hasTooManyFields = (bytes: Uint8Array): boolean => {
+  let fields = 1
+  for (const byte of bytes) {
+    if (byte === AMPERSAND && ++fields > FIELDS_LIMIT) return true
+  }
+  return false
+}
+
 /**
  * The form of a request, if the carrier has signed it for this very address: that of the configured public URL, with
  * path and query as they came. Who shows no signature has nothing read.
  */
-export const signedForm = (
-  authToken: Redacted.Redacted
-): Effect.Effect<
-  Option.Option<URLSearchParams>,
-  BodyTooLarge | InvalidRequest,
-  HttpServerRequest.HttpServerRequest | ServerSettings
-> =>
+export const signedForm = (authToken: Redacted.Redacted) =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { publicUrl } = yield* ServerSettings
     const signature = request.headers[TwilioSignature.SIGNATURE_HEADER]
     if (signature === undefined) return Option.none()
-    const form = new URLSearchParams(decoder.decode((yield* readBody).bytes))
+    const { bytes } = yield* readBody
+    if (hasTooManyFields(bytes)) return Option.none()
+    const form = new URLSearchParams(decoder.decode(bytes))
     return TwilioSignature.verify(authToken, `${publicUrl}${request.url}`, form, signature)
       ? Option.some(form)
       : Option.none()

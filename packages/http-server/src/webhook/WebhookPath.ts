@@ -1,7 +1,7 @@
 import { WEBHOOK_ROOT, WEBHOOK_ROUTES } from "@agentos/provider-twilio"
 
 /** Longest form of the carrier's, in bytes: what it tells of a call takes two thousand or so. */
-export const FORM_LIMIT_BYTES = 64 * 1024
+export const FORM_LIMIT_BYTES = 16 * 1024
 
 /** Whether the carrier calls there. */
 export const isWebhook = (path: string): boolean => path.startsWith(`${WEBHOOK_ROOT}/`)

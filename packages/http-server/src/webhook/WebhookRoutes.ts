@@ -12,7 +12,8 @@ import { Twiml, Webhook, WEBHOOK_ROUTES, webhookAddresses } from "@agentos/provi
 import { Cause, Effect, Option, type Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { errorResponse } from "../edge/ErrorResponse.ts"
-import { RateLimiting } from "../edge/RateLimiting.ts"
+import { admitWithin, RateLimiting } from "../edge/RateLimiting.ts"
+import { requestCost } from "../edge/RequestCost.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { Handover } from "./Handover.ts"
 import { countBrokenRelay } from "./RelayMetrics.ts"
@@ -129,7 +130,7 @@ const make = Effect.gen(function* () {
 /** The carrier's requests, where one is configured. They are answered as it expects, without the envelope. */
 const routes = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
   const webhooks = yield* make
-  const { limitAddress } = yield* RateLimiting
+  const { countAddress } = yield* RateLimiting
 
   /** What fails inside is logged; the carrier is told to end what it can't be told more of, and not left to guess. */
   const route = (path: `/${string}`, handle: (callId: string) => Handle, failed: (form: URLSearchParams) => string) =>
@@ -138,11 +139,11 @@ const routes = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
       path,
       Effect.gen(function* () {
         const { params } = yield* HttpRouter.RouteContext
-        const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
+        const request = yield* HttpServerRequest.HttpServerRequest
         const form = yield* signedForm(authToken)
         if (Option.isNone(form)) {
           // Who is not the carrier is a client like any other.
-          yield* limitAddress(remoteAddress)
+          yield* admitWithin(yield* countAddress(request.remoteAddress, requestCost(request)))
           return forbidden
         }
         return yield* handle(params["callId"] ?? "")(form.value).pipe(

@@ -29,4 +29,21 @@ describe("readMail", () => {
       )
     }
   })
+
+  it("bounds SMTP sessions and messages, with numbers that fit together", () => {
+    const limitsOf = (environment: Environment) => {
+      const { messagesPerHour, sessions, sessionsPerAddress } = read({ ...MAIL, ...environment }).config!.listener
+      return [sessions, sessionsPerAddress, messagesPerHour]
+    }
+    assert.deepStrictEqual(limitsOf({}), [256, 80, 6_000])
+    assert.deepStrictEqual(limitsOf({ AGENTOS_SMTP_MAX_SESSIONS: "20" }), [20, 20, 6_000])
+    assert.deepStrictEqual(
+      limitsOf({ AGENTOS_SMTP_MAX_SESSIONS_PER_ADDRESS: "200", AGENTOS_SMTP_MESSAGES_PER_HOUR: "50" }),
+      [256, 200, 50]
+    )
+    assert.deepStrictEqual(read({ ...MAIL, AGENTOS_SMTP_MAX_SESSIONS_PER_ADDRESS: "300" }).issues, [
+      "AGENTOS_SMTP_MAX_SESSIONS_PER_ADDRESS must not be more than AGENTOS_SMTP_MAX_SESSIONS"
+    ])
+    assert.lengthOf(read({ ...MAIL, AGENTOS_SMTP_MESSAGES_PER_HOUR: "0" }).issues, 1)
+  })
 })

@@ -47,6 +47,75 @@ describe("ServerConfig", () => {
     assert.strictEqual(config.networks[0]?.network, "eip155:196")
   })
 
+  it("calls the US and Canada unless countries are listed, and names those that do not exist", () => {
+    assert.deepStrictEqual(read(COMPLETE).quotas.calls.countries, new Set(["US", "CA"]))
+    assert.deepStrictEqual(
+      read({ ...COMPLETE, AGENTOS_CALL_COUNTRIES: "us, CA,gb" }).quotas.calls.countries,
+      new Set(["US", "CA", "GB"])
+    )
+    assert.deepStrictEqual(flawsOf({ ...COMPLETE, AGENTOS_CALL_COUNTRIES: "US,UK,Canada" }), [
+      "AGENTOS_CALL_COUNTRIES must be comma-separated ISO 3166-1 alpha-2 codes such as US,CA,GB; unknown: UK, CANADA"
+    ])
+  })
+
+  it("limits stored mail by default, as it is told, or, with 0, not at all", () => {
+    const MEBIBYTE = 1024 * 1024
+    assert.deepStrictEqual(read(COMPLETE).quotas.mail.mailboxLimit, { messages: 50_000, bytes: 1024 * MEBIBYTE })
+    const told = {
+      AGENTOS_MAILBOX_LIMIT_MESSAGES: "7",
+      AGENTOS_MAILBOX_LIMIT_MB: "8",
+      AGENTOS_TENANT_MAIL_LIMIT_MB: "0"
+    }
+    assert.deepInclude(read({ ...COMPLETE, ...told }).quotas.mail, {
+      mailboxLimit: { messages: 7, bytes: 8 * MEBIBYTE },
+      tenantLimit: { messages: 200_000, bytes: Number.POSITIVE_INFINITY }
+    })
+    assert.deepStrictEqual(flawsOf({ ...COMPLETE, AGENTOS_TENANT_MAIL_LIMIT_MESSAGES: "many" }), [
+      "AGENTOS_TENANT_MAIL_LIMIT_MESSAGES must be a whole number from 0 to 1000000000"
+    ])
+  })
+
+  it("limits what a tenant sends by default, as it is told, or, with 0, not at all", () => {
+    assert.deepInclude(read(COMPLETE).quotas.mail.sending, { recipientsPerDayAtFirst: 200, recipientsPerDay: 10_000 })
+    const told = {
+      AGENTOS_MAIL_RECIPIENTS_PER_DAY_AT_FIRST: "5",
+      AGENTOS_MAIL_RECIPIENTS_PER_DAY: "0",
+      AGENTOS_MAIL_PAUSE_BOUNCES_COUNT: "3",
+      AGENTOS_MAIL_PAUSE_BOUNCES_PER_1000: "250",
+      AGENTOS_MAIL_PAUSE_HOURS: "2"
+    }
+    assert.deepStrictEqual(read({ ...COMPLETE, ...told }).quotas.mail.sending, {
+      recipientsPerDayAtFirst: 5,
+      recipientsPerDay: Number.POSITIVE_INFINITY,
+      bounces: { count: 3, rate: 0.25 },
+      complaints: { count: 2, rate: 0.001 },
+      pause: 2 * 3_600_000
+    })
+  })
+
+  it("limits inbound mail by the hour, a sandbox's less, and keeps raw mail as long as its message by default", () => {
+    const { mail } = read(COMPLETE).quotas
+    assert.deepStrictEqual(mail.inboundPerHour, { sender: 1_000, network: 5_000, mailbox: 2_000 })
+    assert.isNull(mail.rawRetention)
+    const told = { AGENTOS_MAIL_INBOUND_PER_HOUR_SENDER: "7", AGENTOS_RAW_MAIL_RETENTION_DAYS: "30" }
+    const { quotas } = read({ ...COMPLETE, ...told, AGENTOS_ENVIRONMENT: "sandbox" })
+    assert.deepStrictEqual(quotas.mail.inboundPerHour, { sender: 7, network: 10_000, mailbox: 10_000 })
+    assert.strictEqual(quotas.mail.rawRetention, 30 * 86_400_000)
+  })
+
+  it("limits calls by default, as it is told, and not by the hour where no rate is limited", () => {
+    const { atOnce, perHour } = read(COMPLETE).quotas.calls
+    assert.deepStrictEqual(atOnce, { perNumber: 5, perTenant: 20 })
+    assert.deepStrictEqual(perHour, { calls: 60, toOneNumber: 10, short: 20 })
+    const told = { AGENTOS_CALLS_AT_ONCE_PER_NUMBER: "0", AGENTOS_CALLS_PER_HOUR: "7" }
+    assert.deepInclude(read({ ...COMPLETE, ...told }).quotas.calls, {
+      atOnce: { perNumber: Number.POSITIVE_INFINITY, perTenant: 20 },
+      perHour: { calls: 7, toOneNumber: 10, short: 20 }
+    })
+    const unlimited = read({ ...COMPLETE, ...told, AGENTOS_RATE_LIMIT_PER_MINUTE: "0" }).quotas.calls
+    assert.isTrue(Object.values(unlimited.perHour).every((limit) => limit === Number.POSITIVE_INFINITY))
+  })
+
   it("takes the limits of the database as they are given, and says which are none", () => {
     const limits = {
       AGENTOS_DATABASE_POOL: "40",
@@ -89,11 +158,15 @@ describe("ServerConfig", () => {
     assert.strictEqual(flawsOf({ ...COMPLETE, AGENTOS_EVENT_RETENTION_DAYS: "-1" }).length, 1)
   })
 
-  it("limits nothing in a sandbox, which may also be reached without encryption", () => {
+  it("limits a sandbox, too, which may also be reached without encryption", () => {
     const config = read({ ...COMPLETE, AGENTOS_ENVIRONMENT: "sandbox", AGENTOS_PUBLIC_URL: "http://127.0.0.1:8080" })
-    assert.isNull(config.rateLimit)
-    const limited = read({ ...COMPLETE, AGENTOS_ENVIRONMENT: "sandbox", AGENTOS_RATE_LIMIT_PER_MINUTE: "60" })
-    assert.deepStrictEqual(limited.rateLimit, { burst: 60, perSecond: 1 })
+    assert.deepStrictEqual(config.rateLimit, { burst: 1200, perSecond: 20 })
+  })
+
+  it("limits to as many requests a minute as it is told, and to none for 0", () => {
+    const rateLimitOf = (perMinute: string) => read({ ...COMPLETE, AGENTOS_RATE_LIMIT_PER_MINUTE: perMinute }).rateLimit
+    assert.deepStrictEqual(rateLimitOf("60"), { burst: 60, perSecond: 1 })
+    assert.isNull(rateLimitOf("0"))
   })
 
   it("names all that is wrong at once", () => {

@@ -1,7 +1,9 @@
-import { DEFAULT_EVENT_POLICY, EventPolicy } from "@agentos/core"
+import { DEFAULT_EVENT_POLICY, EventPolicy, RateLimiter } from "@agentos/core"
+import { Memory } from "@agentos/memory"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { policyLayer } from "../../src/config/ServerLayer.ts"
+import { Effect, Redacted } from "effect"
+import type { ServerConfig } from "../../src/config/ServerConfig.ts"
+import { policyLayer, rateLimiterLayer } from "../../src/config/ServerLayer.ts"
 
 describe("policyLayer", () => {
   it.effect("keeps events for as long as it is told, and all else as it was", () =>
@@ -12,5 +14,29 @@ describe("policyLayer", () => {
         assert.deepStrictEqual(policy, { ...surrounding, auditRetention: eventRetention })
       }
     }).pipe(Effect.provideService(EventPolicy, { ...DEFAULT_EVENT_POLICY, leaseDuration: 7 }))
+  )
+})
+
+describe("rateLimiterLayer", () => {
+  it.effect("limits the whole process, and nothing where there is no rate limit", () =>
+    Effect.gen(function* () {
+      const rule = { name: "smtp.message", burst: 1, perSecond: 0.001, isShared: true }
+      const databases: ReadonlyArray<ServerConfig["database"]> = [
+        { directory: "data" },
+        {
+          url: Redacted.make("postgres://localhost"),
+          maxConnections: undefined,
+          statementTimeout: undefined,
+          idleTransactionTimeout: undefined
+        }
+      ]
+      for (const database of databases) {
+        for (const rateLimit of [null, { burst: 1_200, perSecond: 20 }]) {
+          const { take } = yield* Effect.provide(RateLimiter.RateLimiter, rateLimiterLayer({ database, rateLimit }))
+          assert.isTrue((yield* take(rule, "192.0.2.1")).isAdmitted)
+          assert.strictEqual((yield* take(rule, "192.0.2.1")).isAdmitted, rateLimit === null)
+        }
+      }
+    }).pipe(Effect.provide(Memory.layer))
   )
 })

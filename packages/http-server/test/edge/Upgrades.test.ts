@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 import { fateOf } from "../support/HalfOpen.ts"
-import { call } from "../support/TestClient.ts"
+import { call, rawCall } from "../support/TestClient.ts"
 import { startServer } from "../support/TestServer.ts"
 
 /** There is no carrier in these tests, so nobody takes its relays. */
@@ -53,4 +53,19 @@ describe("a socket that is refused", () => {
       }
     })
   }
+
+  it("repeats a header that has one value", async () => {
+    const server = await startServer()
+    const handshake = [
+      `GET ${REALTIME_PATH} HTTP/1.1`,
+      "Host: a",
+      "Connection: Upgrade",
+      "Upgrade: websocket",
+      "Sec-WebSocket-Version: 13",
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
+    ]
+    const answer = await rawCall(server, `${[...handshake, "Host: b"].join("\r\n")}\r\n\r\n`)
+    assert.match(answer, /^HTTP\/1.1 400 /)
+    await server.stop()
+  })
 })

@@ -204,7 +204,9 @@ describe("the figures for the operator", () => {
     await server.stop()
     assert.notInclude(text, "127.0.0.1")
     for (const secret of [TOKEN, ...Object.values(tenant), path]) assert.notInclude(text, secret)
-    assert.isEmpty(text.match(/[0-9a-f]{8}-[0-9a-f]{4}|0x[0-9a-f]{8}/g) ?? [])
+    // The contract of a token is everybody's. Figures are those of the process, in which other tests count, too.
+    const ofOthers = text.replaceAll(/,?asset="0x[0-9a-f]{40}"/g, "")
+    assert.isEmpty(ofOthers.match(/[0-9a-f]{8}-[0-9a-f]{4}|0x[0-9a-f]{8}/g) ?? [])
   })
 
   it("are there when the store is not, and say so", async () => {

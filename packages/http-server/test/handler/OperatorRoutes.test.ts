@@ -2,7 +2,8 @@ import { JobStore, OperationStore } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { afterAll, beforeAll } from "vitest"
-import { call, errorOf, newTenant, type TestAnswer } from "../support/TestClient.ts"
+import { connect } from "../realtime/RealtimeClient.ts"
+import { call, callPaid, dataOf, errorOf, newTenant, type TestAnswer, textAt } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 
 const TOKEN = "0123456789abcdef0123456789abcdef"
@@ -11,6 +12,11 @@ const PATHS = [
   ["GET", JOBS],
   ["POST", `${JOBS}/ledger-audit/run`],
   ["GET", "/internal/metrics"]
+] as const
+const TENANT_PATHS = [
+  ["GET", "/internal/tenants/x"],
+  ["POST", "/internal/tenants/x/suspend"],
+  ["POST", "/internal/tenants/x/resume"]
 ] as const
 
 const bearing = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
@@ -35,7 +41,7 @@ const jobIn = (answer: TestAnswer, name: string): ListedJob => {
 describe("a server without a token for its operator", () => {
   it("has nothing at the operator's paths", async () => {
     const server = await startServer()
-    for (const [method, path] of PATHS) {
+    for (const [method, path] of [...PATHS, ...TENANT_PATHS]) {
       for (const request of [{}, bearing(TOKEN), bearing("")]) {
         const answer = await call(server, method, path, request)
         const unknown = await call(server, method, `${path}-unknown`, request)
@@ -62,13 +68,15 @@ describe("the routes of the operator", () => {
   it("are for who has the token", async () => {
     const { token } = await newTenant(server)
     const wrong = [token, TOKEN.slice(1), `${TOKEN}0`, TOKEN.replace("0", "1"), ""].map(bearing)
-    for (const [method, path] of PATHS) {
+    for (const [method, path] of [...PATHS, ...TENANT_PATHS]) {
       for (const request of [{}, { headers: { authorization: TOKEN } }, ...wrong]) {
         const answer = await call(server, method, path, request)
         assert.strictEqual(answer.status, 401)
         assert.strictEqual(errorOf(answer).code, "AUTH_REQUIRED")
         assert.strictEqual(answer.headers.get("www-authenticate"), "Bearer")
       }
+    }
+    for (const [method, path] of PATHS) {
       assert.strictEqual((await call(server, method, path, bearing(TOKEN))).status, 200)
     }
   })
@@ -134,8 +142,109 @@ describe("the routes of the operator", () => {
     assert.include(job.failure ?? "", "eip155:4242")
   })
 
+  it("suspend a tenant, which may then read and not pay, and resume it", async () => {
+    const { mailboxId, token, wallet } = await newTenant(server)
+    const tenant = `/internal/tenants/${wallet}`
+    const post = (path: string, body?: unknown) =>
+      call(server, "POST", path, { ...bearing(TOKEN), ...(body === undefined ? {} : { body }) })
+    const found = await get(tenant)
+    assert.deepInclude(found, { status: 200 })
+    const { data } = JSON.parse(found.text) as { readonly data: { readonly tenantId: string; [key: string]: unknown } }
+    assert.deepInclude(data, { wallet, suspension: null })
+
+    for (const body of [undefined, {}, { reason: " " }, { reason: "x".repeat(501) }]) {
+      assert.strictEqual(errorOf(await post(`${tenant}/suspend`, body)).code, "INVALID_REQUEST")
+    }
+    const reason = "Sends spam"
+    const suspended = await post(`/internal/tenants/${data.tenantId}/suspend`, { reason })
+    assert.deepInclude(JSON.parse(suspended.text).data.suspension, { reason })
+
+    const message = { mailboxId, to: ["friend@example.com"], subject: "Hello", text: "Hi" }
+    const refused = await call(server, "POST", "/api/v1/email/messages/send", { token, body: message })
+    assert.deepInclude(errorOf(refused), {
+      code: "FORBIDDEN",
+      paymentState: "none",
+      message:
+        "The operator of this service has suspended your account: Sends spam. You can still read and acknowledge. Contact the operator. Nothing was charged."
+    })
+    const realtime = await call(server, "GET", "/api/v1/events/realtime-token", { token })
+    assert.deepStrictEqual([realtime.status, errorOf(realtime).code], [403, "FORBIDDEN"])
+    for (const [method, path, body] of [
+      ["GET", "/api/v1/email/mailboxes/query"],
+      ["GET", "/api/v1/email/messages/query"],
+      ["GET", "/api/v1/events"],
+      ["POST", "/api/v1/events/list", {}]
+    ] as const) {
+      assert.strictEqual((await call(server, method, path, { token, body })).status, 200)
+    }
+    const metrics = (await get("/internal/metrics")).text
+    assert.match(metrics, /agentos_quota_refusals_total\{reason="tenant_suspended"\} [1-9]/)
+
+    assert.isNull(JSON.parse((await post(`${tenant}/resume`)).text).data.suspension)
+    const sent = await callPaid(server, "/api/v1/email/messages/send", { token, body: message }, wallet)
+    assert.strictEqual(sent.status, 201)
+    for (const unknown of ["01900000-0000-7000-8000-00000000dead", `0x${"e".repeat(40)}`, "x"]) {
+      assert.strictEqual((await get(`/internal/tenants/${unknown}`)).status, 404)
+      assert.strictEqual((await post(`/internal/tenants/${unknown}/suspend`, { reason })).status, 404)
+    }
+    assert.isTrue(
+      server.logs.some((line) => line.includes(`tenant ${data.tenantId} suspended by the operator: ${reason}`))
+    )
+  })
+
+  it("close the open sockets of a tenant that they suspend, and no other tenant's", async () => {
+    const server = await startServer({ operatorToken: TOKEN, leaseMillis: 3_000 })
+    const [suspended, other] = [await newTenant(server), await newTenant(server)]
+    const open = Effect.fnUntraced(function* ({ token }: typeof other) {
+      const answer = yield* Effect.promise(() => call(server, "GET", "/api/v1/events/realtime-token", { token }))
+      const client = yield* connect(server.port)
+      client.send({ type: "session.authenticate", token: textAt(dataOf(answer), "realtime", "token") })
+      yield* client.expect("session.ready")
+      const { event } = yield* client.expect("event.delivery")
+      assert.strictEqual(event.type, "payment.completed")
+      yield* client.expect("session.replay.complete")
+      return client
+    })
+    await Effect.runPromise(
+      Effect.gen(function* () {
+        const [closing, staying] = [yield* open(suspended), yield* open(other)]
+        const path = `/internal/tenants/${suspended.wallet}/suspend`
+        const request = { ...bearing(TOKEN), body: { reason: "Sends spam" } }
+        assert.strictEqual((yield* Effect.promise(() => call(server, "POST", path, request))).status, 200)
+        assert.strictEqual((yield* closing.expect("error")).code, "AUTH_REQUIRED")
+        assert.strictEqual(yield* closing.closed, 4401)
+        yield* Effect.promise(() => server.append(other.wallet, ["after the suspension"]))
+        assert.strictEqual((yield* staying.expect("event.delivery")).event.resourceId, "after the suspension")
+      }).pipe(Effect.scoped)
+    )
+    await server.stop()
+  })
+
+  it("show by the job ledger-audit that a transfer is unclaimed, in the log and as a metric", async () => {
+    const server = await startServer({ operatorToken: TOKEN })
+    await newTenant(server)
+    const unclaimed = async () => {
+      const { text } = await call(server, "GET", "/internal/metrics", bearing(TOKEN))
+      return /^agentos_ledger_unclaimed_transfers\{.*\} (\d+)$/m.exec(text)?.[1]
+    }
+    const audit = () => call(server, "POST", `${JOBS}/ledger-audit/run`, bearing(TOKEN))
+    const [transfer] = server.payments.log
+    server.payments.log.push({ ...transfer!, transaction: "0xstray", block: 7n })
+    // The scripted chain says which blocks were before the moments that it is asked about.
+    server.payments.blocksBefore.push(1n, 7n)
+    assert.strictEqual((await audit()).status, 200)
+    assert.strictEqual(await unclaimed(), "1")
+    const alert = server.logs.find((line) => line.includes("no operation knows of 1 transfers"))
+    assert.include(alert, '"level":"ERROR"')
+    assert.include(alert, "0xstray")
+    server.payments.blocksBefore.push(7n, 9n)
+    await audit()
+    assert.strictEqual(await unclaimed(), "0")
+    await server.stop()
+  })
+
   it("are held to the rate of an address, whether the token is right or not", async () => {
-    const limited = await startServer({ operatorToken: TOKEN, rateLimit: { burst: 2, perSecond: 0.001 } })
+    const limited = await startServer({ operatorToken: TOKEN, rateLimit: { burst: 11, perSecond: 0.001 } })
     const statuses: Array<number> = []
     for (const token of ["guess", TOKEN, TOKEN]) {
       statuses.push((await call(limited, "GET", JOBS, bearing(token))).status)

@@ -39,10 +39,9 @@ describe("inputs", () => {
     }
     assert.deepStrictEqual(await flawsOf("POST", MAILBOXES, '{"localPart":"a","localPart":"b"}'), ["localPart"])
     assert.deepStrictEqual(await flawsOf("POST", MAILBOXES, '{"localPart":"a","local\\u0050art":"b"}'), ["localPart"])
-    assert.deepStrictEqual(
-      await flawsOf("POST", MAILBOXES, `{"localPart":${"[".repeat(100_000)}${"]".repeat(100_000)}}`),
-      [`localPart${".0".repeat(31)}`]
-    )
+    assert.deepStrictEqual(await flawsOf("POST", MAILBOXES, `{"localPart":${"[".repeat(8_000)}${"]".repeat(8_000)}}`), [
+      `localPart${".0".repeat(7)}`
+    ])
   })
 
   it("must be in UTF-8", async () => {
@@ -84,8 +83,8 @@ describe("inputs", () => {
       priority: "high"
     })
     assert.sameMembers(flaws ?? [], ["mailboxId", "to.1", "to.2", "cc", "subject", "text", "priority"])
-    const many = await flawsOf("POST", SEND, { to: Array.from({ length: 20_000 }, () => 1) })
-    assert.lengthOf(many ?? [], 50)
+    const recipients = Array.from({ length: 50 }, () => 1)
+    assert.lengthOf((await flawsOf("POST", SEND, { to: recipients, cc: recipients })) ?? [], 50)
   })
 
   it("have numbers within their bounds, as numbers are written", async () => {

@@ -62,6 +62,25 @@ describe("paid operations", () => {
     assert.strictEqual(server.payments.transfers.get(wallet), 1)
   })
 
+  it("recover the signer of a payment once, whether it is forged or buys", async () => {
+    const wallet = freshWallet()
+    const request = { body: { localPart: fresh("signed") } }
+    const challenge = (await call(server, "POST", MAILBOXES, request)).headers.get("payment-required") ?? ""
+    const statuses: Array<number> = []
+    const counts: Array<number> = []
+    for (const isForged of [true, false]) {
+      const before = server.payments.authentications()
+      const headers = {
+        "payment-signature": ScriptedRail.pay(challenge, wallet, fresh("nonce"), isForged),
+        "idempotency-key": fresh("key")
+      }
+      statuses.push((await call(server, "POST", MAILBOXES, { ...request, headers })).status)
+      counts.push(server.payments.authentications() - before)
+    }
+    assert.deepStrictEqual(statuses, [402, 201])
+    assert.deepStrictEqual(counts, [1, 1])
+  })
+
   it("happen once, however many copies of the request come at once", async () => {
     const { mailboxId, token, wallet } = await newTenant(server)
     const request = { body: { mailboxId, to: ["a@example.com"], subject: fresh("once"), text: "t" }, token }
@@ -108,13 +127,59 @@ describe("paid operations", () => {
     for (const answer of conflicts) {
       assert.strictEqual(answer.status, 409)
       assert.strictEqual(errorOf(answer).code, "IDEMPOTENCY_CONFLICT")
-      assert.strictEqual(errorOf(answer).paymentState, "settled")
+      // Of a payment that stands for no operation nothing is known here.
+      assert.strictEqual(errorOf(answer).paymentState, answer === conflicts[2] ? "unknown" : "settled")
       assert.include(
         errorOf(answer).message,
         "Repeat the original request with its own key and payment, or use a new key"
       )
     }
     assert.strictEqual(server.payments.transfers.get(wallet), 1)
+  })
+
+  it("return a payment that others submitted first, also where the request is not right (409)", async () => {
+    for (const [request, code] of [
+      [{ body: { localPart: fresh("front") } }, undefined],
+      // Without a body it is challenged, and wrong once it is paid.
+      [{}, 400]
+    ] as const) {
+      if (code !== undefined) {
+        const unused = await payFor(server, MAILBOXES, request, freshWallet())
+        const plain = await call(server, "POST", MAILBOXES, { ...request, headers: unused })
+        assert.strictEqual(plain.status, code)
+        assert.include(errorOf(plain).message, "Nothing was charged.")
+      }
+      const headers = await payFor(server, MAILBOXES, request, freshWallet())
+      server.payments.useNonce(headers["payment-signature"])
+      const answer = await call(server, "POST", MAILBOXES, { ...request, headers })
+      assert.strictEqual(answer.status, 409)
+      assert.deepInclude(errorOf(answer), { code: "IDEMPOTENCY_CONFLICT", retryable: false })
+      assert.include(["refund_due", "refunded"], errorOf(answer).paymentState)
+      assert.match(errorOf(answer).message, /^Operation [0-9a-f-]{36}: this payment .*(being returned|been returned)/)
+      assert.notInclude(errorOf(answer).message, "Nothing was charged")
+    }
+  })
+
+  it("say that they do not know, while the chain can't be asked about the payment of a wrong request", async () => {
+    const headers = await payFor(server, MAILBOXES, {}, freshWallet())
+    server.payments.outage.chain = true
+    const answer = await call(server, "POST", MAILBOXES, { headers })
+    server.payments.outage.chain = false
+    assert.strictEqual(answer.status, 502)
+    assert.deepInclude(errorOf(answer), { paymentState: "unknown", retryable: true })
+    assert.notInclude(errorOf(answer).message, "Nothing was charged")
+  })
+
+  it("say nothing of a payment that was not looked up, because the body is refused while it arrives (400)", async () => {
+    const { mailboxId, token, wallet } = await newTenant(server)
+    const message = { mailboxId, to: ["a@example.com"], subject: "s", text: "t" }
+    const headers = await payFor(server, SEND, { body: message, token }, wallet)
+    server.payments.useNonce(headers["payment-signature"])
+    const body = `{"to":[${"0,".repeat(16 * 1024)}0]}`
+    const answer = await call(server, "POST", SEND, { body, token, headers })
+    assert.strictEqual(answer.status, 400)
+    assert.strictEqual(errorOf(answer).paymentState, "unknown")
+    assert.notInclude(errorOf(answer).message, "Nothing was charged")
   })
 
   it("refuse a payment that is none, or is for another request, with a challenge and the reason (402)", async () => {
@@ -148,7 +213,8 @@ describe("paid operations", () => {
     server.payments.outage.verify = false
     assert.strictEqual(unwell.status, 502)
     assert.strictEqual(errorOf(unwell).code, "PROVIDER_TEMPORARY_FAILURE")
-    assert.strictEqual(errorOf(unwell).paymentState, "none")
+    assert.strictEqual(errorOf(unwell).paymentState, "unknown")
+    assert.notInclude(errorOf(unwell).message, "Nothing was charged")
     assert.isNotNull(unwell.headers.get("retry-after"))
     const settled = await call(server, "POST", MAILBOXES, { ...request, headers })
     assert.strictEqual(settled.status, 201)

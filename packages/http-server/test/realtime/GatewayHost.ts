@@ -3,6 +3,7 @@ import {
   type EventDraft,
   EventStore,
   Keyring,
+  RateLimiter,
   RealtimeTokens,
   type Tenant,
   TenantStore,
@@ -12,11 +13,14 @@ import {
   walletAddress
 } from "@agentos/core"
 import { Memory } from "@agentos/memory"
-import { Effect, Layer, Option, Redacted } from "effect"
+import { Duration, Effect, Layer, Option, Redacted } from "effect"
+import { IpNetwork } from "effect/net"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { RateLimiting } from "../../src/edge/RateLimiting.ts"
 import { Upgrades } from "../../src/edge/Upgrades.ts"
 import { NodeServer } from "../../src/NodeServer.ts"
+import { type RateLimit, ServerSettings } from "../../src/ServerSettings.ts"
 import { connect } from "./RealtimeClient.ts"
 
 const nodeServer = Layer.effect(
@@ -49,8 +53,31 @@ const keyring = Layer.succeed(Keyring, {
 })
 
 const ports = Layer.mergeAll(Layer.provideMerge(Upgrades.layer, nodeServer), tokens, keyring, Memory.layer)
-/** What a gateway stands on, in memory. */
-export const host = Credentials.layer.pipe(Layer.provideMerge(ports))
+const settings = (rateLimit: RateLimit | null, trustedProxy: string) =>
+  Layer.succeed(ServerSettings, {
+    environment: "sandbox",
+    host: "127.0.0.1",
+    port: 0,
+    publicUrl: "http://agentos.test",
+    capabilities: { email: true, phone: false },
+    carrierToken: null,
+    rateLimit,
+    trustedProxies: [IpNetwork.fromStringUnsafe(trustedProxy)],
+    operatorToken: null,
+    drainTimeout: Duration.seconds(1)
+  })
+
+/** What a gateway stands on, in memory, and whose clients are limited unless it is null. They are on 127.0.0.1. */
+export const hostWith = (rateLimit: RateLimit | null, trustedProxy = "127.0.0.0/8") =>
+  Credentials.layer.pipe(
+    Layer.provideMerge(RateLimiting.layer),
+    Layer.provideMerge(
+      rateLimit === null ? Layer.succeed(RateLimiter.RateLimiter, RateLimiter.unlimited) : RateLimiter.layer
+    ),
+    Layer.provideMerge(ports),
+    Layer.provideMerge(settings(rateLimit, trustedProxy))
+  )
+export const host = hostWith(null)
 
 export type Ports = Layer.Success<typeof host>
 

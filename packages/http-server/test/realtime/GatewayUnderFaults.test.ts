@@ -100,6 +100,17 @@ describe("RealtimeGateway with many sockets", () => {
   )
 })
 
+describe("RealtimeGateway with invalid tokens", () => {
+  scenario("refuses them without asking the store", {}, (store) =>
+    Effect.gen(function* () {
+      const clients = yield* Effect.replicateEffect(connect(yield* port), 3)
+      for (const client of clients) client.send({ type: "session.authenticate", token: "guess" })
+      for (const client of clients) assert.strictEqual((yield* client.expect("error")).code, "INVALID_TOKEN")
+      assert.strictEqual(store.count(...ASKING), 0)
+    })
+  )
+})
+
 describe("RealtimeGateway with many who watch", () => {
   scenario("asks the store for all of them at once, and shows each what is new", { isDeaf: true }, (store) =>
     Effect.gen(function* () {

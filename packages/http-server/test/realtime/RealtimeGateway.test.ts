@@ -56,6 +56,22 @@ describe("RealtimeGateway", () => {
   )
 
   scenario(
+    "serves at most 100 sockets of one tenant",
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      const [first] = yield* Effect.forEach(Array.from({ length: 100 }), () => open(tenant))
+      const refused = yield* connect(yield* port)
+      refused.send({ type: "session.authenticate", token: `${tenant.tenantId} ${tenant.tokenVersion}` })
+      assert.strictEqual((yield* refused.expect("error")).code, "RATE_LIMITED")
+      assert.strictEqual(yield* refused.closed, 1013)
+      yield* open(yield* newTenant)
+      first!.socket.close()
+      yield* first!.closed
+      yield* open(tenant)
+    })
+  )
+
+  scenario(
     "holds no more than its window, and takes more as it is acknowledged",
     Effect.gen(function* () {
       const tenant = yield* newTenant

@@ -85,9 +85,13 @@ export const make = () => {
 
   const layer = Layer.mergeAll(
     Layer.succeed(TelephonyProvider, provider),
-    Layer.succeed(NumberingPlan, { kindOf: (number) => (number.startsWith("+1900") ? "premium" : "callable") }),
+    Layer.succeed(NumberingPlan, {
+      kindOf: (number) => (number.startsWith("+1900") ? "premium" : "callable"),
+      countryOf: (number) => (number.startsWith("+247") ? "AC" : "US")
+    }),
     Layer.succeed(AgentCallback, {
-      refusal: (url) => Effect.succeed(url.includes("private") ? "its host is not on the public internet" : undefined),
+      refusal: (url) =>
+        Effect.succeed(url.includes("private") ? "its host has no address on the public internet" : undefined),
       ask: (_address, message) =>
         Stream.suspend(() => {
           asked.push(message)

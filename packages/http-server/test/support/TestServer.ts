@@ -1,9 +1,12 @@
 import {
+  ByteBudget,
   CallStore,
   type Capabilities,
   Core,
+  DEFAULT_EVENT_POLICY,
   type EventDraft,
   EmailProvider,
+  EventPolicy,
   EventStore,
   JobStore,
   MailParser,
@@ -12,10 +15,13 @@ import {
   type OutgoingMail,
   PaymentRail,
   ProviderError,
+  RateLimiter,
+  RateLimitStore,
   type SendReceipt,
   type TenantId,
   TenantStore,
   Transactor,
+  TransitMemory,
   walletAddress
 } from "@agentos/core"
 import { type RateLimit, Server, ServerSettings } from "@agentos/http-server"
@@ -57,9 +63,14 @@ export interface TestServerOptions {
   readonly drainTimeout?: Duration.Input
   readonly trustedProxies?: ReadonlyArray<string>
   readonly operatorToken?: string
+  /** How long an event is leased. Sessions are checked three times as often. */
+  readonly leaseMillis?: number
+  /** The memory that bodies in transit share. */
+  readonly transitLimitBytes?: number
   /** Stands in for the store's own. */
   readonly transactor?: Transactor["Service"]
   readonly jobStore?: JobStore["Service"]
+  readonly rateLimitStore?: RateLimitStore["Service"]
 }
 
 const keys = { activeKeyId: 1, keys: [{ id: 1, secret: Redacted.make("k".repeat(44)) }] }
@@ -112,11 +123,12 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     Layer.succeed(PaymentRail, payments.rail),
     Layer.succeed(MailParser, { parse: () => Effect.fail(new MailUnreadable({ message: "nothing is parsed here" })) })
   )
-  const { jobStore, transactor } = options
+  const { jobStore, rateLimitStore, transactor, transitLimitBytes } = options
   const stores = Layer.mergeAll(
     ports,
     transactor === undefined ? Layer.empty : Layer.succeed(Transactor, transactor),
-    jobStore === undefined ? Layer.empty : Layer.succeed(JobStore, jobStore)
+    jobStore === undefined ? Layer.empty : Layer.succeed(JobStore, jobStore),
+    rateLimitStore === undefined ? Layer.empty : Layer.succeed(RateLimitStore, rateLimitStore)
   )
   const settings = Layer.succeed(ServerSettings, {
     environment: "sandbox",
@@ -131,12 +143,23 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     drainTimeout: Duration.fromInputUnsafe(options.drainTimeout ?? "2 seconds")
   })
   const server = Server.layer.pipe(
-    Layer.provideMerge(Core.layerWithPhone.pipe(Layer.provideMerge(stores))),
+    Layer.provideMerge(
+      Core.layerWithPhone.pipe(
+        Layer.provideMerge(options.rateLimit === undefined ? Layer.empty : RateLimiter.layer),
+        Layer.provideMerge(stores)
+      )
+    ),
     Layer.provide(settings),
+    Layer.provide(
+      transitLimitBytes === undefined ? Layer.empty : Layer.succeed(TransitMemory, new ByteBudget(transitLimitBytes))
+    ),
     Layer.provide(Logger.layer([Logger.make((line) => logs.push(encodeLine(Logger.formatStructured.log(line))))]))
   )
   const scope = Scope.makeUnsafe()
-  const context = await Effect.runPromise(Layer.buildWithScope(server, scope))
+  const leaseDuration = options.leaseMillis ?? DEFAULT_EVENT_POLICY.leaseDuration
+  const context = await Effect.runPromise(
+    Effect.provideService(Layer.buildWithScope(server, scope), EventPolicy, { ...DEFAULT_EVENT_POLICY, leaseDuration })
+  )
   const run = Effect.runPromiseWith(context)
   const { port } = await run(Server.address)
   return {

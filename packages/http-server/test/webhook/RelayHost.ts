@@ -1,10 +1,11 @@
-import { type Call, type Heard, Timestamp, Uuid, type Utterance, VoiceConversations } from "@agentos/core"
+import { type Call, type Heard, RateLimiter, Timestamp, Uuid, type Utterance, VoiceConversations } from "@agentos/core"
 import { Deferred, Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { RateLimiting } from "../../src/edge/RateLimiting.ts"
 import { Upgrades } from "../../src/edge/Upgrades.ts"
 import { NodeServer } from "../../src/NodeServer.ts"
-import { ServerSettings } from "../../src/ServerSettings.ts"
+import { type RateLimit, ServerSettings } from "../../src/ServerSettings.ts"
 import { Handover } from "../../src/webhook/Handover.ts"
 import { freshCallSid } from "../support/ScriptedCarrier.ts"
 import { CARRIER_TOKEN, PUBLIC_URL, RelayClient } from "./CarrierClient.ts"
@@ -72,21 +73,29 @@ const nodeServer = Layer.effect(
   )
 )
 
-const settings = Layer.succeed(ServerSettings, {
-  environment: "sandbox",
-  host: "127.0.0.1",
-  port: 0,
-  publicUrl: PUBLIC_URL,
-  capabilities: { email: true, phone: true },
-  carrierToken: Redacted.make(CARRIER_TOKEN),
-  rateLimit: null,
-  trustedProxies: [],
-  operatorToken: null,
-  drainTimeout: Duration.seconds(1)
-})
+const settings = (rateLimit: RateLimit | null) =>
+  Layer.succeed(ServerSettings, {
+    environment: "sandbox",
+    host: "127.0.0.1",
+    port: 0,
+    publicUrl: PUBLIC_URL,
+    capabilities: { email: true, phone: true },
+    carrierToken: Redacted.make(CARRIER_TOKEN),
+    rateLimit,
+    trustedProxies: [],
+    operatorToken: null,
+    drainTimeout: Duration.seconds(1)
+  })
 
-/** What relays stand on, but for the conversations. */
-export const host = Layer.mergeAll(Layer.provideMerge(Upgrades.layer, nodeServer), settings, Handover.layer)
+/** What relays stand on, but for the conversations; clients are limited unless the rate limit is null. */
+export const hostWith = (rateLimit: RateLimit | null) =>
+  Layer.mergeAll(Layer.provideMerge(Upgrades.layer, nodeServer), RateLimiting.layer, Handover.layer).pipe(
+    Layer.provideMerge(
+      Layer.sync(RateLimiter.RateLimiter, rateLimit === null ? () => RateLimiter.unlimited : RateLimiter.makeLocal)
+    ),
+    Layer.provideMerge(settings(rateLimit))
+  )
+export const host = hostWith(null)
 
 let tokens = 0
 /** An answered call that one relay is let in to, and the path of that. */

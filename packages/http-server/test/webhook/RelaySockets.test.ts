@@ -4,14 +4,15 @@ import { TestClock } from "effect/testing"
 import { Handover } from "../../src/webhook/Handover.ts"
 import * as RelaySockets from "../../src/webhook/RelaySockets.ts"
 import { CARRIER_TOKEN, PUBLIC_URL, signatureOf } from "./CarrierClient.ts"
-import { connect, type Conversations, host, makeConversations, newCall, until } from "./RelayHost.ts"
+import { connect, type Conversations, host, hostWith, makeConversations, newCall, until } from "./RelayHost.ts"
 
 type Ports = Layer.Success<typeof host>
 
 /** A test of relays over conversations that do as they are told; `stop` ends them as a server's end would. */
 const scenario = (
   name: string,
-  test: (conversations: Conversations, stop: Effect.Effect<void>) => Effect.Effect<void, unknown, Ports | Scope.Scope>
+  test: (conversations: Conversations, stop: Effect.Effect<void>) => Effect.Effect<void, unknown, Ports | Scope.Scope>,
+  on = host
 ) =>
   it.effect(name, () =>
     Effect.gen(function* () {
@@ -30,7 +31,7 @@ const scenario = (
         })
       )
       yield* test(conversations, Scope.close(scope, Exit.void))
-    }).pipe(Effect.scoped, Effect.provide(host))
+    }).pipe(Effect.scoped, Effect.provide(on))
   )
 
 /** A moment of real time, which sockets run on. */
@@ -268,5 +269,33 @@ describe("a relay", () => {
       yield* TestClock.adjust("100 millis")
       yield* Fiber.join(stopped)
     })
+  )
+})
+
+describe("the limits of relays", () => {
+  const rateLimit = { burst: 20, perSecond: 0.001 }
+
+  scenario(
+    "refuse handshakes that are not signed by the carrier with 429 after a while, and never one that is",
+    (conversations) =>
+      Effect.gen(function* () {
+        const { path } = yield* newCall(conversations)
+        const statuses: Array<number> = []
+        for (let times = 0; times < 3; times++) statuses.push(yield* statusOf(path, "forged"))
+        assert.deepStrictEqual(statuses, [403, 403, 429])
+        assert.strictEqual(yield* statusOf(path), 101)
+      }),
+    hostWith(rateLimit)
+  )
+
+  scenario(
+    "close a relay whose peer floods it with 1008",
+    (conversations) =>
+      Effect.gen(function* () {
+        const { client } = yield* opened(conversations)
+        client.send(...Array.from({ length: 300 }, () => prompt("guess", false)))
+        assert.strictEqual(yield* Effect.promise(() => client.closed), 1008)
+      }),
+    hostWith(rateLimit)
   )
 })

@@ -73,11 +73,14 @@ describe("what the carrier asks", () => {
     assert.strictEqual((await ask(server, query, form)).status, 200)
   })
 
-  it("is a form, and no long one", async () => {
+  it("is a form, and no long or wide one", async () => {
     const json = await ask(server, VOICE, ringing("+14155550199"), { "content-type": "application/json" })
     assert.deepStrictEqual([json.status, errorOf(json).code], [415, "UNSUPPORTED_MEDIA_TYPE"])
     const long = await ask(server, VOICE, { ...ringing("+14155550199"), SpeechResult: "a".repeat(64 * 1024) })
     assert.deepStrictEqual([long.status, errorOf(long).code], [413, "PAYLOAD_TOO_LARGE"])
+    const extra = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`Extra${index}`, "v"]))
+    const wide = await ask(server, VOICE, { ...ringing("+14155550199"), ...extra })
+    assert.deepStrictEqual([wide.status, wide.text], [403, ""])
     const none = await ask(server, VOICE, {})
     assert.deepStrictEqual([none.status, none.text], [400, ""])
   })
@@ -109,7 +112,7 @@ describe("what the carrier asks", () => {
   })
 
   it("is not what asks for something else there, which is limited like any other client", async () => {
-    const rateLimit = { burst: 2, perSecond: 0.001 }
+    const rateLimit = { burst: 10, perSecond: 0.001 }
     for (const [method, path, status] of [
       ["GET", VOICE, 404],
       ["POST", `${VOICE}/more`, 404]

@@ -1,49 +1,53 @@
+import { ByteBudget } from "@agentos/core"
+
 /** Blocks grow from the first size, for the many small mails, to the last. */
 const FIRST_BLOCK_BYTES = 16 * 1024
 const LAST_BLOCK_BYTES = 1024 * 1024
 
+/** The last part of a budget, for messages that need little: large ones that are slow don't keep small ones out. */
+const SMALL_MESSAGE_BYTES = 256 * 1024
+const RESERVED_SHARE = 1 / 8
+
 /**
- * The memory that mails being received share. What it gives out is counted by capacity, so the bound is a real one.
- * A budget `within` another gives out of that one: the share that one sender may take of the whole.
+ * Bounds the messages that are being received, in number and in memory (counted by capacity). A budget `within`
+ * another draws on both, so that one sender's share is part of the whole; `memory` is what the whole draws on.
  */
 export class BufferBudget {
-  readonly #bytesMax: number
+  readonly #memory: ByteBudget
   readonly #messagesMax: number
   readonly #within: BufferBudget | undefined
-  #bytes = 0
   #messages = 0
 
-  constructor(bytesMax: number, messagesMax: number, within?: BufferBudget) {
-    this.#bytesMax = bytesMax
+  constructor(bytesMax: number, messagesMax: number, within: BufferBudget | ByteBudget) {
+    this.#within = within instanceof BufferBudget ? within : undefined
+    this.#memory = new ByteBudget(bytesMax, within instanceof BufferBudget ? within.#memory : within)
     this.#messagesMax = messagesMax
-    this.#within = within
   }
 
-  /** Bytes given out at present. */
+  /** Bytes reserved at present. */
   get bytes(): number {
-    return this.#bytes
+    return this.#memory.usedBytes
   }
 
-  /** Whether no mail has a place at present. */
+  /** Whether no message is being received at present. */
   get isUnused(): boolean {
     return this.#messages === 0
   }
 
-  /** Whether a mail of that size could be received at this moment. */
+  /** Whether a message of that size could be received at this moment. */
   admits(bytes: number): boolean {
-    return (
-      this.#messages < this.#messagesMax &&
-      this.#bytes + bytes <= this.#bytesMax &&
-      (this.#within === undefined || this.#within.admits(bytes))
-    )
+    if (this.#messages >= this.#messagesMax || (this.#within !== undefined && !this.#within.admits(bytes))) return false
+    if (!this.#reserve(bytes, 0)) return false
+    this.#memory.release(bytes)
+    return true
   }
 
-  /** A place for one mail, or undefined when there are too many. It is to be released. */
+  /** Opens the buffer of one message, or returns undefined if there are too many. The buffer must be released. */
   open(): MessageBuffer | undefined {
     if (!this.admits(0)) return undefined
     this.#enter()
     return new MessageBuffer(
-      (bytes) => this.#reserve(bytes),
+      (bytes, held) => this.#reserve(bytes, held),
       (bytes) => this.#leave(bytes)
     )
   }
@@ -53,26 +57,34 @@ export class BufferBudget {
     if (this.#within !== undefined) this.#within.#enter()
   }
 
-  #reserve(bytes: number): boolean {
-    if (this.#bytes + bytes > this.#bytesMax) return false
-    if (this.#within !== undefined && !this.#within.#reserve(bytes)) return false
-    this.#bytes += bytes
-    return true
+  /** Reserves bytes for a message that holds `held` already. */
+  #reserve(bytes: number, held: number): boolean {
+    if (held + bytes > SMALL_MESSAGE_BYTES && !this.#leavesRoom(bytes)) return false
+    return this.#memory.reserve(bytes)
+  }
+
+  #leavesRoom(bytes: number): boolean {
+    if (this.#within !== undefined) return this.#within.#leavesRoom(bytes)
+    return this.bytes + bytes <= this.#memory.limitBytes * (1 - RESERVED_SHARE)
   }
 
   #leave(bytes: number): void {
-    this.#bytes -= bytes
+    this.#memory.release(bytes)
+    this.#exit()
+  }
+
+  #exit(): void {
     this.#messages--
-    if (this.#within !== undefined) this.#within.#leave(bytes)
+    if (this.#within !== undefined) this.#within.#exit()
   }
 }
 
 /**
- * One mail while it arrives. What arrives is copied into blocks of its own: kept as it comes, a mail of many
- * tiny pieces (the server hands over each line with a doubled dot by itself) takes a hundred times its size.
+ * One message while it arrives. Its bytes are copied into blocks, because many tiny pieces, kept as they come, take a
+ * hundred times their size.
  */
 export class MessageBuffer {
-  readonly #reserve: (bytes: number) => boolean
+  readonly #reserve: (bytes: number, held: number) => boolean
   readonly #free: (bytes: number) => void
   #blocks: Array<Buffer> = []
   #used = 0
@@ -80,7 +92,7 @@ export class MessageBuffer {
   #capacity = 0
   #released = false
 
-  constructor(reserve: (bytes: number) => boolean, free: (bytes: number) => void) {
+  constructor(reserve: (bytes: number, held: number) => boolean, free: (bytes: number) => void) {
     this.#reserve = reserve
     this.#free = free
   }
@@ -97,7 +109,7 @@ export class MessageBuffer {
       let block = this.#blocks.at(-1)
       if (block === undefined || this.#used === block.length) {
         const bytes = block === undefined ? FIRST_BLOCK_BYTES : Math.min(block.length * 2, LAST_BLOCK_BYTES)
-        if (!this.#reserve(bytes)) return false
+        if (!this.#reserve(bytes, this.#capacity)) return false
         this.#capacity += bytes
         block = Buffer.allocUnsafeSlow(bytes)
         this.#blocks.push(block)

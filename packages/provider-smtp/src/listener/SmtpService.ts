@@ -1,47 +1,27 @@
 import type { AddressInfo, Socket } from "node:net"
 import { domainToASCII } from "node:url"
-import type { InboundEnvelope } from "@agentos/core"
+import {
+  baseLocalPart,
+  type ByteBudget,
+  type InboundEnvelope,
+  type InboundRefusal,
+  type InboundSender,
+  type RateDecision,
+  type RateRule
+} from "@agentos/core"
 import { type Cause, Exit } from "effect"
-import { SMTPServer, type SMTPServerAddress, type SMTPServerDataStream, type SMTPServerSession } from "smtp-server"
+import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from "smtp-server"
+import { authorOf } from "../header/Author.ts"
+import { readHeaderBlock } from "../header/HeaderBlock.ts"
 import { BufferBudget, type MessageBuffer } from "./MessageBuffer.ts"
-import { SmtpReply } from "./SmtpReply.ts"
-
-/** Every bound on what senders may take. Times in milliseconds. */
-export interface SmtpLimits {
-  readonly messageBytes: number
-  /** Of one mail. RFC 5321, section 4.5.3.1.8, asks for 100 at least. */
-  readonly recipients: number
-  readonly connections: number
-  readonly connectionsPerAddress: number
-  /** Refused recipients of one connection: beyond, it looks for addresses rather than sends mail. */
-  readonly refusedRecipients: number
-  /** Mails arriving at a time, and the memory that they share. Each takes its size once more while it is stored. */
-  readonly messages: number
-  readonly bufferedBytes: number
-  /** What of both one address may take, so that no slow sender keeps the mail of all others away. */
-  readonly messagesPerAddress: number
-  readonly bufferedBytesPerAddress: number
-  /** Silence of a sender. RFC 5321, section 4.5.3.2.7, asks for 5 minutes. */
-  readonly idleMillis: number
-  /** From DATA to the last byte, however steadily it trickles. */
-  readonly messageMillis: number
-  readonly shutdownMillis: number
-}
-
-export const DEFAULT_SMTP_LIMITS: SmtpLimits = {
-  messageBytes: 25 * 1024 * 1024,
-  recipients: 100,
-  connections: 100,
-  connectionsPerAddress: 50,
-  refusedRecipients: 100,
-  messages: 32,
-  bufferedBytes: 64 * 1024 * 1024,
-  messagesPerAddress: 16,
-  bufferedBytesPerAddress: 32 * 1024 * 1024,
-  idleMillis: 5 * 60_000,
-  messageMillis: 10 * 60_000,
-  shutdownMillis: 4_000
-}
+import { PacedServer, type Refusal } from "./PacedServer.ts"
+import { type Peer, peerOf } from "./Peer.ts"
+import { ProcessorShare } from "./ProcessorShare.ts"
+import { RecipientLookups } from "./RecipientLookups.ts"
+import { SessionTable } from "./SessionTable.ts"
+import { type SmtpLimits, smtpRates } from "./SmtpLimits.ts"
+import { SmtpDismissal, SmtpReply } from "./SmtpReply.ts"
+import { SmtpSession } from "./SmtpSession.ts"
 
 export interface SmtpServiceOptions {
   readonly domain: string
@@ -50,10 +30,23 @@ export interface SmtpServiceOptions {
   readonly privateKey: string
   readonly certificate: string
   readonly limits: SmtpLimits
-  readonly isDeliverable: (address: string) => Promise<Exit.Exit<boolean>>
-  /** Resolves once the mail is safe. */
-  readonly accept: (envelope: InboundEnvelope, raw: Uint8Array) => Promise<Exit.Exit<void>>
+  /** Milliseconds and their parts, from whatever moment. */
+  readonly now: () => number
+  /** What the messages being received draw on, beside others in the process. */
+  readonly memory: ByteBudget
+  readonly take: (rule: RateRule, subject: string, cost?: number) => Promise<RateDecision>
+  /** Why mail from the sender to the address is not taken; null if it is. */
+  readonly refusalOf: (address: string, from: InboundSender) => Promise<Exit.Exit<InboundRefusal | null>>
+  /** Resolves once the mail is safe, or to why it is not taken. */
+  readonly accept: (envelope: InboundEnvelope, raw: Uint8Array) => Promise<Exit.Exit<InboundRefusal | null>>
   readonly report: (cause: Cause.Cause<never>) => void
+}
+
+const REFUSALS: Readonly<Record<InboundRefusal, () => Error>> = {
+  "mailbox unknown": SmtpReply.noSuchMailbox,
+  "tenant suspended": SmtpReply.mailboxDisabled,
+  "mailbox full": SmtpReply.mailboxFull,
+  "too much mail": SmtpReply.tooMuchMail
 }
 
 type Answer = (error?: Error | null, text?: string) => void
@@ -61,62 +54,120 @@ type Answer = (error?: Error | null, text?: string) => void
 /** How long the last replies have to leave before connections are cut. */
 const FAREWELL_MILLIS = 200
 
-/** An address as it is looked up: its domain in ASCII and lower case. */
-const plainAddress = ({ address }: SMTPServerAddress): { readonly address: string; readonly domain: string } => {
+/** Longer than any command with its parameters (RFC 5321, section 4.5.3.1.4, and its extensions). */
+const COMMAND_LIMIT_CHARACTERS = 2_048
+
+/** Commands that cost as much as so many others: a lookup of the database, a handshake. */
+const LOOKUP_COST = 5
+const STARTTLS_COST = 50
+
+/** Processor time that one lookup takes elsewhere in this process, where the database may be. */
+const LOOKUP_MILLIS = 2
+/** Processor time that storing a message takes, for each MiB. */
+const STORE_MILLIS_PER_MIB = 15
+const MIB = 1024 * 1024
+
+/** The address of a recipient as it is looked up: its domain in ASCII and lower case. */
+const plainAddress = ({ address }: SMTPServerAddress) => {
   const at = address.lastIndexOf("@")
-  if (at < 0) return { address, domain: "" }
+  if (at < 0) return { address, localPart: address, domain: "" }
+  const localPart = address.slice(0, at)
   const domain = domainToASCII(address.slice(at + 1)) || address.slice(at + 1).toLowerCase()
-  return { address: `${address.slice(0, at)}@${domain}`, domain }
+  return { address: `${localPart}@${domain}`, localPart, domain }
 }
 
+const refuseRecipient = (session: SmtpSession, reply: Error): Error =>
+  session.countRefusedRecipient() ? SmtpReply.tooManyRefused() : reply
+
+const replyTo = (session: SmtpSession, refusal: InboundRefusal | null): Error | null =>
+  refusal === null ? null : refuseRecipient(session, REFUSALS[refusal]())
+
+const envelopeSender = ({ mailFrom }: SMTPServerSession["envelope"]): string =>
+  mailFrom === false ? "" : plainAddress(mailFrom).address
+
 const envelopeOf = (session: SMTPServerSession): InboundEnvelope => ({
-  mailFrom: session.envelope.mailFrom === false ? "" : plainAddress(session.envelope.mailFrom).address,
+  mailFrom: envelopeSender(session.envelope),
   rcptTo: session.envelope.rcptTo.map((recipient) => plainAddress(recipient).address),
   remoteAddress: session.remoteAddress,
   helo: session.hostNameAppearsAs,
   secure: session.secure
 })
 
+/**
+ * Refuses a message whose header readers could see differently, or that does not name exactly one author: whoever shows
+ * the message would show one address, and whoever checks the sender would check another (RFC 7489, section 6.6.1).
+ */
+const refuseHeader = (raw: Uint8Array, { headerBytes }: SmtpLimits): Error | undefined => {
+  const header = readHeaderBlock(raw, headerBytes)
+  switch (header._tag) {
+    case "TooLarge":
+      return SmtpReply.headerTooLarge(headerBytes)
+    case "Malformed":
+      return SmtpReply.headerMalformed()
+    case "Fields":
+      return authorOf(header.fields) === undefined ? SmtpReply.noSingleAuthor() : undefined
+  }
+}
+
 /** The listener without Effect: smtp-server with the limits that it leaves to its user. */
 export class SmtpService {
   readonly #options: SmtpServiceOptions
-  readonly #server: SMTPServer
+  readonly #rates: ReturnType<typeof smtpRates>
+  readonly #server: PacedServer
+  readonly #share: ProcessorShare
   readonly #budget: BufferBudget
-  /** What of it each remote address has that a mail arrives from. */
+  /** The part of it that each address uses from which a message arrives. */
   readonly #shares = new Map<string, BufferBudget>()
+  readonly #lookups: RecipientLookups
   /** Those that are open, and some that have closed since the last one came. */
   readonly #sockets = new Set<Socket>()
-  /** The remote address of each session. */
-  readonly #addresses = new Map<string, string>()
-  readonly #refused = new Map<string, number>()
-  /** Sessions with a mail that is arriving or being stored. */
+  readonly #sessions = new Map<string, SmtpSession>()
+  readonly #deadlines = new Map<string, NodeJS.Timeout>()
+  /** Sessions with a message that is arriving or being stored. */
   readonly #receiving = new Set<string>()
   #closing: { readonly drained: () => void } | undefined
 
   constructor(options: SmtpServiceOptions) {
     const { limits } = options
+    const table = new SessionTable(limits)
     this.#options = options
-    this.#budget = new BufferBudget(limits.bufferedBytes, limits.messages)
-    this.#server = new SMTPServer({
-      name: options.hostName,
-      heloResponse: "%s at your service",
-      key: options.privateKey,
-      cert: options.certificate,
-      minVersion: "TLSv1.2",
-      size: limits.messageBytes,
-      disabledCommands: ["AUTH", "XCLIENT", "XFORWARD", "WIZ", "SHELL", "KILL"],
-      authOptional: true,
-      disableReverseLookup: true,
-      maxClients: limits.connections,
-      socketTimeout: limits.idleMillis,
-      closeTimeout: limits.shutdownMillis,
-      logger: false,
-      onConnect: (session, answer) => this.#onConnect(session, answer),
-      onClose: (session) => this.#onClose(session),
-      onMailFrom: (sender, session, answer) => this.#onMailFrom(sender, session, answer),
-      onRcptTo: (recipient, session, answer) => void this.#onRcptTo(recipient, session, answer),
-      onData: (stream, session, answer) => this.#onData(stream, session, answer)
-    })
+    this.#rates = smtpRates(limits)
+    this.#share = new ProcessorShare(options.now)
+    this.#budget = new BufferBudget(limits.bufferedBytes, limits.messages, options.memory)
+    this.#lookups = new RecipientLookups((address, from) => {
+      this.#share.charge(LOOKUP_MILLIS)
+      return options.refusalOf(address, from)
+    }, limits.lookups)
+    this.#server = new PacedServer(
+      {
+        name: options.hostName,
+        heloResponse: "%s at your service",
+        key: options.privateKey,
+        cert: options.certificate,
+        minVersion: "TLSv1.2",
+        size: limits.messageBytes,
+        disabledCommands: ["AUTH", "XCLIENT", "XFORWARD", "WIZ", "SHELL", "KILL"],
+        authOptional: true,
+        disableReverseLookup: true,
+        maxCommandLength: COMMAND_LIMIT_CHARACTERS,
+        socketTimeout: limits.idleMillis,
+        closeTimeout: limits.shutdownMillis,
+        logger: false,
+        onConnect: (session, answer) => void this.#onConnect(session, answer),
+        onClose: (session) => this.#onClose(session),
+        onMailFrom: (sender, session, answer) => this.#onMailFrom(sender, session, answer),
+        onRcptTo: (recipient, session, answer) => void this.#onRcptTo(recipient, session, answer),
+        onData: (stream, session, answer) => this.#onData(stream, session, answer)
+      },
+      this.#share,
+      {
+        enter: (peer) => (table.enter(peer) ? undefined : SmtpDismissal.tooManyConnections),
+        leave: (peer) => table.leave(peer),
+        command: (id, peer, verb) => this.#countCommand(id, peer, verb),
+        refusal: (id, verb) => this.#sessions.get(id)?.countRefusal(verb),
+        message: (peer) => this.#countMessage(peer)
+      }
+    )
     // A sender that goes away, or whose TLS fails, is nobody's error here.
     this.#server.on("error", () => undefined)
     this.#server.server.on("connection", (socket: Socket) => {
@@ -155,65 +206,105 @@ export class SmtpService {
   }
 
   /** Says 421 to a session and closes it. */
-  #dismiss(sessionId: string, text = "4.3.2 Server shutting down"): void {
+  #dismiss(sessionId: string, text: string = SmtpDismissal.shuttingDown): void {
     for (const connection of this.#server.connections) if (connection.id === sessionId) connection.send(421, text)
   }
 
-  #onConnect({ id, remoteAddress }: SMTPServerSession, answer: Answer): void {
-    const { connectionsPerAddress } = this.#options.limits
-    let count = 0
-    for (const address of this.#addresses.values()) if (address === remoteAddress) count++
-    if (count >= connectionsPerAddress) return answer(SmtpReply.tooManyConnections())
-    this.#addresses.set(id, remoteAddress)
+  async #onConnect({ id, remoteAddress }: SMTPServerSession, answer: Answer): Promise<void> {
+    const { limits } = this.#options
+    const { isAdmitted, retryAfterSeconds } = await this.#options.take(
+      this.#rates.session,
+      peerOf(remoteAddress).address
+    )
+    if (!isAdmitted) {
+      return answer(Object.assign(new Error(SmtpDismissal.tooManySessions(retryAfterSeconds)), { responseCode: 421 }))
+    }
+    this.#sessions.set(id, new SmtpSession(limits, this.#options.now))
+    this.#deadlines.set(
+      id,
+      setTimeout(() => this.#endSession(id), limits.sessionMillis)
+    )
     answer()
   }
 
-  #onClose({ id }: SMTPServerSession): void {
-    this.#addresses.delete(id)
-    this.#refused.delete(id)
+  /** Ends a session whose time is over, after the message that it is sending, which has a deadline of its own. */
+  #endSession(id: string): void {
+    if (!this.#receiving.has(id)) return this.#dismiss(id, SmtpDismissal.sessionTooLong)
+    this.#deadlines.set(
+      id,
+      setTimeout(() => this.#endSession(id), this.#options.limits.messageMillis)
+    )
   }
 
-  /** A mail that says its size beforehand is put off before it is sent in vain. */
+  #onClose({ id }: SMTPServerSession): void {
+    clearTimeout(this.#deadlines.get(id))
+    this.#deadlines.delete(id)
+    this.#sessions.delete(id)
+  }
+
+  #countCommand(id: string, peer: Peer, verb: string): Promise<string | undefined> | string | undefined {
+    const session = this.#sessions.get(id)
+    if (session === undefined) return undefined
+    const reason = session.countCommand(verb)
+    return reason ?? this.#takeCommands(session, peer, verb === "STARTTLS" ? STARTTLS_COST : 1)
+  }
+
+  #takeCommands(session: SmtpSession, { address }: Peer, cost: number): Promise<string | undefined> | undefined {
+    const tokens = session.rateCost(cost)
+    if (tokens === 0) return undefined
+    return this.#options
+      .take(this.#rates.command, address, tokens)
+      .then((taken) => (taken.isAdmitted ? undefined : SmtpDismissal.tooFast(taken.retryAfterSeconds)))
+  }
+
+  async #countMessage({ address }: Peer): Promise<Refusal | undefined> {
+    const { isAdmitted, retryAfterSeconds } = await this.#options.take(this.#rates.message, address)
+    return isAdmitted ? undefined : SmtpReply.tooManyMessages(retryAfterSeconds)
+  }
+
+  /** A message whose declared size can't be received now is refused before it is sent. */
   #onMailFrom({ args }: SMTPServerAddress, { remoteAddress }: SMTPServerSession, answer: Answer): void {
     const declared = args === false ? 0 : Number(args["SIZE"] ?? 0)
-    const budget = this.#shares.get(remoteAddress) ?? this.#budget
+    const budget = this.#shares.get(peerOf(remoteAddress).address) ?? this.#budget
     answer(budget.admits(declared) ? null : SmtpReply.storageFull())
   }
 
-  /** The share of an address; it is forgotten once nothing of it is used. */
-  #shareOf(remoteAddress: string): BufferBudget {
+  /** The share of an address; it is deleted once nothing of it is used. */
+  #shareOf(address: string): BufferBudget {
     const { bufferedBytesPerAddress, messagesPerAddress } = this.#options.limits
     const share =
-      this.#shares.get(remoteAddress) ?? new BufferBudget(bufferedBytesPerAddress, messagesPerAddress, this.#budget)
-    this.#shares.set(remoteAddress, share)
+      this.#shares.get(address) ?? new BufferBudget(bufferedBytesPerAddress, messagesPerAddress, this.#budget)
+    this.#shares.set(address, share)
     return share
   }
 
-  async #onRcptTo(recipient: SMTPServerAddress, session: SMTPServerSession, answer: Answer): Promise<void> {
-    const { domain, limits, isDeliverable, report } = this.#options
-    if (session.envelope.rcptTo.length >= limits.recipients) return answer(SmtpReply.tooManyRecipients())
-    const plain = plainAddress(recipient)
-    if (plain.domain !== "" && plain.domain !== domain.toLowerCase()) {
-      return answer(this.#refuse(session, SmtpReply.relayingDenied()))
+  async #onRcptTo(recipient: SMTPServerAddress, { envelope, id, remoteAddress }: SMTPServerSession, answer: Answer) {
+    const session = this.#sessions.get(id)
+    if (session === undefined) return answer(SmtpReply.localTrouble())
+    if (session.hasTooManyRecipients) return answer(SmtpReply.tooManyRecipients())
+    const { address, domain, localPart } = plainAddress(recipient)
+    if (domain !== "" && domain !== this.#options.domain.toLowerCase()) {
+      return answer(refuseRecipient(session, SmtpReply.relayingDenied()))
     }
-    const exit = await isDeliverable(plain.address)
+    const mailbox = baseLocalPart(localPart)
+    const known = session.verdictOn(mailbox)
+    if (known !== undefined) return answer(replyTo(session, known))
+    const tooFast = await this.#takeCommands(session, peerOf(remoteAddress), LOOKUP_COST)
+    if (tooFast !== undefined) return answer(Object.assign(new Error(tooFast), { responseCode: 421 }))
+    const exit = await this.#lookups.find(address, { mailFrom: envelopeSender(envelope), remoteAddress })
     if (Exit.isFailure(exit)) {
-      report(exit.cause)
+      this.#options.report(exit.cause)
       return answer(SmtpReply.localTrouble())
     }
-    answer(exit.value ? null : this.#refuse(session, SmtpReply.noSuchMailbox()))
-  }
-
-  #refuse({ id }: SMTPServerSession, reply: Error): Error {
-    const count = (this.#refused.get(id) ?? 0) + 1
-    this.#refused.set(id, count)
-    return count > this.#options.limits.refusedRecipients ? SmtpReply.tooManyRefused() : reply
+    session.keepVerdict(mailbox, exit.value)
+    answer(replyTo(session, exit.value))
   }
 
   #onData(stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer): void {
     const { limits } = this.#options
-    const { id, remoteAddress } = session
-    const buffer = this.#shareOf(remoteAddress).open()
+    const { id } = session
+    const { address } = peerOf(session.remoteAddress)
+    const buffer = this.#shareOf(address).open()
     let refusal: Error | undefined = buffer === undefined ? SmtpReply.storageFull() : undefined
     const refuse = (reason: Error) => {
       refusal = reason
@@ -222,12 +313,12 @@ export class SmtpService {
     this.#receiving.add(id)
     const deadline = setTimeout(() => {
       refuse(SmtpReply.localTrouble())
-      this.#dismiss(id, "4.4.2 The message took too long")
+      this.#dismiss(id, SmtpDismissal.messageTooLong)
     }, limits.messageMillis)
     const end = () => {
       clearTimeout(deadline)
       buffer?.release()
-      if (this.#shares.get(remoteAddress)?.isUnused === true) this.#shares.delete(remoteAddress)
+      if (this.#shares.get(address)?.isUnused === true) this.#shares.delete(address)
       this.#receiving.delete(id)
       // The reply is written first.
       if (this.#closing !== undefined) setImmediate(() => this.#dismiss(id))
@@ -251,11 +342,17 @@ export class SmtpService {
   }
 
   async #store(buffer: MessageBuffer, session: SMTPServerSession, answer: Answer): Promise<void> {
-    const exit = await this.#options.accept(envelopeOf(session), buffer.take())
+    const raw = buffer.take()
+    const refusal = refuseHeader(raw, this.#options.limits)
+    if (refusal !== undefined) return answer(refusal)
+    this.#share.charge((raw.length / MIB) * STORE_MILLIS_PER_MIB)
+    const exit = await this.#options.accept(envelopeOf(session), raw)
     if (Exit.isFailure(exit)) {
       this.#options.report(exit.cause)
       return answer(SmtpReply.localTrouble())
     }
+    if (exit.value !== null) return answer(REFUSALS[exit.value]())
+    this.#sessions.get(session.id)?.acceptMessage()
     answer(null, "2.6.0 Message accepted")
   }
 }

@@ -1,8 +1,11 @@
 import type { InboundEnvelope, SenderAuthentication } from "@agentos/core"
 import { authenticate, type AuthenticateOptions } from "mailauth"
+import { domainToASCII } from "node:url"
+import { type Author, authorOf } from "../header/Author.ts"
+import { HEADER_LIMIT_BYTES, readHeaderBlock } from "../header/HeaderBlock.ts"
 import type { SenderDns } from "../SenderDns.ts"
 import { type Lookup, openLookup } from "./SenderResolver.ts"
-import { UNDETERMINED } from "./Undetermined.ts"
+import { UNCHECKABLE, UNDETERMINED } from "./Undetermined.ts"
 
 /** How the checks of a sender are made. Plain data. */
 export interface AuthenticationSettings {
@@ -27,18 +30,56 @@ const plainResult = (result: string | undefined): string =>
 const dkimResult = (results: ReadonlyArray<string>): string =>
   DKIM_ORDER.find((word) => results.includes(word)) ?? "none"
 
+const LF = 0x0a
+const CR = 0x0d
+
+/** The message with CRLF for each line feed alone. mailauth takes it so, too, but handles each such line by itself. */
+const withLineEndings = (raw: Uint8Array): Buffer => {
+  let bare = 0
+  for (let at = 0; at < raw.length; at++) if (raw[at] === LF && raw[at - 1] !== CR) bare++
+  if (bare === 0) return Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
+  const written = Buffer.allocUnsafe(raw.length + bare)
+  let length = 0
+  for (let at = 0; at < raw.length; at++) {
+    if (raw[at] === LF && raw[at - 1] !== CR) written[length++] = CR
+    written[length++] = raw[at]!
+  }
+  return written
+}
+
+type Checked = Awaited<ReturnType<typeof authenticate>>
+
+const domainAfterAt = (address: string): string => domainToASCII(address.slice(address.lastIndexOf("@") + 1))
+
+/** Whether mailauth has read the same single author: a sender that two readers see differently has no verdict. */
+const agreesOn = ({ domain }: Author, { dkim }: Checked): boolean =>
+  dkim.headerFrom.length === 1 && domainAfterAt(dkim.headerFrom[0]!) === domain
+
+/** Whether the domain of From is proven: by DMARC, or, where the domain has no policy, by an aligned pass. */
+const isProven = (domain: string, checked: Checked): boolean => {
+  const dmarc = checked.dmarc ? checked.dmarc.status.result : undefined
+  if (dmarc !== "none") return dmarc === "pass"
+  const spf = checked.spf && checked.spf.status.result === "pass" ? checked.spf.domain : undefined
+  return (
+    spf === domain || checked.dkim.results.some(({ status }) => status.result === "pass" && Boolean(status.aligned))
+  )
+}
+
 /**
- * Checks the sender of a mail by SPF (RFC 7208), DKIM (RFC 6376) and DMARC (RFC 9989). Never rejects: what
- * can't be looked up in time is a `temperror`.
+ * Checks the sender of a message by SPF (RFC 7208), DKIM (RFC 6376) and DMARC (RFC 9989). Never rejects: what
+ * can't be looked up in time is a `temperror`. A message without exactly one author has the DMARC verdict `permerror`.
  */
 export const authenticateSender = async (
   raw: Uint8Array,
   envelope: InboundEnvelope,
   settings: AuthenticationSettings
 ): Promise<SenderAuthentication> => {
+  const header = readHeaderBlock(raw, HEADER_LIMIT_BYTES)
+  if (header._tag === "TooLarge") return UNCHECKABLE
+  const author = header._tag === "Fields" ? authorOf(header.fields) : undefined
   const { lookup, close } = openLookup(settings.dns, { millis: settings.dnsMillis, lookupsMax: LOOKUPS_MAX })
   try {
-    const checked = await authenticate(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength), {
+    const checked = await authenticate(withLineEndings(raw), {
       ip: envelope.remoteAddress,
       helo: envelope.helo,
       sender: envelope.mailFrom,
@@ -50,10 +91,15 @@ export const authenticateSender = async (
       disableBimi: true
     })
     const dkim = checked.dkim.results.map(({ status }) => plainResult(status.result))
+    const spf = checked.spf ? plainResult(checked.spf.status.result) : "none"
+    if (author === undefined || !agreesOn(author, checked)) {
+      return { spf, dkim: dkimResult(dkim), dmarc: "permerror", domain: null }
+    }
     return {
-      spf: checked.spf ? plainResult(checked.spf.status.result) : "none",
+      spf,
       dkim: dkimResult(dkim),
-      dmarc: checked.dmarc ? plainResult(checked.dmarc.status.result) : "none"
+      dmarc: checked.dmarc ? plainResult(checked.dmarc.status.result) : "permerror",
+      domain: isProven(author.domain, checked) ? author.domain : null
     }
   } catch {
     return UNDETERMINED

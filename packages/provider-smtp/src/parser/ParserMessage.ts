@@ -2,12 +2,16 @@ import type { InboundEnvelope, SenderAuthentication } from "@agentos/core"
 import type { AuthenticationSettings } from "./AuthenticateSender.ts"
 import type { MailContent } from "./ReadMail.ts"
 
-/** What the parser process is told: one mail, and no second one before the first has had its last reply. */
+/** One mail to read. */
 export interface ParserJob {
-  readonly raw: Uint8Array
   readonly envelope: InboundEnvelope
   readonly settings: AuthenticationSettings
 }
+
+/** A message to the parser process: the pieces of a mail in their order, then its job. One mail after the other. */
+export type ParserRequest =
+  | { readonly _tag: "Piece"; readonly bytes: Uint8Array }
+  | { readonly _tag: "Job"; readonly job: ParserJob }
 
 /** What it answers: `Ready` once, then to each job either `Unreadable`, or `Content` and later `Authentication`. */
 export type ParserReply =

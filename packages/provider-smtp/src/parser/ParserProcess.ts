@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { MailUnreadable, type ParsedMail, type SenderAuthentication } from "@agentos/core"
-import { Deferred, Effect, Exit, Option, Result, type Scope } from "effect"
-import type { ParserJob, ParserReply } from "./ParserMessage.ts"
+import { Deferred, Effect, Exit, Option, Result, type Scope, Stream } from "effect"
+import type { ParserJob, ParserReply, ParserRequest } from "./ParserMessage.ts"
 import type { MailContent } from "./ReadMail.ts"
 import { UNDETERMINED } from "./Undetermined.ts"
 
@@ -29,7 +29,8 @@ export interface ParserOutcome {
 
 /** A process that reads one mail after the other. */
 export interface ParserProcess {
-  readonly parse: (job: ParserJob) => Effect.Effect<ParserOutcome>
+  /** Unless it succeeds, the process has an unfinished mail and is not reusable. */
+  readonly parse: (raw: Stream.Stream<Uint8Array>, job: ParserJob) => Effect.Effect<ParserOutcome>
 }
 
 /** Where the replies to the mail at hand arrive. */
@@ -56,6 +57,8 @@ const startChild = (heapMegabytes: number): ChildProcess =>
     stdio: ["ignore", "ignore", "ignore", "ipc"]
   })
 
+const ENDED = "reading it ended the process, most likely for want of memory"
+
 const unreadable = (message: string) => new MailUnreadable({ message })
 
 /**
@@ -77,7 +80,7 @@ export const startParser = (limits: ParserProcessLimits): Effect.Effect<ParserPr
       ended = true
       Deferred.doneUnsafe(started, Exit.die(new Error("the process that reads mail ended as it started")))
       if (pending === undefined) return
-      take(pending, { _tag: "Unreadable", message: "reading it ended the process, most likely for want of memory" })
+      take(pending, { _tag: "Unreadable", message: ENDED })
       take(pending, { _tag: "Authentication", authentication: UNDETERMINED })
     }
 
@@ -90,16 +93,39 @@ export const startParser = (limits: ParserProcessLimits): Effect.Effect<ParserPr
     child.on("exit", onEnd)
     yield* Effect.orDie(Effect.timeout(Deferred.await(started), START_MILLIS))
 
+    /** Resolves once the process accepts more. Fails with `MailUnreadable` when it has ended or does not read. */
+    const send = (request: ParserRequest) =>
+      Effect.callback<void, MailUnreadable>((resume) => {
+        child.send(request, (error) => {
+          if (error !== null) onEnd()
+          resume(error === null ? Effect.void : Effect.fail(unreadable(ENDED)))
+        })
+      }).pipe(
+        Effect.timeoutOrElse({
+          duration: limits.readMillis,
+          orElse: () => Effect.fail(unreadable(`the process did not take it within ${limits.readMillis} ms`))
+        })
+      )
+
     return {
-      parse: Effect.fnUntraced(function* (job: ParserJob) {
+      parse: Effect.fnUntraced(function* (raw: Stream.Stream<Uint8Array>, job: ParserJob) {
         if (ended || !child.connected) return { result: undefined, reusable: false }
         const current: Pending = {
           content: yield* Deferred.make<MailContent, MailUnreadable>(),
           authentication: yield* Deferred.make<SenderAuthentication>()
         }
         pending = current
-        child.send(job, (error) => (error === null ? undefined : onEnd()))
-
+        let sizeBytes = 0
+        const sent = yield* Effect.result(
+          Effect.andThen(
+            Stream.runForEach(raw, (bytes) => {
+              sizeBytes += bytes.length
+              return send({ _tag: "Piece", bytes })
+            }),
+            send({ _tag: "Job", job })
+          )
+        )
+        if (Result.isFailure(sent)) return { result: Result.fail(sent.failure), reusable: false }
         const content = yield* Effect.timeoutOption(Effect.result(Deferred.await(current.content)), limits.readMillis)
         if (Option.isNone(content)) {
           const failure = unreadable(`reading it took longer than ${limits.readMillis} ms`)
@@ -117,7 +143,7 @@ export const startParser = (limits: ParserProcessLimits): Effect.Effect<ParserPr
             ...content.value.success,
             authentication: Option.getOrElse(authentication, () => UNDETERMINED)
           }),
-          reusable: Option.isSome(authentication) && !ended && job.raw.length < FRESH_AFTER_BYTES
+          reusable: Option.isSome(authentication) && !ended && sizeBytes < FRESH_AFTER_BYTES
         }
       })
     }

@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto"
-import type { InboundEnvelope, ParsedMail } from "@agentos/core"
-import PostalMime, { type Address, type Attachment, type Email } from "postal-mime"
+import type { ParsedMail } from "@agentos/core"
+import type { Address, Attachment, Email } from "postal-mime"
+import { authorOf } from "../header/Author.ts"
+import { HEADER_LIMIT_BYTES, readHeaderBlock } from "../header/HeaderBlock.ts"
+import { readMime } from "./BoundedMime.ts"
 import { bodyText, headerText } from "./TextLimits.ts"
 
 /** What a mail says; who sent it is another question. */
@@ -23,28 +26,33 @@ export const MAIL_LIMITS = {
   bodyBytes: 1024 * 1024
 } as const
 
-/** All header fields together, those of every part included. Beyond it a mail is not read. */
-const HEADERS_LIMIT_BYTES = 2 * 1024 * 1024
-
 /**
  * Reads a mail (RFC 5322, MIME). Messages inside it are attachments, not text. Rejects when the mail is
  * nested too deep or has too much of a header; may take long and much memory, so it runs where it can be killed.
  */
-export const readMail = async (raw: Uint8Array, envelope: InboundEnvelope): Promise<MailContent> => {
-  const email = await PostalMime.parse(raw, { forceRfc822Attachments: true, maxHeadersSize: HEADERS_LIMIT_BYTES })
+export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
+  const { email, isTruncated } = await readMime(raw)
+  const text = bodyOf(email.text)
+  const html = bodyOf(email.html)
   return {
     messageIdHeader: messageIdOf(email.messageId),
     inReplyTo: messageIdsOf(email.inReplyTo)[0] ?? null,
     references: referencesOf(email.references),
-    from: addressesOf(email.from === undefined ? [] : [email.from], 1)[0] ?? cleanAddress(envelope.mailFrom) ?? "",
+    from: authorAddress(raw),
     to: addressesOf(email.to ?? [], MAIL_LIMITS.addresses),
     cc: addressesOf(email.cc ?? [], MAIL_LIMITS.addresses),
     subject: headerText(email.subject ?? "", MAIL_LIMITS.subjectCharacters),
-    text: bodyOf(email.text),
-    html: bodyOf(email.html),
+    text: text.kept,
+    html: html.kept,
+    truncated: isTruncated || text.isCut || html.isCut,
     attachments: attachmentsOf(email),
     bodyHash: createHash("sha256").update(bodyBytes(raw)).digest("hex")
   }
+}
+
+const authorAddress = (raw: Uint8Array): string => {
+  const header = readHeaderBlock(raw, HEADER_LIMIT_BYTES)
+  return (header._tag === "Fields" ? authorOf(header.fields)?.address : undefined) ?? ""
 }
 
 /** An address of usable form, its domain in lower case; undefined when it is none. */
@@ -91,8 +99,10 @@ const referencesOf = (header: string | undefined): ReadonlyArray<string> => {
   return ids.length <= MAIL_LIMITS.references ? ids : [ids[0]!, ...ids.slice(1 - MAIL_LIMITS.references)]
 }
 
-const bodyOf = (text: string | undefined): string | null =>
-  text === undefined ? null : bodyText(text, MAIL_LIMITS.bodyBytes)
+const bodyOf = (text: string | undefined): { readonly kept: string | null; readonly isCut: boolean } =>
+  text === undefined
+    ? { kept: null, isCut: false }
+    : { kept: bodyText(text, MAIL_LIMITS.bodyBytes), isCut: Buffer.byteLength(text) > MAIL_LIMITS.bodyBytes }
 
 const attachmentsOf = (email: Email): ParsedMail["attachments"] =>
   email.attachments.slice(0, MAIL_LIMITS.attachments).map((attachment) => {

@@ -3,7 +3,7 @@
  * any moment. It ends when whoever started it is gone.
  */
 import { authenticateSender } from "./AuthenticateSender.ts"
-import type { ParserJob, ParserReply } from "./ParserMessage.ts"
+import type { ParserJob, ParserReply, ParserRequest } from "./ParserMessage.ts"
 import { readMail } from "./ReadMail.ts"
 
 const REASON_LIMIT = 200
@@ -12,9 +12,9 @@ const reply = (message: ParserReply): void => {
   process.send?.(message)
 }
 
-const work = async ({ raw, envelope, settings }: ParserJob): Promise<void> => {
+const work = async (raw: Uint8Array, { envelope, settings }: ParserJob): Promise<void> => {
   try {
-    reply({ _tag: "Content", content: await readMail(raw, envelope) })
+    reply({ _tag: "Content", content: await readMail(raw) })
   } catch (error) {
     reply({ _tag: "Unreadable", message: String(error).slice(0, REASON_LIMIT) })
     return
@@ -23,5 +23,11 @@ const work = async ({ raw, envelope, settings }: ParserJob): Promise<void> => {
 }
 
 process.once("disconnect", () => process.exit())
-process.on("message", (job: ParserJob) => void work(job))
+let pieces: Array<Uint8Array> = []
+process.on("message", (request: ParserRequest) => {
+  if (request._tag === "Piece") return void pieces.push(request.bytes)
+  const raw = Buffer.concat(pieces)
+  pieces = []
+  void work(raw, request.job)
+})
 reply({ _tag: "Ready" })

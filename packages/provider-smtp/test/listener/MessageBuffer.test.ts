@@ -1,13 +1,16 @@
+import { ByteBudget } from "@agentos/core"
 import { describe, expect, it } from "vitest"
 import { BufferBudget } from "../../src/listener/MessageBuffer.ts"
 
 const MIB = 1024 * 1024
 
+const memory = () => new ByteBudget(64 * MIB)
+
 describe("a mail as it arrives", () => {
   it("comes out as it went in, whatever its pieces", () => {
     for (const piece of [1, 7, 4_096, 16_384, 100_000, 3_000_000]) {
       const whole = Buffer.alloc(300_003, "0123456789")
-      const buffer = new BufferBudget(64 * MIB, 1).open()!
+      const buffer = new BufferBudget(64 * MIB, 1, memory()).open()!
       for (let at = 0; at < whole.length; at += piece) expect(buffer.append(whole.subarray(at, at + piece))).toBe(true)
       expect(buffer.size).toBe(whole.length)
       expect(whole.equals(buffer.take())).toBe(true)
@@ -15,7 +18,7 @@ describe("a mail as it arrives", () => {
   })
 
   it("takes little more memory than its size, however small its pieces", () => {
-    const budget = new BufferBudget(64 * MIB, 1)
+    const budget = new BufferBudget(64 * MIB, 1, memory())
     const buffer = budget.open()!
     for (let i = 0; i < 2_000_000; i++) buffer.append(Buffer.from("x\r\n"))
     expect(budget.bytes).toBeGreaterThanOrEqual(6_000_000)
@@ -23,23 +26,46 @@ describe("a mail as it arrives", () => {
   })
 })
 
-describe("the memory of all mails", () => {
-  it("is bounded, and given back", () => {
-    const budget = new BufferBudget(MIB, 10)
+describe("the memory of all messages", () => {
+  it("is bounded, and can be used again after its release", () => {
+    const budget = new BufferBudget(2 * MIB, 10, memory())
     const first = budget.open()!
     const second = budget.open()!
-    expect(first.append(Buffer.alloc(700_000))).toBe(true)
-    expect(second.append(Buffer.alloc(700_000))).toBe(false)
+    expect(first.append(Buffer.alloc(900_000))).toBe(true)
+    expect(second.append(Buffer.alloc(900_000))).toBe(false)
     second.release()
     second.release()
     expect(second.append(Buffer.alloc(1))).toBe(false)
     first.release()
     expect(budget.bytes).toBe(0)
-    expect(budget.open()!.append(Buffer.alloc(700_000))).toBe(true)
+    expect(budget.open()!.append(Buffer.alloc(900_000))).toBe(true)
   })
 
-  it("is for so many mails at a time", () => {
-    const budget = new BufferBudget(MIB, 2)
+  it("keeps its last eighth for small messages", () => {
+    const budget = new BufferBudget(4 * MIB, 10, memory())
+    const large = budget.open()!
+    while (large.append(Buffer.alloc(MIB / 4)));
+    expect(budget.bytes).toBeLessThanOrEqual(3.5 * MIB)
+    for (let index = 0; index < 4; index++) expect(budget.open()!.append(Buffer.alloc(60_000))).toBe(true)
+  })
+
+  it("is part of the memory that it draws on, down to a sender's share", () => {
+    const transit = new ByteBudget(MIB)
+    const whole = new BufferBudget(4 * MIB, 10, transit)
+    const share = new BufferBudget(3 * MIB, 10, whole)
+    const buffer = share.open()!
+    expect(buffer.append(Buffer.alloc(100_000))).toBe(true)
+    expect(transit.usedBytes).toBe(whole.bytes)
+    transit.reserve(MIB - transit.usedBytes)
+    expect(buffer.append(Buffer.alloc(100_000))).toBe(false)
+    const used = transit.usedBytes
+    buffer.release()
+    expect(used - transit.usedBytes).toBeGreaterThanOrEqual(100_000)
+    expect([share.bytes, whole.bytes]).toEqual([0, 0])
+  })
+
+  it("is for a number of messages at a time", () => {
+    const budget = new BufferBudget(MIB, 2, memory())
     const held = [budget.open(), budget.open()]
     expect(budget.open()).toBeUndefined()
     expect(budget.admits(1)).toBe(false)

@@ -92,12 +92,22 @@ describe("DKIM", () => {
 describe("DMARC", () => {
   it("pass by an aligned signature, whatever SPF says", async () => {
     const records = [key.record, spf("-all"), dmarc("adkim=s; aspf=s")]
-    expect(await check(await composeMail(key), records)).toEqual({ spf: "fail", dkim: "pass", dmarc: "pass" })
+    expect(await check(await composeMail(key), records)).toEqual({
+      spf: "fail",
+      dkim: "pass",
+      dmarc: "pass",
+      domain: "sender.test"
+    })
   })
 
   it("pass by aligned SPF alone", async () => {
     const records = [spf("ip4:127.0.0.1 -all"), dmarc("aspf=r")]
-    expect(await check(await composeMail(undefined), records)).toEqual({ spf: "pass", dkim: "none", dmarc: "pass" })
+    expect(await check(await composeMail(undefined), records)).toEqual({
+      spf: "pass",
+      dkim: "none",
+      dmarc: "pass",
+      domain: "sender.test"
+    })
   })
 
   it("fail when somebody else's domain stands in From", async () => {
@@ -106,12 +116,62 @@ describe("DMARC", () => {
     expect(await check(raw, records, { mailFrom: "x@elsewhere.test" })).toEqual({
       spf: "pass",
       dkim: "pass",
-      dmarc: "fail"
+      dmarc: "fail",
+      domain: null
     })
   })
 
-  it("none without a record", async () => {
-    expect((await check(await composeMail(key), [key.record])).dmarc).toBe("none")
+  it("none without a record, with the domain where an aligned signature or SPF proves it", async () => {
+    const signed = await composeMail(key)
+    expect(await check(signed, [key.record])).toMatchObject({ dmarc: "none", domain: "sender.test" })
+    const unsigned = await composeMail(undefined)
+    expect(await check(unsigned, [spf("ip4:127.0.0.1 -all")])).toMatchObject({ dmarc: "none", domain: "sender.test" })
+    expect(await check(unsigned, [])).toMatchObject({ dmarc: "none", domain: null })
+    const elsewhere = { mailFrom: "x@elsewhere.test" }
+    expect(await check(unsigned, [txt("elsewhere.test", "v=spf1 +all")], elsewhere)).toMatchObject({
+      spf: "pass",
+      dmarc: "none",
+      domain: null
+    })
+    const forged = await composeMail(key, { from: "ceo@bank.test" })
+    expect(await check(forged, [key.record])).toMatchObject({ dkim: "pass", dmarc: "none", domain: null })
+  })
+
+  it("permerror, whatever is signed, when there is not exactly one author", async () => {
+    const records = [
+      key.record,
+      spf("ip4:127.0.0.1 -all"),
+      dmarc("p=none"),
+      txt("_dmarc.bank.test", "v=DMARC1; p=reject")
+    ]
+    const raw = (await composeMail(key)).toString("latin1")
+    const own = "From: Sender <news@sender.test>"
+    expect(raw).toContain(own)
+    for (const from of [
+      `From: ceo@bank.test\r\n${own}`,
+      `${own}\r\nFrom: ceo@bank.test`,
+      `${own}\r\nfrom : ceo@bank.test`,
+      `${own}\r\nFROM:\r\n ceo@bank.test`,
+      "From: ceo@bank.test, news@sender.test",
+      "From: news@sender.test, ceo@bank.test",
+      "From: team: news@sender.test;",
+      "From: <>",
+      "From:",
+      "X-From: news@sender.test"
+    ]) {
+      const changed = Buffer.from(raw.replace(own, from), "latin1")
+      expect(await check(changed, records)).toMatchObject({ dmarc: "permerror", domain: null })
+    }
+  })
+
+  it("permerror for a header that is too large to be checked", async () => {
+    const raw = Buffer.concat([Buffer.from(`X-Big: ${"x\r\n ".repeat(100_000)}\r\n`), await composeMail(key)])
+    expect(await check(raw, [key.record])).toEqual({
+      spf: "permerror",
+      dkim: "permerror",
+      dmarc: "permerror",
+      domain: null
+    })
   })
 })
 
@@ -133,7 +193,7 @@ describe("a slow DNS", () => {
       dns,
       dnsMillis: 200
     })
-    expect(results).toEqual({ spf: "temperror", dkim: "temperror", dmarc: "temperror" })
+    expect(results).toEqual({ spf: "temperror", dkim: "temperror", dmarc: "temperror", domain: null })
     expect(performance.now() - began).toBeLessThan(2_000)
     expect(asked).toBeGreaterThan(0)
   })

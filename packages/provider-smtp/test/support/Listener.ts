@@ -1,4 +1,13 @@
-import { EmailProvider, type InboundEnvelope, InboundMails } from "@agentos/core"
+import {
+  ByteBudget,
+  EmailProvider,
+  type InboundEnvelope,
+  InboundMails,
+  InboundRefused,
+  type InboundSender,
+  RateLimiter,
+  TransitMemory
+} from "@agentos/core"
 import { Effect, Layer, Logger, ManagedRuntime } from "effect"
 import { type Certificate, generateCertificate } from "../../src/Certificate.ts"
 import * as SmtpListener from "../../src/SmtpListener.ts"
@@ -17,9 +26,13 @@ export interface TestListener {
 
 export interface TestListenerOptions {
   readonly limits?: Partial<SmtpListener.SmtpLimits>
+  readonly admit?: (address: string, from: InboundSender) => Effect.Effect<void, InboundRefused>
   readonly isDeliverable?: (address: string) => Effect.Effect<boolean>
-  readonly accept?: (mail: TakenMail) => Effect.Effect<void>
+  readonly accept?: (mail: TakenMail) => Effect.Effect<void, InboundRefused>
   readonly port?: number
+  /** Unlimited unless given. */
+  readonly limiter?: RateLimiter.RateLimiter
+  readonly memory?: ByteBudget
   /** One that it signed itself unless given. */
   readonly tls?: Certificate
 }
@@ -29,7 +42,12 @@ export const openListener = async (options: TestListenerOptions = {}): Promise<T
   const taken: Array<TakenMail> = []
   const known = /^(ada|bob|r\d+)(\+[^@]*)?@agents\.test$/i
   const inbound = Layer.mock(InboundMails, {
-    isDeliverable: options.isDeliverable ?? ((address) => Effect.succeed(known.test(address))),
+    admit:
+      options.admit ??
+      ((address) =>
+        Effect.flatMap(options.isDeliverable?.(address) ?? Effect.succeed(known.test(address)), (isDeliverable) =>
+          isDeliverable ? Effect.void : Effect.fail(new InboundRefused({ refusal: "mailbox unknown" }))
+        )),
     accept: (envelope, raw) =>
       Effect.tap(options.accept?.({ envelope, raw }) ?? Effect.void, () =>
         Effect.sync(() => taken.push({ envelope, raw }))
@@ -44,7 +62,15 @@ export const openListener = async (options: TestListenerOptions = {}): Promise<T
       hostName: "mx.agents.test",
       tls,
       limits: options.limits
-    }).pipe(Layer.provide([inbound, provider]), Layer.provide(Logger.layer([])))
+    }).pipe(
+      Layer.provide([
+        inbound,
+        provider,
+        Layer.succeed(RateLimiter.RateLimiter, options.limiter ?? RateLimiter.unlimited),
+        Layer.succeed(TransitMemory, options.memory ?? new ByteBudget(64 * 1024 * 1024))
+      ]),
+      Layer.provide(Logger.layer([]))
+    )
   )
   const { port } = await runtime.runPromise(SmtpListener.SmtpListener)
   return { port, tls, taken, close: () => runtime.dispose() }

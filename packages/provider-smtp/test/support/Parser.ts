@@ -1,5 +1,5 @@
 import { type InboundEnvelope, MailParser, type MailUnreadable, type ParsedMail } from "@agentos/core"
-import { Effect, ManagedRuntime, type Result } from "effect"
+import { Effect, ManagedRuntime, type Result, Stream } from "effect"
 import * as MailParserWorker from "../../src/MailParserWorker.ts"
 
 export const envelope: InboundEnvelope = {
@@ -28,7 +28,10 @@ export const openParser = (config: Partial<MailParserWorker.MailParserConfig> = 
       runtime.runPromise(
         Effect.flatMap(MailParser, (parser) =>
           Effect.result(
-            parser.parse(typeof raw === "string" ? Buffer.from(raw, "latin1") : raw, { ...envelope, ...from })
+            parser.parse(Stream.make(typeof raw === "string" ? Buffer.from(raw, "latin1") : raw), {
+              ...envelope,
+              ...from
+            })
           )
         )
       ),

@@ -31,7 +31,7 @@ export interface Relay {
 const SIZE_LIMIT_BYTES = 30 * 1024 * 1024
 
 /** At a time: each may hold a whole mail in memory. */
-const CLIENTS_MAX = 50
+const CLIENTS_MAX = 100
 
 /** Clients keep their connections open; when the relay ends, a mail that is being taken has this long. */
 const CLOSE_MILLIS = 1_000

@@ -2,6 +2,7 @@ import { privateKeyToAddress } from "viem/accounts"
 import { baseUrl, carrierUrl, facilitatorUrl, relayFaultsUrl } from "./Programs.ts"
 import { emailDomain, type RunLayout, type ServerPorts } from "./RunLayout.ts"
 import type { SandboxDescription, SandboxProcesses } from "./SandboxFile.ts"
+import { dkimSelector, outsideDomain } from "./ServerFiles.ts"
 
 /** What `sandbox.json` says of a run whose processes have these ids. */
 export const describeRun = (
@@ -21,7 +22,8 @@ export const describeRun = (
       port: first.smtp,
       relayPort: ports.relay,
       relayFaultsUrl: relayFaultsUrl(run),
-      outboxDir: data.outbox
+      outboxDir: data.outbox,
+      outside: { domain: outsideDomain, dkimSelector, dkimKeyFile: run.files.outsideDkimKeyFile }
     },
     chain: {
       rpcUrl,

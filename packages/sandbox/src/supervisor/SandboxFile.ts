@@ -40,6 +40,8 @@ export interface SandboxDescription {
     readonly relayFaultsUrl: string
     /** Where that mail ends: one file each. */
     readonly outboxDir: string
+    /** A domain of the outside world. Mail that is signed with its key, or comes from this machine, proves it. */
+    readonly outside: { readonly domain: string; readonly dkimSelector: string; readonly dkimKeyFile: string }
   }
   readonly chain: {
     readonly rpcUrl: string

@@ -9,7 +9,7 @@ import type { TourClient } from "./TourClient.ts"
 import type { TourSocket } from "./TourSocket.ts"
 import { type Outcome, paymentProof, type Visit } from "./TourStep.ts"
 
-const outsideSender = "visitor@outside.example"
+const outsideSender = ({ mail }: SandboxDescription): string => `visitor@${mail.outside.domain}`
 
 /** A mailbox of the tour's. */
 export interface Mailbox {
@@ -21,7 +21,7 @@ interface Message {
   readonly subject: string
   readonly text: string
   readonly messageIdHeader: string
-  readonly authentication: Readonly<Record<"spf" | "dkim" | "dmarc", string>>
+  readonly authentication: Readonly<Record<"spf" | "dkim" | "dmarc", string>> & { readonly domain: string | null }
 }
 interface DurableEvent {
   readonly eventId: string
@@ -51,19 +51,25 @@ export const takeMailSteps = async (visit: Visit, socket: TourSocket, mailbox: M
   const mail = { subject: `Tour ${randomBytes(4).toString("hex")}`, text: "Is anybody there?" }
   const sent = await step("Send mail from outside", () => sendFromOutside(sandbox, mailbox, mail))
   const event = await step("Be told of it", () => awaitEvent(socket, mailbox, sent.at))
-  const message = await step("Read the message", () => readMessage(client, event.emailId, mail.text))
+  const message = await step("Read the message", () => readMessage(visit, event.emailId, mail.text))
   await step("Acknowledge the event", () => acknowledge(socket, event.eventId))
   await step("Answer by email", () => answerMail(client, sandbox, mailbox, message, priceOf("email.message.send")))
   await step("List what is acknowledged", () => listAcknowledged(client, event.eventId))
 }
 
 const sendFromOutside = async (
-  { mail }: SandboxDescription,
+  sandbox: SandboxDescription,
   mailbox: Mailbox,
   content: { readonly subject: string; readonly text: string }
 ): Promise<Outcome<{ readonly at: number }>> => {
-  const transport = createTransport({ host: mail.host, port: mail.port, tls: { rejectUnauthorized: false } })
-  const answer = await transport.sendMail({ from: outsideSender, to: mailbox.address, ...content })
+  const { host, outside, port } = sandbox.mail
+  const transport = createTransport({ host, port, tls: { rejectUnauthorized: false } })
+  const dkim = {
+    domainName: outside.domain,
+    keySelector: outside.dkimSelector,
+    privateKey: await readFile(outside.dkimKeyFile, "utf8")
+  }
+  const answer = await transport.sendMail({ from: outsideSender(sandbox), to: mailbox.address, ...content, dkim })
   if (!answer.response.startsWith("250")) throw new Unexpected("the SMTP answer 250", answer.response)
   return { value: { at: performance.now() }, proof: `SMTP says ${answer.response}` }
 }
@@ -84,11 +90,12 @@ const awaitEvent = async (
   }
 }
 
-const readMessage = async (client: TourClient, emailId: string, text: string): Promise<Outcome<Message>> => {
+const readMessage = async ({ client, sandbox }: Visit, emailId: string, text: string): Promise<Outcome<Message>> => {
   const path = `/api/v1/email/messages/query?messageId=${emailId}`
   const { message } = await client.get<{ readonly message: Message }>(path)
   expectEqual("the text", message.text.trim(), text)
-  const { dkim, dmarc, spf } = message.authentication
+  const { dkim, dmarc, domain, spf } = message.authentication
+  expectEqual("the proven domain", domain, sandbox.mail.outside.domain)
   return { value: message, proof: `"${message.text.trim()}" (spf ${spf}, dkim ${dkim}, dmarc ${dmarc})` }
 }
 
@@ -110,7 +117,12 @@ const answerMail = async (
 ): Promise<Outcome<void>> => {
   const paid = await client.pay<{ readonly message: Message }>(
     "/api/v1/email/messages/send",
-    { mailboxId: mailbox.mailboxId, to: [outsideSender], subject: `Re: ${message.subject}`, text: "Yes, I am." },
+    {
+      mailboxId: mailbox.mailboxId,
+      to: [outsideSender(sandbox)],
+      subject: `Re: ${message.subject}`,
+      text: "Yes, I am."
+    },
     price,
     201
   )

@@ -1,10 +1,10 @@
 import { decodePaymentResponseHeader, wrapAxiosWithPayment, x402Client } from "@x402/axios"
-import { ExactEvmScheme } from "@x402/evm/exact/client"
 import axios, { type AxiosInstance, type AxiosResponse, isAxiosError } from "axios"
 import { randomUUID } from "node:crypto"
 import { createPublicClient, erc20Abi, formatUnits, type Hex, http, parseUnits } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import type { SandboxDescription } from "../supervisor/SandboxFile.ts"
+import { BoundScheme } from "./BoundScheme.ts"
 import { expectEqual, Unexpected } from "./Expectation.ts"
 
 /** A paid answer, with the proof that it was paid for. */
@@ -30,7 +30,7 @@ const timeoutMillis = 15_000
 
 export const makeTourClient = (sandbox: SandboxDescription, privateKey: Hex): TourClient => {
   const account = privateKeyToAccount(privateKey)
-  const wallet = new x402Client().register("eip155:*", new ExactEvmScheme(account))
+  const wallet = new x402Client().register("eip155:*", new BoundScheme(account))
   const base = { baseURL: sandbox.baseUrl, timeout: timeoutMillis, proxy: false as const }
   const free = axios.create(base)
   const paying = wrapAxiosWithPayment(axios.create(base), wallet)

@@ -1,9 +1,9 @@
-import type { ProofInvalid, ProviderError, SettleAnswer } from "@agentos/core"
+import type { ProviderError, SettleAnswer } from "@agentos/core"
 import type { Effect } from "effect"
 
 /**
  * What is asked of a facilitator: the payer's own payload, and the requirements it is held
- * against, which we made (x402 version 2, sections 7.1 and 7.2). Both as JSON text.
+ * against, which we made (x402 version 2, section 7.2). Both as JSON text.
  */
 export interface FacilitatorRequest {
   readonly payload: string
@@ -12,11 +12,12 @@ export interface FacilitatorRequest {
 
 /**
  * Who submits authorizations to a chain for us. Nothing is asked twice by itself: a repeated settlement is the
- * caller's decision. What it says decides nothing, the chain does.
+ * caller's decision. What it says decides nothing, the chain does. It is not asked to verify: it would see the
+ * authorization before the operation is claimed.
  */
 export interface Facilitator {
-  /** Whether the payment would settle. No answer, or none that can be read, is a `ProviderError`: nothing happened. */
-  readonly verify: (request: FacilitatorRequest) => Effect.Effect<void, ProofInvalid | ProviderError>
+  /** Fails where it is known beforehand that no payment can be submitted now. Shows no payment to anybody. */
+  readonly ready: Effect.Effect<void, ProviderError>
   /**
    * Submits the payment. `Accepted` and `Refused` are what the facilitator says in so many words;
    * a time-out, a broken connection, and any answer that leaves room for doubt, are `Unknown`.

@@ -1,14 +1,10 @@
-import { ProofInvalid, type ProviderError, type SettleAnswer } from "@agentos/core"
-import { Effect, Schema } from "effect"
-import { trouble } from "./FacilitatorExchange.ts"
+import type { SettleAnswer } from "@agentos/core"
+import { Schema } from "effect"
 
 /** Text that is left out, or null, where there is none. */
 export const optionalText = Schema.optionalKey(Schema.NullOr(Schema.String))
 
-/** The answer of /verify (x402 version 2, section 7.1). */
-export const Verdict = Schema.Struct({ isValid: Schema.Boolean, invalidReason: optionalText })
-
-/** The answer of /settle (section 7.2). */
+/** The answer of /settle (x402 version 2, section 7.2). */
 export const Settlement = Schema.Struct({
   success: Schema.Boolean,
   transaction: optionalText,
@@ -54,23 +50,9 @@ const PAYLOAD_REFUSAL = "invalid_exact_evm_payload_"
 /** Whether a code says, in so many words, that nothing was submitted. */
 export const isRefusal = (code: string): boolean => REFUSALS.has(code) || code.startsWith(PAYLOAD_REFUSAL)
 
-/** Verdicts that speak of the facilitator's own trouble, not of the payment. */
-const TROUBLES: ReadonlySet<string> = new Set(["unexpected_verify_error"])
-
 /** A reason as it may be shown: codes alone, since the texts beside them can hold addresses of nodes with their keys. */
 export const codeOf = (reason: string | null | undefined): string =>
   typeof reason === "string" && /^[a-z0-9_.:-]{1,80}$/i.test(reason) ? reason : "no reason given"
-
-/** What a verdict says of the payment. */
-export const readVerdict = Effect.fnUntraced(function* (
-  verdict: typeof Verdict.Type,
-  troubles: ReadonlySet<string> = TROUBLES
-): Effect.fn.Return<void, ProofInvalid | ProviderError> {
-  if (verdict.isValid) return
-  const code = codeOf(verdict.invalidReason)
-  if (troubles.has(code)) return yield* trouble("Temporary", `could not verify the payment: ${code}`)
-  return yield* new ProofInvalid({ message: `The facilitator does not accept the payment: ${code}.` })
-})
 
 /** Whether scheme `exact` of version 2 is among what is supported on a network. */
 export const supportsExact = ({ kinds }: typeof Supported.Type, network: string): boolean => {

@@ -1,7 +1,10 @@
 import { Schema } from "effect"
 import { between, HeaderValue, HttpUrl, PrivateKey } from "../ConfigurationField.ts"
 
-/** How long a verification, or the question what is supported, may take; 10,000 when left out. */
+/**
+ * How long the question what is supported, or what became of a settlement, may take; 10,000 when left out. The name is
+ * from when facilitators were asked to verify, too.
+ */
 const verifyTimeoutMillis = Schema.optionalKey(between(1, 120_000))
 /**
  * How long a settlement may take before its outcome counts as unknown; 30,000 when left out. It should be more
@@ -10,7 +13,7 @@ const verifyTimeoutMillis = Schema.optionalKey(between(1, 120_000))
 const settleTimeoutMillis = Schema.optionalKey(between(1, 600_000))
 
 /**
- * A facilitator that is reached by the standard HTTP interface (x402 version 2, section 7: /verify, /settle, /supported).
+ * A facilitator that is reached by the standard HTTP interface (x402 version 2, section 7: /settle and /supported; /verify is not asked).
  * The kind that is meant when none is named.
  */
 export const HttpFacilitatorConfig = Schema.Struct({

@@ -5,7 +5,7 @@ import type { FacilitatorRequest } from "./Facilitator.ts"
 
 /** A call of a facilitator over HTTP. */
 export interface FacilitatorCall {
-  /** As it stands in errors, without its address: `/verify`. */
+  /** As it stands in errors, without its address: `/settle`. */
   readonly name: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -23,7 +23,7 @@ export interface HttpAnswer {
 /** Largest answer that is read. A facilitator of many networks says what it supports in some 20 KB. */
 const ANSWER_BYTES_MAX = 256 * 1_024
 
-/** The body of a verification or settlement, with further members where an interface has them. */
+/** The body of a settlement, with further members where an interface has them. */
 export const bodyOf = ({ payload, requirements }: FacilitatorRequest, more = ""): string =>
   `{"x402Version":2,"paymentPayload":${payload},"paymentRequirements":${requirements}${more}}`
 
@@ -38,7 +38,7 @@ export const trouble = (reason: ProviderError["reason"], what: string, cause?: u
     ...(cause === undefined ? {} : { cause })
   })
 
-/** What a status without a verdict means, where nothing happened in any case. */
+/** What a status without an answer means, where nothing happened in any case. */
 export const reasonOf = (status: number): ProviderError["reason"] => {
   if ([401, 403, 404, 405].includes(status)) return "Misconfigured"
   return status >= 400 && status < 500 && status !== 408 && status !== 425 && status !== 429 ? "Rejected" : "Temporary"

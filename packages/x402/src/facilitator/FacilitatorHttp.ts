@@ -5,10 +5,9 @@ import * as FacilitatorAnswer from "./FacilitatorAnswer.ts"
 import type { HttpFacilitatorConfig } from "./FacilitatorConfig.ts"
 import { bodyOf, exchange, type HttpAnswer, isSuccess, reasonOf, trouble } from "./FacilitatorExchange.ts"
 
-const DEFAULT_VERIFY_TIMEOUT_MILLIS = 10_000
+const DEFAULT_QUESTION_TIMEOUT_MILLIS = 10_000
 const DEFAULT_SETTLE_TIMEOUT_MILLIS = 30_000
 
-const decodeVerdict = Schema.decodeUnknownOption(Schema.fromJsonString(FacilitatorAnswer.Verdict))
 const decodeSettlement = Schema.decodeUnknownOption(Schema.fromJsonString(FacilitatorAnswer.Settlement))
 const decodeSupported = Schema.decodeUnknownOption(Schema.fromJsonString(FacilitatorAnswer.Supported))
 
@@ -18,7 +17,7 @@ const decodeSupported = Schema.decodeUnknownOption(Schema.fromJsonString(Facilit
  */
 export const make = (config: HttpFacilitatorConfig): Facilitator => {
   const base = config.url.replace(/\/+$/, "")
-  const verifyMillis = config.verifyTimeoutMillis ?? DEFAULT_VERIFY_TIMEOUT_MILLIS
+  const questionMillis = config.verifyTimeoutMillis ?? DEFAULT_QUESTION_TIMEOUT_MILLIS
   const settleMillis = config.settleTimeoutMillis ?? DEFAULT_SETTLE_TIMEOUT_MILLIS
   const headers = Object.fromEntries(
     Object.entries(config.headers ?? {}).map(([name, value]) => [name, Redacted.value(value)])
@@ -27,15 +26,7 @@ export const make = (config: HttpFacilitatorConfig): Facilitator => {
     exchange({ name: `/${name}`, url: `${base}/${name}`, headers, body, timeoutMillis })
 
   return {
-    verify: Effect.fnUntraced(function* (request) {
-      const answer = yield* call("verify", verifyMillis, bodyOf(request))
-      const verdict = decodeVerdict(answer.body)
-      // Some facilitators give a verdict with a status of 400: it is one all the same.
-      if (Option.isNone(verdict) || (verdict.value.isValid && !isSuccess(answer))) {
-        return yield* trouble(reasonOf(answer.status), `answered /verify with status ${answer.status} and no verdict`)
-      }
-      return yield* FacilitatorAnswer.readVerdict(verdict.value)
-    }),
+    ready: Effect.void,
     settle: (request) =>
       Effect.map(Effect.option(call("settle", settleMillis, bodyOf(request))), (answer) =>
         Option.match(answer, {
@@ -44,7 +35,7 @@ export const make = (config: HttpFacilitatorConfig): Facilitator => {
         })
       ),
     supports: Effect.fnUntraced(function* (network) {
-      const answer = yield* call("supported", verifyMillis, null)
+      const answer = yield* call("supported", questionMillis, null)
       const supported = isSuccess(answer) ? decodeSupported(answer.body) : Option.none()
       if (Option.isNone(supported)) {
         return yield* trouble(reasonOf(answer.status), `answered /supported with status ${answer.status} and no list`)

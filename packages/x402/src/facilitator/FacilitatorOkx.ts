@@ -10,7 +10,7 @@ import { bodyOf, exchange, type HttpAnswer, isSuccess, reasonOf, trouble } from 
 export const OKX_URL = "https://web3.okx.com"
 const PREFIX = "/api/v6/pay/x402"
 
-const DEFAULT_VERIFY_TIMEOUT_MILLIS = 10_000
+const DEFAULT_QUESTION_TIMEOUT_MILLIS = 10_000
 /** OKX waits for the chain itself before it answers. */
 const DEFAULT_SETTLE_TIMEOUT_MILLIS = 30_000
 /** How often the status of a settlement is asked for that was not final when it was answered. */
@@ -24,7 +24,6 @@ const Envelope = Schema.fromJsonString(
   })
 )
 const decodeEnvelope = Schema.decodeUnknownOption(Envelope)
-const decodeVerdict = Schema.decodeUnknownOption(FacilitatorAnswer.Verdict)
 const decodeSupported = Schema.decodeUnknownOption(FacilitatorAnswer.Supported)
 const decodeSettlement = Schema.decodeUnknownOption(
   Schema.Struct({ ...FacilitatorAnswer.Settlement.fields, status: FacilitatorAnswer.optionalText })
@@ -52,8 +51,6 @@ const OKX_REFUSALS: ReadonlySet<string> = new Set([
   "risk_address",
   "unsupported_chain"
 ])
-/** Verdicts that speak of OKX's own trouble. */
-const OKX_TROUBLES: ReadonlySet<string> = new Set(["onchain_error", "unexpected_verify_error"])
 
 /**
  * A client of OKX's facilitator, which differs from the standard interface in three ways: every request is signed,
@@ -67,7 +64,7 @@ const OKX_TROUBLES: ReadonlySet<string> = new Set(["onchain_error", "unexpected_
  */
 export const make = (config: OkxFacilitatorConfig): Facilitator => {
   const base = (config.url ?? OKX_URL).replace(/\/+$/, "")
-  const verifyMillis = config.verifyTimeoutMillis ?? DEFAULT_VERIFY_TIMEOUT_MILLIS
+  const questionMillis = config.verifyTimeoutMillis ?? DEFAULT_QUESTION_TIMEOUT_MILLIS
   const settleMillis = config.settleTimeoutMillis ?? DEFAULT_SETTLE_TIMEOUT_MILLIS
 
   const call = Effect.fnUntraced(function* (name: string, query: string, body: string | null, timeoutMillis: number) {
@@ -84,7 +81,7 @@ export const make = (config: OkxFacilitatorConfig): Facilitator => {
 
   /** Asks until OKX says what became of a transaction that it submitted. */
   const followUp = (transaction: string): Effect.Effect<SettleAnswer> =>
-    call("/settle/status", `?txHash=${transaction}`, null, verifyMillis).pipe(
+    call("/settle/status", `?txHash=${transaction}`, null, questionMillis).pipe(
       Effect.map((answer) => readStatus(answer, transaction)),
       Effect.orElseSucceed(() => Option.none<SettleAnswer>()),
       Effect.repeat({ until: Option.isSome, schedule: Schedule.spaced(STATUS_INTERVAL) }),
@@ -92,12 +89,7 @@ export const make = (config: OkxFacilitatorConfig): Facilitator => {
     )
 
   return {
-    verify: Effect.fnUntraced(function* (request) {
-      const data = yield* open("/verify", yield* call("/verify", "", bodyOf(request), verifyMillis))
-      const verdict = decodeVerdict(data)
-      if (Option.isNone(verdict)) return yield* trouble("Temporary", "answered /verify without a verdict")
-      return yield* FacilitatorAnswer.readVerdict(verdict.value, OKX_TROUBLES)
-    }),
+    ready: Effect.void,
     settle: (request) =>
       call("/settle", "", bodyOf(request, `,"syncSettle":true`), settleMillis).pipe(
         Effect.map(readSettlement),
@@ -106,7 +98,7 @@ export const make = (config: OkxFacilitatorConfig): Facilitator => {
         Effect.timeoutOrElse({ duration: settleMillis, orElse: () => Effect.succeed(PENDING) })
       ),
     supports: Effect.fnUntraced(function* (network) {
-      const data = yield* open("/supported", yield* call("/supported", "", null, verifyMillis))
+      const data = yield* open("/supported", yield* call("/supported", "", null, questionMillis))
       const supported = decodeSupported(data)
       if (Option.isNone(supported)) return yield* trouble("Temporary", "answered /supported without a list")
       return FacilitatorAnswer.supportsExact(supported.value, network)

@@ -1,7 +1,6 @@
 import {
   type GasTransaction,
   type GasTransactionStore,
-  type ProofInvalid,
   type ProviderError,
   type SettleAnswer,
   Timestamp
@@ -13,7 +12,7 @@ import * as EvmChain from "../EvmChain.ts"
 import type { OfferedNetwork } from "../PaymentNetwork.ts"
 import { hexOf } from "../SettlementSearch.ts"
 import type { Facilitator, FacilitatorRequest } from "./Facilitator.ts"
-import { accepted, codeOf, doubtful, isRefusal, readVerdict, refused, unknown } from "./FacilitatorAnswer.ts"
+import { accepted, codeOf, doubtful, isRefusal, refused, unknown } from "./FacilitatorAnswer.ts"
 import type { SelfFacilitatorConfig } from "./FacilitatorConfig.ts"
 import { trouble } from "./FacilitatorExchange.ts"
 import { type Attempt, makeSigner, newAttempt } from "./FacilitatorSigner.ts"
@@ -24,7 +23,7 @@ import * as GasSpender from "./GasSpender.ts"
 import { kindOf } from "./NodeFailure.ts"
 import { type DecodedPayment, decodePayment } from "./DecodedPayment.ts"
 
-const VERIFY_TIMEOUT_MILLIS = 10_000
+const READY_TIMEOUT_MILLIS = 10_000
 const DEFAULT_SETTLE_TIMEOUT_MILLIS = 20_000
 /** For how long it is taken for granted that the wallet can pay for gas, once that was seen. */
 const SOLVENCY_SEEN_FOR = "10 seconds"
@@ -133,21 +132,9 @@ export const make = Effect.fnUntraced(function* (
   })
 
   return {
-    verify: Effect.fnUntraced(function* (request): Effect.fn.Return<void, ProofInvalid | ProviderError> {
-      const payment = decodePayment(request)
-      if (Option.isNone(payment)) return yield* trouble("Rejected", "could not read the payment")
-      const { payload, requirements } = payment.value
-      const attempt = newAttempt(payment.value)
-      const [said] = yield* Effect.all([ask(attempt, (library) => library.verify(payload, requirements)), solvency], {
-        concurrency: 2
-      }).pipe(
-        Effect.timeoutOrElse({
-          duration: VERIFY_TIMEOUT_MILLIS,
-          orElse: () => Effect.fail(trouble("Temporary", `did not verify within ${VERIFY_TIMEOUT_MILLIS} ms`))
-        })
-      )
-      if (!said.isValid && attempt.outage) return yield* trouble("Temporary", "lost the chain while it verified")
-      return yield* readVerdict({ isValid: said.isValid, invalidReason: said.invalidReason ?? null })
+    ready: Effect.timeoutOrElse(solvency, {
+      duration: READY_TIMEOUT_MILLIS,
+      orElse: () => Effect.fail(trouble("Temporary", `did not see its gas wallet within ${READY_TIMEOUT_MILLIS} ms`))
     }),
     settle: (request) =>
       settle(request).pipe(

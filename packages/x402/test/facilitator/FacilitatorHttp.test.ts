@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http"
-import type { ProviderError, SettleAnswer } from "@agentos/core"
+import type { SettleAnswer } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { inspect } from "node:util"
@@ -122,10 +122,9 @@ describe("FacilitatorHttp.settle", () => {
     Effect.gen(function* () {
       const { client, seen } = yield* answering(json(settled), { headers: { "X-Api-Key": Redacted.make("hush") } })
       yield* client.settle(request)
-      yield* client.verify(request).pipe(Effect.ignore)
       assert.deepStrictEqual(
         seen.map(({ method, path }) => `${method} ${path}`),
-        ["POST /x402/settle", "POST /x402/verify"]
+        ["POST /x402/settle"]
       )
       for (const { body, headers } of seen) {
         assert.strictEqual(
@@ -139,50 +138,18 @@ describe("FacilitatorHttp.settle", () => {
   )
 })
 
-const invalid = (invalidReason: string | null, other: object = {}) => ({ isValid: false, invalidReason, ...other })
-type Verdict = "valid" | "ProofInvalid" | ProviderError["reason"]
-
-const verdicts: ReadonlyArray<readonly [what: string, respond: (response: ServerResponse) => void, verdict: Verdict]> =
-  [
-    ["a valid payment", json({ isValid: true, payer: "0x1", invalidReason: null }), "valid"],
-    ["an invalid payment", json(invalid("insufficient_funds")), "ProofInvalid"],
-    ["an invalid payment without a reason", json({ isValid: false }), "ProofInvalid"],
-    ["an invalid payment with status 400", json(invalid("invalid_payload"), 400), "ProofInvalid"],
-    ["a valid payment with status 500", json({ isValid: true }, 500), "Temporary"],
-    ["trouble of the facilitator's own", json(invalid("unexpected_verify_error")), "Temporary"],
-    ["no verdict", json({}), "Temporary"],
-    ["no JSON", text("<html>"), "Temporary"],
-    ["status 400 without a verdict", json({ error: "bad" }, 400), "Rejected"],
-    ["status 401", text("", 401), "Misconfigured"],
-    ["status 404", text("", 404), "Misconfigured"],
-    ["status 408", text("", 408), "Temporary"],
-    ["status 429", text("", 429), "Temporary"],
-    ["status 503", text("", 503), "Temporary"],
-    ["a redirect", redirect, "Temporary"],
-    ["silence", silence, "Temporary"],
-    ["a connection that breaks", cut, "Temporary"],
-    ["half an answer", half, "Temporary"],
-    ["an answer without end", flood, "Temporary"]
-  ]
-
-describe("FacilitatorHttp.verify", () => {
-  it.live.each(verdicts)("takes %s for what it is", ([, respond, verdict]) =>
+describe("FacilitatorHttp", () => {
+  it.live("is asked nothing before a payment is to be settled", () =>
     Effect.gen(function* () {
-      const { client } = yield* answering(respond)
-      const said = yield* Effect.match(client.verify(request), {
-        onSuccess: () => "valid",
-        onFailure: (error) => (error._tag === "ProofInvalid" ? error._tag : error.reason)
-      })
-      assert.strictEqual(said, verdict)
+      const { client, seen } = yield* answering(json({ isValid: true }))
+      yield* client.ready
+      assert.lengthOf(seen, 0)
     })
   )
 
   it.live("shows codes alone of what a facilitator says", () =>
     Effect.gen(function* () {
       const secret = "https://node.test/v2/very-secret-key"
-      const { client } = yield* answering(json(invalid(`failed at ${secret}`, { invalidMessage: secret })))
-      const error = yield* Effect.flip(client.verify(request))
-      assert.strictEqual(error.message, "The facilitator does not accept the payment: no reason given.")
       const told = yield* answering(json(refused(secret, { errorMessage: secret })))
       assert.notInclude(inspect(yield* told.client.settle(request)), "very-secret-key")
     })

@@ -138,13 +138,10 @@ describe("FacilitatorOkx.settle", () => {
 
   it.live("is refused by OKX with a secret that is another", () =>
     Effect.gen(function* () {
-      const { client } = yield* asking(
-        { settle: settled, verify: { isValid: true } },
-        { secretKey: Redacted.make("x") }
-      )
+      const { client } = yield* asking({ settle: settled, supported: { kinds: [] } }, { secretKey: Redacted.make("x") })
       assert.strictEqual((yield* client.settle(request))._tag, "Unknown")
-      const error = yield* Effect.flip(client.verify(request))
-      assert.strictEqual(error._tag === "ProviderError" && error.reason, "Misconfigured")
+      const error = yield* Effect.flip(client.supports("eip155:196"))
+      assert.strictEqual(error.reason, "Misconfigured")
       assert.include(error.message, "50113")
     })
   )
@@ -159,46 +156,60 @@ describe("FacilitatorOkx.settle", () => {
   )
 })
 
-type Verdict = "valid" | "ProofInvalid" | ProviderError["reason"]
-const verdicts: ReadonlyArray<readonly [what: string, answers: Answers, verdict: Verdict]> = [
-  ["a valid payment", { verify: { isValid: true, invalidReason: null, invalidMessage: null, payer: "0x1" } }, "valid"],
-  ["an invalid payment", { verify: { isValid: false, invalidReason: "insufficient_balance" } }, "ProofInvalid"],
-  ["trouble of OKX's own", { verify: { isValid: false, invalidReason: "onchain_error" } }, "Temporary"],
-  ["no verdict", { verify: {} }, "Temporary"],
-  ["no data", { verify: null }, "Temporary"],
-  ["too many questions", { verify: envelope({ code: "50011", msg: "Too many", data: null }, 429) }, "Temporary"],
-  ["a system error", { verify: envelope({ code: "50026", msg: "System error", data: null }, 500) }, "Temporary"],
-  ["a wrong parameter", { verify: envelope({ code: 30001, msg: "parameter incorrect", data: null }) }, "Rejected"],
+type Said = boolean | ProviderError["reason"]
+const EXACT = { kinds: [{ x402Version: 2, scheme: "exact", network: "eip155:196" }] }
+const lists: ReadonlyArray<readonly [what: string, answers: Answers, said: Said]> = [
+  ["a list", { supported: EXACT }, true],
+  ["no list", { supported: {} }, "Temporary"],
+  ["no data", { supported: null }, "Temporary"],
+  ["too many questions", { supported: envelope({ code: "50011", msg: "Too many", data: null }, 429) }, "Temporary"],
+  ["a system error", { supported: envelope({ code: "50026", msg: "System error", data: null }, 500) }, "Temporary"],
+  ["a wrong parameter", { supported: envelope({ code: 30001, msg: "parameter incorrect", data: null }) }, "Rejected"],
   [
     "a region without access",
-    { verify: envelope({ code: "50125", msg: "no access", data: null }, 401) },
+    { supported: envelope({ code: "50125", msg: "no access", data: null }, 401) },
     "Misconfigured"
   ],
-  ["an unknown code with status 403", { verify: envelope({ code: "7", msg: "", data: null }, 403) }, "Misconfigured"],
-  ["a valid payment in an error", { verify: envelope({ code: "1", data: { isValid: true } }) }, "Temporary"],
-  ["no JSON", { verify: (response) => void response.end("<html>") }, "Temporary"],
+  [
+    "an unknown code with status 403",
+    { supported: envelope({ code: "7", msg: "", data: null }, 403) },
+    "Misconfigured"
+  ],
+  ["a list in an error", { supported: envelope({ code: "1", data: EXACT }) }, "Temporary"],
+  ["no JSON", { supported: (response) => void response.end("<html>") }, "Temporary"],
   ["a path that is not there", {}, "Misconfigured"],
-  ["a connection that breaks", { verify: cut }, "Temporary"]
+  ["a connection that breaks", { supported: cut }, "Temporary"]
 ]
 
-describe("FacilitatorOkx.verify", () => {
-  it.live.each(verdicts)("takes %s for what it is", ([, answers, verdict]) =>
+describe("FacilitatorOkx", () => {
+  it.live.each(lists)("takes %s for what it is", ([, answers, said]) =>
     Effect.gen(function* () {
       const { client } = yield* asking(answers)
-      const said = yield* Effect.match(client.verify(request), {
-        onSuccess: () => "valid",
-        onFailure: (error) => (error._tag === "ProofInvalid" ? error._tag : error.reason)
+      const heard = yield* Effect.match(client.supports("eip155:196"), {
+        onSuccess: (supported): Said => supported,
+        onFailure: ({ reason }): Said => reason
       })
-      assert.strictEqual(said, verdict)
+      assert.strictEqual(heard, said)
+    })
+  )
+
+  it.live("is asked nothing before a payment is to be settled", () =>
+    Effect.gen(function* () {
+      const { client, seen } = yield* asking({})
+      yield* client.ready
+      assert.lengthOf(seen, 0)
     })
   )
 
   it.live("says nothing of what OKX says in words, nor of its own secrets", () =>
     Effect.gen(function* () {
       const words = "see https://node.test/very-secret"
-      const told = yield* asking({ verify: envelope({ code: words, msg: words, data: null }), settle: failed(words) })
-      const error = yield* Effect.flip(told.client.verify(request))
-      const away = yield* Effect.flip(FacilitatorOkx.make(config(nobody)).verify(request))
+      const told = yield* asking({
+        supported: envelope({ code: words, msg: words, data: null }),
+        settle: failed(words)
+      })
+      const error = yield* Effect.flip(told.client.supports("eip155:196"))
+      const away = yield* Effect.flip(FacilitatorOkx.make(config(nobody)).supports("eip155:196"))
       const said = inspect([error, away, yield* told.client.settle(request), config(nobody)], { depth: 9 })
       for (const secret of ["very-secret", ...Object.values(credentials)]) assert.notInclude(said, secret)
     })

@@ -26,6 +26,10 @@ export interface FakeChainState {
   readonly logs: Array<FakeLog>
   /** Whether logs and receipts lag behind the state. */
   logsLag: boolean
+  /** Whether a simulated transfer would fail. */
+  transfersFail: boolean
+  /** The time of a block, in unix seconds. */
+  timeOf: (block: number) => number
   /** Blocks older than this have no state any more. */
   stateFrom: number
   /** Whether the contract is there at all. */
@@ -41,6 +45,9 @@ export const topicOf = (signature: string): Hex => keccak256(stringToHex(signatu
 export const AUTHORIZATION_USED = topicOf("AuthorizationUsed(address,bytes32)")
 export const AUTHORIZATION_CANCELED = topicOf("AuthorizationCanceled(address,bytes32)")
 export const TRANSFER = topicOf("Transfer(address,address,uint256)")
+
+const TRANSFER_WITH_AUTHORIZATION =
+  "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"
 
 const HexText = Schema.TemplateLiteral(["0x", Schema.String])
 const RpcCall = Schema.Struct({
@@ -72,6 +79,8 @@ export const start = Effect.gen(function* () {
     balances: new Map(),
     logs: [],
     logsLag: false,
+    transfersFail: false,
+    timeOf: (block) => 1_000 + block,
     stateFrom: 0,
     hasContract: true,
     status: 200,
@@ -98,8 +107,8 @@ const answer = (state: FakeChainState, { method, params = [] }: typeof RpcCall.T
     case "eth_blockNumber":
       return numberToHex(state.latest)
     case "eth_getBlockByNumber":
-      if (params[0] !== "finalized") throw new Error("only the finalized block is asked for")
-      return block(state.finalized.number, state.finalized.timestamp)
+      if (params[0] === "finalized") return block(state.finalized.number, state.finalized.timestamp)
+      return blockAt(state, params[0] === "latest" ? state.latest : Number(params[0]))
     case "eth_call":
       return contractAnswer(state, decodeContractCall(params[0]).data, Number(params[1]))
     case "eth_getLogs":
@@ -114,11 +123,20 @@ const answer = (state: FakeChainState, { method, params = [] }: typeof RpcCall.T
   }
 }
 
+const blockAt = (state: FakeChainState, number: number): unknown => {
+  if (number > state.latest) throw new Error("header not found")
+  return block(number, state.timeOf(number))
+}
+
 const contractAnswer = (state: FakeChainState, data: Hex, at: number): Hex => {
   if (!state.hasContract) return "0x"
   if (data.startsWith(selector("decimals()"))) return word(state.decimals)
   if (data.startsWith(selector("balanceOf(address)"))) return word(state.balances.get(`0x${data.slice(-40)}`) ?? 0n)
   if (data.startsWith(selector("DOMAIN_SEPARATOR()"))) return state.domainSeparator
+  if (data.startsWith(selector(TRANSFER_WITH_AUTHORIZATION))) {
+    if (state.transfersFail) throw new Error("execution reverted")
+    return "0x"
+  }
   if (!data.startsWith(selector("authorizationState(address,bytes32)"))) throw new Error("no such function")
   if (at > state.latest) throw new Error("header not found")
   if (at < state.stateFrom) throw new Error("missing trie node")
@@ -180,7 +198,7 @@ const block = (number: number, timestamp: number): unknown => ({
   number: numberToHex(number),
   timestamp: numberToHex(timestamp),
   hash: word(number),
-  parentHash: word(number - 1),
+  parentHash: word(Math.max(0, number - 1)),
   transactions: [],
   gasLimit: "0x1",
   gasUsed: "0x0",

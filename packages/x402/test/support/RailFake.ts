@@ -10,7 +10,6 @@ import * as Sample from "./Sample.ts"
 const kinds = [{ x402Version: 2, scheme: "exact", network: "eip155:402402" }]
 const willing: Respond = ({ path }, response) => {
   if (path === "/supported") return sendJson(response, { kinds })
-  if (path === "/verify") return sendJson(response, { isValid: true })
   sendJson(response, { success: true, transaction: Sample.transaction, network: "eip155:402402" })
 }
 
@@ -31,6 +30,6 @@ export const prepare = (other: Partial<PaymentNetwork> = {}, respond: Respond = 
 /** The rail itself, as soon as it is built. */
 export const railOf = (other?: Partial<PaymentNetwork>, respond?: Respond) =>
   Effect.gen(function* () {
-    const { build, configured, facilitator, state } = yield* prepare(other, respond)
-    return { rail: yield* build(configured), facilitator, state }
+    const { build, chainSeen, configured, facilitator, state } = yield* prepare(other, respond)
+    return { rail: yield* build(configured), chainSeen, facilitator, state }
   })

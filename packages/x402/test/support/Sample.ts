@@ -50,6 +50,7 @@ export const terms = (other: Partial<PaymentTerms> = {}): PaymentTerms => ({
     name: "USD₮0",
     version: "1",
     assetTransferMethod: "eip3009",
+    nonceTag: "0x6167656e746f7331",
     challengeNonce: "00ff",
     issuedAt: 1_763_712_345_678,
     binding: "f".repeat(64)

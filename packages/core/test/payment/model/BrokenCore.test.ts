@@ -1,4 +1,4 @@
-import { type OperationStore, type PaymentRail, Timestamp } from "@agentos/core"
+import { type OperationStore, type PaymentRail, ProofInvalid, Timestamp } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { CONFIRMATIONS } from "../../support/SimulatedChain.ts"
@@ -49,6 +49,22 @@ const BROKEN: Readonly<Record<string, Breakage>> = {
       readNonce: (proof) =>
         Effect.map(rail.readNonce(proof), ({ block, used }) => ({ used, block: block + BigInt(CONFIRMATIONS) }))
     })
+  },
+  "an authorization is shown before it is claimed": {
+    rail: (rail: Rail): Rail => ({
+      ...rail,
+      verify: (proof, terms) => Effect.andThen(rail.verify(proof, terms), rail.simulate(proof, terms))
+    })
+  },
+  "a simulation that can't be asked for is taken for a failure": {
+    rail: (rail: Rail): Rail => ({
+      ...rail,
+      simulate: (...asked) =>
+        Effect.catchTag(rail.simulate(...asked), "ProviderError", ({ message }) => new ProofInvalid({ message }))
+    })
+  },
+  "what others submitted counts as older than its challenge": {
+    rail: (rail: Rail): Rail => ({ ...rail, blockBefore: () => Effect.succeed(10_000_000_000n) })
   },
   "an authorization is given up while it can be used": {
     rail: (rail: Rail): Rail => ({

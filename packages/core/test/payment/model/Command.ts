@@ -1,7 +1,13 @@
 import { OperationStep } from "@agentos/core"
 import { Arbitrary, Schema } from "effect"
 import { STORE_FAULTS } from "../../support/SimulatedServer.ts"
-import { MAIL_FAULTS, REFUND_FAULTS, SETTLE_FAULTS, VERIFY_FAULTS } from "../../support/SimulatedWorld.ts"
+import {
+  MAIL_FAULTS,
+  REFUND_FAULTS,
+  SETTLE_FAULTS,
+  SIMULATE_FAULTS,
+  VERIFY_FAULTS
+} from "../../support/SimulatedWorld.ts"
 
 const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
 const Server = upTo(1)
@@ -19,9 +25,9 @@ const Buy = Schema.TaggedStruct("Buy", {
   /** How often the same bytes are sent at once, to one server and the other in turn. */
   copies: Schema.Literals([1, 1, 2, 3]),
   /**
-   * What befalls it at once: another submits the authorization, or its owner cancels it; another submits it while nobody
-   * is at its operation; the mailbox is deleted meanwhile; its mail is refused; or no mail is taken for longer than it
-   * is tried.
+   * What befalls it at once: another submits the authorization, or its owner cancels it; either happens after the claim
+   * and before its nonce is read, since the server is killed in between; the mailbox is deleted meanwhile; its mail is
+   * refused; or no mail is taken for longer than it is tried.
    */
   fate: Schema.Literals([
     "none",
@@ -33,9 +39,13 @@ const Buy = Schema.TaggedStruct("Buy", {
     "transfer",
     "cancel",
     "unread transfer",
+    "unread cancel",
+    "unread cancel",
     "deletion",
     "deletion",
     "rejection",
+    "rejection",
+    "long silence",
     "long silence"
   ])
 })
@@ -72,6 +82,7 @@ export const Command = Schema.Union([
   MailFault,
   MailFault,
   Schema.TaggedStruct("VerifyFault", { mode: Schema.Literals(VERIFY_FAULTS), times: Times }),
+  Schema.TaggedStruct("SimulateFault", { mode: Schema.Literals(SIMULATE_FAULTS), times: Times }),
   Schema.TaggedStruct("RefundFault", { mode: Schema.Literals(REFUND_FAULTS), times: Times }),
   /** Everybody outside is well again. */
   Schema.TaggedStruct("Lift", {}),

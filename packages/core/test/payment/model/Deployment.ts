@@ -13,7 +13,7 @@ export const WALLETS = [1, 2, 3].map((number) => `0x0000000000000000000000000000
 const RICHES = 1_000_000_000n
 const LITTLE = 300_000n
 /** What the refund wallet has from the start, where there is one, and again when it is filled. */
-export const REFUND_FUNDS = 2_000_000n
+export const REFUND_FUNDS = 20_000_000n
 
 /** When every history begins. */
 const BEGINNING = 1_700_000_000_000

@@ -8,6 +8,7 @@ import { type Deployment, REFUND_FUNDS } from "./Deployment.ts"
 import { describe } from "./Hearing.ts"
 import { isEnd } from "./OperationModel.ts"
 import type { Play } from "./Play.ts"
+import type { Purchase } from "./Purchase.ts"
 
 /** Within how many milliseconds of the end of a fault, or of an authorization's time, nothing may be in flight. */
 const PROMISED = 60_000
@@ -45,7 +46,11 @@ export class Ending {
       for (const { operationId, state } of late) {
         witness.report(`operation ${operationId} is still in ${state}, ${(at - lifted) / 1_000} s after the last fault`)
       }
-      if (open.length === 0 || late.length > 0) break
+      const unclaimed = this.#play.purchases.filter((purchase) => this.#deployment.hearing.unclaimed(purchase, at))
+      const kept = unclaimed.filter(({ validBefore }) => at > Math.max(lifted, validBefore * 1_000) + PROMISED)
+      for (const purchase of kept) witness.report(`${describe(purchase)} has paid, and is not owed it back`)
+      if (open.length + unclaimed.length === 0 || late.length + kept.length > 0) break
+      yield* Effect.forEach(unclaimed, (purchase) => this.#claim(purchase))
       yield* TestClock.adjust("1 second")
       yield* this.#bookkeeping.check
     }
@@ -55,6 +60,13 @@ export class Ending {
     yield* this.#judgeMoney()
     yield* this.#retryAll()
   })
+
+  /** Presents a payment that no operation holds, by another key where its own stands for another payment. */
+  readonly #claim = (purchase: Purchase): Effect.Effect<void> => {
+    if (!purchase.contested) return this.#play.present(purchase, 0)
+    const idempotencyKey = `${purchase.nonce.slice(-8)} again`
+    return this.#play.present({ ...purchase, request: { ...purchase.request, idempotencyKey } }, 0)
+  }
 
   /** Whether an operation has come to an end, or owes what nobody here can pay back. */
   #isSettled({ state }: Operation): boolean {

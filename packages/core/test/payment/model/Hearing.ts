@@ -1,5 +1,6 @@
 import type { Answer, Operation, OperationFailureKind } from "@agentos/core"
 import { Cause, Exit, Option, Redacted, Schema } from "effect"
+import { readProof } from "../../support/SimulatedRail.ts"
 import { StoreLost } from "../../support/SimulatedServer.ts"
 import type { SimulatedWorld } from "../../support/SimulatedWorld.ts"
 import type { Goods, Purchase, Refusal } from "./Purchase.ts"
@@ -24,7 +25,7 @@ const nameOf = (heard: Heard): string =>
     onFailure: (cause) => cause.reasons.find(Cause.isFailReason)?.error._tag ?? "a defect"
   })
 
-const CreationPlan = Schema.fromJsonString(Schema.Struct({ mailboxId: Schema.String }))
+const CreationPlan = Schema.fromJsonString(Schema.NullOr(Schema.Struct({ mailboxId: Schema.String })))
 
 /** Holds what clients hear against the world and the tables at that moment. */
 export class Hearing {
@@ -83,7 +84,8 @@ export class Hearing {
           ({ input, serviceId, state }) =>
             serviceId === "email.mailbox.delete" && state === "fulfilled" && input.includes(mailboxId)
         )
-    const isThere = (mailboxId: string) => mailboxes.has(mailboxId) || wasDeleted(mailboxId)
+    const isThere = (mailboxId: string | undefined) =>
+      mailboxId !== undefined && (mailboxes.has(mailboxId) || wasDeleted(mailboxId))
     switch (goods.kind) {
       case "create":
         return isThere(this.createdBy(operation))
@@ -96,9 +98,9 @@ export class Hearing {
     }
   }
 
-  /** The mailbox that the operation of a creation makes. */
-  createdBy({ plan }: Operation): string {
-    return Schema.decodeSync(CreationPlan)(plan).mailboxId
+  /** The mailbox that the operation of a creation makes; none where nothing was prepared. */
+  createdBy({ plan }: Operation): string | undefined {
+    return Schema.decodeSync(CreationPlan)(plan)?.mailboxId
   }
 
   #flawOfFailure(
@@ -116,16 +118,22 @@ export class Hearing {
     switch (failure._tag) {
       case "PaymentRequired":
         purchase.challenge = failure.challenge
-        return this.#flawOf402(purchase, operation, failure.reason, at)
+        return this.#flawOf402(purchase, operation, at)
       case "IdempotencyConflict":
         if (purchase.contested || operation?.failure?.kind === "used_before") return undefined
+        if (this.unclaimed(purchase, at)) return "its authorization has paid, and the money is not owed back"
         return operation === undefined && this.#useOf(purchase, at) !== undefined ? undefined : `conflict with ${state}`
+      case "PaymentReturned":
+        return (state === "refund_due" || state === "refunded") && operation?.failure?.kind === "settled_elsewhere"
+          ? undefined
+          : `it was told of a transfer by others in ${state}`
       case "OperationRejected":
         return state === "refund_due" || state === "refunded" ? undefined : `it was told of a refund in ${state}`
       case "PaymentPending":
         return operation === undefined ? "it is to wait for an operation that is not there" : undefined
       case "OperationDelayed":
-        return (operation === undefined) === (failure.operationId === null) || purchase.contested
+        // Where nothing could be said, a copy may have been claimed meanwhile: it is to be repeated all the same.
+        return failure.operationId === null || failure.operationId === operation?.operationId || purchase.contested
           ? undefined
           : "it is to wait for another operation"
       case "PayerMismatch":
@@ -138,24 +146,28 @@ export class Hearing {
       case "AllowanceExhausted":
       case "ProviderUnwell":
       case "Conflict":
+      case "TenantSuspended":
         return operation === undefined ? undefined : `its operation is hidden behind ${failure._tag}`
     }
   }
 
   /** 402 says: nothing was charged, sign again. */
-  #flawOf402(
-    purchase: Purchase,
-    operation: Operation | undefined,
-    reason: string | null,
-    at: number
-  ): string | undefined {
+  #flawOf402(purchase: Purchase, operation: Operation | undefined, at: number): string | undefined {
     if (operation === undefined) {
-      // A challenge is refused by its own date, without a look at the chain.
-      if (reason?.includes("challenge") === true) return undefined
       return this.#useOf(purchase, at)?.call.kind === "transfer" ? "402 though its authorization has paid" : undefined
     }
     const { failure, state } = operation
     return failure !== null && NOT_CHARGED.includes(failure.kind) ? undefined : `402 in ${state} (${failure?.kind})`
+  }
+
+  /** Whether a purchase has paid, by whomever, and no operation knows of it. */
+  unclaimed({ nonce, request }: Purchase, at: number): boolean {
+    if (this.#witness.operationOf(nonce) !== undefined) return false
+    const proof = readProof(request.paymentSignature ?? "")
+    const { amount, network, payTo } = { ...proof.accepted, amount: proof.value }
+    const terms = { ...proof, scheme: "exact" as const, network, amount, payTo, maxTimeoutSeconds: 0, extra: {} }
+    const transfer = this.#witness.transferFor({ proof, terms }, at)
+    return transfer !== undefined && this.#world.chain.isConfirmed(at, transfer)
   }
 
   #useOf({ nonce, wallet }: Purchase, at: number) {

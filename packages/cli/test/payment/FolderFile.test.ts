@@ -1,0 +1,180 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, assert, beforeEach, describe, it, vi } from "vitest"
+import { useApiDouble } from "../support/ApiDouble.ts"
+import { play, type Reader, removeFolders, type Scene } from "../support/InProcess.ts"
+import { challenge, KEY, paid, TOKEN } from "../support/PaidAnswers.ts"
+import { ID, mailbox, OPERATION } from "../support/Samples.ts"
+
+const api = useApiDouble()
+const MAILBOXES = "POST /api/v1/email/mailboxes"
+const CREATE = ["mailbox", "create", "ada"]
+const CONSENT = ["--yes", "--max-amount", "0.25"]
+const bought = paid({ mailbox, operationId: OPERATION, authentication: { accessToken: TOKEN } })
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"] })
+  api.seen.splice(0)
+})
+afterAll(() => {
+  vi.useRealTimers()
+  removeFolders()
+})
+
+/** What the folder's agentctl.json says, the folder being the home of a profile `shop` with a server and a wallet, too. */
+const inFolder = (file: (url: string) => object) => (folder: string, url: string) => {
+  mkdirSync(join(folder, "wallets"))
+  writeFileSync(join(folder, "wallets", "own.key"), KEY, { mode: 0o600 })
+  const shop = { baseUrl: url, walletFile: join(folder, "wallets", "own.key") }
+  writeFileSync(join(folder, "config.json"), JSON.stringify({ profiles: { shop } }))
+  writeFileSync(join(folder, "agentctl.json"), JSON.stringify(file(url)))
+}
+
+const SERVER_OF_FOLDER = inFolder((url) => ({ baseUrl: url }))
+
+const buy = (scene: Partial<Scene>, reader: Reader = "program") =>
+  play(
+    api,
+    {
+      args: [...CREATE, ...CONSENT],
+      exit: 0,
+      server: { [MAILBOXES]: [challenge(), bought] },
+      ...scene,
+      env: { AGENTOS_TOKEN: "", AGENTOS_RPC_URL: "", ...scene.env }
+    },
+    reader
+  )
+
+describe("a payment that nobody confirms", () => {
+  it("refuses a server that the folder's file names, and sends it nothing", async () => {
+    for (const reader of ["program", "person"] as const) {
+      const { exit, text } = await buy({ prepare: SERVER_OF_FOLDER, env: { AGENTOS_BASE_URL: "" } }, reader)
+      assert.strictEqual(exit, 3, text)
+      assert.include(text, "http://server")
+      assert.include(text, "./agentctl.json (base-url)")
+      assert.include(text, "Pass --base-url yourself")
+      assert.include(text, "Nothing was signed.")
+    }
+    assert.isEmpty(api.seen)
+  })
+
+  it("tells a program the same, with the state of the payment", async () => {
+    const args = [...CREATE, ...CONSENT, "--json"]
+    const { text } = await buy({ args, prepare: SERVER_OF_FOLDER, env: { AGENTOS_BASE_URL: "" } })
+    const { error } = JSON.parse(text.replaceAll(/^! /gm, "")) as { error: object }
+    assert.deepInclude(error, { code: "CONFIGURATION", exitCode: 3, paymentState: "none" })
+  })
+
+  it.for([
+    ["the profile, and so the server, the wallet and the budget", "profile", { profile: "shop" }, {}],
+    ["the wallet", "wallet-file", { walletFile: "wallets/own.key" }, { AGENTOS_PRIVATE_KEY: "" }],
+    ["the chain that the balance is read from", "rpc-url", { rpcUrl: "https://rpc.example" }, {}]
+  ] as const)("refuses a folder's file that names %s", async ([, setting, file, env]) => {
+    const { exit, text } = await buy({ prepare: inFolder(() => file), env })
+    assert.strictEqual(exit, 3, text)
+    assert.include(text, `./agentctl.json (${setting})`)
+    assert.isEmpty(api.seen)
+  })
+
+  it("pays where flags and environment decide all that the folder's file says", async () => {
+    const prepare = inFolder(() => ({ baseUrl: "https://evil.example", walletFile: "no-wallet", profile: "shop" }))
+    const { exit, text } = await buy({
+      args: [...CREATE, ...CONSENT, "--profile", "default"],
+      prepare
+    })
+    assert.strictEqual(exit, 0, text)
+  })
+
+  it("pays by a profile of the user's own", async () => {
+    const { exit, text } = await buy({
+      prepare: inFolder(() => ({})),
+      env: { AGENTOS_BASE_URL: "", AGENTOS_PRIVATE_KEY: "", AGENTOS_PROFILE: "shop" }
+    })
+    assert.strictEqual(exit, 0, text)
+    assert.match(text, /Server +http:\/\/server \(from profile shop\)/)
+    assert.match(text, /Profile +shop \(from AGENTOS_PROFILE\)/)
+    assert.match(text, /Wallet +0x\w+ \(~\/wallets\/own\.key, from profile shop\)/)
+  })
+})
+
+describe("a payment that is confirmed on a terminal", () => {
+  it("shows the server and the wallet of the folder's file, and where they come from, before it asks", async () => {
+    const scene = {
+      args: CREATE,
+      answers: ["y"],
+      prepare: inFolder((url) => ({ baseUrl: url, walletFile: "wallets/own.key" })),
+      env: { AGENTOS_BASE_URL: "", AGENTOS_PRIVATE_KEY: "" }
+    }
+    const { exit, text } = await buy(scene, "person")
+    assert.strictEqual(exit, 0, text)
+    const [shown] = text.split("[y/N]")
+    assert.match(shown!, /Server +http:\/\/server \(from \.\/agentctl\.json\)/)
+    assert.match(shown!, /Wallet +0x\w+ \(~\/wallets\/own\.key, from \.\/agentctl\.json\)/)
+  })
+
+  it("says so where the folder's file chose the profile that names them", async () => {
+    const scene = {
+      args: CREATE,
+      answers: ["n"],
+      prepare: inFolder(() => ({ profile: "shop" })),
+      env: { AGENTOS_BASE_URL: "", AGENTOS_PRIVATE_KEY: "" }
+    }
+    const { exit, text } = await buy(scene, "person")
+    assert.strictEqual(exit, 2, text)
+    assert.match(text, /Server +http:\/\/server \(from profile shop, which \.\/agentctl\.json names\)/)
+    assert.match(text, /Profile +shop \(from \.\/agentctl\.json\)/)
+  })
+})
+
+describe("an access token", () => {
+  it("is not sent from the environment to a server that the folder's file names", async () => {
+    for (const file of [(baseUrl: string) => ({ baseUrl }), () => ({ profile: "shop" })]) {
+      const { exit, text } = await buy({
+        args: ["mailbox", "list"],
+        prepare: inFolder(file),
+        env: { AGENTOS_BASE_URL: "", AGENTOS_TOKEN: TOKEN }
+      })
+      assert.strictEqual(exit, 3, text)
+      assert.include(text, "AGENTOS_TOKEN")
+      assert.include(text, "http://server")
+      assert.include(text, "./agentctl.json")
+    }
+    assert.isEmpty(api.seen)
+  })
+
+  it("is not read from standard input for such a server", async () => {
+    const { exit } = await buy({
+      args: ["login"],
+      stdin: `${TOKEN}\n`,
+      prepare: SERVER_OF_FOLDER,
+      env: { AGENTOS_BASE_URL: "" }
+    })
+    assert.strictEqual(exit, 3)
+    assert.isEmpty(api.seen)
+  })
+
+  it("is asked for on a terminal by the name of the server and its source", async () => {
+    const scene = { args: ["login"], answers: [TOKEN], prepare: SERVER_OF_FOLDER, env: { AGENTOS_BASE_URL: "" } }
+    const server = { "GET /api/v1/events": [{ data: { items: [] } }] }
+    const { exit, text } = await buy({ ...scene, server }, "person")
+    assert.include(text, "Access token for http://server (from ./agentctl.json): ")
+    assert.strictEqual(exit, 0, text)
+  })
+})
+
+describe("a release that nobody confirms", () => {
+  it("refuses a server that the folder's file names", async () => {
+    const { exit, text } = await buy({
+      args: ["number", "release", ID, "--yes"],
+      prepare: (folder, url) => {
+        inFolder(() => ({ profile: "shop" }))(folder, url)
+        const profiles = { shop: { [url]: TOKEN } }
+        writeFileSync(join(folder, "credentials.json"), JSON.stringify({ profiles }), { mode: 0o600 })
+      },
+      env: { AGENTOS_BASE_URL: "" }
+    })
+    assert.strictEqual(exit, 3, text)
+    assert.include(text, "Nothing was done.")
+    assert.isEmpty(api.seen)
+  })
+})

@@ -1,0 +1,63 @@
+import { Context } from "effect"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import type { SendingPolicy } from "./SendingQuota.ts"
+
+/** Messages and the bytes that they take: raw mail, text and HTML. */
+export interface MailUsage {
+  readonly messages: number
+  readonly bytes: number
+}
+
+/** Messages that are taken in an hour. The rate limiter counts them, so nothing is limited without one. */
+export interface InboundPerHour {
+  /** From one envelope sender. Bounces have none. */
+  readonly sender: number
+  /** From one network: senders choose their address freely. */
+  readonly network: number
+  readonly mailbox: number
+}
+
+const GIBIBYTE = 1024 ** 3
+
+/** How much mail a tenant may store and send. The operator configures it. */
+export interface MailPolicy {
+  /** A mailbox takes mail while it is below both numbers, so that its last message may exceed `bytes`. */
+  readonly mailboxLimit: MailUsage
+  /** The same for all mailboxes of a tenant together. */
+  readonly tenantLimit: MailUsage
+  readonly sending: SendingPolicy
+  readonly inboundPerHour: InboundPerHour
+  /** How long raw mail is kept after it was received, in milliseconds; null: as long as its message. */
+  readonly rawRetention: number | null
+}
+
+export const DEFAULT_MAIL_POLICY: MailPolicy = {
+  mailboxLimit: { messages: 50_000, bytes: GIBIBYTE },
+  tenantLimit: { messages: 200_000, bytes: 5 * GIBIBYTE },
+  sending: {
+    recipientsPerDayAtFirst: 200,
+    recipientsPerDay: 10_000,
+    bounces: { count: 10, rate: 0.05 },
+    complaints: { count: 2, rate: 0.001 },
+    pause: Timestamp.DAY
+  },
+  inboundPerHour: { sender: 1_000, network: 5_000, mailbox: 2_000 },
+  rawRetention: null
+}
+
+/** The policy of the host; the default one unless the host provides another. */
+export const MailPolicy = Context.Reference<MailPolicy>("@agentos/core/email/MailPolicy", {
+  defaultValue: () => DEFAULT_MAIL_POLICY
+})
+
+const isBelow = (usage: MailUsage, limit: MailUsage): boolean =>
+  usage.messages < limit.messages && usage.bytes < limit.bytes
+
+/** Which limit a mailbox has reached: its own, its tenant's, or none. */
+export const reachedLimit = (
+  { mailboxLimit, tenantLimit }: MailPolicy,
+  { tenantUsage, usage }: { readonly usage: MailUsage; readonly tenantUsage: MailUsage }
+): "mailbox" | "tenant" | undefined => {
+  if (!isBelow(usage, mailboxLimit)) return "mailbox"
+  return isBelow(tenantUsage, tenantLimit) ? undefined : "tenant"
+}

@@ -1,0 +1,177 @@
+/** How much of a JSON text is worth reading. Everything beyond is refused before the text is decoded. */
+export interface JsonBudget {
+  /** How deep arrays and objects may be nested. */
+  readonly depth: number
+  /** Elements of all arrays together. An empty array counts as one. */
+  readonly elements: number
+  /** Keys of all objects together. An empty object counts as one. */
+  readonly keys: number
+  /** Longest key, in bytes as it is written. */
+  readonly keyBytes: number
+  /** Longest text value, in bytes as it is written: `\u0041` has six. */
+  readonly stringBytes: number
+}
+
+/** Why a JSON text is refused before it is decoded: where (`to.0`, empty for the whole text) and what. */
+export interface JsonFlaw {
+  readonly path: string
+  readonly message: string
+}
+
+/** An array or object around the current position. */
+interface Level {
+  /** The keys so far; undefined in an array. */
+  readonly keys: Set<string> | undefined
+  /** Whether the next string is a key. */
+  expectsKey: boolean
+  /** The key or index that leads to the current position. */
+  step: string | number
+}
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const OPEN_ARRAY = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+
+/** The position of the closing quote; `end` if there is none before it. */
+const closingQuote = (bytes: Uint8Array, start: number, end: number): number => {
+  let position = start
+  while (position < end) {
+    const byte = bytes[position]
+    if (byte === QUOTE) return position
+    position += byte === BACKSLASH ? 2 : 1
+  }
+  return end
+}
+
+/** The key between two quotes; undefined if it is not a JSON string. */
+const readKey = (bytes: Uint8Array, start: number, end: number): string | undefined => {
+  const written = decoder.decode(bytes.subarray(start, end))
+  if (!written.includes("\\")) return written
+  try {
+    return String(JSON.parse(`"${written}"`))
+  } catch {
+    return undefined
+  }
+}
+
+/** One pass over a text. */
+class Scan {
+  readonly #bytes: Uint8Array
+  readonly #budget: JsonBudget
+  readonly #levels: Array<Level> = []
+  #elements = 0
+  #keys = 0
+
+  constructor(bytes: Uint8Array, budget: JsonBudget) {
+    this.#bytes = bytes
+    this.#budget = budget
+  }
+
+  /** The first flaw; undefined at the end of the text, or where it stops being JSON. */
+  run(): JsonFlaw | undefined {
+    const bytes = this.#bytes
+    let position = 0
+    while (position < bytes.length) {
+      const byte = bytes[position]
+      switch (byte) {
+        case QUOTE: {
+          const string = this.#readString(position + 1)
+          if (typeof string !== "number") return string
+          position = string
+          break
+        }
+        case OPEN_ARRAY:
+        case OPEN_OBJECT: {
+          const flaw = this.#open(byte === OPEN_OBJECT)
+          if (flaw !== undefined) return flaw
+          break
+        }
+        case COMMA: {
+          const flaw = this.#goOn()
+          if (flaw !== undefined) return flaw
+          break
+        }
+        case CLOSE_ARRAY:
+        case CLOSE_OBJECT:
+          this.#levels.pop()
+          // JSON ends with its one value, and JSON.parse refuses what is not white space.
+          if (this.#levels.length === 0) return undefined
+          break
+        default:
+          break
+      }
+      position++
+    }
+    return undefined
+  }
+
+  /** The position of the closing quote, if the string is within its budget. */
+  #readString(start: number): number | JsonFlaw | undefined {
+    const level = this.#levels.at(-1)
+    const { keyBytes, stringBytes } = this.#budget
+    const isKey = level?.keys !== undefined && level.expectsKey
+    const limitBytes = isKey ? keyBytes : stringBytes
+    const searchEnd = Math.min(this.#bytes.length, start + limitBytes + 1)
+    const end = closingQuote(this.#bytes, start, searchEnd)
+    if (end === searchEnd) {
+      if (end === this.#bytes.length) return undefined
+      return isKey
+        ? this.#flawAround(`a property name is longer than ${limitBytes} bytes`)
+        : this.#flaw(`longer than ${limitBytes} bytes`)
+    }
+    if (!isKey) return end
+    const key = readKey(this.#bytes, start, end)
+    if (key === undefined) return undefined
+    level.step = key
+    level.expectsKey = false
+    if (level.keys.has(key)) return this.#flaw("the same property twice")
+    level.keys.add(key)
+    return end
+  }
+
+  #open(isObject: boolean): JsonFlaw | undefined {
+    if (this.#levels.length === this.#budget.depth)
+      return this.#flaw(`nested more than ${this.#budget.depth} levels deep`)
+    this.#levels.push({ keys: isObject ? new Set() : undefined, expectsKey: isObject, step: 0 })
+    return this.#count(isObject)
+  }
+
+  /** Goes on to the next element or key. */
+  #goOn(): JsonFlaw | undefined {
+    const level = this.#levels.at(-1)
+    if (level === undefined) return undefined
+    const isObject = level.keys !== undefined
+    if (isObject) level.expectsKey = true
+    else level.step = Number(level.step) + 1
+    return this.#count(isObject)
+  }
+
+  #count(isObject: boolean): JsonFlaw | undefined {
+    const { elements, keys } = this.#budget
+    if (isObject) return ++this.#keys > keys ? this.#flawAround(`more than ${keys} properties`) : undefined
+    return ++this.#elements > elements ? this.#flawAround(`more than ${elements} array elements`) : undefined
+  }
+
+  #flaw(message: string): JsonFlaw {
+    return { path: this.#levels.map(({ step }) => step).join("."), message }
+  }
+
+  /** A flaw of the innermost array or object itself. */
+  #flawAround(message: string): JsonFlaw {
+    this.#levels.pop()
+    return this.#flaw(message)
+  }
+}
+
+/**
+ * The first place where a JSON text exceeds its budget or gives an object the same key twice: readers differ in which
+ * of two equal keys they take. Reads the raw bytes once and stops at the first flaw, so it costs no more than the
+ * budget and one pass over the bytes, whatever the text consists of. A text that is not JSON may have no flaw.
+ */
+export const scanJson = (bytes: Uint8Array, budget: JsonBudget): JsonFlaw | undefined => new Scan(bytes, budget).run()

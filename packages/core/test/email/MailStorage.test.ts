@@ -1,0 +1,186 @@
+import {
+  DEFAULT_MAIL_POLICY,
+  InboundMails,
+  InboundMailStore,
+  JobRunner,
+  Mailboxes,
+  MailboxDeletion,
+  MailPolicy,
+  MessageSending,
+  PaidOperations,
+  type Tenant,
+  TenantAdministration,
+  Timestamp
+} from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { ADA, adasMailbox, create, failureOf, pay, requestOf, scenario, send } from "../support/Purchase.ts"
+
+const FRIEND = { mailFrom: "friend@else.test", remoteAddress: "192.0.2.1" }
+const raw = (sizeBytes: number) => new Uint8Array(sizeBytes).fill(120)
+const to = (...rcptTo: ReadonlyArray<string>) => ({
+  ...FRIEND,
+  rcptTo,
+  helo: "else.test",
+  secure: false
+})
+
+/** Both services under a policy of their own. */
+const limited = (policy: Partial<typeof DEFAULT_MAIL_POLICY>) =>
+  Layer.fresh(Layer.merge(InboundMails.layer, MessageSending.layer)).pipe(
+    Layer.provide(Layer.succeed(MailPolicy, { ...DEFAULT_MAIL_POLICY, ...policy }))
+  )
+
+const few = limited({ mailboxLimit: { messages: 3, bytes: 1_000 } })
+
+const refusal = <A, R>(effect: Effect.Effect<A, { readonly _tag: string; readonly refusal?: string }, R>) =>
+  Effect.map(failureOf(effect), (error) => error.refusal)
+
+const countOf = Effect.fnUntraced(function* (tenant: Tenant) {
+  return (yield* (yield* Mailboxes).listMessages(tenant, undefined, { limit: 100 })).items.length
+})
+
+describe("a mailbox that is full", () => {
+  scenario("takes no mail at RCPT or DATA, also under a plus-tag, until it is emptied by its deletion", () =>
+    Effect.gen(function* () {
+      const { mailboxId, tenant } = yield* adasMailbox
+      const inbound = yield* InboundMails
+      for (const address of ["ada@agents.test", "ADA+a@agents.test", "ada+b@agents.test"]) {
+        yield* inbound.admit(address, FRIEND)
+        yield* inbound.accept(to(address), raw(10))
+      }
+      for (const address of ["ada@agents.test", "ada+c@agents.test", "Ada@Agents.test"]) {
+        assert.strictEqual(yield* refusal(inbound.admit(address, FRIEND)), "mailbox full")
+        assert.strictEqual(yield* refusal(inbound.accept(to(address), raw(10))), "mailbox full")
+      }
+      yield* inbound.deliverWaiting
+      assert.strictEqual(yield* countOf(tenant), 3)
+      assert.strictEqual(yield* refusal(inbound.admit("ada@agents.test", FRIEND)), "mailbox full")
+      const paid = yield* PaidOperations
+      const deletion = yield* MailboxDeletion
+      const remove = (signature: string | null) =>
+        paid.execute(deletion, requestOf("email.mailbox.delete", { tenant, signature, key: "d" }), { mailboxId })
+      const unpaid = yield* failureOf(remove(null))
+      yield* remove(pay(unpaid._tag === "PaymentRequired" ? unpaid.challenge : "", ADA, "0d"))
+      assert.strictEqual(yield* refusal(inbound.admit("ada@agents.test", FRIEND)), "mailbox unknown")
+      const again = yield* failureOf(create({ localPart: "ada" }, { tenant, key: "e" }))
+      const signature = pay(again._tag === "PaymentRequired" ? again.challenge : "", ADA, "0e")
+      yield* create({ localPart: "ada" }, { tenant, signature, key: "e" })
+      yield* inbound.admit("ada@agents.test", FRIEND)
+    }).pipe(Effect.provide(few))
+  )
+
+  scenario("takes as many of the mails that arrive at once as it has room for", () =>
+    Effect.gen(function* () {
+      const { tenant } = yield* adasMailbox
+      const inbound = yield* InboundMails
+      const outcomes = yield* Effect.forEach(
+        Array.from({ length: 12 }, (_, n) => n),
+        (n) => Effect.result(inbound.accept(to(`ada+${n}@agents.test`), raw(n + 1))),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(outcomes.filter(({ _tag }) => _tag === "Success").length, 3)
+      yield* inbound.deliverWaiting
+      assert.strictEqual(yield* countOf(tenant), 3)
+    }).pipe(Effect.provide(few))
+  )
+
+  scenario("exceeds its bytes by its last message at most, and counts one mail to several of its names once", () =>
+    Effect.gen(function* () {
+      yield* adasMailbox
+      const inbound = yield* InboundMails
+      yield* inbound.accept(to("ada@agents.test", "ada+x@agents.test", "ada+y@agents.test"), raw(999))
+      yield* inbound.accept(to("ada@agents.test"), raw(5_000))
+      assert.strictEqual(yield* refusal(inbound.accept(to("ada@agents.test"), raw(1))), "mailbox full")
+    }).pipe(Effect.provide(few))
+  )
+
+  scenario("sends nothing, and is told before payment", () =>
+    Effect.gen(function* () {
+      const { mailboxId, tenant } = yield* adasMailbox
+      const inbound = yield* InboundMails
+      assert.strictEqual((yield* failureOf(send(tenant, mailboxId, {})))._tag, "PaymentRequired")
+      yield* inbound.accept(to("ada@agents.test"), raw(1_000))
+      const error = yield* failureOf(send(tenant, mailboxId, {}))
+      assert.strictEqual(error._tag, "Conflict")
+      assert.include(error.message, "The mailbox is full")
+    }).pipe(Effect.provide(few))
+  )
+})
+
+describe("a tenant whose mailboxes are full together", () => {
+  scenario("takes no mail in any of them", () =>
+    Effect.gen(function* () {
+      const { mailboxId, tenant } = yield* adasMailbox
+      const unpaid = yield* failureOf(create({ localPart: "eve" }, { tenant, key: "k" }))
+      const signature = pay(unpaid._tag === "PaymentRequired" ? unpaid.challenge : "", ADA, "0f")
+      yield* create({ localPart: "eve" }, { tenant, signature, key: "k" })
+      const inbound = yield* InboundMails
+      yield* inbound.accept(to("ada@agents.test", "eve@agents.test"), raw(1))
+      for (const name of ["ada", "eve"]) {
+        assert.strictEqual(yield* refusal(inbound.admit(`${name}@agents.test`, FRIEND)), "mailbox full")
+      }
+      const error = yield* failureOf(send(tenant, mailboxId, {}))
+      assert.include(error.message, "Your mailboxes together")
+    }).pipe(Effect.provide(limited({ tenantLimit: { messages: 2, bytes: 1_000 } })))
+  )
+})
+
+describe("a mailbox of a suspended tenant", () => {
+  scenario("takes no mail, but delivers what was taken before", () =>
+    Effect.gen(function* () {
+      const { tenant } = yield* adasMailbox
+      const inbound = yield* InboundMails
+      yield* inbound.accept(to("ada@agents.test"), raw(1))
+      const { resume, suspend } = yield* TenantAdministration
+      yield* suspend(tenant.tenantId, "spam")
+      assert.strictEqual(yield* refusal(inbound.admit("ada@agents.test", FRIEND)), "tenant suspended")
+      assert.strictEqual(yield* refusal(inbound.accept(to("ada@agents.test"), raw(1))), "tenant suspended")
+      yield* inbound.deliverWaiting
+      assert.strictEqual(yield* countOf(tenant), 1)
+      yield* resume(tenant.tenantId)
+      yield* inbound.admit("ada@agents.test", FRIEND)
+    })
+  )
+})
+
+describe("raw mail", () => {
+  const runJob = Effect.flatMap(JobRunner, ({ runNow }) => runNow("raw-mail-retention"))
+
+  scenario(
+    "goes before its message where the operator limits how long it is kept",
+    () =>
+      Effect.gen(function* () {
+        const { tenant } = yield* adasMailbox
+        const inbound = yield* InboundMails
+        const mails = yield* InboundMailStore
+        yield* inbound.accept(to("ada@agents.test"), raw(100))
+        yield* inbound.deliverWaiting
+        const { items } = yield* (yield* Mailboxes).listMessages(tenant, undefined, {})
+        const messageId = items[0]?.messageId ?? ""
+        yield* TestClock.adjust("23 hours")
+        assert.strictEqual(yield* runJob, 0)
+        assert.lengthOf((yield* mails.readRaw(tenant.tenantId, messageId)) ?? [], 100)
+        yield* TestClock.adjust("1 hour")
+        assert.strictEqual(yield* runJob, 1)
+        assert.isUndefined(yield* mails.readRaw(tenant.tenantId, messageId))
+        assert.deepStrictEqual((yield* (yield* Mailboxes).listMessages(tenant, undefined, {})).items, items)
+      }),
+    Layer.succeed(MailPolicy, { ...DEFAULT_MAIL_POLICY, rawRetention: Timestamp.DAY })
+  )
+
+  scenario("stays as long as its message by default", () =>
+    Effect.gen(function* () {
+      const { tenant } = yield* adasMailbox
+      const inbound = yield* InboundMails
+      yield* inbound.accept(to("ada@agents.test"), raw(100))
+      yield* inbound.deliverWaiting
+      yield* TestClock.adjust("3650 days")
+      assert.strictEqual(yield* runJob, 0)
+      const { items } = yield* (yield* Mailboxes).listMessages(tenant, undefined, {})
+      const { readRaw } = yield* InboundMailStore
+      assert.lengthOf((yield* readRaw(tenant.tenantId, items[0]?.messageId ?? "")) ?? [], 100)
+    })
+  )
+})

@@ -1,0 +1,48 @@
+import { type Mailbox, MailboxCreation, MailboxStore } from "@agentos/core"
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { adasMailbox, scenario } from "../support/Purchase.ts"
+
+const OPERATION = "01900000-0000-7000-8000-0000000000ab"
+
+/** The outcome of a check: `free`, or the error's tag. */
+const checked = (localPart: string, tenant: Parameters<MailboxCreation["Service"]["check"]>[0]) =>
+  Effect.gen(function* () {
+    const service = yield* MailboxCreation
+    return yield* Effect.match(service.check(tenant, { localPart }), {
+      onFailure: ({ _tag }): string => _tag,
+      onSuccess: () => "free"
+    })
+  })
+
+describe("MailboxCreation", () => {
+  scenario("leaves a name that became reserved to the wallet that had it before, and to no other", () =>
+    Effect.gen(function* () {
+      const store = yield* MailboxStore
+      const { tenant } = yield* adasMailbox
+      const stranger = { ...tenant, tenantId: "01900000-0000-7000-8000-0000000000ee" as typeof tenant.tenantId }
+      assert.strictEqual(yield* checked("Team", tenant), "InvalidRequest")
+
+      // As it was sold before the name was reserved.
+      yield* store.reserve("team", tenant.tenantId, OPERATION)
+      const mailbox: Mailbox = {
+        mailboxId: OPERATION,
+        tenantId: tenant.tenantId,
+        localPart: "team",
+        address: "team@agents.test",
+        displayName: null,
+        outboundSignature: null,
+        active: true,
+        createdAt: tenant.createdAt,
+        updatedAt: tenant.createdAt
+      }
+      yield* store.create(mailbox, OPERATION)
+      assert.strictEqual((yield* store.findActive(["team"])).length, 1)
+
+      yield* store.remove(tenant.tenantId, OPERATION)
+      assert.strictEqual(yield* checked("Team", tenant), "free")
+      assert.strictEqual(yield* checked("team", stranger), "InvalidRequest")
+      assert.strictEqual(yield* checked("team", null), "InvalidRequest")
+    })
+  )
+})

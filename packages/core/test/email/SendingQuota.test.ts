@@ -1,0 +1,205 @@
+import {
+  DEFAULT_MAIL_POLICY,
+  MailPolicy,
+  MessageSending,
+  MessageStore,
+  PaidOperations,
+  ProviderError,
+  type SendingPolicy,
+  SendingQuota,
+  type SendMessageInput,
+  type SendingRecord,
+  type Tenant,
+  Timestamp
+} from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { ADA, adasMailbox, failureOf, pay, requestOf, scenario } from "../support/Purchase.ts"
+
+const policy: SendingPolicy = {
+  recipientsPerDayAtFirst: 4,
+  recipientsPerDay: 10,
+  bounces: { count: 2, rate: 0.5 },
+  complaints: { count: 1, rate: 0.1 },
+  pause: Timestamp.DAY
+}
+
+const limited = Layer.succeed(MailPolicy, { ...DEFAULT_MAIL_POLICY, sending: policy })
+
+let nonces = 0
+
+/** Sends to these; paid, or as far as the challenge. */
+const write = Effect.fnUntraced(function* (
+  { mailboxId, tenant }: { readonly mailboxId: string; readonly tenant: Tenant },
+  to: ReadonlyArray<string>,
+  more: Partial<SendMessageInput> = {}
+) {
+  const paid = yield* PaidOperations
+  const service = yield* MessageSending
+  const nonce = (++nonces).toString(16).padStart(4, "0")
+  const attempt = (signature: string | null) =>
+    paid.execute(service, requestOf("email.message.send", { tenant, signature, key: `k${nonce}`, body: nonce }), {
+      mailboxId,
+      to,
+      subject: "Hello",
+      text: "Hi",
+      ...more
+    })
+  const unpaid = yield* Effect.catch(failureOf(attempt(null)), Effect.die)
+  if (unpaid._tag !== "PaymentRequired") return yield* unpaid
+  return attempt(pay(unpaid.challenge, ADA, nonce))
+})
+
+/** Why these can't be written to, said before payment. */
+const refusalOf = (...given: Parameters<typeof write>) =>
+  Effect.flatMap(Effect.result(write(...given)), (result) =>
+    result._tag === "Failure" ? Effect.succeed(result.failure) : Effect.die(new Error("a challenge was made"))
+  )
+
+const friends = (count: number, first = 0) => Array.from({ length: count }, (_, n) => `f${first + n}@example.com`)
+
+describe("the recipients of a day", () => {
+  scenario(
+    "end at the limit of a new tenant, before payment, and begin again the next day with twice as many",
+    () =>
+      Effect.gen(function* () {
+        const mailbox = yield* adasMailbox
+        yield* yield* write(mailbox, friends(3))
+        const refused = yield* refusalOf(mailbox, friends(2))
+        assert.strictEqual(refused._tag, "Conflict")
+        assert.strictEqual(
+          refused.message,
+          "You can write to 4 recipients a day, and have 1 left; this message has 2. Send to fewer, or after 1970-01-02T00:00:00.000Z. The limit grows with use."
+        )
+        yield* yield* write(mailbox, friends(1))
+        assert.strictEqual((yield* refusalOf(mailbox, friends(1)))._tag, "Conflict")
+        yield* TestClock.adjust("1 day")
+        yield* yield* write(mailbox, friends(8))
+        yield* TestClock.adjust("1 day")
+        assert.strictEqual((yield* refusalOf(mailbox, friends(11)))._tag, "Conflict")
+        yield* yield* write(mailbox, friends(10))
+      }),
+    limited
+  )
+
+  scenario(
+    "count an address of to, cc and bcc once, and every address that is not the same",
+    () =>
+      Effect.gen(function* () {
+        const mailbox = yield* adasMailbox
+        const copies = { cc: ["F0@EXAMPLE.com", "f1@example.com"], bcc: ["f1@Example.com", "f2@example.com"] }
+        yield* yield* write(mailbox, ["f0@example.com", "f0@example.com"], copies)
+        const refused = yield* refusalOf(mailbox, ["f0+a@example.com"], { bcc: ["f0+b@example.com"] })
+        assert.include(refused.message, "have 1 left; this message has 2")
+      }),
+    limited
+  )
+
+  scenario(
+    "are not exceeded by sends that are paid at one time",
+    (host) =>
+      Effect.gen(function* () {
+        const mailbox = yield* adasMailbox
+        const attempts = yield* Effect.forEach(friends(9), (friend) => write(mailbox, [friend]))
+        const outcomes = yield* Effect.forEach(attempts, (attempt) => Effect.result(attempt), {
+          concurrency: "unbounded"
+        })
+        assert.strictEqual(outcomes.filter(({ _tag }) => _tag === "Success").length, 4)
+        assert.lengthOf(host.sent, 4)
+        // The mailbox and four sends; nobody was charged for the others.
+        assert.strictEqual(host.payments.transfers.get(ADA), 5)
+      }),
+    limited
+  )
+})
+
+describe("sending", () => {
+  const unknown = (address: string) => ({ address, reason: "550 5.1.1 no such user" })
+  const rejecting = (...addresses: ReadonlyArray<string>) =>
+    new ProviderError({ provider: "scripted", reason: "Rejected", message: "no", refused: addresses.map(unknown) })
+
+  scenario(
+    "pauses after bounces, says why and until when, and starts again as a new tenant",
+    (host) =>
+      Effect.gen(function* () {
+        const mailbox = yield* adasMailbox
+        yield* yield* write(mailbox, friends(2))
+        yield* TestClock.adjust("1 day")
+        host.sendScript.push(rejecting("a@x.test"), rejecting("b@x.test"))
+        yield* failureOf(yield* write(mailbox, ["a@x.test"]))
+        yield* failureOf(yield* write(mailbox, ["b@x.test"]))
+        const paused = yield* refusalOf(mailbox, friends(1))
+        assert.strictEqual(paused._tag, "Conflict")
+        assert.strictEqual(
+          paused.message,
+          "Sending is paused until 1970-01-03T00:00:00.000Z: too many recipients do not exist. Remove them from your list, and send again then."
+        )
+        yield* TestClock.adjust("23 hours")
+        yield* refusalOf(mailbox, friends(1))
+        yield* TestClock.adjust("1 hour")
+        assert.include((yield* refusalOf(mailbox, friends(5))).message, "write to 4 recipients a day")
+        yield* yield* write(mailbox, friends(4))
+      }),
+    limited
+  )
+
+  scenario(
+    "counts a bounce once, however often the relay repeats it",
+    (host) =>
+      Effect.gen(function* () {
+        const mailbox = yield* adasMailbox
+        const attempt = yield* write(mailbox, ["a@x.test", "b@x.test"])
+        const { refused = [] } = rejecting("a@x.test")
+        const temporary = new ProviderError({ provider: "scripted", reason: "Temporary", message: "later", refused })
+        host.sendScript.push(temporary, temporary, temporary)
+        for (const _ of [1, 2]) yield* failureOf(attempt)
+        const record = yield* (yield* MessageStore).findSending(mailbox.tenant.tenantId)
+        assert.deepInclude(record, { recipients: 2, bounced: 1, pause: null })
+      }),
+    limited
+  )
+})
+
+describe("SendingQuota", () => {
+  const at = (day: number) => Timestamp.Timestamp.make(day * Timestamp.DAY)
+  const record = (parts: Partial<SendingRecord>): SendingRecord => ({
+    day: 100,
+    recipients: 0,
+    bounced: 0,
+    complained: 0,
+    level: 0,
+    pause: null,
+    ...parts
+  })
+
+  it("doubles the limit after a day of use alone, by one step however long the tenant was silent", () => {
+    for (const [recipients, level, next] of [
+      [0, 0, 0],
+      [1, 0, 0],
+      [2, 0, 1],
+      [3, 1, 1],
+      [4, 1, 2],
+      [10, 2, 2]
+    ] as const) {
+      assert.strictEqual(SendingQuota.today(policy, record({ recipients, level }), at(101)).level, next)
+      assert.strictEqual(SendingQuota.today(policy, record({ recipients, level }), at(500)).level, next)
+    }
+  })
+
+  it("begins no day where the clock is set back", () => {
+    const used = record({ recipients: 4 })
+    assert.deepStrictEqual(SendingQuota.today(policy, used, at(99)), used)
+  })
+
+  it("pauses by count and share together, for bounces and for complaints", () => {
+    const now = at(100)
+    const paused = (recipients: number, reason: SendingQuota.PauseReason, more: number) =>
+      SendingQuota.withFeedback(policy, record({ recipients, level: 2 }), reason, more, now).pause?.reason
+    assert.isUndefined(paused(2, "bounced", 1))
+    assert.isUndefined(paused(5, "bounced", 2))
+    assert.strictEqual(paused(4, "bounced", 2), "bounced")
+    assert.strictEqual(paused(10, "complained", 1), "complained")
+    assert.isUndefined(paused(11, "complained", 1))
+  })
+})

@@ -1,0 +1,157 @@
+import { type JsonBudget, scanJson } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+
+const ample: JsonBudget = { depth: 1_000, elements: 10_000, keys: 10_000, keyBytes: 100_000, stringBytes: 100_000 }
+const small: JsonBudget = { depth: 3, elements: 4, keys: 3, keyBytes: 8, stringBytes: 8 }
+
+const encoder = new TextEncoder()
+
+const scan = (text: string, budget = ample): string | undefined => {
+  const flaw = scanJson(encoder.encode(text), budget)
+  return flaw === undefined ? undefined : `${flaw.path}: ${flaw.message}`
+}
+
+/** What a value takes of a budget, found out by walking the value. */
+interface Size {
+  readonly depth: number
+  readonly elements: number
+  readonly keys: number
+}
+
+const NOTHING: Size = { depth: 0, elements: 0, keys: 0 }
+
+const sum = (sizes: ReadonlyArray<Size>): Size =>
+  sizes.reduce(
+    (left, right) => ({
+      depth: Math.max(left.depth, right.depth),
+      elements: left.elements + right.elements,
+      keys: left.keys + right.keys
+    }),
+    NOTHING
+  )
+
+const sizeOf = (value: Schema.Json): Size => {
+  if (typeof value !== "object" || value === null) return NOTHING
+  const inner = sum(Object.values(value).map(sizeOf))
+  const count = Object.keys(value).length
+  return Array.isArray(value)
+    ? { ...inner, depth: inner.depth + 1, elements: inner.elements + Math.max(count, 1) }
+    : { ...inner, depth: inner.depth + 1, keys: inner.keys + Math.max(count, 1) }
+}
+
+const keysOf = (value: Schema.Json): number =>
+  typeof value !== "object" || value === null
+    ? 0
+    : Object.values(value).reduce<number>(
+        (sum, inner) => sum + keysOf(inner),
+        Array.isArray(value) ? 0 : Object.keys(value).length
+      )
+
+const fits = ({ depth, elements, keys }: Size, budget: JsonBudget): boolean =>
+  depth <= budget.depth && elements <= budget.elements && keys <= budget.keys
+
+const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
+
+const STRING = /"(?:[^"\\]|\\.)*"/g
+
+/** Pieces of JSON in any order: most such texts are not JSON, and some are. */
+const Piece = Schema.Literals(["{", "}", "[", "]", ",", ":", '"', "\\", '"a"', '"\\u0061"', '"a":', "0", " ", "null"])
+
+describe("scanJson", () => {
+  it("passes over texts in which each object has each key once", () => {
+    const texts = [
+      "{}",
+      '{"a":1,"b":{"a":1},"c":[{"a":1},{"a":1}]}',
+      '{"":"a","a":""}',
+      '["a","a"]',
+      '{"a":"a","b":"a"}',
+      '{"a":"{[,\\"","b":"}]"}',
+      '{"__proto__":1,"constructor":2}',
+      "null",
+      ""
+    ]
+    for (const text of texts) assert.isUndefined(scan(text), text)
+  })
+
+  it("names a key that an object has twice, however it is written", () => {
+    assert.strictEqual(scan('{"a":1,"a":1}'), "a: the same property twice")
+    assert.strictEqual(scan('{"a":1,"\\u0061":2}'), "a: the same property twice")
+    assert.strictEqual(scan('{"x":[{"a":1},{"b":1,"a":2,"b":3}]}'), "x.1.b: the same property twice")
+    assert.strictEqual(scan('{"a":{"b":1},"a":{"b":1}}'), "a: the same property twice")
+    assert.strictEqual(scan('{"":1,"":2}'), ": the same property twice")
+    assert.isUndefined(scan('{"a":1,"\uFEFFa":2}'))
+  })
+
+  it("stops at the first place that exceeds its budget, and names it", () => {
+    assert.strictEqual(scan('{"a":[0,[0]]}', small), undefined)
+    assert.strictEqual(scan('{"a":[0,[[0]]]}', small), "a.1.0: nested more than 3 levels deep")
+    assert.strictEqual(scan('{"a":[0,0,0,0,0]}', small), "a: more than 4 array elements")
+    assert.strictEqual(scan('{"a":[[],[],[]]}', small), "a: more than 4 array elements")
+    assert.strictEqual(scan('[{"a":0,"b":0,"c":0,"d":0}]', small), "0: more than 3 properties")
+    assert.strictEqual(scan("[{},{},{},{}]", small), "3: more than 3 properties")
+    assert.strictEqual(scan('{"a":"123456789"}', small), "a: longer than 8 bytes")
+    assert.strictEqual(scan('{"a":[0,"\\u0001\\u0001"]}', small), "a.1: longer than 8 bytes")
+    assert.strictEqual(scan('{"a":{"123456789":0}}', small), "a: a property name is longer than 8 bytes")
+    assert.isUndefined(scan('{"12345678":"1234567\\""}', { ...small, stringBytes: 9 }))
+    assert.isDefined(scan('{"12345678":"12345678\\""}', { ...small, stringBytes: 9 }))
+  })
+
+  it.prop("refuses a value exactly if it takes more than its budget", [Schema.Json], ([value]) => {
+    const lengths = { keyBytes: 100_000, stringBytes: 100_000 }
+    const budget = { ...small, ...lengths }
+    for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
+      assert.isUndefined(scan(text))
+      assert.strictEqual(scan(text, budget) === undefined, fits(sizeOf(value), budget), text)
+    }
+  })
+
+  it.prop("lets nothing pass that takes more than its budget once it is parsed", [Schema.Array(Piece)], ([pieces]) => {
+    const text = pieces.join("")
+    const value = parse(text)
+    if (scan(text, small) !== undefined || value._tag === "None") return
+    assert.isTrue(fits(sizeOf(value.value), small), text)
+    // The value has lost a key that the text has twice.
+    assert.strictEqual(keysOf(value.value), text.replaceAll(STRING, "").split(":").length - 1, text)
+  })
+
+  it.prop(
+    "reads any bytes to their end",
+    [Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })))],
+    ([bytes]) => {
+      assert.doesNotThrow(() => scanJson(Uint8Array.from(bytes), small))
+      assert.doesNotThrow(() => scanJson(Uint8Array.from([BRACE_AND_QUOTE, bytes].flat()), ample))
+    }
+  )
+
+  it("reads 12 MB of anything within one pass", () => {
+    const megabytes = 12 * 1024 * 1024
+    const texts = [
+      " ",
+      "[",
+      "{",
+      "{}",
+      "[{}{}",
+      '"a""a"',
+      '{"a","a"',
+      '"',
+      "\\",
+      '"a"',
+      '{"a":',
+      "0,",
+      "[],",
+      '"",',
+      '{"a":"\\"',
+      "\u00e9"
+    ]
+    const bytes = texts.map((text) => encoder.encode(text.repeat(megabytes / text.length)))
+    const start = process.cpuUsage()
+    for (const text of bytes) scanJson(text, { ...small, stringBytes: megabytes })
+    const { system, user } = process.cpuUsage(start)
+    // Some 20 ms for each that is read to its end.
+    assert.isBelow((user + system) / 1_000, 2_000)
+  })
+})
+
+/** `{"` */
+const BRACE_AND_QUOTE = [0x7b, 0x22]

@@ -1,0 +1,82 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { RateRule } from "@agentos/core"
+import { TokenBuckets } from "../../src/limits/TokenBuckets.ts"
+
+const CAPACITY = 20_000
+const rule: RateRule = { name: "test", burst: 10, perSecond: 0.01, isShared: false }
+
+/** Takes one token of so many subjects that no other test names. */
+const flood = (buckets: TokenBuckets, count: number, now: number, cost = 1): void => {
+  for (let index = 0; index < count; index++) buckets.take(rule, `stranger ${now} ${index}`, cost, now)
+}
+
+describe("TokenBuckets", () => {
+  it("keeps a drained bucket while strangers fill the memory", () => {
+    const buckets = new TokenBuckets()
+    buckets.take(rule, "attacker", 10, 0)
+    for (let round = 1; round <= 5; round++) flood(buckets, CAPACITY, round)
+    assert.isFalse(buckets.take(rule, "attacker", 1, 6).isAdmitted)
+  })
+
+  it("forgets full buckets first", () => {
+    const buckets = new TokenBuckets()
+    flood(buckets, CAPACITY - 1, 0)
+    buckets.take(rule, "drained", 10, 0)
+    // A minute later nobody is full; after 100 s all but the drained one are.
+    flood(buckets, CAPACITY - 1, 100_000)
+    assert.strictEqual(buckets.take(rule, "drained", 0, 100_000).remaining, 1)
+  })
+
+  it("holds as many subjects as it may and no more", () => {
+    const buckets = new TokenBuckets()
+    buckets.take(rule, "first", 1, 0)
+    // All of them are drained further than the first, which is therefore the one to forget.
+    flood(buckets, CAPACITY + 1, 0, 10)
+    assert.strictEqual(buckets.take(rule, "first", 0, 0).remaining, 10)
+  })
+
+  it("lets a subject owe another burst at most", () => {
+    const buckets = new TokenBuckets()
+    for (let times = 0; times < 10; times++) buckets.charge(rule, "a", 10, 0)
+    const refused = buckets.take(rule, "a", 1, 0)
+    assert.deepStrictEqual(refused, { isAdmitted: false, remaining: 0, retryAfterSeconds: 1_100, resetSeconds: 2_000 })
+    assert.isTrue(buckets.take(rule, "a", 1, 1_100_000).isAdmitted)
+  })
+
+  it("admits a cost beyond the burst by a full bucket", () => {
+    const buckets = new TokenBuckets()
+    assert.deepInclude(buckets.take(rule, "a", 1_000, 0), { isAdmitted: true, remaining: 0 })
+    assert.deepInclude(buckets.take(rule, "a", 1_000, 0), { isAdmitted: false, retryAfterSeconds: 1_000 })
+  })
+
+  it("reports what was taken from shared buckets, each part once", () => {
+    const buckets = new TokenBuckets()
+    const shared = { ...rule, isShared: true }
+    buckets.take(shared, "a", 3, 0)
+    buckets.take(shared, "a", 2, 0)
+    buckets.take(rule, "own", 5, 0)
+    assert.deepStrictEqual(buckets.report(10).uses, [{ rule: shared, subject: "a", tokens: 5 }])
+    assert.deepStrictEqual(buckets.report(10).uses, [])
+  })
+
+  it("reports a bucket once a hundredth of its burst was taken", () => {
+    const buckets = new TokenBuckets()
+    const wide = { ...rule, burst: 1_000, isShared: true }
+    for (let times = 0; times < 9; times++) buckets.take(wide, "a", 1, 0)
+    assert.deepStrictEqual(buckets.report(10).uses, [])
+    buckets.take(wide, "a", 1, 0)
+    assert.deepStrictEqual(buckets.report(10).uses, [{ rule: wide, subject: "a", tokens: 10 }])
+  })
+
+  it("takes away what other servers took, and gives nothing back", () => {
+    const buckets = new TokenBuckets()
+    const shared = { ...rule, isShared: true }
+    buckets.take(shared, "a", 1, 0)
+    const first = buckets.report(10)
+    buckets.take(shared, "a", 1, 0)
+    first.apply([6], 0)
+    assert.strictEqual(buckets.take(shared, "a", 0, 0).remaining, 3)
+    buckets.report(10).apply([0], 0)
+    assert.strictEqual(buckets.take(shared, "a", 0, 0).remaining, 3)
+  })
+})

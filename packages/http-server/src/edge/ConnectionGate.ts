@@ -1,0 +1,74 @@
+import { ClientAddress, RateLimiter, type RateRule } from "@agentos/core"
+import { Context, Effect, Layer, Result } from "effect"
+import { IpNetwork, NetAddress } from "effect/net"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
+import { NodeServer } from "../NodeServer.ts"
+import { ServerSettings } from "../ServerSettings.ts"
+
+/** Refusals of one address in a second before its new connections are closed unread. */
+export const REFUSALS: RateRule = { name: "refusals", burst: 100, perSecond: 100, isShared: false }
+
+const REFUSAL_COST = 1
+/** One read of a body in chunks, or of many pipelined requests, is parsed in vain for up to 30 ms. */
+const WASTED_READ_COST = 20
+
+/**
+ * Closes new connections of an address, before anything of them is read, while it is refused more often than 100 times
+ * a second: to answer 429 costs a third of a millisecond, and an attacker does not wait. Trusted proxies are exempt,
+ * since they speak for many.
+ */
+export class ConnectionGate extends Context.Service<
+  ConnectionGate,
+  {
+    /** Counts a handshake on this connection that a rate limit refused. Requests are counted without it. */
+    readonly countRefusal: (connection: Duplex) => void
+  }
+>()("@agentos/http-server/edge/ConnectionGate") {
+  static readonly layer = Layer.effect(
+    ConnectionGate,
+    Effect.gen(function* () {
+      const server = yield* NodeServer
+      const limiter = yield* RateLimiter.RateLimiter
+      const { trustedProxies } = yield* ServerSettings
+      const run = Effect.runSyncWith(yield* Effect.context<never>())
+
+      const isExempt = (address: string): boolean => {
+        const ip = NetAddress.ipFromString(address)
+        if (Result.isFailure(ip)) return true
+        const canonical = NetAddress.toCanonical(ip.success)
+        return trustedProxies.some((network) => IpNetwork.contains(network, canonical))
+      }
+
+      const charge = (connection: Duplex, cost: number): void => {
+        const { remoteAddress } = connection as Socket
+        if (remoteAddress === undefined || isExempt(remoteAddress)) return
+        run(limiter.charge(REFUSALS, ClientAddress.clientOf(remoteAddress), cost))
+      }
+
+      const admit = (connection: Socket): void => {
+        const { remoteAddress } = connection
+        if (remoteAddress === undefined || isExempt(remoteAddress)) return
+        if (!run(limiter.take(REFUSALS, ClientAddress.clientOf(remoteAddress), 0)).isAdmitted) connection.destroy()
+      }
+
+      const count = (request: IncomingMessage, response: ServerResponse): void => {
+        if (request.headers["transfer-encoding"] !== undefined) charge(request.socket, WASTED_READ_COST)
+        response.once("close", () => {
+          if (response.statusCode === 429) charge(request.socket, REFUSAL_COST)
+        })
+      }
+
+      const countDropped = ({ socket }: IncomingMessage): void => charge(socket, WASTED_READ_COST)
+
+      yield* Effect.acquireRelease(
+        Effect.sync(() => {
+          server.prependListener("connection", admit).on("request", count).on("dropRequest", countDropped)
+        }),
+        () => Effect.sync(() => server.off("connection", admit).off("request", count).off("dropRequest", countDropped))
+      )
+      return ConnectionGate.of({ countRefusal: (connection) => charge(connection, REFUSAL_COST) })
+    })
+  )
+}

@@ -1,0 +1,53 @@
+import { ClientAddress, RateLimiter, type RateRule } from "@agentos/core"
+import { Effect, Option } from "effect"
+import type { IncomingMessage } from "node:http"
+import { findRefusal } from "./CountedLimit.ts"
+import { forwardedAddress } from "./ForwardedAddress.ts"
+import { RateLimiting } from "./RateLimiting.ts"
+import { REFUSED_TOKEN_COST } from "./RequestCost.ts"
+import { ServerSettings } from "../ServerSettings.ts"
+
+/** Handshakes of one address, beside what they take from the limit of its requests. */
+export const HANDSHAKES: RateRule = { name: "handshakes", burst: 600, perSecond: 10, isShared: false }
+/** Frames of one socket, and of all sockets of a tenant on one server; pings and pongs count. */
+export const SOCKET_FRAMES: RateRule = { name: "socket-frames", burst: 4_000, perSecond: 4_000, isShared: false }
+export const TENANT_FRAMES: RateRule = { name: "tenant-frames", burst: 8_000, perSecond: 8_000, isShared: false }
+/** Frames of the carrier in one call: what a person says and presses comes at a few a second. */
+const RELAY_FRAMES: RateRule = { name: "relay-frames", burst: 200, perSecond: 50, isShared: false }
+
+/** Frames that are taken from the limits at a time. */
+export const FRAMES_AT_ONCE = 100
+
+/** What an address and a tenant may do with sockets. Decisions are made at once, where a socket is served. */
+export const make = Effect.gen(function* () {
+  const limiter = yield* RateLimiter.RateLimiter
+  const { chargeAddress, countAddress } = yield* RateLimiting
+  const { trustedProxies } = yield* ServerSettings
+  const run = Effect.runSyncWith(yield* Effect.context<never>())
+
+  const isAdmitted = (rule: RateRule, subject: string, cost: number): boolean =>
+    run(Effect.map(limiter.take(rule, subject, cost), (decision) => decision.isAdmitted))
+
+  return {
+    /** The remote address of a client that asks for a handshake. */
+    addressOf: (request: IncomingMessage): string => forwardedAddress(request, trustedProxies),
+    /** Counts a handshake: after how many seconds it may be tried again, 0 if it may go on. */
+    countHandshake: (address: string): number =>
+      run(
+        Effect.gen(function* () {
+          const refusal = findRefusal(yield* countAddress(Option.some(address), 1))
+          if (refusal !== undefined) return refusal.retryAfterSeconds
+          return (yield* limiter.take(HANDSHAKES, ClientAddress.clientOf(address))).retryAfterSeconds
+        })
+      ),
+    /** Takes the next frames of a socket from its limits; false if they are exceeded. */
+    admitFrames: (tenantId: string, sessionId: string): boolean =>
+      isAdmitted(SOCKET_FRAMES, sessionId, FRAMES_AT_ONCE) && isAdmitted(TENANT_FRAMES, tenantId, FRAMES_AT_ONCE),
+    /** Counts a frame of the carrier in a call; false if there are too many. */
+    admitRelayFrame: (callId: string): boolean => isAdmitted(RELAY_FRAMES, callId, 1),
+    /** Charges an address for a token or signature that is not valid. */
+    chargeRefusedToken: (address: string): Effect.Effect<void> =>
+      chargeAddress(Option.some(address), REFUSED_TOKEN_COST)
+  }
+})
+export type SocketLimits = Effect.Success<typeof make>

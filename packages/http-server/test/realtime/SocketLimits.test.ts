@@ -1,0 +1,240 @@
+import { REALTIME_PATH } from "@agentos/api"
+import { Uuid } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import type { Socket } from "node:net"
+import { WebSocket } from "ws"
+import * as RealtimeGateway from "../../src/realtime/RealtimeGateway.ts"
+import { NodeServer } from "../../src/NodeServer.ts"
+import type { RateLimit } from "../../src/ServerSettings.ts"
+import { hostWith, newTenant, open, port, type Ports } from "./GatewayHost.ts"
+
+const KIB = 1024
+
+const PLENTY: RateLimit = { burst: 100_000, perSecond: 100 }
+
+/** A test against a gateway of its own whose clients are limited. */
+const scenario = (
+  name: string,
+  rateLimit: RateLimit | null,
+  test: Effect.Effect<void, unknown, Ports | Scope.Scope>,
+  trustedProxy?: string
+) =>
+  it.effect(name, () =>
+    Effect.gen(function* () {
+      yield* Layer.build(RealtimeGateway.layer)
+      yield* test
+    }).pipe(Effect.scoped, Effect.provide(hostWith(rateLimit, trustedProxy)))
+  )
+
+interface Handshake {
+  readonly status: number
+  readonly retryAfter: string | undefined
+  readonly socket: WebSocket
+}
+
+/** Asks for a socket from an address. */
+const handshake = (address: string) =>
+  Effect.flatMap(port, (number) =>
+    Effect.acquireRelease(
+      Effect.callback<Handshake>((resume) => {
+        const url = `ws://127.0.0.1:${number}${REALTIME_PATH}`
+        const socket = new WebSocket(url, { headers: { "x-forwarded-for": address } })
+        socket.on("error", () => undefined)
+        socket.once("upgrade", (response) =>
+          resume(Effect.succeed({ status: response.statusCode ?? 0, retryAfter: undefined, socket }))
+        )
+        socket.once("unexpected-response", (_, response) =>
+          resume(
+            Effect.succeed({ status: response.statusCode ?? 0, retryAfter: response.headers["retry-after"], socket })
+          )
+        )
+      }),
+      ({ socket }) => Effect.sync(() => socket.terminate())
+    )
+  )
+
+const statusesOf = (count: number, address: (index: number) => string) =>
+  Effect.map(
+    Effect.forEach(
+      Array.from({ length: count }, (_, index) => address(index)),
+      handshake
+    ),
+    (handshakes) => handshakes.map(({ status }) => status)
+  )
+
+const closeCodeOf = (socket: WebSocket): Effect.Effect<number> =>
+  Effect.callback<number>((resume) => {
+    socket.once("close", (code) => resume(Effect.succeed(code)))
+  })
+
+/** Waits, in real time, until a count has reached this and not grown for a while. */
+const settled = (count: () => number, atLeast: number): Effect.Effect<number> =>
+  Effect.promise(async () => {
+    for (let last = -1; last !== count() || last < atLeast;) {
+      last = count()
+      await new Promise((resolve) => setTimeout(resolve, 300))
+    }
+    return count()
+  })
+
+/** Sends so many acknowledgements of events that nobody has, and counts the answers. */
+const flood = Effect.fnUntraced(function* (socket: WebSocket, count: number) {
+  let answers = 0
+  socket.on("message", () => answers++)
+  const eventId = yield* Uuid.next
+  for (let index = 0; index < count; index++) socket.send(JSON.stringify({ type: "event.ack", eventId }))
+  return () => answers
+})
+
+describe("handshakes", () => {
+  scenario(
+    "are refused with 429 beyond the rate of their address, and admitted again later",
+    { burst: 3, perSecond: 0.1 },
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* statusesOf(3, () => "198.51.100.1"), [101, 101, 101])
+      const refused = yield* handshake("198.51.100.1")
+      assert.deepStrictEqual([refused.status, refused.retryAfter], [429, "10"])
+      assert.deepStrictEqual(yield* statusesOf(1, () => "198.51.100.2"), [101])
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(yield* statusesOf(1, () => "198.51.100.1"), [101])
+    })
+  )
+
+  scenario(
+    "are counted by the address that the last untrusted proxy saw",
+    { burst: 2, perSecond: 0.1 },
+    Effect.gen(function* () {
+      const forged = yield* statusesOf(3, (index) => `203.0.113.${index}, 198.51.100.1`)
+      assert.deepStrictEqual(forged, [101, 101, 429])
+      const rotated = yield* statusesOf(3, (index) => `2001:db8:0:1::${index + 1}`)
+      assert.deepStrictEqual(rotated, [101, 101, 429])
+    })
+  )
+
+  scenario(
+    "are counted by the address of the peer where that is not a trusted proxy",
+    { burst: 2, perSecond: 0.1 },
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* statusesOf(3, (index) => `198.51.100.${index}`), [101, 101, 429])
+    }),
+    "192.0.2.1/32"
+  )
+
+  scenario(
+    "that do not authenticate are at most 1,000 of one client, also where no rate is limited",
+    null,
+    Effect.gen(function* () {
+      const statuses = yield* statusesOf(1_001, (index) => `2001:db8:0:1::${index.toString(16)}`)
+      assert.strictEqual(statuses.indexOf(429), 1_000)
+      assert.deepStrictEqual(yield* statusesOf(1, () => "2001:db8:0:2::1"), [101])
+    })
+  )
+
+  scenario(
+    "have a rate of their own that is lower than that of requests",
+    PLENTY,
+    Effect.gen(function* () {
+      const statuses = yield* statusesOf(601, () => "198.51.100.1")
+      assert.strictEqual(statuses.indexOf(429), 600)
+    })
+  )
+
+  scenario(
+    "cost ten with a token that is not valid",
+    { burst: 20, perSecond: 0.001 },
+    Effect.gen(function* () {
+      for (let times = 0; times < 2; times++) {
+        const { socket, status } = yield* handshake("198.51.100.1")
+        assert.strictEqual(status, 101)
+        yield* Effect.promise(() => new Promise((resolve) => socket.once("open", resolve)))
+        socket.send(JSON.stringify({ type: "session.authenticate", token: "guess" }))
+        assert.strictEqual(yield* closeCodeOf(socket), 4401)
+      }
+      assert.deepStrictEqual(yield* statusesOf(1, () => "198.51.100.1"), [429])
+      assert.deepStrictEqual(yield* statusesOf(1, () => "198.51.100.2"), [101])
+    })
+  )
+})
+
+describe("frames", () => {
+  scenario(
+    "that are longer than 8 KiB close the socket with 1009",
+    PLENTY,
+    Effect.gen(function* () {
+      const { socket } = yield* open(yield* newTenant)
+      socket.send(JSON.stringify({ type: "event.ack", eventId: "x".repeat(8 * 1024) }))
+      assert.strictEqual(yield* closeCodeOf(socket), 1009)
+    })
+  )
+
+  scenario(
+    "that flood a socket before it authenticates close it with 4429",
+    PLENTY,
+    Effect.gen(function* () {
+      const { socket } = yield* handshake("198.51.100.1")
+      yield* Effect.promise(() => new Promise((resolve) => socket.once("open", resolve)))
+      for (let index = 0; index < 21; index++) socket.ping()
+      assert.strictEqual(yield* closeCodeOf(socket), 4429)
+    })
+  )
+
+  scenario(
+    "are not read on from a socket that was closed before it authenticated",
+    PLENTY,
+    Effect.gen(function* () {
+      const accepted: Array<Socket> = []
+      const server = yield* NodeServer
+      server.on("connection", (connection: Socket) => accepted.push(connection))
+      const { socket } = yield* handshake("198.51.100.1")
+      yield* Effect.promise(() => new Promise((resolve) => socket.once("open", resolve)))
+      for (let index = 0; index < 4_000; index++) socket.send("x".repeat(4 * KIB))
+      assert.strictEqual(yield* closeCodeOf(socket), 4400)
+      // The 20 frames of a socket that has not authenticated, and what came with them.
+      assert.deepStrictEqual(
+        accepted.map(({ bytesRead }) => bytesRead < 1_000 * KIB),
+        [true]
+      )
+    })
+  )
+
+  scenario(
+    "of a session beyond its rate are read later, and each is answered",
+    PLENTY,
+    Effect.gen(function* () {
+      const { socket } = yield* open(yield* newTenant)
+      const answers = yield* flood(socket, 12_000)
+      // The rate is 4,000 a second, and time stands still; what one read brought with it is answered, too.
+      assert.isAtMost(yield* settled(answers, 4_000), 6_000)
+      yield* TestClock.adjust("1 second")
+      assert.isAtMost(yield* settled(answers, 8_000), 10_000)
+      yield* TestClock.adjust("1 second")
+      yield* settled(answers, 12_000)
+      assert.strictEqual(answers(), 12_000)
+      assert.strictEqual(socket.readyState, WebSocket.OPEN)
+    })
+  )
+
+  scenario(
+    "of all sockets of a tenant share a rate",
+    PLENTY,
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      const sockets = [yield* open(tenant), yield* open(tenant), yield* open(tenant), yield* open(tenant)]
+      const counts = yield* Effect.forEach(sockets, ({ socket }) => flood(socket, 4_000))
+      const total = () => counts.reduce((sum, answers) => sum + answers(), 0)
+      assert.isAtMost(yield* settled(total, 8_000), 13_000)
+    })
+  )
+
+  scenario(
+    "are not limited where no rate is",
+    null,
+    Effect.gen(function* () {
+      const { socket } = yield* open(yield* newTenant)
+      const answers = yield* flood(socket, 12_000)
+      assert.strictEqual(yield* settled(answers, 12_000), 12_000)
+    })
+  )
+})

@@ -1,0 +1,4 @@
+import { RateLimitStoreContract } from "@agentos/contract-tests"
+import { memoryHarness } from "./MemoryHarness.ts"
+
+RateLimitStoreContract(memoryHarness)

@@ -1,0 +1,86 @@
+import {
+  DEFAULT_MAIL_POLICY,
+  EmailProvider,
+  InboundMails,
+  type Mailbox,
+  MailboxStore,
+  MailParser,
+  MailPolicy,
+  TenantStore,
+  Timestamp,
+  Transactor,
+  Uuid,
+  walletAddress
+} from "@agentos/core"
+import { Postgres } from "@agentos/postgres"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { layerTestPostgres } from "./support/TestPostgres.ts"
+
+const LIMIT = 3
+const MAILS = 24
+
+const policy = { ...DEFAULT_MAIL_POLICY, mailboxLimit: { messages: LIMIT, bytes: Number.POSITIVE_INFINITY } }
+
+/** Leaves others the time to read the same figures, and to take the same room, if they can. */
+const slowStandings = Layer.effect(
+  MailboxStore,
+  Effect.map(MailboxStore, (store) =>
+    MailboxStore.of({
+      ...store,
+      findStandings: (mailboxIds) => Effect.tap(store.findStandings(mailboxIds), () => Effect.sleep("50 millis"))
+    })
+  )
+)
+
+const inboundMails = InboundMails.layer.pipe(
+  Layer.provide([
+    slowStandings,
+    Layer.mock(EmailProvider, { name: "smtp", domain: "agents.test" }),
+    Layer.mock(MailParser, {}),
+    Layer.succeed(MailPolicy, policy)
+  ])
+)
+
+const makeMailbox = Effect.gen(function* () {
+  const [tenants, mailboxes, transactor] = [yield* TenantStore, yield* MailboxStore, yield* Transactor]
+  const tenantId = yield* Uuid.next
+  const mailboxId = yield* Uuid.next
+  const now = yield* Timestamp.now
+  const wallet = walletAddress(`0x${tenantId.replaceAll("-", "").padStart(40, "0")}`)
+  yield* tenants.ensure({ tenantId, wallet, tokenVersion: 1, createdAt: now })
+  const mailbox: Mailbox = {
+    mailboxId,
+    tenantId,
+    localPart: "ada",
+    address: "ada@agents.test",
+    displayName: null,
+    outboundSignature: null,
+    active: true,
+    createdAt: now,
+    updatedAt: now
+  }
+  const reserved = mailboxes.reserve("ada", tenantId, mailboxId)
+  yield* transactor.transact(Effect.andThen(reserved, mailboxes.create(mailbox, mailboxId)))
+  return mailbox
+})
+
+layer(inboundMails.pipe(Layer.provideMerge(Postgres.layer), Layer.provideMerge(layerTestPostgres())), {
+  excludeTestServices: true
+})("a mailbox with room for a few messages", (it) => {
+  it.effect("takes no more of many that arrive on connections of their own at once", () =>
+    Effect.gen(function* () {
+      const { mailboxId } = yield* makeMailbox
+      const inbound = yield* InboundMails
+      const envelope = { rcptTo: ["ada@agents.test"], remoteAddress: "192.0.2.1", helo: "else.test", secure: false }
+      const outcomes = yield* Effect.forEach(
+        Array.from({ length: MAILS }, (_, index) => `friend${index}@else.test`),
+        (mailFrom) => Effect.result(inbound.accept({ ...envelope, mailFrom }, new Uint8Array(1_000))),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(outcomes.filter(({ _tag }) => _tag === "Success").length, LIMIT)
+      const standing = (yield* (yield* MailboxStore).findStandings([mailboxId])).get(mailboxId)
+      assert.deepInclude(standing?.usage, { messages: LIMIT })
+    })
+  )
+})

@@ -1,0 +1,141 @@
+import { domainToASCII } from "node:url"
+import type { HeaderField } from "./HeaderBlock.ts"
+
+/** The one author of a message: the address in From. */
+export interface Author {
+  /** With its domain in ASCII and lower case. */
+  readonly address: string
+  readonly domain: string
+}
+
+/** RFC 5321, section 4.5.3.1. */
+const LOCAL_PART_LIMIT = 64
+const DOMAIN_LIMIT = 255
+
+interface Token {
+  readonly kind: "word" | "quoted" | "special"
+  readonly text: string
+  /** Whether white space or a comment comes before it. */
+  readonly isApart: boolean
+}
+
+/** `,` `:` and `;` are not among them: they are in lists and groups alone, which have no single address. */
+const SPECIALS = "<>@."
+const REFUSED = /[,:;\\)\p{Cc}]/u
+const WORD = /[^ \t"(<>@.]+/y
+/** Control, format and space characters, and bytes that are no UTF-8: an address with one shows as another. */
+const INVISIBLE = /[\p{C}\p{Z}\ufffd]/u
+
+/** Passes over a comment (RFC 5322, section 3.2.2); returns the index after it, or undefined if it does not end. */
+const commentEnd = (text: string, start: number): number | undefined => {
+  let depth = 0
+  for (let at = start; at < text.length; at++) {
+    const character = text[at]
+    if (character === "\\") at++
+    else if (character === "(") depth++
+    else if (character === ")" && --depth === 0) return at + 1
+  }
+  return undefined
+}
+
+/** Reads a quoted string; returns what it says and the index after it, or undefined if it does not end. */
+const quotedString = (text: string, start: number): { readonly text: string; readonly end: number } | undefined => {
+  let said = ""
+  for (let at = start + 1; at < text.length; at++) {
+    const character = text[at]!
+    if (character === '"') return { text: said, end: at + 1 }
+    said += character === "\\" ? (text[++at] ?? "") : character
+  }
+  return undefined
+}
+
+/** The tokens of a From field, or undefined if it has anything that one mailbox has not. */
+const tokensOf = (text: string): ReadonlyArray<Token> | undefined => {
+  const tokens: Array<Token> = []
+  let isApart = false
+  for (let at = 0; at < text.length;) {
+    const character = text[at]!
+    if (character === " " || character === "\t") {
+      at++
+      isApart = true
+      continue
+    }
+    if (character === "(") {
+      const end = commentEnd(text, at)
+      if (end === undefined) return undefined
+      at = end
+      isApart = true
+      continue
+    }
+    if (character === '"') {
+      const quoted = quotedString(text, at)
+      if (quoted === undefined) return undefined
+      tokens.push({ kind: "quoted", text: quoted.text, isApart })
+      at = quoted.end
+    } else if (SPECIALS.includes(character)) {
+      tokens.push({ kind: "special", text: character, isApart })
+      at++
+    } else {
+      WORD.lastIndex = at
+      const word = WORD.exec(text)?.[0]
+      if (word === undefined || REFUSED.test(word)) return undefined
+      tokens.push({ kind: "word", text: word, isApart })
+      at += word.length
+    }
+    isApart = false
+  }
+  return tokens
+}
+
+/** The tokens of the address: those in angle brackets at the end, or all of them where there are no brackets. */
+const addressTokens = (tokens: ReadonlyArray<Token>): ReadonlyArray<Token> | undefined => {
+  const isSpecial = (character: string) => (token: Token) => token.kind === "special" && token.text === character
+  const open = tokens.findIndex(isSpecial("<"))
+  if (open < 0) return tokens.some(isSpecial(">")) ? undefined : tokens
+  const close = tokens.findIndex(isSpecial(">"))
+  // The name before it may have dots (RFC 5322, section 4.1), and no second address.
+  const isName = !tokens.slice(0, open).some(isSpecial("@"))
+  return isName && close === tokens.length - 1 ? tokens.slice(open + 1, close) : undefined
+}
+
+const isDotAtom = (tokens: ReadonlyArray<Token>): boolean =>
+  tokens.length % 2 === 1 && tokens.every(({ kind, text }, at) => (at % 2 === 0 ? kind === "word" : text === "."))
+
+const localPartOf = (tokens: ReadonlyArray<Token>): string | undefined => {
+  const [first] = tokens
+  if (tokens.length === 1 && first?.kind === "quoted") {
+    return /^[!#-;=?-[\]-~]+$/.test(first.text) ? `"${first.text}"` : undefined
+  }
+  const text = tokens.map((token) => token.text).join("")
+  // An encoded word is not allowed here (RFC 2047, section 5), and some readers decode it to another address.
+  return isDotAtom(tokens) && !text.includes("=?") && !INVISIBLE.test(text) ? text : undefined
+}
+
+const domainOf = (tokens: ReadonlyArray<Token>): string | undefined => {
+  if (!isDotAtom(tokens)) return undefined
+  const domain = domainToASCII(tokens.map((token) => token.text).join(""))
+  return /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(domain) && domain.length <= DOMAIN_LIMIT ? domain : undefined
+}
+
+const mailboxOf = (value: string): Author | undefined => {
+  const tokens = tokensOf(value)
+  const address = tokens === undefined ? undefined : addressTokens(tokens)
+  if (address === undefined || address.slice(1).some(({ isApart }) => isApart)) return undefined
+  const at = address.findIndex(({ kind, text }) => kind === "special" && text === "@")
+  if (at < 1) return undefined
+  const localPart = localPartOf(address.slice(0, at))
+  const domain = domainOf(address.slice(at + 1))
+  if (localPart === undefined || domain === undefined || localPart.length > LOCAL_PART_LIMIT) return undefined
+  return { address: `${localPart}@${domain}`, domain }
+}
+
+/**
+ * The author of a message: the single mailbox in its single From field (RFC 5322, section 3.6.2). Undefined when there
+ * is none or more than one, or when readers could disagree on it: a group, a list, a route, an encoded word in the
+ * address, a second address in the display name.
+ */
+export const authorOf = (fields: ReadonlyArray<HeaderField>): Author | undefined => {
+  const [from, ...more] = fields.filter(({ name }) => name === "from")
+  if (from === undefined || more.length > 0) return undefined
+  return mailboxOf(Buffer.from(from.value, "latin1").toString("utf8"))
+}

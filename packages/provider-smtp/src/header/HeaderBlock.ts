@@ -1,0 +1,53 @@
+/** A header field, unfolded. Its bytes are given as Latin-1 text. */
+export interface HeaderField {
+  /** In lower case. */
+  readonly name: string
+  readonly value: string
+}
+
+/** The fields of a message, or why they can't be read with certainty. */
+export type HeaderBlock =
+  | { readonly _tag: "Fields"; readonly fields: ReadonlyArray<HeaderField> }
+  | { readonly _tag: "TooLarge" }
+  | { readonly _tag: "Malformed" }
+
+/** The header of a message that is checked. Mail programs write a hundredth of it. */
+export const HEADER_LIMIT_BYTES = 256 * 1024
+
+/** Lines of a header: more are no header of a mail program, and what verifies signatures is quadratic in them. */
+const LINES_MAX = 4_000
+
+/** The name of a field (RFC 5322, section 2.2), with the white space before the colon that old messages have. */
+const FIELD_START = /^([!-9;-~]+)[ \t]*:/
+
+/** Where the header ends: the beginning of its empty line, or the end of a message without a body. */
+const headerEnd = (bytes: Buffer): number => {
+  if (bytes[0] === 0x0a || (bytes[0] === 0x0d && bytes[1] === 0x0a)) return 0
+  const ends = ["\n\r\n", "\n\n"].map((end) => bytes.indexOf(end)).filter((at) => at >= 0)
+  return ends.length === 0 ? bytes.length : Math.min(...ends) + 1
+}
+
+/**
+ * Reads the header of a message so that no other reader can see other fields in it: a line that is neither the start
+ * of a field nor its continuation, a carriage return without a line feed and U+0000 make it malformed. Lines may end
+ * in a line feed alone, which every reader takes as the end of a line.
+ */
+export const readHeaderBlock = (raw: Uint8Array, limitBytes: number): HeaderBlock => {
+  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
+  const length = headerEnd(bytes.subarray(0, limitBytes + 4))
+  if (length > limitBytes) return { _tag: "TooLarge" }
+  const text = bytes.toString("latin1", 0, length).replace(/\r?\n$/, "")
+  if (text.includes("\0")) return { _tag: "Malformed" }
+  const lines = text === "" ? [] : text.split(/\r?\n/)
+  if (lines.length > LINES_MAX) return { _tag: "TooLarge" }
+  const fields: Array<{ readonly name: string; readonly parts: Array<string> }> = []
+  for (const line of lines) {
+    if (line.includes("\r")) return { _tag: "Malformed" }
+    const isContinuation = line.startsWith(" ") || line.startsWith("\t")
+    const start = isContinuation ? null : FIELD_START.exec(line)
+    if (start !== null) fields.push({ name: start[1]!.toLowerCase(), parts: [line.slice(start[0].length)] })
+    else if (isContinuation && fields.length > 0) fields.at(-1)!.parts.push(line)
+    else return { _tag: "Malformed" }
+  }
+  return { _tag: "Fields", fields: fields.map(({ name, parts }) => ({ name, value: parts.join("") })) }
+}

@@ -1,0 +1,49 @@
+import type { Peer } from "./Peer.ts"
+
+export interface SessionTableLimits {
+  readonly connections: number
+  readonly connectionsPerAddress: number
+  readonly connectionsPerNetwork: number
+  /** The last places, which only networks with few sessions get. */
+  readonly connectionsReserved: number
+}
+
+/** Sessions of one network up to which it may use the reserved places. */
+const FEW_SESSIONS = 4
+
+/** Counts the open sessions of each address and network, so that no few of them take every place. */
+export class SessionTable {
+  readonly #limits: SessionTableLimits
+  readonly #byAddress = new Map<string, number>()
+  readonly #byNetwork = new Map<string, number>()
+  #total = 0
+
+  constructor(limits: SessionTableLimits) {
+    this.#limits = limits
+  }
+
+  /** Adds a session of the peer, or returns false if the peer may not open another one now. */
+  enter({ address, network }: Peer): boolean {
+    const { connections, connectionsPerAddress, connectionsPerNetwork, connectionsReserved } = this.#limits
+    const ofAddress = this.#byAddress.get(address) ?? 0
+    const ofNetwork = this.#byNetwork.get(network) ?? 0
+    const open = ofNetwork < FEW_SESSIONS ? connections : connections - connectionsReserved
+    if (this.#total >= open || ofAddress >= connectionsPerAddress || ofNetwork >= connectionsPerNetwork) return false
+    this.#total++
+    this.#byAddress.set(address, ofAddress + 1)
+    this.#byNetwork.set(network, ofNetwork + 1)
+    return true
+  }
+
+  leave({ address, network }: Peer): void {
+    this.#total--
+    decrement(this.#byAddress, address)
+    decrement(this.#byNetwork, network)
+  }
+}
+
+const decrement = (counts: Map<string, number>, key: string): void => {
+  const left = (counts.get(key) ?? 0) - 1
+  if (left > 0) counts.set(key, left)
+  else counts.delete(key)
+}

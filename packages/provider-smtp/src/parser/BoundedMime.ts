@@ -1,0 +1,198 @@
+import PostalMime, { type Email } from "postal-mime"
+
+/** All header fields together, those of every part included. Beyond it a message is not read. */
+const HEADERS_LIMIT_BYTES = 2 * 1024 * 1024
+
+/** Bytes of all text parts together that are read, before they are decoded. What follows them is dropped. */
+const TEXT_LIMIT_BYTES = 4 * 1024 * 1024
+
+/** Parts that are read. What follows them is dropped. */
+const PARTS_MAX = 20_000
+
+const LF = 0x0a
+const CR = 0x0d
+const DASH = 0x2d
+
+/** Decodes the body of a part, which postal-mime hands over line by line. */
+interface PartDecoder {
+  readonly update: (line: Uint8Array) => void
+  readonly finalize: () => Promise<ArrayBuffer>
+}
+
+/** The parts of postal-mime 4.0.0 that this module drives. Its type declarations leave them out. */
+interface PostalMimeReader {
+  readonly av: Uint8Array
+  readPos: number
+  readonly currentNode: PostalMimeNode
+  readonly isInlineTextNode: (node: PostalMimeNode) => boolean
+  readLine: () => unknown
+}
+
+interface PostalMimeNode {
+  readonly state: "header" | "body" | "finished"
+  contentDecoder: PartDecoder | null
+  readonly contentTransferEncoding: { readonly encoding: string }
+}
+
+/** Collects the body of a part that needs no decoding. postal-mime keeps an object for each line. */
+class PlainDecoder implements PartDecoder {
+  #bytes = Buffer.alloc(0)
+  #length = 0
+
+  update(line: Uint8Array): void {
+    this.#reserve(line.length + 1)
+    if (line.length > 0) this.#bytes.set(line, this.#length)
+    this.#length += line.length
+    this.#bytes[this.#length++] = LF
+  }
+
+  /** Appends bytes as they are. */
+  write(bytes: Uint8Array): void {
+    this.#reserve(bytes.length)
+    this.#bytes.set(bytes, this.#length)
+    this.#length += bytes.length
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#length + bytes <= this.#bytes.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(1024, (this.#length + bytes) * 2))
+    this.#bytes.copy(larger, 0, 0, this.#length)
+    this.#bytes = larger
+  }
+
+  finalize(): Promise<ArrayBuffer> {
+    return Promise.resolve(new Uint8Array(this.#bytes.subarray(0, this.#length)).buffer)
+  }
+}
+
+const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+const NO_DIGIT = 64
+const PAD = 0x3d
+/** The value of each byte as a digit of base64. */
+const DIGITS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const value = BASE64.indexOf(String.fromCharCode(byte))
+  return value < 0 ? NO_DIGIT : value
+})
+
+/** Decodes base64 in one pass. postal-mime keeps an object for each padded unit. */
+class Base64PartDecoder implements PartDecoder {
+  readonly #decoded = new PlainDecoder()
+  #bits = 0
+  #bitCount = 0
+
+  update(line: Uint8Array): void {
+    const bytes = Buffer.allocUnsafe(line.length)
+    let length = 0
+    for (const byte of line) {
+      const digit = DIGITS[byte]!
+      // Padding ends a unit; another one may follow it.
+      if (byte === PAD) this.#bitCount = 0
+      if (digit === NO_DIGIT) continue
+      this.#bits = ((this.#bits << 6) | digit) & 0xfff
+      this.#bitCount += 6
+      if (this.#bitCount < 8) continue
+      this.#bitCount -= 8
+      bytes[length++] = this.#bits >> this.#bitCount
+    }
+    this.#decoded.write(bytes.subarray(0, length))
+  }
+
+  finalize(): Promise<ArrayBuffer> {
+    return this.#decoded.finalize()
+  }
+}
+
+/** Reads the text parts of a message to a limit that they share. */
+class TextBudget {
+  leftBytes = TEXT_LIMIT_BYTES
+  isExceeded = false
+
+  /** The beginning of a line that may still be read; undefined for none. */
+  take(line: Uint8Array): Uint8Array | undefined {
+    if (this.isExceeded) return undefined
+    this.isExceeded = line.length > this.leftBytes
+    const taken = line.subarray(0, this.leftBytes)
+    this.leftBytes -= taken.length + 1
+    return taken
+  }
+}
+
+const bounded = (decoder: PartDecoder, budget: TextBudget): PartDecoder => ({
+  update: (line) => {
+    const taken = budget.take(line)
+    if (taken !== undefined) decoder.update(taken)
+  },
+  finalize: () => decoder.finalize()
+})
+
+/** A decoder in place of postal-mime's own, which for quoted-printable needs little memory. */
+const decoderFor = (encoding: string): PartDecoder | undefined => {
+  if (/base64/i.test(encoding)) return new Base64PartDecoder()
+  return /quoted-printable/i.test(encoding) ? undefined : new PlainDecoder()
+}
+
+/** Where the last line begins. postal-mime reads it itself, because it ends the message. */
+const lastLineStart = (bytes: Uint8Array): number => bytes.lastIndexOf(LF, bytes.length - 2) + 1
+
+/** The end of the lines from `start` on of which none begins with two dashes, as a boundary does. */
+const boundaryStart = (bytes: Buffer, start: number, end: number): number => {
+  if (bytes[start] === DASH && bytes[start + 1] === DASH) return start
+  const found = bytes.indexOf("\n--", start)
+  return found < 0 || found + 1 > end ? end : found + 1
+}
+
+/**
+ * Reads MIME by postal-mime in memory and time that follow from the size of the message, however short its lines are
+ * and however many parts it has. Text beyond the limit and parts beyond their number are left out.
+ */
+export const readMime = async (raw: Uint8Array): Promise<{ readonly email: Email; readonly isTruncated: boolean }> => {
+  const parser = new PostalMime({ forceRfc822Attachments: true, maxHeadersSize: HEADERS_LIMIT_BYTES })
+  const reader = parser as unknown as PostalMimeReader
+  const readLine = reader.readLine.bind(reader)
+  const budget = new TextBudget()
+  const decoders = new WeakMap<PostalMimeNode, PartDecoder>()
+  let node: PostalMimeNode | undefined
+  let parts = 0
+  let hasTooManyParts = false
+
+  /** Replaces the decoder of a part whose body begins. */
+  const decoderOf = (part: PostalMimeNode): PartDecoder | undefined => {
+    const known = decoders.get(part)
+    if (known !== undefined || part.contentDecoder === null) return known
+    const { encoding } = part.contentTransferEncoding
+    const decoder = decoderFor(encoding) ?? part.contentDecoder
+    part.contentDecoder = reader.isInlineTextNode(part) ? bounded(decoder, budget) : decoder
+    decoders.set(part, part.contentDecoder)
+    return part.contentDecoder
+  }
+
+  /** Reads the lines of a body up to the next one that may be a boundary. */
+  const readBody = (decoder: PartDecoder): void => {
+    const bytes = Buffer.from(reader.av.buffer, reader.av.byteOffset, reader.av.byteLength)
+    const end = boundaryStart(bytes, reader.readPos, Math.max(reader.readPos, lastLineStart(bytes)))
+    for (let start = reader.readPos; start < end && !(budget.isExceeded && isText());) {
+      const next = bytes.indexOf(LF, start) + 1
+      let lineEnd = next - 1
+      while (lineEnd > start && bytes[lineEnd - 1] === CR) lineEnd--
+      decoder.update(bytes.subarray(start, lineEnd))
+      start = next
+    }
+    reader.readPos = end
+  }
+  const isText = () => node !== undefined && reader.isInlineTextNode(node)
+
+  reader.readLine = () => {
+    if (reader.currentNode !== node) {
+      node = reader.currentNode
+      hasTooManyParts ||= ++parts > PARTS_MAX
+    }
+    if (hasTooManyParts) reader.readPos = reader.av.length
+    else if (node.state === "body") {
+      const decoder = decoderOf(node)
+      if (decoder !== undefined) readBody(decoder)
+    }
+    return readLine()
+  }
+  const email = await parser.parse(raw)
+  return { email, isTruncated: budget.isExceeded || hasTooManyParts }
+}

@@ -1,0 +1,355 @@
+import { Worker } from "node:worker_threads"
+import { ByteBudget, RateLimiter } from "@agentos/core"
+import { Effect } from "effect"
+import { afterEach, describe, expect, it } from "vitest"
+import { openListener, type TestListener, type TestListenerOptions } from "./support/Listener.ts"
+import { openDialogue, openSession, type SmtpDialogue, startMessage } from "./support/SmtpDialogue.ts"
+
+const MIB = 1024 * 1024
+
+const listeners: Array<TestListener> = []
+const opened = async (options: TestListenerOptions = {}) => {
+  const listener = await openListener(options)
+  listeners.push(listener)
+  return listener
+}
+afterEach(async () => {
+  for (const listener of listeners.splice(0)) await listener.close()
+})
+
+const HEADER = "From: news@sender.test\r\n\r\n"
+
+/** Every reply until the connection is closed. */
+const repliesUntilClosed = async (session: SmtpDialogue): Promise<ReadonlyArray<string>> => {
+  const replies: Array<string> = []
+  try {
+    for (;;) replies.push(await session.reply())
+  } catch {
+    return replies
+  }
+}
+
+/** Asks for recipients in one piece; answers the replies. */
+const pipelineRecipients = async (session: SmtpDialogue, recipients: ReadonlyArray<string>) => {
+  await session.say("MAIL FROM:<news@sender.test>")
+  await session.write(recipients.map((recipient) => `RCPT TO:<${recipient}>\r\n`).join(""))
+  const replies: Array<string> = []
+  for (const _ of recipients) replies.push(await session.reply())
+  return replies
+}
+
+const repeated = (count: number, address: (index: number) => string) =>
+  Array.from({ length: count }, (_, i) => address(i))
+
+describe("recipients", () => {
+  const counting = () => {
+    const asked: Array<string> = []
+    const isDeliverable = (address: string) =>
+      Effect.sync(() => {
+        asked.push(address)
+        return address.startsWith("ada")
+      })
+    return { asked, isDeliverable }
+  }
+
+  it("are looked up once in a session, in whatever spelling they are repeated", async () => {
+    const { asked, isDeliverable } = counting()
+    const { port } = await opened({ isDeliverable })
+    const session = await openSession(port)
+    const replies = await pipelineRecipients(session, [
+      ...repeated(40, () => "ada@agents.test"),
+      ...repeated(40, (i) => `ADA+${i}@agents.test`)
+    ])
+    expect(replies.every((reply) => reply.startsWith("250"))).toBe(true)
+    expect(
+      await pipelineRecipients(
+        await openSession(port),
+        repeated(60, () => "nobody@agents.test")
+      )
+    ).toEqual(repeated(60, () => "550 5.1.1 No such mailbox here"))
+    expect(asked).toHaveLength(2)
+  })
+
+  it("are looked up a few at a time, and once for sessions that ask at once", async () => {
+    let running = 0
+    let most = 0
+    let lookups = 0
+    const { port } = await opened({
+      isDeliverable: () =>
+        Effect.promise(async () => {
+          lookups++
+          most = Math.max(most, ++running)
+          await new Promise((resolve) => setTimeout(resolve, 20))
+          running--
+          return true
+        })
+    })
+    const sessions = await Promise.all(repeated(20, () => "").map(() => openSession(port)))
+    await Promise.all(sessions.map((session) => pipelineRecipients(session, ["ada@agents.test"])))
+    expect(lookups).toBeLessThan(5)
+    await Promise.all(
+      sessions.map((session, i) =>
+        pipelineRecipients(
+          session,
+          repeated(5, (j) => `r${i}x${j}@agents.test`)
+        )
+      )
+    )
+    expect(most).toBeLessThanOrEqual(4)
+  })
+
+  it("count against the limit of a message when they are repeated, and a flood of them ends the session", async () => {
+    const { port } = await opened({ limits: { recipients: 10, commands: 100 } })
+    const session = await openSession(port)
+    const replies = await pipelineRecipients(
+      session,
+      repeated(30, () => "ada@agents.test")
+    )
+    expect(replies.map((reply) => reply.slice(0, 9))).toEqual([
+      ...repeated(10, () => "250 Accep"),
+      ...repeated(20, () => "452 4.5.3")
+    ])
+    await session.write("RCPT TO:<ada@agents.test>\r\n".repeat(500))
+    const rest = await repliesUntilClosed(session)
+    expect(rest).toHaveLength(69)
+    expect(rest.at(-1)).toMatch(/^421 4\.7\.0 Too many commands/)
+  })
+
+  it("that nobody has end the session when they are too many, those of other domains too", async () => {
+    const { port } = await opened({ limits: { refusedRecipients: 4 } })
+    const session = await openSession(port)
+    await session.say("MAIL FROM:<news@sender.test>")
+    const recipients = repeated(10, (i) => `RCPT TO:<nobody${i}@${i % 2 === 0 ? "agents" : "other"}.test>\r\n`)
+    await session.write(recipients.join(""))
+    const replies = await repliesUntilClosed(session)
+    expect(replies.map((reply) => reply.slice(0, 9))).toEqual([
+      "550 5.1.1",
+      "550 5.7.1",
+      "550 5.1.1",
+      "550 5.7.1",
+      "421 4.7.0"
+    ])
+  })
+})
+
+describe("a session", () => {
+  it.each(["NOOP", "RSET", "VRFY ada", "HELP", "EHLO again"])("that only says %s is ended", async (command) => {
+    const { port } = await opened({ limits: { idleCommands: 20 } })
+    const session = await openSession(port)
+    await session.write(`${command}\r\n`.repeat(1_000))
+    const replies = await repliesUntilClosed(session)
+    expect(replies.length).toBeLessThanOrEqual(20)
+    expect(replies.at(-1)).toMatch(/^421 4\.7\.0 /)
+  })
+
+  it("with too many errors is ended", async () => {
+    const { port } = await opened({ limits: { errors: 8 } })
+    const session = await openSession(port)
+    await session.write("RCPT TO:<ada@agents.test>\r\nDATA\r\nMAIL FROM\r\n".repeat(300))
+    const replies = await repliesUntilClosed(session)
+    expect(replies.length).toBeLessThanOrEqual(20)
+    expect(replies.at(-1)).toBe("421 4.7.0 Too many errors")
+  })
+
+  it("that delivers messages goes on, however many commands they take", async () => {
+    const listener = await opened({ limits: { commands: 8, idleCommands: 2 } })
+    const session = await openSession(listener.port)
+    for (let index = 0; index < 20; index++) {
+      expect(await startMessage(session, "ada@agents.test")).toMatch(/^354/)
+      expect(await session.say(`${HEADER}x\r\n.`)).toMatch(/^250/)
+      expect(await session.say("RSET")).toMatch(/^250/)
+    }
+    expect(listener.taken).toHaveLength(20)
+  })
+
+  it("is ended after its time, and not within a message", async () => {
+    const listener = await opened({ limits: { sessionMillis: 400 } })
+    const [idle, sending] = await Promise.all([openSession(listener.port), openSession(listener.port)])
+    await startMessage(sending, "ada@agents.test")
+    expect(await idle.reply()).toMatch(/^421 4\.4\.2 The session took too long/)
+    await idle.closed
+    expect(await sending.say(`${HEADER}x\r\n.`)).toMatch(/^250/)
+  })
+
+  it("whose command is longer than any is ended", async () => {
+    const { port } = await opened()
+    const session = await openSession(port)
+    await session.write(`NOOP ${"x".repeat(100_000)}`)
+    expect(await session.reply()).toMatch(/^421/)
+    await session.closed
+  })
+})
+
+describe("sessions", () => {
+  it("of two addresses leave room for others", async () => {
+    const { port } = await opened({
+      limits: { connections: 20, connectionsPerAddress: 10, connectionsPerNetwork: 10, connectionsReserved: 8 }
+    })
+    const greetings = (count: number, from: string) =>
+      Promise.all(repeated(count, () => from).map(async (address) => (await openDialogue(port, address)).reply()))
+    const flood = [...(await greetings(20, "127.0.1.1")), ...(await greetings(20, "127.0.2.1"))]
+    expect(flood.filter((reply) => reply.startsWith("220")).length).toBeLessThanOrEqual(14)
+    expect(flood.filter((reply) => reply.startsWith("421 4.7.0")).length).toBeGreaterThanOrEqual(26)
+    expect((await greetings(1, "127.0.3.1"))[0]).toMatch(/^220/)
+  })
+
+  it("of one network are bounded", async () => {
+    const { port } = await opened({ limits: { connectionsPerNetwork: 3 } })
+    const greetings = []
+    for (let host = 1; host <= 5; host++) greetings.push(await (await openDialogue(port, `127.0.9.${host}`)).reply())
+    expect(greetings.map((reply) => reply.slice(0, 3))).toEqual(["220", "220", "220", "421", "421"])
+  })
+
+  it("of one sender are admitted up to 64 at least", async () => {
+    const { port } = await opened()
+    const sessions = await Promise.all(repeated(64, () => "").map(() => openSession(port)))
+    expect(await Promise.all(sessions.map((session) => session.say("NOOP")))).toEqual(repeated(64, () => "250 OK"))
+  })
+})
+
+describe("rates", () => {
+  it("bound the messages of an address, and not those of others", async () => {
+    const { port, taken } = await opened({ limits: { messagesPerHour: 2 }, limiter: RateLimiter.makeLocal() })
+    const session = await openSession(port)
+    for (let index = 0; index < 2; index++) {
+      await startMessage(session, "ada@agents.test")
+      expect(await session.say(`${HEADER}x\r\n.`)).toMatch(/^250/)
+    }
+    expect(await startMessage(session, "ada@agents.test")).toMatch(/^450 4\.7\.1 Too many messages .* in \d+ seconds$/)
+    expect(await startMessage(await openSession(port, "127.0.0.2"), "ada@agents.test")).toMatch(/^354/)
+    expect(taken).toHaveLength(2)
+  })
+
+  it("bound the sessions of an address", async () => {
+    const { port } = await opened({ limits: { messagesPerHour: 2 }, limiter: RateLimiter.makeLocal() })
+    const greetings = []
+    for (let index = 0; index < 5; index++) greetings.push(await (await openDialogue(port)).reply())
+    expect(greetings.map((reply) => reply.slice(0, 9))).toEqual([...repeated(4, () => "220 mx.ag"), "421 4.7.0"])
+  })
+
+  it("bound the commands of an address, in however many sessions", async () => {
+    const { port } = await opened({
+      limits: { commands: 100_000 },
+      limiter: {
+        ...RateLimiter.unlimited,
+        take: (rule, subject, cost) => limiter.take({ ...rule, burst: 200, perSecond: 1 }, subject, cost)
+      }
+    })
+    const limiter = RateLimiter.makeLocal()
+    const sessions = await Promise.all(repeated(4, () => "").map(() => openSession(port)))
+    for (const session of sessions) await session.write("RCPT TO:<ada@agents.test>\r\n".repeat(2_000))
+    const replies = await Promise.all(sessions.map(repliesUntilClosed))
+    expect(replies.flat().length).toBeLessThanOrEqual(220)
+    expect(replies.every((each) => each.at(-1)?.startsWith("421 4.7.0 Too many commands from"))).toBe(true)
+  })
+
+  it("that can't be determined keep no mail away", async () => {
+    const { port } = await opened({
+      limiter: { ...RateLimiter.unlimited, take: () => Effect.die(new Error("the database is away")) }
+    })
+    const session = await openSession(port)
+    await startMessage(session, "ada@agents.test")
+    expect(await session.say(`${HEADER}x\r\n.`)).toMatch(/^250/)
+  })
+})
+
+describe("memory", () => {
+  it("is shared with whatever else is in transit", async () => {
+    const memory = new ByteBudget(4 * MIB)
+    const { port } = await opened({ memory })
+    const session = await openSession(port)
+    memory.reserve(3 * MIB)
+    await startMessage(session, "ada@agents.test")
+    expect(await session.say(`${HEADER}${`${"x".repeat(998)}\r\n`.repeat(2_000)}.`)).toMatch(/^452 4\.3\.1 /)
+    memory.release(3 * MIB)
+    await startMessage(session, "ada@agents.test")
+    expect(await session.say(`${HEADER}${`${"x".repeat(998)}\r\n`.repeat(2_000)}.`)).toMatch(/^250/)
+    expect(memory.usedBytes).toBe(0)
+  })
+})
+
+describe("the process", () => {
+  /** A thread of its own with connections that send as fast as they can for 2 seconds. Answers the bytes received. */
+  const flood = (port: number, connections: number, opening: string, repeatedly: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const worker = new Worker(
+        `const { workerData, parentPort } = require("node:worker_threads")
+        const { connect } = require("node:net")
+        let received = 0
+        for (let i = 0; i < workerData.connections; i++) {
+          const socket = connect(workerData.port, "127.0.0.1")
+          socket.on("error", () => {})
+          const send = () => { while (!socket.destroyed && socket.write(workerData.repeatedly)); }
+          socket.on("drain", send)
+          socket.once("data", () => { socket.write(workerData.opening); send() })
+          socket.on("data", (chunk) => { received += chunk.length })
+        }
+        setTimeout(() => { parentPort.postMessage(received); process.exit() }, 2000)`,
+        { eval: true, workerData: { port, connections, opening, repeatedly } }
+      )
+      worker.once("message", resolve)
+      worker.once("error", reject)
+    })
+
+  const countingLookups = () => {
+    const counted = { lookups: 0 }
+    const isDeliverable = () =>
+      Effect.sync(() => {
+        counted.lookups++
+        return true
+      })
+    return { counted, isDeliverable }
+  }
+
+  const OPENING = "EHLO out.sender.test\r\nMAIL FROM:<news@sender.test>\r\n"
+  const UNBOUNDED = { commands: 1e9, recipients: 1e9, errors: 1e9, idleCommands: 1e9 }
+
+  it("looks a recipient up once in each of 50 sessions that ask for it as fast as they can", async () => {
+    const { counted, isDeliverable } = countingLookups()
+    const { port } = await opened({ limits: UNBOUNDED, isDeliverable })
+    await flood(port, 50, OPENING, "RCPT TO:<ada@agents.test>\r\n".repeat(5_000))
+    expect(counted.lookups).toBeLessThanOrEqual(50)
+  }, 60_000)
+
+  it("looks up a bounded number of recipients in a second, however many sessions ask", async () => {
+    const { counted, isDeliverable } = countingLookups()
+    const { port } = await opened({ limits: UNBOUNDED, isDeliverable })
+    const recipients = repeated(5_000, (i) => `RCPT TO:<r${i}@agents.test>\r\n`).join("")
+    await flood(port, 50, OPENING, recipients)
+    // A lookup is charged as 2 ms of a share of 40 %: 200 in a second, for 2 seconds and the start.
+    expect(counted.lookups).toBeGreaterThan(0)
+    expect(counted.lookups).toBeLessThan(800)
+  }, 60_000)
+
+  it("serves one peer while another floods it", async () => {
+    const { port } = await opened({ limits: UNBOUNDED })
+    const flooding = flood(port, 50, OPENING, "NOOP\r\n".repeat(5_000))
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const began = performance.now()
+    const session = await openSession(port, "127.0.0.2")
+    await startMessage(session, "ada@agents.test")
+    expect(await session.say(`${HEADER}x\r\n.`)).toMatch(/^250/)
+    expect(performance.now() - began).toBeLessThan(5_000)
+    await flooding
+  }, 60_000)
+
+  it.each(["..\r\n", "...\r\n", "..", "\r\n", "\n", "..\r"])(
+    "receives 20 MB of %j in a few seconds",
+    async (line) => {
+      const listener = await opened()
+      const session = await openSession(listener.port)
+      await startMessage(session, "ada@agents.test")
+      const block = Buffer.from(line.repeat(Math.floor(65_536 / line.length)))
+      const send = async () => {
+        await session.write(HEADER)
+        for (let sent = 0; sent < 20_000_000; sent += block.length) await session.write(block)
+        return session.say("\r\n.")
+      }
+      const began = performance.now()
+      expect(await send()).toMatch(/^250/)
+      expect(performance.now() - began).toBeLessThan(10_000)
+      expect(listener.taken).toHaveLength(1)
+    },
+    60_000
+  )
+})

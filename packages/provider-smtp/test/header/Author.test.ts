@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest"
+import { authorOf } from "../../src/header/Author.ts"
+import { readHeaderBlock } from "../../src/header/HeaderBlock.ts"
+
+/** The author of a message with these header lines; text is given as Latin-1 unless `encoding` says otherwise. */
+const authorIn = (header: string, encoding: "latin1" | "utf8" = "latin1") => {
+  const block = readHeaderBlock(Buffer.from(`${header}\r\n\r\nFrom: body@else.test\r\n`, encoding), 64 * 1024)
+  return block._tag === "Fields" ? authorOf(block.fields)?.address : block._tag
+}
+
+describe("the author of a message", () => {
+  it.each([
+    ["From: ada@sender.test", "ada@sender.test"],
+    ["from:ada@Sender.TEST", "ada@sender.test"],
+    ["From : <Ada.L+x@sender.test>", "Ada.L+x@sender.test"],
+    ["From: Ada Lovelace <ada@sender.test>", "ada@sender.test"],
+    ["From: Ada B. Lovelace <ada@sender.test> (work)", "ada@sender.test"],
+    ['From: "Lovelace, Ada (A): @home" <ada@sender.test>', "ada@sender.test"],
+    ["From: =?utf-8?q?Lovelace=2C_Ada?= <ada@sender.test>", "ada@sender.test"],
+    ["From: (a (nested \\) one)) ada@sender.test", "ada@sender.test"],
+    ["From:\r\n Ada\r\n\t<ada@sender.test>", "ada@sender.test"],
+    ["From: \r\n \r\n ada@sender.test", "ada@sender.test"],
+    ['From: "ada"@sender.test', '"ada"@sender.test'],
+    ["From: <a!#$%&'*+-/=^?_`{|}~@sender.test>", "a!#$%&'*+-/=^?_`{|}~@sender.test"],
+    ["From: J\xfcrgen <j@sender.test>", "j@sender.test"],
+    ["Subject: s\nFrom: ada@sender.test\nTo: b@c.test", "ada@sender.test"]
+  ])("in %j is %s", (header, address) => {
+    expect(authorIn(header)).toBe(address)
+  })
+
+  it("may have an address in Unicode, whose domain is given in ASCII", () => {
+    expect(authorIn("From: 👩‍💻 Jürgen <jürgen@bücher.test>", "utf8")).toBe("jürgen@xn--bcher-kva.test")
+  })
+
+  it.each([
+    "Subject: s",
+    "From:",
+    "From: ",
+    "From: nobody",
+    "From: <>",
+    "From: @sender.test",
+    "From: ada@",
+    "From: ada@sender.test\r\nFrom: ceo@bank.test",
+    "From: ada@sender.test\r\nFROM: ada@sender.test",
+    "From: ada@sender.test\r\nfrom : ceo@bank.test",
+    "From: ada@sender.test, ceo@bank.test",
+    "From: <ada@sender.test>, <ceo@bank.test>",
+    "From: ada@sender.test ceo@bank.test",
+    "From: <ada@sender.test> <ceo@bank.test>",
+    "From: ada@sender.test <ceo@bank.test>",
+    "From: ceo@bank.test@sender.test",
+    "From: <ada@sender.test> ceo@bank.test",
+    "From: <<ada@sender.test>>",
+    "From: team: ada@sender.test;",
+    "From: team: ada@sender.test, ceo@bank.test;",
+    "From: undisclosed-recipients:;",
+    "From: <@bank.test:ada@sender.test>",
+    "From: ada@sender.test>",
+    "From: <ada@sender.test",
+    "From: ada@(bank.test)sender.test",
+    "From: ada @sender.test",
+    "From: ada@ sender.test",
+    "From: ada@sender.test(open",
+    'From: "open <ada@sender.test>',
+    'From: "a b"@sender.test',
+    'From: "ceo@bank.test>"@sender.test',
+    'From: "ceo\\"@bank.test"@sender.test',
+    "From: =?utf-8?q?ceo=40bank=2Etest=3E?=@sender.test",
+    "From: ada@=?utf-8?q?sender?=.test",
+    "From: ada@[192.0.2.1]",
+    "From: .ada@sender.test",
+    "From: ada..b@sender.test",
+    "From: ada@sender..test",
+    "From: ada@sender.test.",
+    "From: ada\x01@sender.test",
+    "From: ada\xff@sender.test",
+    `From: ${"a".repeat(65)}@sender.test`
+  ])("can't be told from %j", (header) => {
+    expect(authorIn(header)).toBeUndefined()
+  })
+
+  it("can't be told from an address with invisible or reordering characters", () => {
+    for (const address of ["a\u202eb@sender.test", "a\u200bb@sender.test", "a\u00a0b@sender.test"]) {
+      expect(authorIn(`From: ${address}`, "utf8")).toBeUndefined()
+    }
+  })
+
+  it("takes time that follows from the length of the field", () => {
+    const long = (part: string) => `From: ${part.repeat(60_000 / part.length)}`
+    const began = performance.now()
+    for (const part of ["(", "()", "\\", '"', "<", "a ", ".", "@", "a@b,", "=?utf-8?q?a?= ", "a".repeat(1_000)]) {
+      expect(authorIn(long(part))).toBeUndefined()
+    }
+    expect(performance.now() - began).toBeLessThan(2_000)
+  })
+})
+
+describe("a header that readers could see differently", () => {
+  it.each([
+    ["a carriage return alone", "Subject: s\rFrom: ceo@bank.test\r\nFrom: ada@sender.test"],
+    ["two carriage returns", "Subject: s\r\r\nFrom: ada@sender.test"],
+    ["U+0000", "Subject: s\0\r\nFrom: ada@sender.test"],
+    ["U+0000 in From", "From: ceo@bank.test\0@sender.test"],
+    ["a line without a colon", "Subject: s\r\nnonsense\r\nFrom: ada@sender.test"],
+    ["a first line that continues nothing", " From: ceo@bank.test\r\nFrom: ada@sender.test"],
+    ["a name that is folded", "From\r\n : ceo@bank.test\r\nFrom: ada@sender.test"],
+    ["a name with a no-break space", "\xa0From: ceo@bank.test\r\nFrom: ada@sender.test"],
+    ["a byte order mark", "\xef\xbb\xbfFrom: ceo@bank.test\r\nFrom: ada@sender.test"],
+    ["the first line of a mailbox file", "From ceo@bank.test Mon Jan  1\r\nFrom: ada@sender.test"]
+  ])("is malformed: %s", (_, header) => {
+    expect(authorIn(header)).toBe("Malformed")
+  })
+
+  it("is too large by its bytes or its lines", () => {
+    expect(authorIn(`From: ada@sender.test\r\nX: ${"x".repeat(64 * 1024)}`)).toBe("TooLarge")
+    expect(authorIn(`From: ada@sender.test\r\nX: ${"\r\n x".repeat(4_001)}`)).toBe("TooLarge")
+    expect(authorIn(`From: ada@sender.test\r\nX: ${"\r\n x".repeat(3_900)}`)).toBe("ada@sender.test")
+  })
+})

@@ -1,0 +1,185 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import {
+  type Answer,
+  Core,
+  EmailProvider,
+  MailboxCreation,
+  MailParser,
+  MailUnreadable,
+  OperationStore,
+  PaidOperations,
+  PaymentRail,
+  proofKey,
+  RealtimeTokens,
+  type PaidRequest,
+  serviceEntry
+} from "@agentos/core"
+import { KeyringNode } from "@agentos/keyring-node"
+import { Memory } from "@agentos/memory"
+import { PaymentRailX402 } from "@agentos/x402"
+import { assert, layer } from "@effect/vitest"
+import { x402Client } from "@x402/core/client"
+import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
+import { ExactEvmScheme } from "@x402/evm/exact/client"
+import { Context, Effect, Layer, Option, Redacted, Result, type Scope } from "effect"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { PaymentRig } from "./PaymentRig.ts"
+
+/** A request that left the server for somebody outside. */
+interface Seen {
+  readonly by: "node" | "facilitator"
+  /** The JSON-RPC method, or the path. */
+  readonly what: string
+  readonly body: string
+}
+
+type Watch = (seen: Seen) => Promise<void>
+
+/** An address that passes everything on to another, once `watch` has seen it. */
+const recorder = (by: Seen["by"], target: string, watch: Watch): Effect.Effect<string, never, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.promise(
+        () =>
+          new Promise<{ readonly url: string; readonly close: () => void }>((resolve) => {
+            const passOn = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+              const chunks: Array<Buffer> = []
+              for await (const chunk of incoming) chunks.push(chunk as Buffer)
+              const body = Buffer.concat(chunks).toString()
+              const path = incoming.url ?? "/"
+              await watch({ by, what: by === "node" ? String(JSON.parse(body).method) : path, body })
+              const answer = await fetch(target.replace(/\/$/, "") + (path === "/" ? "" : path), {
+                method: incoming.method ?? "POST",
+                ...(body === "" ? {} : { body, headers: { "content-type": "application/json" } })
+              })
+              response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text())
+            }
+            const server = createServer((incoming, response) => {
+              passOn(incoming, response).catch(() => response.destroy())
+            })
+            server.listen(0, "127.0.0.1", () => {
+              const address = server.address()
+              const port = typeof address === "object" && address !== null ? address.port : 0
+              resolve({
+                url: `http://127.0.0.1:${port}`,
+                close: () => {
+                  server.close()
+                  server.closeAllConnections()
+                }
+              })
+            })
+          })
+      ),
+      ({ close }) => Effect.sync(close)
+    ),
+    ({ url }) => url
+  )
+
+/** The core over a rail whose node and facilitator are watched. */
+const coreOver = Effect.fnUntraced(function* (watch: Watch) {
+  const rig = yield* PaymentRig
+  const network = rig.networkOf({
+    rpcUrl: Redacted.make(yield* recorder("node", rig.chain.rpcUrl, watch)),
+    facilitator: { url: yield* recorder("facilitator", rig.facilitatorUrl, watch) }
+  })
+  const storage = Memory.layer
+  const rail = PaymentRailX402.layer({ networks: [network] }).pipe(Layer.provide(storage))
+  const ports = Layer.mergeAll(
+    storage,
+    rail,
+    KeyringNode.layer({
+      activeKeyId: 1,
+      keys: [{ id: 1, secret: Redacted.make("a secret of the test, of more than 32 bytes") }]
+    }),
+    Layer.succeed(
+      EmailProvider,
+      EmailProvider.of({
+        name: "none",
+        domain: "agents.test",
+        send: ({ to }) => Effect.succeed({ accepted: to, rejected: [], response: "250 ok" })
+      })
+    ),
+    Layer.succeed(MailParser, { parse: () => Effect.fail(new MailUnreadable({ message: "nothing is parsed here" })) }),
+    Layer.succeed(RealtimeTokens, {
+      issue: () => Effect.succeed(Redacted.make("realtime")),
+      verify: () => Effect.succeed(Option.none())
+    })
+  )
+  return yield* Layer.build(Core.layer.pipe(Layer.provideMerge(ports)))
+})
+
+const requestFor = (localPart: string, header: string | null): PaidRequest => {
+  const entry = serviceEntry("email.mailbox.create")
+  return {
+    entry,
+    tenant: null,
+    requestId: "01900000-0000-7000-8000-000000000001",
+    resourceUrl: `https://agentos.test${entry.path}`,
+    binding: { tenantId: null, method: "POST", path: entry.path, query: "", bodyHash: localPart },
+    paymentSignature: header,
+    idempotencyKey: header === null ? null : `key ${localPart}`
+  }
+}
+
+layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("An authorization that is presented", (it) => {
+  /** A purchase by a stock client, with all that was seen outside meanwhile. */
+  const purchase = Effect.fnUntraced(function* (localPart: string, privateKey: `0x${string}`) {
+    const seen: Array<Seen> = []
+    const early: Array<string> = []
+    let isHeld: () => Promise<boolean> = async () => false
+    let marks: ReadonlyArray<string> = []
+    const core = yield* coreOver(async (one) => {
+      seen.push(one)
+      const shows = marks.some((mark) => one.body.toLowerCase().includes(mark))
+      if (shows && !(await isHeld())) early.push(`${one.by} ${one.what}`)
+    })
+    const [operations, rail] = [Context.get(core, OperationStore), Context.get(core, PaymentRail)]
+    const buy = (header: string | null): Effect.Effect<Result.Result<Answer, unknown>> =>
+      Effect.flatMap(Effect.all([PaidOperations, MailboxCreation]), ([paid, creation]) =>
+        paid.execute(creation, requestFor(localPart, header), { localPart })
+      ).pipe(Effect.provide(core), Effect.result)
+    const unpaid = yield* buy(null)
+    const challenge = Result.isFailure(unpaid) ? (unpaid.failure as { readonly challenge: string }).challenge : ""
+    const client = new x402Client().register("eip155:*", new ExactEvmScheme(privateKeyToAccount(privateKey)))
+    client.setSpendControls(false)
+    const payload = yield* Effect.promise(() => client.createPaymentPayload(decodePaymentRequiredHeader(challenge)))
+    const header = encodePaymentSignatureHeader(payload)
+    const proof = yield* Effect.orDie(rail.decodeProof(header))
+    const signature = String(payload.payload["signature"]).slice(2).toLowerCase()
+    // Both halves of the signature, since calldata has them apart.
+    marks = [signature.slice(0, 64), signature.slice(64, 128)]
+    isHeld = async () => {
+      const keys = { proof: proofKey(proof), endpoint: "", idempotencyKey: "" }
+      const [operation] = await Effect.runPromise(operations.findByKeys(keys))
+      return operation !== undefined && operation.state !== "claimed"
+    }
+    const showing = () => seen.filter(({ body }) => marks.some((mark) => body.toLowerCase().includes(mark)))
+    return { attempt: buy(header), seen, early, showing }
+  })
+
+  it.effect("is shown to nobody, the node and the facilitator included, before its operation is claimed", () =>
+    Effect.gen(function* () {
+      const { attempt, early, seen, showing } = yield* purchase(
+        "claimed-first",
+        (yield* PaymentRig).chain.wallets[0]!.privateKey
+      )
+      assert.isTrue(Result.isSuccess(yield* attempt))
+      assert.deepStrictEqual(early, [])
+      // It was watched at all: the simulation by the node, and the settlement.
+      assert.deepStrictEqual(
+        showing().map(({ by, what }) => `${by} ${what}`),
+        ["node eth_call", "facilitator /settle"]
+      )
+      assert.isFalse(seen.some(({ what }) => what === "/verify"))
+    })
+  )
+
+  it.effect("is shown to nobody at all where the wallet holds too little", () =>
+    Effect.gen(function* () {
+      const { attempt, showing } = yield* purchase("too-poor", generatePrivateKey())
+      const answer = yield* attempt
+      assert.strictEqual(Result.isFailure(answer) && Object(answer.failure)._tag, "PaymentRequired")
+      assert.deepStrictEqual(showing(), [])
+    })
+  )
+})
