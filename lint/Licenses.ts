@@ -1,0 +1,56 @@
+/** Licenses (SPDX) under which a dependency may be used. MPL-2.0 asks something of changed files alone, and none is changed. */
+const ALLOWED: ReadonlySet<string> = new Set([
+  "0BSD",
+  "Apache-2.0",
+  "BlueOak-1.0.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "CC0-1.0",
+  "ISC",
+  "MIT",
+  "MIT-0",
+  "MPL-2.0",
+  "Unlicense"
+])
+
+/** Packages whose manifest names no license, with the one that their files name. */
+const READ_BY_HAND: Readonly<Record<string, string>> = {
+  "pkg:npm/memorystream@0.3.1": "MIT"
+}
+
+/** The parts of a CycloneDX document that name licenses. */
+interface Component {
+  readonly purl?: string
+  readonly name: string
+  readonly licenses?: ReadonlyArray<{
+    readonly expression?: string
+    readonly license?: { readonly id?: string; readonly name?: string }
+  }>
+}
+
+export interface LicenseReport {
+  readonly componentCount: number
+  /** Packages whose license is not allowed, each with the license that it names. */
+  readonly refused: ReadonlyArray<string>
+}
+
+/** Whether an expression without parentheses allows the use: OR leaves the choice to us, AND asks for both. */
+const isAllowed = (expression: string): boolean =>
+  expression.split(" OR ").some((choice) => choice.split(" AND ").every((license) => ALLOWED.has(license)))
+
+const licensesOf = ({ licenses = [], purl }: Component): ReadonlyArray<string> => {
+  const named = licenses.map(({ expression, license }) => expression ?? license?.id ?? license?.name ?? "unnamed")
+  const read = purl === undefined ? undefined : READ_BY_HAND[purl]
+  return named.length === 0 && read !== undefined ? [read] : named
+}
+
+/** Reads the licenses of a software bill of materials (CycloneDX, JSON). */
+export const readLicenses = (document: string): LicenseReport => {
+  const { components = [] } = JSON.parse(document) as { readonly components?: ReadonlyArray<Component> }
+  const refused = components.flatMap((component) => {
+    const licenses = licensesOf(component)
+    if (licenses.length > 0 && licenses.every(isAllowed)) return []
+    return [`${component.purl ?? component.name}: ${licenses.join(", ") || "no license"}`]
+  })
+  return { componentCount: components.length, refused }
+}
