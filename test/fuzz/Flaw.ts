@@ -1,0 +1,5 @@
+/** A promise that the service broke. */
+export interface Flaw {
+  readonly rule: string
+  readonly detail: string
+}

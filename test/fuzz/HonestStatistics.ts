@@ -1,0 +1,63 @@
+import { quantile } from "../bench/Bench.ts"
+
+/** One thing that an honest client did. */
+export type HonestAction = "challenge" | "list" | "quote" | "pay" | "mail" | "event"
+
+export interface HonestError {
+  readonly action: HonestAction
+  readonly detail: string
+  readonly count: number
+}
+
+export interface ActionFigures {
+  readonly count: number
+  readonly p50Millis: number
+  readonly p99Millis: number
+  readonly maxMillis: number
+}
+
+/** What an honest client saw. */
+export interface HonestReport {
+  /** Over challenges, lists and quotes: the 20 requests per second. */
+  readonly requests: ActionFigures
+  readonly byAction: Readonly<Partial<Record<HonestAction, ActionFigures>>>
+  readonly errors: ReadonlyArray<HonestError>
+}
+
+const REQUESTS: ReadonlySet<HonestAction> = new Set(["challenge", "list", "quote"])
+
+/** Collects times and errors. A time counts from the moment at which the action was due, so that no delay is left out. */
+export class HonestStatistics {
+  readonly #millis = new Map<HonestAction, Array<number>>()
+  readonly #errors = new Map<string, HonestError>()
+
+  succeed(action: HonestAction, millis: number): void {
+    const known = this.#millis.get(action)
+    if (known === undefined) this.#millis.set(action, [millis])
+    else known.push(millis)
+  }
+
+  fail(action: HonestAction, detail: string): void {
+    const key = `${action} ${detail}`
+    this.#errors.set(key, { action, detail, count: (this.#errors.get(key)?.count ?? 0) + 1 })
+  }
+
+  report(): HonestReport {
+    const all = [...this.#millis]
+    return {
+      requests: figuresOf(all.filter(([action]) => REQUESTS.has(action)).flatMap(([, millis]) => millis)),
+      byAction: Object.fromEntries(all.map(([action, millis]) => [action, figuresOf(millis)])),
+      errors: [...this.#errors.values()]
+    }
+  }
+}
+
+const figuresOf = (millis: ReadonlyArray<number>): ActionFigures => {
+  const sorted = millis.toSorted((a, b) => a - b)
+  return {
+    count: sorted.length,
+    p50Millis: Math.round(quantile(sorted, 0.5)),
+    p99Millis: Math.round(quantile(sorted, 0.99)),
+    maxMillis: Math.round(sorted.at(-1) ?? Number.NaN)
+  }
+}

@@ -1,0 +1,95 @@
+import { setPriority } from "node:os"
+import { setTimeout as sleep } from "node:timers/promises"
+import { type DefenseOptions, startDefenseRig } from "../DefenseRig.ts"
+import { HonestProcess } from "../HonestProcess.ts"
+import type { HonestReport } from "../HonestStatistics.ts"
+import { type ServerUsage, ServerWatch } from "../ServerWatch.ts"
+import type { Attack } from "./Attack.ts"
+
+/** What must hold while an attack goes on. */
+export const P99_LIMIT_MILLIS = 250
+export const RESIDENT_LIMIT_BYTES = 400 * 1024 * 1024
+
+const WARM_UP_MILLIS = 4_000
+const ATTACKER_NICENESS = 5
+
+export interface AttackResult {
+  readonly attack: string
+  readonly database: string
+  readonly seconds: number
+  readonly honest: HonestReport
+  readonly server: ServerUsage
+  readonly answers: Readonly<Record<string, number>>
+  /** Why the service did not withstand the attack; empty when it did. */
+  readonly failures: ReadonlyArray<string>
+}
+
+/** Plays one attack for so long against a service of its own, beside an honest client. */
+export const runAttack = async (attack: Attack, seconds: number, options: DefenseOptions): Promise<AttackResult> => {
+  const rig = await startDefenseRig(options)
+  let honest: HonestProcess | undefined
+  try {
+    honest = await HonestProcess.start(rig)
+    await sleep(WARM_UP_MILLIS)
+    const answers: Record<string, number> = {}
+    const over = new AbortController()
+    const count = (what: string, by = 1) => void (answers[what] = (answers[what] ?? 0) + by)
+    const watch = await ServerWatch.start(rig)
+    honest.begin()
+    // The attacker is another machine: it must not take the processor from the server and the honest client.
+    setPriority(ATTACKER_NICENESS)
+    const attacking = attack.run({ rig, signal: over.signal, count })
+    await Promise.race([sleep(seconds * 1_000), attacking])
+    over.abort()
+    await attacking
+    const seen = await honest.finish()
+    const server = await watch.stop()
+    const more = (await attack.verify?.(rig)) ?? []
+    const failures = [...judge(seen, server), ...judgeAdmitted(attack, answers, seconds), ...more]
+    return { attack: attack.name, database: options.database, seconds, honest: seen, server, answers, failures }
+  } finally {
+    honest?.kill()
+    await rig.stop()
+  }
+}
+
+const judge = ({ errors, requests }: HonestReport, server: ServerUsage): ReadonlyArray<string> => {
+  const failures: Array<string> = []
+  if (!(requests.p99Millis < P99_LIMIT_MILLIS)) failures.push(`p99 of the honest client is ${requests.p99Millis} ms`)
+  for (const { action, count, detail } of errors) failures.push(`honest ${action} failed ${count} times: ${detail}`)
+  if (server.residentMaxBytes >= RESIDENT_LIMIT_BYTES)
+    failures.push(`the server took ${mega(server.residentMaxBytes)} MB`)
+  if (server.restarts > 0) failures.push(`the server restarted ${server.restarts} times`)
+  return failures
+}
+
+const judgeAdmitted = (
+  { admitted }: Attack,
+  answers: Readonly<Record<string, number>>,
+  seconds: number
+): ReadonlyArray<string> => {
+  if (admitted === undefined) return []
+  const { burst, perSecond, what } = admitted
+  const count = answers[what] ?? 0
+  return count <= burst + perSecond * seconds ? [] : [`${count} ${what} in ${seconds} s`]
+}
+
+const mega = (bytes: number): number => Math.round(bytes / (1024 * 1024))
+
+/** One line for people. */
+export const lineOf = ({ answers, attack, database, failures, honest, seconds, server }: AttackResult): string => {
+  const { count, maxMillis, p50Millis, p99Millis } = honest.requests
+  const verdict = failures.length === 0 ? "withstood" : `FAILED: ${failures.join("; ")}`
+  return [
+    `${attack} on ${database}, ${seconds} s: ${verdict}`,
+    `  honest: ${count} requests, p50 ${p50Millis} ms, p99 ${p99Millis} ms, max ${maxMillis} ms; ` +
+      Object.entries(honest.byAction)
+        .map(([action, figures]) => `${action} ${figures.count} (p99 ${figures.p99Millis} ms)`)
+        .join(", "),
+    `  server: ${mega(server.residentMaxBytes)} MB at most, ${server.cpuPercent.toFixed(0)} % of a core; ` +
+      `parsers: ${server.parserStarts}, ${mega(server.parserMaxBytes)} MB at most`,
+    `  attacker: ${Object.entries(answers)
+      .map(([what, times]) => `${times} ${what}`)
+      .join(", ")}`
+  ].join("\n")
+}

@@ -1,0 +1,16 @@
+import { once } from "node:events"
+import type { Attack } from "./Attack.ts"
+import { HTTP_ATTACKS } from "./HttpAttacks.ts"
+import { SMTP_ATTACKS } from "./SmtpAttacks.ts"
+import { SOCKET_ATTACKS } from "./SocketAttacks.ts"
+
+const NONE: Attack = {
+  name: "none",
+  finding: 0,
+  summary: "no attack: what the honest client sees alone",
+  run: async ({ signal }) => {
+    if (!signal.aborted) await once(signal, "abort")
+  }
+}
+
+export const ATTACKS: ReadonlyArray<Attack> = [NONE, ...HTTP_ATTACKS, ...SMTP_ATTACKS, ...SOCKET_ATTACKS]
