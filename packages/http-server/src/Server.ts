@@ -5,6 +5,7 @@ import { HttpRouter, HttpServer } from "effect/http"
 import { NetAddress } from "effect/net"
 import * as HttpEdge from "./edge/HttpEdge.ts"
 import { RateLimiting } from "./edge/RateLimiting.ts"
+import { RequestConcurrency } from "./edge/RequestConcurrency.ts"
 import { Upgrades } from "./edge/Upgrades.ts"
 import * as DiscoveryRoutes from "./handler/DiscoveryRoutes.ts"
 import * as EmailRoutes from "./handler/EmailRoutes.ts"
@@ -45,7 +46,7 @@ const application = HttpRouter.serve(routes, {
     ignoreDuplicateSlashes: false,
     maxParamLength: ID_LENGTH_LIMIT
   }
-}).pipe(Layer.provide(BodyMemory.layer))
+}).pipe(Layer.provide([BodyMemory.layer, RequestConcurrency.layer]))
 
 const listener = Layer.unwrap(
   Effect.gen(function* () {

@@ -9,7 +9,8 @@ import { logAccess } from "./AccessLog.ts"
 import { errorResponse } from "./ErrorResponse.ts"
 import { rateLimitHeaders } from "./CountedLimit.ts"
 import { admitWithin, RateLimiting } from "./RateLimiting.ts"
-import { failureCost, requestCost } from "./RequestCost.ts"
+import { RequestConcurrency } from "./RequestConcurrency.ts"
+import { failureCost, presentsPayment, requestCost } from "./RequestCost.ts"
 import { hasBody, headerFlaw, pathOf } from "./RequestLimits.ts"
 import { RequestRecord } from "./RequestRecord.ts"
 import { commonHeaders, preflightHeaders } from "./ResponseHeaders.ts"
@@ -74,6 +75,7 @@ export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
   Effect.gen(function* () {
     const settings = yield* ServerSettings
     const { chargeAddress, countAddress } = yield* RateLimiting
+    const concurrency = yield* RequestConcurrency
     const headers = commonHeaders(settings.publicUrl)
     const { trustedProxies } = settings
     const behindProxies = trustedProxies.length === 0 ? identity : HttpMiddleware.xForwardedHeaders({ trustedProxies })
@@ -94,7 +96,9 @@ export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
         const limited = Effect.gen(function* () {
           yield* admitWithin(yield* countAddress(remoteAddress, requestCost(request)))
           const isPreflight = method === "OPTIONS" && headerFlaw(request) === undefined
-          return yield* isPreflight ? answerOptions(request) : routed
+          if (isPreflight) return yield* answerOptions(request)
+          // A payment waits for the chain most of its time, and costs several times as much of the rate limit.
+          return yield* presentsPayment(request) ? routed : concurrency.limit(remoteAddress)(routed)
         }).pipe(
           Effect.catchTag("RateLimited", refuse),
           Effect.catchCause(answerFailure(request)),

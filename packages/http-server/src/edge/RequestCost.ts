@@ -21,7 +21,8 @@ const FAILURE_COST: Partial<Record<ErrorCode, number>> = {
 /** The same of a payment that does not hold: the chain was read in vain. */
 const REFUSED_PAYMENT_COST = 6
 
-const presentsPayment = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+/** Whether a request carries a payment. */
+export const presentsPayment = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   Boolean(headers["payment-signature"])
 
 /** What a request takes from the limits of its address and of its tenant before it is worked on. */

@@ -3,6 +3,7 @@ import { InvalidRequest, type JsonBudget, scanJson } from "@agentos/core"
 import { Effect, type Scope, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { createHash } from "node:crypto"
+import { whileOthersRun } from "../edge/RequestConcurrency.ts"
 import { jsonBudgetOf, pathOf } from "../edge/RequestLimits.ts"
 import { isWebhook } from "../webhook/WebhookPath.ts"
 import { type BodyLease, BodyMemory } from "./BodyMemory.ts"
@@ -127,7 +128,7 @@ export const readBody: Effect.Effect<
     Stream.mapError(request.stream, () => unreadable),
     isWebhook(path) ? body.append : scanning(body, jsonBudgetOf(path))
   )
-  yield* Effect.raceFirst(arriving, failIfSlow(body))
+  yield* whileOthersRun(Effect.raceFirst(arriving, failIfSlow(body)))
   const { bytes } = body
   return { bytes, hash: createHash("sha256").update(bytes).digest("hex") }
 })

@@ -32,6 +32,8 @@ export const make = () => {
   const asked: Array<AgentMessage> = []
   const failures: Partial<Record<Operation, Array<ProviderError["reason"]>>> = {}
   const agent = { answer: (_message: AgentMessage): Stream.Stream<AgentReply, AgentUnreachable> => Stream.empty }
+  /** What a search waits for. */
+  const pace = { search: Effect.void as Effect.Effect<void> }
   let sold = 0
 
   const act = <A>(operation: Operation, work: () => A): Effect.Effect<A, ProviderError> =>
@@ -49,7 +51,11 @@ export const make = () => {
   const provider = TelephonyProvider.of({
     name: "scripted",
     limitsKeptBy: "provider",
-    search: ({ areaCode, country, near }) => act("search", () => (near === undefined ? nextOf(country, areaCode) : [])),
+    search: ({ areaCode, country, near }) =>
+      Effect.andThen(
+        Effect.suspend(() => pace.search),
+        act("search", () => (near === undefined ? nextOf(country, areaCode) : []))
+      ),
     buy: (number) =>
       act("buy", () => {
         const bought = { number, providerNumberId: `PN${++sold}` }
@@ -99,6 +105,6 @@ export const make = () => {
         })
     })
   )
-  return { owned, calls, asked, failures, agent, layer }
+  return { owned, calls, asked, failures, agent, pace, layer }
 }
 export type ScriptedCarrier = ReturnType<typeof make>

@@ -1,0 +1,67 @@
+import { ClientAddress } from "@agentos/core"
+import { Context, Effect, Layer, Option, Semaphore } from "effect"
+import { ServerSettings } from "../ServerSettings.ts"
+
+/** Requests of one client that the server works on at a time. A challenge takes 2 to 5 ms of the event loop. */
+export const REQUESTS_AT_ONCE = 8
+
+/** The permit of the request that is worked on. */
+const Permit = Context.Reference<Semaphore.Semaphore | null>("@agentos/http-server/edge/RequestConcurrency/Permit", {
+  defaultValue: () => null
+})
+
+/** Runs an effect that waits for the client, such as for its body, while other requests of the client go on. */
+export const whileOthersRun = <A, E, R>(waiting: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Permit, (permits) =>
+    permits === null
+      ? waiting
+      : Effect.acquireUseRelease(
+          Semaphore.release(permits, 1),
+          () => waiting,
+          () => Semaphore.take(permits, 1)
+        )
+  )
+
+/**
+ * Limits how many requests of one client are worked on at a time; the others wait in the order in which they came. A
+ * client that sends all the requests that its rate limit allows at once then delays the requests of others by those few.
+ * The rate limit bounds how many wait, and the body of a request that waits is not read.
+ */
+export class RequestConcurrency extends Context.Service<
+  RequestConcurrency,
+  {
+    readonly limit: (
+      address: Option.Option<string>
+    ) => <A, E, R>(request: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  }
+>()("@agentos/http-server/edge/RequestConcurrency") {
+  static readonly layer = Layer.effect(
+    RequestConcurrency,
+    Effect.map(ServerSettings, ({ rateLimit }) => {
+      if (rateLimit === null) return RequestConcurrency.of({ limit: () => (request) => request })
+      const clients = new Map<string, { readonly permits: Semaphore.Semaphore; requests: number }>()
+
+      const enter = (client: string) => {
+        const entry = clients.get(client) ?? { permits: Semaphore.makeUnsafe(REQUESTS_AT_ONCE), requests: 0 }
+        entry.requests += 1
+        clients.set(client, entry)
+        return entry
+      }
+      const limit =
+        (address: Option.Option<string>) =>
+        <A, E, R>(request: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+          const client = ClientAddress.clientOf(Option.getOrElse(address, () => ""))
+          return Effect.acquireUseRelease(
+            Effect.sync(() => enter(client)),
+            ({ permits }) => Semaphore.withPermit(permits, Effect.provideService(request, Permit, permits)),
+            (entry) =>
+              Effect.sync(() => {
+                entry.requests -= 1
+                if (entry.requests === 0) clients.delete(client)
+              })
+          )
+        }
+      return RequestConcurrency.of({ limit })
+    })
+  )
+}

@@ -1,0 +1,90 @@
+import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vitest"
+import { Effect, Latch } from "effect"
+import { once } from "node:events"
+import { connect, type Socket } from "node:net"
+import { REQUESTS_AT_ONCE } from "../../src/edge/RequestConcurrency.ts"
+import { call, newTenant } from "../support/TestClient.ts"
+import { startServer, type TestServer } from "../support/TestServer.ts"
+
+const REQUESTS = 20
+const NUMBERS = "/api/v1/phone/purchase-us-number-30-days"
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer({
+    carrierToken: "t".repeat(32),
+    rateLimit: { burst: 1_200, perSecond: 20 },
+    trustedProxies: ["127.0.0.0/8"]
+  })
+})
+afterAll(() => server.stop())
+
+const from = (address: string) => ({ "x-forwarded-for": address })
+
+/** The beginning of a request whose body never arrives. The server is waiting for it: it has answered "100 Continue". */
+const beginRequest = async (path: string, token: string, address: string): Promise<Socket> => {
+  const socket = connect(server.port, "127.0.0.1")
+  await once(socket, "connect")
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nX-Forwarded-For: ${address}\r\n` +
+      "Content-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n{"
+  )
+  await once(socket, "data")
+  return socket
+}
+
+describe("requests of one client at a time", () => {
+  it("works on a few requests of one client at a time, and on those of others beside them", async () => {
+    const body = { agentName: "Ada", agentWebhookUrl: "https://agent.example/voice" }
+    const [flooding, other] = ["198.51.100.1", "198.51.100.2"]
+    const latch = Latch.makeUnsafe()
+    let searching = 0
+    let searchingMost = 0
+    server.carrier.pace.search = Effect.suspend(() => {
+      searchingMost = Math.max(searchingMost, ++searching)
+      return Effect.onExit(latch.await, () => Effect.sync(() => (searching -= 1)))
+    })
+    const ask = (address: string) => call(server, "POST", NUMBERS, { body, headers: from(address) })
+    const flood = Array.from({ length: REQUESTS }, () => ask(flooding))
+    await expect.poll(() => searching).toBe(REQUESTS_AT_ONCE)
+    const beside = ask(other)
+    await expect.poll(() => searching).toBe(REQUESTS_AT_ONCE + 1)
+    latch.openUnsafe()
+    const answers = await Promise.all([...flood, beside])
+    assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [402])
+    assert.strictEqual(searchingMost, REQUESTS_AT_ONCE + 1)
+  })
+
+  it("does not count a request whose body is still arriving", async () => {
+    const { token } = await newTenant(server)
+    const address = "198.51.100.3"
+    const sockets = await Promise.all(
+      Array.from({ length: REQUESTS_AT_ONCE + 1 }, () => beginRequest("/api/v1/events/list", token, address))
+    )
+    try {
+      const answer = call(server, "GET", "/api/v1/events", { token, headers: from(address) })
+      const first = await Promise.race([answer, ...sockets.map((socket) => once(socket, "data"))])
+      assert.strictEqual(first, await answer, "a body timed out first")
+    } finally {
+      for (const socket of sockets) socket.destroy()
+    }
+  })
+
+  it("lets the next request go on when the client of one gives up", async () => {
+    const { token } = await newTenant(server)
+    const address = "198.51.100.4"
+    for (let round = 0; round < 3; round++) {
+      const abort = new AbortController()
+      const given = Array.from({ length: 3 * REQUESTS_AT_ONCE }, () =>
+        fetch(`${server.url}/api/v1/events`, {
+          headers: { authorization: `Bearer ${token}`, ...from(address) },
+          signal: abort.signal
+        }).catch(() => undefined)
+      )
+      setImmediate(() => abort.abort())
+      await Promise.all(given)
+    }
+    const { status } = await call(server, "GET", "/api/v1/events", { token, headers: from(address) })
+    assert.strictEqual(status, 200)
+  })
+})
