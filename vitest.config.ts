@@ -8,6 +8,9 @@ const exclude = ["**/node_modules/**", "**/dist/**"]
 const PURE =
   "packages/{api,core,http-server,keyring-node,memory,numbering-libphonenumber,provider-twilio,x402}/test/**/*.test.ts"
 
+/** Files whose servers must be back before a carrier gives up, which it does after 15 s of real time. */
+const TIMED = "test/calls/**/*.test.ts"
+
 const ofPackages = {
   environment: "node",
   // Suites that start a database of their own do it in a hook, and on a cold machine that takes a while.
@@ -15,6 +18,12 @@ const ofPackages = {
   hookTimeout: 120_000,
   maxWorkers: Math.max(1, Math.min(4, availableParallelism())),
   sequence: { groupOrder: 0 }
+} as const
+
+const ofService = {
+  environment: "node",
+  testTimeout: 120_000,
+  hookTimeout: 180_000
 } as const
 
 export default defineConfig({
@@ -33,17 +42,18 @@ export default defineConfig({
       },
       {
         test: {
+          ...ofService,
           name: "e2e",
           include: ["test/**/*.test.ts"],
-          exclude: [...exclude, "test/toolchain/**"],
-          environment: "node",
+          exclude: [...exclude, "test/toolchain/**", TIMED],
           // Each file starts the whole service (chain, mail exchange, server), after the unit tests; and waits for
           // leases and expiry much of the time, so three at a time do not disturb each other on two cores.
-          testTimeout: 120_000,
-          hookTimeout: 180_000,
           maxWorkers: 3,
           sequence: { groupOrder: 1 }
         }
+      },
+      {
+        test: { ...ofService, name: "timed", include: [TIMED], exclude, maxWorkers: 1, sequence: { groupOrder: 2 } }
       }
     ]
   }
