@@ -64,6 +64,34 @@ describe("the command line", () => {
     assert.strictEqual(code, 3)
   })
 
+  /** The longest argument that Linux passes. */
+  const ARGUMENT_BYTES_MAX = 131_071
+  it.for([
+    [["services", "show"], "-0-0x", "agentctl services show --help"],
+    [["services", "show"], "-q", "agentctl services show --help"],
+    [["mail", "send", "--text"], "-text", "agentctl mail send --help"],
+    [["mail", "send", "--subject", "Hi"], "-q", "agentctl mail send --help"],
+    [[], "-x", "agentctl --help"]
+  ] as const)("refuses %j with an argument of 131,071 bytes that begins with %s", async ([words, start, next]) => {
+    const argument = start.padEnd(ARGUMENT_BYTES_MAX, start.at(-1))
+    const { code, stderr, stdout } = await program.run([...words, argument])
+    assert.include(stderr, `Next: ${next}\n`)
+    assert.deepStrictEqual([code, stdout], [3, ""])
+  })
+
+  it("refuses more than 64 joined short flags, and says how to write a value that begins with -", async () => {
+    const taken = await program.run(["mail", "list", `-h${"q".repeat(63)}`])
+    assert.deepStrictEqual([taken.code, taken.stderr], [0, ""])
+    const { code, stderr } = await program.run(["mail", "list", `-h${"q".repeat(64)}`])
+    assert.strictEqual(
+      stderr,
+      `Error: "-hqqqqqqqqqqqqqq…" joins 65 short flags, and at most 64 can be joined. Write a value that begins with - as --FLAG=VALUE, and an argument that does after --.
+Next: agentctl mail list --help
+`
+    )
+    assert.strictEqual(code, 3)
+  })
+
   it("refuses in JSON where JSON was asked for", async () => {
     const { code, stderr, stdout } = await program.run(["--json", "mail", "list", "--limit", "0"])
     assert.deepStrictEqual([code, stdout], [3, ""])

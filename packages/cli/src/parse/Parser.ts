@@ -135,6 +135,43 @@ const unknownFlag = (token: Token, flags: ReadonlyArray<FlagSpec>, words: Readon
   return usage(`There is no flag ${given}.${meant === undefined ? "" : ` Did you mean --${meant}?`}`, words)
 }
 
+/**
+ * More than any command has, and far fewer than `parseArgs` of Node can take: it spreads the flags of one argument into
+ * one function call, and 131,000 of them exceed the call stack.
+ */
+const JOINED_FLAGS_LIMIT = 64
+
+/** Refuses an argument of too many short flags. Values are not limited, joined to their flag or not. */
+const limitJoinedFlags = (
+  rest: ReadonlyArray<string>,
+  flags: ReadonlyArray<FlagSpec>,
+  words: ReadonlyArray<string>
+): void => {
+  const withValue = flags.filter(({ type }) => type !== "boolean")
+  const shorts = withValue.flatMap(({ short }) => short ?? [])
+  let isValue = false
+  for (const argument of rest) {
+    if (isValue || !argument.startsWith("-")) {
+      isValue = false
+      continue
+    }
+    if (argument === "--") return
+    if (argument.startsWith("--")) {
+      isValue = withValue.some((flag) => spelt(flag) === argument)
+      continue
+    }
+    // What follows a flag with a value in the same argument is that value.
+    const places = shorts.map((short) => argument.indexOf(short, 1)).filter((place) => place > 0)
+    const count = Math.min(argument.length - 1, ...places)
+    if (count > JOINED_FLAGS_LIMIT)
+      throw usage(
+        `"${argument.slice(0, 16)}…" joins ${count} short flags, and at most ${JOINED_FLAGS_LIMIT} can be joined. Write a value that begins with - as --FLAG=VALUE, and an argument that does after --.`,
+        words
+      )
+    isValue = places.length > 0 && count === argument.length - 1
+  }
+}
+
 const tokensOf = (rest: ReadonlyArray<string>, flags: ReadonlyArray<FlagSpec>): ReadonlyArray<Token> =>
   parseArgs({
     args: [...rest],
@@ -160,6 +197,7 @@ export const parse = (argv: ReadonlyArray<string>): ParsedLine => {
   const values: Record<string, Value> = {}
   const positionals: Array<string> = []
   let wrong: Failure | undefined
+  limitJoinedFlags(rest, flags, words)
   for (const token of tokensOf(rest, flags)) {
     if (token.kind === "positional") positionals.push(token.value ?? "")
     if (token.kind !== "option") continue

@@ -91,6 +91,30 @@ describe("a paying command", () => {
       )
     })
 
+  /** The longest argument that Linux passes. */
+  const ARGUMENT_BYTES_MAX = 131_071
+  const filled = (start: string) => start.padEnd(ARGUMENT_BYTES_MAX, "x")
+  it.for([
+    ["--text VALUE", ["--text", filled("- ")], { text: filled("- ") }],
+    ["--text=VALUE", [filled("--text=-")], { text: filled("--text=-").slice(7) }],
+    ["-sVALUE", ["--text", "a", filled("-s-")], { text: "a", subject: filled("-s-").slice(2) }],
+    ["-qsVALUE", ["--text", "a", filled("-qs-")], { text: "a", subject: filled("-qs-").slice(3) }],
+    ["-s VALUE", ["--text", "a", "-s", filled("- ")], { text: "a", subject: filled("- ") }],
+    ["-qs VALUE", ["--text", "a", "-qs", filled("- ")], { text: "a", subject: filled("- ") }]
+  ] as const)("sends a value of the longest argument that Linux passes, given as %s", async ([, flags, fields]) => {
+    api.on("POST /api/v1/email/messages/send", challenge(), declined)
+    const { code, stderr } = await run([...SEND, ...flags, ...CONSENT])
+    assert.strictEqual(code, 7, stderr.slice(0, 300))
+    assert.deepStrictEqual(JSON.parse(api.seen.at(-1)!.body), { ...message, ...fields })
+  })
+
+  it("sends the longest argument that Linux passes, given after --", async () => {
+    api.on("POST /api/v1/email/mailboxes", challenge(), declined)
+    const { code, stderr } = await run(["mailbox", "create", ...CONSENT, "--", filled("-")])
+    assert.strictEqual(code, 7, stderr.slice(0, 300))
+    assert.deepStrictEqual(JSON.parse(api.seen.at(-1)!.body), { localPart: filled("-") })
+  })
+
   it("takes the text of a message from standard input, and HTML from a file", async () => {
     const cwd = program.folder()
     writeFileSync(join(cwd, "hello.html"), "<p>Hello</p>")
