@@ -73,6 +73,7 @@ export const layer = Layer.effect(
             return row.mail.inboundMailId
           })
         }),
+      removeStaged: () => Effect.succeed(0),
       removeRaw: ({ age, limit }) =>
         run((now) => {
           const old = inboundMails

@@ -155,13 +155,13 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
     })
 
     const giveUp = ({ age, attempts, limit }: Parameters<(typeof InboundMailStore.Service)["giveUp"]>[0]) => sql<
-      Pick<InboundMailRow, "inbound_mail_id"> & { readonly staged: boolean }
+      Pick<InboundMailRow, "inbound_mail_id">
     >`
       with clock as materialized (select ${now()} as now), given as materialized (
         select inbound_mail_id, counted_mailbox_ids, ${sizeBytes} as bytes from inbound_mails
-        where not completed and received_at <= (select now from clock) - ${Parameter.integer(age)}
-          and (staged or attempts >= ${Parameter.integer(attempts)})
-          and (staged or leased_until is null or leased_until <= (select now from clock))
+        where not completed and not staged and received_at <= (select now from clock) - ${Parameter.integer(age)}
+          and attempts >= ${Parameter.integer(attempts)}
+          and (leased_until is null or leased_until <= (select now from clock))
           and not exists (select from messages where messages.inbound_mail_id = inbound_mails.inbound_mail_id)
         order by received_at, inbound_mail_id limit ${Parameter.integer(limit)}
         for update skip locked
@@ -174,7 +174,17 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
         where mailboxes.mailbox_id = taken.mailbox_id
       )
       delete from inbound_mails where inbound_mail_id = any(array(select inbound_mail_id from given))
-      returning inbound_mail_id, staged`
+      returning inbound_mail_id`
+
+    const removeStaged = (age: number, limit: number) => sql`
+      with old as materialized (
+        select inbound_mail_id from inbound_mails
+        where not completed and staged and received_at <= (select ${now()}) - ${Parameter.integer(age)}
+        order by received_at, inbound_mail_id limit ${Parameter.integer(limit)}
+        for update skip locked
+      )
+      delete from inbound_mails where inbound_mail_id = any(array(select inbound_mail_id from old))
+      returning inbound_mail_id`
 
     /** A message of before counts as none, and so does its raw mail. */
     const removeRaw = Effect.fnUntraced(function* (age: number, limit: number) {
@@ -216,8 +226,8 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
         Effect.map(orDie(lease(limit, leaseMillis)), (rows) => rows.map(toWaitingMail).toSorted(compare)),
       readPieces,
       complete: (inboundMailId) => transact(orDie(complete(inboundMailId))),
-      giveUp: (given) =>
-        Effect.map(orDie(giveUp(given)), (rows) => rows.filter((row) => !row.staged).map((row) => row.inbound_mail_id)),
+      giveUp: (given) => Effect.map(orDie(giveUp(given)), (rows) => rows.map((row) => row.inbound_mail_id)),
+      removeStaged: ({ age, limit }) => Effect.map(orDie(removeStaged(age, limit)), (rows) => rows.length),
       removeRaw: ({ age, limit }) => transact(orDie(removeRaw(age, limit))),
       readRaw: (tenantId, messageId) =>
         Effect.map(

@@ -205,18 +205,34 @@ const stageTests: ContractTests<Ports> = (it) => {
       })
     )
 
-    it.effect("is deleted when it is old and was never added, and is not among the ids returned", () =>
+    it.effect("is removed when it is old and was never added, and is not given up", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const mail = yield* Sample.inboundMail({ raw: large })
         yield* store.stage(mail)
-        const given = { age: Timestamp.DAY, attempts: 100, limit: 10 }
+        const given = { age: Timestamp.DAY, limit: 10 }
         yield* (yield* StoreClock).advance(Timestamp.DAY - Timestamp.MINUTE)
-        yield* store.giveUp(given)
+        assert.strictEqual(yield* store.removeStaged(given), 0)
         yield* rolledBack(store.add(mail, []))
         yield* (yield* StoreClock).advance(Timestamp.MINUTE)
-        assert.deepStrictEqual(yield* store.giveUp(given), [])
+        const stored = yield* Sample.bytesOf(mail)
+        assert.deepStrictEqual(yield* store.giveUp({ ...given, attempts: 0 }), [])
+        assert.deepStrictEqual(yield* Sample.bytesOf(mail), stored)
+        assert.strictEqual(yield* store.removeStaged({ ...given, limit: 0 }), 0)
+        assert.strictEqual(yield* store.removeStaged(given), stored.length > 0 ? 1 : 0)
         assert.lengthOf(yield* Sample.bytesOf(mail), 0)
+      })
+    )
+
+    it.effect("is not removed once it is added, however old", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const mail = yield* Sample.inboundMail({ raw: large })
+        yield* store.stage(mail)
+        yield* store.add(mail, [])
+        yield* (yield* StoreClock).advance(Timestamp.DAY)
+        assert.strictEqual(yield* store.removeStaged({ age: 0, limit: 10 }), 0)
+        assert.deepStrictEqual(yield* contents(yield* store.lease(10, LEASE)), [content(mail)])
       })
     )
   })

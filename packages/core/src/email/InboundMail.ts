@@ -101,13 +101,18 @@ export class InboundMailStore extends Context.Service<
     /**
      * Deletes up to `limit` mails that nobody could deliver, the oldest first, and answers their ids: received `age`
      * milliseconds ago or more, begun to be read at least `attempts` times and by nobody now, not completed, and with
-     * no message that refers to them. Deletes mails of that age, too, that were staged and never added.
+     * no message that refers to them. Mail that was staged and never added is not among them.
      */
     readonly giveUp: (given: {
       readonly age: number
       readonly attempts: number
       readonly limit: number
     }) => Effect.Effect<ReadonlyArray<string>>
+    /**
+     * Deletes up to `limit` mails that were staged and never added, received `age` milliseconds ago or more, the oldest
+     * first, and returns how many.
+     */
+    readonly removeStaged: (given: { readonly age: number; readonly limit: number }) => Effect.Effect<number>
     /**
      * Deletes up to `limit` raw mails that are completed, received `age` milliseconds ago or more, the oldest first, and
      * returns how many. Their messages stay, and no longer count what the raw mail took.

@@ -12,19 +12,21 @@ const ATTEMPTS_MIN = 100
 const BATCH = 50
 
 /**
- * The job that gives up raw mail which can't be delivered. All other raw mail goes by itself: with the delivery that no
- * mailbox wanted, or with the last message that refers to it.
+ * The job that gives up raw mail which can't be delivered, and removes mail of the same age that a server staged and did
+ * not add before it ended. All other raw mail goes by itself: with the delivery that no mailbox wanted, or with the last
+ * message that refers to it.
  */
-export const make: Effect.Effect<Job, never, InboundMailStore> = Effect.map(InboundMailStore, (mails) => ({
-  name: "inbound-mail-retention",
-  every: Timestamp.HOUR,
-  run: inBatches(
-    (limit) =>
-      Effect.gen(function* () {
-        const given = yield* mails.giveUp({ age: GIVE_UP_AFTER, attempts: ATTEMPTS_MIN, limit })
-        if (given.length > 0) yield* Effect.logError(`mails given up that could not be delivered: ${given.join(", ")}`)
-        return given.length
-      }),
-    BATCH
-  )
-}))
+export const make: Effect.Effect<Job, never, InboundMailStore> = Effect.map(InboundMailStore, (mails) => {
+  const giveUp = (limit: number) =>
+    Effect.gen(function* () {
+      const given = yield* mails.giveUp({ age: GIVE_UP_AFTER, attempts: ATTEMPTS_MIN, limit })
+      if (given.length > 0) yield* Effect.logError(`mails given up that could not be delivered: ${given.join(", ")}`)
+      return given.length
+    })
+  const removeStaged = (limit: number) => mails.removeStaged({ age: GIVE_UP_AFTER, limit })
+  return {
+    name: "inbound-mail-retention",
+    every: Timestamp.HOUR,
+    run: Effect.zipWith(inBatches(giveUp, BATCH), inBatches(removeStaged, BATCH), (given, removed) => given + removed)
+  }
+})
