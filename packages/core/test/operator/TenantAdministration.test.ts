@@ -9,7 +9,7 @@ import {
   TenantAdministration
 } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { adasNumber, bought, PERSON, phoneRequest } from "../support/PhonePurchase.ts"
 import {
@@ -19,6 +19,7 @@ import {
   create,
   failureOf,
   pay,
+  returnDebts,
   scenario,
   send,
   sendPaid,
@@ -142,6 +143,33 @@ describe("a suspended tenant", () => {
       assert.lengthOf(host.carrier.calls, 0)
       const paid = yield* balances
       assert.strictEqual((paid["received"] ?? 0n) + (paid["fulfilled"] ?? 0n) + (paid["refunded"] ?? 0n), 0n)
+    })
+  )
+
+  scenario("does not call, not even where it is suspended between the check before the call and the call", (host) =>
+    Effect.gen(function* () {
+      const { phoneNumberId, tenant } = yield* adasNumber
+      const before = yield* balances
+      const input = { phoneNumberId, toNumber: PERSON }
+      const { signed } = yield* phoneRequest({ serviceId: "phone.call.outbound.1m", tenant, input })
+      const attempt = yield* signed
+      // The operation is with its service, which has not written the call down.
+      yield* host.database.close
+      const placing = yield* Effect.forkChild(Effect.result(attempt))
+      yield* TestClock.adjust("1 second")
+      assert.deepInclude(yield* suspend(tenant), { liveCalls: 0 })
+      yield* host.database.open
+      const failure = yield* failureOf(Effect.flatMap(Fiber.join(placing), Effect.fromResult))
+      assert.deepInclude(failure, { _tag: "OperationRejected" })
+      assert.include(failure.message, "the tenant is suspended")
+      assert.lengthOf(
+        host.carrier.log.filter((line) => line.startsWith("place")),
+        0
+      )
+      yield* returnDebts
+      const { fulfilled, received = 0n, refunded = 0n } = yield* balances
+      assert.strictEqual(fulfilled, before["fulfilled"])
+      assert.strictEqual(received + (fulfilled ?? 0n) + refunded, 0n)
     })
   )
 })

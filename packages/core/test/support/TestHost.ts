@@ -21,7 +21,7 @@ export type SendScript = "send" | "broken" | ProviderError["reason"] | ProviderE
 
 /**
  * The whole core on memory, with a chain, a mail provider and a carrier that do as they are told. While its `database` is
- * closed no turn of a call is written, and whoever looks a call up by its carrier's name of it waits for the answer.
+ * closed, no turn of a call is written, and a lookup of a call reads the store and then waits.
  */
 export const make = (payments = ScriptedRail.make()) => {
   const carrier = SimulatedCarrier.make()
@@ -51,6 +51,7 @@ export const make = (payments = ScriptedRail.make()) => {
       CallStore.of({
         ...store,
         addTurn: (...turn) => Effect.andThen(database.await, store.addTurn(...turn)),
+        get: (callId) => Effect.tap(store.get(callId), () => database.await),
         findByProvider: (...name) => Effect.tap(store.findByProvider(...name), () => database.await)
       })
     )
