@@ -11,18 +11,14 @@ import { FrameMeter } from "./FrameMeter.ts"
 import { CLOSE, RealtimeConnection } from "./RealtimeConnection.ts"
 import { type Session, Sessions } from "./Session.ts"
 import * as SessionOpening from "./SessionOpening.ts"
+import { SocketCapacity } from "./SocketCapacity.ts"
 import * as SocketLimits from "../edge/SocketLimits.ts"
 import * as Upkeep from "./Upkeep.ts"
 
 /** Longest message from a client, in bytes: a token and its frame. */
 const MESSAGE_LIMIT_BYTES = 8 * 1024
-/** Sockets on one server, authenticated or not. */
-const SOCKET_LIMIT = 20_000
-/** Those of them that have not authenticated, of all clients and of one. */
-const STRANGER_LIMIT = 5_000
-const STRANGER_LIMIT_PER_CLIENT = 1_000
-/** When a client that has so many may try again: they are closed after 5 s. */
-const STRANGER_RETRY_SECONDS = 5
+/** When a client with too many unauthenticated sockets may try again: they are closed after 5 s. */
+const UNAUTHENTICATED_RETRY_SECONDS = 5
 /** How often sockets that are paused because of their rate are tried again. */
 const RETRY_EVERY = "250 millis"
 /** How long a peer may take over its half of the closing handshake, in milliseconds. */
@@ -57,6 +53,7 @@ const make = Effect.gen(function* () {
   const upgrades = yield* Upgrades
   const store = yield* EventStore
   const signal = yield* EventSignal
+  const capacity = yield* SocketCapacity
   const fork = yield* FiberSet.makeRuntime<never, void, never>()
 
   const sockets = new WebSocketServer(SOCKET_OPTIONS)
@@ -128,11 +125,11 @@ const make = Effect.gen(function* () {
     const address = limits.addressOf(request)
     const retryAfterSeconds = limits.countHandshake(address)
     if (retryAfterSeconds > 0) return upgrades.refuse(stream, retryAfterSeconds)
-    if (connections.size >= SOCKET_LIMIT || connections.strangerCount >= STRANGER_LIMIT) {
+    if (connections.size >= capacity.sockets || connections.strangerCount >= capacity.unauthenticated) {
       return refuseUpgrade(stream, "503 Service Unavailable")
     }
-    if (connections.strangersFrom(address) >= STRANGER_LIMIT_PER_CLIENT) {
-      return upgrades.refuse(stream, STRANGER_RETRY_SECONDS)
+    if (connections.strangersFrom(address) >= capacity.unauthenticatedPerClient) {
+      return upgrades.refuse(stream, UNAUTHENTICATED_RETRY_SECONDS)
     }
     sockets.handleUpgrade(request, stream, head, (socket) => accept(socket, stream, address))
   }

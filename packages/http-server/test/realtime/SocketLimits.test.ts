@@ -6,8 +6,10 @@ import { TestClock } from "effect/testing"
 import type { Socket } from "node:net"
 import { WebSocket } from "ws"
 import * as RealtimeGateway from "../../src/realtime/RealtimeGateway.ts"
+import { SocketCapacity } from "../../src/realtime/SocketCapacity.ts"
 import { NodeServer } from "../../src/NodeServer.ts"
 import type { RateLimit } from "../../src/ServerSettings.ts"
+import { connect } from "./RealtimeClient.ts"
 import { hostWith, newTenant, open, port, type Ports } from "./GatewayHost.ts"
 
 const KIB = 1024
@@ -19,13 +21,14 @@ const scenario = (
   name: string,
   rateLimit: RateLimit | null,
   test: Effect.Effect<void, unknown, Ports | Scope.Scope>,
-  trustedProxy?: string
+  options: { readonly trustedProxy?: string; readonly capacity?: Partial<SocketCapacity> } = {}
 ) =>
   it.effect(name, () =>
     Effect.gen(function* () {
-      yield* Layer.build(RealtimeGateway.layer)
+      const capacity = { ...(yield* SocketCapacity), ...options.capacity }
+      yield* Effect.provideService(Layer.build(RealtimeGateway.layer), SocketCapacity, capacity)
       yield* test
-    }).pipe(Effect.scoped, Effect.provide(hostWith(rateLimit, trustedProxy)))
+    }).pipe(Effect.scoped, Effect.provide(hostWith(rateLimit, options.trustedProxy)))
   )
 
 interface Handshake {
@@ -119,7 +122,7 @@ describe("handshakes", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* statusesOf(3, (index) => `198.51.100.${index}`), [101, 101, 429])
     }),
-    "192.0.2.1/32"
+    { trustedProxy: "192.0.2.1/32" }
   )
 
   scenario(
@@ -133,11 +136,46 @@ describe("handshakes", () => {
   )
 
   scenario(
-    "have a rate of their own that is lower than that of requests",
+    "are refused with 503 while too many sockets of all clients have not authenticated",
+    null,
+    Effect.gen(function* () {
+      const { tenantId, tokenVersion } = yield* newTenant
+      const client = yield* connect(yield* port)
+      assert.deepStrictEqual(yield* statusesOf(2, (index) => `198.51.100.${index + 1}`), [101, 503])
+      client.send({ type: "session.authenticate", token: `${tenantId} ${tokenVersion}` })
+      yield* client.expect("session.ready")
+      assert.deepStrictEqual(yield* statusesOf(2, (index) => `198.51.100.${index + 3}`), [101, 503])
+    }),
+    { capacity: { unauthenticated: 2 } }
+  )
+
+  scenario(
+    "are refused with 503 while the server has as many sockets as it may, authenticated or not",
+    null,
+    Effect.gen(function* () {
+      yield* open(yield* newTenant)
+      assert.deepStrictEqual(yield* statusesOf(2, (index) => `198.51.100.${index + 1}`), [101, 503])
+    }),
+    { capacity: { sockets: 2 } }
+  )
+
+  it.effect("may be 20,000 sockets on a server, of which 5,000 have not authenticated, 1,000 of one client", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* SocketCapacity, {
+        sockets: 20_000,
+        unauthenticated: 5_000,
+        unauthenticatedPerClient: 1_000
+      })
+    })
+  )
+
+  scenario(
+    "have a rate of their own for each client that is lower than that of requests",
     PLENTY,
     Effect.gen(function* () {
-      const statuses = yield* statusesOf(601, () => "198.51.100.1")
+      const statuses = yield* statusesOf(601, (index) => `2001:db8:0:1::${index.toString(16)}`)
       assert.strictEqual(statuses.indexOf(429), 600)
+      assert.deepStrictEqual(yield* statusesOf(1, () => "2001:db8:0:2::1"), [101])
     })
   )
 
