@@ -1,3 +1,4 @@
+import { REALTIME_PATH } from "@agentos/api"
 import { assert, describe, it } from "@effect/vitest"
 import { connect } from "node:net"
 import { startServer, type TestServer, type TestServerOptions } from "../support/TestServer.ts"
@@ -6,7 +7,7 @@ const LIMITED: TestServerOptions = { rateLimit: { burst: 1, perSecond: 1 / 60 } 
 const REQUEST = "GET /openapi.json HTTP/1.1\r\nHost: agentos.test\r\nConnection: close\r\n\r\n"
 const HEALTH_CHECK = "GET /health/live HTTP/1.1\r\nHost: agentos.test\r\n\r\n"
 const HANDSHAKE =
-  "GET /realtime HTTP/1.1\r\nHost: agentos.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+  `GET ${REALTIME_PATH} HTTP/1.1\r\nHost: agentos.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
   "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
 const CHUNKED =
   "POST /api/v1/email/mailboxes HTTP/1.1\r\nHost: agentos.test\r\nContent-Type: application/json\r\n" +

@@ -103,6 +103,8 @@ describe("a query", () => {
     const answer = await get("&".repeat(5_000))
     assert.match(answer, /^HTTP\/1.1 400 /)
     assert.include(answer, "more than 32 query parameters")
+    assert.include(await get("a&".repeat(32) + "a"), "more than 32 query parameters")
+    assert.notInclude(await get("a&".repeat(31) + "a"), "query parameters")
     assert.include(await get("a=1&b=2"), '"path":"b"')
   })
 })

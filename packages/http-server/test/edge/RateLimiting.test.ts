@@ -130,6 +130,28 @@ describe("rate limiting", () => {
     })
     assert.deepStrictEqual(statuses, [...Array.from({ length: 10 }, () => 200), 429])
   })
+
+  it("limits what a tenant may pay for, and does not ask the chain about a payment beyond the limit", async () => {
+    const path = "/api/v1/email/mailboxes"
+    const body = { localPart: "ada" }
+    const { paid, statuses } = await withServer({ rateLimit: burstOf(10), trustedProxies: PROXY }, async (server) => {
+      const { token, wallet } = await newTenant(server)
+      const headers = await payFor(server, path, { token, body, ...from("198.51.100.1") }, wallet)
+      return {
+        statuses: await statusesOf(10, (index) =>
+          call(server, "POST", path, { token, body, ...from(`192.0.2.${index}`) })
+        ),
+        paid: await call(server, "POST", path, {
+          token,
+          body,
+          headers: { ...headers, "x-forwarded-for": "198.51.100.2" }
+        })
+      }
+    })
+    assert.deepStrictEqual(statuses, [...Array.from({ length: 9 }, () => 402), 429])
+    // Whether the payment stands for an operation would be known had the chain been asked.
+    assert.deepStrictEqual([paid.status, errorOf(paid).paymentState], [429, "unknown"])
+  })
 })
 
 describe("what a request costs", () => {
@@ -251,6 +273,15 @@ describe("the address of a client", () => {
     )
     assert.strictEqual(answers[20]?.status, 429)
     assert.include(errorOf(answers[20]!).message, "20 requests in 2000 s from one IPv6 /48 network")
+  })
+
+  it("owes the cost of its guesses to its /48, too", async () => {
+    const statuses = await withServer({ rateLimit: burstOf(2), trustedProxies: PROXY }, (server) =>
+      statusesOf(3, (index) =>
+        call(server, "GET", "/api/v1/events", { token: "at_v1_guess", ...from(`2001:db8:7:${index}::1`) })
+      )
+    )
+    assert.deepStrictEqual(statuses, [401, 401, 429])
   })
 })
 
