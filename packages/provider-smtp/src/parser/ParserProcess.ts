@@ -39,10 +39,10 @@ interface Pending {
   readonly authentication: Deferred.Deferred<SenderAuthentication>
 }
 
-const mainFile = fileURLToPath(new URL("./parserMain.ts", import.meta.url))
+const PARSER_MAIN = fileURLToPath(new URL("./parserMain.ts", import.meta.url))
 
 /** It sees nothing of this process but the mails: no environment, no output, no files but to read, no programs to run. */
-const startChild = (heapMegabytes: number): ChildProcess =>
+const startChild = (mainFile: string, heapMegabytes: number): ChildProcess =>
   fork(mainFile, [], {
     env: {},
     execArgv: [
@@ -65,8 +65,12 @@ const unreadable = (message: string) => new MailUnreadable({ message })
  * Starts a process and waits until it is ready; ends it by SIGKILL when the scope closes. A mail that takes
  * too long, or ends the process by the memory that it takes, is `MailUnreadable`; when only the checks of its
  * sender do, they are `temperror`. A process that can't be started is a defect: no mail is to blame for it.
+ * Another `mainFile` that answers as `parserMain.ts` does has the same permissions.
  */
-export const startParser = (limits: ParserProcessLimits): Effect.Effect<ParserProcess, never, Scope.Scope> =>
+export const startParser = (
+  limits: ParserProcessLimits,
+  mainFile: string = PARSER_MAIN
+): Effect.Effect<ParserProcess, never, Scope.Scope> =>
   Effect.gen(function* () {
     const started = yield* Deferred.make<void>()
     let ended = false
@@ -85,7 +89,7 @@ export const startParser = (limits: ParserProcessLimits): Effect.Effect<ParserPr
     }
 
     const child = yield* Effect.acquireRelease(
-      Effect.sync(() => startChild(limits.heapMegabytes)),
+      Effect.sync(() => startChild(mainFile, limits.heapMegabytes)),
       (running) => Effect.sync(() => void running.kill("SIGKILL"))
     )
     child.on("message", onReply)

@@ -1,0 +1,33 @@
+/** Stands in for the process that reads mail, tries what a hostile mail could want, and answers with what came of it. */
+import { spawnSync } from "node:child_process"
+import { closeSync, openSync } from "node:fs"
+import { Worker } from "node:worker_threads"
+import type { ParserReply, ParserRequest } from "../../src/parser/ParserMessage.ts"
+import { UNDETERMINED } from "../../src/parser/Undetermined.ts"
+
+const outcomeOf = (attempt: () => unknown): string => {
+  try {
+    attempt()
+    return "done"
+  } catch (error) {
+    return error instanceof Error && "code" in error ? String(error.code) : String(error)
+  }
+}
+
+const outcomes = (): Readonly<Record<string, string>> => ({
+  "write a file": outcomeOf(() => closeSync(openSync(import.meta.filename, "r+"))),
+  "run a program": outcomeOf(() => spawnSync(process.execPath, ["--version"])),
+  "start a thread": outcomeOf(() => void new Worker("", { eval: true }).terminate()),
+  "load an addon": outcomeOf(() => process.dlopen({ exports: {} }, "missing.node")),
+  "read the environment": Object.keys(process.env).join(" ")
+})
+
+const reply = (message: ParserReply): void => void process.send?.(message)
+
+process.once("disconnect", () => process.exit())
+process.on("message", ({ _tag }: ParserRequest) => {
+  if (_tag === "Piece") return
+  reply({ _tag: "Unreadable", message: JSON.stringify(outcomes()) })
+  reply({ _tag: "Authentication", authentication: UNDETERMINED })
+})
+reply({ _tag: "Ready" })
