@@ -1,5 +1,6 @@
+import { connect } from "node:net"
 import { Worker } from "node:worker_threads"
-import { ByteBudget, RateLimiter } from "@agentos/core"
+import { ByteBudget, InboundRefused, RateLimiter } from "@agentos/core"
 import { Effect } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
 import { openListener, type TestListener, type TestListenerOptions } from "./support/Listener.ts"
@@ -98,6 +99,19 @@ describe("recipients", () => {
     expect(most).toBeLessThanOrEqual(4)
   })
 
+  it("are looked up for each address that asks, also at once", async () => {
+    const { port } = await opened({
+      admit: (_, { remoteAddress }) =>
+        Effect.andThen(
+          Effect.sleep("200 millis"),
+          remoteAddress === "127.0.0.2" ? Effect.fail(new InboundRefused({ refusal: "too much mail" })) : Effect.void
+        )
+    })
+    const sessions = await Promise.all(["127.0.0.2", "127.0.0.3"].map((address) => openSession(port, address)))
+    const replies = await Promise.all(sessions.map((session) => pipelineRecipients(session, ["ada@agents.test"])))
+    expect(replies.flat().map((reply) => reply.slice(0, 3))).toEqual(["450", "250"])
+  })
+
   it("count against the limit of a message when they are repeated, and a flood of them ends the session", async () => {
     const { port } = await opened({ limits: { recipients: 10, commands: 100 } })
     const session = await openSession(port)
@@ -151,13 +165,14 @@ describe("a session", () => {
     expect(replies.at(-1)).toBe("421 4.7.0 Too many errors")
   })
 
-  it("that delivers messages goes on, however many commands they take", async () => {
-    const listener = await opened({ limits: { commands: 8, idleCommands: 2 } })
+  it("that delivers messages goes on, however many commands they take and errors come between", async () => {
+    const listener = await opened({ limits: { commands: 8, idleCommands: 2, errors: 2 } })
     const session = await openSession(listener.port)
     for (let index = 0; index < 20; index++) {
       expect(await startMessage(session, "ada@agents.test")).toMatch(/^354/)
       expect(await session.say(`${HEADER}x\r\n.`)).toMatch(/^250/)
       expect(await session.say("RSET")).toMatch(/^250/)
+      expect(await session.say("DATA")).toMatch(/^503/)
     }
     expect(listener.taken).toHaveLength(20)
   })
@@ -191,6 +206,20 @@ describe("sessions", () => {
     expect(flood.filter((reply) => reply.startsWith("220")).length).toBeLessThanOrEqual(14)
     expect(flood.filter((reply) => reply.startsWith("421 4.7.0")).length).toBeGreaterThanOrEqual(26)
     expect((await greetings(1, "127.0.3.1"))[0]).toMatch(/^220/)
+  })
+
+  it("beyond a limit are cut, also where the client does not close its side", async () => {
+    const { port } = await opened({ limits: { connectionsPerAddress: 1 } })
+    await openSession(port)
+    const refused = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
+    refused.on("error", () => undefined)
+    await new Promise((resolve) => refused.once("data", resolve))
+    // A client learns only by writing that the connection is gone.
+    const isCut = () => {
+      refused.write("NOOP\r\n")
+      return refused.destroyed
+    }
+    await expect.poll(isCut, { interval: 100, timeout: 5_000 }).toBe(true)
   })
 
   it("of one network are bounded", async () => {
