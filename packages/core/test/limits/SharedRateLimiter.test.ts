@@ -7,7 +7,7 @@ const rule: RateRule = { name: "test", burst: 10, perSecond: 0.001, isShared: tr
 
 /** A store that adds up, and refills nothing. */
 const addingStore = () => {
-  const state = { missing: new Map<string, number>(), exchanges: 0, isDown: false }
+  const state = { missing: new Map<string, number>(), exchanges: 0, isDown: false, isSilent: false }
   const add = ({ subject, tokens }: RateUse): number => {
     const missing = (state.missing.get(subject) ?? 0) + tokens
     state.missing.set(subject, missing)
@@ -17,6 +17,7 @@ const addingStore = () => {
     exchange: (uses) =>
       Effect.suspend(() => {
         state.exchanges++
+        if (state.isSilent) return Effect.never
         return state.isDown ? Effect.die(new Error("the database is away")) : Effect.sync(() => uses.map(add))
       }),
     deleteFull: Effect.succeed(0)
@@ -70,6 +71,20 @@ describe("a shared RateLimiter", () => {
       assert.isTrue(yield* admitted(other, 1))
       yield* TestClock.adjust("2 seconds")
       assert.strictEqual(state.missing.get("a"), 3)
+    })
+  )
+
+  it.effect("stops waiting for a store that does not answer after 5 seconds, and shares again", () =>
+    Effect.gen(function* () {
+      const { server, state } = addingStore()
+      const limiter = yield* server
+      state.isSilent = true
+      assert.isTrue(yield* admitted(limiter, 7))
+      yield* TestClock.adjust("2 seconds")
+      state.isSilent = false
+      assert.isTrue(yield* admitted(limiter, 2))
+      yield* TestClock.adjust("6 seconds")
+      assert.strictEqual(state.missing.get("a"), 2)
     })
   )
 

@@ -35,6 +35,19 @@ describe("TokenBuckets", () => {
     assert.strictEqual(buckets.take(rule, "first", 0, 0).remaining, 10)
   })
 
+  it("makes room in turn over all buckets, so that newcomers do not displace each other", () => {
+    const buckets = new TokenBuckets()
+    flood(buckets, CAPACITY, 0)
+    // By now all buckets are full again.
+    const now = 100_000
+    const newcomers = Array.from({ length: 17 }, (_, index) => `newcomer ${index}`)
+    for (const subject of newcomers) buckets.take(rule, subject, 10, now)
+    assert.deepStrictEqual(
+      newcomers.filter((subject) => buckets.take(rule, subject, 1, now).isAdmitted),
+      []
+    )
+  })
+
   it("lets a subject owe another burst at most", () => {
     const buckets = new TokenBuckets()
     for (let times = 0; times < 10; times++) buckets.charge(rule, "a", 10, 0)
@@ -66,6 +79,32 @@ describe("TokenBuckets", () => {
     assert.deepStrictEqual(buckets.report(10).uses, [])
     buckets.take(wide, "a", 1, 0)
     assert.deepStrictEqual(buckets.report(10).uses, [{ rule: wide, subject: "a", tokens: 10 }])
+  })
+
+  it("reports a subject once, also where its bucket was forgotten and made again", () => {
+    const buckets = new TokenBuckets()
+    const shared = { ...rule, isShared: true }
+    buckets.take(shared, "first", 1, 0)
+    // All of them are drained further than the first, which is therefore the one to forget.
+    flood(buckets, CAPACITY + 1, 0, 10)
+    buckets.take(shared, "first", 2, 0)
+    assert.deepStrictEqual(buckets.report(10).uses, [{ rule: shared, subject: "first", tokens: 2 }])
+  })
+
+  it("reports as many buckets as it is asked for, and the others next", () => {
+    const buckets = new TokenBuckets()
+    const shared = { ...rule, isShared: true }
+    for (const subject of ["a", "b", "c"]) buckets.take(shared, subject, 1, 0)
+    const reported = [2, 2, 2].map((limit) => buckets.report(limit).uses.map(({ subject }) => subject))
+    assert.deepStrictEqual(reported, [["a", "b"], ["c"], []])
+  })
+
+  it("tells subjects apart by their first 256 characters", () => {
+    const buckets = new TokenBuckets()
+    const long = "x".repeat(256)
+    buckets.take(rule, `${long.slice(1)}a`, 1, 0)
+    buckets.take(rule, `${long}a`, 3, 0)
+    assert.strictEqual(buckets.take(rule, `${long}b`, 0, 0).remaining, 7)
   })
 
   it("takes away what other servers took, and gives nothing back", () => {
