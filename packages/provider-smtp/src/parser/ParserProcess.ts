@@ -1,4 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process"
+import { findPackageJSON } from "node:module"
+import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { MailUnreadable, type ParsedMail, type SenderAuthentication } from "@agentos/core"
 import { Deferred, Effect, Exit, Option, Result, type Scope, Stream } from "effect"
@@ -41,7 +43,28 @@ interface Pending {
 
 const PARSER_MAIN = fileURLToPath(new URL("./parserMain.ts", import.meta.url))
 
-/** It sees nothing of this process but the mails: no environment, no output, no files but to read, no programs to run. */
+const packageDirectory = (specifier: string): string => {
+  const file = findPackageJSON(specifier, import.meta.url)
+  if (file === undefined) throw new Error(`${specifier} has no package.json`)
+  return dirname(file)
+}
+
+const ancestorsOf = (directory: string): ReadonlyArray<string> =>
+  directory === dirname(directory) ? [directory] : [directory, ...ancestorsOf(dirname(directory))]
+
+/** Where the modules of the process are: this package, the core beside it, and the dependencies of both. */
+const moduleDirectories = (): ReadonlyArray<string> => {
+  const own = packageDirectory("..")
+  const installed = ancestorsOf(own).map((directory) =>
+    basename(directory) === "node_modules" ? directory : join(directory, "node_modules")
+  )
+  return [own, packageDirectory("@agentos/core"), ...installed]
+}
+
+/**
+ * Node's permission model limits it to reading its own modules: not this process's environment in /proc, no other file.
+ * It may not write, start programs or threads, or load addons. It may use the network, to look up a sender's DNS records.
+ */
 const startChild = (mainFile: string, heapMegabytes: number): ChildProcess =>
   fork(mainFile, [], {
     env: {},
@@ -50,7 +73,7 @@ const startChild = (mainFile: string, heapMegabytes: number): ChildProcess =>
       // Most of what a mail takes is dropped at once: a small young generation keeps a process a quarter smaller.
       "--max-semi-space-size=1",
       "--permission",
-      "--allow-fs-read=*",
+      ...moduleDirectories().map((directory) => `--allow-fs-read=${directory}`),
       "--no-warnings"
     ],
     serialization: "advanced",

@@ -11,19 +11,24 @@ const job = {
 } as const
 
 describe("the process that reads mail", () => {
-  it.live("writes no file, runs no program, starts no thread, loads no addon and has no environment", () =>
-    Effect.gen(function* () {
-      const parser = yield* startParser({ readMillis: 20_000, heapMegabytes: 256 }, intruder)
-      const { result } = yield* parser.parse(Stream.empty, job)
-      assert.isTrue(result !== undefined && Result.isFailure(result))
-      if (result === undefined || Result.isSuccess(result)) return
-      assert.deepStrictEqual(JSON.parse(result.failure.message), {
-        "write a file": "ERR_ACCESS_DENIED",
-        "run a program": "ERR_ACCESS_DENIED",
-        "start a thread": "ERR_ACCESS_DENIED",
-        "load an addon": "ERR_DLOPEN_DISABLED",
-        "read the environment": ""
-      })
-    }).pipe(Effect.scoped)
+  it.live(
+    "reads nothing but its modules, writes no file, runs no program, starts no thread, loads no addon and has no environment",
+    () =>
+      Effect.gen(function* () {
+        const parser = yield* startParser({ readMillis: 20_000, heapMegabytes: 256 }, intruder)
+        const { result } = yield* parser.parse(Stream.empty, job)
+        assert.isTrue(result !== undefined && Result.isFailure(result))
+        if (result === undefined || Result.isSuccess(result)) return
+        assert.deepStrictEqual(JSON.parse(result.failure.message), {
+          "read a file": "ERR_ACCESS_DENIED",
+          "list the modules' project": "ERR_ACCESS_DENIED",
+          "read the environment of its parent": "ERR_ACCESS_DENIED",
+          "write a file": "ERR_ACCESS_DENIED",
+          "run a program": "ERR_ACCESS_DENIED",
+          "start a thread": "ERR_ACCESS_DENIED",
+          "load an addon": "ERR_DLOPEN_DISABLED",
+          "read the environment": ""
+        })
+      }).pipe(Effect.scoped)
   )
 })

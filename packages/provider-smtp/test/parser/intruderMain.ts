@@ -1,6 +1,6 @@
 /** Stands in for the process that reads mail, tries what a hostile mail could want, and answers with what came of it. */
 import { spawnSync } from "node:child_process"
-import { closeSync, openSync } from "node:fs"
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs"
 import { Worker } from "node:worker_threads"
 import type { ParserReply, ParserRequest } from "../../src/parser/ParserMessage.ts"
 import { UNDETERMINED } from "../../src/parser/Undetermined.ts"
@@ -15,6 +15,9 @@ const outcomeOf = (attempt: () => unknown): string => {
 }
 
 const outcomes = (): Readonly<Record<string, string>> => ({
+  "read a file": outcomeOf(() => readFileSync("/etc/hostname")),
+  "list the modules' project": outcomeOf(() => readdirSync(new URL("../../../..", import.meta.url))),
+  "read the environment of its parent": outcomeOf(() => readFileSync(`/proc/${process.ppid}/environ`)),
   "write a file": outcomeOf(() => closeSync(openSync(import.meta.filename, "r+"))),
   "run a program": outcomeOf(() => spawnSync(process.execPath, ["--version"])),
   "start a thread": outcomeOf(() => void new Worker("", { eval: true }).terminate()),
