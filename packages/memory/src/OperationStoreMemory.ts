@@ -7,6 +7,7 @@ import {
   OperationStore,
   type OperationTotal,
   proofKey,
+  RequestBinding,
   Timestamp
 } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
@@ -37,6 +38,8 @@ export const layer = Layer.effect(
           return true
         }),
       find: (operationId) => run(() => Option.fromUndefinedOr(operations.get(operationId))),
+      stateAge: (operationId) =>
+        run((now) => Option.map(Option.fromUndefinedOr(operations.get(operationId)), (one) => now - one.updatedAt)),
       findByKeys: (keys) => run(() => findByKeys(tables, keys)),
       advance: ({ change, fence, from, hold, operationId, to }) =>
         run((now) => {
@@ -70,6 +73,9 @@ export const layer = Layer.effect(
       post: (entries) => run(() => entries.forEach((entry) => post(tables, entry))),
       countOpen: (limit) =>
         run(() => countByState(operations.where("queue", OPEN).toSorted(longestDueFirst).slice(0, limit))),
+      openKeyIds: run(() => [
+        ...new Set(operations.where("queue", OPEN).map(({ terms }) => RequestBinding.keyIdOf(terms)))
+      ]),
       books: run(() => ({ balances: balances.rows(), totals: totals(operations.rows()) })),
       listPaid: (after, limit) =>
         run(() =>

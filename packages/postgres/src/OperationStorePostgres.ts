@@ -159,6 +159,13 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
           ),
           first
         ),
+      stateAge: (operationId) =>
+        Effect.map(
+          orDie(sql<{ readonly age: bigint }>`
+            with ${clock()}
+            select ${now} - updated_at as age from operations where operation_id = ${Parameter.uuid(operationId)}`),
+          (rows) => Option.map(Array.head(rows), ({ age }) => Number(age))
+        ),
       findByKeys: (keys) => {
         const { asset, network, nonce, payer } = proofKey(keys.proof)
         return Effect.map(
@@ -235,6 +242,12 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
             select state, count(*) as count, min(created_at) as oldest_at from open group by state`),
           (rows) => rows.map(toOpen)
         ),
+      openKeyIds: Effect.map(
+        orDie(sql<{ readonly key_id: bigint }>`
+          select distinct (terms::jsonb -> 'extra' ->> 'keyId')::bigint as key_id
+          from operations where due_at is not null`),
+        (rows) => rows.map(({ key_id }) => Number(key_id))
+      ),
       // One statement, since two would each see what was committed before it.
       books: Effect.map(
         orDie(sql<BookRow>`

@@ -64,7 +64,11 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
             fingerprint: text,
             input: `{ "b" : 1,  "a": ${JSON.stringify(text)} }`,
             plan: text,
-            terms: { ...base.terms, amount: Sample.UINT256_MAX, extra: { name: text, small: 0.1, large: 2 ** 53 - 1 } }
+            terms: {
+              ...base.terms,
+              amount: Sample.UINT256_MAX,
+              extra: { name: text, keyId: 1, small: 0.1, large: 2 ** 53 - 1 }
+            }
           }
           assert.isTrue(yield* store.claim(operation, Sample.LEASE))
           const claimed = yield* Sample.found(operation.operationId)

@@ -12,8 +12,29 @@ const WORKER = { by: "worker", millis: LEASE } as const
 const NOBODY = { by: "nobody" } as const
 const job = (millis: number) => ({ by: "job", millis }) as const
 
-/** What is promised of `hold`. */
+/** What is promised of `hold` and `stateAge`. */
 export const operationHoldTests: ContractTests<OperationStore> = (it) => {
+  describe("stateAge", () => {
+    it.effect("counts from the last move by the store's clock, whoever holds the operation since", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const clock = yield* StoreClock
+        const before = yield* clock.now
+        const operation = yield* Sample.moved(yield* Sample.claimed(), "settling")
+        const { fence, operationId } = operation
+        yield* clock.advance(10_000)
+        yield* store.hold(operationId, fence, job(LEASE))
+        yield* store.takeOver(operationId, LEASE)
+        yield* clock.advance(20_000)
+        const age = Option.getOrThrow(yield* store.stateAge(operationId))
+        assert.isTrue(30_000 <= age && age <= (yield* clock.now) - before, String(age))
+        const moved = yield* Sample.moved(yield* Sample.found(operationId), "settled")
+        assert.isBelow(Option.getOrThrow(yield* store.stateAge(moved.operationId)), 10_000)
+        assert.deepStrictEqual(yield* store.stateAge(yield* Fresh.id), Option.none())
+      })
+    )
+  })
+
   describe("hold", () => {
     it.effect("leases it to the worker from now, and changes nothing else of it", () =>
       Effect.gen(function* () {

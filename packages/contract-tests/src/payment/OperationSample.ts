@@ -72,7 +72,7 @@ export const operation = Effect.fnUntraced(function* (tenant: Tenant, parts?: Pa
       amount: 250_000n,
       payTo: ownProof.payTo,
       maxTimeoutSeconds: 120,
-      extra: { name: "USD₮0", version: "1", issuedAt: 1_763_000_000_000 }
+      extra: { name: "USD₮0", version: "1", issuedAt: 1_763_000_000_000, keyId: 1 }
     },
     input: `{"localPart":"agent"}`,
     plan: `{"mailboxId":"${yield* Fresh.id}"}`,

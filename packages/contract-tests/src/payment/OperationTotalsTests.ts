@@ -52,8 +52,33 @@ const allPaid = Effect.fnUntraced(function* (limit: number) {
   }
 })
 
-/** What is promised of `totals` and `listPaid`. */
+/** What is promised of `totals`, `openKeyIds` and `listPaid`. */
 export const operationTotalsTests: ContractTests<OperationStore> = (it) => {
+  describe("openKeyIds", () => {
+    it.effect("names the key of each open operation once, and none of a final one", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const claimedUnder = Effect.fnUntraced(function* (keyId: number) {
+          const tenant = yield* Fresh.tenant
+          const { terms } = yield* Sample.operation(tenant)
+          return yield* Sample.claimed({ terms: { ...terms, extra: { ...terms.extra, keyId } } })
+        })
+        const [first, second, final] = [251, 252, 253]
+        yield* claimedUnder(first)
+        yield* claimedUnder(first)
+        const settling = yield* Sample.moved(yield* claimedUnder(second), "settling")
+        yield* Sample.moved(yield* claimedUnder(final), "unpaid")
+        const open = yield* store.openKeyIds
+        assert.deepStrictEqual(
+          open.filter((id) => id > 250).toSorted((a, b) => a - b),
+          [first, second]
+        )
+        yield* Sample.moved(settling, "unpaid")
+        assert.notInclude(yield* store.openKeyIds, second)
+      })
+    )
+  })
+
   describe("totals", () => {
     it.effect("count operations and sum their amounts, per state, network and asset", () =>
       Effect.gen(function* () {

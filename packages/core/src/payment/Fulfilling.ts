@@ -1,11 +1,11 @@
-import { Effect, Result } from "effect"
+import { Effect, Option, Result } from "effect"
 import { serviceEntry } from "../catalog/Catalog.ts"
 import { ProviderError } from "../kernel/ProviderError.ts"
-import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Answers from "./Answer.ts"
 import type { Operation, OperationFailureKind } from "./Operation.ts"
 import { delayed, OperationJournal } from "./OperationJournal.ts"
 import { OperationSteps } from "./OperationStep.ts"
+import { OperationStore } from "./OperationStore.ts"
 import { PaidServices } from "./PaidService.ts"
 import type { OperationError } from "./PaymentError.ts"
 import { failureOf } from "./Settling.ts"
@@ -23,69 +23,73 @@ export interface Fulfilling {
   readonly fulfil: (operation: Operation, attended: boolean) => Effect.Effect<Operation, OperationError>
 }
 
-export const make: Effect.Effect<Fulfilling, never, OperationJournal | PaidServices> = Effect.gen(function* () {
-  const { commit, giveUp, openAttempt, whileLeased } = yield* OperationJournal
-  const services = yield* PaidServices
-  const reach = yield* OperationSteps
+export const make: Effect.Effect<Fulfilling, never, OperationJournal | OperationStore | PaidServices> = Effect.gen(
+  function* () {
+    const { commit, giveUp, openAttempt, whileLeased } = yield* OperationJournal
+    const operations = yield* OperationStore
+    const services = yield* PaidServices
+    const reach = yield* OperationSteps
 
-  const owe = (operation: Operation, kind: OperationFailureKind) => (error: { readonly message: string }) =>
-    Effect.tap(giveUp(operation, "OweRefund", failureOf(kind, error.message)), (owed) => reach("refund_owed", owed))
+    const owe = (operation: Operation, kind: OperationFailureKind) => (error: { readonly message: string }) =>
+      Effect.tap(giveUp(operation, "OweRefund", failureOf(kind, error.message)), (owed) => reach("refund_owed", owed))
 
-  const start = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
-    const attempt = yield* openAttempt(operation, false)
-    if (attempt.isSuspended) return yield* owe(operation, "gone")(SUSPENDED)
-    return yield* Effect.catchTag(
-      commit(operation, "StartFulfilling", Effect.as(attempt.revalidate, {})),
-      "ResourceGone",
-      owe(operation, "gone")
-    )
-  })
-
-  /** Whether the service has waited for its provider as long as it does. The state was entered when it began. */
-  const isLate = Effect.fnUntraced(function* (operation: Operation) {
-    const window = services.get(operation.serviceId)?.retryFor ?? 0
-    return (yield* Timestamp.now) >= Timestamp.add(operation.updatedAt, window)
-  })
-
-  /** A service that breaks is waited for as one whose provider can't be asked: until it is late, and no longer. */
-  const unbroken = <A>(operation: Operation, perform: Effect.Effect<A, ProviderError>) =>
-    Effect.catchDefect(perform, (defect) =>
-      Effect.flatMap(isLate(operation), (late) =>
-        late
-          ? Effect.andThen(
-              Effect.logError(`operation ${operation.operationId} is given up: its service is broken`, defect),
-              new ProviderError({ provider: operation.serviceId, reason: "Unknown", message: BROKEN })
-            )
-          : Effect.die(defect)
+    const start = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
+      const attempt = yield* openAttempt(operation, false)
+      if (attempt.isSuspended) return yield* owe(operation, "gone")(SUSPENDED)
+      return yield* Effect.catchTag(
+        commit(operation, "StartFulfilling", Effect.as(attempt.revalidate, {})),
+        "ResourceGone",
+        owe(operation, "gone")
       )
-    )
+    })
 
-  const fulfil = Effect.fnUntraced(function* (
-    operation: Operation,
-    attended: boolean
-  ): Effect.fn.Return<Operation, OperationError> {
-    yield* reach("before_perform", operation)
-    const attempt = yield* openAttempt(operation, attended)
-    if (attempt.isSuspended) return yield* owe(operation, "gone")(SUSPENDED)
-    const performed = yield* Effect.result(whileLeased(operation)(unbroken(operation, attempt.perform)))
-    yield* reach("after_perform", operation)
-    if (Result.isFailure(performed)) {
-      const error = performed.failure
-      if (error.reason === "Rejected") return yield* owe(operation, "rejected")(error)
-      return (yield* isLate(operation)) ? yield* owe(operation, "late")(error) : yield* delayed(operation, error)
-    }
-    const answer = Effect.map(performed.success, (fulfilment) => ({
-      answer: Answers.store(fulfilment, {
-        operationId: operation.operationId,
-        requestId: operation.requestId,
-        guide: serviceEntry(operation.serviceId).guide
-      })
-    }))
-    return yield* commit(operation, "Fulfil", answer).pipe(
-      Effect.tap((fulfilled) => reach("fulfilled", fulfilled)),
-      Effect.catchTag("ResourceGone", owe(operation, "gone"))
-    )
-  })
+    /** Whether the service has retried for as long as it does. The operation entered its state when the first try began. */
+    const isLate = ({ operationId, serviceId }: Operation) =>
+      Effect.map(
+        operations.stateAge(operationId),
+        Option.exists((ageMillis) => ageMillis >= (services.get(serviceId)?.retryFor ?? 0))
+      )
 
-  return { start, fulfil }
-})
+    /** A service that breaks is waited for as one whose provider can't be asked: until it is late, and no longer. */
+    const unbroken = <A>(operation: Operation, perform: Effect.Effect<A, ProviderError>) =>
+      Effect.catchDefect(perform, (defect) =>
+        Effect.flatMap(isLate(operation), (late) =>
+          late
+            ? Effect.andThen(
+                Effect.logError(`operation ${operation.operationId} is given up: its service is broken`, defect),
+                new ProviderError({ provider: operation.serviceId, reason: "Unknown", message: BROKEN })
+              )
+            : Effect.die(defect)
+        )
+      )
+
+    const fulfil = Effect.fnUntraced(function* (
+      operation: Operation,
+      attended: boolean
+    ): Effect.fn.Return<Operation, OperationError> {
+      yield* reach("before_perform", operation)
+      const attempt = yield* openAttempt(operation, attended)
+      if (attempt.isSuspended) return yield* owe(operation, "gone")(SUSPENDED)
+      const performed = yield* Effect.result(whileLeased(operation)(unbroken(operation, attempt.perform)))
+      yield* reach("after_perform", operation)
+      if (Result.isFailure(performed)) {
+        const error = performed.failure
+        if (error.reason === "Rejected") return yield* owe(operation, "rejected")(error)
+        return (yield* isLate(operation)) ? yield* owe(operation, "late")(error) : yield* delayed(operation, error)
+      }
+      const answer = Effect.map(performed.success, (fulfilment) => ({
+        answer: Answers.store(fulfilment, {
+          operationId: operation.operationId,
+          requestId: operation.requestId,
+          guide: serviceEntry(operation.serviceId).guide
+        })
+      }))
+      return yield* commit(operation, "Fulfil", answer).pipe(
+        Effect.tap((fulfilled) => reach("fulfilled", fulfilled)),
+        Effect.catchTag("ResourceGone", owe(operation, "gone"))
+      )
+    })
+
+    return { start, fulfil }
+  }
+)

@@ -15,6 +15,7 @@ import { type Attempt, PaidServices } from "./PaidService.ts"
 import { OperationDelayed, PaymentPending } from "./PaymentError.ts"
 import { eventOf } from "./PaymentEvent.ts"
 import { proofKey } from "./PaymentTerms.ts"
+import * as RequestBinding from "./RequestBinding.ts"
 
 /** For how long a worker holds an operation before it must renew; what a crash costs in waiting. */
 export const WORK_LEASE = 15 * Timestamp.SECOND
@@ -139,13 +140,17 @@ export class OperationJournal extends Context.Service<
         )
 
       /**
-       * Derived from the key of the authorization, which one operation holds: a deployment whose tables were restored
-       * pays back under the same nonce, and so only once, also where the operation was lost and made anew.
+       * Derived from the proof key of the payment, which one operation holds, under the server key of its challenge: a
+       * deployment whose tables were restored refunds under the same nonce, and so only once, also where another key is
+       * active since, and where the operation was lost and claimed again.
        */
-      const refundNonce = ({ proof }: Operation): string => {
+      const refundNonce = ({ operationId, proof, terms }: Operation): string => {
         const { asset, network, nonce, payer } = proofKey(proof)
-        const message = Bytes.fromText(JSON.stringify([network, asset, payer, nonce]))
-        return `0x${Hex.encode(keyring.mac(keyring.activeKeyId, "refund-nonce", message)!)}`
+        const keyId = RequestBinding.keyIdOf(terms)
+        const mac = keyring.mac(keyId, "refund-nonce", Bytes.fromText(JSON.stringify([network, asset, payer, nonce])))
+        if (mac === undefined)
+          throw new Error(`operation ${operationId} needs key ${keyId}, which is not in the key ring`)
+        return `0x${Hex.encode(mac)}`
       }
 
       return OperationJournal.of({

@@ -57,6 +57,8 @@ export class OperationStore extends Context.Service<
      */
     readonly claim: (operation: Operation, leaseMillis: number) => Effect.Effect<boolean>
     readonly find: (operationId: string) => Effect.Effect<Option.Option<Operation>>
+    /** Milliseconds since the operation entered its state, by the store's clock alone. None if there is no such operation. */
+    readonly stateAge: (operationId: string) => Effect.Effect<Option.Option<number>>
     /** The operations (two at most) that hold the proof's key, or the payer's Idempotency-Key on the endpoint. */
     readonly findByKeys: (keys: OperationKeys) => Effect.Effect<ReadonlyArray<Operation>>
     /**
@@ -94,6 +96,8 @@ export class OperationStore extends Context.Service<
      * `limit` that are due first. Costs what is open, however many operations are final.
      */
     readonly countOpen: (limit: number) => Effect.Effect<ReadonlyArray<OpenOperations>>
+    /** Ids of the server keys under which the challenges of open operations were made. Costs what is open. */
+    readonly openKeyIds: Effect.Effect<ReadonlyArray<number>>
     /** What the ledger says and what the operations come to, as of one moment. */
     readonly books: Effect.Effect<Books>
     /** Operations that have a transaction which paid, by ascending operationId, strictly after `after`; `limit` at most. */

@@ -73,12 +73,19 @@ export const bind = Effect.fnUntraced(function* (
 /** Why an offered payment is not one for this request. */
 export type BindingRefusal = "different terms" | "different request" | "challenge expired"
 
-/** When the challenge with these terms was issued, by our own clock. Dies on terms that `bind` or `rebuild` did not make. */
-export const issuedAt = ({ extra }: PaymentTerms): Timestamp.Timestamp => {
-  const moment = extra["issuedAt"]
-  if (typeof moment !== "number") throw new Error("terms without the moment of their challenge")
-  return Timestamp.Timestamp.make(moment)
+/** A number that `bind` wrote into the terms. Dies on terms that neither `bind` nor `rebuild` made. */
+const boundNumber = ({ extra }: PaymentTerms, field: "issuedAt" | "keyId"): number => {
+  const value = extra[field]
+  if (typeof value !== "number") throw new Error(`the terms have no ${field}`)
+  return value
 }
+
+/** When the challenge with these terms was issued, by our own clock. */
+export const issuedAt = (terms: PaymentTerms): Timestamp.Timestamp =>
+  Timestamp.Timestamp.make(boundNumber(terms, "issuedAt"))
+
+/** The id of the key under which the challenge with these terms was made. */
+export const keyIdOf = (terms: PaymentTerms): number => boundNumber(terms, "keyId")
 
 /** `rebuild`, for a challenge that has not expired. */
 export const rebuildFresh = Effect.fnUntraced(function* (

@@ -4,11 +4,13 @@ import {
   OperationStore,
   OperationWorker,
   PaidOperations,
-  type Tenant
+  type Tenant,
+  Timestamp
 } from "@agentos/core"
-import { assert, describe } from "@effect/vitest"
-import { Effect, Exit, Option, Redacted } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
+import * as TestHost from "../support/TestHost.ts"
 import {
   ADA,
   adasMailbox,
@@ -73,6 +75,44 @@ describe("OperationCompletion", () => {
       assert.strictEqual((yield* stateOf(operationOf(error))).state, "fulfilled")
       assert.lengthOf(host.sent, 1)
       assert.deepStrictEqual(yield* balances, { received: -270_000n, fulfilled: 270_000n })
+    })
+  )
+
+  scenario(
+    "counts how long it retries by the store's clock, whatever its own clock shows",
+    (host) =>
+      Effect.gen(function* () {
+        yield* TestClock.adjust("3 days")
+        host.sendScript.push("Temporary")
+        const { attempt, challenge } = yield* sendPaid
+        const operationId = operationOf(yield* failureOf(attempt(pay(challenge, ADA, "02"))))
+        assert.strictEqual((yield* stateOf(operationId)).state, "fulfilling")
+        yield* jobRuns
+        yield* TestClock.adjust("5 minutes")
+        assert.strictEqual((yield* stateOf(operationId)).state, "fulfilled")
+      }),
+    Layer.empty,
+    () => TestHost.make(undefined, 2 * Timestamp.DAY)
+  )
+
+  it.effect("refunds under the key of the challenge, whichever key is active when the refund becomes owed", () =>
+    Effect.gen(function* () {
+      const nonceWithActiveKey = (activeKeyId: number) => {
+        const host = TestHost.make()
+        return Effect.gen(function* () {
+          const { attempt, challenge } = yield* sendPaid
+          host.sendScript.push("Rejected")
+          host.keyring.activeKeyId = activeKeyId
+          yield* failureOf(attempt(pay(challenge, ADA, "02")))
+          const [debt] = yield* (yield* OperationStore)
+            .listPaid(null, 10)
+            .pipe(Effect.map((paid) => paid.filter(({ state }) => state === "refund_due")))
+          return debt?.refundNonce
+        }).pipe(Effect.provide(host.layer))
+      }
+      const nonce = yield* nonceWithActiveKey(1)
+      assert.match(nonce ?? "", /^0x[0-9a-f]{64}$/)
+      assert.strictEqual(yield* nonceWithActiveKey(2), nonce)
     })
   )
 

@@ -71,10 +71,11 @@ export const scenario = (
   test: (
     host: ReturnType<typeof TestHost.make>
   ) => Effect.Effect<void, unknown, Layer.Success<ReturnType<typeof TestHost.make>["layer"]> | Scope.Scope>,
-  policies: Layer.Layer<never> = Layer.empty
+  policies: Layer.Layer<never> = Layer.empty,
+  make = () => TestHost.make()
 ) =>
   it.effect(name, () => {
-    const host = TestHost.make()
+    const host = make()
     return Effect.provide(test(host), Layer.provide(host.layer, policies))
   })
 

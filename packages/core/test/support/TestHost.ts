@@ -2,13 +2,17 @@ import {
   CallStore,
   Core,
   EmailProvider,
+  Keyring,
   MailParser,
   MailUnreadable,
+  type Operation,
+  OperationStore,
   type OutgoingMail,
   PaymentRail,
   ProviderError,
   RealtimeTokens,
-  type SendReceipt
+  type SendReceipt,
+  Timestamp
 } from "@agentos/core"
 import { ScriptedRail } from "@agentos/contract-tests"
 import { Memory } from "@agentos/memory"
@@ -22,8 +26,9 @@ export type SendScript = "send" | "broken" | ProviderError["reason"] | ProviderE
 /**
  * The whole core on memory, with a chain, a mail provider and a carrier that do as they are told. While its `database` is
  * closed, no turn of a call is written, and a lookup of a call reads the store and then waits.
+ * `storeBehindMillis` sets back the moments that the store of operations writes, as a database whose clock is behind.
  */
-export const make = (payments = ScriptedRail.make()) => {
+export const make = (payments = ScriptedRail.make(), storeBehindMillis = 0) => {
   const carrier = SimulatedCarrier.make()
   const sent: Array<OutgoingMail> = []
   const sendScript: Array<SendScript> = []
@@ -56,9 +61,27 @@ export const make = (payments = ScriptedRail.make()) => {
       })
     )
   )
+  /** Its active key may be changed. */
+  const keyring = { ...TestKeyring.testKeyring([1, 2], 1) }
+  const behind = ({ updatedAt, ...rest }: Operation): Operation => ({
+    ...rest,
+    updatedAt: Timestamp.add(updatedAt, -storeBehindMillis)
+  })
+  const operationStore = Layer.effect(
+    OperationStore,
+    Effect.map(OperationStore, (store) =>
+      OperationStore.of({
+        ...store,
+        find: (...asked) => Effect.map(store.find(...asked), Option.map(behind)),
+        advance: (...asked) => Effect.map(store.advance(...asked), Option.map(behind)),
+        takeOver: (...asked) => Effect.map(store.takeOver(...asked), Option.map(behind)),
+        takeDue: (...asked) => Effect.map(store.takeDue(...asked), (taken) => taken.map(behind))
+      })
+    )
+  )
   const ports = Layer.mergeAll(
-    Layer.provideMerge(callStore, Memory.layer),
-    TestKeyring.layer,
+    Layer.provideMerge(Layer.mergeAll(callStore, operationStore), Memory.layer),
+    Layer.succeed(Keyring, keyring),
     provider,
     carrier.layer,
     Layer.succeed(PaymentRail, payments.rail),
@@ -68,5 +91,13 @@ export const make = (payments = ScriptedRail.make()) => {
       verify: () => Effect.succeed(Option.none())
     })
   )
-  return { payments, sent, sendScript, carrier, database, layer: Core.layerWithPhone.pipe(Layer.provideMerge(ports)) }
+  return {
+    payments,
+    sent,
+    sendScript,
+    carrier,
+    database,
+    keyring,
+    layer: Core.layerWithPhone.pipe(Layer.provideMerge(ports))
+  }
 }
