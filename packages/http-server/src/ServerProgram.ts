@@ -1,10 +1,11 @@
-import { CallWatch, JobRunner, OperationCompletion, PaymentRail } from "@agentos/core"
+import { CallWatch, JobRunner, Keyring, OperationCompletion, OperationStore, PaymentRail } from "@agentos/core"
 import { Cause, Effect, Exit, Layer, Option } from "effect"
 import { explain } from "./config/Explain.ts"
 import { log } from "./config/Log.ts"
 import { mailIntake } from "./config/MailLayer.ts"
 import * as ServerConfig from "./config/ServerConfig.ts"
 import { coreLayer, type Ports, settingsLayer } from "./config/ServerLayer.ts"
+import { unknownVariables } from "./config/EnvironmentReader.ts"
 import * as Server from "./Server.ts"
 
 export type { Ports } from "./config/ServerLayer.ts"
@@ -21,6 +22,19 @@ const warnOfMissingWallets = (networks: ServerConfig.ServerConfig["networks"]) =
     )
   })
 
+/** Fails if an open operation was claimed under a key that is not configured: its refund could not be paid once. */
+const requireKeysOfOpenOperations = Effect.gen(function* () {
+  const operations = yield* OperationStore
+  const keyring = yield* Keyring
+  const needed = yield* operations.openKeyIds
+  const missing = needed.filter((id) => keyring.mac(id, "refund-nonce", new Uint8Array()) === undefined)
+  if (missing.length === 0) return
+  const ids = missing.toSorted((a, b) => a - b).join(", ")
+  return yield* new ServerConfig.ConfigurationInvalid({
+    issues: [`AGENTOS_KEYS must hold the key with id ${ids}: operations that are not final were claimed under it`]
+  })
+})
+
 /**
  * The server of production: everything comes from environment variables (see
  * `config/ServerConfig.ts`). When it listens it prints one line of JSON that
@@ -33,9 +47,11 @@ export const serverProgram: Effect.Effect<never, unknown> = Effect.suspend(() =>
 export const serverProgramAround = (around: (ports: Ports) => Ports): Effect.Effect<never, unknown> =>
   Effect.gen(function* () {
     const config = yield* ServerConfig.read(process.env)
+    for (const warning of unknownVariables(process.env)) yield* Effect.logWarning(warning)
     // What begins here ends in reverse: requests first, then who works besides them, and what all of them need last.
     const core = yield* Layer.build(Layer.provideMerge(coreLayer(config, around), settingsLayer(config)))
     return yield* Effect.gen(function* () {
+      yield* requireKeysOfOpenOperations
       yield* warnOfMissingWallets(config.networks)
       yield* Effect.forkScoped(OperationCompletion.run)
       yield* Effect.forkScoped(CallWatch.run)

@@ -1,21 +1,4 @@
-/** Edits between two words, a swap of neighbours counting as one (optimal string alignment). */
-const distance = (left: string, right: string): number => {
-  let older: Array<number> = []
-  let old = Array.from({ length: right.length + 1 }, (_, index) => index)
-  for (let row = 1; row <= left.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= right.length; column++) {
-      const same = left[row - 1] === right[column - 1]
-      let least = Math.min(old[column]! + 1, current[column - 1]! + 1, old[column - 1]! + (same ? 0 : 1))
-      if (row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1])
-        least = Math.min(least, older[column - 2]! + 1)
-      current.push(least)
-    }
-    older = old
-    old = current
-  }
-  return old[right.length]!
-}
+import { distance } from "fastest-levenshtein"
 
 /** Words for the same in other programs. */
 const SAME_WORDS: ReadonlyArray<ReadonlyArray<string>> = [

@@ -11,7 +11,7 @@ import {
   Timestamp
 } from "@agentos/core"
 import { COUNTRIES } from "@agentos/numbering-libphonenumber"
-import type { EnvironmentReader } from "./EnvironmentReader.ts"
+import type { EnvironmentReader, Variable } from "./EnvironmentReader.ts"
 
 type Mode = "production" | "sandbox"
 
@@ -47,7 +47,7 @@ const QUOTA_MAX = 1_000_000_000
 const MEBIBYTE = 1024 ** 2
 
 /** A number from 0, which stands for no limit. */
-const readLimit = (reader: EnvironmentReader, name: string, fallback: number): number => {
+const readLimit = (reader: EnvironmentReader, name: Variable, fallback: number): number => {
   const limit = reader.integer(name, 0, QUOTA_MAX) ?? fallback
   return limit === 0 ? Number.POSITIVE_INFINITY : limit
 }
@@ -55,7 +55,7 @@ const readLimit = (reader: EnvironmentReader, name: string, fallback: number): n
 /** A share in percent that makes a rate; a count from which on it matters. */
 const readFeedback = (
   reader: EnvironmentReader,
-  prefix: string,
+  prefix: "AGENTOS_MAIL_PAUSE_BOUNCES" | "AGENTOS_MAIL_PAUSE_COMPLAINTS",
   { count, rate }: SendingQuota.FeedbackLimit
 ): SendingQuota.FeedbackLimit => ({
   count: readLimit(reader, `${prefix}_COUNT`, count),
@@ -66,7 +66,7 @@ const SANDBOX_INBOUND_PER_HOUR: InboundPerHour = { sender: 10_000, network: 10_0
 
 const readInbound = (reader: EnvironmentReader, mode: Mode): InboundPerHour => {
   const fallback = mode === "sandbox" ? SANDBOX_INBOUND_PER_HOUR : DEFAULT_MAIL_POLICY.inboundPerHour
-  const read = (name: string, count: number) => reader.integer(name, 1, QUOTA_MAX) ?? count
+  const read = (name: Variable, count: number) => reader.integer(name, 1, QUOTA_MAX) ?? count
   return {
     sender: read("AGENTOS_MAIL_INBOUND_PER_HOUR_SENDER", fallback.sender),
     network: read("AGENTOS_MAIL_INBOUND_PER_HOUR_NETWORK", fallback.network),
@@ -112,7 +112,11 @@ const readSending = (reader: EnvironmentReader): SendingPolicy => {
   }
 }
 
-const readStorage = (reader: EnvironmentReader, prefix: string, { bytes, messages }: MailUsage): MailUsage => ({
+const readStorage = (
+  reader: EnvironmentReader,
+  prefix: "AGENTOS_MAILBOX_LIMIT" | "AGENTOS_TENANT_MAIL_LIMIT",
+  { bytes, messages }: MailUsage
+): MailUsage => ({
   messages: readLimit(reader, `${prefix}_MESSAGES`, messages),
   bytes: readLimit(reader, `${prefix}_MB`, bytes / MEBIBYTE) * MEBIBYTE
 })

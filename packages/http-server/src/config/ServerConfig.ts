@@ -149,6 +149,11 @@ const readDatabase = (reader: EnvironmentReader): ServerConfig["database"] => {
     reader.issues.push("DATABASE_URL and AGENTOS_DATA_DIR are both given: a server has one database")
   }
   if (url !== undefined) {
+    const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0].toLowerCase() ?? ""
+    if (!["postgres:", "postgresql:"].includes(scheme)) {
+      const given = scheme === "" ? "" : `; ${scheme}// is not supported`
+      reader.issues.push(`DATABASE_URL must begin with postgres:// or postgresql://${given}`)
+    }
     return { url: Redacted.make(url), maxConnections, statementTimeout, idleTransactionTimeout }
   }
   if (directory === undefined) {

@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { inspect } from "node:util"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import { unknownVariables } from "../../src/config/EnvironmentReader.ts"
 
 const SECRET = "c2VjcmV0IG9mIHRoZSBzZXJ2ZXIsIDQ0IGxldHRlcnMu"
 
@@ -45,6 +46,29 @@ describe("ServerConfig", () => {
     assert.strictEqual(config.keys.activeKeyId, 7)
     assert.strictEqual(read({ ...COMPLETE, AGENTOS_ACTIVE_KEY: "1" }).keys.activeKeyId, 1)
     assert.strictEqual(config.networks[0]?.network, "eip155:196")
+  })
+
+  it("names the scheme of a database that it does not support", () => {
+    const schemes = { "mysql://db/agentos": "; mysql:// is not supported", "db.example/agentos": "" }
+    for (const [url, given] of Object.entries(schemes)) {
+      assert.deepStrictEqual(flawsOf({ ...COMPLETE, DATABASE_URL: url }), [
+        `DATABASE_URL must begin with postgres:// or postgresql://${given}`
+      ])
+    }
+    assert.isTrue("url" in read({ ...COMPLETE, DATABASE_URL: "postgresql://db/agentos" }).database)
+  })
+
+  it("reports variables that it does not read, with the nearest that it does", () => {
+    const unknown = {
+      AGENTOS_EMIAL_DOMAIN: "a.example",
+      AGENTOS_COLOR: "red",
+      AGENTOS_SANDBOX_RELAY: "x",
+      PATH: "/bin"
+    }
+    assert.deepStrictEqual(unknownVariables({ ...COMPLETE, ...unknown }), [
+      "AGENTOS_EMIAL_DOMAIN is not a setting of the server and has no effect. Did you mean AGENTOS_EMAIL_DOMAIN?",
+      "AGENTOS_COLOR is not a setting of the server and has no effect."
+    ])
   })
 
   it("calls the US and Canada unless countries are listed, and names those that do not exist", () => {
