@@ -8,6 +8,9 @@ const exclude = ["**/node_modules/**", "**/dist/**"]
 const PURE =
   "packages/{api,core,http-server,keyring-node,memory,numbering-libphonenumber,provider-twilio,x402}/test/**/*.test.ts"
 
+/** Suites that kill servers, race, break what is outside, or attack: `test:faults`. */
+const FAULTS = "test/{chaos,crash,fuzz,race}/**/*.test.ts"
+
 /** Files whose servers must be back before a carrier gives up, which it does after 15 s of real time. */
 const TIMED = "test/calls/**/*.test.ts"
 
@@ -45,7 +48,7 @@ export default defineConfig({
           ...ofService,
           name: "e2e",
           include: ["test/**/*.test.ts"],
-          exclude: [...exclude, "test/toolchain/**", TIMED],
+          exclude: [...exclude, "test/toolchain/**", FAULTS, TIMED],
           // Each file starts the whole service (chain, mail exchange, server), after the unit tests; and waits for
           // leases and expiry much of the time, so three at a time do not disturb each other on two cores.
           maxWorkers: 3,
@@ -53,7 +56,10 @@ export default defineConfig({
         }
       },
       {
-        test: { ...ofService, name: "timed", include: [TIMED], exclude, maxWorkers: 1, sequence: { groupOrder: 2 } }
+        test: { ...ofService, name: "faults", include: [FAULTS], exclude, maxWorkers: 3, sequence: { groupOrder: 2 } }
+      },
+      {
+        test: { ...ofService, name: "timed", include: [TIMED], exclude, maxWorkers: 1, sequence: { groupOrder: 3 } }
       }
     ]
   }
