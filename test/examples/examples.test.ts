@@ -73,12 +73,17 @@ const startExample = (path: string, args: ReadonlyArray<string>, environment: Re
 
 it("the README shows a first paid request that works as it stands", async () => {
   const code = /```js\n([^]*?)```/.exec(readFileSync(README, "utf8"))?.[1] ?? ""
-  expect(code).toContain('".agentos/sandbox.json"')
-  writeFileSync(PROGRAM, code.replace(".agentos/sandbox.json", `${sandbox.directory}/sandbox.json`))
+  writeFileSync(PROGRAM, code)
   onTestFinished(() => rmSync(PROGRAM))
-  const { stderr, stdout } = spawnSync(process.execPath, [PROGRAM], { encoding: "utf8", timeout: 30_000 })
-  expect(stderr).toBe("")
-  expect(stdout).toMatch(/^grace@sandbox\.agentos\.test\nat_v1_\w+\n$/)
+  for (const _ of ["once", "again"]) {
+    const { stderr, stdout } = spawnSync(process.execPath, [PROGRAM, `${sandbox.directory}/sandbox.json`], {
+      cwd: tmpdir(),
+      encoding: "utf8",
+      timeout: 30_000
+    })
+    expect(stderr).toBe("")
+    expect(stdout).toMatch(/^grace-\d+@sandbox\.agentos\.test\nat_v1_\w+\n$/)
+  }
 })
 
 it("receive-mail pays for a mailbox, receives mail and acknowledges it", async () => {
