@@ -5,11 +5,11 @@ import * as CallbackSecret from "../tenancy/CallbackSecret.ts"
 import type { SecretSlot, StoredAnswer } from "./Operation.ts"
 import { AnswerSecret, type Fulfilment } from "./PaidService.ts"
 
-/** A finished answer as it goes to the client. Its body may hold secrets. */
+/** The final answer of an operation as sent to the client. Its body may contain secrets. */
 export interface Answer {
   readonly operationId: string
   readonly created: boolean
-  /** The requestId in the body: that of the request which was charged, whichever request is answered with it. */
+  /** The requestId in the body: that of the request that was charged, even when the answer is a replay to another. */
   readonly requestId: string
   /** The JSON text of the success envelope. */
   readonly body: Redacted.Redacted<string>
@@ -17,13 +17,13 @@ export interface Answer {
   readonly receipt: string
 }
 
-/** The envelope of a success, in which `data` may hold `AnswerSecret`s, as it is stored. */
+/** Returns the success envelope as it is stored. `data` may contain `AnswerSecret`s; they are cut out. */
 export const store = (
   fulfilment: Fulfilment,
   envelope: { readonly operationId: string; readonly requestId: string; readonly guide: string }
 ): StoredAnswer => {
   const secrets: Array<AnswerSecret["slot"]> = []
-  // The operation's id makes the mark one that no text a client chose beforehand can hold.
+  // The operation id makes the mark unpredictable: no text that a client chose beforehand can contain it.
   const mark = (index: number) => `secret:${envelope.operationId}:${index}`
   const marked = JSON.stringify(
     {
@@ -43,8 +43,8 @@ export const store = (
 }
 
 /**
- * The body of a stored answer with its secrets in place: the same bytes each time.
- * Throws when the ring has lost the key of a secret, which is the operator's to mend.
+ * Returns the body of a stored answer with its secrets inserted: the same bytes each time. Throws if the key ring lacks
+ * the key of a secret; the operator must restore it.
  */
 export const restore = (keyring: Keyring["Service"], answer: StoredAnswer): Redacted.Redacted<string> => {
   let body = answer.body

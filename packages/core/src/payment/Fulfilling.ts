@@ -15,11 +15,13 @@ const BROKEN = "The service could not do this: it broke each time that it was tr
 
 type Step = (operation: Operation) => Effect.Effect<Operation, OperationError>
 
-/** The steps by which what was paid for is given, or the money becomes owed back. */
+/** The steps that perform the paid service, or start its refund. */
 export interface Fulfilling {
-  /** From `settled`: looks again whether it can be done, and commits `fulfilling`. */
+  /** From `settled`: checks again that the service can be performed, and commits `fulfilling`. */
   readonly start: Step
-  /** From `fulfilling`: calls the provider, and commits the result, the ledger and the answer. `attended`: for a request that waits. */
+  /**
+   * From `fulfilling`: calls the provider; commits the result, the ledger and the answer. `attended`: a client waits.
+   */
   readonly fulfil: (operation: Operation, attended: boolean) => Effect.Effect<Operation, OperationError>
 }
 
@@ -43,14 +45,14 @@ export const make: Effect.Effect<Fulfilling, never, OperationJournal | Operation
       )
     })
 
-    /** Whether the service has retried for as long as it does. The operation entered its state when the first try began. */
+    /** Whether the service has used up its retry time, which starts when the operation enters `fulfilling`. */
     const isLate = ({ operationId, serviceId }: Operation) =>
       Effect.map(
         operations.stateAge(operationId),
         Option.exists((ageMillis) => ageMillis >= (services.get(serviceId)?.retryFor ?? 0))
       )
 
-    /** A service that breaks is waited for as one whose provider can't be asked: until it is late, and no longer. */
+    /** Treats a defect of the service like an unavailable provider: it is retried until the operation is late. */
     const unbroken = <A>(operation: Operation, perform: Effect.Effect<A, ProviderError>) =>
       Effect.catchDefect(perform, (defect) =>
         Effect.flatMap(isLate(operation), (late) =>

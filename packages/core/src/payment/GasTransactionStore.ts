@@ -9,7 +9,7 @@ export interface GasWallet {
   readonly address: string
 }
 
-/** A transaction as it can be broadcast, again and again, with one effect. */
+/** A signed transaction. Broadcasting it repeatedly has one effect. */
 export interface SignedTransaction {
   /** `0x` and 64 digits. */
   readonly hash: string
@@ -17,14 +17,14 @@ export interface SignedTransaction {
   readonly bytes: string
 }
 
-/** A transaction of a gas wallet, kept from its signing until the chain has taken its account nonce. */
+/** A transaction of a gas wallet, stored from its signing until the chain has used its account nonce. */
 export interface GasTransaction {
   readonly wallet: GasWallet
-  /** The account nonce, which no other transaction of the wallet has. */
+  /** The account nonce; unique among the wallet's transactions. */
   readonly accountNonce: number
-  /** What it does, for whoever asks for the same again. */
+  /** Identifies the purpose of the transaction, so that a repeated request finds it. */
   readonly reference: string
-  /** Every version that was signed, the newest last: the same account nonce at a higher price. One at least. */
+  /** Every signed version, the newest last: the same account nonce at a higher gas price. Never empty. */
   readonly versions: ReadonlyArray<SignedTransaction>
   readonly createdAt: Timestamp
   /** When the newest version was signed. */
@@ -32,46 +32,44 @@ export interface GasTransaction {
 }
 
 /**
- * The port that keeps what gas wallets have signed, so that several servers can
- * share a wallet and none forgets what it has sent.
+ * The port that stores the signed transactions of gas wallets, so that several servers can share a wallet and none
+ * forgets a transaction that it has sent.
  *
- * Account nonces of a wallet are given out without a gap: each comes with its
- * signed bytes, in one transaction, or not at all. One address on two networks
- * is two wallets, and no wallet waits for another. An address that is not in
- * lower case is a defect, since it would count on its own. Moments are on the
- * store's clock.
+ * The account nonces of a wallet are allocated without gaps: each is stored with its signed bytes in one transaction,
+ * or not at all. One address on two networks is two wallets, and no wallet waits for another. An address that is not in
+ * lower case is a defect, because it would be counted separately. Timestamps are on the store's clock.
  */
 export class GasTransactionStore extends Context.Service<
   GasTransactionStore,
   {
     /**
-     * Gives out the wallet's next account nonce (at least `accountNonceMin`, which is what the chain expects
-     * next), has it signed and stores the bytes, all under the wallet's lock in one transaction. An open
-     * transaction of the same reference is answered instead, and nothing is signed.
+     * Allocates the wallet's next account nonce (at least `accountNonceMin`, the next one that the chain expects), has
+     * the transaction signed and stores the bytes, all under the wallet's lock in one transaction. If an open
+     * transaction has the same reference, returns that one and signs nothing.
      *
-     * `sign` computes alone: it asks nobody, since every other `open` of the wallet waits for it. When it fails,
-     * dies or is interrupted, nothing is stored and the next one is given the same nonce. What it signed
-     * may be broadcast once this has succeeded, and not before.
+     * `sign` must only compute and make no external call, since every other `open` of the wallet waits for it. When it
+     * fails, dies or is interrupted, nothing is stored and the next call gets the same nonce. Broadcast the signed
+     * bytes only after this has succeeded.
      */
     readonly open: <E>(
       transaction: { readonly wallet: GasWallet; readonly reference: string; readonly accountNonceMin: number },
       sign: (accountNonce: number) => Effect.Effect<SignedTransaction, E>
     ) => Effect.Effect<GasTransaction, E>
     /**
-     * Adds a version to an open transaction whose newest is `previousHash`; false, and nothing is written, when
-     * that is not its newest any more, or it is closed. Broadcast a version only when this was true.
+     * Adds a version to an open transaction whose newest version is `previousHash`. Returns false, and writes nothing,
+     * if another version is newer or the transaction is closed. Broadcast a version only after this returned true.
      */
     readonly reprice: (
       transaction: Pick<GasTransaction, "wallet" | "accountNonce">,
       previousHash: string,
       version: SignedTransaction
     ) => Effect.Effect<boolean>
-    /** Open transactions of a wallet, by ascending account nonce; `limit` at most. */
+    /** Returns up to `limit` open transactions of a wallet, by ascending account nonce. */
     readonly listOpen: (wallet: GasWallet, limit: number) => Effect.Effect<ReadonlyArray<GasTransaction>>
     /**
-     * Closes every open transaction of the wallet with an account nonce below `accountNonce`, and forgets
-     * them: the chain has taken their nonces, for good as far as the caller can tell. Their nonces are never
-     * given out again; their references may come again.
+     * Closes and deletes every open transaction of the wallet with an account nonce below `accountNonce`. The caller
+     * has established that the chain has used these nonces finally. They are never allocated again; their references
+     * can be used again.
      */
     readonly closeBelow: (wallet: GasWallet, accountNonce: number) => Effect.Effect<void>
   }

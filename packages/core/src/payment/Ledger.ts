@@ -2,9 +2,9 @@ import type { Operation } from "./Operation.ts"
 import type { OperationState } from "./OperationState.ts"
 
 /**
- * The accounts that money passes through, in base units of the asset. What came
- * in is the negative of `received`, so every move's entries add up to zero and,
- * at any moment, received = inFlight + fulfilled + refundDue + refunded.
+ * The accounts that money passes through, in base units of the asset. `received` holds the payments as a negative
+ * amount, so the entries of every transition add up to zero and, at any moment,
+ * -received = inFlight + fulfilled + refundDue + refunded.
  */
 export type LedgerAccount = "received" | "inFlight" | "fulfilled" | "refundDue" | "refunded"
 
@@ -13,11 +13,11 @@ export interface LedgerEntry {
   readonly account: LedgerAccount
   readonly network: string
   readonly asset: string
-  /** Signed base units: into the account when positive. */
+  /** Signed base units: positive into the account, negative out of it. */
   readonly amount: bigint
 }
 
-/** In which account the amount of an operation stands, by its state; in none before it is paid. */
+/** The account that holds an operation's amount, by state; null before it is paid. */
 const ACCOUNT_OF: Readonly<Record<OperationState, LedgerAccount | null>> = {
   claimed: null,
   settling: null,
@@ -30,10 +30,10 @@ const ACCOUNT_OF: Readonly<Record<OperationState, LedgerAccount | null>> = {
   refunded: "refunded"
 }
 
-/** In which account the amount of an operation in a state stands; null before it is paid. */
+/** Returns the account that holds an operation's amount in a state; null before it is paid. */
 export const accountOf = (state: OperationState): LedgerAccount | null => ACCOUNT_OF[state]
 
-/** The entries of a move from one state to another: none, or two that add up to zero. */
+/** Returns the entries of a transition: none, or two that add up to zero. */
 export const entriesOf = (
   operation: Pick<Operation, "operationId" | "terms">,
   from: OperationState,

@@ -7,38 +7,38 @@ import type { Operation } from "./Operation.ts"
 import { OperationStore } from "./OperationStore.ts"
 import { type ChainTransfer, PaymentRail, type Token } from "./PaymentRail.ts"
 
-/** The ledger of one token, in its base units, and what is wrong with it. */
+/** The ledger of one token in base units, and its problems. */
 export interface TokenLedger extends Token {
-  /** Everything that was ever paid: what the other four come to. */
+  /** Sum of all payments ever settled: the total of the other four. */
   readonly settled: bigint
   readonly fulfilled: bigint
   readonly inFlight: bigint
   readonly refundDue: bigint
   readonly refunded: bigint
-  /** Sentences for the operator; empty when everything adds up. */
+  /** Messages for the operator; empty when the ledger balances. */
   readonly problems: ReadonlyArray<string>
 }
 
-/** The ledger of one token beside the chain's own log. */
+/** The ledger of one token compared with the transfers on the chain. */
 export interface ChainComparison extends Token {
-  /** What the chain shows as received and as paid back, in base units, and in how many transfers. */
+  /** Count and total, in base units, of the transfers that the chain shows as received and as refunded. */
   readonly received: { readonly count: number; readonly amount: bigint }
   readonly paidBack: { readonly count: number; readonly amount: bigint }
   /**
-   * Money that came without an operation that knows of it: paid for nothing as yet, a gift, or another deployment's. What
-   * was paid by an authorization of ours becomes an operation once its payer presents it again.
+   * Received transfers without an operation: not yet claimed, a gift, or a payment to another deployment. A transfer by
+   * an authorization for our challenge becomes an operation once its payer presents the authorization again.
    */
   readonly unclaimed: ReadonlyArray<ChainTransfer>
-  /** Sentences for the operator; empty when ledger and chain agree. */
+  /** Messages for the operator; empty when ledger and chain agree. */
   readonly problems: ReadonlyArray<string>
 }
 
-/** Transfers of one token that no operation knows of. */
+/** Transfers of one token that belong to no operation. */
 export interface UnclaimedTransfers extends Token {
   readonly transfers: ReadonlyArray<ChainTransfer>
 }
 
-/** What is kept of each operation while all are held against the chain: not its answer, which is the most of it. */
+/** The fields of an operation kept in memory during the comparison with the chain. The large `answer` is left out. */
 interface PaidOperation extends Pick<
   Operation,
   "operationId" | "state" | "transaction" | "refundTransaction" | "nonceReadAtBlock"
@@ -55,30 +55,34 @@ const toPaid = (operation: Operation): PaidOperation => {
   return { operationId, state, transaction, refundTransaction, nonceReadAtBlock, payer: proof.payer, token, amount }
 }
 
-/** Operations read at one time. */
+/** Operations read per page. */
 const PAGE = 500
-/** How far back transfers are looked for that no operation knows of, and how old they must be. */
+/** How far back unclaimed transfers are searched for, and the minimum age of such a transfer. */
 const UNCLAIMED_WINDOW = Timestamp.DAY
 const UNCLAIMED_GRACE = 10 * Timestamp.MINUTE
-/** By how much an operation can be older than the transfer that pays it: an authorization is valid for an hour at most. */
+/**
+ * Maximum by which an operation can be older than the transfer that pays it: an authorization is valid for at most
+ * one hour.
+ */
 const OPERATION_AGE_MAX = 2 * Timestamp.HOUR
-/** Sentences that are listed of one kind; the rest is counted. */
+/** Maximum number of listed messages per kind; the others are only counted. */
 const PROBLEM_LIMIT = 100
 
 /**
- * Proves that money is accounted for: that the ledger balances, that it says
- * the same as the operations, and that the chain says the same as both.
+ * Proves that all money is accounted for: the ledger balances, the ledger agrees with the operations, and the chain
+ * agrees with both.
  */
 export class LedgerCheck extends Context.Service<
   LedgerCheck,
   {
-    /** The ledger of every token that anything was ever paid in, held against the operations. */
+    /** Compares the ledger of every token ever used for a payment with the operations. */
     readonly check: Effect.Effect<ReadonlyArray<TokenLedger>>
-    /** Every paid operation held against the transfers that the chain shows. Reads all of both. */
+    /** Compares every paid operation with the transfers on the chain. Reads all operations and all transfers. */
     readonly compareWithChain: Effect.Effect<ReadonlyArray<ChainComparison>, ProviderError>
     /**
-     * The transfers to us of the last day that no operation knows of, for each token that is taken now. The last ten
-     * minutes are left out, since their operations may be under way. Costs what a day holds, not all that was ever paid.
+     * Returns the transfers to us of the last day without an operation, for each token accepted now. Leaves out the
+     * last ten minutes, because their operations may be in progress. The cost grows with
+     * one day's payments, not with all.
      */
     readonly findUnclaimed: Effect.Effect<ReadonlyArray<UnclaimedTransfers>, ProviderError>
   }
@@ -156,7 +160,7 @@ export class LedgerCheck extends Context.Service<
             return transfers.filter(({ block, direction }) => direction === "received" && block <= last)
           })
         )
-        // Read after the transfers, so that each of them has had the time to be written down.
+        // Read after the transfers, so that the operation of each transfer has had time to be stored.
         const paid = yield* readPaid(Uuid.fromParts(Math.max(0, from! - OPERATION_AGE_MAX), 0n))
         return tokens.map((token, index) => {
           const own = paid.filter((operation) => isOf(operation.token, token))
@@ -191,11 +195,11 @@ const isOf = (row: Token, token: Token): boolean => row.network === token.networ
 const tokensOf = (rows: ReadonlyArray<Token>): ReadonlyArray<Token> =>
   Array.from(new Map(rows.map(({ asset, network }) => [`${network} ${asset}`, { network, asset }])).values())
 
-/** A transfer as both sides can name it: one transaction may hold several. */
+/** Returns the key that matches operations with transfers. One transaction may contain several transfers. */
 const keyOf = (direction: string, transaction: string, wallet: string, amount: bigint): string =>
   `${direction} ${transaction.toLowerCase()} ${wallet.toLowerCase()} ${amount}`
 
-/** Holds operations and transfers of one token against each other, each transfer being taken once. */
+/** Matches operations with transfers of one token. Each transfer is matched once at most. */
 const compareTransfers = (
   paid: ReadonlyArray<PaidOperation>,
   transfers: ReadonlyArray<ChainTransfer>

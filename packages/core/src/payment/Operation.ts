@@ -5,69 +5,69 @@ import type { OperationState } from "./OperationState.ts"
 import type { PaymentProof, PaymentTerms } from "./PaymentTerms.ts"
 
 /**
- * A paid operation: one payment for one effect, as it is stored.
+ * A paid operation as stored: one payment for one effect.
  *
- * Claimed once by (payer, endpoint, Idempotency-Key) and once by its proof key
- * (network, asset, payer, authorization nonce); neither is ever reused.
+ * Claimed once by (payer, endpoint, Idempotency-Key) and once by its proof key (network, asset, payer, authorization
+ * nonce); neither is ever reused.
  */
 export interface Operation {
   readonly operationId: string
   readonly tenantId: TenantId
   readonly serviceId: ServiceId
-  /** Method and path, as `POST /api/v1/email/mailboxes`. */
+  /** Method and path, for example `POST /api/v1/email/mailboxes`. */
   readonly endpoint: string
   readonly idempotencyKey: string
-  /** What the request was, by `RequestBinding.fingerprint`: a retry must repeat it. */
+  /** The request's `RequestBinding.fingerprint`. A retry must have the same. */
   readonly fingerprint: string
-  /** The requestId of the request that claimed it, which its answer carries for ever. */
+  /** The requestId of the request that claimed the operation. Every replay of the answer carries it. */
   readonly requestId: string
   readonly proof: PaymentProof
   readonly terms: PaymentTerms
   /** The request's decoded input, as JSON text. */
   readonly input: string
   /**
-   * What the service fixed before anything was charged: ids and references that every attempt uses, as JSON text. Input
-   * and plan are the JSON text `null` where a transfer is owed back for which nothing was ever prepared.
+   * Values that the service fixed before the charge, as JSON text: ids and references that every attempt uses. Input
+   * and plan are the JSON text `null` for a refund of a transfer that no service prepared anything for.
    */
   readonly plan: string
   readonly state: OperationState
-  /** The block at which the nonce was read as unused; null before that. */
+  /** A block in which the nonce was still unused; null before the nonce was read. */
   readonly nonceReadAtBlock: bigint | null
   /** The transaction that paid, once known. */
   readonly transaction: string | null
-  /** The authorization nonce under which it is paid back: `0x` and 64 digits, fixed when it becomes owed. */
+  /** The authorization nonce of the refund: `0x` and 64 digits, fixed when the refund becomes due. */
   readonly refundNonce: string | null
-  /** The transaction that paid back, once known. */
+  /** The transaction that refunded, once known. */
   readonly refundTransaction: string | null
-  /** Why it was refused, went unpaid or is owed back. */
+  /** Why the payment was refused, was not made or is refunded. */
   readonly failure: OperationFailure | null
   /** The final answer; null until fulfilled. */
   readonly answer: StoredAnswer | null
-  /** Counts takings of the work; a worker that holds an older number may write nothing. */
+  /** Incremented on every takeover. A worker with an older fence can write nothing. */
   readonly fence: number
-  /** Until when a worker may be at it; null when nobody is. On the store's clock. */
+  /** When the worker's lease expires; null without a lease. On the store's clock. */
   readonly leasedUntil: Timestamp | null
-  /** When the completion job takes it up unless a worker ends it before; null once it is final. On the store's clock. */
+  /** When the completion job takes the operation over, unless it ends before; null once final. On the store's clock. */
   readonly dueAt: Timestamp | null
   readonly createdAt: Timestamp
   readonly updatedAt: Timestamp
 }
 
-/** How an operation failed. `message` is for people and holds no secret. */
+/** The failure of an operation. `message` is for people and contains no secret. */
 export interface OperationFailure {
   readonly kind: OperationFailureKind
   readonly message: string
 }
 
 /**
- * - `used_before`: the authorization was already used when it was claimed, and had not paid for it;
- * - `settled_elsewhere`: it had paid us when it was claimed: somebody else had submitted it;
- * - `refused`: the transfer failed when it was simulated, or the facilitator would not settle it;
- * - `expired`: it can no longer be used, and never was;
- * - `used_otherwise`: it was cancelled, or its nonce went to another transfer;
- * - `rejected`: the provider refused for good;
- * - `gone`: what was paid for was no longer there;
- * - `late`: the provider stayed unwell for longer than the service waits.
+ * - `used_before`: the authorization was already used at the claim, and had not paid for this operation;
+ * - `settled_elsewhere`: a third party had submitted the authorization before the claim, and it had paid us;
+ * - `refused`: the simulation of the transfer failed, or the facilitator refused to settle it;
+ * - `expired`: the authorization expired unused;
+ * - `used_otherwise`: the authorization was cancelled, or its nonce was used by another transfer;
+ * - `rejected`: the provider refused permanently;
+ * - `gone`: the paid resource no longer existed, or the tenant was suspended;
+ * - `late`: the provider stayed unavailable for longer than the service retries.
  */
 export type OperationFailureKind =
   | "used_before"
@@ -79,18 +79,18 @@ export type OperationFailureKind =
   | "gone"
   | "late"
 
-/** A secret's place in a stored answer: what is needed to derive it again, and nothing that opens it. */
+/** The place of a secret in a stored answer: enough to derive the secret again, but not the secret itself. */
 export interface SecretSlot {
   readonly kind: "access-token" | "callback-secret"
   readonly keyId: number
   readonly version: number
-  /** The tenant, or the number, whose secret it is. */
+  /** Id of the tenant or the number that the secret belongs to. */
   readonly subject: string
-  /** Where in the body's text (UTF-16 units, all secrets cut out) the secret belongs. */
+  /** Position of the secret in the stored body, which has all secrets cut out, in UTF-16 units. */
   readonly offset: number
 }
 
-/** An answer as it is kept for replay: the body's text with every secret cut out. */
+/** An answer as stored for replay: the body's text with every secret cut out. */
 export interface StoredAnswer {
   readonly created: boolean
   readonly body: string

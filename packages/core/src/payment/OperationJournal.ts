@@ -17,26 +17,26 @@ import { eventOf } from "./PaymentEvent.ts"
 import { proofKey } from "./PaymentTerms.ts"
 import * as RequestBinding from "./RequestBinding.ts"
 
-/** For how long a worker holds an operation before it must renew; what a crash costs in waiting. */
+/** Lease of a worker in milliseconds. After a crash, the operation waits at most this long for another worker. */
 export const WORK_LEASE = 15 * Timestamp.SECOND
-/** How often the lease is renewed while a call outside is under way. */
+/** How often the lease is renewed during an external call. */
 const RENEW_EVERY = Duration.seconds(5)
 
-/** When a client that must wait had better ask again, in seconds. */
+/** Delays in seconds before a client should retry. */
 export const RETRY_SOON = 1
 export const RETRY_LATER = 5
 
-/** States in which nothing is left to do for the client: the end, or what the completion job sees to. */
+/** Whether the client has nothing to wait for: the state is final, or only the completion job advances it. */
 export const isAtRest = (state: OperationState): boolean =>
   isFinal(state) || state === "refused" || state === "refund_due"
 
-/** Who has an operation that has just come to a state. */
+/** Returns the next holder of an operation that has just entered a state. */
 const holdOf = (state: OperationState): Hold => {
   if (isFinal(state)) return { by: "nobody" }
   return isAtRest(state) ? { by: "job", millis: 0 } : { by: "worker", millis: WORK_LEASE }
 }
 
-/** The operation is another worker's now, or what it waits for is not known yet. */
+/** Another worker owns the operation, or the result that it waits for is not known yet. */
 export const pending = (operation: Operation, retryAfterSeconds: number): PaymentPending =>
   new PaymentPending({
     operationId: operation.operationId,
@@ -44,7 +44,7 @@ export const pending = (operation: Operation, retryAfterSeconds: number): Paymen
     retryAfterSeconds
   })
 
-/** Somebody outside is unwell, and the operation waits for that. */
+/** A provider is unavailable; the operation will be retried. */
 export const delayed = (operation: Operation, error: ProviderError): OperationDelayed =>
   new OperationDelayed({
     operationId: operation.operationId,
@@ -53,39 +53,43 @@ export const delayed = (operation: Operation, error: ProviderError): OperationDe
     retryAfterSeconds: RETRY_LATER
   })
 
-/** An operation in the hands of its service. */
+/** A service's attempt at an operation. */
 export interface OpenAttempt extends Attempt {
-  /** Whether its tenant is suspended: then the provider is not called. */
+  /** Whether the tenant is suspended. The provider is not called for a suspended tenant. */
   readonly isSuspended: boolean
 }
 
 /**
- * Writes down the moves of operations, each in one transaction with everything
- * that belongs to it: the ledger's entries, the event, and what the caller adds.
+ * Commits the state transitions of operations. Each runs in one transaction with its ledger entries, its event and the
+ * caller's own writes.
  */
 export class OperationJournal extends Context.Service<
   OperationJournal,
   {
-    /** Commits a move. Fails with `PaymentPending` when another worker has the operation: nothing is written then. */
+    /**
+     * Commits a transition. Fails with `PaymentPending`, and writes nothing, when another worker owns the operation.
+     */
     readonly commit: <E>(
       operation: Operation,
       by: OperationMove,
       change: Effect.Effect<OperationChange, E>
     ) => Effect.Effect<Operation, E | PaymentPending>
-    /** Commits an end in which the goods are not given, and gives up what was reserved. */
+    /** Commits the end of an operation that is not fulfilled, and releases its reservations. */
     readonly giveUp: (
       operation: Operation,
       by: "ProveUnpaid" | "OweRefund",
       change: { readonly failure: OperationFailure; readonly transaction?: string; readonly nonceReadAtBlock?: bigint }
     ) => Effect.Effect<Operation, PaymentPending>
-    /** Commits that a payment is owed back for which no service prepared anything. Call in the transaction of its claim. */
+    /**
+     * Commits that an unclaimed payment is owed back; no service reserved anything. Call it in the claim's transaction.
+     */
     readonly oweUnclaimed: (
       operation: Operation,
       change: { readonly failure: OperationFailure; readonly transaction: string; readonly nonceReadAtBlock: bigint }
     ) => Effect.Effect<Operation, PaymentPending>
-    /** The operation in the hands of its service. */
+    /** Opens the service's attempt at the operation. Dies if this host lacks the service or the tenant. */
     readonly openAttempt: (operation: Operation, attended: boolean) => Effect.Effect<OpenAttempt>
-    /** Renews the lease while a call outside takes its time, so that nobody else begins the same. */
+    /** Renews the lease during an external call, so that no other worker starts the same call. */
     readonly whileLeased: (operation: Operation) => <A, E>(outside: Effect.Effect<A, E>) => Effect.Effect<A, E>
   }
 >()("@agentos/core/payment/OperationJournal") {
@@ -116,7 +120,8 @@ export class OperationJournal extends Context.Service<
             const to = move(operation.state, by)
             if (to === undefined) return yield* Effect.die(new Error(`${by} is no move from ${operation.state}`))
             yield* tenants.lock([operation.tenantId])
-            // Before anything is written that belongs to the move: who has lost the operation may find its goods given.
+            // Checked before any write of the transition: a worker that lost the operation may find its goods
+            // delivered.
             const current = yield* operations.find(operation.operationId)
             const isOurs = Option.exists(
               current,
@@ -140,9 +145,9 @@ export class OperationJournal extends Context.Service<
         )
 
       /**
-       * Derived from the proof key of the payment, which one operation holds, under the server key of its challenge: a
-       * deployment whose tables were restored refunds under the same nonce, and so only once, also where another key is
-       * active since, and where the operation was lost and claimed again.
+       * The nonce is derived from the proof key of the payment, which only one operation holds, under the server key of
+       * its challenge. A deployment restored from a backup therefore refunds under the same nonce, and only once, even
+       * if another key is active since, or if the operation was lost and claimed again.
        */
       const refundNonce = ({ operationId, proof, terms }: Operation): string => {
         const { asset, network, nonce, payer } = proofKey(proof)

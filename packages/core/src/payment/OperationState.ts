@@ -35,15 +35,15 @@ export const OperationMove = Schema.Literals([
 export type OperationMove = typeof OperationMove.Type
 
 /**
- * Every allowed move; what is not here is refused.
+ * All allowed transitions.
  *
- * - A claim whose authorization was already used buys nothing: nothing was ever
- *   submitted by us. It is owed back where the chain shows that it paid us after
- *   its challenge was issued, and is `unpaid` otherwise.
- * - A refusal by the facilitator is not the end: whoever holds the authorization
- *   can still submit it. A transfer that shows up then is owed back.
- * - `unpaid` is final only by the chain: past validBefore with the nonce unused,
- *   or the nonce used for something that did not pay us.
+ * - A claim whose authorization was already used buys nothing, because this server
+ *   never submitted it. It is refunded if the chain shows that it paid us after its
+ *   challenge was issued, and is `unpaid` otherwise.
+ * - A refusal by the facilitator is not final: any holder of the authorization can
+ *   still submit it. A transfer that appears later is refunded.
+ * - Only the chain proves `unpaid`: the nonce is unused past validBefore, or it was
+ *   used for something that did not pay us.
  */
 export const OPERATION_TRANSITIONS: Readonly<Record<OperationState, Partial<Record<OperationMove, OperationState>>>> = {
   claimed: { StartSettling: "settling", ProveUnpaid: "unpaid", OweRefund: "refund_due" },
@@ -60,10 +60,10 @@ export const OPERATION_TRANSITIONS: Readonly<Record<OperationState, Partial<Reco
 export const move = (state: OperationState, by: OperationMove): OperationState | undefined =>
   OPERATION_TRANSITIONS[state][by]
 
-/** States that nothing leads out of. */
+/** Returns whether the state has no transition to another one. */
 export const isFinal = (state: OperationState): boolean => Object.keys(OPERATION_TRANSITIONS[state]).length === 0
 
-/** What is to be told about the money of an operation in a state. */
+/** The state of an operation's payment as reported to the client. */
 export const PaymentState = Schema.Literals(["none", "pending", "settled", "refund_due", "refunded", "unknown"])
 export type PaymentState = typeof PaymentState.Type
 

@@ -2,36 +2,35 @@ import { Context, Effect, Schema } from "effect"
 import type { Operation } from "./Operation.ts"
 
 /**
- * The moments between which a paid operation can be cut off, in the order in
- * which they come. What is committed at each of them is what a worker that
- * takes the operation up again can rely on.
+ * The points at which a paid operation can be interrupted, in order. A worker that takes the operation over can rely on
+ * everything that is committed at that point.
  */
 export const OperationStep = Schema.Literals([
-  /** The claim is committed; nothing was asked outside. */
+  /** The claim is committed; no external call was made. */
   "claimed",
-  /** `settling` is committed; nobody outside has seen the authorization. */
+  /** `settling` is committed; no other system has seen the authorization. */
   "before_simulate",
-  /** The chain's node has simulated the transfer; nothing of that is written. */
+  /** The chain's node has simulated the transfer; the result is not stored. */
   "after_simulate",
-  /** The transfer would succeed; the facilitator has not been asked. */
+  /** The transfer would succeed; the facilitator has not been called. */
   "before_settle",
-  /** The facilitator or the chain has answered; nothing of that is written. */
+  /** The facilitator or the chain has answered; the answer is not stored. */
   "after_settle",
   /** `settled` is committed. */
   "settled",
   /** `fulfilling` is committed; the provider has not been called. */
   "before_perform",
-  /** The provider has answered; nothing of that is written. */
+  /** The provider has answered; the answer is not stored. */
   "after_perform",
   /** `fulfilled`, the result and the answer are committed. */
   "fulfilled",
-  /** The answer is about to be given to whoever asked. */
+  /** The answer is about to be returned to the caller. */
   "before_answer",
   /** `refund_due` is committed. */
   "refund_owed",
-  /** The chain or the facilitator is about to be asked for the refund. */
+  /** The refund is about to be requested from the chain or the facilitator. */
   "before_refund",
-  /** The chain shows the refund; nothing of that is written. */
+  /** The chain shows the refund; this is not stored. */
   "after_refund",
   /** `refunded` is committed. */
   "refunded"
@@ -39,9 +38,8 @@ export const OperationStep = Schema.Literals([
 export type OperationStep = typeof OperationStep.Type
 
 /**
- * Told of each step as it is reached, before the work goes on: for a host that
- * traces or counts, and for tests that cut the work off there. Does nothing
- * unless a host provides another.
+ * Called at each step before the work continues. Hosts use it for tracing and counting, tests to interrupt the work.
+ * Does nothing by default.
  */
 export const OperationSteps = Context.Reference<(step: OperationStep, operation: Operation) => Effect.Effect<void>>(
   "@agentos/core/payment/OperationSteps",

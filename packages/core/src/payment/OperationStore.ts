@@ -5,24 +5,24 @@ import type { Operation } from "./Operation.ts"
 import type { OperationState } from "./OperationState.ts"
 import type { ProofKey } from "./PaymentTerms.ts"
 
-/** What a move writes besides the new state. Parts that are left out stay as they are. */
+/** The fields that a transition writes besides the state. Omitted fields stay unchanged. */
 export type OperationChange = Partial<
   Pick<Operation, "nonceReadAtBlock" | "transaction" | "refundNonce" | "refundTransaction" | "failure" | "answer">
 >
 
 /**
- * Who has an operation next, in milliseconds from now on the store's clock:
+ * The next holder of an operation. Times are milliseconds from now, on the store's clock.
  *
- * - the `worker` that writes this: a lease, after which anybody may take it over, the completion job included;
- * - the `job`: nobody holds it; whoever asks for it by id may take it at once, the job takes it when it is due;
- * - `nobody`: it is final. Only what is final may have nobody, and it must: anything else is a defect.
+ * - `worker`: this worker holds a lease. After it expires, any worker can take the operation over, as can the job;
+ * - `job`: no lease. Any worker can take the operation over by id at once; the completion job does so when it is due;
+ * - `nobody`: the state is final. Required for final states, and a defect for all others.
  */
 export type Hold =
   | { readonly by: "worker"; readonly millis: number }
   | { readonly by: "job"; readonly millis: number }
   | { readonly by: "nobody" }
 
-/** How many operations stand in a state, and how much money. */
+/** Number and total amount of the operations in a state, for one token. */
 export interface OperationTotal {
   readonly state: OperationState
   readonly network: string
@@ -32,38 +32,42 @@ export interface OperationTotal {
   readonly amount: bigint
 }
 
-/** How many operations stand open in a state, and since when the oldest of them is there. */
+/** Number of open operations in a state, and when the oldest of them entered it. */
 export interface OpenOperations {
   readonly state: OperationState
   readonly count: number
   readonly oldestAt: Timestamp
 }
 
-/** Where an operation may already stand for a request: under its proof, or under its key. */
+/** The keys under which an operation may already exist for a request: its proof and its Idempotency-Key. */
 export interface OperationKeys {
   readonly proof: ProofKey
   readonly endpoint: string
   readonly idempotencyKey: string
 }
 
-/** The port that keeps paid operations and the ledger. */
+/** The port that stores paid operations and the ledger. */
 export class OperationStore extends Context.Service<
   OperationStore,
   {
     /**
-     * Stores a new operation with a lease of `leaseMillis` to its maker (fence 1), due when that is over,
-     * unless one of its keys is taken: then nothing is stored and the answer is false. Call in a
-     * transaction that holds the tenant's lock.
+     * Stores a new operation with a lease of `leaseMillis` for the caller (fence 1), due when the lease expires.
+     * Returns false, and stores nothing, if one of its keys is taken. Call it in a transaction that holds the tenant's
+     * lock.
      */
     readonly claim: (operation: Operation, leaseMillis: number) => Effect.Effect<boolean>
     readonly find: (operationId: string) => Effect.Effect<Option.Option<Operation>>
-    /** Milliseconds since the operation entered its state, by the store's clock alone. None if there is no such operation. */
+    /**
+     * Returns the milliseconds since the operation entered its state, by the store's clock; none if it does not exist.
+     */
     readonly stateAge: (operationId: string) => Effect.Effect<Option.Option<number>>
-    /** The operations (two at most) that hold the proof's key, or the payer's Idempotency-Key on the endpoint. */
+    /**
+     * Returns the operations (two at most) that hold the proof's key, or the payer's Idempotency-Key on the endpoint.
+     */
     readonly findByKeys: (keys: OperationKeys) => Effect.Effect<ReadonlyArray<Operation>>
     /**
-     * Moves an operation from `from` to `to`, if it is in `from` and under `fence`, and says who has
-     * it next. None when it is not: another worker has it.
+     * Moves an operation from `from` to `to` if it is in `from` and under `fence`, and sets its next holder. Returns
+     * none otherwise: another worker owns it.
      */
     readonly advance: (move: {
       readonly operationId: string
@@ -74,38 +78,42 @@ export class OperationStore extends Context.Service<
       readonly hold: Hold
     }) => Effect.Effect<Option.Option<Operation>>
     /**
-     * Takes the work of an operation that is not final and whose lease is over: raises its fence, and
-     * leases it for `leaseMillis`. None while another worker holds it, and once it is final.
+     * Takes over an operation that is not final and whose lease has expired: increments its fence and leases it for
+     * `leaseMillis`. Returns none while another worker holds a lease, and once the operation is final.
      */
     readonly takeOver: (operationId: string, leaseMillis: number) => Effect.Effect<Option.Option<Operation>>
     /**
-     * Takes over up to `limit` operations that are due and that no worker holds, the longest due first.
-     * Takers at one time take different ones, and none waits for another. Costs what is due, however
-     * many operations are final.
+     * Takes over up to `limit` operations that are due and not leased, the longest due first. Concurrent callers take
+     * different operations and do not wait for each other. The cost grows with the due
+     * operations, not with the final ones.
      */
     readonly takeDue: (limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<Operation>>
     /**
-     * Says who has the operation next, if it is still under `fence` and not final; whether it was. Its `updatedAt`
-     * stays.
+     * Sets the next holder of an operation that is under `fence` and not final. Returns whether it did. `updatedAt`
+     * stays unchanged.
      */
     readonly hold: (operationId: string, fence: number, hold: Hold) => Effect.Effect<boolean>
-    /** Writes balanced entries. Call in the transaction of the move that they record. */
+    /** Writes balanced entries. Call it in the transaction of the transition that they record. */
     readonly post: (entries: ReadonlyArray<LedgerEntry>) => Effect.Effect<void>
     /**
-     * Counts the operations that are not final, by state: all of them, unless there are more than `limit`; then those
-     * `limit` that are due first. Costs what is open, however many operations are final.
+     * Counts the open operations by state: all of them, or the `limit` that are due first if there are more. The cost
+     * grows with the open operations, not with the final ones.
      */
     readonly countOpen: (limit: number) => Effect.Effect<ReadonlyArray<OpenOperations>>
-    /** Ids of the server keys under which the challenges of open operations were made. Costs what is open. */
+    /**
+     * The ids of the server keys that authenticate the challenges of open operations. The cost grows with these alone.
+     */
     readonly openKeyIds: Effect.Effect<ReadonlyArray<number>>
-    /** What the ledger says and what the operations come to, as of one moment. */
+    /** The totals of the ledger and of the operations, read at the same moment. */
     readonly books: Effect.Effect<Books>
-    /** Operations that have a transaction which paid, by ascending operationId, strictly after `after`; `limit` at most. */
+    /**
+     * Returns up to `limit` operations with a paying transaction and an operationId above `after`, in ascending order.
+     */
     readonly listPaid: (after: string | null, limit: number) => Effect.Effect<ReadonlyArray<Operation>>
   }
 >()("@agentos/core/payment/OperationStore") {}
 
-/** Sums of the ledger's entries, and of the operations that they are held against. Tokens are named in lower case. */
+/** Sums of the ledger entries, and of the operations to compare them with. Tokens are named in lower case. */
 export interface Books {
   readonly balances: ReadonlyArray<LedgerBalance>
   readonly totals: ReadonlyArray<OperationTotal>

@@ -20,33 +20,32 @@ import { PaymentRail } from "./PaymentRail.ts"
 import * as Refunding from "./Refunding.ts"
 import * as Settling from "./Settling.ts"
 
-/** How soon the job looks again at an operation that it could not carry on: after a quarter of its time in the state, within these. */
+/** Bounds of the delay before the job retries an operation, which is a quarter of the operation's time in its state. */
 const LOOK_AGAIN = { min: Timestamp.SECOND, max: 20 * Timestamp.SECOND }
-/** A debt that nothing can pay here waits for the operator. */
+/** Delay before the job retries a refund for which no wallet is configured. Only the operator can fix that. */
 const LOOK_AGAIN_WITHOUT_WALLET = 10 * Timestamp.MINUTE
 
 /**
- * Carries a claimed operation through its states. Every step is committed,
- * under the tenant's lock and the worker's fence, before the call outside that
- * it announces; what a call outside brought is the next decision.
+ * Advances a claimed operation through its states. Every step is committed, under the tenant's lock and the worker's
+ * fence, before the external call that it announces. The result of an external call decides the next step.
  *
  *     claimed     read the nonce; commit `settling`; simulate the transfer; submit to the facilitator
- *     settling    ask the chain; simulate and submit again only if the nonce is unused
- *     settled     look again whether it can be done; commit `fulfilling`
+ *     settling    read the chain; simulate and submit again only if the nonce is unused
+ *     settled     check again that the service can be performed; commit `fulfilling`
  *     fulfilling  call the provider; commit the result, the ledger and the answer
- *     refused     ask the chain until it can't be used any more
- *     refund_due  pay back; ask the chain whether it was
+ *     refused     poll the chain until the authorization can no longer be used
+ *     refund_due  submit the refund; poll the chain for it
  */
 export class OperationWorker extends Context.Service<
   OperationWorker,
   {
-    /** Carries on an operation that this worker has just claimed. */
+    /** Advances an operation that this worker has just claimed, and returns its answer. */
     readonly run: (operation: Operation) => Effect.Effect<Answers.Answer, OperationError>
-    /** Answers from an operation that exists: at once when it is finished, by taking up its work when nobody is at it. */
+    /** Returns the answer of an existing operation: at once if it has one, else by taking over the work if unleased. */
     readonly resume: (operation: Operation) => Effect.Effect<Answers.Answer, OperationError>
     /**
-     * Carries on an operation that this worker has taken over, with nobody waiting, as far as it goes now. Fails with
-     * what it waits for; the job looks again later.
+     * Advances an operation that this worker has taken over, as far as it can go now, with no client waiting. Fails
+     * with the reason for waiting; the job retries later.
      */
     readonly carryOn: (operation: Operation) => Effect.Effect<void, OperationError>
   }
@@ -83,7 +82,7 @@ export class OperationWorker extends Context.Service<
         }
       }
 
-      /** Leaves an operation to the job, which looks the less often at it the longer it has waited. */
+      /** Reschedules an operation for the job. The longer it has waited, the longer the delay. */
       const letGo = Effect.fnUntraced(function* (operation: Operation) {
         const waited = (yield* Timestamp.now) - operation.updatedAt
         const millis =
@@ -151,7 +150,7 @@ export class OperationWorker extends Context.Service<
         }
       }
 
-      /** Who is told that a refused payment was not charged signs another: only the chain can say so. */
+      /** A client that is told that it was not charged signs another payment, so the chain must confirm it first. */
       const confirmUnused = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<void, PaymentPending> {
         const { used } = yield* Effect.mapError(rail.readNonce(operation.proof), () => pending(operation, RETRY_LATER))
         if (used) return yield* pending(operation, RETRY_SOON)

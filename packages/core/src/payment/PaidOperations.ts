@@ -30,30 +30,29 @@ import * as RequestBinding from "./RequestBinding.ts"
 import * as UnclaimedPayment from "./UnclaimedPayment.ts"
 
 /**
- * The door to everything that costs money: challenges, proofs, replays. What a
- * service does lies in its `PaidService`; how an operation is carried through
- * its states, in `OperationWorker`.
+ * Entry point of all paid requests: challenges, proofs and replays. `PaidService` defines the work of one service;
+ * `OperationWorker` advances an operation through its states.
  *
- * The payment of one `PaidRequest` value is decoded and authenticated once, by whichever of these asks first.
+ * The payment of one `PaidRequest` value is decoded and authenticated once, by the first method that needs it.
  */
 export class PaidOperations extends Context.Service<
   PaidOperations,
   {
     /**
-     * The answer of the operation that this request's payment already stands for, if there is one.
-     * Asked before anything else about the request is checked, so that neither an outage nor a
-     * changed world hides what was paid for.
+     * Returns the answer of the operation that already holds this request's payment, or none. Call it before any other
+     * check of the request, so that neither an outage nor a changed resource hides the result of a paid operation.
      */
     readonly replay: (request: PaidRequest) => Effect.Effect<Option.Option<Answer>, PaymentError | InvalidRequest>
     /**
-     * What became of the payment that came with a request which is about to be refused, and for which no operation
-     * stands. A transfer that paid us in full after its challenge was issued becomes an operation that is owed back,
-     * and nothing is bought with it. None where the payment was not used, or holds no authorization at all.
+     * Handles the payment of a request that is about to be rejected and that has no operation. A transfer that paid us
+     * in full after its challenge was issued becomes an operation in `refund_due` that buys nothing, and the request
+     * fails with `PaymentReturned`. Returns none if the authorization is unused, or if the request carries no signed
+     * authorization; returns the result of `replay` if a copy of this request was claimed meanwhile.
      */
     readonly reclaim: (request: PaidRequest) => Effect.Effect<Option.Option<Answer>, PaymentError | InvalidRequest>
-    /** Fails with the challenge for this request, whatever it came with. */
+    /** Fails with the challenge for this request, whether or not the request carries a payment. */
     readonly challenge: (request: PaidRequest, reason: string | null) => Effect.Effect<never, PaymentRequired>
-    /** Checks, charges once and fulfils; or says why not. */
+    /** Checks the request, charges it once and fulfills it; fails with the reason otherwise. */
     readonly execute: <Input, Plan, Receipt>(
       service: PaidService<Input, Plan, Receipt>,
       request: PaidRequest,
@@ -72,7 +71,7 @@ export class PaidOperations extends Context.Service<
       const worker = yield* OperationWorker
       const journal = yield* OperationJournal
       const reach = yield* OperationSteps
-      // An operation, once claimed, goes on although the client that asked for it has gone.
+      // A claimed operation continues after its client has disconnected.
       const running = yield* FiberSet.make<Answer, OperationError>()
 
       const challenge = Effect.fnUntraced(
@@ -92,7 +91,7 @@ export class PaidOperations extends Context.Service<
 
       const presented = new WeakMap<PaidRequest, Result.Result<PresentedPayment, ProofMalformed>>()
 
-      /** The payment in the header of a request. */
+      /** Decodes the payment header of a request, once per request. */
       const present = Effect.fnUntraced(function* (request: PaidRequest, header: string) {
         const known = presented.get(request)
         if (known !== undefined) return yield* Effect.fromResult(known)
@@ -106,7 +105,9 @@ export class PaidOperations extends Context.Service<
         return yield* Effect.fromResult(payment)
       })
 
-      /** The operation that stands under the proof or the key of a request, if it is this very request's. */
+      /**
+       * Finds the operation that holds the request's proof or key. Fails with the conflict if it is another request's.
+       */
       const findOperation = Effect.fnUntraced(function* (
         request: PaidRequest,
         { authenticated, proof }: PresentedPayment,
@@ -118,8 +119,8 @@ export class PaidOperations extends Context.Service<
           endpoint: endpoint(request),
           idempotencyKey
         })
-        // Nobody can say any more who signed for a token that is no longer taken. Whoever has every byte of what was
-        // proven when it was claimed need not prove it again; anybody else is told nothing.
+        // The signer can't be authenticated for a token that is no longer accepted. A request that repeats the claimed
+        // proof byte for byte needs no new authentication; any other request learns nothing.
         if (!isProven && !found.some((operation) => operation.proof.digest === proof.digest)) return Option.none()
         const conflict = found.map((operation) => conflictOf(operation, request, proof, idempotencyKey)).find(Boolean)
         if (conflict !== undefined) return yield* conflict
@@ -138,13 +139,13 @@ export class PaidOperations extends Context.Service<
         return Option.some(yield* detached(request, worker.resume(operation.value)))
       })
 
-      /** Carries on an operation in a fiber of its own, and turns what the worker says into what this request gets. */
+      /** Runs the work in its own fiber. Turns `PaymentRefused` into a challenge for this request. */
       const detached = (request: PaidRequest, work: Effect.Effect<Answer, OperationError>) =>
         Effect.flatMap(FiberSet.run(running, work), Fiber.join).pipe(
           Effect.catchTag("PaymentRefused", (refused) => challenge(request, refused.message))
         )
 
-      /** The proof and the terms it accepted, if it is a payment for this very request by the right wallet. */
+      /** Returns the proof and its accepted terms if the right wallet paid for this request. */
       const acceptProof = Effect.fnUntraced(
         function* (request: PaidRequest, header: string, price: bigint) {
           const refuse = (error: { readonly message: string }) => challenge(request, error.message)
@@ -161,7 +162,9 @@ export class PaidOperations extends Context.Service<
         Effect.provideService(Keyring, keyring)
       )
 
-      /** Checks by reads that carry no signature that the payment can settle. A used authorization is another failure. */
+      /**
+       * Checks that the payment can settle, by reads that reveal no signature. Fails with `AuthorizationUsed` if used.
+       */
       const verify = Effect.fnUntraced(
         function* (request: PaidRequest, { proof, terms }: AcceptedProof) {
           const [refusal, { used }] = yield* Effect.all(
@@ -179,7 +182,7 @@ export class PaidOperations extends Context.Service<
         Effect.catchTag("ProviderError", ({ message }) => undetermined(message))
       )
 
-      /** The wallet's tenant as it is stored if it has none yet. */
+      /** Returns the tenant of the payer's wallet. Creates it if the wallet has none. */
       const tenantOf = Effect.fnUntraced(function* ({ payer }: PaymentProof, createdAt: Timestamp.Timestamp) {
         const tenantId = yield* Uuid.next
         const tenant: Tenant = { tenantId, wallet: walletAddress(payer), tokenVersion: 1, createdAt }
@@ -211,13 +214,15 @@ export class PaidOperations extends Context.Service<
               createdAt,
               updatedAt: createdAt
             }
-            // A failure undoes what `prepare` reserved.
+            // A failure rolls back the reservations of `prepare`.
             return (yield* operations.claim(operation, WORK_LEASE)) ? operation : yield* new ClaimLost()
           })
         )
       })
 
-      /** Stores an operation that owes back what an authorization paid for nothing. Fails when an operation holds it. */
+      /**
+       * Stores an operation in `refund_due` for a payment without one. Fails with `ClaimLost` if an operation holds it.
+       */
       const owe = Effect.fnUntraced(function* (
         request: PaidRequest,
         accepted: AcceptedProof,
@@ -242,7 +247,9 @@ export class PaidOperations extends Context.Service<
         )
       })
 
-      /** The payment of a request whose authorization its payer signed, whatever else may be wrong with it. */
+      /**
+       * Returns the request's proof if its payer signed the authorization, even if the payment is invalid otherwise.
+       */
       const signedProof = Effect.fnUntraced(
         function* (request: PaidRequest) {
           if (request.paymentSignature === null) return Option.none()
@@ -253,7 +260,7 @@ export class PaidOperations extends Context.Service<
         Effect.map(Option.flatten)
       )
 
-      /** The terms that a proof accepted, if it answers a challenge of ours for this very request, however old. */
+      /** Returns the terms that a proof accepted if it answers our challenge for this request, even an expired one. */
       const acceptedTerms = (request: PaidRequest, proof: PaymentProof) =>
         RequestBinding.rebuild(request.binding, rail.terms(priceOf(request)), proof.accepted).pipe(
           Effect.provideService(Keyring, keyring),
@@ -268,7 +275,7 @@ export class PaidOperations extends Context.Service<
           if (Option.isNone(signed) || request.idempotencyKey === null) return Option.none()
           const proof = signed.value
           const { used } = yield* rail.readNonce(proof)
-          // While the chain was asked, a copy of this request may have claimed it.
+          // A copy of this request may have been claimed while the nonce was read.
           if (!used) return yield* replay(request)
           const terms = yield* acceptedTerms(request, proof)
           if (Option.isNone(terms)) return yield* usedForAnother
@@ -296,7 +303,7 @@ export class PaidOperations extends Context.Service<
         Effect.catchTag("ProviderError", ({ message }) => undetermined(message))
       )
 
-      /** Everything that must hold before money moves, and then the claim. */
+      /** Checks everything that must hold before money moves, then claims the operation. */
       const prepare = Effect.fnUntraced(function* <Input, Plan, Receipt>(
         service: PaidService<Input, Plan, Receipt>,
         request: PaidRequest,
@@ -313,7 +320,7 @@ export class PaidOperations extends Context.Service<
         }
         const accept = acceptProof(request, paymentSignature, priceOf(request))
         const payment = Effect.tap(accept, (accepted) => verify(request, accepted))
-        // Side by side, since both wait for others; what the service says comes first.
+        // Concurrent, since both wait for other systems. A failure of the service's check takes precedence.
         const [checked, verified] = yield* Effect.all([Effect.result(check), Effect.result(payment)], {
           concurrency: 2
         })
@@ -328,11 +335,11 @@ export class PaidOperations extends Context.Service<
       ): Effect.fn.Return<Answer, PaymentError | CheckError> {
         const prepared = yield* Effect.result(prepare(service, request, input))
         if (Result.isSuccess(prepared)) return yield* detached(request, worker.run(prepared.success))
-        // A copy of this request may have come first: what it took, spent or claimed is why this one can't.
+        // A copy of this request may have been claimed first and hold the resources or the payment that this one lacks.
         const first = yield* replay(request)
         if (Option.isSome(first)) return first.value
         const failure = prepared.failure
-        // Where the chain could not be asked a moment ago it is not asked again.
+        // The chain could not be read a moment ago: do not read it again.
         if (failure._tag === "OperationDelayed") return yield* failure
         const reclaimed = yield* reclaim(request)
         if (Option.isSome(reclaimed)) return reclaimed.value
@@ -367,7 +374,7 @@ const usedForAnother = new IdempotencyConflict({
 
 const USE_NOT_SEEN = "The authorization has been used, and the chain does not show yet by which transfer"
 
-/** Nothing is claimed, and what became of the payment can't be told now. */
+/** Fails with `OperationDelayed`: nothing is claimed, and the state of the payment can't be determined now. */
 const undetermined = (message: string) =>
   Effect.fail(
     new OperationDelayed({
@@ -378,7 +385,7 @@ const undetermined = (message: string) =>
     })
   )
 
-/** An operation as it is claimed, but for its ids and moments and for what its service prepared. */
+/** Returns a new operation without its ids and timestamps. Input and plan are `null` until the caller sets them. */
 const newOperation = (
   request: PaidRequest,
   { proof, terms }: AcceptedProof,
@@ -405,10 +412,9 @@ const newOperation = (
   dueAt: null
 })
 
-/** A payment as it came with a request. */
 interface PresentedPayment {
   readonly proof: PaymentProof
-  /** Whether the payer signed it: computed when it is first asked. */
+  /** Succeeds if the payer signed the payment. Computed at most once, on first use. */
   readonly authenticated: Effect.Effect<void, ProofInvalid>
 }
 
@@ -417,10 +423,10 @@ interface AcceptedProof {
   readonly terms: PaymentTerms
 }
 
-/** The chain shows the nonce of the authorization as used, and no operation stood for it. */
+/** The chain shows the nonce of the authorization as used, and no operation holds it. */
 class AuthorizationUsed extends Schema.TaggedError<AuthorizationUsed>()("AuthorizationUsed", {}) {}
 
-/** One of the operation's keys was taken between the look and the claim. */
+/** One of the operation's keys was taken between the check and the claim. */
 class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", {}) {}
 
 const BOUND_ELSEWHERE =

@@ -8,24 +8,24 @@ import { IdempotencyConflict, PayerMismatch } from "./PaymentError.ts"
 import type { PaymentProof } from "./PaymentTerms.ts"
 import * as RequestBinding from "./RequestBinding.ts"
 
-/** Longest Idempotency-Key, in characters. */
+/** Maximum length of an Idempotency-Key, in characters. */
 export const IDEMPOTENCY_KEY_LIMIT = 255
 
-/** A request to a paid service, as far as payment is concerned. */
+/** The parts of a request to a paid service that matter to its payment. */
 export interface PaidRequest {
   readonly entry: ServiceEntry
   readonly binding: RequestBinding.RequestBinding
   readonly requestId: string
-  /** Where the service is, for the challenge. */
+  /** URL of the service, for the challenge. */
   readonly resourceUrl: string
   /** The tenant of the token that came with the request. */
   readonly tenant: Tenant | null
-  /** The PAYMENT-SIGNATURE header, null when there is none. */
+  /** The PAYMENT-SIGNATURE header; null if the request has none. */
   readonly paymentSignature: string | null
   readonly idempotencyKey: string | null
 }
 
-/** A payment comes with an Idempotency-Key, and no key is too long. */
+/** Fails with `InvalidRequest` if the Idempotency-Key is too long, or missing beside a payment. */
 export const checkKey = Effect.fnUntraced(function* (request: PaidRequest) {
   const { idempotencyKey, paymentSignature } = request
   if (idempotencyKey !== null && idempotencyKey.length > IDEMPOTENCY_KEY_LIMIT) {
@@ -36,24 +36,25 @@ export const checkKey = Effect.fnUntraced(function* (request: PaidRequest) {
   }
 })
 
-/** Method and path, as operations are claimed by them. */
+/** Returns method and path, as in `Operation.endpoint`. */
 export const endpoint = (request: PaidRequest): string => `${request.entry.method} ${request.entry.path}`
 
-/** What the request costs. */
 export const priceOf = (request: PaidRequest): bigint => {
   if (request.entry.price === null) throw new Error(`${request.entry.serviceId} has no price`)
   return request.entry.price
 }
 
-/** Whether a request with a token is paid by the token's wallet. */
+/** Returns whether the payer is the token's wallet. True for a request without a token. */
 export const isPaidByTenant = ({ tenant }: PaidRequest, proof: PaymentProof): boolean =>
   tenant === null || walletAddress(proof.payer) === tenant.wallet
 
-/** Fails unless a request with a token is paid by the token's wallet. */
+/** Fails with `PayerMismatch` if a request with a token is paid by a wallet other than the token's. */
 export const checkPayer = (request: PaidRequest, proof: PaymentProof): Effect.Effect<void, PayerMismatch> =>
   isPaidByTenant(request, proof) ? Effect.void : Effect.fail(new PayerMismatch({ payer: proof.payer }))
 
-/** Why an operation that holds one of a request's keys is not this request's own. */
+/**
+ * Returns why an operation that holds one of the request's keys belongs to another request; undefined if it does not.
+ */
 export const conflictOf = (
   operation: Operation,
   request: PaidRequest,
@@ -61,7 +62,7 @@ export const conflictOf = (
   idempotencyKey: string
 ): IdempotencyConflict | undefined => {
   const isSamePayment = operation.proof.payer === proof.payer && operation.proof.nonce === proof.nonce
-  // Of a payment that the operation does not hold nothing is known yet.
+  // The state of a payment that this operation does not hold is not known yet.
   const paymentState = isSamePayment ? PAYMENT_STATES[operation.state] : "unknown"
   const conflict = (message: string) => new IdempotencyConflict({ message, paymentState })
   const sameProof = operation.proof.digest === proof.digest

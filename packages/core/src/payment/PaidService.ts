@@ -15,7 +15,7 @@ import type { Tenant } from "../tenancy/Tenant.ts"
 import type { TenantSuspended } from "../tenancy/TenantSuspended.ts"
 import type { Operation, SecretSlot } from "./Operation.ts"
 
-/** Why an operation can't be had, found out before anything is charged. */
+/** Why an operation is not possible, determined before anything is charged. */
 export type CheckError =
   | InvalidRequest
   | ResourceNotFound
@@ -27,20 +27,22 @@ export type CheckError =
   | ProviderUnwell
   | TenantSuspended
 
-/** The resource that was paid for has gone since the payment was checked: the money goes back. */
+/** The paid resource disappeared after the payment was checked. The payment is refunded. */
 export class ResourceGone extends Schema.TaggedError<ResourceGone>()("ResourceGone", { message: Schema.String }) {}
 
-/** The operation that a service works on. */
 export interface OperationContext {
   readonly operationId: string
   readonly tenant: Tenant
   /** When the operation was claimed. */
   readonly createdAt: Timestamp
-  /** Whether a request waits for what comes of it. What would be worse late than never is begun for nobody. */
+  /**
+   * Whether a request waits for the result. Without one, a service must not start work for which late is worse than
+   * never.
+   */
   readonly attended: boolean
 }
 
-/** A secret inside an answer: it is derived when the answer is given, and never stored. */
+/** A secret inside an answer: derived whenever the answer is sent, and never stored. */
 export class AnswerSecret {
   readonly slot: Omit<SecretSlot, "offset">
   constructor(slot: Omit<SecretSlot, "offset">) {
@@ -48,39 +50,42 @@ export class AnswerSecret {
   }
 }
 
-/** What the client gets: `data` of the answer, in which secrets stand as `AnswerSecret`. */
+/** The result for the client: `data` of the answer, with `AnswerSecret`s in place of secrets. */
 export interface Fulfilment {
   readonly created: boolean
   readonly data: { readonly [key: string]: unknown }
 }
 
 /**
- * A paid service, declared. The engine owns the money and the order of things;
- * a service says what must hold, what is done outside, and what is then true.
+ * The definition of a paid service. The engine owns the payment and the order of steps; a service defines the checks,
+ * the external call and the resulting changes.
  *
- * `Plan` is fixed before anything is charged and is the same for every attempt:
- * it holds the ids and references by which an outcome can be found out.
+ * `Plan` is fixed before anything is charged and is the same for every attempt: it holds the ids and references by
+ * which an outcome can be determined.
  */
 export interface PaidService<Input, Plan, Receipt> {
   readonly serviceId: ServiceId
   readonly input: Schema.Codec<Input, Schema.Json>
   readonly plan: Schema.Codec<Plan, Schema.Json>
   /**
-   * For how many milliseconds after the payment a provider that is unwell is tried again before the money goes
-   * back. The call under way when the time is over is still waited for.
+   * How long an unavailable provider is retried before the payment is refunded: milliseconds since the operation
+   * entered `fulfilling`. A call in progress at the end of that time is still awaited.
    */
   readonly retryFor: number
-  /** Everything that would make the operation fail and can be known beforehand. `tenant` is null for a wallet's first call. */
+  /**
+   * Checks everything that would make the operation fail and can be known now. `tenant` is null for a wallet's first
+   * call.
+   */
   readonly check: (tenant: Tenant | null, input: Input) => Effect.Effect<void, CheckError>
-  /** Checks again and reserves, in the transaction of the claim, under the tenant's lock. */
+  /** Repeats the checks and makes the reservations, in the transaction of the claim, under the tenant's lock. */
   readonly prepare: (context: OperationContext, input: Input) => Effect.Effect<Plan, CheckError>
-  /** Gives up what `prepare` reserved, in the transaction that ends the operation unpaid or owed back. */
+  /** Releases the reservations of `prepare`, in the transaction that commits `unpaid` or `refund_due`. */
   readonly abandon: (context: OperationContext, plan: Plan) => Effect.Effect<void>
-  /** Whether what was paid for can still be done, in the transaction that follows the payment. */
+  /** Fails if the paid work can no longer be done. Runs in the transaction that follows the payment. */
   readonly revalidate: (context: OperationContext, plan: Plan, input: Input) => Effect.Effect<void, ResourceGone>
-  /** The call outside. It may be made again after a lost answer, and then has no second effect. */
+  /** Makes the external call. Idempotent: it is repeated after a lost answer. */
   readonly perform: (context: OperationContext, plan: Plan, input: Input) => Effect.Effect<Receipt, ProviderError>
-  /** Writes what is now true, in the transaction that fulfils the operation, under the tenant's lock. */
+  /** Writes the result in the transaction that fulfills the operation, under the tenant's lock. */
   readonly record: (
     context: OperationContext,
     plan: Plan,
@@ -89,22 +94,22 @@ export interface PaidService<Input, Plan, Receipt> {
   ) => Effect.Effect<Fulfilment, ResourceGone>
 }
 
-/** One operation in the hands of its service, with the types of input, plan and receipt closed over. */
+/** One operation together with its service; the types of input, plan and receipt are hidden. */
 export interface Attempt {
   readonly revalidate: Effect.Effect<void, ResourceGone>
-  /** Makes the call outside; what it gives writes the result, in the caller's transaction. */
+  /** Makes the external call. Its result is an effect that writes the outcome in the caller's transaction. */
   readonly perform: Effect.Effect<Effect.Effect<Fulfilment, ResourceGone>, ProviderError>
   readonly abandon: Effect.Effect<void>
 }
 
-/** A service as the worker needs it: able to take up an operation from what is stored of it. */
+/** A service in the form that the worker needs: it restores an operation from storage. */
 export interface StoredService {
   readonly serviceId: ServiceId
   readonly retryFor: number
   readonly attempt: (context: OperationContext, operation: Operation) => Effect.Effect<Attempt>
 }
 
-/** Closes a service over its types. Stored text that no longer decodes is a defect: it was written by this code. */
+/** Hides the types of a service. Stored text that fails to decode is a defect, because this code wrote it. */
 export const toStored = <Input, Plan, Receipt>(service: PaidService<Input, Plan, Receipt>): StoredService => {
   const decodeInput = Schema.decodeEffect(Schema.fromJsonString(service.input))
   const decodePlan = Schema.decodeEffect(Schema.fromJsonString(service.plan))
@@ -125,7 +130,7 @@ export const toStored = <Input, Plan, Receipt>(service: PaidService<Input, Plan,
   }
 }
 
-/** Every paid service of this host, so that an operation can be taken up without the request that began it. */
+/** All paid services of this host, by id, so that an operation can continue without its original request. */
 export class PaidServices extends Context.Service<PaidServices, ReadonlyMap<ServiceId, StoredService>>()(
   "@agentos/core/payment/PaidServices"
 ) {}

@@ -4,7 +4,7 @@ import { type EventDraft, INTERNAL_SOURCE } from "../events/DurableEvent.ts"
 import type { Operation } from "./Operation.ts"
 import { PAYMENT_STATES } from "./OperationState.ts"
 
-/** What every event of a payment says. `baseUnits` is the amount as the token counts it, exactly as it was paid. */
+/** Drafts the fields common to all payment events. `baseUnits` is the exact amount paid, in the token's base units. */
 const draft = (
   operation: Operation,
   type: "payment.completed" | "payment.failed",
@@ -18,7 +18,7 @@ const draft = (
     source: INTERNAL_SOURCE,
     service: "payment",
     resourceId: operationId,
-    // No mailbox and no number speaks for a payment: the wallet does.
+    // A payment belongs to no mailbox and no number: the wallet identifies the agent.
     agentId: proof.payer,
     payload: {
       operationId,
@@ -40,10 +40,9 @@ const draft = (
 }
 
 /**
- * The event of an operation that has just come to its state, if that is one to
- * tell of: each operation ends in `payment.completed` or in `payment.failed`,
- * told once. One that is owed back has failed; that the money then arrives is
- * for the chain to show, and for a repeated request to say.
+ * Returns the event for the state that an operation has just entered, or undefined if that state has none. Each
+ * operation emits exactly one of `payment.completed` and `payment.failed`. An operation in `refund_due` has failed; the
+ * later arrival of the refund has no event: the chain and a repeated request show it.
  */
 export const eventOf = (operation: Operation): EventDraft | undefined => {
   switch (operation.state) {

@@ -1,25 +1,25 @@
 /**
- * What a payment must be: the payment requirements of x402 version 2, scheme
- * `exact` (https://github.com/x402-foundation/x402, specs/x402-specification-v2.md).
+ * The terms of a payment: the payment requirements of x402 version 2, scheme `exact`
+ * (https://github.com/x402-foundation/x402, specs/x402-specification-v2.md).
  */
 export interface PaymentTerms {
   readonly scheme: "exact"
-  /** CAIP-2 id of the chain, as `eip155:196`. */
+  /** CAIP-2 id of the chain, for example `eip155:196`. */
   readonly network: string
   /** Address of the token contract. */
   readonly asset: string
   /** Base units of the token. */
   readonly amount: bigint
   readonly payTo: string
-  /** For how long from its making an authorization may be valid. */
+  /** How long an authorization may be valid, counted from its creation. */
   readonly maxTimeoutSeconds: number
-  /** What the scheme needs (EIP-712 domain name and version), and our binding to the request. */
+  /** The scheme's own fields (EIP-712 domain name and version), and our binding to the request. */
   readonly extra: Readonly<Record<string, string | number>>
 }
 
-/** A signed authorization, read out of a PAYMENT-SIGNATURE header. Nothing in it is trusted before it is verified. */
+/** A signed authorization, decoded from a PAYMENT-SIGNATURE header. Nothing in it is trusted before verification. */
 export interface PaymentProof {
-  /** SHA-256 of the header's bytes, in hex: what a retry must repeat. */
+  /** SHA-256 of the header's bytes, in hex. A retry must repeat it. */
   readonly digest: string
   readonly network: string
   readonly asset: string
@@ -32,7 +32,7 @@ export interface PaymentProof {
   /** Unix seconds. */
   readonly validAfter: number
   readonly validBefore: number
-  /** The terms that the client says it accepted, exactly as it echoed them. */
+  /** The terms that the client claims to have accepted, exactly as it echoed them. */
   readonly accepted: {
     readonly scheme: string
     readonly network: string
@@ -42,11 +42,11 @@ export interface PaymentProof {
     readonly maxTimeoutSeconds: number
     readonly extra: Readonly<Record<string, unknown>>
   }
-  /** The decoded payload as JSON text, from which the same authorization can be submitted again. */
+  /** The decoded payload as JSON text; enough to submit the same authorization again. */
   readonly payload: string
 }
 
-/** What identifies an authorization for ever: the token contract honours it once. Addresses and nonce in lower case. */
+/** Identifies an authorization permanently: the token contract accepts it once. Addresses and nonce in lower case. */
 export interface ProofKey {
   readonly network: string
   readonly asset: string

@@ -5,9 +5,8 @@ import { OperationSteps } from "./OperationStep.ts"
 import type { OperationError } from "./PaymentError.ts"
 import { PaymentRail } from "./PaymentRail.ts"
 
-/** The step by which owed money goes back. */
 export interface Refunding {
-  /** From `refund_due`: carries the refund on, and commits `refunded` once the chain shows it. */
+  /** From `refund_due`: advances the refund, and commits `refunded` once the chain shows it. */
   readonly payBack: (operation: Operation) => Effect.Effect<Operation, OperationError>
 }
 
@@ -16,7 +15,7 @@ export const make: Effect.Effect<Refunding, never, PaymentRail | OperationJourna
   const { commit, whileLeased } = yield* OperationJournal
   const reach = yield* OperationSteps
 
-  /** What a debt waits for is often the operator's to mend: an empty wallet, a setting. */
+  /** A refund often waits for the operator to fix something: an empty wallet, a setting. */
   const tell = ({ operationId }: Operation, why: string) =>
     Effect.logWarning(`operation ${operationId} is owed back and not paid back yet: ${why}`)
 

@@ -5,28 +5,28 @@ import { Keyring } from "../kernel/Keyring.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import type { PaymentProof, PaymentTerms } from "./PaymentTerms.ts"
 
-/** The request that a payment is for. A payment made for one is refused for every other. */
+/** The request that a payment is bound to. The payment is refused for every other request. */
 export interface RequestBinding {
   /** The tenant whose token came with the request, or null on a start-here request without one. */
   readonly tenantId: string | null
   readonly method: string
   readonly path: string
-  /** The query string without its `?`, as it was sent. */
+  /** The query string as sent, without its `?`. */
   readonly query: string
   /** SHA-256 of the body's bytes, in hex. */
   readonly bodyHash: string
 }
 
-/** What the request is, as one text: two requests are equal when theirs are. */
+/** Returns the request as one text. Two requests are equal if their fingerprints are. */
 export const fingerprint = (request: RequestBinding): string =>
   `${request.method} ${request.path}?${request.query} ${request.bodyHash}`
 
-/** How long after it was made a challenge may be answered. */
+/** How long a challenge can be answered after it was issued. */
 export const CHALLENGE_LIFETIME = 15 * Timestamp.MINUTE
 
 const NONCE_LENGTH = 16
 
-/** Our part of `extra`: echoed by the client, not signed by it, and therefore authenticated by us. */
+/** Our fields of `extra`. The client echoes them but does not sign them, so the server authenticates them. */
 interface BindingFields {
   readonly challengeNonce: string
   readonly issuedAt: number
@@ -53,7 +53,7 @@ const macText = (request: RequestBinding, terms: PaymentTerms, fields: BindingFi
     ])
   )
 
-/** The terms as a challenge for this very request carries them. */
+/** Returns the terms with the binding to this request, as its challenge carries them. */
 export const bind = Effect.fnUntraced(function* (
   request: RequestBinding,
   terms: PaymentTerms
@@ -70,24 +70,24 @@ export const bind = Effect.fnUntraced(function* (
   return { ...terms, extra: { ...terms.extra, ...fields, binding: Hex.encode(mac) } }
 })
 
-/** Why an offered payment is not one for this request. */
+/** Why an offered payment does not match this request. */
 export type BindingRefusal = "different terms" | "different request" | "challenge expired"
 
-/** A number that `bind` wrote into the terms. Dies on terms that neither `bind` nor `rebuild` made. */
+/** Reads a number that `bind` wrote into the terms. Throws for terms made by neither `bind` nor `rebuild`. */
 const boundNumber = ({ extra }: PaymentTerms, field: "issuedAt" | "keyId"): number => {
   const value = extra[field]
   if (typeof value !== "number") throw new Error(`the terms have no ${field}`)
   return value
 }
 
-/** When the challenge with these terms was issued, by our own clock. */
+/** Returns when the challenge with these terms was issued, by this server's clock. */
 export const issuedAt = (terms: PaymentTerms): Timestamp.Timestamp =>
   Timestamp.Timestamp.make(boundNumber(terms, "issuedAt"))
 
-/** The id of the key under which the challenge with these terms was made. */
+/** Returns the id of the key that authenticates the challenge with these terms. */
 export const keyIdOf = (terms: PaymentTerms): number => boundNumber(terms, "keyId")
 
-/** `rebuild`, for a challenge that has not expired. */
+/** Like `rebuild`, but fails if the challenge has expired. */
 export const rebuildFresh = Effect.fnUntraced(function* (
   ...asked: Parameters<typeof rebuild>
 ): Effect.fn.Return<PaymentTerms, BindingRefusal, Keyring> {
@@ -98,10 +98,9 @@ export const rebuildFresh = Effect.fnUntraced(function* (
 })
 
 /**
- * The terms that the proof accepted, rebuilt from what this server offers and
- * the binding that the client echoed, or why they are not ours for this request.
- * Everything but our own binding fields comes from `offered`, never from the client.
- * An expired challenge is still ours: see `rebuildFresh`.
+ * Returns the terms that the proof accepted, rebuilt from this server's offer and the binding that the client echoed.
+ * Fails with the reason if they are not our terms for this request. Everything but our own binding fields comes from
+ * `offered`, never from the client. Accepts an expired challenge; see `rebuildFresh`.
  */
 export const rebuild = Effect.fnUntraced(function* (
   request: RequestBinding,
@@ -134,10 +133,10 @@ export const rebuild = Effect.fnUntraced(function* (
 
 const BINDING_FIELDS: ReadonlySet<string> = new Set(["challengeNonce", "issuedAt", "expiresAt", "keyId", "binding"])
 
-/** Parts of `extra` that challenges of the previous version did not have. Such challenges are honored until they expire. */
+/** Fields of `extra` that challenges of the previous version lack. Those challenges are honored until they expire. */
 const ADDED_FIELDS: ReadonlySet<string> = new Set(["nonceTag"])
 
-/** Whether the echoed terms are the offered ones, the binding fields aside. */
+/** Returns whether the echoed terms equal the offered ones, apart from the binding fields. */
 const sameTerms = (terms: PaymentTerms, accepted: PaymentProof["accepted"]): boolean => {
   const extra = Object.keys(accepted.extra).filter((key) => !BINDING_FIELDS.has(key))
   const expected = Object.keys(terms.extra).filter((key) => key in accepted.extra || !ADDED_FIELDS.has(key))

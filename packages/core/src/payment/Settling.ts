@@ -6,32 +6,32 @@ import type { OperationError } from "./PaymentError.ts"
 import { PaymentRail, type SettleAnswer, type Settlement } from "./PaymentRail.ts"
 import * as UnclaimedPayment from "./UnclaimedPayment.ts"
 
-/** How long the chain is asked, after a settlement, before the client is told to come back. */
+/** How long the chain is polled after a settlement attempt before the client is told to retry. */
 const CONFIRM_WITHIN = { accepted: Duration.seconds(10), unknown: Duration.seconds(3) }
 
-/** A facilitator that takes longer than this over its answer is not waited for alone: the chain may know by then. */
+/** Delay after which the chain is polled while the facilitator's answer is still outstanding. */
 const WATCH_AFTER = Duration.seconds(3)
 const WATCH_EVERY = Duration.seconds(1)
 
 const confirming = (within: Duration.Duration) =>
   Schedule.exponential("50 millis", 1.5).pipe(Schedule.upTo({ duration: within }))
 
-/** Why an operation ends without its goods, as it is stored. */
 export const failureOf = (kind: OperationFailureKind, message: string): { readonly failure: OperationFailure } => ({
   failure: { kind, message }
 })
 
 type Step = (operation: Operation) => Effect.Effect<Operation, OperationError>
 
-/** The steps by which an operation finds out whether it is paid. */
+/** The steps that determine whether an operation is paid. */
 export interface Settling {
-  /** From `claimed`: reads the nonce, commits `settling`, simulates the transfer, submits the authorization. */
+  /** From `claimed`: reads the nonce, commits `settling`, simulates the transfer and submits the authorization. */
   readonly begin: Step
-  /** From `settling`: asks the chain, and submits again only what is unused and can still be used. */
+  /** From `settling`: reads the chain, and submits again only if the authorization is unused and not expired. */
   readonly settleOn: Step
   /**
-   * From `refused`: a failed simulation, or a facilitator that says no, ends nothing: whoever holds the authorization can submit it.
-   * It is unpaid once the chain can't take it any more; a transfer that shows up is owed back.
+   * From `refused`: a failed simulation or the facilitator's refusal is not final, since any holder of the
+   * authorization can still submit it. The operation becomes `unpaid` once the chain can no longer accept the
+   * authorization; a transfer that appears before that is refunded.
    */
   readonly watchRefused: Step
 }
@@ -56,7 +56,7 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
     )
   })
 
-  /** Ends a claim whose authorization was used by others: it buys nothing, and is owed back where it paid us. */
+  /** Ends a claim whose authorization was already used: it buys nothing, and is refunded if it paid us. */
   const endUsed = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
     const { proof, terms } = operation
     const { afterBlock, settlement } = yield* Effect.mapError(
@@ -79,7 +79,7 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
     }
   })
 
-  /** What a slow facilitator will have to say, as soon as the chain shows it. */
+  /** Polls the chain for the result of a slow facilitator, and succeeds as soon as the chain shows the payment. */
   const watchChain = (operation: Operation): Effect.Effect<SettleAnswer> =>
     findSettlement(operation).pipe(
       Effect.filterOrFail((found) => found._tag === "Paid"),
@@ -90,16 +90,16 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
     )
 
   /**
-   * Only the first submission can be refused for certain, and only while the chain shows the authorization unused. A
-   * later one, refused or not, says nothing of an earlier one that may be on its way: until the chain knows, the
-   * outcome is unknown, and nobody signs again.
+   * Only the refusal of a first submission is conclusive, and only while the chain shows the authorization as unused. A
+   * later submission, refused or not, says nothing about an earlier one that may still be pending: until the chain
+   * shows the result, the outcome is unknown, and the client must not sign another authorization.
    */
   const submit = Effect.fnUntraced(function* (
     operation: Operation,
     submission: "first" | "repeated"
   ): Effect.fn.Return<Operation, OperationError> {
     yield* reach("before_simulate", operation)
-    // While it can't be simulated nothing is submitted, and nothing is known against it.
+    // A simulation that can't run leads to no submission, and is no evidence against the payment.
     const flaw = yield* whileLeased(operation)(rail.simulate(operation.proof, operation.terms)).pipe(
       Effect.as(undefined),
       Effect.catchTag("ProofInvalid", (invalid) => Effect.succeed(invalid)),
@@ -127,7 +127,7 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
     return yield* conclude(operation, settlement)
   })
 
-  /** Notes why the first submission did not come about, if the chain shows the authorization unused. */
+  /** Records the refusal of the first submission if the chain shows the authorization as unused. */
   const refuse = Effect.fnUntraced(function* (
     operation: Operation,
     message: string

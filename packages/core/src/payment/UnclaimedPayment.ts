@@ -7,20 +7,23 @@ import type { PaymentProof, PaymentTerms } from "./PaymentTerms.ts"
 import * as RequestBinding from "./RequestBinding.ts"
 
 /**
- * By how much the time of a block may be before the moment at which its transactions were sent. Chains stamp a block
- * with the beginning of its slot (12 s on Ethereum), and their clocks and ours differ. A transfer that is a few seconds
- * older than its challenge and held by no operation is owed back all the same, so too much does no harm.
+ * Maximum by which the timestamp of a block may precede the sending of its transactions. Chains stamp a block with the
+ * beginning of its slot (12 s on Ethereum), and their clocks differ from ours. A larger value does no harm: a transfer
+ * that is a few seconds older than its challenge and that no operation holds is refunded as well.
  */
 const BLOCK_TIME_TOLERANCE = 15 * Timestamp.SECOND
 
-/** What became of an authorization that was used before anything was submitted for it here. */
+/** The outcome of an authorization that was used before this server submitted it. */
 export interface UnclaimedUse {
-  /** The newest block before the challenge was issued: a transfer in it, or before it, was not made for the challenge. */
+  /**
+   * The newest block before the challenge was issued. A transfer in it or in an earlier one does not answer the
+   * challenge.
+   */
   readonly afterBlock: bigint
   readonly settlement: Settlement
 }
 
-/** Finds out from the chain whether the authorization paid us in full after the challenge with these terms was issued. */
+/** Reads from the chain whether the authorization paid us in full after the challenge with these terms was issued. */
 export const find = Effect.fnUntraced(function* (
   rail: PaymentRail["Service"],
   proof: PaymentProof,
@@ -31,7 +34,9 @@ export const find = Effect.fnUntraced(function* (
   return { afterBlock, settlement: yield* rail.findSettlement(proof, terms, afterBlock) }
 })
 
-/** Why such a transfer is owed back. Whoever presents it first may not be who was meant to have the goods. */
+/**
+ * Such a transfer is refunded because the first client to present it may not be the intended recipient of the goods.
+ */
 export const SETTLED_ELSEWHERE: OperationFailure = {
   kind: "settled_elsewhere",
   message: "The authorization was submitted to the chain by somebody else before the server had claimed it."
