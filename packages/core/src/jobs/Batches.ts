@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 
-/** How many rows one statement of a job takes: few enough that whoever waits for one of them waits for a moment. */
+/** Rows per statement of a job. Small, so that a statement which waits for one of these rows waits only briefly. */
 const BATCH = 1_000
-/** How many batches one run makes. What is left then is done by the next. */
+/** Maximum number of batches per run. The next run processes the rest. */
 const BATCHES_PER_RUN = 100
 
-/** Does batch after batch until one is not full, or enough was done for one run; answers how many things that were. */
+/** Runs batches until one is not full or the run's limit is reached. Returns the number of items processed. */
 export const inBatches = Effect.fnUntraced(function* (batch: (limit: number) => Effect.Effect<number>, size = BATCH) {
   let total = 0
   for (let batches = 0; batches < BATCHES_PER_RUN; batches++) {

@@ -8,18 +8,18 @@ import { CallReports } from "../phone/CallReports.ts"
 import { CallStore } from "../phone/CallStore.ts"
 import { TelephonyProvider } from "../phone/TelephonyProvider.ts"
 
-/** How often it is looked for calls that are due: a limit is overrun by no more than this and what the carrier takes. */
+/** Interval between polls for due calls. A call exceeds its limit by at most this plus the carrier's delay. */
 const LOOK_EVERY = Duration.seconds(1)
-/** How many calls are seen to at one time. */
+/** Maximum number of calls processed concurrently. */
 const CONCURRENCY = 64
-/** Of those, how many write at one time: a transaction has a connection to itself, and conversations wait for one too. */
+/** Maximum number of concurrent writers: each transaction uses a connection, and conversations need connections too. */
 const WRITERS = 3
-/** A look that fails, or whose server dies, is made again after this. */
+/** Lease of a watched call. A check that fails, or whose server dies, is retried after it. */
 const LOOK_AGAIN = 2 * Timestamp.SECOND
 
 /**
- * Sees to calls that go on, for as long as it runs: tells the carrier their limits, ends those that are over, and finds
- * out about those of which nobody told. Any number of servers may run it: each call is one's at a time.
+ * Watches open calls for as long as it runs: sends their limits to the carrier, ends expired calls, and polls the
+ * calls without a report from the carrier. Any number of servers can run it: one server at a time processes a call.
  */
 export const run: Effect.Effect<never, never, CallStore | CallReports | TelephonyProvider> = Effect.gen(function* () {
   const calls = yield* CallStore
@@ -32,7 +32,7 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
   const provider = yield* TelephonyProvider
   const working = yield* FiberSet.make<void>()
 
-  /** What the carrier says of a call, written down. A call that it does not know is over. */
+  /** Polls the carrier for a call and stores the answer. A call that the carrier does not know has ended. */
   const ask = Effect.fnUntraced(function* ({ callId }: Call, providerCallId: string) {
     const found = yield* provider.findCall(providerCallId)
     const at = yield* Timestamp.now
@@ -40,7 +40,7 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
     yield* reports.apply(callId, Option.isSome(found) ? found.value.report : lost)
   })
 
-  /** Ends a call whose time is over, unless it was given more since it was taken to be looked at. */
+  /** Ends a call that has expired, unless its limit was raised after the call was taken. */
   const end = Effect.fnUntraced(function* (call: Call, providerCallId: string) {
     const current = yield* reports.change(call.callId, ending)
     if (Option.isNone(current) || current.value.hangUpReason === null) return
@@ -48,7 +48,10 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
     yield* ask(call, providerCallId)
   })
 
-  /** Tells the carrier the limit; who has ended says so by refusing it. Answers the limit that it knows then. */
+  /**
+   * Sends the limit to the carrier, which rejects it if the call has ended. Returns the limit that the carrier has
+   * then.
+   */
   const limit = (call: Call, providerCallId: string) =>
     tellLimit(calls, provider, call, providerCallId).pipe(
       Effect.catchIf(
@@ -60,7 +63,7 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
 
   const look = Effect.fnUntraced(function* (call: Call): Effect.fn.Return<void, ProviderError> {
     const { hangUpReason, providerCallId } = call
-    // Whoever dials it finds out whether it came to be.
+    // The request that dials the call determines whether it was created.
     if (providerCallId === null) return
     const deadline = CallProgress.deadlineOf(call)
     const now = yield* Timestamp.now
@@ -69,8 +72,8 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
     else if (deadline === null) yield* ask(call, providerCallId)
     else told = yield* limit(call, providerCallId)
     yield* reports.change(call.callId, (current, at) => {
-      // A limit of which the carrier does not know yet is due at once, and stays so. A call that was to be ended since
-      // then has a moment of its own: what its agent says last is heard first.
+      // A limit that the carrier does not have yet stays due at once. A call whose hangup was requested meanwhile has
+      // its own due time, so that the agent's last words are played first.
       const isSettled = told === undefined || (told === current.authorizedSeconds && current.hangUpReason === null)
       return current.state !== "ended" && isSettled
         ? { ...current, watchAt: CallProgress.nextWatch(current, at) }
@@ -94,7 +97,7 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
   })
 
   return yield* pass.pipe(
-    // Whatever it was, a connection's own interruption included: this loop ends with its fiber and not before.
+    // Catches every cause, including the interruption of a connection: only the end of its fiber stops this loop.
     Effect.catchCause((cause) =>
       Effect.as(Effect.logError("calls could not be looked for; trying again", cause), false)
     ),
@@ -103,7 +106,7 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
   )
 }).pipe(Effect.scoped)
 
-/** The call as it is under the lock, about to be ended if its time is over by then. */
+/** Returns the call with a hangup requested if it has expired. Runs on the current call, under its lock. */
 const ending = (call: Call, now: Timestamp.Timestamp): Call => {
   const deadline = CallProgress.deadlineOf(call)
   if (deadline === null || now < deadline) return call

@@ -5,8 +5,8 @@ import { inBatches } from "./Batches.ts"
 import type { Job } from "./Job.ts"
 
 /**
- * The job that writes down which events have expired. They read so without it; it takes them out of what sessions
- * look through, and ends what is left of their leases.
+ * The job that stores the expiry of events. Reads treat an expired event as expired without it; the job removes these
+ * events from the ones that sessions scan, and ends their remaining leases.
  */
 export const make: Effect.Effect<Job, never, EventStore> = Effect.map(EventStore, (events) => ({
   name: "event-expiry",

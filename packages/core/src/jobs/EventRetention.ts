@@ -6,11 +6,11 @@ import { inBatches } from "./Batches.ts"
 import type { Job } from "./Job.ts"
 
 /**
- * The job that deletes events which are over once the policy no longer keeps them for audit.
+ * The job that deletes expired events once the policy no longer keeps them for audit.
  *
- * Their dedupeKeys go with them. None can come again by then: an event of a payment is written with a move that
- * its operation makes once, one of a mail with a message whose id is new, and whoever tells of a thing from
- * outside stops repeating it within days, which is less than any event is kept.
+ * It deletes their dedupeKeys too. None of these can occur again by then: a payment event is written with a state
+ * transition that its operation makes once, a mail event with a message whose id is new, and external sources stop
+ * repeating a report within days, which is less than the retention of any event.
  */
 export const make: Effect.Effect<Job, never, EventStore> = Effect.gen(function* () {
   const events = yield* EventStore

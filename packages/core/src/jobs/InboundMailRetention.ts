@@ -4,17 +4,17 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import { inBatches } from "./Batches.ts"
 import type { Job } from "./Job.ts"
 
-/** For how long mail is tried that can't be delivered: longer than SMTP's own servers do (RFC 5321, section 4.5.4.1). */
+/** How long undeliverable mail is retried: longer than SMTP servers do (RFC 5321, section 4.5.4.1). */
 const GIVE_UP_AFTER = 7 * Timestamp.DAY
-/** What lay while no server ran has not been tried. Otherwise it is, about once a minute. */
+/** Attempts before mail is abandoned. Mail gets about one a minute, but none while no server runs. */
 const ATTEMPTS_MIN = 100
-/** How many mails one statement takes: each may be large. */
+/** Mails per statement. Small, because each may be large. */
 const BATCH = 50
 
 /**
- * The job that gives up raw mail which can't be delivered, and removes mail of the same age that a server staged and did
- * not add before it ended. All other raw mail goes by itself: with the delivery that no mailbox wanted, or with the last
- * message that refers to it.
+ * The job that abandons undeliverable raw mail, and removes mail of the same age that a server staged but did not add
+ * before it stopped. All other raw mail is removed without this job: with a delivery that no mailbox accepts, or with
+ * the last message that refers to it.
  */
 export const make: Effect.Effect<Job, never, InboundMailStore> = Effect.map(InboundMailStore, (mails) => {
   const giveUp = (limit: number) =>

@@ -3,38 +3,38 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import { type Job, Jobs } from "./Job.ts"
 import { type JobRun, JobStore } from "./JobStore.ts"
 
-/** What a dead server's job waits before another takes it up. */
+/** Lease of a job, in milliseconds: how long the job of a dead server waits for another. */
 const LEASE = 30 * Timestamp.SECOND
 const RENEW_EVERY = Duration.seconds(10)
-/** How often each job is looked at. */
+/** Interval between checks whether a job is due. */
 const LOOK_EVERY = Duration.seconds(5)
-/** A job that failed is run again sooner than one that did not, unless that is due earlier still. */
+/** Delay before a failed job is retried, unless its regular interval is shorter. */
 const RETRY_AFTER = 30 * Timestamp.SECOND
-/** Of a failure's text, in characters. */
+/** Maximum length of a stored failure message, in characters. */
 const FAILURE_LIMIT = 500
 
-/** No job has this name here. */
+/** This host has no job of that name. */
 export class JobUnknown extends Schema.TaggedError<JobUnknown>()("JobUnknown", { name: Schema.String }) {}
 
-/** Another runner is at it. */
+/** Another runner holds the lease. */
 export class JobBusy extends Schema.TaggedError<JobBusy>()("JobBusy", { name: Schema.String }) {}
 
-/** The run failed; what it said is written down too. */
+/** The run failed. Its message is stored too. */
 export class JobFailed extends Schema.TaggedError<JobFailed>()("JobFailed", {
   name: Schema.String,
   message: Schema.String
 }) {}
 
 /**
- * Runs the jobs: each by one server at a time, as often as it is due, and at
- * once when that was while no server ran.
+ * Runs the jobs, each on one server at a time, whenever it is due. A job that became due while no server ran starts at
+ * once.
  */
 export class JobRunner extends Context.Service<
   JobRunner,
   {
-    /** Runs what is due, for as long as it runs. */
+    /** Runs due jobs for as long as it runs. */
     readonly run: Effect.Effect<never>
-    /** Runs one job now, due or not; answers how many things it did. */
+    /** Runs one job now, whether it is due or not. Returns the number of items processed. */
     readonly runNow: (name: string) => Effect.Effect<number, JobUnknown | JobBusy | JobFailed>
   }
 >()("@agentos/core/jobs/JobRunner") {
@@ -44,7 +44,7 @@ export class JobRunner extends Context.Service<
       const store = yield* JobStore
       const jobs = yield* Jobs
 
-      /** Keeps the lease; ends when another runner has it. */
+      /** Renews the lease. Dies when another runner has taken the job over. */
       const keepLease = (run: JobRun) =>
         store
           .renew(run, LEASE)
@@ -59,10 +59,10 @@ export class JobRunner extends Context.Service<
         run: JobRun,
         restore: <A>(effect: Effect.Effect<A>) => Effect.Effect<A>
       ): Effect.fn.Return<number, JobFailed> {
-        // The outer failure is this fiber's own interruption; the inner one is the run's, whatever it looks like.
+        // The outer exit fails if this fiber is interrupted; the inner exit is the run's own result, of any kind.
         const ended = yield* Effect.exit(restore(Effect.exit(Effect.raceFirst(job.run, keepLease(run)))))
         if (Exit.isFailure(ended)) {
-          // A server that stops leaves the job to the next one at once.
+          // A server that stops releases the job to the next one at once.
           yield* store.finish(run, { _tag: "Failed", message: "the server stopped" }, 0)
           return yield* Effect.failCause(ended.cause)
         }
@@ -77,7 +77,9 @@ export class JobRunner extends Context.Service<
         return yield* new JobFailed({ name: job.name, message })
       })
 
-      /** Runs a job if it can be taken. Once it is, its end is written down, also when this server is told to stop. */
+      /**
+       * Runs a job if its lease can be taken. The end of a started run is always stored, even when this server stops.
+       */
       const take = (job: Job, when: "due" | "now"): Effect.Effect<Option.Option<number>, JobFailed> =>
         Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(
@@ -91,9 +93,9 @@ export class JobRunner extends Context.Service<
 
       const runDue = (job: Job) =>
         take(job, "due").pipe(
-          // What a run failed with is said already.
+          // The failure of a run is logged already.
           Effect.ignore,
-          // Whatever it was, a connection's own interruption included: the loop ends with its fiber and not before.
+          // Catches every cause, including the interruption of a connection: only the end of its fiber stops the loop.
           Effect.catchCause((cause) => Effect.logError(`the job ${job.name} could not be looked at`, cause))
         )
 

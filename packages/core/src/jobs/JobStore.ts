@@ -1,54 +1,55 @@
 import { Context, Effect, Option } from "effect"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 
-/** What is known of a job, over all servers. Moments are on the store's clock. */
+/** The state of a job over all servers. Timestamps are on the store's clock. */
 export interface JobRecord {
   readonly name: string
-  /** When it is to run next. */
+  /** When the job runs next. */
   readonly dueAt: Timestamp
-  /** Until when a runner may be at it; null when nobody is. */
+  /** When the runner's lease expires; null without a lease. */
   readonly leasedUntil: Timestamp | null
   readonly startedAt: Timestamp | null
   readonly succeededAt: Timestamp | null
   readonly failedAt: Timestamp | null
-  /** What the last failure said; null when there was none, or the last run succeeded. */
+  /** Message of the last failure; null if no run has failed, or if the last run succeeded. */
   readonly failure: string | null
-  /** How often it was run, and how often that failed. */
+  /** Number of runs, and number of failed runs. */
   readonly runs: number
   readonly failures: number
-  /** How many things it has done in all its runs. */
+  /** Items processed in all runs. */
   readonly done: number
 }
 
-/** A run of a job, which no other runner makes while its lease lasts. */
+/** A run of a job. Its runner holds the lease. */
 export interface JobRun {
   readonly name: string
-  /** Counts the runs; a runner with an older number may write nothing. */
+  /** Incremented with each run. A runner with an older fence can write nothing. */
   readonly fence: number
 }
 
-/** How a run ended. */
+/** The outcome of a run. */
 export type JobOutcome =
   | { readonly _tag: "Succeeded"; readonly done: number }
   | { readonly _tag: "Failed"; readonly message: string }
 
 /**
- * The port that keeps when each job is due and who runs it, so that of several
- * servers one does.
+ * The port that stores when each job is due and which server runs it, so that only one server runs a job at a time.
  */
 export class JobStore extends Context.Service<
   JobStore,
   {
     /**
-     * Takes a job for `leaseMillis` if nobody runs it and it is due; one that was never run is.
-     * `now` takes it whether it is due or not.
+     * Leases a job for `leaseMillis` if no other runner holds it and it is due; a job that never ran is due. `now`
+     * leases it whether it is due or not.
      */
     readonly take: (name: string, when: "due" | "now", leaseMillis: number) => Effect.Effect<Option.Option<JobRun>>
-    /** Extends the lease to `leaseMillis` from now; false once another runner has the job. */
+    /** Extends the lease to `leaseMillis` from now. Returns false once another runner has taken the job over. */
     readonly renew: (run: JobRun, leaseMillis: number) => Effect.Effect<boolean>
-    /** Writes down how the run ended, and that the job is due again in `nextMillis`; false once another runner has it. */
+    /**
+     * Stores the outcome, and sets the job due in `nextMillis`. Returns false once another runner has taken it over.
+     */
     readonly finish: (run: JobRun, outcome: JobOutcome, nextMillis: number) => Effect.Effect<boolean>
-    /** Every job that was ever taken, by name. */
+    /** Returns every job that ever ran, ordered by name. */
     readonly list: Effect.Effect<ReadonlyArray<JobRecord>>
   }
 >()("@agentos/core/jobs/JobStore") {}

@@ -3,12 +3,12 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import { LedgerCheck, type UnclaimedTransfers } from "../payment/LedgerCheck.ts"
 import type { Job } from "./Job.ts"
 
-/** The ledger says something else than the operations do: a defect of this service, for people to look at. */
+/** The ledger differs from the operations: a defect of this service that people must investigate. */
 class LedgerWrong extends Error {
   override readonly name = "LedgerWrong"
 }
 
-/** Shows how many transfers are unclaimed, and logs those that there are: money of somebody who got nothing for it. */
+/** Reports the number of unclaimed transfers as a metric, and logs each: their payers received nothing for them. */
 const report = Effect.fnUntraced(function* ({ asset, network, transfers }: UnclaimedTransfers) {
   const gauge = Metric.gauge("agentos_ledger_unclaimed_transfers", {
     description: "Transfers to us in the last day that no operation knows of, when this server last ran ledger-audit.",
@@ -21,8 +21,8 @@ const report = Effect.fnUntraced(function* ({ asset, network, transfers }: Uncla
 })
 
 /**
- * The job that holds the ledger against the operations, and the last day of the chain against both. It fails, for the
- * operator to see, when ledger and operations differ; transfers that no operation knows of are logged as an error.
+ * The job that compares the ledger with the operations, and the last day of the chain with both. It fails, so that the
+ * operator sees it, if ledger and operations differ; transfers without an operation are logged as an error.
  */
 export const make: Effect.Effect<Job, never, LedgerCheck> = Effect.map(LedgerCheck, ({ check, findUnclaimed }) => ({
   name: "ledger-audit",

@@ -6,12 +6,12 @@ import { PhoneNumberStore } from "../phone/PhoneNumberStore.ts"
 import { inBatches } from "./Batches.ts"
 import type { Job } from "./Job.ts"
 
-/** How many numbers one transaction suspends, and are given back before that is written down. */
+/** Numbers suspended per transaction, and numbers released at the carrier before the releases are stored. */
 const BATCH = 100
 
 /**
- * The job that takes numbers out of use whose time is over, and gives back to the carrier what is out of use, until it
- * is gone there: at that moment it stops costing.
+ * The job that suspends expired numbers, and releases suspended numbers at the carrier. It retries a number until the
+ * carrier has released it, since the number costs money until then.
  */
 export const make = Effect.gen(function* () {
   const numbers = yield* PhoneNumberStore
@@ -24,7 +24,7 @@ export const make = Effect.gen(function* () {
     return over.length
   })
 
-  /** Goes once over all that is suspended; what the carrier does not take is left to the next run. */
+  /** Tries once to release every suspended number. The next run retries those that the carrier did not release. */
   const giveBackAll = Effect.gen(function* () {
     let done = 0
     let after: string | undefined

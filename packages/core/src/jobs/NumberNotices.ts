@@ -10,10 +10,10 @@ import { TenantStore } from "../tenancy/TenantStore.ts"
 import { inBatches } from "./Batches.ts"
 import type { Job } from "./Job.ts"
 
-/** How many numbers one transaction tells of. */
+/** Numbers per transaction. */
 const BATCH = 100
 
-/** The job that tells tenants 5, 3 and 1 days before a number's end, once each, also of what came due while nothing ran. */
+/** The job that notifies tenants 5, 3 and 1 days before a number expires, once each; catches up after a downtime. */
 export const make: Effect.Effect<Job, never, PhoneNumberStore | EventStore | TenantStore | Transactor> = Effect.gen(
   function* () {
     const numbers = yield* PhoneNumberStore
@@ -41,8 +41,8 @@ export const make: Effect.Effect<Job, never, PhoneNumberStore | EventStore | Ten
 )
 
 /**
- * The number with the notice that it is owed next, and what it is to be told of now; nothing of one that is not active any
- * more. One whose time is over can't be renewed, and is owed none.
+ * Returns the number with its next due notice, and the notices to send now; nothing for a number that is no longer
+ * active. An expired number can't be renewed, so it has no notices left.
  */
 const owedTo = (number: PhoneNumber, now: Timestamp.Timestamp) => {
   if (number.state !== "active") return []

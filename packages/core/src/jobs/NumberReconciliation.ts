@@ -8,31 +8,33 @@ import { type OwnedNumber, TelephonyProvider } from "../phone/TelephonyProvider.
 import type { Job } from "./Job.ts"
 
 const BATCH = 100
-/** More numbers than one account may have; where a carrier's pages do not end, this does. */
+/** Limit on the carrier's pages: more numbers than one account can have. Guards against an endless list. */
 const PAGES_MAX = 1_000
-/** So many numbers on one side, and none on both, are those of another deployment: what is released does not come back. */
+/**
+ * With this many numbers on one side and none in common, the account is another deployment's. A release is permanent.
+ */
 const STRANGERS = 5
 
 /**
- * The job that holds our numbers against the carrier's: one that vanished there is released here, and one that we have
- * there for no tenant and no purchase is given back, since it costs. It fails, and releases nothing, where the two have
- * nothing in common.
+ * The job that compares our numbers with the carrier's. A number that is gone at the carrier is released here; a number
+ * at the carrier that belongs to no tenant and no purchase is released there, since it costs money. The job fails, and
+ * releases nothing, if the two sides have no number in common.
  */
 export const make = Effect.gen(function* () {
   const numbers = yield* PhoneNumberStore
   const provider = yield* TelephonyProvider
   const releasing = yield* NumberRelease.make
 
-  /** Of the carrier's numbers those that are nobody's. */
+  /** Returns the carrier's numbers that belong to no tenant and no purchase. */
   const orphansAmong = Effect.fnUntraced(function* (page: ReadonlyArray<OwnedNumber>) {
     const listed = page.map(({ number }) => number)
-    // In this order: a purchase gives up its choice in the transaction that makes the number a tenant's.
+    // Reservations are read first: a purchase deletes its own in the transaction that stores the tenant's number.
     const chosen = yield* numbers.findChosen(listed)
     const ours = new Set((yield* numbers.findByNumbers(listed)).map(({ number }) => number))
     return page.filter(({ number }) => !ours.has(number) && !chosen.has(number))
   })
 
-  /** All that the carrier has, and what of it is nobody's. */
+  /** Lists all numbers of the carrier, and those of them that belong to no tenant and no purchase. */
   const listThere = Effect.gen(function* () {
     const there = new Set<string>()
     const orphans = Array.empty<OwnedNumber>()
@@ -47,7 +49,7 @@ export const make = Effect.gen(function* () {
     return { there, orphans }
   })
 
-  /** Of our numbers those that are not there, and how many are. */
+  /** Lists our numbers that are missing at the carrier, and counts those that are present. */
   const listMissing = Effect.fnUntraced(function* (there: ReadonlySet<string>) {
     const missing = Array.empty<PhoneNumber>()
     let present = 0
@@ -69,7 +71,7 @@ export const make = Effect.gen(function* () {
       Effect.result(provider.release(providerNumberId))
     )
 
-  /** Writes down that the carrier does not have one of our numbers any more, by a question of its own. */
+  /** Records that the carrier no longer has one of our numbers, after a separate query confirms it. */
   const noteVanished = Effect.fnUntraced(function* (number: PhoneNumber) {
     const found = yield* provider.findNumber(number.number)
     if (found._tag === "Some") return 0
@@ -92,12 +94,12 @@ export const make = Effect.gen(function* () {
     }
     const outcomes = yield* Effect.forEach(orphans, giveBack)
     const vanished = yield* Effect.forEach(missing, noteVanished)
-    // One that the carrier keeps is no reason to leave the others, and is one to try again soon.
+    // One release that fails does not stop the others, and fails the job so that it is retried soon.
     const [failure] = Array.getFailures(outcomes)
     return failure === undefined ? outcomes.length + Number.sumAll(vanished) : yield* failure
   })
 
-  /** A host that has no carrier, and no number either, misses nothing. */
+  /** A host without a carrier and without numbers has nothing to compare. */
   const unlessNothing = Effect.fnUntraced(function* (error: ProviderError) {
     const [first] = yield* numbers.unreleased(undefined, 1)
     return first === undefined && error.reason === "Misconfigured" ? 0 : yield* error

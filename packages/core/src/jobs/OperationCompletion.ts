@@ -4,7 +4,7 @@ import type { Operation } from "../payment/Operation.ts"
 import { OperationStore } from "../payment/OperationStore.ts"
 import { OperationWorker } from "../payment/OperationWorker.ts"
 
-/** How often it is looked for operations that are due. */
+/** Interval between polls for due operations. */
 const LOOK_EVERY = Duration.seconds(1)
 /**
  * Limit on the operations that the job advances at one time; most of them wait for an outside call. A host that stops
@@ -15,10 +15,9 @@ export const Concurrency = Context.Reference<number>("@agentos/core/jobs/Operati
 })
 
 /**
- * Carries on paid operations that nobody is at, for as long as it runs: those
- * whose worker died, whose client never came back, whose outcome was unknown,
- * whose provider was unwell, and those that are owed back. Any number of
- * servers may run it: each operation is one's at a time.
+ * Advances paid operations that no worker holds, for as long as it runs: those whose worker died, whose client never
+ * returned, whose outcome was unknown, whose provider was unavailable, and those to be refunded. Any number of servers
+ * can run it: one server at a time holds an operation.
  */
 export const run: Effect.Effect<never, never, OperationStore | OperationWorker> = Effect.gen(function* () {
   const operations = yield* OperationStore
@@ -28,7 +27,7 @@ export const run: Effect.Effect<never, never, OperationStore | OperationWorker> 
 
   const carryOn = (operation: Operation) =>
     worker.carryOn(operation).pipe(
-      // What it waits for is written in the operation's state, and it is looked at again.
+      // The operation's state records the reason for waiting, and the operation is retried.
       Effect.catch((error) =>
         Effect.logDebug(
           `operation ${operation.operationId} waits in ${operation.state}: ${error._tag} ${error.message}`
@@ -43,12 +42,12 @@ export const run: Effect.Effect<never, never, OperationStore | OperationWorker> 
     const room = concurrency - (yield* FiberSet.size(working))
     const due = room > 0 ? yield* operations.takeDue(room, WORK_LEASE) : []
     yield* Effect.forEach(due, (operation) => FiberSet.run(working, carryOn(operation)), { discard: true })
-    // A full take says that there may be more, for which there is room soon.
+    // A full batch suggests that more operations are due. Poll again soon.
     return due.length === room && room > 0
   })
 
   return yield* pass.pipe(
-    // Whatever it was, a connection's own interruption included: this loop ends with its fiber and not before.
+    // Catches every cause, including the interruption of a connection: only the end of its fiber stops this loop.
     Effect.catchCause((cause) =>
       Effect.as(Effect.logError("due operations could not be looked for; trying again", cause), false)
     ),

@@ -5,10 +5,10 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import { inBatches } from "./Batches.ts"
 import type { Job } from "./Job.ts"
 
-/** Raw mails that one statement deletes: each may be large. */
+/** Raw mails deleted per statement. Small, because each may be large. */
 const BATCH = 50
 
-/** The job that deletes raw mail before its message, where the policy limits how long it is kept. */
+/** The job that deletes raw mail before its message, if the policy limits how long raw mail is kept. */
 export const make: Effect.Effect<Job, never, InboundMailStore> = Effect.gen(function* () {
   const mails = yield* InboundMailStore
   const { rawRetention } = yield* MailPolicy

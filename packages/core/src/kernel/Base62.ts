@@ -1,10 +1,12 @@
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const DIGITS = new Map([...ALPHABET].map((character, value) => [character, BigInt(value)]))
 
-/** The number of base62 characters that hold `bytes` bytes. */
+/** Returns the number of base62 characters that encode `bytes` bytes. */
 export const encodedLength = (bytes: number): number => Math.ceil((bytes * 8) / Math.log2(62))
 
-/** Bytes as base62 of a fixed width: letters and digits alone, so that a double click selects a whole token. */
+/**
+ * Encodes bytes as base62 of a fixed width. It uses only letters and digits, so a double click selects a whole token.
+ */
 export const encode = (bytes: Uint8Array): string => {
   let number = 0n
   for (const byte of bytes) number = (number << 8n) | BigInt(byte)
@@ -13,7 +15,7 @@ export const encode = (bytes: Uint8Array): string => {
   return text.padStart(encodedLength(bytes.length), "0")
 }
 
-/** The `length` bytes that `encode` wrote, or undefined when the text is not such an encoding. */
+/** Decodes the `length` bytes that `encode` encoded. Returns undefined if the text is not such an encoding. */
 export const decode = (text: string, length: number): Uint8Array | undefined => {
   if (text.length !== encodedLength(length)) return undefined
   let number = 0n

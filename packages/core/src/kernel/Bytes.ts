@@ -1,7 +1,7 @@
-/** Text as UTF-8 bytes. */
+/** Encodes text as UTF-8. */
 export const fromText = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** Equality that takes the same time wherever two byte strings of one length differ. */
+/** Compares two byte strings. For equal lengths, the time does not depend on where they differ. */
 export const equalConstantTime = (a: Uint8Array, b: Uint8Array): boolean => {
   if (a.length !== b.length) return false
   let difference = 0
@@ -9,7 +9,6 @@ export const equalConstantTime = (a: Uint8Array, b: Uint8Array): boolean => {
   return difference === 0
 }
 
-/** Several byte strings as one. */
 export const concat = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let offset = 0

@@ -7,8 +7,8 @@ import { invalid, type InvalidRequest } from "./ResourceError.ts"
 import * as Uuid from "./Uuid.ts"
 
 /**
- * Cursors are opaque to clients and bound to the tenant, the list and its
- * filter by a MAC: one taken from another list, filter or tenant is refused.
+ * Cursors are opaque to clients. A MAC binds them to the tenant, the list and its filter: a cursor of another list,
+ * filter or tenant is refused.
  *
  * Layout (before base62): key id 1 byte, createdAt 6 bytes, id 16 bytes, MAC 16 bytes.
  */
@@ -19,14 +19,14 @@ const LENGTH = POSITION_LENGTH + MAC_LENGTH
 const scopeBytes = (scope: CursorScope): Uint8Array =>
   Bytes.fromText(JSON.stringify([scope.tenantId, scope.list, scope.filter]))
 
-/** What a cursor is bound to. `filter` must encode the same way each time and holds no page size. */
+/** The scope of a cursor. `filter` must serialize to the same JSON each time and must not contain the page size. */
 export interface CursorScope {
   readonly tenantId: string
   readonly list: string
   readonly filter: unknown
 }
 
-/** The cursor that continues the list after `position`. */
+/** Returns the cursor that continues the list after `position`. */
 export const encode = Effect.fnUntraced(function* (
   scope: CursorScope,
   position: Position
@@ -42,7 +42,7 @@ export const encode = Effect.fnUntraced(function* (
   return Base62.encode(Bytes.concat(bytes, mac!.subarray(0, MAC_LENGTH)))
 })
 
-/** The position in a cursor of this very tenant, list and filter. */
+/** Returns the position of a cursor, or fails with `InvalidRequest` if it has another tenant, list or filter. */
 export const decode = Effect.fnUntraced(function* (
   scope: CursorScope,
   cursor: string
@@ -63,7 +63,9 @@ export const decode = Effect.fnUntraced(function* (
   }
 })
 
-/** A page of at most `limit` of the rows found, one more than which was asked for to learn whether there is another. */
+/**
+ * Builds a page of at most `limit` rows. `found` was queried with `limit + 1`, to learn whether there is a next page.
+ */
 export const page = Effect.fnUntraced(function* <A>(
   scope: CursorScope,
   found: ReadonlyArray<A>,

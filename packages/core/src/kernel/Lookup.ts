@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { ResourceNotFound, ResourceNotOwned, type ResourceKind } from "./ResourceError.ts"
 
-/** What a tenant sees behind an id: its own resource, another tenant's (nothing of it but that it exists), or nothing. */
+/** The result of a tenant's lookup by id: its own resource, another tenant's (only that it exists), or nothing. */
 export type Lookup<A> =
   | { readonly _tag: "Owned"; readonly value: A }
   | { readonly _tag: "Foreign" }
@@ -11,7 +11,7 @@ export const owned = <A>(value: A): Lookup<A> => ({ _tag: "Owned", value })
 export const foreign: Lookup<never> = { _tag: "Foreign" }
 export const missing: Lookup<never> = { _tag: "Missing" }
 
-/** The owned resource, or the error that the tenant is to see. */
+/** Returns the owned resource, or fails with `ResourceNotOwned` or `ResourceNotFound`. */
 export const orFail = <A>(
   lookup: Lookup<A>,
   kind: ResourceKind,

@@ -1,10 +1,10 @@
-/** One page of a list. `nextCursor` is null on the last one. */
+/** One page of a list. `nextCursor` is null on the last page. */
 export interface Page<A> {
   readonly items: ReadonlyArray<A>
   readonly nextCursor: string | null
 }
 
-/** A place in a list ordered by createdAt, then id. */
+/** A position in a list ordered by createdAt, then id. */
 export interface Position {
   readonly createdAt: number
   readonly id: string

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** A text of at most `limit` characters that every store can hold: well-formed, without the NUL character. */
+/** A text of at most `limit` characters that every store accepts: well-formed, without the NUL character. */
 export const plainText = (limit: number) =>
   Schema.String.check(
     Schema.isMaxLength(limit),
@@ -12,16 +12,17 @@ export const plainText = (limit: number) =>
 const JOINING =
   "[\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Mongolian}\\p{Script=Devanagari}\\p{Script=Bengali}\\p{Script=Gurmukhi}\\p{Script=Gujarati}\\p{Script=Oriya}\\p{Script=Tamil}\\p{Script=Telugu}\\p{Script=Kannada}\\p{Script=Malayalam}\\p{Script=Sinhala}\\p{Script=Khmer}]"
 
-/** ASCII as tag characters, which are invisible. */
+/** Maps ASCII to Unicode tag characters, which are invisible. */
 const tagsOf = (text: string): string =>
   Array.from(text, (character) => String.fromCodePoint(0xe0000 + character.charCodeAt(0))).join("")
 
-/** Invisible characters where they are part of something visible: emoji (UTS #51, section 1.4) and joined letters. */
+/** Invisible characters that are part of something visible: emoji (UTS #51, section 1.4) and joined letters. */
 const LEGITIMATE = new RegExp(
   [
-    // The flags of England, Scotland and Wales, which are all that Unicode recommends. Tags at large can spell any text.
+    // The flags of England, Scotland and Wales: the only tag sequences that Unicode recommends. Others can hide any
+    // text.
     ...["gbeng", "gbsct", "gbwls"].map((code) => `\u{1F3F4}${tagsOf(code)}\u{E007F}`),
-    // The presentation of an emoji, a keycap, and emoji joined to one.
+    // Emoji presentation selectors, keycaps, and joined emoji.
     "(?<=\\p{Extended_Pictographic})[\\uFE0E\\uFE0F]",
     "(?<=[0-9#*])\\uFE0F(?=\\u20E3)",
     "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\uFE0F])\\u200D(?=\\p{Extended_Pictographic})",
@@ -30,17 +31,17 @@ const LEGITIMATE = new RegExp(
   "gu"
 )
 
-/** Controls, line separators, what turns the direction of text, and everything else that a reader can't see. */
+/** Control characters, line separators, direction marks and all other invisible characters. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
-/** The first character of a name that a reader can't see, as U+202E; undefined if there is none. */
+/** Returns the first invisible character of a name, for example `U+202E`; undefined if the name has none. */
 const unseenIn = (name: string): string | undefined => {
   const [found] = UNSEEN.exec(name.replaceAll(LEGITIMATE, "")) ?? []
   const codePoint = found?.codePointAt(0)
   return codePoint === undefined ? undefined : `U+${codePoint.toString(16).toUpperCase().padStart(4, "0")}`
 }
 
-/** A name of at most `limit` characters that is shown to people: one line, in which nothing is hidden or reordered. */
+/** A name of at most `limit` characters for display: one line without hidden or reordered text. */
 export const nameText = (limit: number) =>
   plainText(limit).check(
     Schema.makeFilter((name: string) => {

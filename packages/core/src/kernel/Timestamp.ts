@@ -1,29 +1,28 @@
 import { Clock, Effect, Schema } from "effect"
 
 /**
- * A moment as whole milliseconds since the Unix epoch, UTC.
+ * A point in time as whole milliseconds since the Unix epoch, UTC.
  *
- * Milliseconds are the finest unit kept anywhere: a database column with
- * microseconds would order rows in a way that no JavaScript client could see.
+ * Milliseconds are the finest unit stored anywhere: a database column with microseconds would order rows in a way that
+ * no JavaScript client could reproduce.
  */
 export const Timestamp = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).pipe(Schema.brand("Timestamp"))
 export type Timestamp = typeof Timestamp.Type
 
-/** The present moment of the Clock service. */
+/** Returns the current time of the Clock service. */
 export const now: Effect.Effect<Timestamp> = Effect.map(Clock.currentTimeMillis, (millis) =>
   Timestamp.make(Math.floor(millis))
 )
 
-/** The moment `millis` later (or earlier, when negative). */
+/** Returns the time `millis` later, or earlier when negative. */
 export const add = (self: Timestamp, millis: number): Timestamp => Timestamp.make(self + millis)
 
-/** A moment as it stands on the wire: ISO 8601 in UTC with milliseconds. */
+/** A timestamp in API messages: ISO 8601 in UTC with milliseconds. */
 export const IsoTimestamp = Schema.String.annotate({ format: "date-time" })
 
-/** ISO 8601 in UTC with milliseconds, as every timestamp on the wire is written. */
+/** Formats a timestamp for API messages: ISO 8601 in UTC with milliseconds. */
 export const toIso = (self: Timestamp): string => new Date(self).toISOString()
 
-/** `toIso` of a moment that may not have come. */
 export const toIsoOrNull = (self: Timestamp | null): string | null => (self === null ? null : toIso(self))
 
 export const SECOND = 1_000

@@ -2,11 +2,11 @@ import { Effect, Random, Result, Schema, SchemaTransformation } from "effect"
 import { Hex } from "effect/encoding"
 import * as Timestamp from "./Timestamp.ts"
 
-/** A UUID with hyphens, as it is kept and told: in lower case. */
+/** A UUID with hyphens. It is stored and returned in lower case. */
 export const Uuid = Schema.String.check(Schema.isUUID())
 export type Uuid = string
 
-/** A UUID as clients may write it, in capitals too (RFC 9562, section 4); it is read in lower case. */
+/** A UUID in a client's request. Upper case is accepted and converted (RFC 9562, section 4). */
 export const GivenUuid = Uuid.pipe(Schema.decodeTo(Schema.String, SchemaTransformation.toLowerCase()))
 
 /** The random part of a version 7 UUID: 74 bits (RFC 9562, section 5.7). */
@@ -14,8 +14,8 @@ const RANDOM_BITS = 74n
 const RANDOM_LIMIT = 1n << RANDOM_BITS
 
 /**
- * The version 7 UUID of a moment and 74 random bits (RFC 9562, section 5.7):
- * its text order is the order of `millis`, then of `random`.
+ * Returns the version 7 UUID of a timestamp and 74 random bits (RFC 9562, section 5.7). UUIDs sort as text by
+ * `millis`, then by `random`.
  */
 export const fromParts = (millis: number, random: bigint): Uuid => {
   const high = random >> 62n
@@ -24,7 +24,7 @@ export const fromParts = (millis: number, random: bigint): Uuid => {
   return hyphenate(bits.toString(16).padStart(32, "0"))
 }
 
-/** The moment and the random bits of a version 7 UUID. */
+/** Returns the timestamp and the random bits of a version 7 UUID. */
 export const toParts = (uuid: Uuid): { readonly millis: number; readonly random: bigint } => {
   const bits = BigInt(`0x${uuid.replaceAll("-", "")}`)
   const high = (bits >> 64n) & 0xfffn
@@ -32,8 +32,8 @@ export const toParts = (uuid: Uuid): { readonly millis: number; readonly random:
 }
 
 /**
- * A version 7 UUID for `millis` that is greater than `last`: when both share
- * the millisecond, the random part of `last` is counted up.
+ * Returns a version 7 UUID for `millis` that is greater than `last`. If `last` has the same millisecond or a later one,
+ * increments the random part of `last`.
  */
 export const after = (last: Uuid | undefined, millis: number, random: bigint): Uuid => {
   if (last === undefined) return fromParts(millis, random)
@@ -43,13 +43,13 @@ export const after = (last: Uuid | undefined, millis: number, random: bigint): U
   return next < RANDOM_LIMIT ? fromParts(previous.millis, next) : fromParts(previous.millis + 1, 0n)
 }
 
-/** 73 random bits: the top one stays clear, so that counting up within a millisecond has room. */
+/** Returns 73 random bits. The top bit stays clear, to leave room for increments within a millisecond. */
 export const randomBits: Effect.Effect<bigint> = Effect.map(
   Effect.all([Random.nextIntBetween(0, 2 ** 24), Random.nextIntBetween(0, 2 ** 24), Random.nextIntBetween(0, 2 ** 25)]),
   ([a, b, c]) => (BigInt(a) << 49n) | (BigInt(b) << 25n) | BigInt(c)
 )
 
-/** A fresh version 7 UUID: an identifier, not a secret. */
+/** Returns a new version 7 UUID. It is an identifier, not a secret. */
 export const next: Effect.Effect<Uuid> = Effect.map(Effect.all([Timestamp.now, randomBits]), ([millis, random]) =>
   fromParts(millis, random)
 )
@@ -57,8 +57,6 @@ export const next: Effect.Effect<Uuid> = Effect.map(Effect.all([Timestamp.now, r
 const hyphenate = (hex: string): Uuid =>
   `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 
-/** The 16 bytes of a UUID. */
 export const toBytes = (uuid: Uuid): Uint8Array => Result.getOrThrow(Hex.decode(uuid.replaceAll("-", "")))
 
-/** The UUID of 16 bytes. */
 export const fromBytes = (bytes: Uint8Array): Uuid => hyphenate(Hex.encode(bytes))
