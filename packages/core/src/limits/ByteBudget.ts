@@ -1,8 +1,8 @@
 import { Context } from "effect"
 
 /**
- * A bound on memory, counted in bytes. A budget `within` another draws on both, so that one client's share is also
- * part of the whole. Whoever reserves bytes releases exactly as many.
+ * A bound on memory, counted in bytes. A budget `within` another draws on both, so that one client's share is also part
+ * of the total. Every caller must release exactly as many bytes as it reserved.
  */
 export class ByteBudget {
   readonly limitBytes: number
@@ -18,7 +18,9 @@ export class ByteBudget {
     return this.#usedBytes
   }
 
-  /** Reserves bytes here and in the budget around; returns false, and reserves nothing, if either has too few left. */
+  /**
+   * Reserves bytes here and in the enclosing budget. Returns false, and reserves nothing, if either has too few left.
+   */
   reserve(bytes: number): boolean {
     if (this.#usedBytes + bytes > this.limitBytes) return false
     if (this.#within !== undefined && !this.#within.reserve(bytes)) return false
@@ -34,7 +36,7 @@ export class ByteBudget {
 
 const TRANSIT_LIMIT_BYTES = 64 * 1024 * 1024
 
-/** The memory that request bodies and arriving mail share in one process. */
+/** The memory budget that request bodies and inbound mail share in one process. */
 export const TransitMemory = Context.Reference<ByteBudget>("@agentos/core/limits/TransitMemory", {
   defaultValue: () => new ByteBudget(TRANSIT_LIMIT_BYTES)
 })

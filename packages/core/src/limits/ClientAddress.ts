@@ -1,16 +1,16 @@
 import { Option } from "effect"
 
 /**
- * What remote addresses count as in limits. One IPv6 host has at least a network of 64 bits to itself and a site one of
- * 48 (RFC 6177), so addresses of IPv6 are never counted one by one. Text that is not an address counts as itself.
+ * Maps remote addresses to the subjects of limits. One IPv6 host has at least a /64 network to itself and a site a /48
+ * (RFC 6177), so IPv6 addresses are never counted individually. A text that is not an address is its own subject.
  */
 
-/** Groups of an IPv6 address that a client, and a site, share. */
+/** Leading groups that all IPv6 addresses of a client, and of a site, share. */
 const CLIENT_GROUPS = 4
 const SITE_GROUPS = 3
 const GROUPS = 8
 
-/** An IPv4 address, also as part of an IPv6 socket (RFC 4291, section 2.5.5.2). */
+/** An IPv4 address, also when mapped into an IPv6 address (RFC 4291, section 2.5.5.2). */
 const IPV4 = /^(?:::ffff:)?(?<address>(?<network>\d+\.\d+\.\d+)\.\d+)$/i
 /** The last two groups may be written as an IPv4 address; a zone names a link of this machine (RFC 4007). */
 const IPV6 = /^(?<groups>[\da-f:]*:[\da-f:]*)(?<embedded>\d+\.\d+\.\d+\.\d+)?(?:%.+)?$/i
@@ -20,7 +20,7 @@ const embeddedGroups = (ipv4: string): ReadonlyArray<string> => {
   return [(a * 256 + b).toString(16), (c * 256 + d).toString(16)]
 }
 
-/** The first groups of an IPv6 address, in one spelling. */
+/** Returns the first groups of an IPv6 address in canonical spelling. */
 const prefixOf = (address: string, count: number): Option.Option<string> =>
   Option.map(Option.fromNullishOr(IPV6.exec(address)?.groups), ({ embedded, groups = "" }) => {
     const [head = "", tail = ""] = groups.split("::")
@@ -31,16 +31,16 @@ const prefixOf = (address: string, count: number): Option.Option<string> =>
     return prefix.map((group) => Number.parseInt(group, 16).toString(16)).join(":")
   })
 
-/** The client behind an address: an IPv4 address, or the /64 of an IPv6 address. */
+/** Returns the client behind an address: an IPv4 address, or the /64 of an IPv6 address. */
 export const clientOf = (address: string): string =>
   IPV4.exec(address)?.groups?.["address"] ??
   Option.match(prefixOf(address, CLIENT_GROUPS), { onNone: () => address, onSome: (prefix) => `${prefix}::/64` })
 
-/** The /48 of an IPv6 address, in which one site has 65,536 clients of its own; none of an IPv4 address. */
+/** Returns the /48 of an IPv6 address, in which one site has 65,536 clients; none for an IPv4 address. */
 export const siteOf = (address: string): Option.Option<string> =>
   IPV4.test(address) ? Option.none() : Option.map(prefixOf(address, SITE_GROUPS), (prefix) => `${prefix}::/48`)
 
-/** The network around a client that one party often has to itself: an IPv4 /24 or an IPv6 /48. */
+/** Returns the network that often belongs to a single party: an IPv4 /24 or an IPv6 /48. */
 export const networkOf = (address: string): string => {
   const network = IPV4.exec(address)?.groups?.["network"]
   return network === undefined ? Option.getOrElse(siteOf(address), () => address) : `${network}.0/24`

@@ -1,18 +1,18 @@
-/** How much of a JSON text is worth reading. Everything beyond is refused before the text is decoded. */
+/** Limits of a JSON text. A text that exceeds them is refused before it is decoded. */
 export interface JsonBudget {
-  /** How deep arrays and objects may be nested. */
+  /** Maximum nesting depth of arrays and objects. */
   readonly depth: number
-  /** Elements of all arrays together. An empty array counts as one. */
+  /** Maximum number of elements of all arrays together. An empty array counts as one. */
   readonly elements: number
-  /** Keys of all objects together. An empty object counts as one. */
+  /** Maximum number of keys of all objects together. An empty object counts as one. */
   readonly keys: number
-  /** Longest key, in bytes as it is written. */
+  /** Maximum length of a key, in bytes as written. */
   readonly keyBytes: number
-  /** Longest text value, in bytes as it is written: `\u0041` has six. */
+  /** Maximum length of a string value, in bytes as written: `\u0041` has six. */
   readonly stringBytes: number
 }
 
-/** Why a JSON text is refused before it is decoded: where (`to.0`, empty for the whole text) and what. */
+/** Why a JSON text is refused before it is decoded: path (`to.0`, empty for the whole text) and message. */
 export interface JsonFlaw {
   readonly path: string
   readonly message: string
@@ -38,7 +38,7 @@ const CLOSE_OBJECT = 0x7d
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** The position of the closing quote; `end` if there is none before it. */
+/** Returns the position of the closing quote, or `end` if there is none before it. */
 const closingQuote = (bytes: Uint8Array, start: number, end: number): number => {
   let position = start
   while (position < end) {
@@ -49,7 +49,7 @@ const closingQuote = (bytes: Uint8Array, start: number, end: number): number => 
   return end
 }
 
-/** The key between two quotes; undefined if it is not a JSON string. */
+/** Returns the key between two quotes; undefined if it is not a JSON string. */
 const readKey = (bytes: Uint8Array, start: number, end: number): string | undefined => {
   const written = decoder.decode(bytes.subarray(start, end))
   if (!written.includes("\\")) return written
@@ -73,7 +73,7 @@ class Scan {
     this.#budget = budget
   }
 
-  /** The first flaw; undefined at the end of the text, or where it stops being JSON. */
+  /** Returns the first flaw; undefined at the end of the text, or where it stops being JSON. */
   run(): JsonFlaw | undefined {
     const bytes = this.#bytes
     let position = 0
@@ -100,7 +100,7 @@ class Scan {
         case CLOSE_ARRAY:
         case CLOSE_OBJECT:
           this.#levels.pop()
-          // JSON ends with its one value, and JSON.parse refuses what is not white space.
+          // JSON ends with its one value, and JSON.parse refuses everything after it but white space.
           if (this.#levels.length === 0) return undefined
           break
         default:
@@ -111,7 +111,7 @@ class Scan {
     return undefined
   }
 
-  /** The position of the closing quote, if the string is within its budget. */
+  /** Returns the position of the closing quote, or a flaw if the string exceeds its budget. */
   #readString(start: number): number | JsonFlaw | undefined {
     const level = this.#levels.at(-1)
     const { keyBytes, stringBytes } = this.#budget
@@ -142,7 +142,7 @@ class Scan {
     return this.#count(isObject)
   }
 
-  /** Goes on to the next element or key. */
+  /** Advances to the next element or key. */
   #goOn(): JsonFlaw | undefined {
     const level = this.#levels.at(-1)
     if (level === undefined) return undefined
@@ -162,7 +162,7 @@ class Scan {
     return { path: this.#levels.map(({ step }) => step).join("."), message }
   }
 
-  /** A flaw of the innermost array or object itself. */
+  /** Returns a flaw of the innermost array or object itself. */
   #flawAround(message: string): JsonFlaw {
     this.#levels.pop()
     return this.#flaw(message)
@@ -170,8 +170,8 @@ class Scan {
 }
 
 /**
- * The first place where a JSON text exceeds its budget or gives an object the same key twice: readers differ in which
- * of two equal keys they take. Reads the raw bytes once and stops at the first flaw, so it costs no more than the
- * budget and one pass over the bytes, whatever the text consists of. A text that is not JSON may have no flaw.
+ * Returns the first flaw: the text exceeds its budget, or an object has the same key twice (parsers differ in which of
+ * two equal keys they use). Reads the raw bytes once and stops at the first flaw, so the cost is bounded by the budget
+ * and one pass over the bytes for any text. A text that is not JSON may have no flaw.
  */
 export const scanJson = (bytes: Uint8Array, budget: JsonBudget): JsonFlaw | undefined => new Scan(bytes, budget).run()

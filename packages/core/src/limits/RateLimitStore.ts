@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect"
 import type { RateRule } from "./RateRule.ts"
 
-/** What one server took from a shared bucket since it last reported it. */
+/** The tokens that one server took from a shared bucket since its last report. */
 export interface RateUse {
   readonly rule: RateRule
   readonly subject: string
@@ -9,15 +9,15 @@ export interface RateUse {
 }
 
 /**
- * The port through which the servers of a deployment share buckets. It keeps for each rule and subject how many tokens
- * are missing from a full bucket, and refills them on its own clock. It keeps nothing that must outlive a crash.
+ * The port through which the servers of a deployment share buckets. For each rule and subject it stores how many tokens
+ * are missing from a full bucket, and refills them on its own clock. Its data need not survive a crash.
  */
 export class RateLimitStore extends Context.Service<
   RateLimitStore,
   {
     /**
-     * Adds what was taken, and returns for each use, in order, how many tokens are now missing from its bucket because
-     * of all servers: twice the burst at most. A bucket should be named once.
+     * Adds the tokens taken, and returns for each use, in order, how many tokens are now missing from its bucket,
+     * counting all servers: twice the burst at most. Each bucket should occur once.
      */
     readonly exchange: (uses: ReadonlyArray<RateUse>) => Effect.Effect<ReadonlyArray<number>>
     /** Deletes up to 1,000 buckets that are full again, and returns how many it deleted. */

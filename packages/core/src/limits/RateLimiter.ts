@@ -3,24 +3,23 @@ import { RateLimitStore } from "./RateLimitStore.ts"
 import type { RateDecision, RateRule } from "./RateRule.ts"
 import { REPORT_INTERVAL_SECONDS, TokenBuckets } from "./TokenBuckets.ts"
 
-/** Limits how often a subject (an address, a tenant, a sender) may do something. */
+/** Limits how often a subject (an address, a tenant, a sender) may perform an action. */
 export interface RateLimiter {
-  /** Takes `cost` tokens (1 if left out) from the subject's bucket. A refusal takes nothing. */
+  /** Takes `cost` tokens (default 1) from the subject's bucket. A refusal takes none. */
   readonly take: (rule: RateRule, subject: string, cost?: number) => Effect.Effect<RateDecision>
   /**
-   * Takes tokens for work that turned out to cost more, also where too few are left. The subject then owes them, up to
+   * Takes tokens for work that turned out to cost more, even if too few are left. The subject then owes them, up to
    * another burst, and is refused until they are refilled.
    */
   readonly charge: (rule: RateRule, subject: string, cost: number) => Effect.Effect<void>
 }
 
-/** Admits everything: what a host without a rate limiter gets, and what benchmarks use. */
+/** Admits everything: the default of a host without a rate limiter, and used by benchmarks. */
 export const unlimited: RateLimiter = {
   take: ({ burst }) => Effect.succeed({ isAdmitted: true, remaining: burst, retryAfterSeconds: 0, resetSeconds: 0 }),
   charge: () => Effect.void
 }
 
-/** The rate limiter of the process. */
 export const RateLimiter = Context.Reference<RateLimiter>("@agentos/core/limits/RateLimiter", {
   defaultValue: () => unlimited
 })
@@ -44,17 +43,18 @@ const over = (buckets: TokenBuckets): RateLimiter => ({
     Effect.map(Clock.currentTimeMillis, (now) => buckets.charge(rule, subject, cost, now))
 })
 
-/** A rate limiter in the memory of this process, which shares nothing with other servers. */
+/** Makes a rate limiter in the memory of this process that shares nothing with other servers. */
 export const makeLocal = (): RateLimiter => over(new TokenBuckets())
 
-/** Buckets reported in one exchange. */
+/** Maximum number of buckets reported in one exchange. */
 const EXCHANGE_SIZE = 500
 const EXCHANGE_TIMEOUT = "5 seconds"
 const CLEANUP_INTERVAL = "30 seconds"
 
 /**
- * A rate limiter that decides in the memory of this process, and once a second tells the other servers what was taken
- * from shared buckets and learns what they took. Nobody waits for the store: without it, each server limits by itself.
+ * Makes a rate limiter that decides in the memory of this process. Once a second it reports the tokens taken from
+ * shared buckets to the other servers and receives theirs. No request waits for the store: while the store is
+ * unavailable, each server limits on its own.
  */
 export const makeShared = Effect.gen(function* () {
   const store = yield* RateLimitStore
@@ -68,7 +68,7 @@ export const makeShared = Effect.gen(function* () {
       return Effect.logWarning(message, cause)
     })
 
-  // What a failed exchange reported is not reported again: the store may have added it.
+  // The uses of a failed exchange are not reported again, because the store may have added them.
   const exchange = Effect.gen(function* () {
     const { apply, uses } = buckets.report(EXCHANGE_SIZE)
     if (uses.length === 0) return
@@ -87,5 +87,5 @@ export const makeShared = Effect.gen(function* () {
   return over(buckets)
 })
 
-/** Provides a rate limiter that shares its shared buckets with the other servers on the same store. */
+/** Provides a rate limiter that shares buckets with the other servers on the same store. */
 export const layer = Layer.effect(RateLimiter, makeShared)

@@ -1,6 +1,6 @@
 import { Effect, Metric } from "effect"
 
-/** What a request or a mail can be refused for, as the metric names it. */
+/** Why a request, a mail or a call is refused, as labeled in the metric. */
 export type RefusalReason =
   | "tenant_suspended"
   | "mail_storage"
@@ -20,5 +20,4 @@ const refusalsOf = (reason: RefusalReason) =>
     incremental: true
   })
 
-/** Counts a refusal. */
 export const countRefusal = (reason: RefusalReason): Effect.Effect<void> => Metric.update(refusalsOf(reason), 1)

@@ -2,54 +2,53 @@ import { Iterable } from "effect"
 import type { RateDecision, RateRule } from "./RateRule.ts"
 import type { RateUse } from "./RateLimitStore.ts"
 
-/** Subjects remembered for each rule. */
+/** Maximum number of subjects stored per rule. */
 const CAPACITY = 20_000
-/** Buckets examined to make room for another. */
+/** Buckets examined to free one. */
 const EVICTION_PROBES = 16
-/** Longest part of a subject that tells it from others: no address, id or mail address is longer. */
+/** Subjects are truncated to this length, in characters. No address, id or mail address is longer. */
 const SUBJECT_LENGTH_LIMIT = 256
-/** A bucket is reported to the other servers once this part of its burst was taken from it. */
+/** A bucket is reported to the other servers once this share of its burst was taken from it. */
 const REPORTED_SHARE = 0.01
-/** How often buckets are reported. */
 export const REPORT_INTERVAL_SECONDS = 1
 
 interface Bucket {
   readonly rule: RateRule
   readonly subject: string
-  /** As of `at`; negative while the subject owes tokens. */
+  /** Tokens at time `at`; negative while the subject owes tokens. */
   tokens: number
   at: number
-  /** Taken and not reported to the other servers. */
+  /** Tokens taken but not yet reported to the other servers. */
   unreported: number
 }
 
 const refill = (bucket: Bucket, { burst, perSecond }: RateRule, now: number): void => {
-  // A clock that is set back takes nothing away.
+  // A clock that is set back removes no tokens.
   const passedSeconds = Math.max(0, now - bucket.at) / 1000
   bucket.tokens = Math.min(burst, bucket.tokens + passedSeconds * perSecond)
   bucket.at = now
 }
 
-/** A report under way, and what to do with its answer. */
+/** A report to send, and the handler of its answer. */
 export interface Report {
   readonly uses: ReadonlyArray<RateUse>
-  /** Takes away what other servers took, given how many tokens are missing from each bucket. */
+  /** Subtracts the tokens that other servers took, given the number of tokens missing from each bucket. */
   readonly apply: (missing: ReadonlyArray<number>, now: number) => void
 }
 
 /** The buckets of one rule. */
 interface RuleBuckets {
   readonly bySubject: Map<string, Bucket>
-  /** The same, in the order in which they are examined when there is room for no more. */
+  /** The same buckets, in the order in which they are examined when the map is full. */
   readonly slots: Array<Bucket>
   /** The slot that is examined next. */
   hand: number
 }
 
 /**
- * The token buckets of one process, at most 20,000 for each rule. To make room, the fullest of 16 buckets is forgotten,
- * in turn over all of them: a full one loses nothing by it. So nobody gets a bucket reset without draining most others
- * further, and strangers that take a token each displace only each other.
+ * The token buckets of one process, at most 20,000 per rule. To make room, the fullest of the next 16 buckets is
+ * evicted; the search cycles over all buckets, and evicting a full one loses nothing. So a subject can't have its
+ * bucket reset without draining most others further, and new subjects that take one token each evict only each other.
  */
 export class TokenBuckets {
   readonly #byRule = new Map<string, RuleBuckets>()
@@ -57,7 +56,7 @@ export class TokenBuckets {
 
   take(rule: RateRule, subject: string, cost: number, now: number): RateDecision {
     const bucket = this.#touch(rule, subject, now)
-    // A cost beyond the burst takes a full bucket, since it could never be admitted otherwise.
+    // A cost above the burst takes a full bucket, because it could never be admitted otherwise.
     const taken = Math.min(cost, rule.burst)
     const isAdmitted = bucket.tokens >= taken
     const retryAfterSeconds = isAdmitted ? 0 : Math.ceil((taken - bucket.tokens) / rule.perSecond)
@@ -70,13 +69,13 @@ export class TokenBuckets {
     }
   }
 
-  /** Takes tokens also where too few are left; a subject owes another burst at most. */
+  /** Takes tokens even if too few are left. A subject owes at most another burst. */
   charge(rule: RateRule, subject: string, cost: number, now: number): void {
     const bucket = this.#touch(rule, subject, now)
     this.#spend(bucket, rule, Math.min(cost, bucket.tokens + rule.burst))
   }
 
-  /** What was taken from shared buckets and is worth reporting, of at most `limit` buckets. */
+  /** Returns the tokens taken from shared buckets that are due for a report, for at most `limit` buckets. */
   report(limit: number): Report {
     const buckets = [...Iterable.take(this.#unreported, limit)]
     const uses = buckets.map((bucket): RateUse => {
@@ -91,7 +90,7 @@ export class TokenBuckets {
         buckets.forEach((bucket, index) => {
           const { rule } = bucket
           refill(bucket, rule, now)
-          // The store refills from the report on, and what was reported was taken up to an interval before.
+          // The store refills from the report on, but the reported tokens were taken up to one interval earlier.
           const refilledBefore = rule.perSecond * REPORT_INTERVAL_SECONDS
           bucket.tokens = Math.min(bucket.tokens, rule.burst - missing[index]! - bucket.unreported + refilledBefore)
         })

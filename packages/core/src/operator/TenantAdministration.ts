@@ -11,25 +11,25 @@ import { Credentials } from "../tenancy/Credentials.ts"
 import type { Tenant, TenantId, TenantSuspension, WalletAddress } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 
-/** A tenant and what it uses at this moment, for the operator. */
+/** A tenant and its current usage, for the operator. */
 export interface TenantReport {
   readonly tenant: Tenant
   readonly mailboxes: number
-  /** What they store. */
+  /** Mail stored in these mailboxes. */
   readonly mail: MailUsage
-  /** Numbers that have not been released. */
+  /** Count of numbers that are not released. */
   readonly numbers: number
   readonly liveCalls: number
 }
 
-/** The operator's hold on tenants. */
+/** The operator's actions on tenants. */
 export class TenantAdministration extends Context.Service<
   TenantAdministration,
   {
     readonly find: (by: TenantId | WalletAddress) => Effect.Effect<Option.Option<TenantReport>>
     /**
-     * Suspends a tenant and ends its calls, in one transaction. From then on every server refuses its paid operations
-     * and its calls and mail, in and out; its sockets close within 10 s. Suspending it again changes the reason.
+     * Suspends a tenant and ends its calls, in one transaction. From then on every server refuses its paid operations,
+     * its calls and its mail, inbound and outbound; its sockets close within 10 s. A repeated call changes the reason.
      */
     readonly suspend: (by: TenantId | WalletAddress, reason: string) => Effect.Effect<Option.Option<TenantReport>>
     readonly resume: (by: TenantId | WalletAddress) => Effect.Effect<Option.Option<TenantReport>>
@@ -62,7 +62,7 @@ export class TenantAdministration extends Context.Service<
         return { tenant, mailboxes: owned.length, mail, numbers: unreleased.length, liveCalls: live.length }
       })
 
-      /** The watch over calls, of whichever server, then ends each at the carrier. */
+      /** Requests the hangup of all calls. The call watch, on any server, then ends each at the carrier. */
       const endCalls = Effect.fnUntraced(function* (tenantId: TenantId) {
         const { live } = yield* liveCalls(tenantId)
         yield* Effect.forEach(

@@ -10,8 +10,8 @@ import type { TenantId } from "./Tenant.ts"
  *
  *     key id (1 byte) · tenant id (16) · token version (4) · MAC (32)
  *
- * Nothing that opens it is stored: it is derived whenever it is shown, so the
- * same tenant always gets the same token back while key and version stay.
+ * The token is never stored: it is derived whenever it is shown, so a tenant always gets the same token while key and
+ * version stay the same.
  */
 export const PREFIX = "at_v1_"
 
@@ -19,14 +19,14 @@ const CLAIMS_LENGTH = 21
 const MAC_LENGTH = 32
 const LENGTH = CLAIMS_LENGTH + MAC_LENGTH
 
-/** What a token whose MAC is right says. Whether the version is still the tenant's is for the caller to check. */
+/** The claims of a token with a valid MAC. The caller must check that `version` is still the tenant's. */
 export interface AccessTokenClaims {
   readonly keyId: number
   readonly tenantId: TenantId
   readonly version: number
 }
 
-/** The token of these claims, or undefined when the ring has lost their key. */
+/** Returns the token of these claims, or undefined if the ring lacks their key. */
 export const derive = (
   keyring: Keyring["Service"],
   claims: AccessTokenClaims
@@ -41,7 +41,7 @@ export const derive = (
     : Redacted.make(PREFIX + Base62.encode(Bytes.concat(bytes, mac)), { label: "access token" })
 }
 
-/** The claims of a token that this server made, by its MAC alone and without the database; none for anything else. */
+/** Returns the claims of a token of this server, or none. Checks the MAC without the database. */
 export const open = (token: string): Effect.Effect<Option.Option<AccessTokenClaims>, never, Keyring> =>
   Effect.map(Keyring, (keyring) => {
     if (!token.startsWith(PREFIX)) return Option.none()

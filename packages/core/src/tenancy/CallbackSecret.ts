@@ -5,8 +5,8 @@ import type { Keyring } from "../kernel/Keyring.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 
 /**
- * What callbacks about a number are signed with: `cs_v1_` and base62 of a MAC over the number's id and the secret's
- * version. Nothing that opens it is stored: it is derived when it is shown at the purchase, and when it signs.
+ * The secret that signs callbacks about a number: `cs_v1_` and base62 of a MAC over the number's id and the secret's
+ * version. The secret is never stored: it is derived when it is shown at the purchase, and whenever it signs.
  */
 export const PREFIX = "cs_v1_"
 
@@ -16,7 +16,7 @@ export interface CallbackSecretClaims {
   readonly version: number
 }
 
-/** The secret of these claims, or undefined when the ring has lost their key. */
+/** Returns the secret of these claims, or undefined if the ring lacks their key. */
 export const derive = (
   keyring: Keyring["Service"],
   { keyId, phoneNumberId, version }: CallbackSecretClaims

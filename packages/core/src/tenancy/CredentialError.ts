@@ -5,7 +5,7 @@ export class CredentialRefused extends Schema.TaggedError<CredentialRefused>()("
   message: Schema.String
 }) {}
 
-/** A credential of the other kind: a realtime token where an access token belongs, or the other way round, or an expired one. */
+/** A realtime token in place of an access token, or a credential that is not a valid, unexpired realtime token. */
 export class WrongCredential extends Schema.TaggedError<WrongCredential>()("WrongCredential", {
   message: Schema.String
 }) {}

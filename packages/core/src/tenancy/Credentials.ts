@@ -9,8 +9,8 @@ import { TenantStore } from "./TenantStore.ts"
 import { requireActive, type TenantSuspended } from "./TenantSuspended.ts"
 
 /**
- * How long a server may go on honouring a token after its revocation on
- * another server. On the server that revokes, it ends at once.
+ * How long a server may continue to accept a token after its revocation on another server. The revoking server
+ * refuses the token at once.
  */
 const TENANT_CACHE_LIFETIME = Duration.seconds(5)
 const TENANT_CACHE_SIZE = 10_000
@@ -23,41 +23,41 @@ const REVOKED_OR_SUSPENDED = "This token has been revoked, or its tenant is susp
 const WRONG_REALTIME_TOKEN =
   "The realtime token is wrong or has expired; get a new one from GET /api/v1/events/realtime-token."
 
-/** The tenant of a realtime token, which is valid while the tenant has this token version and is not suspended. */
+/** The holder of a realtime token. Valid while the tenant has this token version and is not suspended. */
 export interface RealtimeHolder {
   readonly tenantId: TenantId
   readonly tokenVersion: number
 }
 
-/** Who may act: opens and makes the credentials of tenants. */
+/** Authenticates and issues the credentials of tenants. */
 export class Credentials extends Context.Service<
   Credentials,
   {
-    /** The tenant of an access token. */
+    /** Returns the tenant of an access token. */
     readonly authenticate: (
       accessToken: Redacted.Redacted<string>
     ) => Effect.Effect<Tenant, CredentialRefused | WrongCredential>
     /**
-     * Whose each of these realtime tokens is, in the order given. Reads the store once for all whose signature and
-     * expiry hold, and not at all where none does.
+     * Returns the holder of each realtime token, in the given order. Reads the store once for all tokens with a valid
+     * signature that have not expired, and not at all if there are none.
      */
     readonly authenticateRealtime: (
       realtimeTokens: ReadonlyArray<Redacted.Redacted<string>>
     ) => Effect.Effect<ReadonlyArray<Result.Result<RealtimeHolder, CredentialRefused | WrongCredential>>>
-    /** A realtime token of 15 minutes for the tenant. */
+    /** Issues a realtime token for the tenant, valid for 15 minutes. */
     readonly issueRealtime: (
       tenant: Tenant
     ) => Effect.Effect<
       { readonly token: Redacted.Redacted<string>; readonly expiresAt: Timestamp.Timestamp },
       TenantSuspended
     >
-    /** Which of these holders of a credential may no longer use it: revoked, or suspended. Reads the store, once for all. */
+    /** Returns the holders whose credential is revoked or whose tenant is suspended. Reads the store once for all. */
     readonly findRevoked: <Holder extends { readonly tenantId: TenantId; readonly tokenVersion: number }>(
       holders: ReadonlyArray<Holder>
     ) => Effect.Effect<ReadonlyArray<Holder>>
     /** Revokes every credential of the tenant. */
     readonly revoke: (tenantId: TenantId) => Effect.Effect<void>
-    /** Makes this server read the tenant from the store again: something about it has changed. */
+    /** Removes the tenant from this server's cache after a change, so that the store is read again. */
     readonly forget: (tenantId: TenantId) => Effect.Effect<void>
   }
 >()("@agentos/core/tenancy/Credentials") {
@@ -69,7 +69,7 @@ export class Credentials extends Context.Service<
       const realtimeTokens = yield* RealtimeTokens
       const cache = yield* Cache.makeWith((tenantId: TenantId) => tenants.find(tenantId), {
         capacity: TENANT_CACHE_SIZE,
-        // That the store failed once says nothing of the next time.
+        // A failed read is not cached.
         timeToLive: (exit) => (Exit.isSuccess(exit) ? TENANT_CACHE_LIFETIME : Duration.zero)
       })
 

@@ -1,28 +1,27 @@
 import { Context, Effect, Option } from "effect"
 import type { Tenant, TenantId, TenantSuspension, WalletAddress } from "./Tenant.ts"
 
-/** The port that keeps tenants. */
+/** The port that stores tenants. */
 export class TenantStore extends Context.Service<
   TenantStore,
   {
     /**
-     * The tenant of `candidate.wallet`: the one that exists, or `candidate` made
-     * so. Two callers at once get the same one. Locks the tenant as `lock` does,
-     * so it is called inside a transaction.
+     * Returns the tenant of `candidate.wallet`: the existing one, or `candidate` after storing it. Concurrent callers
+     * get the same one. Locks the tenant like `lock`, so it must be called inside a transaction.
      */
     readonly ensure: (candidate: Tenant) => Effect.Effect<Tenant>
     readonly find: (tenantId: TenantId) => Effect.Effect<Option.Option<Tenant>>
-    /** The token versions of tenants; one that does not exist or is suspended is left out. */
+    /** Returns the token versions of tenants. Omits tenants that do not exist or are suspended. */
     readonly findTokenVersions: (tenantIds: ReadonlyArray<TenantId>) => Effect.Effect<ReadonlyMap<TenantId, number>>
     readonly findByWallet: (wallet: WalletAddress) => Effect.Effect<Option.Option<Tenant>>
     /**
-     * Locks tenants (in ascending order, whatever the order given) until the
-     * transaction ends. Whoever changes what a tenant owns holds this lock first.
+     * Locks tenants, in ascending order for any given order, until the transaction ends. Every change to a tenant's
+     * resources must take this lock first.
      */
     readonly lock: (tenantIds: ReadonlyArray<TenantId>) => Effect.Effect<void>
-    /** Makes every credential of the tenant invalid; gives the tenant as it is then. */
+    /** Revokes every credential of the tenant. Returns the updated tenant. */
     readonly revokeTokens: (tenantId: TenantId) => Effect.Effect<Option.Option<Tenant>>
-    /** Suspends the tenant, or with null ends its suspension; returns the tenant as it is then. */
+    /** Suspends the tenant, or ends its suspension if null. Returns the updated tenant. */
     readonly setSuspension: (
       tenantId: TenantId,
       suspension: TenantSuspension | null

@@ -3,7 +3,7 @@ import { countRefusal } from "../limits/Refusals.ts"
 import type { Tenant, TenantId } from "./Tenant.ts"
 import type { TenantStore } from "./TenantStore.ts"
 
-/** The operator has suspended the tenant: it can read, and do nothing else. */
+/** The operator has suspended the tenant. The tenant can only read. */
 export class TenantSuspended extends Schema.TaggedError<TenantSuspended>()("TenantSuspended", {
   reason: Schema.String
 }) {}
@@ -14,7 +14,9 @@ export const requireActive = ({ suspension }: Tenant): Effect.Effect<void, Tenan
     ? Effect.void
     : Effect.andThen(countRefusal("tenant_suspended"), new TenantSuspended({ reason: suspension.reason }))
 
-/** Whether the tenant is suspended at this moment; where it matters under its lock. Counts a refusal if it is. */
+/**
+ * Returns whether the tenant is suspended now, and counts a refusal if so. Call it under the tenant's lock if needed.
+ */
 export const isSuspended = Effect.fnUntraced(function* (tenants: TenantStore["Service"], tenantId: TenantId) {
   const tenant = yield* tenants.find(tenantId)
   const suspended = Option.exists(tenant, ({ suspension }) => suspension !== undefined)
