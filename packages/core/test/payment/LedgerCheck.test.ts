@@ -6,7 +6,7 @@ import { ADA, adasMailbox, failureOf, pay, scenario, sendPaid } from "../support
 const TOKEN = { network: "eip155:402402", asset: "0x00000000000000000000000000000000000000a1" }
 
 describe("LedgerCheck", () => {
-  scenario("finds nothing where nothing was paid", () =>
+  scenario("reports nothing when nothing was paid", () =>
     Effect.gen(function* () {
       const ledger = yield* LedgerCheck
       assert.deepStrictEqual(yield* ledger.check, [])
@@ -14,7 +14,7 @@ describe("LedgerCheck", () => {
     })
   )
 
-  scenario("shows where every unit is", (host) =>
+  scenario("accounts for every unit", (host) =>
     Effect.gen(function* () {
       host.sendScript.push("Rejected")
       const { attempt, challenge } = yield* sendPaid
@@ -34,7 +34,7 @@ describe("LedgerCheck", () => {
     })
   )
 
-  scenario("says so when entries are missing, or say another state than the operation", () =>
+  scenario("reports missing entries, and entries that disagree with the operation's state", () =>
     Effect.gen(function* () {
       const { answer } = yield* adasMailbox
       const store = yield* OperationStore
@@ -54,7 +54,7 @@ describe("LedgerCheck", () => {
     })
   )
 
-  scenario("finds transfers of the last day that no operation knows of, once they have had their time", (host) =>
+  scenario("finds the last day's transfers without an operation, once they are 10 minutes old", (host) =>
     Effect.gen(function* () {
       yield* adasMailbox
       const [transfer] = host.payments.log
@@ -64,7 +64,7 @@ describe("LedgerCheck", () => {
         tokens.map(({ asset, network, transfers }) => [network, asset, transfers.map(({ transaction }) => transaction)])
       )
       assert.deepStrictEqual(yield* strays, [[TOKEN.network, TOKEN.asset, []]])
-      // The scripted chain says which block was before the moment that it is asked about.
+      // The scripted chain returns these blocks as the ones before the requested times.
       host.payments.blocksBefore.push(1n, 7n)
       assert.deepStrictEqual(yield* strays, [[TOKEN.network, TOKEN.asset, ["0xstray"]]])
       host.payments.blocksBefore.push(7n, 9n)
@@ -72,7 +72,7 @@ describe("LedgerCheck", () => {
     })
   )
 
-  scenario("says so when the chain does not show what is said to be paid, and shows what nobody claims", (host) =>
+  scenario("reports payments that the chain does not show, and transfers that no operation claims", (host) =>
     Effect.gen(function* () {
       yield* adasMailbox
       const transfer = host.payments.log.pop()!

@@ -24,7 +24,7 @@ const operation = {
 } as const
 
 describe("OperationState", () => {
-  it("has three ends, and each means one thing for the money", () => {
+  it("has three final states, each with one payment state", () => {
     const ends = OperationState.literals.filter(isFinal)
     assert.deepStrictEqual(ends, ["fulfilled", "unpaid", "refunded"])
     assert.deepStrictEqual(
@@ -33,7 +33,7 @@ describe("OperationState", () => {
     )
   })
 
-  it("reaches an end from everywhere, and never goes back", () => {
+  it("reaches a final state from every state, and never moves backward", () => {
     const rank = new Map<OperationState, number>()
     const depth = (state: OperationState): number => {
       const known = rank.get(state)
@@ -50,7 +50,7 @@ describe("OperationState", () => {
   })
 
   it.prop(
-    "balances the ledger along every path, and holds the amount in one account at most",
+    "balances the ledger along every path, with the amount in at most one account",
     [Schema.Array(Schema.Literals(OperationMove.literals))],
     ([moves]) => {
       const accounts = new Map<string, bigint>()

@@ -32,7 +32,7 @@ import {
 } from "../support/Purchase.ts"
 
 describe("PaidOperations", () => {
-  scenario("asks for payment, and stores nothing", (host) =>
+  scenario("requests payment, and stores nothing", (host) =>
     Effect.gen(function* () {
       yield* challengeOf()
       assert.deepStrictEqual(yield* balances, {})
@@ -40,7 +40,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("charges once, fulfils once and answers the same bytes for ever", (host) =>
+  scenario("charges once, fulfills once and always replays the same bytes", (host) =>
     Effect.gen(function* () {
       const { answer, signature, tenant } = yield* adasMailbox
       const paid = yield* PaidOperations
@@ -58,7 +58,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("answers from what was paid in a token that is no longer taken", (host) =>
+  scenario("replays the answer of a payment in a token that is no longer accepted", (host) =>
     Effect.gen(function* () {
       const forged = pay(yield* challengeOf(), ADA, "01", true)
       const { answer, signature } = yield* adasMailbox
@@ -66,14 +66,14 @@ describe("PaidOperations", () => {
       const paid = yield* PaidOperations
       const again = yield* paid.replay(requestOf("email.mailbox.create", { signature }))
       assert.strictEqual(Redacted.value(Option.getOrThrow(again).body), Redacted.value(answer.body))
-      // Without a proof of who pays, what stands under it is nobody's business but of who has its every byte.
+      // Without an authenticated signer, only a request that repeats the claimed proof byte for byte learns the result.
       const nothing = yield* paid.replay(requestOf("email.mailbox.create", { signature: forged }))
       assert.isTrue(Option.isNone(nothing))
       assert.strictEqual(host.payments.transfers.get(ADA), 1)
     })
   )
 
-  scenario("stores no secret with the answer", () =>
+  scenario("stores no secret in the answer", () =>
     Effect.gen(function* () {
       const { answer } = yield* adasMailbox
       const stored = Option.getOrThrow(yield* (yield* OperationStore).find(answer.operationId))
@@ -85,7 +85,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("refuses a key or a proof that stands for something else", (host) =>
+  scenario("rejects a key or a proof that belongs to another request", (host) =>
     Effect.gen(function* () {
       const other = pay(yield* challengeOf(), ADA, "02")
       const { signature } = yield* adasMailbox
@@ -101,7 +101,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("lets one of a hundred copies through, and answers the rest from it", (host) =>
+  scenario("executes one of a hundred copies, and replays its answer to the others", (host) =>
     Effect.gen(function* () {
       const signature = pay(yield* challengeOf(), ADA, "01")
       const copy = Effect.result(create({ localPart: "ada" }, { signature }))
@@ -121,7 +121,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("gives a name to one of two wallets, and charges that one alone", (host) =>
+  scenario("gives a name to one of two wallets, and charges only that one", (host) =>
     Effect.gen(function* () {
       const challenge = yield* challengeOf()
       const results = yield* Effect.all(
@@ -138,7 +138,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("finds on the chain what a lost answer left open", (host) =>
+  scenario("determines the result of a lost facilitator answer from the chain", (host) =>
     Effect.gen(function* () {
       host.payments.script.push("lose the answer")
       yield* adasMailbox
@@ -146,7 +146,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("does not wait for a facilitator that hangs when the chain knows", (host) =>
+  scenario("does not wait for a hanging facilitator once the chain shows the payment", (host) =>
     Effect.gen(function* () {
       host.payments.script.push("hang")
       const signature = pay(yield* challengeOf(), ADA, "01")
@@ -168,7 +168,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("keeps the claim of a refused payment, so that nobody else gets the name yet", (host) =>
+  scenario("keeps the claim of a refused payment, so that the name stays reserved", (host) =>
     Effect.gen(function* () {
       host.payments.script.push("refuse")
       const challenge = yield* challengeOf()
@@ -183,7 +183,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("frees the name when the authorization was spent on something else", (host) =>
+  scenario("releases the name when the authorization was used for something else", (host) =>
     Effect.gen(function* () {
       host.payments.script.push("use otherwise")
       const challenge = yield* challengeOf()
@@ -204,7 +204,7 @@ describe("PaidOperations", () => {
       }
     ]
   ] satisfies ReadonlyArray<readonly [string, (host: Host, signature: string) => void]>) {
-    scenario(`buys nothing and returns nothing for an authorization that was ${how}`, (host) =>
+    scenario(`buys nothing and refunds nothing for an authorization that was ${how}`, (host) =>
       Effect.gen(function* () {
         const signature = pay(yield* challengeOf(), ADA, "01")
         use(host, signature)
@@ -217,7 +217,7 @@ describe("PaidOperations", () => {
     )
   }
 
-  scenario("looks for a transfer from 15 s before the challenge was issued on", ({ payments }) =>
+  scenario("searches for the transfer from 15 s before the challenge was issued", ({ payments }) =>
     Effect.gen(function* () {
       const signature = pay(yield* challengeOf(), ADA, "01")
       const proof = yield* payments.rail.decodeProof(signature)
@@ -234,7 +234,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("owes back a transfer that somebody else submitted before the claim, and gives no goods", (host) =>
+  scenario("refunds a transfer that a third party submitted before the claim, and delivers nothing", (host) =>
     Effect.gen(function* () {
       const signature = pay(yield* challengeOf(), ADA, "01")
       host.payments.useNonce(signature)
@@ -242,12 +242,12 @@ describe("PaidOperations", () => {
       assert.deepInclude(error, { _tag: "PaymentReturned", paymentState: "refund_due" })
       assert.deepStrictEqual(host.payments.shown, [])
       assert.deepStrictEqual(yield* balances, { received: -250_000n, refundDue: 250_000n })
-      // The name is free: nothing was prepared.
+      // The name is available, because nothing was reserved.
       yield* create({ localPart: "ada" }, { signature: pay(yield* challengeOf(), BOB, "02"), key: "key-2" })
     })
   )
 
-  scenario("owes it back once, whatever else the payment is offered with", (host) =>
+  scenario("refunds it once, even if the payment is presented again with another key", (host) =>
     Effect.gen(function* () {
       const challenge = yield* challengeOf()
       const signature = pay(challenge, ADA, "01")
@@ -268,7 +268,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("returns it under the nonce of its authorization, so once although the tables were lost", (host) =>
+  scenario("refunds it under a nonce derived from its authorization, so only once even after a database loss", (host) =>
     Effect.gen(function* () {
       const returned = Effect.gen(function* () {
         const signature = pay(yield* challengeOf(), ADA, "01")
@@ -278,7 +278,7 @@ describe("PaidOperations", () => {
       host.payments.useNonce(first.signature)
       yield* failureOf(first.error)
       yield* returnDebts
-      // Another operation in empty tables, for the same payment on the same chain.
+      // A second operation for the same payment on the same chain, in an empty database.
       const restored = TestHost.make(host.payments)
       yield* Effect.gen(function* () {
         yield* failureOf((yield* returned).error)
@@ -290,7 +290,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("owes it back to the payer when a thief presents it with a challenge of their own", (host) =>
+  scenario("refunds the payer when a thief presents the payment with their own challenge", (host) =>
     Effect.gen(function* () {
       const [victims, thiefs] = [yield* challengeOf(), yield* challengeOf({ body: "thief" })]
       host.payments.useNonce(pay(victims, ADA, "01"))
@@ -303,7 +303,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("owes it back when the use is found only after the claim", (host) =>
+  scenario("refunds it when the use is found only after the claim", (host) =>
     Effect.gen(function* () {
       const challenge = yield* challengeOf()
       const signature = pay(challenge, ADA, "01")
@@ -316,7 +316,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("owes it back although the service could not have been given, or the challenge has expired", (host) =>
+  scenario("refunds it even if the service was unavailable, or the challenge has expired", (host) =>
     Effect.gen(function* () {
       const signature = pay(yield* challengeOf(), ADA, "01")
       const expired = pay(yield* challengeOf({ body: "expired" }), ADA, "02")
@@ -345,7 +345,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("says that it does not know while the chain can't be asked, whatever else is wrong", (host) =>
+  scenario("reports an unknown payment state while the chain is unreachable, before any other problem", (host) =>
     Effect.gen(function* () {
       const signature = pay(yield* challengeOf(), ADA, "01")
       yield* create({ localPart: "ada" }, { signature: pay(yield* challengeOf(), BOB, "02"), key: "bob" })
@@ -358,7 +358,7 @@ describe("PaidOperations", () => {
   )
 
   scenario(
-    "owes nothing back by a challenge that is not of this request, or to another wallet than the token's",
+    "refunds nothing for a challenge of another request, or to a wallet other than that of the access token",
     (host) =>
       Effect.gen(function* () {
         const other = yield* challengeOf()
@@ -375,7 +375,7 @@ describe("PaidOperations", () => {
       })
   )
 
-  scenario("shows the authorization to nobody before it is claimed", (host) =>
+  scenario("reveals the authorization to no other system before the claim", (host) =>
     Effect.gen(function* () {
       const challenge = yield* challengeOf()
       host.payments.outage.poor = true
@@ -388,7 +388,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("refuses a payment whose simulation fails, submits it nowhere and keeps the claim", (host) =>
+  scenario("refuses a payment whose simulation fails, does not submit it, and keeps the claim", (host) =>
     Effect.gen(function* () {
       const challenge = yield* challengeOf()
       const signature = pay(challenge, ADA, "01")
@@ -401,14 +401,14 @@ describe("PaidOperations", () => {
       const bobs = create({ localPart: "ada" }, { signature: pay(challenge, BOB, "02"), key: "key-2" })
       assert.strictEqual((yield* failureOf(bobs))._tag, "Conflict")
       assert.strictEqual(host.payments.settleCalls(), 0)
-      // A stranger who holds it submits it after all. The client is not told to sign again.
+      // A third party that holds the authorization submits it after all. The client is not told to sign again.
       host.payments.useNonce(signature)
       const used = yield* failureOf(create({ localPart: "ada" }, { signature }))
       assert.deepInclude(used, { _tag: "PaymentPending", paymentState: "unknown" })
     })
   )
 
-  scenario("submits nothing while the simulation can't be asked for, and refuses nothing", (host) =>
+  scenario("submits nothing and refuses nothing while the simulation is unavailable", (host) =>
     Effect.gen(function* () {
       const signature = pay(yield* challengeOf(), ADA, "01")
       host.payments.outage.simulation = "away"
@@ -421,7 +421,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("does not turn a repeated submission into a refusal when its simulation fails", (host) =>
+  scenario("does not refuse a repeated submission when its simulation fails", (host) =>
     Effect.gen(function* () {
       host.payments.script.push("fail before")
       const signature = pay(yield* challengeOf(), ADA, "01")
@@ -437,7 +437,7 @@ describe("PaidOperations", () => {
   )
 
   for (const how of ["expired", "used otherwise"] as const) {
-    scenario(`asks the chain before it submits again: ${how}`, (host) =>
+    scenario(`reads the chain before it submits again: ${how}`, (host) =>
       Effect.gen(function* () {
         host.payments.script.push("fail before")
         const challenge = yield* challengeOf()
@@ -455,7 +455,7 @@ describe("PaidOperations", () => {
     )
   }
 
-  scenario("waits for a chain that can't be reached, and claims nothing meanwhile", (host) =>
+  scenario("claims nothing while the chain is unreachable, and continues afterward", (host) =>
     Effect.gen(function* () {
       const signature = pay(yield* challengeOf(), ADA, "01")
       host.payments.outage.chain = true
@@ -475,7 +475,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("refuses what is no payment, or none for this request, with a challenge and the reason", (host) =>
+  scenario("rejects an invalid payment, or one for another request, with a challenge and the reason", (host) =>
     Effect.gen(function* () {
       const challenge = yield* challengeOf()
       const elsewhere = pay(yield* challengeOf({ body: "elsewhere" }), ADA, "01")
@@ -499,7 +499,7 @@ describe("PaidOperations", () => {
       const [victims, thiefs] = [yield* challengeOf(), yield* challengeOf({ body: "thief" })]
       const signature = pay(victims, ADA, "01")
       yield* failureOf(underClock(create({ localPart: "ada" }, { signature })))
-      // By now the facilitator and the node have seen it, and it is not settled.
+      // The facilitator and the node have seen the authorization by now, but it is not settled.
       for (const key of ["thief", "key-1"]) {
         const offer = { signature: pay(thiefs, ADA, "01"), key, body: "thief" }
         const stolen = yield* failureOf(create({ localPart: "thief" }, offer))
@@ -510,7 +510,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("refuses an authorization that is bound to another challenge, and submits it nowhere", (host) =>
+  scenario("rejects an authorization that is bound to another challenge, and does not submit it", (host) =>
     Effect.gen(function* () {
       const [victims, thiefs] = [yield* challengeOf(), yield* challengeOf()]
       const nonce = boundNonceOf(victims)
@@ -525,7 +525,7 @@ describe("PaidOperations", () => {
     })
   )
 
-  scenario("goes on when the one who asked has gone", (host) =>
+  scenario("continues after the client has disconnected", (host) =>
     Effect.gen(function* () {
       host.payments.script.push("fail before")
       const signature = pay(yield* challengeOf(), ADA, "01")
@@ -541,8 +541,8 @@ describe("PaidOperations", () => {
   )
 })
 
-describe("a paid service with an effect outside", () => {
-  scenario("sends one mail and says so", (host) =>
+describe("a paid service with an external effect", () => {
+  scenario("sends one mail and returns its Message-ID", (host) =>
     Effect.gen(function* () {
       const { attempt, challenge } = yield* sendPaid
       const answer = yield* attempt(pay(challenge, ADA, "02"))
@@ -551,7 +551,7 @@ describe("a paid service with an effect outside", () => {
     })
   )
 
-  scenario("repeats the same Message-ID after an answer was lost", (host) =>
+  scenario("repeats the same Message-ID after a lost answer", (host) =>
     Effect.gen(function* () {
       host.sendScript.push("Unknown", "Temporary", "Misconfigured")
       const { attempt, challenge } = yield* sendPaid
@@ -568,7 +568,7 @@ describe("a paid service with an effect outside", () => {
     })
   )
 
-  scenario("owes the money back when the provider refuses for good", (host) =>
+  scenario("owes a refund when the provider refuses permanently", (host) =>
     Effect.gen(function* () {
       host.sendScript.push("Rejected")
       const { attempt, challenge } = yield* sendPaid
@@ -582,7 +582,7 @@ describe("a paid service with an effect outside", () => {
     })
   )
 
-  scenario("is paid by the wallet of the token alone", (host) =>
+  scenario("accepts payment only from the token's wallet", (host) =>
     Effect.gen(function* () {
       const { attempt, challenge } = yield* sendPaid
       const error = yield* failureOf(attempt(pay(challenge, BOB, "02")))

@@ -22,20 +22,20 @@ const terms: PaymentTerms = {
   extra: { name: "USD₮0", version: "1" }
 }
 
-/** What a client echoes of bound terms. */
+/** Returns the terms as a client echoes them. */
 const echo = (bound: PaymentTerms): PaymentProof["accepted"] => ({ ...bound, amount: bound.amount.toString() })
 
 const bound = Effect.map(RequestBinding.bind(request, terms), echo)
 
 describe("RequestBinding", () => {
-  it.effect("rebuilds the terms that were bound", () =>
+  it.effect("rebuilds bound terms", () =>
     Effect.gen(function* () {
       const challenge = yield* RequestBinding.bind(request, terms)
       assert.deepStrictEqual(yield* RequestBinding.rebuild(request, [terms], echo(challenge)), challenge)
     }).pipe(Effect.provide(TestKeyring.layer))
   )
 
-  it.effect("is no good for any other request", () =>
+  it.effect("is refused for every other request", () =>
     Effect.gen(function* () {
       const accepted = yield* bound
       const others: ReadonlyArray<Partial<RequestBinding.RequestBinding>> = [
@@ -52,7 +52,7 @@ describe("RequestBinding", () => {
     }).pipe(Effect.provide(TestKeyring.layer))
   )
 
-  it.effect("takes nothing from the client but its own binding", () =>
+  it.effect("uses nothing from the client except our own binding fields", () =>
     Effect.gen(function* () {
       const accepted = yield* bound
       const changes: ReadonlyArray<Partial<PaymentProof["accepted"]>> = [
@@ -85,7 +85,7 @@ describe("RequestBinding", () => {
     }).pipe(Effect.provide(TestKeyring.layer))
   )
 
-  it.effect("honors a challenge of the version before nonce tags, and the tag that was offered alone", () =>
+  it.effect("honors a challenge from the version before nonce tags, and accepts only the offered tag", () =>
     Effect.gen(function* () {
       const accepted = yield* bound
       const tagged = { ...terms, extra: { ...terms.extra, nonceTag: "0x6167656e746f7331" } }
@@ -98,7 +98,7 @@ describe("RequestBinding", () => {
     }).pipe(Effect.provide(TestKeyring.layer))
   )
 
-  it.effect("ends after a quarter of an hour", () =>
+  it.effect("expires after 15 minutes", () =>
     Effect.gen(function* () {
       const accepted = yield* bound
       yield* TestClock.adjust(RequestBinding.CHALLENGE_LIFETIME - 1)
@@ -112,7 +112,7 @@ describe("RequestBinding", () => {
     }).pipe(Effect.provide(TestKeyring.layer))
   )
 
-  it.effect("never makes the same challenge twice", () =>
+  it.effect("never issues the same challenge twice", () =>
     Effect.gen(function* () {
       const [one, other] = [yield* bound, yield* bound]
       assert.notStrictEqual(one.extra["challengeNonce"], other.extra["challengeNonce"])

@@ -6,7 +6,7 @@ import { now } from "../../support/SimulatedWorld.ts"
 import type { Deployment } from "./Deployment.ts"
 import { OperationModel } from "./OperationModel.ts"
 
-/** Holds what is stored against the model and the chain: after every step, whatever happened. */
+/** Compares the stored data with the model and the chain after every step. */
 export class Bookkeeping {
   readonly #model = new OperationModel()
   readonly #deployment: Deployment
@@ -20,7 +20,7 @@ export class Bookkeeping {
     const database = Context.get(stores, MemoryDatabase)
     const { books } = Context.get(stores, OperationStore)
     return Effect.map(
-      // In one transaction, between those of the servers.
+      // Runs as one transaction, between the transactions of the servers.
       database.transact(Effect.all([database.run(() => witness.operations()), books, now])),
       ([operations, { balances: ledger, totals: sums }, at]) => {
         this.#model.observe(operations).forEach((flaw) => witness.report(flaw))
@@ -54,7 +54,7 @@ export class Bookkeeping {
     }
   }
 
-  /** A local part is held by an operation that may yet come to own it, and by no other. */
+  /** Checks that only an operation that can still be fulfilled reserves a local part. */
   #checkReservations(): void {
     const { tables, witness } = this.#deployment
     for (const { heldBy, localPart } of tables.localParts.rows()) {
@@ -68,7 +68,7 @@ export class Bookkeeping {
     }
   }
 
-  /** Each end is told of once, in the transaction that brought it. */
+  /** Checks that each end has exactly one event, written in the transaction of the transition. */
   #checkEvents(): void {
     const { tables, witness } = this.#deployment
     const told = tables.events.rows().map(({ event }) => `${event.type} ${event.resourceId}`)
@@ -84,7 +84,7 @@ export class Bookkeeping {
     }
   }
 
-  /** No authorization moves money twice, and nothing goes back but what came, once, from an operation that owes it. */
+  /** Checks that no authorization moves money twice, and that only due operations are refunded: once and in full. */
   #checkTransfers(at: number): void {
     const { witness, world } = this.#deployment
     const seen = new Set<string>()

@@ -8,9 +8,9 @@ import type { Breakage } from "./Deployment.ts"
 type Rail = PaymentRail["Service"]
 type Operations = OperationStore["Service"]
 
-/** What the model must notice: each is a mistake that a core, or one of its ports, could make. */
+/** Defects of the core or one of its ports that the model must detect. The keys are test titles. */
 const BROKEN: Readonly<Record<string, Breakage>> = {
-  "a used nonce is taken for a payment": {
+  "a used nonce counts as a payment": {
     rail: (rail: Rail): Rail => ({
       ...rail,
       findSettlement: (...asked) =>
@@ -19,7 +19,7 @@ const BROKEN: Readonly<Record<string, Breakage>> = {
         )
     })
   },
-  "what the facilitator accepted is taken for a payment": {
+  "the facilitator's acceptance counts as a payment": {
     rail: (rail: Rail): Rail => ({
       ...rail,
       findSettlement: (proof, terms, afterBlock, transaction) =>
@@ -28,7 +28,7 @@ const BROKEN: Readonly<Record<string, Breakage>> = {
           : Effect.succeed({ _tag: "Paid", transaction, block: 0n })
     })
   },
-  "an unknown settlement is taken for a refusal": {
+  "an unknown settlement counts as a refusal": {
     rail: (rail: Rail): Rail => ({
       ...rail,
       settle: (...asked) =>
@@ -37,36 +37,36 @@ const BROKEN: Readonly<Record<string, Breakage>> = {
         )
     })
   },
-  "an authorization that was used before is taken for unused": {
+  "a previously used authorization counts as unused": {
     rail: (rail: Rail): Rail => ({
       ...rail,
       readNonce: (proof) => Effect.map(rail.readNonce(proof), ({ block }) => ({ used: false, block }))
     })
   },
-  "a nonce is read in a block that may be taken back": {
+  "a nonce is read in a block that can be reorganized": {
     rail: (rail: Rail): Rail => ({
       ...rail,
       readNonce: (proof) =>
         Effect.map(rail.readNonce(proof), ({ block, used }) => ({ used, block: block + BigInt(CONFIRMATIONS) }))
     })
   },
-  "an authorization is shown before it is claimed": {
+  "an authorization is revealed before the claim": {
     rail: (rail: Rail): Rail => ({
       ...rail,
       verify: (proof, terms) => Effect.andThen(rail.verify(proof, terms), rail.simulate(proof, terms))
     })
   },
-  "a simulation that can't be asked for is taken for a failure": {
+  "an unavailable simulation counts as a failed one": {
     rail: (rail: Rail): Rail => ({
       ...rail,
       simulate: (...asked) =>
         Effect.catchTag(rail.simulate(...asked), "ProviderError", ({ message }) => new ProofInvalid({ message }))
     })
   },
-  "what others submitted counts as older than its challenge": {
+  "a third party's submission counts as older than its challenge": {
     rail: (rail: Rail): Rail => ({ ...rail, blockBefore: () => Effect.succeed(10_000_000_000n) })
   },
-  "an authorization is given up while it can be used": {
+  "an authorization is given up while it can still be used": {
     rail: (rail: Rail): Rail => ({
       ...rail,
       findSettlement: (...asked) =>
@@ -84,50 +84,50 @@ const BROKEN: Readonly<Record<string, Breakage>> = {
         )
     })
   },
-  "every attempt pays back under a nonce of its own": {
+  "every attempt refunds under a new nonce": {
     rail: (rail: Rail): Rail => ({
       ...rail,
       refund: (refund) =>
         Effect.flatMap(Timestamp.now, (now) => rail.refund({ ...refund, nonce: `${refund.nonce}${now}` }))
     })
   },
-  "a refund is believed before the chain shows it": {
+  "a refund counts as made before the chain shows it": {
     rail: (rail: Rail): Rail => ({
       ...rail,
       refund: (refund) => Effect.as(rail.refund(refund), { _tag: "Paid", transaction: "0x0" })
     })
   },
-  "a mail that may be lost is taken for sent": {
+  "a possibly lost mail counts as sent": {
     provider: (provider) => ({
       ...provider,
       send: (mail) =>
         Effect.catch(provider.send(mail), () => Effect.succeed({ accepted: mail.to, rejected: [], response: "250" }))
     })
   },
-  "a local part stays with an operation that was never paid": {
+  "a local part stays reserved for an operation that was never paid": {
     mailboxes: (store) => ({ ...store, releaseReservation: () => Effect.void })
   },
   "the ledger is not written": {
     operations: (store: Operations): Operations => ({ ...store, post: () => Effect.void })
   },
-  "a lease is not renewed while a call lasts": {
+  "a lease is not renewed during an external call": {
     operations: (store: Operations): Operations => ({
       ...store,
       hold: (operationId, fence, hold) =>
         hold.by === "worker" ? Effect.succeed(true) : store.hold(operationId, fence, hold)
     })
   },
-  "what is taken over is taken under the old fence": {
+  "a takeover keeps the old fence": {
     operations: (store: Operations): Operations => ({
       ...store,
       takeDue: (...asked) =>
         Effect.map(store.takeDue(...asked), (taken) => taken.map((each) => ({ ...each, fence: each.fence - 1 })))
     })
   },
-  "nobody takes up what a dead server left": {
+  "no server takes over the operations of a dead server": {
     operations: (store: Operations): Operations => ({ ...store, takeDue: () => Effect.succeed([]) })
   },
-  "the end of an operation is not told": {
+  "the end of an operation has no event": {
     events: (store) => ({ ...store, append: () => Effect.succeed([]) })
   }
 }
@@ -135,7 +135,7 @@ const BROKEN: Readonly<Record<string, Breakage>> = {
 describe("the model", () => {
   for (const [what, breakage] of Object.entries(BROKEN)) {
     it.live(
-      `notices that ${what}`,
+      `detects that ${what}`,
       () =>
         Effect.gen(function* () {
           const report = yield* check({ seed: 1, histories: 400, maxShrinks: 0, breakage })

@@ -3,26 +3,29 @@ import { history } from "./Command.ts"
 import type { Breakage } from "./Deployment.ts"
 import { play, type Tally } from "./History.ts"
 
-/** How many commands a history has at most. */
+/** Maximum number of commands in a history. */
 const LENGTH = 40
-/** Histories begin with a few small numbers and lists; this lets almost all have their full range. */
+/**
+ * Size of the generated values. The first histories have small numbers and lists; with this size, almost all others
+ * have the full range.
+ */
 const SIZE = 400
 
-/** How histories are made: the same seed and number give the same ones. */
+/** Options of a check. The same seed and number generate the same histories. */
 export interface CheckOptions {
   readonly seed: number
   readonly histories: number
-  /** How many shorter histories are tried once one has failed; 3000 when left out. */
+  /** Maximum number of shorter histories tried after a failure (default 3000). */
   readonly maxShrinks?: number
   readonly breakage?: Breakage
 }
 
-/** What came of it: how often every move was made, or the shortened history that failed, as text. */
+/** The result: the number of occurrences of every transition, or the shortened failing history as text. */
 export type CheckReport =
   | { readonly _tag: "Held"; readonly tally: Tally }
   | { readonly _tag: "Failed"; readonly message: string }
 
-/** Plays random histories until one fails, and shortens that. */
+/** Plays random histories until one fails, and shortens that one. */
 export const check = Effect.fnUntraced(function* ({
   breakage,
   histories,

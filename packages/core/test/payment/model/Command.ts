@@ -11,23 +11,23 @@ import {
 
 const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
 const Server = upTo(1)
-/** One of the purchases that were made, the latest first; any number will do. */
+/** Selects one of the purchases, 0 being the latest. Numbers beyond the first purchase select none. */
 const Chosen = upTo(4)
-/** For how many calls something goes wrong; 0 for all of them until faults are lifted. */
+/** Number of calls that a fault affects; 0 affects all until the faults are lifted. */
 const Times = Schema.Literals([1, 1, 2, 0])
 
 const Buy = Schema.TaggedStruct("Buy", {
   wallet: upTo(2),
   goods: Schema.Literals(["create", "create", "send", "send", "send", "send", "update", "delete"]),
-  /** Which name is wanted, or which mailbox is meant. */
+  /** Selects the requested name or the mailbox. */
   choice: upTo(2),
   server: Server,
-  /** How often the same bytes are sent at once, to one server and the other in turn. */
+  /** Number of concurrent copies of the same request, sent alternately to the two servers. */
   copies: Schema.Literals([1, 1, 2, 3]),
   /**
-   * What befalls it at once: another submits the authorization, or its owner cancels it; either happens after the claim
-   * and before its nonce is read, since the server is killed in between; the mailbox is deleted meanwhile; its mail is
-   * refused; or no mail is taken for longer than it is tried.
+   * What happens to the purchase right after it is sent: a third party submits the authorization, or its owner cancels
+   * it; `unread` does so after the claim and before the nonce is read, since the server is killed in between; its
+   * mailbox is deleted; its mail is rejected; or the relay is unavailable for longer than mail is retried.
    */
   fate: Schema.Literals([
     "none",
@@ -51,7 +51,7 @@ const Buy = Schema.TaggedStruct("Buy", {
 })
 const Retry = Schema.TaggedStruct("Retry", { purchase: Chosen, server: Server })
 const Advance = Schema.TaggedStruct("Advance", { millis: Schema.Literals([300, 1_000, 4_000, 9_000, 16_000, 40_000]) })
-/** Nothing but the time that each command takes. */
+/** No action; only the time that each command takes. */
 const Wait = Schema.TaggedStruct("Wait", {})
 const Kill = Schema.TaggedStruct("Kill", { server: Server })
 const KillAt = Schema.TaggedStruct("KillAt", { server: Server, step: OperationStep, skip: upTo(1) })
@@ -59,7 +59,7 @@ const Start = Schema.TaggedStruct("Start", { server: Server })
 const SettleFault = Schema.TaggedStruct("SettleFault", { mode: Schema.Literals(SETTLE_FAULTS), times: Times })
 const MailFault = Schema.TaggedStruct("MailFault", { mode: Schema.Literals(MAIL_FAULTS), times: Times })
 
-/** What happens to the service and around it. What is likely stands here more than once. */
+/** All commands. Likely ones are listed more than once. */
 export const Command = Schema.Union([
   Buy,
   Buy,
@@ -84,20 +84,20 @@ export const Command = Schema.Union([
   Schema.TaggedStruct("VerifyFault", { mode: Schema.Literals(VERIFY_FAULTS), times: Times }),
   Schema.TaggedStruct("SimulateFault", { mode: Schema.Literals(SIMULATE_FAULTS), times: Times }),
   Schema.TaggedStruct("RefundFault", { mode: Schema.Literals(REFUND_FAULTS), times: Times }),
-  /** Everybody outside is well again. */
+  /** All external systems work again. */
   Schema.TaggedStruct("Lift", {}),
-  /** A payment is offered again as something else than it was: with another key, body, header or endpoint. */
+  /** A payment is presented for something else: with another key, body, header or endpoint. */
   Schema.TaggedStruct("Misuse", {
     purchase: Chosen,
     server: Server,
     how: Schema.Literals(["key", "body", "header", "endpoint"])
   }),
-  /** A second payment under the Idempotency-Key of a first, both sent at once. */
+  /** A second payment with the Idempotency-Key of the first, both sent concurrently. */
   Schema.TaggedStruct("TwoProofs", { purchase: Chosen, server: Server }),
-  /** The client was told 402, believes it, and signs anew. */
+  /** A client that received a 402 signs a new payment. */
   Schema.TaggedStruct("PayAnew", { purchase: Chosen, server: Server }),
   Schema.TaggedStruct("Vanish", { purchase: Chosen }),
-  /** A server loses its database: before a transaction, within one, or before it hears that one is committed. */
+  /** A server loses its database: before a transaction, within one, or before it learns that one is committed. */
   Schema.TaggedStruct("StoreFault", {
     server: Server,
     mode: Schema.Literals(STORE_FAULTS),
@@ -111,17 +111,17 @@ export const Command = Schema.Union([
     link: Schema.Literals(["chain", "facilitator", "mail"]),
     cut: Schema.Boolean
   }),
-  /** Somebody who saw a signed authorization submits it, or its owner cancels it. */
+  /** A third party that saw a signed authorization submits it, or its owner cancels it. */
   Schema.TaggedStruct("Front", { purchase: Chosen, call: Schema.Literals(["transfer", "cancel"]) }),
   Schema.TaggedStruct("Reorganise", { depth: Schema.Literals([1, 2]), forgets: Schema.Boolean }),
-  /** The operator takes the money out of the refund wallet, or fills it. */
+  /** The operator empties or fills the refund wallet. */
   Schema.TaggedStruct("RefundWallet", { filled: Schema.Boolean }),
-  /** Every server is down for longer than any service waits for its provider. */
+  /** Every server is down for longer than any service retries its provider. */
   Schema.TaggedStruct("LongOutage", {})
 ])
 export type Command = typeof Command.Type
 
-/** A history: what the deployment is like, and what happens. */
+/** A history: the deployment's configuration and its commands. */
 const HistoryOf = (length: number) =>
   Schema.Struct({
     refundWallet: Schema.Literals([true, true, true, false]),
@@ -129,13 +129,13 @@ const HistoryOf = (length: number) =>
   })
 export type History = ReturnType<typeof HistoryOf>["Type"]
 
-/** Any history of up to so many commands. */
+/** Generates histories of up to `length` commands. */
 export const history = (length: number): Arbitrary.Arbitrary<History> =>
   Arbitrary.schema(HistoryOf(length), { shrink: shorter })
 
 /**
- * The same history without some of its commands: half of them, a quarter, and so on down to one; or with nothing
- * happening in their place, where leaving them out would make the others come at other moments.
+ * Returns shorter histories: without half of the commands, a quarter, and so on down to one; or with `Wait` in their
+ * place, for failures that depend on the timing of the other commands.
  */
 const shorter = ({ commands, refundWallet }: History): ReadonlyArray<History> => {
   const without: Array<History> = []

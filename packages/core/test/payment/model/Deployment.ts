@@ -8,20 +8,20 @@ import { SimulatedWorld } from "../../support/SimulatedWorld.ts"
 import { Hearing, isDefect } from "./Hearing.ts"
 import { type Tables, Witness } from "./Witness.ts"
 
-/** The wallets that buy. The last one can pay for little. */
+/** The buying wallets. The last one has little money. */
 export const WALLETS = [1, 2, 3].map((number) => `0x00000000000000000000000000000000000000d${number}`)
 const RICHES = 1_000_000_000n
 const LITTLE = 300_000n
-/** What the refund wallet has from the start, where there is one, and again when it is filled. */
+/** Balance of the refund wallet, if there is one, at the start and after it is filled. */
 export const REFUND_FUNDS = 20_000_000n
 
-/** When every history begins. */
+/** Start time of every history. */
 const BEGINNING = 1_700_000_000_000
 
-/** What is broken in the servers on purpose; nothing, unless the model itself is checked. */
+/** Deliberate defects of the servers. Empty unless the model itself is tested. */
 export type Breakage = Partial<Decorations>
 
-/** Two servers over one database, in a world that can be looked at from outside. */
+/** Two servers on one database, in a simulated world that tests can inspect. */
 export interface Deployment {
   readonly world: SimulatedWorld
   readonly stores: Context.Context<Stores>
@@ -33,7 +33,7 @@ export interface Deployment {
 
 const same = <A>(service: A): A => service
 
-/** Errors that the servers log are findings: nothing that happens to them is one. */
+/** Reports a logged error as a finding if it is a defect, since no simulated fault may cause one. */
 export const watchedLog = (witness: Witness) =>
   Logger.layer([
     Logger.make(({ cause, logLevel, message }) => {
@@ -43,7 +43,7 @@ export const watchedLog = (witness: Witness) =>
     })
   ])
 
-/** A mailbox that a wallet has from the start, so that most histories have something to work on. */
+/** Creates a mailbox for a wallet at the start, so that most histories have one to use. */
 const giveMailbox = Effect.fnUntraced(function* (wallet: string, localPart: string) {
   const createdAt = yield* Timestamp.now
   const id = (part: number) => `01800000-0000-7000-8000-0000000${wallet.slice(-2)}${part.toString().padStart(3, "0")}`
@@ -71,7 +71,7 @@ const giveMailbox = Effect.fnUntraced(function* (wallet: string, localPart: stri
   )
 })
 
-/** Makes a deployment whose servers are yet to be started. What runs in it ends with the scope. */
+/** Makes a deployment with its servers not started. Everything in it ends with the scope. */
 export const deploy = Effect.fnUntraced(function* (
   refundWallet: boolean,
   breakage: Breakage

@@ -10,12 +10,12 @@ import { isEnd } from "./OperationModel.ts"
 import type { Play } from "./Play.ts"
 import type { Purchase } from "./Purchase.ts"
 
-/** Within how many milliseconds of the end of a fault, or of an authorization's time, nothing may be in flight. */
+/** Milliseconds after the last fault, or after an authorization expires, within which every operation must settle. */
 const PROMISED = 60_000
-/** How much longer a debt may take to be paid back: it waits for the payment and for the refund to be final. */
+/** Additional milliseconds for a refund: it waits until the payment and then the refund are final. */
 const PAID_BACK_WITHIN = 60_000
 
-/** Lets every fault end, waits as long as was promised, and holds what has become of every purchase against the world. */
+/** Ends all faults, waits for the promised time, and compares the outcome of every purchase with the world. */
 export class Ending {
   readonly #deployment: Deployment
   readonly #play: Play
@@ -61,14 +61,14 @@ export class Ending {
     yield* this.#retryAll()
   })
 
-  /** Presents a payment that no operation holds, by another key where its own stands for another payment. */
+  /** Presents a payment without an operation, under another key if its own key belongs to another payment. */
   readonly #claim = (purchase: Purchase): Effect.Effect<void> => {
     if (!purchase.contested) return this.#play.present(purchase, 0)
     const idempotencyKey = `${purchase.nonce.slice(-8)} again`
     return this.#play.present({ ...purchase, request: { ...purchase.request, idempotencyKey } }, 0)
   }
 
-  /** Whether an operation has come to an end, or owes what nobody here can pay back. */
+  /** Whether an operation is final, or is due a refund that no wallet here can pay. */
   #isSettled({ state }: Operation): boolean {
     return isEnd(state) || (state === "refund_due" && !this.#deployment.world.hasRefundWallet)
   }
@@ -86,7 +86,8 @@ export class Ending {
         continue
       }
       const use = world.chain.use(at, authorizationOf(operation.proof))
-      // What somebody else submitted before the nonce was read buys nothing, and the client is told so.
+      // A transfer that a third party submitted before the nonce was read buys nothing, and the client learns
+      // that.
       const usedBefore = operation.failure?.kind === "used_before"
       const paid = !usedBefore && witness.paymentOf(operation, at) !== undefined
       const back = world.chain.use(at, { from: REFUND_WALLET, nonce: operation.refundNonce ?? "" })
@@ -108,7 +109,7 @@ export class Ending {
     }
   })
 
-  /** Nobody holds a local part any more but who has, or had, a mailbox of it. */
+  /** Checks that only a wallet that owns, or owned, a mailbox holds its local part. */
   readonly #judgeNames = Effect.fnUntraced({ self: this }, function* (this: Ending) {
     const { stores, tables, witness } = this.#deployment
     const { isAvailable } = Context.get(stores, MailboxStore)
@@ -120,7 +121,7 @@ export class Ending {
     }
   })
 
-  /** The core's own check agrees: with itself, and with the chain. */
+  /** Checks that the core's own ledger check reports no problem, alone and against the chain. */
   readonly #judgeMoney = Effect.fnUntraced({ self: this }, function* (this: Ending) {
     const { servers, witness } = this.#deployment
     const asking = yield* Effect.flatMap(LedgerCheck, ({ check, compareWithChain }) =>
@@ -132,7 +133,7 @@ export class Ending {
     for (const { problems } of [...ledgers, ...chains]) problems.forEach((problem) => witness.report(problem))
   })
 
-  /** Whoever asks once more, with the same bytes, is told how it ended. */
+  /** Checks that a retry with the same bytes receives the final answer. */
   readonly #retryAll = Effect.fnUntraced({ self: this }, function* (this: Ending) {
     const { witness } = this.#deployment
     const known = this.#play.purchases.filter(({ nonce }) => witness.operationOf(nonce) !== undefined)

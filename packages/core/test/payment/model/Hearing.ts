@@ -6,16 +6,16 @@ import type { SimulatedWorld } from "../../support/SimulatedWorld.ts"
 import type { Goods, Purchase, Refusal } from "./Purchase.ts"
 import type { Tables, Witness } from "./Witness.ts"
 
-/** What a client heard of a request: an answer or a refusal, or nothing when the connection died. */
+/** What a client received for a request: an answer, an error, or nothing when the connection broke. */
 export type Heard = Exit.Exit<Option.Option<Answer>, Refusal>
 
-/** What a client may be told by 402 that an operation failed for: it was not charged, as far as anybody could know then. */
+/** Failures for which a client may receive a 402: it was not charged, as far as the server could know then. */
 const NOT_CHARGED: ReadonlyArray<OperationFailureKind> = ["refused", "expired", "used_otherwise"]
 
 export const describe = ({ goods, nonce, wallet }: Purchase): string =>
   `${goods.kind} by ${wallet.slice(-2)} (${nonce.slice(-2)})`
 
-/** Whether something went wrong that nobody let go wrong. */
+/** Whether the cause contains a defect that no simulated fault explains. */
 export const isDefect = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((reason) => Cause.isDieReason(reason) && !(reason.defect instanceof StoreLost))
 
@@ -27,7 +27,7 @@ const nameOf = (heard: Heard): string =>
 
 const CreationPlan = Schema.fromJsonString(Schema.NullOr(Schema.Struct({ mailboxId: Schema.String })))
 
-/** Holds what clients hear against the world and the tables at that moment. */
+/** Compares the answers that clients receive with the world and the tables at that time. */
 export class Hearing {
   readonly #world: SimulatedWorld
   readonly #tables: Tables
@@ -39,7 +39,7 @@ export class Hearing {
     this.#witness = witness
   }
 
-  /** What an honest client heard of a request; and whether it had been told of success when it made it. */
+  /** Judges an honest client's answer. `knewSuccess`: the client had received the success before this request. */
   honest(purchase: Purchase, heard: Heard, at: number, knewSuccess: boolean): void {
     this.#witness.count(`heard ${nameOf(heard)}`)
     const flaw = Exit.isFailure(heard)
@@ -51,7 +51,7 @@ export class Hearing {
     if (flaw !== undefined) this.#witness.report(`${describe(purchase)}: ${flaw}`)
   }
 
-  /** What somebody heard who offered a payment as something that it does not stand for. */
+  /** Judges the answer to a payment that was presented for something else. */
   misused(purchase: Purchase, how: string, heard: Heard): void {
     if (Exit.isSuccess(heard) && Option.isSome(heard.value)) {
       this.#witness.report(`${describe(purchase)}: its payment with another ${how} was answered with success`)
@@ -73,7 +73,7 @@ export class Hearing {
     return this.isGiven(purchase.goods, operation) ? undefined : "it was answered without the goods"
   }
 
-  /** Whether the goods of an operation are there, or were and have been deleted since. */
+  /** Whether the goods of an operation exist, or existed and have been deleted since. */
   isGiven(goods: Goods, operation: Operation): boolean {
     const { plan } = operation
     const { mailboxes, operations } = this.#tables
@@ -98,7 +98,7 @@ export class Hearing {
     }
   }
 
-  /** The mailbox that the operation of a creation makes; none where nothing was prepared. */
+  /** Returns the mailbox that a creation makes; undefined if nothing was prepared. */
   createdBy({ plan }: Operation): string | undefined {
     return Schema.decodeSync(CreationPlan)(plan)?.mailboxId
   }
@@ -132,7 +132,8 @@ export class Hearing {
       case "PaymentPending":
         return operation === undefined ? "it is to wait for an operation that is not there" : undefined
       case "OperationDelayed":
-        // Where nothing could be said, a copy may have been claimed meanwhile: it is to be repeated all the same.
+        // Without an operation id, a copy may have been claimed meanwhile. The client should repeat the
+        // request in both cases.
         return failure.operationId === null || failure.operationId === operation?.operationId || purchase.contested
           ? undefined
           : "it is to wait for another operation"
@@ -151,7 +152,7 @@ export class Hearing {
     }
   }
 
-  /** 402 says: nothing was charged, sign again. */
+  /** A 402 means that nothing was charged and that the client should sign again. */
   #flawOf402(purchase: Purchase, operation: Operation | undefined, at: number): string | undefined {
     if (operation === undefined) {
       return this.#useOf(purchase, at)?.call.kind === "transfer" ? "402 though its authorization has paid" : undefined
@@ -160,7 +161,7 @@ export class Hearing {
     return failure !== null && NOT_CHARGED.includes(failure.kind) ? undefined : `402 in ${state} (${failure?.kind})`
   }
 
-  /** Whether a purchase has paid, by whomever, and no operation knows of it. */
+  /** Whether a purchase has paid, whoever submitted it, and no operation holds it. */
   unclaimed({ nonce, request }: Purchase, at: number): boolean {
     if (this.#witness.operationOf(nonce) !== undefined) return false
     const proof = readProof(request.paymentSignature ?? "")

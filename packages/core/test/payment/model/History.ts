@@ -6,18 +6,18 @@ import { type Breakage, deploy, watchedLog } from "./Deployment.ts"
 import { Ending } from "./Ending.ts"
 import { Play } from "./Play.ts"
 
-/** Something was not as it must be. */
+/** A property of the model was violated. */
 export class Violation extends Data.TaggedError("Violation")<{ readonly findings: ReadonlyArray<string> }> {}
 
-/** How often each move was made (`settling to settled`), and how often clients heard what. */
+/** Number of occurrences of each transition (`settling to settled`) and of each kind of answer. */
 export type Tally = ReadonlyMap<string, number>
 
-/** How much time passes with each command, so that what it set going comes some way. */
+/** Milliseconds that pass after each command, so that its effects make progress. */
 const PACE = 40
 
 /**
- * Plays a history on a new deployment, with a clock of its own, and fails with the first thing that is wrong. The same
- * history always goes the same way.
+ * Plays a history on a new deployment with its own clock, and fails with the first violation. Deterministic: the same
+ * history always has the same result.
  */
 export const play = ({ commands, refundWallet }: History, breakage: Breakage = {}): Effect.Effect<Tally, Violation> =>
   Effect.gen(function* () {

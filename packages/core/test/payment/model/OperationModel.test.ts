@@ -9,7 +9,7 @@ const given = Number(process.env["AGENTOS_MODEL_SEED"] ?? Number.NaN)
 const SEED = Number.isSafeInteger(given) ? given : Math.floor(Math.random() * 2 ** 31)
 const HISTORIES = 400
 
-/** The reasons for which operations end without their goods. */
+/** All reasons why operations end unfulfilled. */
 const ENDS = [
   ...["used_before", "refused", "expired", "used_otherwise"].map((kind) => `unpaid because ${kind}`),
   ...["settled_elsewhere", "refused", "rejected", "gone", "late"].map((kind) => `refund_due because ${kind}`)
@@ -18,13 +18,13 @@ const ENDS = [
 const buy = { _tag: "Buy", wallet: 0, goods: "create", choice: 0, server: 0, copies: 1, fate: "none" } as const
 const advance = { _tag: "Advance", millis: 4_000 } as const
 
-/** Histories that went wrong once, by what was wrong. */
+/** Histories that failed once, by their defect. The keys are test titles. */
 const REMEMBERED: Readonly<Record<string, History>> = {
-  "a refusal was believed while the chain showed the payment on its way": {
+  "accepts a refusal while the chain shows the payment in progress": {
     refundWallet: true,
     commands: [{ _tag: "SettleFault", mode: "settle and refuse", times: 1 }, buy, advance]
   },
-  "a worker that had lost its operation died of finding the goods given": {
+  "crashes a worker that lost its operation and finds the goods delivered": {
     refundWallet: true,
     commands: [
       { _tag: "FreezeAt", server: 0, step: "after_perform", seconds: 17 },
@@ -32,7 +32,7 @@ const REMEMBERED: Readonly<Record<string, History>> = {
       { _tag: "Advance", millis: 40_000 }
     ]
   },
-  "a spent authorization was answered with 402 while the chain could not be read": {
+  "answers a used authorization with 402 while the chain can't be read": {
     refundWallet: true,
     commands: [
       { _tag: "Cut", server: 0, link: "chain", cut: true },
@@ -44,9 +44,9 @@ const REMEMBERED: Readonly<Record<string, History>> = {
   }
 }
 
-describe("the machine of paid operations, against its model", () => {
+describe("paid operations, compared with their model", () => {
   it.live(
-    `holds in every history of kills, faults and races (seed ${SEED})`,
+    `keeps all properties in every history of kills, faults and races (seed ${SEED})`,
     () =>
       Effect.gen(function* () {
         const report = yield* check({ seed: SEED, histories: HISTORIES })
@@ -61,6 +61,6 @@ describe("the machine of paid operations, against its model", () => {
   )
 
   for (const [what, history] of Object.entries(REMEMBERED)) {
-    it.live(`no longer: ${what}`, () => Effect.asVoid(play(history)))
+    it.live(`no longer ${what}`, () => Effect.asVoid(play(history)))
   }
 })

@@ -1,6 +1,6 @@
 import { type LedgerBalance, type Operation, OPERATION_TRANSITIONS, type OperationState } from "@agentos/core"
 
-/** In which account the money of an operation lies. Written down here once more, so that the ledger is held against something. */
+/** The account that holds an operation's money, by state. Repeated here so that the ledger is checked independently. */
 const ACCOUNTS: Partial<Record<OperationState, LedgerBalance["account"]>> = {
   settled: "inFlight",
   fulfilling: "inFlight",
@@ -12,11 +12,11 @@ const ACCOUNTS: Partial<Record<OperationState, LedgerBalance["account"]>> = {
 const END_STATES: ReadonlySet<OperationState> = new Set(["fulfilled", "unpaid", "refunded"])
 export const isEnd = (state: OperationState): boolean => END_STATES.has(state)
 
-/** Whether allowed moves lead from one state to another, or none is needed. */
+/** Whether allowed transitions lead from one state to another, or the states are equal. */
 const leadsTo = (from: OperationState, to: OperationState): boolean =>
   from === to || Object.values(OPERATION_TRANSITIONS[from]).some((next) => leadsTo(next, to))
 
-/** What an operation is from its claim on. */
+/** Fields that are fixed at the claim. */
 const FIXED = [
   "tenantId",
   "serviceId",
@@ -30,17 +30,17 @@ const FIXED = [
   "plan",
   "createdAt"
 ] as const
-/** What is written once, and stays. */
+/** Fields that are written once and never changed. */
 const WRITTEN_ONCE = ["nonceReadAtBlock", "transaction", "refundNonce", "refundTransaction", "answer"] as const
 
 /**
- * What paid operations may become, as plainly as can be: each is in one state, goes only where a move leads, keeps what
- * was written, and has its money in the one account of its state.
+ * The simplest model of paid operations: each is in one state, changes only along allowed transitions, keeps the fields
+ * that were written, and has its money in the one account of its state.
  */
 export class OperationModel {
   #known = new Map<string, Operation>()
 
-  /** What is wrong with the operations as they are now, after what they were before. */
+  /** Returns the violations in the current operations, compared with the previous ones. */
   observe(operations: ReadonlyArray<Operation>): ReadonlyArray<string> {
     const known = this.#known
     this.#known = new Map(operations.map((operation) => [operation.operationId, operation]))
@@ -61,7 +61,7 @@ export class OperationModel {
     ]
   }
 
-  /** What the accounts of the ledger must hold, those aside that hold nothing. */
+  /** Returns the balances that the ledger must have. Omits empty accounts. */
   balances(): Readonly<Record<string, bigint>> {
     const held: Record<string, bigint> = {}
     const add = (account: LedgerBalance["account"], amount: bigint) => {
@@ -77,7 +77,7 @@ export class OperationModel {
   }
 }
 
-/** What an operation can't be, whatever happened. */
+/** Returns the violations of rules that hold for every operation at any time. */
 const flawsOf = (operation: Operation): ReadonlyArray<string> => {
   const { answer, dueAt, failure, leasedUntil, refundNonce, refundTransaction, state, transaction } = operation
   const rules: ReadonlyArray<readonly [boolean, string]> = [

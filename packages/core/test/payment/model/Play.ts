@@ -12,11 +12,11 @@ type Buy = Extract<Command, { _tag: "Buy" }>
 const NAMES = ["ada", "bob", "cyd"] as const
 const LONG = "25 hours"
 
-/** Carries out commands on a deployment, for the clients, for whoever kills servers and for the world outside. */
+/** Executes commands on a deployment: those of the clients, of the killer of servers and of the outside world. */
 export class Play {
-  /** Everything that was signed and sent, oldest first. */
+  /** All signed purchases that were sent, oldest first. */
   readonly purchases: Array<Purchase> = []
-  /** The local parts that anybody ever wanted. */
+  /** All local parts that histories request. */
   readonly names: ReadonlyArray<string> = NAMES
   readonly #deployment: Deployment
   readonly #scope: Scope.Scope
@@ -81,7 +81,7 @@ export class Play {
     }
   }
 
-  /** Puts so much into the refund wallet, where there is one. */
+  /** Sets the balance of the refund wallet, if there is one. */
   fillRefundWallet(amount: bigint): Effect.Effect<void> {
     const { chain, hasRefundWallet } = this.#deployment.world
     return Effect.map(now, (at) => {
@@ -89,7 +89,7 @@ export class Play {
     })
   }
 
-  /** Sends a purchase to a server, as its client does; what is heard is judged when it is heard. */
+  /** Sends a purchase to a server as its client does. The answer is judged on arrival. */
   readonly present = Effect.fnUntraced({ self: this }, function* (this: Play, purchase: Purchase, server: number) {
     const { hearing } = this.#deployment
     const knewSuccess = purchase.answer !== null
@@ -107,7 +107,7 @@ export class Play {
     return this.#deployment.servers[index === 0 ? 0 : 1]
   }
 
-  /** The last purchase, the one before, and so on; none while there are fewer. */
+  /** Returns the purchase `index` places before the last; undefined if there are fewer. */
   #chosen(index: number): Purchase | undefined {
     return this.purchases.at(-1 - index)
   }
@@ -138,7 +138,7 @@ export class Play {
     yield* this.#befall(purchase, command)
   })
 
-  /** What comes upon a purchase that has just been sent. */
+  /** Applies the purchase's fate right after it was sent. */
   readonly #befall = Effect.fnUntraced({ self: this }, function* (this: Play, purchase: Purchase, command: Buy) {
     const { goods, wallet } = purchase
     switch (command.fate) {
@@ -164,7 +164,7 @@ export class Play {
     }
   })
 
-  /** Nobody is there for longer than any service waits for its provider. */
+  /** Stops all servers for longer than any service retries its provider. */
   get #outage(): Effect.Effect<void> {
     const { servers } = this.#deployment
     return Effect.forEach(servers, (server) => server.kill).pipe(
@@ -174,14 +174,14 @@ export class Play {
     )
   }
 
-  /** Sends the authorization to the chain, past us. */
+  /** Sends the authorization to the chain without the service. */
   readonly #front = (purchase: Purchase, kind: "transfer" | "cancel"): Effect.Effect<void> =>
     Effect.map(now, (at) => {
       const authorization = authorizationOf(readProof(purchase.request.paymentSignature ?? ""))
       this.#deployment.world.chain.send(at, { kind, authorization })
     })
 
-  /** Asks for the challenge of a request, unpaid as it is; none when the server is down or will not have it. */
+  /** Requests the challenge with an unpaid request; undefined when the server is down or rejects the request. */
   readonly #challengeOf = Effect.fnUntraced(
     { self: this },
     function* (this: Play, goods: Goods, request: PaidRequest, server: number) {
@@ -191,7 +191,7 @@ export class Play {
     }
   )
 
-  /** A request for goods with a payment of its own, as a wallet makes it from the challenge. */
+  /** Makes a request for goods with a new payment, as a wallet signs it from the challenge. */
   readonly #sign = Effect.fnUntraced(
     { self: this },
     function* (
@@ -264,13 +264,13 @@ export class Play {
     }
   )
 
-  /** Offers the payment of an operation as something else. */
+  /** Presents the payment of an operation for something else. */
   readonly #misuse = Effect.fnUntraced(
     { self: this },
     function* (this: Play, purchase: Purchase, { how, server }: Extract<Command, { _tag: "Misuse" }>) {
       const { hearing, witness } = this.#deployment
       const { goods, nonce, request, validBefore, wallet } = purchase
-      // Before it stands for an operation, a payment with another key is just a payment.
+      // Before it belongs to an operation, a payment with another key is an ordinary payment.
       if (witness.operationOf(nonce) === undefined) return
       const other = { ...request }
       if (how === "key") other.idempotencyKey = `${request.idempotencyKey}-other`

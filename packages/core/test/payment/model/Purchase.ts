@@ -13,14 +13,13 @@ import {
 } from "@agentos/core"
 import { Effect, Option } from "effect"
 
-/** What somebody wants to buy. */
 export type Goods =
   | { readonly kind: "create"; readonly localPart: string }
   | { readonly kind: "send"; readonly mailboxId: string; readonly text: string }
   | { readonly kind: "update"; readonly mailboxId: string; readonly displayName: string }
   | { readonly kind: "delete"; readonly mailboxId: string }
 
-/** A signed request, which its client can send again and again. */
+/** A signed request that its client can send repeatedly. */
 export interface Purchase {
   readonly goods: Goods
   readonly wallet: string
@@ -29,11 +28,11 @@ export interface Purchase {
   readonly nonce: string
   /** Unix seconds. */
   readonly validBefore: number
-  /** Whether another payment goes by the same key: then either may win. */
+  /** Whether another payment uses the same key. Then either may win. */
   contested: boolean
   /** The challenge of the last 402, until it is paid. */
   challenge: string | null
-  /** The first answer of success. */
+  /** The first successful answer. */
   answer: { readonly body: string; readonly receipt: string } | null
 }
 
@@ -44,7 +43,7 @@ const SERVICE_IDS: Readonly<Record<Goods["kind"], ServiceId>> = {
   delete: "email.mailbox.delete"
 }
 
-/** The request for some goods, not paid yet. */
+/** Returns an unpaid request for the goods. */
 export const requestFor = (goods: Goods, tenant: Tenant | null, count: number): PaidRequest => {
   const entry = serviceEntry(SERVICE_IDS[goods.kind])
   return {
@@ -64,7 +63,7 @@ export const requestFor = (goods: Goods, tenant: Tenant | null, count: number): 
   }
 }
 
-/** What the HTTP server does with a paid request: answers from what it stands for already, or else carries it out. */
+/** Handles a paid request like the HTTP server: replays the answer of its operation, or executes the request. */
 const handle = <Input, Plan, Receipt>(service: PaidService<Input, Plan, Receipt>, request: PaidRequest, input: Input) =>
   Effect.gen(function* () {
     const paid = yield* PaidOperations
@@ -77,7 +76,7 @@ const handle = <Input, Plan, Receipt>(service: PaidService<Input, Plan, Receipt>
 
 type Refusals<A> = A extends Effect.Effect<unknown, infer E, unknown> ? E : never
 
-/** Sends a request for some goods to whichever server the services are of. */
+/** Sends a request for the goods to the server whose services are provided. */
 export const send = Effect.fnUntraced(function* (
   goods: Goods,
   request: PaidRequest

@@ -12,7 +12,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 
 const State = Schema.Literals(OperationState.literals)
-/** Which of the moves that are allowed then comes next, and which one that may not be is tried before it. */
+/** For each step: which of the allowed moves comes next, and a move that is tried before it and may not be allowed. */
 const Moves = Schema.Array(
   Schema.Struct({
     choice: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 })),
@@ -20,7 +20,7 @@ const Moves = Schema.Array(
   })
 ).check(Schema.isMaxLength(8))
 
-/** The way of an operation under these moves, where every one that is not allowed leaves it as it is. */
+/** Returns the states of an operation under these moves. A move that is not allowed leaves the state unchanged. */
 const wayOf = (moves: (typeof Moves)["Type"]): ReadonlyArray<OperationState> => {
   const way: Array<OperationState> = ["claimed"]
   const go = (by: OperationMove) => {
@@ -48,7 +48,7 @@ const operation = (amount: bigint) => ({
   }
 })
 
-/** What may be told of the money after what was told: nothing takes back that it was paid, or that it went back. */
+/** Payment states that may follow each payment state: a reported payment or refund is never retracted. */
 const TELLABLE: Readonly<Record<PaymentState, ReadonlyArray<PaymentState>>> = {
   pending: ["unknown", "none", "refund_due"],
   unknown: ["unknown", "settled", "none", "refund_due"],
@@ -58,12 +58,12 @@ const TELLABLE: Readonly<Record<PaymentState, ReadonlyArray<PaymentState>>> = {
   refunded: []
 }
 
-/** Enough for every way through the table to be gone. */
+/** Enough runs to cover every path through the table. */
 const THOROUGH = { arbitrary: { runs: 600, size: 100 } }
 
 describe("OPERATION_TRANSITIONS", () => {
   it.prop(
-    "allows what it lists, and nothing else",
+    "allows exactly the listed transitions",
     [State, Schema.Literals(OperationMove.literals)],
     ([from, by]) => {
       const listed = Object.entries(OPERATION_TRANSITIONS[from]).find(([name]) => name === by)
@@ -74,7 +74,7 @@ describe("OPERATION_TRANSITIONS", () => {
   )
 
   it.prop(
-    "never comes to a state twice, nor out of an end",
+    "never enters a state twice, and never leaves a final state",
     [Moves],
     ([moves]) => {
       const way = wayOf(moves)
@@ -85,7 +85,7 @@ describe("OPERATION_TRANSITIONS", () => {
   )
 
   it.prop(
-    "comes to goods and to a refund by their proofs alone",
+    "reaches fulfillment and refund only through their proofs",
     [Moves],
     ([moves]) => {
       const way = wayOf(moves)
@@ -102,7 +102,7 @@ describe("OPERATION_TRANSITIONS", () => {
   )
 
   it.prop(
-    "tells of the money nothing that it takes back",
+    "never retracts a reported payment state",
     [Moves],
     ([moves]) => {
       const told = wayOf(moves).map((state) => PAYMENT_STATES[state])
@@ -112,7 +112,7 @@ describe("OPERATION_TRANSITIONS", () => {
   )
 
   it.prop(
-    "carries the whole amount with each move, or nothing, whatever the amount",
+    "moves the whole amount with each transition, or nothing, for any amount",
     [Moves, Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: 10n ** 30n }))],
     ([moves, amount]) => {
       const way = wayOf(moves)
@@ -129,7 +129,7 @@ describe("OPERATION_TRANSITIONS", () => {
   )
 
   it.prop(
-    "posts for a move what its two states say, also for moves that are not allowed",
+    "posts the entries that the two states define, even for transitions that are not allowed",
     [State, State],
     ([from, to]) => {
       const entries = Ledger.entriesOf(operation(7n), from, to)

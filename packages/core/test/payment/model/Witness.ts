@@ -12,7 +12,7 @@ import { now, type SimulatedWorld, type WorldWatcher } from "../../support/Simul
 
 export type Tables = MemoryDatabase["Service"]["tables"]
 
-/** The states of an operation for which something was handed to a facilitator, or to a mail provider. */
+/** The states of an operation whose authorization or mail may have been sent to a facilitator or a mail provider. */
 const SUBMITTED: ReadonlyArray<OperationState> = [
   "settling",
   "settled",
@@ -27,13 +27,13 @@ const PERFORMED: ReadonlyArray<OperationState> = ["fulfilling", "fulfilled", "re
 const OWED: ReadonlyArray<OperationState> = ["refund_due", "refunded"]
 
 /**
- * Holds every move of an operation, and every call outside, against the world at that very moment: what a move says
- * must be so, and what a call needs must be written.
+ * Compares every transition of an operation, and every external call, with the world at that moment: what a transition
+ * claims must be true, and what a call requires must be stored.
  */
 export class Witness {
-  /** What was wrong, in the order in which it was seen. */
+  /** The violations, in the order of detection. */
   readonly findings: Array<string> = []
-  /** How often each move was made, and what clients heard. */
+  /** Number of occurrences of each transition and of each kind of answer. */
   readonly tally = new Map<string, number>()
   readonly #world: SimulatedWorld
   readonly #database: MemoryDatabase["Service"]
@@ -43,7 +43,7 @@ export class Witness {
     this.#database = database
   }
 
-  /** Every operation, as the tables have it. */
+  /** Returns every operation in the tables. */
   operations(): ReadonlyArray<Operation> {
     return this.#database.tables.operations.rows()
   }
@@ -60,19 +60,21 @@ export class Witness {
     this.tally.set(what, (this.tally.get(what) ?? 0) + 1)
   }
 
-  /** The confirmed transfer that pays for an operation, by the chain alone. */
+  /** Returns the confirmed transfer that pays for an operation, according to the chain alone. */
   paymentOf({ nonceReadAtBlock, proof, terms }: Operation, at: number) {
     const use = this.#world.chain.use(at, authorizationOf(proof))
     if (use === undefined || !this.#world.chain.isConfirmed(at, use)) return undefined
     return judge(use, terms, nonceReadAtBlock ?? 0n)._tag === "Paid" ? use : undefined
   }
 
-  /** The transfer by which an authorization paid in full after its challenge was issued, whoever submitted it. */
+  /**
+   * Returns the transfer by which an authorization paid in full after its challenge was issued, whoever submitted it.
+   */
   transferFor({ proof, terms }: Pick<Operation, "proof" | "terms">, at: number) {
     const use = this.#world.chain.use(at, authorizationOf(proof))
     const issuedAt = Number(proof.accepted.extra["issuedAt"]) / 1_000
     if (use === undefined || judge(use, terms, 0n)._tag !== "Paid") return undefined
-    // Within the tolerance it may count or not.
+    // Within the tolerance, a transfer may count or not.
     return use.block >= issuedAt ? use : undefined
   }
 
@@ -104,7 +106,7 @@ export class Witness {
     }
   }
 
-  /** A store whose moves and takings are watched. */
+  /** Wraps a store so that its transitions and takeovers are checked. */
   readonly watch = (store: OperationStore["Service"]): OperationStore["Service"] => ({
     ...store,
     advance: (move) =>
@@ -122,7 +124,7 @@ export class Witness {
     takeDue: (limit, leaseMillis) => this.#taking(store.takeDue(limit, leaseMillis))
   })
 
-  /** Sees to it that what is taken was nobody's, or its worker's time was over. */
+  /** Checks that a takeover takes only operations without a lease or with an expired one, and raises the fence. */
   #taking(taking: Effect.Effect<ReadonlyArray<Operation>>): Effect.Effect<ReadonlyArray<Operation>> {
     return this.#database.transact(
       Effect.gen({ self: this }, function* () {
@@ -150,7 +152,7 @@ export class Witness {
     if (flaw !== undefined) this.report(`operation ${operationId} went from ${from} to ${state}, but ${flaw}`)
   }
 
-  /** Why an operation may not come to its state now, if it may not. */
+  /** Returns why an operation must not enter its state now; undefined if it may. */
   #flawOf(operation: Operation, at: number): string | undefined {
     const { chain, settlements } = this.#world
     const { failure, proof, refundNonce, state, transaction } = operation
@@ -170,7 +172,7 @@ export class Witness {
       }
       case "refused":
         if (!this.#wasRefused(proof)) return "nobody refused it"
-        // Of a submission that was not refused nobody knows but the chain.
+        // Only the chain knows the result of a submission that was not refused.
         if (settlements.some(({ mode, nonce }) => nonce === proof.nonce && !mode.includes("refuse"))) {
           return "the facilitator did not refuse each time"
         }
@@ -196,7 +198,7 @@ export class Witness {
     }
   }
 
-  /** Why what was paid may not be owed back now, if it may not. */
+  /** Returns why the payment must not be refunded now; undefined if it may. */
   #flawOfDebt(operation: Operation, at: number): string | undefined {
     const { createdAt, failure, plan, proof } = operation
     const because = (holds: boolean) => (holds ? undefined : `it is not ${failure?.kind}`)
@@ -221,7 +223,7 @@ export class Witness {
     return failedSimulations.has(nonce) || settlements.some((one) => one.nonce === nonce && /refuse/.test(one.mode))
   }
 
-  /** Whether the mailbox that an operation is about, if it is about one, has been deleted. */
+  /** Whether the mailbox of an operation has been deleted. False for a creation. */
   #isGone({ input, serviceId }: Operation): boolean {
     const has = this.#database.tables.mailboxes.rows().some(({ mailboxId }) => input.includes(mailboxId))
     return serviceId !== "email.mailbox.create" && !has

@@ -1,12 +1,12 @@
 /**
- * Plays many random histories against the model: `pnpm model [--sequences 20000] [--seed N]`. Ends with 1 and the
- * shortened history when one fails.
+ * Plays many random histories against the model: `pnpm model [--sequences 20000] [--seed N]`. Exits with 1 and prints
+ * the shortened history when one fails.
  */
 import { Effect } from "effect"
 import { parseArgs } from "node:util"
 import { check } from "./Check.ts"
 
-/** How many histories are made of one seed; the next seed makes the next so many. */
+/** Histories per seed. The next seed generates the next batch. */
 const BATCH = 500
 
 const args = process.argv.slice(2)
