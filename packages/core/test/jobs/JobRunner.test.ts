@@ -6,11 +6,11 @@ import { TestClock } from "effect/testing"
 
 const MINUTE = 60_000
 
-/** A runner on the store that is provided, with jobs of its own: as a server beside others. */
+/** Makes a runner with its own jobs on the provided store, like one of several servers. */
 const runnerOf = (...jobs: ReadonlyArray<Job>) =>
   Effect.provide(JobRunner, Layer.fresh(JobRunner.layer).pipe(Layer.provide(Layer.succeed(Jobs, jobs))))
 
-/** A job that counts its runs, each of which does one thing. */
+/** Makes a job that counts its runs. Each run processes one item. */
 const counting = (name: string, every = 10 * MINUTE) => {
   const state = { runs: 0 }
   return { state, job: { name, every, run: Effect.sync(() => ++state.runs).pipe(Effect.as(1)) } satisfies Job }
@@ -25,7 +25,7 @@ const recordOf = (name: string) =>
 const onMemory = <A, E>(test: Effect.Effect<A, E, JobStore>) => Effect.provide(test, Memory.layer)
 
 describe("JobRunner", () => {
-  it.effect("runs a job at once, and then as often as it is due", () =>
+  it.effect("runs a job at once, and then whenever it is due", () =>
     onMemory(
       Effect.gen(function* () {
         const { job, state } = counting("count")
@@ -41,7 +41,7 @@ describe("JobRunner", () => {
     )
   )
 
-  it.effect("is one of several servers, of which one runs it each time", () =>
+  it.effect("runs each due job on only one of several servers", () =>
     onMemory(
       Effect.gen(function* () {
         const { job, state } = counting("shared")
@@ -53,7 +53,7 @@ describe("JobRunner", () => {
     )
   )
 
-  it.effect("catches up after no server ran, once", () =>
+  it.effect("catches up once after a time without servers", () =>
     onMemory(
       Effect.gen(function* () {
         const { job, state } = counting("late")
@@ -69,7 +69,7 @@ describe("JobRunner", () => {
     )
   )
 
-  it.effect("keeps what takes long, and leaves what a stopped server was at to the next at once", () =>
+  it.effect("keeps the lease of a long run, and releases the job of a stopped server at once", () =>
     onMemory(
       Effect.gen(function* () {
         let begun = 0
@@ -94,7 +94,7 @@ describe("JobRunner", () => {
     )
   )
 
-  it.effect("runs a job that fails again soon, says why, and does not let it stop the others", () =>
+  it.effect("retries a failed job soon, stores the reason, and keeps running the others", () =>
     onMemory(
       Effect.gen(function* () {
         const { job, state } = counting("other")
@@ -110,7 +110,7 @@ describe("JobRunner", () => {
   )
 
   for (const method of ["take", "renew", "finish"] as const) {
-    it.effect(`goes on when \`${method}\` of the store is interrupted by itself`, () =>
+    it.effect(`continues when the store's \`${method}\` is interrupted by itself`, () =>
       onMemory(
         Effect.gen(function* () {
           const store = yield* JobStore
@@ -139,7 +139,7 @@ describe("JobRunner", () => {
     )
   }
 
-  it.effect("takes a run that is interrupted by itself for one that failed", () =>
+  it.effect("treats a run that interrupts itself as failed", () =>
     onMemory(
       Effect.gen(function* () {
         const { job, state } = counting("other")
@@ -161,7 +161,7 @@ describe("JobRunner", () => {
     )
   )
 
-  it.effect("cuts off a run whose job another server has taken over", () =>
+  it.effect("interrupts a run whose job another server has taken over", () =>
     onMemory(
       Effect.gen(function* () {
         let finished = 0
@@ -176,7 +176,7 @@ describe("JobRunner", () => {
         const runner = yield* runnerOf(slow)
         const running = yield* Effect.forkChild(Effect.flip(runner.runNow("stolen")))
         yield* TestClock.adjust("1 second")
-        // What another server does once the lease is over, as a clock that jumps makes it.
+        // Another server takes the job once the lease has expired; here a jump of the clock expires it.
         const store = yield* JobStore
         const lapsed = yield* store.list
         assert.isNotNull(lapsed[0]?.leasedUntil ?? null)
@@ -189,7 +189,7 @@ describe("JobRunner", () => {
     )
   )
 
-  it.effect("runs one now for whoever asks, due or not, and says why it can't", () =>
+  it.effect("runs a job on request, due or not, and reports why it can't", () =>
     onMemory(
       Effect.gen(function* () {
         const { job, state } = counting("asked")

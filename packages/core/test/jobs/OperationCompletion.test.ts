@@ -43,12 +43,12 @@ const deleteMailbox = Effect.fnUntraced(function* (tenant: Tenant, mailboxId: st
   return yield* attempt(pay(error._tag === "PaymentRequired" ? error.challenge : "", ADA, "09"))
 })
 
-/** The id of an operation that has failed to give an answer yet. */
+/** Returns the id of an operation whose request has failed to get an answer so far. */
 const operationOf = (error: { readonly _tag: string }): string =>
   "operationId" in error && typeof error.operationId === "string" ? error.operationId : ""
 
 describe("OperationCompletion", () => {
-  scenario("finishes what a client left behind, settling the same authorization again", (host) =>
+  scenario("completes an operation that its client abandoned, with the same authorization", (host) =>
     Effect.gen(function* () {
       host.payments.script.push("fail before", "fail before")
       const signature = pay(yield* challengeOf(), ADA, "01")
@@ -65,7 +65,7 @@ describe("OperationCompletion", () => {
     })
   )
 
-  scenario("sends mail in the background once its relay is well, and only once", (host) =>
+  scenario("sends mail in the background once the relay is available again, and only once", (host) =>
     Effect.gen(function* () {
       host.sendScript.push(...Array.from({ length: 8 }, () => "Temporary" as const))
       const { attempt, challenge } = yield* sendPaid
@@ -79,7 +79,7 @@ describe("OperationCompletion", () => {
   )
 
   scenario(
-    "counts how long it retries by the store's clock, whatever its own clock shows",
+    "measures its retry time by the store's clock, not by its own",
     (host) =>
       Effect.gen(function* () {
         yield* TestClock.adjust("3 days")
@@ -95,7 +95,7 @@ describe("OperationCompletion", () => {
     () => TestHost.make(undefined, 2 * Timestamp.DAY)
   )
 
-  it.effect("refunds under the key of the challenge, whichever key is active when the refund becomes owed", () =>
+  it.effect("refunds under the key of the challenge, even if another key is active when the refund becomes due", () =>
     Effect.gen(function* () {
       const nonceWithActiveKey = (activeKeyId: number) => {
         const host = TestHost.make()
@@ -116,13 +116,13 @@ describe("OperationCompletion", () => {
     })
   )
 
-  scenario("gives the money back when the relay stays unwell for a day, and not before", (host) =>
+  scenario("refunds the payment when the relay stays unavailable for a day, and not before", (host) =>
     Effect.gen(function* () {
       host.sendScript.push(...Array.from({ length: 1_000 }, () => "Temporary" as const))
       const { attempt, challenge, tenant } = yield* sendPaid
       const signature = pay(challenge, ADA, "02")
       const operationId = operationOf(yield* failureOf(attempt(signature)))
-      // Nobody looks at it for most of the day.
+      // No worker polls it for most of the day.
       yield* TestClock.adjust("1435 minutes")
       yield* jobRuns
       yield* TestClock.adjust("4 minutes")
@@ -139,7 +139,7 @@ describe("OperationCompletion", () => {
     })
   )
 
-  scenario("gives the money back when what calls the relay is broken for a day, and not before", (host) =>
+  scenario("refunds the payment when the service keeps failing with a defect for a day, and not before", (host) =>
     Effect.gen(function* () {
       host.sendScript.push(...Array.from({ length: 1_000 }, () => "broken" as const))
       const { attempt, challenge } = yield* sendPaid
@@ -157,7 +157,7 @@ describe("OperationCompletion", () => {
     })
   )
 
-  scenario("pays back what the provider refused, once, whatever gets lost on the way", (host) =>
+  scenario("refunds a payment that the provider rejected, once, even if answers are lost", (host) =>
     Effect.gen(function* () {
       host.sendScript.push("Rejected")
       host.payments.refunding.mode = "loses the answer"
@@ -188,7 +188,7 @@ describe("OperationCompletion", () => {
     })
   )
 
-  scenario("keeps a debt that no wallet can pay, and pays it when there is one", (host) =>
+  scenario("keeps a refund due while no wallet can pay it, and pays it once one can", (host) =>
     Effect.gen(function* () {
       host.sendScript.push("Rejected")
       host.payments.refunding.mode = "no wallet"
@@ -205,7 +205,7 @@ describe("OperationCompletion", () => {
     })
   )
 
-  scenario("watches a refused payment until it can't be used, and frees its name", (host) =>
+  scenario("polls a refused payment until it can't be used, then releases its name", (host) =>
     Effect.gen(function* () {
       host.payments.script.push("refuse")
       const challenge = yield* challengeOf()
@@ -222,7 +222,7 @@ describe("OperationCompletion", () => {
     })
   )
 
-  scenario("takes no refusal for an answer while an earlier submission may be on its way", (host) =>
+  scenario("does not accept a refusal while an earlier submission may be pending", (host) =>
     Effect.gen(function* () {
       host.payments.script.push("fail before", ...Array.from({ length: 50 }, () => "refuse" as const))
       const signature = pay(yield* challengeOf(), ADA, "01")
@@ -238,7 +238,7 @@ describe("OperationCompletion", () => {
     })
   )
 
-  scenario("gives back what was paid after the facilitator had refused it", (host) =>
+  scenario("refunds a payment that settled after the facilitator had refused it", (host) =>
     Effect.gen(function* () {
       host.payments.script.push("refuse")
       const challenge = yield* challengeOf()
@@ -256,7 +256,7 @@ describe("OperationCompletion", () => {
     })
   )
 
-  scenario("gives the money back when what was paid for has gone before it could be done", (host) =>
+  scenario("refunds the payment when the paid resource is gone before the work starts", (host) =>
     Effect.gen(function* () {
       host.sendScript.push("Temporary")
       const { attempt, challenge, mailboxId, tenant } = yield* sendPaid
@@ -274,7 +274,7 @@ describe("OperationCompletion", () => {
     })
   )
 
-  scenario("goes on when the chain can be asked again", (host) =>
+  scenario("continues when the chain is reachable again", (host) =>
     Effect.gen(function* () {
       host.payments.script.push("fail before")
       const signature = pay(yield* challengeOf(), ADA, "01")
@@ -290,8 +290,8 @@ describe("OperationCompletion", () => {
   )
 })
 
-describe("OperationCompletion beside operations that never end", () => {
-  /** How many of three due operations are taken up while each of them hangs. */
+describe("OperationCompletion with operations that never end", () => {
+  /** Returns how many of three due operations are taken over while each of them hangs. */
   const takenUp = Effect.fnUntraced(function* (run: typeof OperationCompletion.run) {
     for (const nonce of ["01", "02", "03"]) {
       const signature = pay(yield* challengeOf(), ADA, nonce)
@@ -309,7 +309,7 @@ describe("OperationCompletion beside operations that never end", () => {
     return hanging.size
   })
 
-  scenario("takes up no more than the limit of its host", (host) =>
+  scenario("takes over no more operations than the host's limit", (host) =>
     Effect.gen(function* () {
       host.payments.script.push("fail before", "fail before", "fail before")
       const limited = Effect.provideService(OperationCompletion.run, OperationCompletion.Concurrency, 2)
@@ -317,18 +317,18 @@ describe("OperationCompletion beside operations that never end", () => {
     })
   )
 
-  scenario("takes up every operation while there is room", (host) =>
+  scenario("takes over every operation while below the limit", (host) =>
     Effect.gen(function* () {
       host.payments.script.push("fail before", "fail before", "fail before")
-      // Each one is taken up again when its lease ends, and counts again.
+      // Each operation is taken over again when its lease expires, and counts again.
       const roomy = Effect.provideService(OperationCompletion.run, OperationCompletion.Concurrency, 100)
       assert.strictEqual(yield* takenUp(roomy), 3)
     })
   )
 })
 
-describe("OperationCompletion on a store that breaks", () => {
-  scenario("goes on looking, also when the store's failure is that a fiber of its own was interrupted", (host) =>
+describe("OperationCompletion on a failing store", () => {
+  scenario("keeps polling, even if the store interrupts one of its own fibers", (host) =>
     Effect.gen(function* () {
       host.payments.script.push("fail before")
       const signature = pay(yield* challengeOf(), ADA, "01")
@@ -347,7 +347,7 @@ describe("OperationCompletion on a store that breaks", () => {
 })
 
 describe("events of payments", () => {
-  scenario("tell of a payment that bought something, with it and once", () =>
+  scenario("include one payment.completed for a payment that bought something", () =>
     Effect.gen(function* () {
       const { answer, signature, tenant } = yield* adasMailbox
       yield* create({ localPart: "ada" }, { signature })
@@ -366,7 +366,7 @@ describe("events of payments", () => {
     })
   )
 
-  scenario("tell of a payment that never came about", (host) =>
+  scenario("include payment.failed for a payment that was not made", (host) =>
     Effect.gen(function* () {
       const { attempt, challenge, tenant } = yield* sendPaid
       host.payments.script.push("use otherwise")

@@ -18,7 +18,7 @@ import * as TestHost from "../support/TestHost.ts"
 
 type Services = Layer.Success<ReturnType<typeof TestHost.make>["layer"]>
 
-/** A test on a whole core in memory, under a policy. */
+/** Runs a test on a complete core in memory, under a policy. */
 const scenario = (name: string, test: Effect.Effect<void, unknown, Services>, policy = DEFAULT_EVENT_POLICY) =>
   it.effect(name, () => test.pipe(Effect.provide(TestHost.make().layer), Effect.provideService(EventPolicy, policy)))
 
@@ -43,7 +43,7 @@ const appended = Effect.fnUntraced(function* (count: number) {
 
 const kept = Effect.flatMap(EventStore, (store) => store.list(TENANT, {}, undefined, 1_000))
 
-/** Runs the jobs for so long, as a server that is started, and stopped again. */
+/** Runs the jobs for a period, like a server that is started and stopped again. */
 const serverRuns = Effect.fnUntraced(function* (time: `${number} ${"seconds" | "minutes" | "hours"}`) {
   const running = yield* Effect.forkChild((yield* JobRunner).run)
   yield* TestClock.adjust(time)
@@ -61,7 +61,7 @@ const doneBy = (name: string) =>
 
 describe("event-expiry", () => {
   scenario(
-    "catches up with all that expired while no server ran, more than one statement takes",
+    "catches up with everything that expired while no server ran, in several statements",
     Effect.gen(function* () {
       yield* serverRuns("10 seconds")
       yield* appended(2_500)
@@ -77,7 +77,7 @@ describe("event-expiry", () => {
   )
 
   scenario(
-    "does so much in a run and no more, a thousand at a time, however much there is",
+    "limits a run to 100 batches of a thousand, however much is due",
     Effect.gen(function* () {
       const store = yield* EventStore
       const asked: Array<number> = []
@@ -95,7 +95,7 @@ describe("event-expiry", () => {
   )
 
   scenario(
-    "is done within a minute or so, while servers run",
+    "expires events within about a minute while servers run",
     Effect.gen(function* () {
       yield* appended(3)
       yield* TestClock.adjust("30 days")
@@ -108,7 +108,7 @@ describe("event-expiry", () => {
 
 describe("event-retention", () => {
   scenario(
-    "deletes what is over after a year, at once when no server ran then",
+    "deletes final events after a year, at once if no server ran then",
     Effect.gen(function* () {
       const [first, second] = yield* appended(3)
       yield* (yield* EventStore).acknowledge(TENANT, [{ eventId: first!.eventId }, { eventId: second!.eventId }])
@@ -129,7 +129,7 @@ describe("event-retention", () => {
   )
 
   scenario(
-    "deletes nothing where events are kept for ever",
+    "deletes nothing when events are kept forever",
     Effect.gen(function* () {
       yield* appended(2)
       yield* TestClock.adjust("3650 days")
@@ -142,7 +142,7 @@ describe("event-retention", () => {
     { ...DEFAULT_EVENT_POLICY, auditRetention: null }
   )
 
-  it.effect("refuses to be, where events would go before they have expired", () =>
+  it.effect("refuses a policy that deletes events before they expire", () =>
     Effect.gen(function* () {
       const policy = { ...DEFAULT_EVENT_POLICY, auditRetention: DEFAULT_EVENT_POLICY.retention - 1 }
       const building = Effect.provide(JobRunner, TestHost.make().layer)
@@ -162,7 +162,7 @@ describe("inbound-mail-retention", () => {
         []
       )
     })
-  /** Begins to read whatever waits, again and again, and never ends. */
+  /** Leases all waiting mail repeatedly, once a minute, and never finishes a delivery. */
   const attempt = (times: number) =>
     Effect.gen(function* () {
       for (let count = 0; count < times; count++) {
@@ -176,7 +176,7 @@ describe("inbound-mail-retention", () => {
   )
 
   scenario(
-    "gives up after a week what was tried all the time, and never what only lay while no server ran",
+    "abandons mail after a week of attempts, but never mail that waited while no server ran",
     Effect.gen(function* () {
       yield* add("tried")
       yield* attempt(101)

@@ -7,14 +7,14 @@ const scope = { tenantId: "tenant-a", list: "events", filter: { types: ["email.r
 const position = { createdAt: 1_790_000_000_123, id: "01900000-0000-7000-8000-00000000abcd" }
 
 describe("Cursor", () => {
-  it.effect("gives the position back to the same tenant, list and filter", () =>
+  it.effect("decodes to the same position for the same tenant, list and filter", () =>
     Effect.gen(function* () {
       const cursor = yield* Cursor.encode(scope, position)
       assert.deepStrictEqual(yield* Cursor.decode(scope, cursor), position)
     }).pipe(Effect.provide(TestKeyring.layer))
   )
 
-  it.effect("is refused everywhere else, and when a character of it is changed", () =>
+  it.effect("is rejected for any other scope, and when one character is changed", () =>
     Effect.gen(function* () {
       const cursor = yield* Cursor.encode(scope, position)
       const others = [
@@ -34,7 +34,7 @@ describe("Cursor", () => {
     }).pipe(Effect.provide(TestKeyring.layer))
   )
 
-  it.effect("ends a list whose last page is full exactly", () =>
+  it.effect("ends a list whose last page is exactly full", () =>
     Effect.gen(function* () {
       const positionOf = (id: string) => ({ createdAt: 1, id })
       const [a, b] = [position.id, position.id.replace("abcd", "abce")]

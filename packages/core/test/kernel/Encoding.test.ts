@@ -12,12 +12,12 @@ describe("Base62", () => {
     }
   )
 
-  it("keeps leading zeros, so that every token has one length", () => {
+  it("keeps leading zeros, so that all tokens have the same length", () => {
     assert.strictEqual(Base62.encode(new Uint8Array(3)), "00000")
     assert.deepStrictEqual(Base62.decode("00000", 3), new Uint8Array(3))
   })
 
-  it("refuses other alphabets, other lengths and numbers too large", () => {
+  it("rejects other alphabets, other lengths and numbers that are too large", () => {
     for (const text of ["0000", "000000", "0000-", "0000é", "zzzzz"]) {
       assert.isUndefined(Base62.decode(text, 3), text)
     }
@@ -33,7 +33,7 @@ describe("Uuid", () => {
     assert.deepStrictEqual(Uuid.toParts(uuid), { millis: 0x0123456789ab, random: (1n << 74n) - 1n })
   })
 
-  it.effect("makes a UUID that its own schema takes", () =>
+  it.effect("generates a UUID that its own schema accepts", () =>
     Effect.gen(function* () {
       const uuid = yield* Uuid.next
       assert.strictEqual(yield* Schema.decodeEffect(Uuid.Uuid)(uuid), uuid)
@@ -42,7 +42,7 @@ describe("Uuid", () => {
     })
   )
 
-  it.prop("grows, however the clock goes and whatever the random bits", [Schema.Array(MILLIS)], ([clock]) => {
+  it.prop("increases for any clock and any random bits", [Schema.Array(MILLIS)], ([clock]) => {
     let last: string | undefined
     for (const [index, millis] of clock.entries()) {
       const next = Uuid.after(last, millis, BigInt((index * 7919) % 11))
@@ -51,7 +51,7 @@ describe("Uuid", () => {
     }
   })
 
-  it("goes on in the next millisecond when one is used up", () => {
+  it("continues in the next millisecond when one is exhausted", () => {
     const full = Uuid.fromParts(5, (1n << 74n) - 1n)
     assert.strictEqual(Uuid.after(full, 5, 0n), Uuid.fromParts(6, 0n))
   })

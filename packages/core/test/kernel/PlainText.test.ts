@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 
 const ID = "01900000-0000-7000-8000-000000000001"
-/** Every field that holds a name, as an input with this name in it. */
+/** Every input field that holds a name, with a decoder for it. */
 const FIELDS = [
   ["displayName", (name: string) => decode(CreateMailboxInput, { localPart: "ada", displayName: name })],
   ["displayName", (name: string) => decode(UpdateMailboxInput, { mailboxId: ID, displayName: name })],
@@ -13,13 +13,13 @@ const FIELDS = [
   ]
 ] as const
 
-/** What is wrong with an input; undefined if nothing is. */
+/** Returns the problem of an input; undefined if it is valid. */
 const decode = <S extends Schema.ConstraintDecoder<unknown, never>>(schema: S, input: unknown): string | undefined => {
   const result = Schema.decodeUnknownResult(schema)(input)
   return result._tag === "Failure" ? String(result.failure) : undefined
 }
 
-describe("a name that is shown to people", () => {
+describe("a display name", () => {
   it.each([
     ["a right-to-left override", "Ada\u202eecalevoL", "U+202E"],
     ["a left-to-right embedding", "\u202aAda", "U+202A"],
@@ -77,7 +77,7 @@ describe("a name that is shown to people", () => {
     for (const [, decoded] of FIELDS) assert.isUndefined(decoded(name))
   })
 
-  it("is bounded", () => {
+  it("has a maximum length", () => {
     for (const [field, decoded] of FIELDS) {
       assert.isUndefined(decoded("x".repeat(128)))
       assert.include(decoded("x".repeat(129)), field)

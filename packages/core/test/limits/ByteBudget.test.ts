@@ -11,7 +11,7 @@ describe("ByteBudget", () => {
     assert.strictEqual(budget.usedBytes, 0)
   })
 
-  it("draws on the budget around it, and reserves in both or in neither", () => {
+  it("draws on the enclosing budget, and reserves in both or in neither", () => {
     const whole = new ByteBudget(10)
     const share = new ByteBudget(8, whole)
     assert.isTrue(whole.reserve(5))

@@ -20,7 +20,7 @@ describe("ClientAddress", () => {
     assert.strictEqual(ClientAddress.networkOf(address), network)
   })
 
-  it("puts the /64s of one /48 into one site, and IPv4 addresses into none", () => {
+  it("maps the /64s of one /48 to one site, and IPv4 addresses to none", () => {
     const site = ClientAddress.siteOf("2001:db8:7:1::1")
     assert.isTrue(Option.isSome(site))
     assert.deepStrictEqual(ClientAddress.siteOf("2001:db8:7:ffff::1"), site)

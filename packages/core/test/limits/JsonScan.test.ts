@@ -12,7 +12,7 @@ const scan = (text: string, budget = ample): string | undefined => {
   return flaw === undefined ? undefined : `${flaw.path}: ${flaw.message}`
 }
 
-/** What a value takes of a budget, found out by walking the value. */
+/** The share of a budget that a value uses, measured by walking the value. */
 interface Size {
   readonly depth: number
   readonly elements: number
@@ -55,11 +55,11 @@ const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
 
 const STRING = /"(?:[^"\\]|\\.)*"/g
 
-/** Pieces of JSON in any order: most such texts are not JSON, and some are. */
+/** Fragments of JSON. Most sequences of them are not JSON; some are. */
 const Piece = Schema.Literals(["{", "}", "[", "]", ",", ":", '"', "\\", '"a"', '"\\u0061"', '"a":', "0", " ", "null"])
 
 describe("scanJson", () => {
-  it("passes over texts in which each object has each key once", () => {
+  it("accepts texts whose objects have no repeated key", () => {
     const texts = [
       "{}",
       '{"a":1,"b":{"a":1},"c":[{"a":1},{"a":1}]}',
@@ -74,7 +74,7 @@ describe("scanJson", () => {
     for (const text of texts) assert.isUndefined(scan(text), text)
   })
 
-  it("names a key that an object has twice, however it is written", () => {
+  it("reports a repeated key of an object in any spelling", () => {
     assert.strictEqual(scan('{"a":1,"a":1}'), "a: the same property twice")
     assert.strictEqual(scan('{"a":1,"\\u0061":2}'), "a: the same property twice")
     assert.strictEqual(scan('{"x":[{"a":1},{"b":1,"a":2,"b":3}]}'), "x.1.b: the same property twice")
@@ -83,7 +83,7 @@ describe("scanJson", () => {
     assert.isUndefined(scan('{"a":1,"\uFEFFa":2}'))
   })
 
-  it("stops at the first place that exceeds its budget, and names it", () => {
+  it("stops at the first place that exceeds the budget, and reports it", () => {
     assert.strictEqual(scan('{"a":[0,[0]]}', small), undefined)
     assert.strictEqual(scan('{"a":[0,[[0]]]}', small), "a.1.0: nested more than 3 levels deep")
     assert.strictEqual(scan('{"a":[0,0,0,0,0]}', small), "a: more than 4 array elements")
@@ -97,7 +97,7 @@ describe("scanJson", () => {
     assert.isDefined(scan('{"12345678":"12345678\\""}', { ...small, stringBytes: 9 }))
   })
 
-  it.prop("refuses a value exactly if it takes more than its budget", [Schema.Json], ([value]) => {
+  it.prop("refuses a value exactly if it exceeds the budget", [Schema.Json], ([value]) => {
     const lengths = { keyBytes: 100_000, stringBytes: 100_000 }
     const budget = { ...small, ...lengths }
     for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
@@ -106,17 +106,17 @@ describe("scanJson", () => {
     }
   })
 
-  it.prop("lets nothing pass that takes more than its budget once it is parsed", [Schema.Array(Piece)], ([pieces]) => {
+  it.prop("accepts no text whose parsed value exceeds the budget", [Schema.Array(Piece)], ([pieces]) => {
     const text = pieces.join("")
     const value = parse(text)
     if (scan(text, small) !== undefined || value._tag === "None") return
     assert.isTrue(fits(sizeOf(value.value), small), text)
-    // The value has lost a key that the text has twice.
+    // A parsed value would have lost a key that the text repeats.
     assert.strictEqual(keysOf(value.value), text.replaceAll(STRING, "").split(":").length - 1, text)
   })
 
   it.prop(
-    "reads any bytes to their end",
+    "scans any bytes to their end",
     [Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })))],
     ([bytes]) => {
       assert.doesNotThrow(() => scanJson(Uint8Array.from(bytes), small))
@@ -124,7 +124,7 @@ describe("scanJson", () => {
     }
   )
 
-  it("reads 12 MB of anything within one pass", () => {
+  it("scans 12 MB of any text in one pass", () => {
     const megabytes = 12 * 1024 * 1024
     const texts = [
       " ",
@@ -148,7 +148,7 @@ describe("scanJson", () => {
     const start = process.cpuUsage()
     for (const text of bytes) scanJson(text, { ...small, stringBytes: megabytes })
     const { system, user } = process.cpuUsage(start)
-    // Some 20 ms for each that is read to its end.
+    // About 20 ms for each text that is scanned to its end.
     assert.isBelow((user + system) / 1_000, 2_000)
   })
 })

@@ -6,7 +6,7 @@ import { TestClock } from "effect/testing"
 const rule: RateRule = { name: "test", burst: 3, perSecond: 2, isShared: false }
 
 describe("RateLimiter", () => {
-  it.effect("admits a burst, then as much as the bucket is refilled", () =>
+  it.effect("admits a burst, then requests at the refill rate", () =>
     Effect.gen(function* () {
       const limiter = RateLimiter.makeLocal()
       const take = Effect.map(limiter.take(rule, "a"), ({ retryAfterSeconds }) => retryAfterSeconds)
@@ -30,7 +30,7 @@ describe("RateLimiter", () => {
     })
   )
 
-  it.effect("takes the cost of a request, and nothing when it refuses", () =>
+  it.effect("takes the cost of an admitted request, and nothing for a refused one", () =>
     Effect.gen(function* () {
       const limiter = RateLimiter.makeLocal()
       assert.deepStrictEqual(yield* limiter.take(rule, "a", 2), {
@@ -49,7 +49,7 @@ describe("RateLimiter", () => {
     })
   )
 
-  it.effect("separates the buckets of rules", () =>
+  it.effect("keeps separate buckets for each rule", () =>
     Effect.gen(function* () {
       const limiter = RateLimiter.makeLocal()
       yield* limiter.take(rule, "a", 3)

@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 
 const rule: RateRule = { name: "test", burst: 10, perSecond: 0.001, isShared: true }
 
-/** A store that adds up, and refills nothing. */
+/** A store that adds the tokens taken and never refills. */
 const addingStore = () => {
   const state = { missing: new Map<string, number>(), exchanges: 0, isDown: false, isSilent: false }
   const add = ({ subject, tokens }: RateUse): number => {
@@ -30,7 +30,7 @@ const admitted = (limiter: RateLimiter.RateLimiter, cost: number) =>
   Effect.map(limiter.take(rule, "a", cost), ({ isAdmitted }) => isAdmitted)
 
 describe("a shared RateLimiter", () => {
-  it.effect("counts what other servers took, a second later", () =>
+  it.effect("counts the tokens that other servers took within a second", () =>
     Effect.gen(function* () {
       const { server } = addingStore()
       const [one, other] = [yield* server, yield* server]
@@ -43,7 +43,7 @@ describe("a shared RateLimiter", () => {
     })
   )
 
-  it.effect("asks the store for nothing while nothing was taken", () =>
+  it.effect("does not call the store while no tokens were taken", () =>
     Effect.gen(function* () {
       const { server, state } = addingStore()
       const limiter = yield* server
@@ -55,7 +55,7 @@ describe("a shared RateLimiter", () => {
     })
   )
 
-  it.effect("limits by itself while the store is away, and shares again afterwards", () =>
+  it.effect("limits on its own while the store is unavailable, and shares again afterward", () =>
     Effect.gen(function* () {
       const { server, state } = addingStore()
       const [one, other] = [yield* server, yield* server]
@@ -74,7 +74,7 @@ describe("a shared RateLimiter", () => {
     })
   )
 
-  it.effect("stops waiting for a store that does not answer after 5 seconds, and shares again", () =>
+  it.effect("stops waiting for an unresponsive store after 5 seconds, and shares again", () =>
     Effect.gen(function* () {
       const { server, state } = addingStore()
       const limiter = yield* server
@@ -88,7 +88,7 @@ describe("a shared RateLimiter", () => {
     })
   )
 
-  it.effect("keeps the buckets of rules that are not shared to itself", () =>
+  it.effect("shares no buckets of rules that are not shared", () =>
     Effect.gen(function* () {
       const { server, state } = addingStore()
       const limiter = yield* server

@@ -5,40 +5,40 @@ import { TokenBuckets } from "../../src/limits/TokenBuckets.ts"
 const CAPACITY = 20_000
 const rule: RateRule = { name: "test", burst: 10, perSecond: 0.01, isShared: false }
 
-/** Takes one token of so many subjects that no other test names. */
+/** Takes tokens for `count` subjects that no other test uses. */
 const flood = (buckets: TokenBuckets, count: number, now: number, cost = 1): void => {
   for (let index = 0; index < count; index++) buckets.take(rule, `stranger ${now} ${index}`, cost, now)
 }
 
 describe("TokenBuckets", () => {
-  it("keeps a drained bucket while strangers fill the memory", () => {
+  it("keeps a drained bucket while new subjects fill the memory", () => {
     const buckets = new TokenBuckets()
     buckets.take(rule, "attacker", 10, 0)
     for (let round = 1; round <= 5; round++) flood(buckets, CAPACITY, round)
     assert.isFalse(buckets.take(rule, "attacker", 1, 6).isAdmitted)
   })
 
-  it("forgets full buckets first", () => {
+  it("evicts full buckets first", () => {
     const buckets = new TokenBuckets()
     flood(buckets, CAPACITY - 1, 0)
     buckets.take(rule, "drained", 10, 0)
-    // A minute later nobody is full; after 100 s all but the drained one are.
+    // A minute later no bucket is full; after 100 s all but the drained one are.
     flood(buckets, CAPACITY - 1, 100_000)
     assert.strictEqual(buckets.take(rule, "drained", 0, 100_000).remaining, 1)
   })
 
-  it("holds as many subjects as it may and no more", () => {
+  it("holds exactly as many subjects as its capacity", () => {
     const buckets = new TokenBuckets()
     buckets.take(rule, "first", 1, 0)
-    // All of them are drained further than the first, which is therefore the one to forget.
+    // All other buckets are drained further than the first, so the first is evicted.
     flood(buckets, CAPACITY + 1, 0, 10)
     assert.strictEqual(buckets.take(rule, "first", 0, 0).remaining, 10)
   })
 
-  it("makes room in turn over all buckets, so that newcomers do not displace each other", () => {
+  it("cycles over all buckets to make room, so that new subjects do not evict each other", () => {
     const buckets = new TokenBuckets()
     flood(buckets, CAPACITY, 0)
-    // By now all buckets are full again.
+    // All buckets are full again by now.
     const now = 100_000
     const newcomers = Array.from({ length: 17 }, (_, index) => `newcomer ${index}`)
     for (const subject of newcomers) buckets.take(rule, subject, 10, now)
@@ -48,7 +48,7 @@ describe("TokenBuckets", () => {
     )
   })
 
-  it("lets a subject owe another burst at most", () => {
+  it("lets a subject owe at most another burst", () => {
     const buckets = new TokenBuckets()
     for (let times = 0; times < 10; times++) buckets.charge(rule, "a", 10, 0)
     const refused = buckets.take(rule, "a", 1, 0)
@@ -56,13 +56,13 @@ describe("TokenBuckets", () => {
     assert.isTrue(buckets.take(rule, "a", 1, 1_100_000).isAdmitted)
   })
 
-  it("admits a cost beyond the burst by a full bucket", () => {
+  it("admits a cost above the burst with a full bucket", () => {
     const buckets = new TokenBuckets()
     assert.deepInclude(buckets.take(rule, "a", 1_000, 0), { isAdmitted: true, remaining: 0 })
     assert.deepInclude(buckets.take(rule, "a", 1_000, 0), { isAdmitted: false, retryAfterSeconds: 1_000 })
   })
 
-  it("reports what was taken from shared buckets, each part once", () => {
+  it("reports the tokens taken from shared buckets, each token once", () => {
     const buckets = new TokenBuckets()
     const shared = { ...rule, isShared: true }
     buckets.take(shared, "a", 3, 0)
@@ -81,17 +81,17 @@ describe("TokenBuckets", () => {
     assert.deepStrictEqual(buckets.report(10).uses, [{ rule: wide, subject: "a", tokens: 10 }])
   })
 
-  it("reports a subject once, also where its bucket was forgotten and made again", () => {
+  it("reports a subject once, even if its bucket was evicted and recreated", () => {
     const buckets = new TokenBuckets()
     const shared = { ...rule, isShared: true }
     buckets.take(shared, "first", 1, 0)
-    // All of them are drained further than the first, which is therefore the one to forget.
+    // All other buckets are drained further than the first, so the first is evicted.
     flood(buckets, CAPACITY + 1, 0, 10)
     buckets.take(shared, "first", 2, 0)
     assert.deepStrictEqual(buckets.report(10).uses, [{ rule: shared, subject: "first", tokens: 2 }])
   })
 
-  it("reports as many buckets as it is asked for, and the others next", () => {
+  it("reports at most the requested number of buckets, and the others next", () => {
     const buckets = new TokenBuckets()
     const shared = { ...rule, isShared: true }
     for (const subject of ["a", "b", "c"]) buckets.take(shared, subject, 1, 0)
@@ -99,7 +99,7 @@ describe("TokenBuckets", () => {
     assert.deepStrictEqual(reported, [["a", "b"], ["c"], []])
   })
 
-  it("tells subjects apart by their first 256 characters", () => {
+  it("distinguishes subjects by their first 256 characters", () => {
     const buckets = new TokenBuckets()
     const long = "x".repeat(256)
     buckets.take(rule, `${long.slice(1)}a`, 1, 0)
@@ -107,7 +107,7 @@ describe("TokenBuckets", () => {
     assert.strictEqual(buckets.take(rule, `${long}b`, 0, 0).remaining, 7)
   })
 
-  it("takes away what other servers took, and gives nothing back", () => {
+  it("subtracts the tokens that other servers took, and never adds any", () => {
     const buckets = new TokenBuckets()
     const shared = { ...rule, isShared: true }
     buckets.take(shared, "a", 1, 0)
