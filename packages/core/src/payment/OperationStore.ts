@@ -32,7 +32,7 @@ export interface OperationTotal {
   readonly amount: bigint
 }
 
-/** Number of open operations in a state, and when the oldest of them entered it. */
+/** Number of open operations in a state, and when the oldest of them was created. */
 export interface OpenOperations {
   readonly state: OperationState
   readonly count: number
