@@ -4,10 +4,10 @@ import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { CallDirection } from "./Call.ts"
 import type { Turn } from "./Transcript.ts"
 
-/** How many turns before this one an agent is told of. */
+/** The maximum number of previous turns that an agent receives with each message. */
 export const SOFAR_TURNS = 20
 
-/** What a caller said, for the agent behind the number. */
+/** A turn of the caller, sent to the agent behind the number. */
 export interface AgentMessage {
   readonly callId: string
   readonly phoneNumberId: string
@@ -15,35 +15,38 @@ export interface AgentMessage {
   readonly from: string
   readonly to: string
   readonly turn: { readonly text: string; readonly at: Timestamp }
-  /** The last turns before it, oldest first: `SOFAR_TURNS` at most. */
+  /** The turns before this one, oldest first: the last `SOFAR_TURNS` at most. */
   readonly transcriptSoFar: ReadonlyArray<Turn>
 }
 
-/** Where an agent listens, and what messages to it are signed with. */
+/** The webhook URL of an agent and the secret that signs the messages to it. */
 export interface AgentAddress {
   readonly url: string
   readonly secret: Redacted.Redacted<string>
 }
 
-/** A part of an agent's answer, as it arrives: something to say, or that the call is to end after what was said. */
+/** A part of an agent's answer: text to speak, or the instruction to end the call after the text before it. */
 export type AgentReply = { readonly _tag: "Say"; readonly text: string } | { readonly _tag: "HangUp" }
 
-/** Why an agent could not be heard. `message` says so to people, and is safe to show to the tenant. */
+/** The agent gave no complete, valid answer. `message` explains why and is safe to show to the tenant. */
 export class AgentUnreachable extends Schema.TaggedError<AgentUnreachable>()("AgentUnreachable", {
   reason: Schema.Literals(["address", "connection", "timeout", "status", "answer"]),
   message: Schema.String
 }) {}
 
-/** The port to the agents behind the numbers, by their webhooks. */
+/** The port that calls the webhooks of agents. */
 export class AgentCallback extends Context.Service<
   AgentCallback,
   {
-    /** Whether an address may be an agent's: https, and public as far as its name says now. Answers why not. */
+    /**
+     * Returns why a URL is not a valid agent webhook, or undefined if it is valid: it must use https, and its host name
+     * must resolve to public addresses at this moment.
+     */
     readonly refusal: (url: string) => Effect.Effect<string | undefined>
     /**
-     * Posts a message, and gives the answer's parts as they arrive. Once: what is tried again is the caller's to say. The
-     * first byte has to come within 5 s, all of it within 30 s and 64 KiB. No redirect is followed, and the address
-     * is checked again on the connection itself.
+     * Posts a message once and streams the parts of the answer as they arrive. Never retries: that is left to the code
+     * that calls it. The first byte must arrive within 5 s, and the whole answer within 30 s and 64 KiB. Redirects are
+     * not followed, and the address is checked again on the connection itself.
      */
     readonly ask: (address: AgentAddress, message: AgentMessage) => Stream.Stream<AgentReply, AgentUnreachable>
   }

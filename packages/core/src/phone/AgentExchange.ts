@@ -1,13 +1,16 @@
 import { Effect, Stream } from "effect"
 import { type AgentReply, AgentUnreachable } from "./AgentCallback.ts"
 
-/** What becomes of a question to an agent: the parts of its answer, and in the end one of the other two. */
+/** An item of an exchange with an agent: the parts of its answer, then exactly one `Answered` or `Unanswered`. */
 export type Told =
   | AgentReply
   | { readonly _tag: "Answered" }
   | { readonly _tag: "Unanswered"; readonly why: AgentUnreachable }
 
-/** Asks an agent, and once more if that failed before anything was answered, unless its address can't be used. */
+/**
+ * Asks an agent, and retries once if the first attempt failed before any part of an answer arrived. A failure with the
+ * reason `address` is not retried.
+ */
 export const exchange = (ask: Stream.Stream<AgentReply, AgentUnreachable>): Stream.Stream<Told> =>
   Stream.suspend(() => {
     let isBegun = false

@@ -3,12 +3,12 @@ import { ProviderError } from "../kernel/ProviderError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import type { OperationContext } from "../payment/PaidService.ts"
 
-/** How long after its claim something is left to a client that may come back for it. */
+/** How long after its claim an operation without a request still waits for the client to retry. */
 const RETURN_WITHIN = 30 * Timestamp.SECOND
 
 /**
- * Lets through what a request waits for. What nobody waits for fails: as what may pass while its client may still come
- * back, and then for good, so that it is paid back.
+ * Succeeds if a request is waiting for the operation. Otherwise it fails with `Temporary` while the client may still
+ * retry (`RETURN_WITHIN` after the claim), and then with `Rejected`, so that the payment is refunded.
  */
 export const requireAttended = Effect.fnUntraced(function* (
   { attended, createdAt }: OperationContext,

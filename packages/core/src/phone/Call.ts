@@ -17,11 +17,11 @@ export const CallEndReason = Schema.Literals([
 ])
 export type CallEndReason = typeof CallEndReason.Type
 
-/** Why this service has told the carrier to end a call. */
+/** The reason why this service ended a call. */
 export const HangUpReason = Schema.Literals(["hangup_agent", "time_limit", "allowance_exhausted"])
 export type HangUpReason = typeof HangUpReason.Type
 
-/** A call of a number, in or out. */
+/** An inbound or outbound call of a number. */
 export const Call = Schema.Struct({
   callId: Uuid,
   tenantId: Uuid,
@@ -32,17 +32,20 @@ export const Call = Schema.Struct({
   fromNumber: Schema.String,
   toNumber: Schema.String,
   state: CallState,
-  /** The carrier's own id of the call; null until it has said one. */
+  /** The carrier's id of the call; null until the carrier has reported it. */
   providerCallId: Schema.NullOr(Schema.String),
-  /** What is said first, once it is answered. */
+  /** The first text that is spoken after the answer. */
   greeting: Schema.NullOr(Schema.String),
-  /** For how many seconds from its answer it may go on. */
+  /** The limit of the call, in seconds from its answer. */
   authorizedSeconds: Schema.Int,
-  /** Set when this service ends it, before the carrier is asked to. */
+  /** Set when this service decides to end the call, before it asks the carrier to hang up. */
   hangUpReason: Schema.NullOr(HangUpReason),
   endReason: Schema.NullOr(CallEndReason),
   connectedSeconds: Schema.Int,
-  /** When the job looks at it next, whatever the carrier tells until then; null once it has ended. */
+  /**
+   * When the call watch polls the call next, whether or not the carrier reports anything before; null once it has
+   * ended.
+   */
   watchAt: Schema.NullOr(Timestamp),
   createdAt: Timestamp,
   answeredAt: Schema.NullOr(Timestamp),

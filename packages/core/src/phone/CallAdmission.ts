@@ -20,42 +20,42 @@ import * as RelayRetries from "./RelayRetries.ts"
 import * as RelayTokens from "./RelayTokens.ts"
 import { TelephonyProvider } from "./TelephonyProvider.ts"
 
-/** Somebody calls one of our numbers, by the carrier's word. */
+/** An incoming call to one of the service's numbers, as the carrier reports it. */
 export interface ArrivingCall {
   readonly providerCallId: string
   readonly from: string
   readonly to: string
 }
 
-/** What the carrier is told to do with a call that can be answered. */
+/** The instruction to the carrier for a call that can be answered or reconnected. */
 export type Admission =
   | {
       readonly _tag: "Connect"
       readonly call: Call
       readonly token: Redacted.Redacted<string>
-      /** Before its relay is opened. */
+      /** How long the carrier waits before it opens the relay. */
       readonly waitSeconds: number
     }
-  /** Not to be answered; or, where it was already, to be ended. */
+  /** Do not answer the call, or end it if it is already answered. */
   | { readonly _tag: "Decline" }
 
 const DECLINE: Admission = { _tag: "Decline" }
 const GIVEN_UP = "The call was ended: its relay failed again and again."
 
-/** Lets calls in to the agents behind the numbers. */
+/** Decides whether a call is connected to the agent behind its number. */
 export class CallAdmission extends Context.Service<
   CallAdmission,
   {
     /**
-     * Somebody calls a number. It is answered at this moment if the number may be used, its allowance has a second
-     * left for it, and its tenant is not suspended; the same call may be asked about again.
+     * Admits an incoming call. The call counts as answered now if the number may be used, its allowance has at least
+     * one second left for this call, and its tenant is not suspended. Idempotent for one `providerCallId`.
      */
     readonly arrive: (arriving: ArrivingCall) => Effect.Effect<Admission>
-    /** Somebody whom a number has called answers, at this moment. */
+    /** Records that an outbound call was answered now, and connects it. */
     readonly answered: (callId: string) => Effect.Effect<Admission>
     /**
-     * The relay of a call broke off, and the carrier asks how to go on: with another one, later and later where they fail
-     * at once, and in the end with none, which the transcript says.
+     * Decides how a call continues after its relay broke off: with another relay, after a longer wait each time relays
+     * fail at once, and finally with `Decline`, which the transcript records.
      */
     readonly resume: (callId: string) => Effect.Effect<Admission>
   }
@@ -73,7 +73,7 @@ export class CallAdmission extends Context.Service<
       const { name: source } = yield* TelephonyProvider
       const retries = RelayRetries.make()
 
-      /** Lets one socket in to a call that goes on. */
+      /** Issues a token for one relay socket, if the call is in progress and is not being ended. */
       const connect = Effect.fnUntraced(function* (
         call: Option.Option<Call>,
         waitSeconds = 0
@@ -84,7 +84,10 @@ export class CallAdmission extends Context.Service<
         return { _tag: "Connect", call: call.value, token, waitSeconds }
       })
 
-      /** The call as it is stored, answered; none when there is nothing left for it. */
+      /**
+       * Stores the incoming call as answered and returns it, or returns the call that is already stored for this
+       * `providerCallId`. Returns none if the number can't be used, its tenant is suspended or no second is left.
+       */
       const admit = (number: PhoneNumber, arriving: ArrivingCall): Effect.Effect<Option.Option<Call>> =>
         transactor.transact(
           Effect.gen(function* () {
@@ -131,7 +134,7 @@ export class CallAdmission extends Context.Service<
   )
 }
 
-/** Whether an agent and a caller can be led together in it. */
+/** Whether the call can be connected to a relay. */
 const goesOn = ({ hangUpReason, state }: Call): boolean => state === "in_progress" && hangUpReason === null
 
 const inboundCall = (
@@ -155,7 +158,7 @@ const inboundCall = (
   hangUpReason: null,
   endReason: null,
   connectedSeconds: 0,
-  // The carrier answers with no limit: the watch tells it one at once.
+  // The carrier answers the call without a limit; the watch sets one immediately.
   watchAt: now,
   createdAt: now,
   answeredAt: now,

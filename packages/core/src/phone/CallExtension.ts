@@ -18,14 +18,14 @@ import { CallIdInput } from "./PhoneInput.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { TelephonyProvider } from "./TelephonyProvider.ts"
 
-/** What one extension adds, in connected seconds. */
+/** The connected seconds that one extension adds. */
 export const EXTENSION_SECONDS = 60
 
 /**
- * Adds exactly 60 seconds to an answered call that goes on.
+ * Adds exactly 60 seconds to a call that is in progress.
  *
- * The seconds are granted here first, once for each operation, and the carrier is told the sum of all that was granted;
- * whoever told it looks again whether that is still the sum. So of two extensions at once neither undoes the other.
+ * The seconds are first granted in the store, once for each operation. Then the carrier receives the sum of all granted
+ * seconds, and the sum is read again afterwards. So of two concurrent extensions, neither overwrites the other.
  */
 export class CallExtension extends Context.Service<CallExtension, PaidService<CallIdInput, null, Call>>()(
   "@agentos/core/phone/CallExtension"
@@ -75,7 +75,7 @@ export class CallExtension extends Context.Service<CallExtension, PaidService<Ca
         serviceId: "phone.call.extend.1m",
         input: CallIdInput,
         plan: Schema.Null,
-        // The grant is for a call that goes on: what fails for longer than that has nothing left to extend.
+        // A grant requires a live call. After 60 s of failures, no time is left to extend.
         retryFor: EXTENSION_SECONDS * Timestamp.SECOND,
         check,
         prepare: ({ tenant }, input) => Effect.as(check(tenant, input), null),

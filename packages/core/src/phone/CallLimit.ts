@@ -4,12 +4,13 @@ import type { Call } from "./Call.ts"
 import type { CallStore } from "./CallStore.ts"
 import type { TelephonyProvider } from "./TelephonyProvider.ts"
 
-/** How often the carrier is told a limit that others change meanwhile. */
+/** The maximum number of times the limit is sent to the carrier while concurrent requests change it. */
 const TELLS = 5
 
 /**
- * Tells the carrier the limit of a call, and looks again whether that is still the limit. So of two who tell it at once,
- * in whatever order the carrier hears them, the last one tells what holds. Answers the call with the limit that was told.
+ * Sends the limit of a call to the carrier, then reads it again and repeats if it has changed. So when two requests
+ * send limits concurrently, the last one sent is the stored one, in whatever order the carrier receives them. Returns
+ * the call with the limit that was sent last.
  */
 export const tellLimit = Effect.fnUntraced(function* (
   calls: CallStore["Service"],

@@ -24,11 +24,11 @@ import { E164 } from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { TelephonyProvider } from "./TelephonyProvider.ts"
 
-/** Also for a client that comes back, a call is dialled this long after its claim at most: later is worse than none. */
+/** The longest time between the claim and the dialing, also when the client retries: a late call is worse than none. */
 const DIAL_WITHIN = Timestamp.MINUTE
-/** From the dialling on, so long a carrier may take to show a call that it has made. */
+/** How long after dialing a carrier may take to list a call that it has made. */
 const SHOWN_WITHIN = 30 * Timestamp.SECOND
-/** For how long the request itself waits to find out about a call whose answer was lost. */
+/** How long the request itself searches for a call after the carrier's answer was lost. */
 const FIND_WITHIN = Duration.seconds(8)
 const FIND_EVERY = Duration.seconds(1)
 
@@ -49,10 +49,10 @@ const REFUSALS: Readonly<Record<Exclude<NumberKind, "callable">, string>> = {
 }
 
 /**
- * Calls somebody for so many connected seconds at most.
+ * Places an outbound call of at most `limitSeconds` connected seconds.
  *
- * The call is written down before it is dialled, and dialled once: whoever finds it written down only asks the carrier
- * what became of it, by both numbers and the time. What is then known not to have happened is paid back.
+ * The call is stored before it is dialed, and dialed once. A retry that finds it stored only asks the carrier for the
+ * outcome, by both numbers and the time. If the call was certainly not made, the payment is refunded.
  */
 const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
   Effect.gen(function* () {
@@ -75,7 +75,7 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       )
     })
 
-    /** Fails where the tenant has placed too many calls lately. */
+    /** Fails if the tenant has placed too many calls recently. */
     const requireVelocity = Effect.fnUntraced(function* (
       tenantId: TenantId,
       call: Pick<Call, "phoneNumberId" | "toNumber">
@@ -104,7 +104,10 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
     const rejected = (message: string) => new ProviderError({ provider: provider.name, reason: "Rejected", message })
     const unmade = (why: string) => rejected(`The call was not made: ${why}`)
 
-    /** Ends the call that never came to be, so that it is not looked for any more; none that the carrier has reported. */
+    /**
+     * Ends a call that was never made, so that it is no longer polled. Does not end a call that the carrier has
+     * reported.
+     */
     const endUnmade = (callId: string) => reports.change(callId, givenUp)
 
     const notYet = () =>
@@ -114,7 +117,9 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
         message: "The carrier has not said yet whether it made the call."
       })
 
-    /** Whether another call that is being dialled could be taken for this one: the carrier names calls by numbers alone. */
+    /**
+     * Whether another call that is being dialed has the same numbers: the carrier's list does not tell the two apart.
+     */
     const hasDouble = (call: Call) =>
       Effect.zipWith(calls.live(call.phoneNumberId), Timestamp.now, (live, now) =>
         live.some(
@@ -127,8 +132,8 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       )
 
     /**
-     * The carrier's call that is this one: as the carrier has reported it meanwhile; or of the same numbers, since it was
-     * dialled, and no other of ours.
+     * Returns the carrier's id of this call: as the carrier has reported it since, or that of a call between the same
+     * numbers, made since this call was dialed, that belongs to no other stored call.
      */
     const find = Effect.fnUntraced(function* (dialled: Call) {
       const { callId, createdAt, fromNumber, toNumber } = dialled
@@ -136,11 +141,11 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       if (current.providerCallId !== null) return current.providerCallId
       const askedAt = yield* Timestamp.now
       const found = yield* provider.findCalls(fromNumber, toNumber, createdAt)
-      // Looked for after the carrier's answer: whatever that holds was written down here before it was dialled.
+      // Checked after the carrier's answer: any call in that answer was stored here before it was dialed.
       if (found.length > 0 && (yield* hasDouble(dialled))) return yield* notYet()
       for (const { providerCallId } of found.toReversed()) {
         const known = yield* reports.identify(callId, providerCallId)
-        // Not so where it is another call's, or this one was given up before.
+        // The id does not match if it belongs to another call, or if this call was ended before.
         if (Option.exists(known, (call) => call.providerCallId === providerCallId)) return providerCallId
       }
       if (askedAt < Timestamp.add(createdAt, SHOWN_WITHIN)) return yield* notYet()
@@ -151,8 +156,8 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
     })
 
     /**
-     * Writes the call down, once: whether it was not there before. Under the tenant's lock, so that whoever gives the
-     * number back finds the call and ends it; or the call finds the number given back, and is not made.
+     * Stores the call, and returns whether it was not stored before. Runs under the tenant's lock: a concurrent release
+     * of the number either finds this call and ends it, or comes first, and then the call is not made.
      */
     const begin = ({ tenant }: OperationContext, call: Call) =>
       transactor
@@ -161,7 +166,7 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
             yield* tenants.lock([tenant.tenantId])
             yield* remainingNumber(numbers, tenant, call.phoneNumberId)
             if (yield* isSuspended(tenants, tenant.tenantId)) return yield* unmade("the tenant is suspended.")
-            // Calls that were paid at one time have not seen each other before.
+            // Concurrent requests were checked before their calls were stored, so the limit is checked again.
             yield* Effect.catch(requireVelocity(tenant.tenantId, call), ({ message }) => unmade(message))
             return yield* calls.create(call)
           })
@@ -177,7 +182,7 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
                 while: ({ reason }) => reason !== "Rejected",
                 schedule: Schedule.upTo(Schedule.spaced(FIND_EVERY), { duration: FIND_WITHIN })
               })
-            : // Later is too late for a call, so what may pass is an end too.
+            : // A call is not dialed later, so a temporary failure is final too.
               Effect.andThen(endUnmade(call.callId), unmade(error.message))
         )
       )
@@ -197,8 +202,9 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
           greeting: input.initialGreeting || number.beginMessage
         }
       }),
-      // One that was made all the same, and of which nobody could find out, is not to go on unpaid: it is ended where it
-      // is known at the carrier, and else is over here, by which it is ended there should it be answered.
+      // A call that was made although its outcome could not be determined must not continue unpaid. If its id at the
+      // carrier is known, the carrier is asked to end it; otherwise it ends here, and the carrier is told to hang up if
+      // it is answered.
       abandon: (_context, { callId }) =>
         Effect.asVoid(
           reports.change(callId, (call, now) => CallProgress.hangingUp(givenUp(call, now), "time_limit", now))
@@ -225,7 +231,7 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
     return service
   })
 
-/** The call as one that never came to be, unless it is known at the carrier. */
+/** Returns the call as failed with 0 s, unless its id at the carrier is known. */
 const givenUp = (call: Call, at: Timestamp.Timestamp): Call =>
   call.providerCallId === null ? CallProgress.apply(call, { _tag: "Ended", at, ending: "failed", seconds: 0 }) : call
 
@@ -256,12 +262,12 @@ const newCall = (
   endedAt: null
 })
 
-/** Calls somebody for a minute at most. */
+/** Places a call of at most one minute. */
 export class OneMinuteCall extends Context.Service<OneMinuteCall, Placing>()("@agentos/core/phone/OneMinuteCall") {
   static readonly layer = Layer.effect(OneMinuteCall, makePlacing("phone.call.outbound.1m", 60))
 }
 
-/** Calls somebody for five minutes at most. */
+/** Places a call of at most five minutes. */
 export class FiveMinuteCall extends Context.Service<FiveMinuteCall, Placing>()("@agentos/core/phone/FiveMinuteCall") {
   static readonly layer = Layer.effect(FiveMinuteCall, makePlacing("phone.call.outbound.5m", 300))
 }

@@ -1,20 +1,23 @@
 import { Context } from "effect"
 
-/** What calls a tenant may place. The operator configures it. */
+/** The limits on the calls that a tenant may place, configured by the operator. */
 export interface CallPolicy {
-  /** Countries and territories that may be called (ISO 3166-1 alpha-2). The price is flat, so each is a decision. */
+  /**
+   * The countries and territories that may be called (ISO 3166-1 alpha-2). The price is the same for all of them, so
+   * the operator decides on each one.
+   */
   readonly countries: ReadonlySet<string>
-  /** Calls that may go on at one time. */
+  /** The maximum number of concurrent outbound calls. */
   readonly atOnce: { readonly perNumber: number; readonly perTenant: number }
   readonly perHour: CallsPerHour
 }
 
-/** How many calls a tenant may place within an hour. */
+/** The maximum number of calls that a tenant may place within an hour. */
 export interface CallsPerHour {
   readonly calls: number
   /** To one number. */
   readonly toOneNumber: number
-  /** Calls that were answered and over within `SHORT_CALL_SECONDS`: many of them are traffic pumping. */
+  /** Calls that ended within `SHORT_CALL_SECONDS` of their answer: many of them indicate traffic pumping. */
   readonly short: number
 }
 
@@ -24,7 +27,7 @@ export const DEFAULT_CALL_POLICY: CallPolicy = {
   perHour: { calls: 60, toOneNumber: 10, short: 20 }
 }
 
-/** The policy of the host; the default one unless the host provides another. */
+/** The policy of the host; `DEFAULT_CALL_POLICY` unless the host provides another. */
 export const CallPolicy = Context.Reference<CallPolicy>("@agentos/core/phone/CallPolicy", {
   defaultValue: () => DEFAULT_CALL_POLICY
 })

@@ -3,17 +3,17 @@ import type { Call, CallEndReason, HangUpReason } from "./Call.ts"
 import { type CallMove, move } from "./CallState.ts"
 import { secondsSince } from "./InboundAllowance.ts"
 
-/** How a call came to its end, by the carrier's word. */
+/** How a call ended, as the carrier reports it. */
 export type Ending = "completed" | "busy" | "no_answer" | "failed"
 
 /**
- * What the carrier says of a call. Reports come in any order, and again. Moments are this service's own, each by the
- * clock of the server that was told.
+ * A report of the carrier about a call. Reports arrive in any order and may repeat. Times are taken from the clock of
+ * the server that received the report, not from the carrier.
  */
 export type CallReport =
   | { readonly _tag: "Ringing" }
   | { readonly _tag: "Answered"; readonly at: Timestamp.Timestamp }
-  /** `seconds` is how long the carrier says that it was connected, where it says so. */
+  /** `seconds` is the connected time that the carrier reports; null if it reports none. */
   | {
       readonly _tag: "Ended"
       readonly at: Timestamp.Timestamp
@@ -21,24 +21,24 @@ export type CallReport =
       readonly seconds: number | null
     }
 
-/** How long a call may ring, and a carrier may say nothing of it, before it is asked. */
+/** How long a call may ring without a report before the carrier is polled. */
 const UNANSWERED_WATCH = 60 * Timestamp.SECOND
-/** How often the carrier is asked about a call that goes on, for an end that nobody told of. */
+/** The interval at which the carrier is polled about a call in progress, in case the report of its end was lost. */
 const ANSWERED_WATCH = 60 * Timestamp.SECOND
-/** How soon it is looked again at a call that the carrier was told to end. */
+/** The delay before a call is polled again after the carrier was asked to end it. */
 const HANG_UP_WATCH = 2 * Timestamp.SECOND
 
-/** When a call that has just begun is looked at. */
+/** Returns when a new call is polled for the first time. */
 export const firstWatch = (createdAt: Timestamp.Timestamp): Timestamp.Timestamp =>
   Timestamp.add(createdAt, UNANSWERED_WATCH)
 
-/** When an answered call has to end; null for one that was not answered or has ended. */
+/** Returns when an answered call must end, or null for a call that was not answered or has ended. */
 export const deadlineOf = ({ answeredAt, authorizedSeconds, state }: Call): Timestamp.Timestamp | null =>
   state === "in_progress" && answeredAt !== null
     ? Timestamp.add(answeredAt, authorizedSeconds * Timestamp.SECOND)
     : null
 
-/** When it is looked next at a call that was looked at now. */
+/** Returns when a call that was polled at `now` is polled next, or null if it has ended. */
 export const nextWatch = (call: Call, now: Timestamp.Timestamp): Timestamp.Timestamp | null => {
   if (call.state === "ended") return null
   const deadline = deadlineOf(call)
@@ -50,7 +50,7 @@ export const nextWatch = (call: Call, now: Timestamp.Timestamp): Timestamp.Times
   return Timestamp.Timestamp.make(Math.max(now, Math.min(deadline, now + ANSWERED_WATCH)))
 }
 
-/** The call after a report; the same call when the report says nothing new. */
+/** Returns the call after a report, or the same object if the report contains nothing new. */
 export const apply = (call: Call, report: CallReport): Call => {
   switch (report._tag) {
     case "Ringing":
@@ -63,8 +63,9 @@ export const apply = (call: Call, report: CallReport): Call => {
 }
 
 /**
- * The call with a limit of so many connected seconds, if it goes on; to be looked at now, so that the carrier is told.
- * One that is to be ended anyway is looked at when it was to be, or when this limit is over.
+ * Returns the call with a new limit in connected seconds if it is in progress, and otherwise the same object. The call
+ * becomes due now, so that the watch sends the limit to the carrier. A call that is being ended stays due when it was,
+ * or when the new limit is reached if that is earlier.
  */
 export const limited = (call: Call, authorizedSeconds: number, now: Timestamp.Timestamp): Call => {
   const next = moved(call, "Extend", { authorizedSeconds })
@@ -73,8 +74,8 @@ export const limited = (call: Call, authorizedSeconds: number, now: Timestamp.Ti
 }
 
 /**
- * The call that this service is about to end at a moment: now, or when what was said has been heard. It sees to it soon
- * after, in case that it was not ended by then. The first reason stands, and the earliest moment.
+ * Returns the call with the decision to end it at `at`: now, or when the text spoken so far has been heard. The watch
+ * polls it shortly after, in case it has not ended by then. The first reason and the earliest time are kept.
  */
 export const hangingUp = (
   call: Call,
@@ -89,13 +90,15 @@ export const hangingUp = (
   return { ...call, hangUpReason: reason, watchAt }
 }
 
-/** The moment, or when the call's limit is over if that is sooner. */
+/** Returns `at`, or the deadline of the call if that is earlier. */
 const beforeLimit = (call: Call, at: Timestamp.Timestamp, now: Timestamp.Timestamp): Timestamp.Timestamp => {
   const deadline = deadlineOf(call)
   return deadline === null ? at : Timestamp.Timestamp.make(Math.min(at, Math.max(now, deadline)))
 }
 
-/** The call after a move, if that is one; watched anew where the moment is given. */
+/**
+ * Returns the call after a move, or the same object if the move is not allowed. Updates `watchAt` if `now` is given.
+ */
 const moved = (call: Call, by: CallMove, change: Partial<Call>, now?: Timestamp.Timestamp): Call => {
   const state = move(call.state, by)
   if (state === undefined) return call
@@ -118,11 +121,17 @@ const ended = (call: Call, { at, ending, seconds }: Extract<CallReport, { _tag: 
   }
 }
 
-/** How long a call was connected by our own clock; not at all where it was given up before our answer reached it. */
+/**
+ * Returns the connected seconds by this service's clock. A call that ended as busy or unanswered counts 0, even if an
+ * answer was reported for it.
+ */
 const lengthOf = (answeredAt: Timestamp.Timestamp, at: Timestamp.Timestamp, ending: Ending): number =>
   ending === "busy" || ending === "no_answer" ? 0 : secondsSince(answeredAt, at)
 
-/** When a call was answered of whose answer nobody told, by how long it was connected. */
+/**
+ * Returns when a call was answered whose answer was never reported, from its connected time; null if it was not
+ * answered.
+ */
 const answeredBefore = (
   call: Call,
   at: Timestamp.Timestamp,
@@ -133,12 +142,12 @@ const answeredBefore = (
     ? later(call.createdAt, Timestamp.Timestamp.make(Math.max(0, at - seconds * Timestamp.SECOND)))
     : null
 
-/** Two servers' clocks may differ: what came after is never said to have been before. */
+/** Never returns a time before `before`: the clocks of two servers may differ. */
 const later = (before: Timestamp.Timestamp, at: Timestamp.Timestamp): Timestamp.Timestamp => (at < before ? before : at)
 
 /**
- * By the carrier's word where it failed, whoever wanted its end; else by our own where we ended it; by its length where
- * the carrier kept the limit; and else it was completed.
+ * Returns the carrier's reason if the call failed, whoever ended it; otherwise this service's own reason if it ended
+ * the call; otherwise the limit if the call lasted that long; otherwise `completed`.
  */
 const endReasonOf = (call: Call, ending: Ending, isFull: boolean): CallEndReason => {
   if (ending !== "completed") return ending

@@ -12,20 +12,21 @@ import * as PhoneEvent from "./PhoneEvent.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { TelephonyProvider } from "./TelephonyProvider.ts"
 
-/** Writes down what becomes of calls, in the order that makes sense of what the carrier says. */
+/** Applies reports and decisions to stored calls, and appends the events that follow from them. */
 export class CallReports extends Context.Service<
   CallReports,
   {
     /**
-     * Applies what the carrier says of a call, by our id of it. Reports may repeat and come in any order. Answers the
-     * call as it is then; none when there is no such call.
+     * Applies a report of the carrier to a call. Reports may repeat and arrive in any order. Returns the resulting
+     * call, or none if there is no such call.
      */
     readonly apply: (callId: string, report: CallProgress.CallReport) => Effect.Effect<Option.Option<Call>>
     /**
-     * Notes which of the carrier's calls this one is, unless that is known of it, or of another; answers it as it is then.
+     * Stores the carrier's id of a call, unless the call has one or another call has this one. Returns the resulting
+     * call.
      */
     readonly identify: (callId: string, providerCallId: string) => Effect.Effect<Option.Option<Call>>
-    /** Changes a call that goes on, under its tenant's lock; answers it as it is then. */
+    /** Changes a call that has not ended, under its tenant's lock. Returns the resulting call. */
     readonly change: (
       callId: string,
       change: (call: Call, now: Timestamp.Timestamp) => Call
@@ -42,7 +43,7 @@ export class CallReports extends Context.Service<
       const transactor = yield* Transactor
       const { name: source } = yield* TelephonyProvider
 
-      /** What follows for a number whose inbound call has begun or ended. */
+      /** Updates the allowance of the number after an inbound call was answered or ended, and shares out the rest. */
       const settleAllowance = Effect.fnUntraced(function* (call: Call, now: Timestamp.Timestamp) {
         const found = yield* numbers.find(call.tenantId, call.phoneNumberId)
         if (call.direction !== "inbound" || found._tag !== "Owned") return
@@ -85,7 +86,8 @@ export class CallReports extends Context.Service<
       const change = (callId: string, decide: (call: Call, now: Timestamp.Timestamp) => Call) =>
         decideOn(callId, (call, now) => Effect.succeed(decide(call, now)))
 
-      // All calls between two numbers are one tenant's, so that its lock keeps two of them from one name.
+      // All calls between the same two numbers belong to one tenant, so its lock prevents two calls from storing one
+      // id.
       const identify = (callId: string, providerCallId: string) =>
         decideOn(callId, (call) =>
           call.providerCallId !== null

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 
 /**
- * The states of a call. It only moves forward, and may skip what nobody told of.
+ * The states of a call. A call only moves forward, and skips states that were not reported.
  *
  *     queued ─► ringing ─► in_progress ─► ended
  */
@@ -11,7 +11,7 @@ export type CallState = typeof CallState.Type
 export const CallMove = Schema.Literals(["Ring", "Answer", "Extend", "End"])
 export type CallMove = typeof CallMove.Type
 
-/** Every allowed move; what is not here changes nothing. Only an answered call that goes on can be extended. */
+/** All allowed moves; any other move changes nothing. Only a call in progress can be extended. */
 export const CALL_TRANSITIONS: Readonly<Record<CallState, Partial<Record<CallMove, CallState>>>> = {
   queued: { Ring: "ringing", Answer: "in_progress", End: "ended" },
   ringing: { Answer: "in_progress", End: "ended" },

@@ -3,14 +3,14 @@ import type { RefusalReason } from "../limits/Refusals.ts"
 import type { Call } from "./Call.ts"
 import type { CallPolicy } from "./CallPolicy.ts"
 
-/** The time within which calls are counted. */
+/** The window in which calls are counted. */
 export const WINDOW = Timestamp.HOUR
-/** Calls that are looked at: the newest of the window. */
+/** The maximum number of calls that are counted: the newest ones of the window. */
 export const RECENT_LIMIT = 1_000
-/** An answered call that is over after so many seconds said little. */
+/** An answered call of at most this length counts as short. */
 export const SHORT_CALL_SECONDS = 6
 
-/** Why a tenant can't place another call now, and what to do. */
+/** The reason why a tenant can't place another call now. `message` says what to do. */
 export interface VelocityRefusal {
   readonly reason: RefusalReason
   readonly message: string
@@ -19,13 +19,16 @@ export interface VelocityRefusal {
 const isShort = ({ answeredAt, connectedSeconds, state }: Call): boolean =>
   state === "ended" && answeredAt !== null && connectedSeconds <= SHORT_CALL_SECONDS
 
-/** When fewer than `limit` of these calls, newest first, are within the window: the end of the refusal. */
+/** Returns when fewer than `limit` of these calls, newest first, will be inside the window: the end of the refusal. */
 const untilOf = (calls: ReadonlyArray<Call>, limit: number): string => {
   const oldest = calls[limit - 1]?.createdAt ?? calls.at(-1)?.createdAt
   return oldest === undefined ? "" : Timestamp.toIso(Timestamp.add(oldest, WINDOW))
 }
 
-/** Why a call from this number to that one is too many after a tenant's recent outbound calls, newest first. */
+/**
+ * Returns why another call between these numbers exceeds the policy, given the tenant's recent outbound calls, newest
+ * first. Returns undefined if the call is allowed.
+ */
 export const refusalOf = (
   { atOnce, perHour }: CallPolicy,
   recent: ReadonlyArray<Call>,

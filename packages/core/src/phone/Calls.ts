@@ -6,12 +6,12 @@ import { CallStore } from "./CallStore.ts"
 import { ownedCall } from "./OwnedCall.ts"
 import type { Turn } from "./Transcript.ts"
 
-/** What a tenant reads of its calls. All of it is free. */
+/** The read access of a tenant to its calls. All of it is free. */
 export class Calls extends Context.Service<
   Calls,
   {
     readonly get: (tenant: Tenant, callId: string) => Effect.Effect<Call, ResourceNotFound | ResourceNotOwned>
-    /** The call, and what was said in it so far. */
+    /** Returns the call and its transcript so far. */
     readonly transcript: (
       tenant: Tenant,
       callId: string

@@ -1,44 +1,46 @@
 import { Schema } from "effect"
 import * as Timestamp from "../kernel/Timestamp.ts"
 
-/** What one purchase of inbound minutes adds, in seconds. */
+/** The seconds that one purchase of inbound minutes adds. */
 export const PURCHASE_SECONDS = 600
 
-/** For how long a number may be called, and was, in connected seconds. `usedSeconds` counts calls that have ended. */
+/**
+ * The connected seconds of inbound calls that a number has purchased and used. `usedSeconds` counts ended calls only.
+ */
 export const InboundAllowance = Schema.Struct({ purchasedSeconds: Schema.Int, usedSeconds: Schema.Int })
 export type InboundAllowance = typeof InboundAllowance.Type
 
 export const EMPTY: InboundAllowance = { purchasedSeconds: 0, usedSeconds: 0 }
 
-/** With one purchase more. */
+/** Returns the allowance after one more purchase. */
 export const purchased = (allowance: InboundAllowance): InboundAllowance => ({
   ...allowance,
   purchasedSeconds: allowance.purchasedSeconds + PURCHASE_SECONDS
 })
 
-/** After a call that was connected for so long. */
+/** Returns the allowance after a call has ended. */
 export const used = (allowance: InboundAllowance, connectedSeconds: number): InboundAllowance => ({
   ...allowance,
   usedSeconds: allowance.usedSeconds + connectedSeconds
 })
 
-/** What ended calls have left. */
+/** Returns the seconds that ended calls have left; never less than 0. */
 export const remaining = ({ purchasedSeconds, usedSeconds }: InboundAllowance): number =>
   Math.max(0, purchasedSeconds - usedSeconds)
 
-/** A call that is going on, by when it was answered. */
+/** A call in progress and the time of its answer. */
 export interface LiveCall {
   readonly callId: string
   readonly answeredAt: Timestamp.Timestamp
 }
 
-/** Whole seconds that a call has been connected for at a moment; one that has begun counts. */
+/** Returns the seconds that a call has been connected at `now`; a second that has begun counts. */
 export const secondsSince = (answeredAt: Timestamp.Timestamp, now: Timestamp.Timestamp): number =>
   Math.max(0, Math.ceil((now - answeredAt) / Timestamp.SECOND))
 
 /**
- * The limit of each live call at a moment, in connected seconds from its answer: what it has used, and an equal share
- * of what all of them have left. Together they can't use more than was bought.
+ * Returns the limit of each live call at `now`, in connected seconds from its answer: the seconds it has used, plus an
+ * equal share of the seconds that all live calls leave. Together the calls can't exceed the allowance.
  */
 export const limits = (
   allowance: InboundAllowance,

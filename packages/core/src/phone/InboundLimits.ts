@@ -6,15 +6,15 @@ import type { CallStore } from "./CallStore.ts"
 import * as InboundAllowance from "./InboundAllowance.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
 
-/** The live inbound calls of a number, as its allowance counts them. */
+/** Returns the answered inbound calls among the live calls of a number. */
 export const liveInbound = (live: ReadonlyArray<Call>): ReadonlyArray<InboundAllowance.LiveCall> =>
   live.flatMap(({ answeredAt, callId, direction }) =>
     direction === "inbound" && answeredAt !== null ? [{ callId, answeredAt }] : []
   )
 
 /**
- * Shares out what a number's allowance has left among its live inbound calls, in the caller's transaction: whenever one
- * of them begins or ends, and when the allowance grows. The watch then tells the carrier.
+ * Shares the remaining allowance of a number among its live inbound calls. Must run in a transaction, whenever one of
+ * them begins or ends, and when the allowance grows. The watch then sends the new limits to the carrier.
  */
 export const shareOut = Effect.fnUntraced(function* (
   calls: CallStore["Service"],
@@ -33,8 +33,8 @@ export const shareOut = Effect.fnUntraced(function* (
 })
 
 /**
- * The limit of a call, by its share. One that gets nothing more keeps what it has, if that is less than how long it has
- * been going on: the carrier has ended it, and has only not said so yet.
+ * Returns the limit of a call for its share. If the share adds nothing and the call has already exceeded its limit, the
+ * limit stays: the carrier has ended the call and has not reported that yet.
  */
 const limitOf = ({ answeredAt, authorizedSeconds }: Call, share: number | undefined, now: Timestamp): number => {
   if (share === undefined || answeredAt === null) return authorizedSeconds

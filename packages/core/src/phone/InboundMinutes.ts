@@ -9,7 +9,7 @@ import { NumberIdInput } from "./PhoneInput.ts"
 import { type PhoneNumber, toPhoneNumberRecord } from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 
-/** Adds 600 seconds to what a number may be called for. Calls that are going on share in them at once. */
+/** Adds 10 minutes of inbound call time to a number. Calls in progress share the new seconds immediately. */
 export class InboundMinutes extends Context.Service<InboundMinutes, PaidService<NumberIdInput, null, void>>()(
   "@agentos/core/phone/InboundMinutes"
 ) {

@@ -4,37 +4,42 @@ import { SOFAR_TURNS } from "./AgentCallback.ts"
 import type { CallStore, NewTurn } from "./CallStore.ts"
 import type { Turn, TurnRole } from "./Transcript.ts"
 
-/** How many turns a call has at most; what is heard later is passed over, and the call's limit ends it. */
+/** The maximum number of turns of a call. Later turns are dropped; the call itself ends at its limit. */
 export const TURNS_MAX = 1_000
-/** How often a turn that grows is written, in milliseconds. What is younger has not been heard yet, only handed over. */
+/**
+ * The interval at which a growing turn is written, in milliseconds. Newer text was handed to the relay, but the caller
+ * has not heard it yet.
+ */
 const WRITE_EVERY = 250
 const FULL = "The transcript is full: nothing more of this call is written down."
 
-/** The transcript of a call that is being led: in the store, and the end of it in memory. */
+/** The transcript of a live call: stored, with its last turns in memory. */
 export interface LiveTranscript {
-  /** The last turn. */
   readonly last: () => Turn | undefined
-  /** The last turns, before the last of all if that is named: as an agent is told of them. */
+  /** Returns the last turns for a message to the agent, without the turn `before`. */
   readonly soFar: (before?: Turn) => ReadonlyArray<Turn>
-  /** Whether another turn is kept. */
+  /** Whether another turn can be stored. */
   readonly hasRoom: () => boolean
-  /** What is said now: no earlier than the turn before, whichever server's clock that one went by. */
+  /**
+   * Creates a turn with the current time, or with the time of the previous turn if that is later: server clocks may
+   * differ.
+   */
   readonly said: (role: TurnRole, text: string) => Effect.Effect<NewTurn>
-  /** Stores a turn; none once there are as many as a call has, of which the last says so. */
+  /** Stores a turn. Returns undefined if the transcript is full; its last turn then says so. */
   readonly store: (turn: NewTurn) => Effect.Effect<Turn | undefined>
-  /** Stores what is said now. */
+  /** Creates a turn with the current time and stores it. */
   readonly add: (role: TurnRole, text: string) => Effect.Effect<Turn | undefined>
-  /** The text of a turn that is still being said: written now, or by `flush` when that is due. */
+  /** Sets the text of a turn that is still growing. It is written now, or by `flush` when that is due. */
   readonly grow: (index: number, text: string) => Effect.Effect<void>
-  /** The text of a turn, for good. */
+  /** Sets the final text of a turn and writes it. */
   readonly revise: (index: number, text: string) => Effect.Effect<void>
-  /** When `flush` is due; null while nothing is owed. */
+  /** Returns when `flush` is due, or null if nothing is unwritten. */
   readonly flushDue: () => Timestamp.Timestamp | null
-  /** Writes what is owed. */
+  /** Writes the unwritten text. */
   readonly flush: Effect.Effect<void>
 }
 
-/** Reads what was said so far, once: from then on only this adds to the call. */
+/** Reads the transcript so far. From then on, only this object may add turns to the call. */
 export const make = Effect.fnUntraced(function* (
   calls: CallStore["Service"],
   callId: string
