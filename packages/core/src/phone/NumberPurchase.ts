@@ -14,13 +14,13 @@ import { type NumberCountry, type PhoneNumber, toPhoneNumberRecord } from "./Pho
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { type OwnedNumber, TelephonyProvider } from "./TelephonyProvider.ts"
 
-/** How many numbers are looked at when one is chosen: others may be choosing too. */
+/** The maximum number of search results that a purchase considers: concurrent purchases may reserve some of them. */
 const CANDIDATES = 30
-/** How many numbers are tried before the carrier is taken to have none. */
+/** The maximum number of numbers that a purchase tries to buy before it is rejected. */
 const TRIES = 5
-/** How many area codes are named to who asked for one that has no number. */
+/** The maximum number of alternative area codes in an error message. */
 const AREAS_NAMED = 8
-/** When a client is told to ask again whose search the carrier could not answer. */
+/** The delay after which a client may retry if the carrier could not answer the search. */
 const SEARCH_RETRY_SECONDS = 5
 /** The version of a new number's callback secret. */
 const FIRST_VERSION = 1
@@ -31,10 +31,10 @@ type Plan = typeof Plan.Type
 type Purchase = PaidService<PurchaseNumberInput, Plan, OwnedNumber>
 
 /**
- * Buys a number of a country for 30 days, and gives the wallet its access token.
+ * Buys a number of a country for 30 days and returns the access token of the wallet.
  *
- * Which number, is written down before the carrier is asked to sell it. So a purchase whose outcome was lost looks for
- * that number under our account, and buys another only when it is sure that this one is not ours.
+ * The number is stored before the carrier is asked to sell it. So a retry after a lost outcome searches for that number
+ * under the service's account, and buys another one only when this one was certainly not bought.
  */
 const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
   Effect.gen(function* () {
@@ -62,7 +62,7 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
       })
     })
 
-    /** Writes down a number that is for sale, and that nobody else is buying. */
+    /** Reserves a number that is for sale and that no other operation has reserved. */
     const choose = Effect.fnUntraced(function* (
       operationId: string,
       areaCode: string | undefined,
@@ -75,14 +75,14 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
       return yield* refused("The carrier has no number left of the kind that was asked for.")
     })
 
-    /** The number, if this deployment has bought it. */
+    /** Returns the number if this deployment has bought it. */
     const findOurs = (number: string) =>
       Effect.map(
         provider.findNumber(number),
         Option.flatMap(({ isOurs, ...owned }) => (isOurs ? Option.some<OwnedNumber>(owned) : Option.none()))
       )
 
-    /** Buys the number; or finds that it is ours already; or that it is not to be had. */
+    /** Buys the number, or finds that this deployment already owns it. Returns none if it is not available. */
     const buy = (number: string): Effect.Effect<Option.Option<OwnedNumber>, ProviderError> =>
       provider.buy(number).pipe(
         Effect.map(Option.some),
@@ -197,14 +197,12 @@ const noneFor = (
   return `There is no ${name} number for sale in area code ${areaCode} at the moment; ${where}there are some in ${areas}.`
 }
 
-/** Buys a US number. */
 export class UsNumberPurchase extends Context.Service<UsNumberPurchase, Purchase>()(
   "@agentos/core/phone/UsNumberPurchase"
 ) {
   static readonly layer = Layer.effect(UsNumberPurchase, makePurchase("phone.number.us.30d", "US"))
 }
 
-/** Buys a Canadian number. */
 export class CanadaNumberPurchase extends Context.Service<CanadaNumberPurchase, Purchase>()(
   "@agentos/core/phone/CanadaNumberPurchase"
 ) {

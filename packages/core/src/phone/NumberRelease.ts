@@ -15,11 +15,14 @@ import type { PhoneNumber } from "./PhoneNumber.ts"
 import { type NumberKey, PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { TelephonyProvider } from "./TelephonyProvider.ts"
 
-/** The steps by which a number goes back to its carrier: the tenant's own release, its end, and what vanished. */
+/**
+ * The steps that return a number to its carrier: at its tenant's request, at its end, or when it vanished at the
+ * carrier.
+ */
 export interface NumberRelease {
   /**
-   * Takes numbers out of use, for good, in one transaction; answers those that it did, which were active and which
-   * `mayStill` let pass.
+   * Suspends numbers permanently, in one transaction. Returns those that it suspended: the active ones for which
+   * `mayStill` returned true under the lock.
    */
   readonly suspend: (
     numbers: ReadonlyArray<NumberKey>,
@@ -27,19 +30,25 @@ export interface NumberRelease {
     mayStill?: (number: PhoneNumber) => boolean
   ) => Effect.Effect<ReadonlyArray<PhoneNumber>>
   /**
-   * Ends the calls of a suspended number, lets the carrier take it back, and writes that down. It may be done again
+   * Ends the calls of a suspended number, releases it at the carrier and stores that it is released. It may be repeated
    * after any failure.
    */
   readonly giveBack: (number: PhoneNumber) => Effect.Effect<PhoneNumber, ProviderError>
-  /** `giveBack` of each of these numbers; what the carrier took is written down in one transaction. */
+  /**
+   * Applies `giveBack` to all these numbers, and returns one result each in the order given. Stores all successful
+   * releases in one transaction.
+   */
   readonly giveBackEach: (
     numbers: ReadonlyArray<PhoneNumber>
   ) => Effect.Effect<ReadonlyArray<Result.Result<PhoneNumber, ProviderError>>>
-  /** Writes down that the carrier does not have the number any more: released, where it was on its way back to it. */
+  /**
+   * Stores that the carrier no longer has the number. The event is `released` if the number was suspended, and
+   * `reconciled` if it was active.
+   */
   readonly noteGone: (number: PhoneNumber) => Effect.Effect<void>
 }
 
-/** How many carriers' answers are waited for at a time. */
+/** The number of concurrent requests to the carrier. */
 const CONCURRENCY = 8
 
 export const make: Effect.Effect<
@@ -56,8 +65,8 @@ export const make: Effect.Effect<
   const transactor = yield* Transactor
 
   /**
-   * Moves numbers, as they are under their tenants' locks, each for which that is a move and of which `change` makes
-   * anything. Answers those, and by their ids what all of them are then.
+   * Applies a move to numbers under the locks of their tenants. A number is changed if the move is allowed in its state
+   * and `change` returns a value. Returns the changed numbers, and all numbers by id with their resulting state.
    */
   const moveLocked = (
     keys: ReadonlyArray<NumberKey>,

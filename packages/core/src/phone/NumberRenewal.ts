@@ -9,7 +9,7 @@ import { NumberIdInput } from "./PhoneInput.ts"
 import { type PhoneNumber, toPhoneNumberRecord } from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 
-/** Adds 30 days to the end of a number's entitlement. The carrier is not asked: it bills us month by month. */
+/** Adds 30 days to the end of a number's entitlement. The carrier is not asked: it bills the service monthly. */
 export class NumberRenewal extends Context.Service<NumberRenewal, PaidService<NumberIdInput, null, void>>()(
   "@agentos/core/phone/NumberRenewal"
 ) {

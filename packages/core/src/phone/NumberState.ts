@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 
 /**
- * The states of a number. What tenants see besides (`expiring`) follows from the time.
+ * The states of a number. The status `expiring`, which tenants also see, is derived from the time.
  *
  *     active ─► suspended ─► released
  *        └──────────────────────▲
@@ -9,7 +9,7 @@ import { Schema } from "effect"
 export const NumberState = Schema.Literals(["active", "suspended", "released"])
 export type NumberState = typeof NumberState.Type
 
-/** Why a number is not to be used any more: its time is over, or its tenant gives it back. */
+/** The reason why a number is suspended: its entitlement is over, or its tenant asked for the release. */
 export const Suspension = Schema.Literals(["expired", "release_requested"])
 export type Suspension = typeof Suspension.Type
 
@@ -17,12 +17,12 @@ export const NumberMove = Schema.Literals(["Renew", "Suspend", "ProveReleased"])
 export type NumberMove = typeof NumberMove.Type
 
 /**
- * Every allowed move; what is not here is refused.
+ * All allowed moves; any other move is refused.
  *
- * - A number is suspended before its carrier is asked to take it back, for good: whatever the carrier answers,
- *   nobody uses it any more, and the job asks until it is gone.
- * - `released` is what the carrier has said: it took the number back, or does not have it under our account. A
- *   number that vanished there is released without having been suspended.
+ * - A number is suspended permanently before its carrier is asked to release it: whatever the carrier answers, it can't
+ *   be used again, and the job retries until the carrier has released it.
+ * - `released` means that the carrier has confirmed it: it released the number, or does not have it under the service's
+ *   account. A number that vanished there is released without being suspended first.
  */
 export const NUMBER_TRANSITIONS: Readonly<Record<NumberState, Partial<Record<NumberMove, NumberState>>>> = {
   active: { Renew: "active", Suspend: "suspended", ProveReleased: "released" },

@@ -1,17 +1,17 @@
 import { Context } from "effect"
 
-/** Whether a number may be called: `uncallable` ones have no subscriber to reach, or belong to no plan. */
+/** Whether a number may be called. `uncallable` numbers have no subscriber or belong to no numbering plan. */
 export type NumberKind = "callable" | "emergency" | "premium" | "uncallable"
 
-/** The port to what is known of the world's telephone numbers. It asks nobody: its knowledge is data. */
+/** The port to the world's numbering plans. It makes no network request: its knowledge is data. */
 export class NumberingPlan extends Context.Service<
   NumberingPlan,
   {
-    /** What a number in E.164 is. */
+    /** Returns the kind of a number in E.164. */
     readonly kindOf: (number: string) => NumberKind
     /**
-     * The country or territory of a callable number (ISO 3166-1 alpha-2), or undefined where it belongs to none. Parts of
-     * a shared plan are told apart: +1 is US, CA, and some twenty others.
+     * Returns the country or territory of a callable number (ISO 3166-1 alpha-2), or undefined if it belongs to none.
+     * Distinguishes the parts of a shared plan: +1 is US, CA, and some twenty others.
      */
     readonly countryOf: (number: string) => string | undefined
   }

@@ -9,17 +9,18 @@ import { ownedNumber } from "./OwnedNumber.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 
-/** When a client is told to ask again whose release the carrier has not confirmed. */
+/** The delay after which a client may retry a release that the carrier has not confirmed. */
 const RELEASE_RETRY_SECONDS = 5
 
-/** What a tenant does with its numbers for free. */
+/** The free operations of a tenant on its numbers. */
 export class Numbers extends Context.Service<
   Numbers,
   {
     readonly list: (tenant: Tenant) => Effect.Effect<ReadonlyArray<PhoneNumber>>
     /**
-     * Gives a number back, for good: its live calls are ended first. It is out of use from the first moment on; where
-     * the carrier does not confirm, it fails with `ProviderUnwell`, may be repeated, and is done in the background.
+     * Releases a number permanently, after ending its live calls. The number can't be used from the start of the
+     * release. If the carrier does not confirm, fails with `ProviderUnwell`; the client may retry, and a job completes
+     * the release.
      */
     readonly release: (
       tenant: Tenant,

@@ -5,7 +5,7 @@ import type { Tenant } from "../tenancy/Tenant.ts"
 import type { Call } from "./Call.ts"
 import type { CallStore } from "./CallStore.ts"
 
-/** The tenant's own call. A paid service on a call is never offered without a tenant. */
+/** Returns the tenant's own call. A paid service on a call is never offered without a tenant. */
 export const ownedCall = (
   store: CallStore["Service"],
   tenant: Tenant | null,

@@ -15,7 +15,7 @@ import type { PhoneNumberStore } from "./PhoneNumberStore.ts"
 
 type Store = PhoneNumberStore["Service"]
 
-/** The tenant's own number, whatever has become of it. A paid service that needs one is never offered without a tenant. */
+/** Returns the tenant's own number in any state. A paid service on a number is never offered without a tenant. */
 export const ownedNumber = (
   store: Store,
   tenant: Tenant | null,
@@ -25,7 +25,7 @@ export const ownedNumber = (
     ? Effect.die(new Error("a service on a number was called without a tenant"))
     : Effect.flatMap(store.find(tenant.tenantId, phoneNumberId), (found) => orFail(found, "number", phoneNumberId))
 
-/** The tenant's own number, which can be used now for something that takes so many seconds. */
+/** Returns the tenant's own number if it is usable now and for the next `seconds` seconds. */
 export const usableNumber = Effect.fnUntraced(function* (
   store: Store,
   tenant: Tenant | null,
@@ -41,8 +41,8 @@ export const usableNumber = Effect.fnUntraced(function* (
 })
 
 /**
- * The number that was paid for, or `ResourceGone`. It counts as there as long as nobody has suspended it: what was paid
- * for in time is done, even where the time runs out over the payment.
+ * Returns the number that was paid for, or fails with `ResourceGone`. The number counts as available until it is
+ * suspended: an operation that was paid in time is performed even if the entitlement ends during the payment.
  */
 export const remainingNumber = Effect.fnUntraced(function* (
   store: Store,

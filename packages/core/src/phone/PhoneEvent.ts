@@ -22,14 +22,14 @@ const ofNumber = (
   payload: { phoneNumberId, number, ...payload }
 })
 
-/** A number's time grew. One for each operation that paid for it. */
+/** The event that a number was renewed: one for each operation. */
 export const renewed = (number: PhoneNumber, operationId: string): EventDraft =>
   ofNumber(number, "phone.number.renewed", operationId, {
     expiresAt: Timestamp.toIso(number.expiresAt),
     operationId
   })
 
-/** A number's time is nearly over, with all that is needed to renew it. One for each notice of each end. */
+/** The event that a number's end is near, with all data needed to renew it: one for each notice of each end. */
 export const expiring = (number: PhoneNumber, { daysBefore }: Notice): EventDraft => {
   const { method, path, price } = serviceEntry("phone.number.renew.30d")
   const expiresAt = Timestamp.toIso(number.expiresAt)
@@ -46,18 +46,18 @@ export const expiring = (number: PhoneNumber, { daysBefore }: Notice): EventDraf
   })
 }
 
-/** A number is not to be used any more, because its time is over. */
+/** The event that a number was suspended because its entitlement is over. */
 export const suspended = (number: PhoneNumber): EventDraft =>
   ofNumber(number, "phone.number.suspended", "", { expiresAt: Timestamp.toIso(number.expiresAt) })
 
-/** The carrier has taken a number back, because its tenant or its end wanted it so. */
+/** The event that the carrier has released a number, at its tenant's request or because its entitlement is over. */
 export const released = (number: PhoneNumber): EventDraft =>
   ofNumber(number, "phone.number.released", "", {
     reason: number.suspension,
     releasedAt: Timestamp.toIsoOrNull(number.releasedAt)
   })
 
-/** The carrier does not have a number any more that nobody gave back. */
+/** The event that the carrier no longer has a number that was never released. */
 export const reconciled = (number: PhoneNumber): EventDraft =>
   ofNumber(number, "phone.number.reconciled", "", {
     finding: "The carrier no longer has this number for us.",
@@ -82,11 +82,11 @@ const ofCall = (call: Call, type: EventDraft["type"], source: string, payload: E
   }
 })
 
-/** A call was answered. `source` is the carrier that said so. */
+/** The event that a call was answered. `source` is the carrier that reported it. */
 export const callStarted = (call: Call, source: string): EventDraft =>
   ofCall(call, "phone.call.started", source, { answeredAt: Timestamp.toIsoOrNull(call.answeredAt) })
 
-/** A call has ended. `source` is the carrier that said so. */
+/** The event that a call has ended. `source` is the carrier that reported it. */
 export const callEnded = (call: Call, source: string): EventDraft =>
   ofCall(call, "phone.call.ended", source, {
     endReason: call.endReason,

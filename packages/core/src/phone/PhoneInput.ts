@@ -6,12 +6,12 @@ import { E164 } from "./PhoneNumber.ts"
 const NAME_LIMIT = 128
 const URL_LIMIT = 2_048
 const TEXT_LIMIT = 1_000
-/** RFC 5646, section 4.4.1: what a language tag may need. */
+/** RFC 5646, section 4.4.1: the buffer length for a language tag. */
 const LANGUAGE_LIMIT = 35
 
 const text = Schema.optionalKey(plainText(TEXT_LIMIT))
 
-/** A public https address. That it is public is checked when it is set and whenever it is connected to. */
+/** A public https URL. Whether it is public is checked when it is set and on each connection. */
 const HttpsUrl = plainText(URL_LIMIT)
   .check(
     Schema.isPattern(/^https:\/\//u, { expected: "an address that begins with https://" }),
@@ -20,8 +20,8 @@ const HttpsUrl = plainText(URL_LIMIT)
   .annotate({ format: "uri" })
 
 /**
- * A language as a tag (RFC 5646, section 2.1), by its form alone: a carrier ends calls whose language it can't read.
- * An empty one is none.
+ * A language tag (RFC 5646, section 2.1). Only its form is checked: a carrier ends calls whose language tag it can't
+ * parse. An empty text means no language.
  */
 const LanguageTag = plainText(LANGUAGE_LIMIT).check(
   Schema.isPattern(/^(?:[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)?$/u, { expected: "a language tag, as en-US" })
@@ -29,7 +29,6 @@ const LanguageTag = plainText(LANGUAGE_LIMIT).check(
 
 const AreaCode = Schema.String.check(Schema.isPattern(/^[0-9]{3}$/u, { expected: "an area code of 3 digits, as 415" }))
 
-/** The number to buy, and the agent behind it. */
 export const PurchaseNumberInput = Schema.Struct({
   agentName: nameText(NAME_LIMIT).check(Schema.isMinLength(1)),
   agentWebhookUrl: HttpsUrl,
@@ -41,11 +40,9 @@ export const PurchaseNumberInput = Schema.Struct({
 }).annotate({ identifier: "PurchaseNumberInput" })
 export type PurchaseNumberInput = typeof PurchaseNumberInput.Type
 
-/** The number that is meant. */
 export const NumberIdInput = Schema.Struct({ phoneNumberId: GivenUuid }).annotate({ identifier: "NumberIdInput" })
 export type NumberIdInput = typeof NumberIdInput.Type
 
-/** Whom to call, from which number. */
 export const PlaceCallInput = Schema.Struct({
   phoneNumberId: GivenUuid,
   toNumber: E164,
@@ -53,11 +50,10 @@ export const PlaceCallInput = Schema.Struct({
 }).annotate({ identifier: "PlaceCallInput" })
 export type PlaceCallInput = typeof PlaceCallInput.Type
 
-/** The call that is meant. */
 export const CallIdInput = Schema.Struct({ callId: GivenUuid }).annotate({ identifier: "CallIdInput" })
 export type CallIdInput = typeof CallIdInput.Type
 
-/** The number to give back, and that this is meant. */
+/** The number to release, with an explicit confirmation. */
 export const ReleaseNumberInput = Schema.Struct({
   phoneNumberId: GivenUuid,
   confirmRelease: Schema.Literal(true)

@@ -10,13 +10,13 @@ export const E164 = Schema.String.check(
   Schema.isPattern(/^\+[1-9][0-9]{6,14}$/u, { expected: "a telephone number in E.164, as +14155550123" })
 )
 
-/** Where numbers can be bought. */
+/** The countries in which numbers can be bought. */
 export const NumberCountry = Schema.Literals(["US", "CA"])
 export type NumberCountry = typeof NumberCountry.Type
 
 const optionalText = Schema.NullOr(Schema.String)
 
-/** A number of a tenant, and the agent behind it. What was not set is null. */
+/** A number of a tenant and its agent. Fields that were not set are null. */
 export const PhoneNumber = Schema.Struct({
   phoneNumberId: Uuid,
   tenantId: Uuid,
@@ -24,7 +24,7 @@ export const PhoneNumber = Schema.Struct({
   agentId: Uuid,
   number: E164,
   country: NumberCountry,
-  /** The carrier's own id of the number. */
+  /** The carrier's id of the number. */
   providerNumberId: Schema.String,
   agentName: Schema.String,
   agentWebhookUrl: Schema.String,
@@ -33,14 +33,14 @@ export const PhoneNumber = Schema.Struct({
   voice: optionalText,
   language: optionalText,
   state: NumberState,
-  /** Why it is suspended, or was before it was released; null while it is active. */
+  /** Why the number is suspended, or was suspended before its release; null while it is active. */
   suspension: Schema.NullOr(Suspension),
   startedAt: Timestamp,
   expiresAt: Timestamp,
-  /** The next notice of the end that is owed; null when all were given. */
+  /** The next notice of the end; null when all notices were sent. */
   nextNotice: Schema.NullOr(Entitlement.Notice),
   allowance: InboundAllowance.InboundAllowance,
-  /** What its callbacks are signed with is derived from these and its id. */
+  /** The callback secret is derived from these two and the phoneNumberId. */
   callbackKeyId: Schema.Int,
   callbackVersion: Schema.Int,
   createdAt: Timestamp,
@@ -49,8 +49,8 @@ export const PhoneNumber = Schema.Struct({
 export type PhoneNumber = typeof PhoneNumber.Type
 
 /**
- * A number as clients see it. `expiring` is 5 days or less before the end; `suspended` is after the end, while the
- * number is given back.
+ * A number as clients see it. `expiring` means 5 days or less before the end; `suspended` means that the number can't
+ * be used and is being released.
  */
 export const PhoneNumberRecord = Schema.Struct({
   phoneNumberId: Uuid,

@@ -4,57 +4,58 @@ import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
 
-/** Which number, and whose. */
+/** The key of a number: its tenant and its id. */
 export type NumberKey = Pick<PhoneNumber, "tenantId" | "phoneNumberId">
 
 /**
- * The port that keeps numbers, and which number a purchase is about to buy.
+ * The port that stores numbers, and the numbers that purchases have reserved.
  *
- * A number is in one place at a time: one purchase has chosen it, or one
- * unreleased `PhoneNumber` is it.
+ * A number is in one place at a time: reserved by one purchase, or stored as one unreleased `PhoneNumber`.
  */
 export class PhoneNumberStore extends Context.Service<
   PhoneNumberStore,
   {
     readonly find: (tenantId: TenantId, phoneNumberId: string) => Effect.Effect<Lookup<PhoneNumber>>
-    /** Those of these numbers that are there, each its own tenant's, in one go and in no order. */
+    /** Returns those of these numbers that exist for the given tenants, from one query, in no defined order. */
     readonly findEach: (keys: ReadonlyArray<NumberKey>) => Effect.Effect<ReadonlyArray<PhoneNumber>>
-    /** All numbers of the tenant, released ones included, oldest first. */
+    /** Returns all numbers of the tenant, including released ones, oldest first. */
     readonly list: (tenantId: TenantId) => Effect.Effect<ReadonlyArray<PhoneNumber>>
-    /** The number that is not released, of whatever tenant: for what comes from a carrier. */
+    /** Returns the unreleased number of any tenant, for reports of a carrier. */
     readonly findByNumber: (number: string) => Effect.Effect<Option.Option<PhoneNumber>>
-    /** Those of these numbers that are not released, of whatever tenant. */
+    /** Returns those of these numbers that are not released, of any tenant. */
     readonly findByNumbers: (numbers: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<PhoneNumber>>
     /**
-     * Writes down that an operation will buy this number, in place of any that it had chosen before; `taken` when
-     * another has chosen it or it is ours, and then what it had chosen before stays so.
+     * Reserves a number for an operation, in place of any that it had reserved before. Returns `taken` if another
+     * operation has reserved the number or it is stored and unreleased; then the previous reservation of the operation
+     * stays.
      */
     readonly choose: (number: string, operationId: string) => Effect.Effect<"chosen" | "taken">
-    /** What an operation has chosen. */
+    /** Returns the number that an operation has reserved. */
     readonly chosen: (operationId: string) => Effect.Effect<Option.Option<string>>
-    /** Those of these numbers that some operation has chosen. */
+    /** Returns those of these numbers that any operation has reserved. */
     readonly findChosen: (numbers: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
-    /** Gives up what the operation has chosen. */
+    /** Releases the reservation of the operation. */
     readonly unchoose: (operationId: string) => Effect.Effect<void>
-    /** Stores a number that the operation has chosen, and bought, which is the end of the choice. */
+    /** Stores a number that the operation has reserved and bought, and ends the reservation. */
     readonly create: (number: PhoneNumber, operationId: string) => Effect.Effect<void>
     /**
-     * Replaces the number, if the tenant has one of its id that is not released; whether it did. Which number it is
-     * never changes, nor does anything of one that is released. Callers hold the tenant's lock.
+     * Replaces the number if the tenant has an unreleased number with this id, and returns whether it was replaced. The
+     * telephone number itself never changes, and a released number never changes at all. Code that calls this must hold
+     * the tenant's lock.
      */
     readonly update: (number: PhoneNumber) => Effect.Effect<boolean>
     /**
-     * `update` of each of these numbers, in one go: one answer each in the order given. Callers hold the locks of all
-     * their tenants. To name a number twice is a defect.
+     * Applies `update` to all these numbers in one statement, and returns one result each in the order given. Code that
+     * calls this must hold the locks of all their tenants. Naming a number twice is a defect.
      */
     readonly updateEach: (numbers: ReadonlyArray<PhoneNumber>) => Effect.Effect<ReadonlyArray<boolean>>
-    /** Active numbers whose next notice is due at `now`, the longest due first; `limit` at most. */
+    /** Returns at most `limit` active numbers whose next notice is due at `now`, the longest overdue first. */
     readonly dueForNotice: (now: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<PhoneNumber>>
-    /** Active numbers whose entitlement is over at `now`, the longest over first; `limit` at most. */
+    /** Returns at most `limit` active numbers whose entitlement is over at `now`, the earliest end first. */
     readonly expired: (now: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<PhoneNumber>>
-    /** Suspended numbers, in the order of their ids after `after`; `limit` at most. */
+    /** Returns at most `limit` suspended numbers with ids after `after`, in the order of their ids. */
     readonly suspended: (after: string | undefined, limit: number) => Effect.Effect<ReadonlyArray<PhoneNumber>>
-    /** Numbers that are not released, in the order of their ids after `after`; `limit` at most. */
+    /** Returns at most `limit` unreleased numbers with ids after `after`, in the order of their ids. */
     readonly unreleased: (after: string | undefined, limit: number) => Effect.Effect<ReadonlyArray<PhoneNumber>>
   }
 >()("@agentos/core/phone/PhoneNumberStore") {}

@@ -1,11 +1,11 @@
 import type { Timestamp } from "../kernel/Timestamp.ts"
 
-/** How long after a key another one belongs to the same turn, in milliseconds; and how many do. */
+/** The longest pause between two keys of one turn, in milliseconds; and the maximum number of keys in a turn. */
 const PAUSE = 1_500
 const KEYS_MAX = 64
 const KEY = /^[0-9A-D*#]$/u
 
-/** Keys that a caller has pressed, and when they are a turn if no more come. */
+/** The keys that a caller has pressed, and when they become a turn if no further key is pressed. */
 export interface PressedKeys {
   readonly keys: string
   readonly due: number
@@ -13,7 +13,9 @@ export interface PressedKeys {
 
 export const none: PressedKeys = { keys: "", due: Number.POSITIVE_INFINITY }
 
-/** With one more key; `#` ends the turn at once. The same keys where it is no key of a telephone's. */
+/**
+ * Returns the keys with one more; `#` ends the turn immediately. A name that is not a telephone key changes nothing.
+ */
 export const pressed = ({ due, keys }: PressedKeys, name: string, now: Timestamp): PressedKeys => {
   const key = name.toUpperCase()
   if (!KEY.test(key)) return { due, keys }
@@ -21,5 +23,5 @@ export const pressed = ({ due, keys }: PressedKeys, name: string, now: Timestamp
   return { keys: keys + key, due: isWhole ? now : now + PAUSE }
 }
 
-/** What the agent is told: `[pressed 12#]`. Undefined when no key was pressed. */
+/** Returns the text of the turn, for example `[pressed 12#]`, or undefined if no key was pressed. */
 export const textOf = ({ keys }: PressedKeys): string | undefined => (keys === "" ? undefined : `[pressed ${keys}]`)

@@ -1,27 +1,30 @@
 import * as Timestamp from "../kernel/Timestamp.ts"
 
-/** How long each relay of a call waits that follows one which broke off, in seconds; there are no more than these. */
+/**
+ * The waits before each relay that replaces one which broke off, in seconds. After the last of them, no relay follows.
+ */
 const WAITS = [0, 1, 2, 4, 8, 8, 8]
-/** A relay that broke off so long after it was to be opened, in milliseconds, was none that fails at once. */
+/** A relay that lasts this long after its scheduled opening, in milliseconds, does not count as failing at once. */
 const HELD = 10 * Timestamp.SECOND
 
-/** The relays that broke off lately, each soon after another of its call. */
+/** Counts the relays of each call that broke off in a row. */
 export interface RelayRetries {
   /**
-   * A relay of the call has broken off: the seconds to wait before the next one is opened; undefined when too many have
-   * failed in a row. What one of them fails by, as a voice that the carrier does not have, the next one may too.
+   * Records that a relay of the call broke off. Returns the seconds to wait before the next one is opened, or undefined
+   * if too many failed in a row: the cause, for example a voice that the carrier does not have, may fail the next one
+   * too.
    */
   readonly next: (callId: string, now: Timestamp.Timestamp) => number | undefined
 }
 
-/** In memory: a server that starts anew counts anew. */
+/** Creates the counters in memory: they start again when the server restarts. */
 export const make = (): RelayRetries => {
-  /** By the call: how many have failed in a row, and when the next one will have held. */
+  /** By call: how many relays failed in a row, and when the next one has lasted long enough to start counting again. */
   const broken = new Map<string, { readonly count: number; readonly heldAt: Timestamp.Timestamp }>()
   let forgottenAt = 0
   return {
     next: (callId, now) => {
-      // Not each time: all calls of a server may break off at once.
+      // Not on each call: all relays of a server may break off at once.
       if (now - forgottenAt >= HELD) {
         for (const [known, { heldAt }] of broken) if (heldAt <= now) broken.delete(known)
         forgottenAt = now

@@ -1,34 +1,34 @@
 import { Timestamp } from "../kernel/Timestamp.ts"
 import { heardPart, speechMillis, spokenText } from "./SpokenText.ts"
 
-/** Of speeches that may be under way at one time, how many are told apart: the last ones. */
+/** The maximum number of concurrent speeches that are tracked: the last ones. */
 const TOLD_APART = 4
-/** From handing a text over to its first sound, at most, in milliseconds. */
+/** The longest time from handing over a text to its first sound, in milliseconds. */
 const SPEECH_START = 1_000
-/** How long what is still to be spoken is waited for at most, in milliseconds. */
+/** The longest wait for the remaining speech, in milliseconds. */
 const GOODBYE_MAX = 60_000
 
-/** Something that was handed over to be spoken. Its turn is null where it is this service's own words. */
+/** A text that was handed to the relay. `turnIndex` is null if the text is this service's own and not the agent's. */
 export interface Speech {
   readonly turnIndex: number | null
   readonly text: string
 }
 
-/** What is being spoken, or was last, as far as anybody knows: only a relay that is interrupted tells. */
+/** The estimated playback state: only a relay that is interrupted reports how much was heard. */
 export interface Speeches {
-  /** Those that may be under way, in order. The last one stays in any case. */
+  /** The speeches that may still be playing, in order. The last one is always kept. */
   readonly all: ReadonlyArray<Speech>
-  /** More of the last one may come. */
+  /** More text of the last speech may follow. */
   readonly isOpen: boolean
-  /** The caller has had a turn since the last one began. */
+  /** The caller has had a turn since the last speech began. */
   readonly isAnswered: boolean
-  /** When all of it has been spoken, by estimate. */
+  /** The estimated time when all of it has been spoken. */
   readonly quietAt: number
 }
 
 export const none: Speeches = { all: [], isOpen: false, isAnswered: false, quietAt: 0 }
 
-/** A speech begins; it is spoken after those that are under way. */
+/** Adds a speech, which is spoken after those that are still playing. */
 export const begun = (self: Speeches, speech: Speech, now: Timestamp): Speeches => ({
   all: [...(isPlaying(self, now) ? self.all : []), speech].slice(-TOLD_APART),
   isOpen: true,
@@ -36,29 +36,30 @@ export const begun = (self: Speeches, speech: Speech, now: Timestamp): Speeches 
   quietAt: Math.max(now, self.quietAt) + speechMillis(speech.text)
 })
 
-/** The last speech, with another piece. */
+/** Appends a piece to the last speech. */
 export const grown = (self: Speeches, piece: string, now: Timestamp): Speeches => ({
   ...self,
   all: self.all.map((one, index) => (index === self.all.length - 1 ? { ...one, text: one.text + piece } : one)),
   quietAt: Math.max(now, self.quietAt) + speechMillis(piece)
 })
 
-/** No more of the last speech comes. */
+/** Marks the last speech as complete. */
 export const closed = (self: Speeches): Speeches => ({ ...self, isOpen: false })
 
-/** The caller has had a turn. */
+/** Records a turn of the caller. */
 export const answered = (self: Speeches): Speeches => ({ ...self, isAnswered: true })
 
-/** When all that was handed over by now has been heard, by estimate: after `GOODBYE_MAX` at the latest. */
+/** Returns the estimated time when all text handed over so far has been heard: `GOODBYE_MAX` from now at the latest. */
 export const heardOutAt = ({ quietAt }: Speeches, now: Timestamp): Timestamp =>
   quietAt === 0 ? now : Timestamp.make(Math.min(Math.max(now, Math.ceil(quietAt) + SPEECH_START), now + GOODBYE_MAX))
 
 /**
- * The caller interrupts, and had heard so much by then: what is left of each speech that this cuts; undefined when it
- * cuts none. It is the last speech that begins so; what was to be spoken after it was not heard. Where none begins so,
- * the relay is believed about the last one, though not that more was heard than was said.
+ * Records that the caller interrupted after hearing `heard`. Returns the remaining text of each speech that this cuts,
+ * or undefined if it cuts none. The interrupted speech is the last one that begins with `heard`; later speeches were
+ * not heard. If no speech begins so, `heard` is taken as the heard part of the last speech, at most as long as that
+ * speech.
  *
- * Nothing is being spoken once the caller has had a turn and there was time to speak it all.
+ * Nothing is being spoken once the caller has had a turn and there was enough time to speak all of it.
  */
 export const interrupted = (self: Speeches, heard: string, now: Timestamp): ReadonlyArray<Speech> | undefined => {
   if (self.all.length === 0 || (self.isAnswered && !self.isOpen && !isPlaying(self, now))) return undefined

@@ -1,20 +1,20 @@
-/** What no voice can speak and some store can't hold: control characters other than tabs and ends of lines. */
+/** Characters that no voice can speak and some stores can't hold: control characters except tabs and line breaks. */
 const UNSPEAKABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/gu
 
-/** A text as it can be spoken and stored, whoever has sent it: at most so many characters of it. */
+/** Makes any text safe to speak and to store, and cuts it to `lengthMax` characters. */
 export const spokenText = (text: string, lengthMax: number): string =>
   text.slice(0, lengthMax).toWellFormed().replaceAll(UNSPEAKABLE, "")
 
 /**
- * A piece as it is spoken after what was said before. Pieces go together as they are; only a sentence that ends where the
- * next word begins is set apart from it, so that answers may come a sentence a line.
+ * Returns a piece as it is spoken after `before`. Pieces are joined unchanged, but for a space between a sentence and a
+ * next piece that begins with a letter: an agent may send one sentence per line.
  */
 export const continued = (before: string, piece: string): string =>
   /[.!?…]$/u.test(before) && /^\p{L}/u.test(piece) ? ` ${piece}` : piece
 
 /**
- * As much of a text as was heard of it, going by what a relay says was heard, whose white space may differ. Undefined
- * when that is not how the text begins.
+ * Returns the part of a text that was heard, given the words that a relay reports, whose white space may differ.
+ * Returns undefined if the text does not begin with those words.
  */
 export const heardPart = (text: string, heard: string): string | undefined => {
   let end = 0
@@ -26,13 +26,13 @@ export const heardPart = (text: string, heard: string): string | undefined => {
   return text.slice(0, end)
 }
 
-/** At some 130 words a minute: voices are faster, so that what was said is over by then. */
+/** About 130 words a minute: voices are faster, so the speech is over by the estimated time. */
 const CHARACTER_MILLIS = 80
-/** Digits are read one by one, and in these scripts a character is a syllable or more. */
+/** Digits are read one by one, and a character of these scripts is a syllable or more. */
 const LONG_CHARACTER_MILLIS = 300
 const LONG_CHARACTER = /[\p{Nd}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
 
-/** For how many milliseconds a text is spoken, at most: an estimate, since no carrier says beforehand. */
+/** Estimates the longest time a text takes to speak, in milliseconds: no carrier reports this beforehand. */
 export const speechMillis = (text: string): number => {
   const long = text.match(LONG_CHARACTER)?.length ?? 0
   return (text.length - long) * CHARACTER_MILLIS + long * LONG_CHARACTER_MILLIS

@@ -4,7 +4,7 @@ import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { CallReport } from "./CallProgress.ts"
 import type { NumberCountry } from "./PhoneNumber.ts"
 
-/** A number that is for sale. */
+/** A number for sale. */
 export interface AvailableNumber {
   /** In E.164. */
   readonly number: string
@@ -15,67 +15,73 @@ export interface NumberSearch {
   readonly country: NumberCountry
   /** Three digits. */
   readonly areaCode?: string | undefined
-  /** An area code, whose surroundings are searched; none are found around one that the carrier does not know. */
+  /** The area code near which numbers are searched. An area code that the carrier does not know has no results. */
   readonly near?: string | undefined
-  /** At most so many are answered. */
+  /** The maximum number of results. */
   readonly limit: number
 }
 
-/** A number that the carrier has under our account. */
+/** A number under the service's account at the carrier. */
 export interface OwnedNumber {
   readonly providerNumberId: string
   readonly number: string
 }
 
-/** A number under our account, and who bought it. */
+/** A number under the service's account, with its owner. */
 export interface FoundNumber extends OwnedNumber {
-  /** Whether this deployment did, and no other of the same account. */
+  /** Whether this deployment bought it, and not another one with the same account. */
   readonly isOurs: boolean
 }
 
-/** A call to be placed, with our own id of it, which the carrier repeats whenever it tells of the call. */
+/** A call to be placed, with this service's id of it, which the carrier repeats in each report. */
 export interface OutboundCall {
   readonly callId: string
   readonly from: string
   readonly to: string
-  /** Connected seconds, which the carrier is told to keep where it can. */
+  /** The limit in connected seconds, which the carrier enforces if it can. */
   readonly limitSeconds: number
 }
 
-/** A call as the carrier has it. */
+/** A call in the carrier's records. */
 export interface ProviderCall {
   readonly providerCallId: string
-  /** What the carrier says of it now. */
+  /** The state of the call at the carrier. */
   readonly report: CallReport
 }
 
 /**
- * The port to a carrier: numbers and calls. Nothing is ever recorded: no
- * operation asks for it, and nothing that a carrier says of recordings is kept.
+ * The port to a carrier: numbers and calls. Calls are never recorded: no operation requests a recording, and any data
+ * that a carrier sends about recordings is discarded.
  *
- * Buying and placing are made once each: no adapter repeats them by itself.
+ * Adapters send each purchase and each call once, and never retry them.
  */
 export class TelephonyProvider extends Context.Service<
   TelephonyProvider,
   {
-    /** The source of its events and the provider of its errors: `twilio`. */
+    /** The source of its events and the provider of its errors, for example `twilio`. */
     readonly name: string
     /**
-     * Who ends a call at its limit: `provider` when the carrier keeps the limit that it is told, `service` when only
-     * this service does. The deadline here is kept either way.
+     * Which side ends a call at its limit: `provider` if the carrier enforces the limit that it receives, `service` if
+     * only this service does. This service enforces its own deadline in both cases.
      */
     readonly limitsKeptBy: "provider" | "service"
-    /** Numbers that can be bought now. None is no error. */
+    /** Returns numbers that can be bought now. An empty result is not an error. */
     readonly search: (search: NumberSearch) => Effect.Effect<ReadonlyArray<AvailableNumber>, ProviderError>
-    /** Buys exactly this number. `Rejected` when it is not for sale (any more); `Unknown` when no answer came. */
+    /**
+     * Buys exactly this number. Fails with `Rejected` if it is not for sale (any more), and `Unknown` if no answer
+     * arrived.
+     */
     readonly buy: (number: string) => Effect.Effect<OwnedNumber, ProviderError>
-    /** The number under our account, by which the outcome of `buy` is found out: it was bought if it is ours. */
+    /**
+     * Returns the number under the service's account. This determines the outcome of `buy`: it succeeded if `isOurs`.
+     */
     readonly findNumber: (number: string) => Effect.Effect<Option.Option<FoundNumber>, ProviderError>
-    /** Gives a number back. One that the account does not have (any more) is as good as given back. */
+    /** Releases a number. Succeeds if the account does not have it (any more). */
     readonly release: (providerNumberId: string) => Effect.Effect<void, ProviderError>
     /**
-     * Every number that this deployment bought, a page at a time, from `cursor` on (undefined: from the first). Others of
-     * the same account are not among them: what nobody here knows is given back.
+     * Returns all numbers that this deployment bought, page by page from `cursor` on (undefined: from the first page).
+     * Numbers of other deployments with the same account are left out, because unknown numbers in this list are
+     * released.
      */
     readonly listNumbers: (
       cursor: string | undefined
@@ -83,19 +89,24 @@ export class TelephonyProvider extends Context.Service<
       { readonly items: ReadonlyArray<OwnedNumber>; readonly nextCursor: string | undefined },
       ProviderError
     >
-    /** Dials. `Unknown` when no answer came: it may ring. Answers the carrier's id of the call. */
+    /**
+     * Dials, and returns the carrier's id of the call. Fails with `Unknown` if no answer arrived: the telephone may
+     * ring.
+     */
     readonly place: (call: OutboundCall) => Effect.Effect<string, ProviderError>
-    /** Calls from one number to another that the carrier made at or after `since`, newest first; at most 50. */
+    /**
+     * Returns the calls from one number to another that the carrier made at or after `since`, newest first; at most 50.
+     */
     readonly findCalls: (
       from: string,
       to: string,
       since: Timestamp
     ) => Effect.Effect<ReadonlyArray<ProviderCall>, ProviderError>
-    /** What the carrier says of a call; none when it does not know it. */
+    /** Returns the carrier's record of a call, or none if the carrier does not know it. */
     readonly findCall: (providerCallId: string) => Effect.Effect<Option.Option<ProviderCall>, ProviderError>
-    /** Lets a call go on until so many seconds from its answer. `Rejected` when it has ended. */
+    /** Sets the limit of a call in seconds from its answer. Fails with `Rejected` if the call has ended. */
     readonly changeLimit: (providerCallId: string, limitSeconds: number) => Effect.Effect<void, ProviderError>
-    /** Ends a call. One that has ended is as good as ended. */
+    /** Ends a call. Succeeds if the call has already ended. */
     readonly hangUp: (providerCallId: string) => Effect.Effect<void, ProviderError>
   }
 >()("@agentos/core/phone/TelephonyProvider") {}

@@ -3,11 +3,11 @@ import { IsoTimestamp, Timestamp, toIso } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 import type { Call } from "./Call.ts"
 
-/** `system`: what became of the call itself, as that its agent could not be reached. */
+/** `system` turns report on the call itself, for example that the agent could not be reached. */
 export const TurnRole = Schema.Literals(["agent", "caller", "system"])
 export type TurnRole = typeof TurnRole.Type
 
-/** Something that was said in a call. Of an agent's turn, what was spoken until the caller interrupted. */
+/** A turn in a call. An agent's turn holds the text that was spoken until the caller interrupted. */
 export const Turn = Schema.Struct({
   /** Its place in the call, from 0. */
   index: Schema.Int,
@@ -17,7 +17,7 @@ export const Turn = Schema.Struct({
 })
 export type Turn = typeof Turn.Type
 
-/** What was said in a call, as clients see it. There is never a recording. */
+/** The transcript of a call as clients see it. Calls are never recorded. */
 export const TranscriptRecord = Schema.Struct({
   callId: Uuid,
   /** Whether nothing more will be added. */

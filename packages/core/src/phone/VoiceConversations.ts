@@ -17,13 +17,14 @@ export class VoiceConversations extends Context.Service<
   VoiceConversations,
   {
     /**
-     * The call that a relay's token lets in, once: the token is worth nothing from then on. None for any other, and once
-     * the call has ended.
+     * Redeems a relay's token and returns its call. The token is not valid afterwards. Returns none for any other
+     * token, and if the call has ended.
      */
     readonly admit: (token: Redacted.Redacted<string>) => Effect.Effect<Option.Option<Call>>
     /**
-     * Leads the conversation of an admitted call, until `heard` ends or the call is to end, or another relay of the same
-     * call is led here. Never fails: what goes wrong is said to the caller and written into the transcript.
+     * Runs the conversation of an admitted call until `heard` ends, the call is ended, or another relay of the same
+     * call starts on this server. Has no typed failure: problems with the agent are spoken to the caller and added to
+     * the transcript.
      */
     readonly lead: (call: Call, heard: Stream.Stream<Heard>, speak: Speak) => Effect.Effect<void>
   }
@@ -37,7 +38,9 @@ export class VoiceConversations extends Context.Service<
       const reports = yield* CallReports
       const keyring = yield* Keyring
 
-      /** Where the call's agent listens, and what it is signed with; or why it can't be asked. */
+      /**
+       * Returns the webhook URL and the secret of the call's agent, or the error that explains why it can't be called.
+       */
       const addressOf = Effect.fnUntraced(function* ({ phoneNumberId, tenantId }: Call) {
         const number = yield* numbers.find(tenantId, phoneNumberId)
         if (number._tag !== "Owned") return unusable("Its number is not there any more.")
@@ -92,8 +95,8 @@ export class VoiceConversations extends Context.Service<
 }
 
 /**
- * Lets one piece of work of each name run at a time, the newest: it ends the one before it first. A carrier that takes
- * a call up again knows that the relay before is gone, which its socket may tell much later.
+ * Runs one effect per name at a time, the newest one: it first interrupts the previous one. A carrier that reconnects a
+ * call knows that the previous relay is gone, but the socket of that relay may report it much later.
  */
 const newestOnly = () => {
   const running = new Map<string, Fiber.Fiber<void>>()

@@ -1,20 +1,20 @@
 import type { Effect } from "effect"
 
-/** What a relay tells of the person on the line. */
+/** An event that a relay reports about the person on the line. */
 export type Heard =
   | { readonly _tag: "Said"; readonly text: string }
-  /** The person spoke while something was being spoken: `spoken` is what had been heard of it by then. */
+  /** The person spoke during playback: `spoken` is the part that had been heard by then. */
   | { readonly _tag: "Interrupted"; readonly spoken: string }
   | { readonly _tag: "Pressed"; readonly key: string }
-  /** The relay could not carry something out. */
+  /** The relay could not carry out an instruction. */
   | { readonly _tag: "Failed"; readonly why: string }
 
-/** What a relay is told to do. */
+/** An instruction to a relay. */
 export type Utterance =
-  /** A piece to be spoken at once; `isLast` ends what belongs together, and has no text where nothing is left to say. */
+  /** A piece to speak immediately. `isLast` ends the speech; its text is empty if nothing is left to say. */
   | { readonly _tag: "Say"; readonly text: string; readonly isLast: boolean }
-  /** The conversation is over; the call is to be ended. */
+  /** The conversation is over: end the call. */
   | { readonly _tag: "End" }
 
-/** Hands an utterance to the relay, in order. */
+/** Sends an utterance to the relay. Utterances keep their order. */
 export type Speak = (utterance: Utterance) => Effect.Effect<void>

@@ -10,55 +10,55 @@ import { continued, spokenText } from "./SpokenText.ts"
 import type { Turn } from "./Transcript.ts"
 import type { Heard, Speak } from "./VoiceRelay.ts"
 
-/** What the caller hears when the agent could not be reached. */
+/** The text that is spoken to the caller if the agent can't be reached. */
 export const APOLOGY = "Sorry, I can't answer that right now. Please try again in a moment."
 
-/** The longest of a turn of the caller's that is kept, in characters: minutes of speech. */
+/** The maximum length of a caller's turn, in characters: minutes of speech. */
 const SAID_MAX = 4_096
-/** The longest answer that is spoken, in characters. */
+/** The maximum length of an agent's answer, in characters. */
 const ANSWER_MAX = 16_384
 const FAILURE_MAX = 500
-/** What waits to be acted on; whoever has more waits. */
+/** The capacity of the input queue. Producers wait while it is full. */
 const INPUTS_MAX = 16
 const NEVER = Number.POSITIVE_INFINITY
 
-/** What a session acts by. */
+/** The dependencies of a session. */
 export interface VoiceSessionOptions {
   readonly greeting: string | null
   readonly transcript: LiveTranscript
   readonly speak: Speak
   readonly ask: (turn: NewTurn, soFar: ReadonlyArray<Turn>) => Stream.Stream<AgentReply, AgentUnreachable>
-  /** Has the carrier end the call soon after the moment if the relay has not by then, whatever becomes of this server. */
+  /** Has the carrier end the call soon after `at` if the relay has not ended it by then, even if this server dies. */
   readonly hangUp: (at: Timestamp.Timestamp) => Effect.Effect<void>
 }
 
-/** What a session acts on, one after another. What it is told about a question that is not the last is passed over. */
+/** An input of a session; inputs are handled one after another. Input about any question but the last is ignored. */
 type Input =
   | Heard
   | { readonly _tag: "Told"; readonly question: number; readonly told: Told }
-  /** Something may be due. */
+  /** A timer may be due. */
   | { readonly _tag: "Alarm" }
 
 /**
- * One relay's conversation. A single fiber acts on what comes, in order, so that what is spoken is what is written; the
- * agent is asked in a fiber beside it, and both end together.
+ * The conversation of one relay. A single fiber handles the inputs in order, so that the transcript matches the speech.
+ * The agent is called in a second fiber, and both end together.
  *
- * A turn of the caller's asks the agent, in place of whatever it was still asked. What it answers is spoken as it comes,
- * until an interruption or the caller's next turn. Once it has hung up nobody asks it any more; the call ends when what
- * it had said has been spoken, or is interrupted.
+ * Each turn of the caller starts a question to the agent and cancels the previous one. The answer is spoken as it
+ * arrives, until an interruption or the caller's next turn. After the agent has hung up, it is not asked again; the
+ * call ends when the text before has been spoken, or is interrupted.
  */
 class VoiceSession {
   readonly #options: VoiceSessionOptions
   readonly #inputs: Queue.Queue<Input, Cause.Done>
   readonly #exchange: FiberHandle.FiberHandle<void>
   readonly #alarm: FiberHandle.FiberHandle<void>
-  /** When the alarm rings. */
+  /** When the alarm is set to fire. */
   #alarmAt = NEVER
-  /** The number of the question that is open, or was last. */
+  /** The number of the open question, or of the last one. */
   #question = 0
   #speeches = Speeches.none
   #keys = PressedKeys.none
-  /** When the call is to be ended, once its agent has hung up. */
+  /** When the call must end after its agent has hung up; `NEVER` before. */
   #endDue = NEVER
   #isOver = false
 
@@ -81,7 +81,10 @@ class VoiceSession {
     return new VoiceSession(options, inputs, yield* FiberHandle.make<void>(), yield* FiberHandle.make<void>())
   })
 
-  /** Greets, or goes on where another relay broke off; then acts on what comes, to the end of that or of the call. */
+  /**
+   * Speaks the greeting, or continues where another relay broke off. Then handles inputs until they end or the call
+   * ends.
+   */
   readonly run = Effect.gen({ self: this }, function* () {
     yield* this.#begin()
     while (!this.#isOver) {
@@ -89,12 +92,12 @@ class VoiceSession {
       yield* this.#act(yield* Queue.take(this.#inputs))
     }
   }).pipe(
-    // The relay is gone, and nobody hears more. Keys that were pressed are written down all the same.
+    // The relay is gone, so nothing more can be spoken. Keys that were pressed are still stored.
     Effect.catchTag("Done", () => Effect.flatMap(this.#stop(), () => this.#takeKeys(false))),
     Effect.ensuring(Effect.suspend(() => this.#settle()))
   )
 
-  /** However this ends: what was said is written, and an agent that has hung up has ended the call. */
+  /** Writes the unwritten text, and ends the call if its agent has hung up, however the session ends. */
   readonly #settle = Effect.fnUntraced({ self: this }, function* () {
     yield* this.#options.transcript.flush
     if (this.#endDue !== NEVER && !this.#isOver) yield* this.#options.hangUp(yield* Timestamp.now)
@@ -138,7 +141,7 @@ class VoiceSession {
     }
   }
 
-  /** Silence is no turn. */
+  /** An empty text is not a turn. */
   readonly #said = Effect.fnUntraced({ self: this }, function* (text: string) {
     if (text === "") return
     yield* this.#stop()
@@ -157,14 +160,14 @@ class VoiceSession {
     yield* this.#takeKeys(true)
   })
 
-  /** The keys that were pressed, as a turn that the agent may be asked about. */
+  /** Turns the pressed keys into a turn, and asks the agent about it if `isAsked`. */
   #takeKeys(isAsked: boolean): Effect.Effect<void> {
     const text = PressedKeys.textOf(this.#keys)
     this.#keys = PressedKeys.none
     return text === undefined ? Effect.void : this.#takeTurn(text, isAsked)
   }
 
-  /** The agent is asked while the turn is being written, but nothing of its answer is acted on before it is. */
+  /** Asks the agent while the turn is being written, but handles nothing of the answer before it is written. */
   readonly #takeTurn = Effect.fnUntraced({ self: this }, function* (text: string, isAsked: boolean) {
     const { transcript } = this.#options
     this.#speeches = Speeches.answered(this.#speeches)
@@ -173,7 +176,7 @@ class VoiceSession {
     yield* transcript.store(turn)
   })
 
-  /** Nobody is asked once the agent has hung up. */
+  /** Asks the agent, unless it has hung up. */
   readonly #ask = Effect.fnUntraced({ self: this }, function* (turn: NewTurn, soFar: ReadonlyArray<Turn>) {
     if (this.#endDue !== NEVER) return
     const question = ++this.#question
@@ -184,21 +187,21 @@ class VoiceSession {
     )
   })
 
-  /** Ends the exchange with the agent. What was spoken of its answer stays. */
+  /** Cancels the exchange with the agent. The part of the answer that was spoken stays in the transcript. */
   readonly #stop = Effect.fnUntraced({ self: this }, function* () {
     this.#question += 1
     yield* FiberHandle.clear(this.#exchange)
     yield* this.#close()
   })
 
-  /** Speaks a piece of the agent's, unless it begins with nothing to say. */
+  /** Speaks a piece of the agent's answer, but does not start a turn with white space alone. */
   readonly #say = Effect.fnUntraced({ self: this }, function* (text: string, isLast: boolean) {
     const open = this.#speeches.isOpen ? this.#speeches.all.at(-1) : undefined
     if (open !== undefined && open.turnIndex !== null) yield* this.#sayMore(open.text, open.turnIndex, text)
     else if (text.trim() !== "") yield* this.#sayFirst(text, isLast)
   })
 
-  /** What is spoken first is written down before. */
+  /** Stores the turn before its first piece is spoken. */
   readonly #sayFirst = Effect.fnUntraced({ self: this }, function* (text: string, isLast: boolean) {
     const turn = yield* this.#options.transcript.add("agent", text)
     if (turn === undefined) return yield* this.#stop()
@@ -217,7 +220,7 @@ class VoiceSession {
     if (before.length + piece.length >= ANSWER_MAX) yield* this.#stop()
   })
 
-  /** Ends what is being said, if anything is. */
+  /** Ends the open speech, if there is one. */
   readonly #close = Effect.fnUntraced({ self: this }, function* () {
     if (!this.#speeches.isOpen) return
     this.#speeches = Speeches.closed(this.#speeches)
@@ -238,7 +241,7 @@ class VoiceSession {
     const now = yield* Timestamp.now
     const left = Speeches.interrupted(this.#speeches, heard, now)
     if (left === undefined) return
-    // A question that has not begun to be answered is not what was interrupted.
+    // If the agent has not begun to answer the open question, that answer is not the one that was interrupted.
     if (this.#speeches.isOpen) yield* this.#stop()
     this.#speeches = Speeches.none
     yield* Effect.forEach(left, ({ text, turnIndex }) =>
@@ -248,9 +251,10 @@ class VoiceSession {
   })
 
   /**
-   * The agent has hung up: the call ends once what was said before has been spoken, by estimate. A relay does not wait
-   * for it: Twilio's documentation does not say what becomes of speech at the end of a session, which was seen to close
-   * within 90 ms (github.com/ivy/thicket, docs/reference.md).
+   * Handles a hangup of the agent: the call ends after the estimated time that the text before needs to be spoken. A
+   * relay does not wait for the end of speech itself: Twilio's documentation does not say what happens to remaining
+   * speech when a session ends, and a session was observed to close within 90 ms (github.com/ivy/thicket,
+   * docs/reference.md).
    */
   readonly #waitToEnd = Effect.fnUntraced({ self: this }, function* () {
     yield* this.#stop()
@@ -266,7 +270,7 @@ class VoiceSession {
     yield* this.#options.speak({ _tag: "End" })
   })
 
-  /** Has the alarm ring when the next thing is due. */
+  /** Sets the alarm for the next due time. */
   readonly #setAlarm = Effect.fnUntraced({ self: this }, function* () {
     const due = Math.min(this.#keys.due, this.#endDue, this.#options.transcript.flushDue() ?? NEVER)
     if (due >= this.#alarmAt) return
@@ -276,7 +280,7 @@ class VoiceSession {
     yield* FiberHandle.run(this.#alarm, Effect.andThen(Effect.sleep(wait), ring))
   })
 
-  /** Does what is due. */
+  /** Handles all timers that are due. */
   readonly #lookAtClock = Effect.fnUntraced({ self: this }, function* () {
     this.#alarmAt = NEVER
     const now = yield* Timestamp.now
@@ -287,8 +291,8 @@ class VoiceSession {
 }
 
 /**
- * Leads a conversation over one relay, until `heard` ends or the call is to end. Nothing is left running then, nor when
- * it is interrupted.
+ * Runs the conversation of one relay until `heard` ends or the call is ended. Leaves no fiber running, also if it is
+ * interrupted.
  */
 export const run = (options: VoiceSessionOptions, heard: Stream.Stream<Heard>): Effect.Effect<void> =>
   Effect.gen(function* () {
