@@ -89,7 +89,7 @@ const concatenated = <A, E1, R1, E2, R2>(
   other: Effect.Effect<ReadonlyArray<A>, E2, R2>
 ) => Effect.zipWith(one, other, (a, b) => [...a, ...b])
 
-/** What both halves stand on, over the paid services and the jobs of whichever halves there are. */
+/** The layer that both halves share, given the paid services and the jobs of the enabled halves. */
 const foundation = <R1, R2>(
   stored: Effect.Effect<ReadonlyArray<StoredService>, never, R1>,
   jobs: Effect.Effect<ReadonlyArray<Job>, never, R2>
@@ -109,12 +109,15 @@ const foundation = <R1, R2>(
 }
 
 /**
- * The email half of the core over its ports. A host provides the ports
- * (storage, keys, payment rail, mail) and has the whole service but for telephones.
+ * The email half of the core over its ports. A host provides the ports (storage, keys, payment rail, mail) and gets the
+ * whole service except the phone half.
  */
 export const layer = foundation(storedEmail, commonJobs).pipe(Layer.provideMerge(emailServices))
 
-/** Both halves: `layer`, and numbers and calls for a host that also provides a carrier, a numbering plan and the way to agents. */
+/**
+ * Both halves of the core: `layer` plus numbers and calls, for a host that also provides a carrier, a numbering plan
+ * and the callback to agents.
+ */
 export const layerWithPhone = TenantAdministration.layer.pipe(
   Layer.provideMerge(foundation(concatenated(storedEmail, storedPhone), concatenated(commonJobs, phoneJobs))),
   Layer.provideMerge(Layer.mergeAll(emailServices, phoneServices))

@@ -6,9 +6,8 @@ import { PHONE_ENTRIES } from "./PhoneEntries.ts"
 import type { ServiceId } from "./ServiceId.ts"
 
 /**
- * The catalog: every operation of the API once, in the order of the
- * specification. Routes, the OpenAPI document, the guides and the command line
- * are derived from it.
+ * The catalog: every operation of the API once, in the order of the specification. Routes, the OpenAPI document, the
+ * guides and the command line are derived from it.
  */
 export const CATALOG = [
   ...DISCOVERY_ENTRIES,
@@ -36,16 +35,14 @@ export const SERVICES: ReadonlyArray<ServiceEntry> = entries.filter(hasService)
 const byService = new Map<string, ServiceEntry>(SERVICES.map((entry) => [entry.serviceId, entry]))
 const byOperation = new Map<string, CatalogEntry>(entries.map((entry) => [entry.operationId, entry]))
 
-/** The entry of a service. */
 export const serviceEntry = (serviceId: ServiceId): ServiceEntry => byService.get(serviceId)!
 
-/** The entry of a service id from outside, or undefined when there is none. */
+/** Returns the entry of an unchecked service id, or undefined if there is none. */
 export const findService = (serviceId: string): ServiceEntry | undefined => byService.get(serviceId)
 
-/** The entry of an operation. */
 export const operationEntry = (operation: OperationName): CatalogEntry => byOperation.get(operation)!
 
-/** The three services a wallet without a token begins with. */
+/** Whether the entry is one of the three services with which a wallet without a token starts. */
 export const isStartHere = (entry: CatalogEntry): boolean => entry.authentication === "x402-bootstrap"
 
 const LISTED: ReadonlySet<Authentication> = new Set(["x402-bootstrap", "bearer"])
@@ -54,13 +51,13 @@ const LISTED: ReadonlySet<Authentication> = new Set(["x402-bootstrap", "bearer"]
 export const isMarketplaceListing = (entry: CatalogEntry, available: boolean): boolean =>
   available && entry.price !== null && LISTED.has(entry.authentication)
 
-/** Which halves of the service have a provider on this server. */
+/** The halves of the service that have a provider on this server. */
 export interface Capabilities {
   readonly email: boolean
   readonly phone: boolean
 }
 
-/** Whether an operation can be had on a server with these capabilities. */
+/** Whether an operation is available on a server with these capabilities. */
 export const isAvailable = (entry: CatalogEntry, capabilities: Capabilities): boolean => {
   switch (entry.capability) {
     case "always":
@@ -72,6 +69,9 @@ export const isAvailable = (entry: CatalogEntry, capabilities: Capabilities): bo
   }
 }
 
-/** The start-here service that a caller without a token is sent to for an entry: that of its half, else the mailbox. */
+/**
+ * Returns the start-here service to which a client without a token is referred for an entry: that of its half,
+ * otherwise the mailbox.
+ */
 export const onboardingService = (entry: CatalogEntry, capabilities: Capabilities): ServiceEntry =>
   serviceEntry(entry.capability === "phone" && capabilities.phone ? "phone.number.us.30d" : "email.mailbox.create")

@@ -3,19 +3,21 @@ import type { ServiceId } from "./ServiceId.ts"
 import type { Usdt } from "./Usdt.ts"
 
 /**
- * Who may call:
+ * The authentication that an operation requires:
  *
- * - `none`: anybody;
- * - `x402-bootstrap`: anybody who pays; the answer holds the payer's access token;
- * - `bearer`: a tenant with its access token;
- * - `unavailable`: nobody.
+ * - `none`: none, any client may call it;
+ * - `x402-bootstrap`: a payment by any wallet; the answer contains the payer's access token;
+ * - `bearer`: the access token of a tenant;
+ * - `unavailable`: no client may call it.
  */
 export type Authentication = "none" | "x402-bootstrap" | "bearer" | "unavailable"
 
-/** What must be configured for an operation to be available: nothing, a mail provider, a carrier; or it never is. */
+/**
+ * The configuration that an operation requires: nothing, a mail provider or a carrier; `never` is not available at all.
+ */
 export type Capability = "always" | "email" | "phone" | "never"
 
-/** One input of an operation, as the catalog tells it. Shapes and limits in full are in the OpenAPI document. */
+/** An input of an operation, as the catalog describes it. Full types and limits are in the OpenAPI document. */
 export interface CatalogInput {
   readonly name: string
   readonly in: "body" | "query" | "path"
@@ -23,22 +25,22 @@ export interface CatalogInput {
   readonly description: string
 }
 
-/** What to do after a call, and why. */
+/** A suggested operation after a call, and its reason. */
 export interface NextAction {
   readonly serviceId: ServiceId
   readonly why: string
 }
 
-/** One operation of the API: a row of the catalog. */
+/** One operation of the API. */
 export interface CatalogEntry {
   /** Unique, for code and the OpenAPI document. */
   readonly operationId: string
-  /** Null for the three operations that have no service record: the record look-up and the two aliases. */
+  /** Null for the three operations that have no service record: the record lookup and the two aliases. */
   readonly serviceId: ServiceId | null
   readonly method: "GET" | "POST"
-  /** With `{parameter}` for the parts that vary. */
+  /** Contains `{parameter}` for variable parts. */
   readonly path: string
-  /** Null where nothing is charged. */
+  /** Null if the operation is free. */
   readonly price: Usdt | null
   readonly authentication: Authentication
   readonly capability: Capability

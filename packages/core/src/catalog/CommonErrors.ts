@@ -1,6 +1,6 @@
 import type { ErrorCode } from "./ErrorCode.ts"
 
-/** What every operation with a bearer token may answer. */
+/** The errors that every operation with a bearer token may return. */
 export const BEARER_ERRORS = [
   "INVALID_REQUEST",
   "ONBOARDING_REQUIRED",
@@ -9,7 +9,7 @@ export const BEARER_ERRORS = [
   "RATE_LIMITED"
 ] as const satisfies ReadonlyArray<ErrorCode>
 
-/** What every paid operation may answer. */
+/** The errors that every paid operation may return. */
 export const PAID_ERRORS = [
   "INVALID_REQUEST",
   "AUTH_REQUIRED",
@@ -25,7 +25,7 @@ export const PAID_ERRORS = [
   "SERVICE_UNAVAILABLE"
 ] as const satisfies ReadonlyArray<ErrorCode>
 
-/** What every paid operation of a tenant on one of its resources may answer. */
+/** The errors that every paid operation on a tenant's resource may return. */
 export const PAID_BEARER_ERRORS = [
   ...PAID_ERRORS,
   "ONBOARDING_REQUIRED",

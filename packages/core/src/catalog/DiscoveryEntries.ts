@@ -1,6 +1,6 @@
 import type { CatalogEntry } from "./CatalogEntry.ts"
 
-/** What anybody may read without paying: how the API is found. */
+/** The operations for discovering the API, free and without authentication. */
 export const DISCOVERY_ENTRIES = [
   {
     operationId: "describeApi",

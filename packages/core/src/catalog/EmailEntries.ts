@@ -23,7 +23,6 @@ const SIGNATURE = {
   description: "Text put below every message that is sent."
 } as const
 
-/** Mailboxes and their messages. */
 export const EMAIL_ENTRIES = [
   {
     operationId: "createMailbox",

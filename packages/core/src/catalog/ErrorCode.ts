@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Every error code that a client can meet. Their HTTP statuses are the wire's affair and stand in the API contract. */
+/** All error codes that a client can receive. Their HTTP statuses are defined in the API contract. */
 export const ErrorCode = Schema.Literals([
   "INVALID_REQUEST",
   "AUTH_REQUIRED",

@@ -5,7 +5,6 @@ const EVENT_ID: CatalogInput = { name: "eventId", in: "body", required: true, de
 
 const EVENT_GUIDE = "/docs#events"
 
-/** The inbox of durable events. */
 export const EVENT_ENTRIES = [
   {
     operationId: "getRealtimeToken",

@@ -40,7 +40,6 @@ const AFTER_PURCHASE = [
   { serviceId: "phone.call.outbound.1m", why: "Place a call." }
 ] as const
 
-/** Numbers and calls. */
 export const PHONE_ENTRIES = [
   {
     operationId: "purchaseUsNumber",

@@ -1,6 +1,5 @@
 import { Schema } from "effect"
 
-/** The ids of the services in the catalog. */
 export const ServiceId = Schema.Literals([
   "discovery.api",
   "discovery.services",

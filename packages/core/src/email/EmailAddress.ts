@@ -1,14 +1,17 @@
 import { Schema } from "effect"
 
-/** RFC 5321, section 4.5.3.1: longest local part and longest forward path without its brackets. */
+/** RFC 5321, section 4.5.3.1: the longest local part, and the longest forward path without its brackets. */
 const LOCAL_PART_LIMIT = 64
 const ADDRESS_LIMIT = 254
 
-/** RFC 5321 dot-atom. Quoted local parts are not taken: nothing that agents write to needs one. */
+/** RFC 5321 dot-atom. Quoted local parts are rejected: no recipient of agents' mail needs one. */
 const DOT_ATOM = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/i
 const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 
-/** Whether a text is a plain address of the form local@domain. It admits no control character, so it is safe in a header. */
+/**
+ * Whether a text is a plain address of the form local@domain. Rejects control characters, so a valid address is safe in
+ * a header.
+ */
 export const isEmailAddress = (text: string): boolean => {
   const at = text.lastIndexOf("@")
   return (
@@ -20,7 +23,6 @@ export const isEmailAddress = (text: string): boolean => {
   )
 }
 
-/** An address to write to. */
 export const EmailAddress = Schema.String.check(
   Schema.makeFilter((text: string) => isEmailAddress(text) || "not an email address", {
     toJsonSchema: () => ({ type: "string", format: "email", maxLength: ADDRESS_LIMIT })
@@ -28,18 +30,18 @@ export const EmailAddress = Schema.String.check(
 )
 export type EmailAddress = string
 
-/** The two halves of an address, the domain in lower case. */
+/** Splits an address at the last `@`, with the domain in lower case. */
 export const splitAddress = (address: string): { readonly localPart: string; readonly domain: string } => {
   const at = address.lastIndexOf("@")
   return { localPart: address.slice(0, at), domain: address.slice(at + 1).toLowerCase() }
 }
 
-/** An address folded so that two spellings of one mailbox of ours, or of one suppressed recipient, are equal. */
+/** Folds an address, so that two spellings of one local mailbox or of one suppressed recipient are equal. */
 export const foldAddress = (address: string): string => address.toLowerCase()
 
 /**
- * The local part whose mailbox gets the mail: lower case, without a plus-tag. Letters beyond ASCII stay, since one of
- * them (the Kelvin sign) is an ASCII letter in lower case, and would reach a mailbox of another name.
+ * Returns the local part of the mailbox that receives the mail: in lower case, without a plus-tag. Only ASCII letters
+ * are lowercased: the Kelvin sign would become an ASCII letter and reach a mailbox with another name.
  */
 export const baseLocalPart = (localPart: string): string => {
   const plus = localPart.indexOf("+")

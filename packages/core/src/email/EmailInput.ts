@@ -4,18 +4,18 @@ import { GivenUuid } from "../kernel/Uuid.ts"
 import { EmailAddress } from "./EmailAddress.ts"
 import { LocalPart } from "./LocalPart.ts"
 
-/** Most recipients of one message, in to, cc and bcc together. */
+/** The maximum number of recipients of one message, in to, cc and bcc together. */
 export const RECIPIENT_LIMIT = 50
 /** RFC 5322, section 2.1.1: the longest line, and so the longest subject. */
 export const SUBJECT_LIMIT = 998
-/** Longest text and longest HTML of a message, in UTF-8 bytes. */
+/** The maximum length of the text and of the HTML of a message, each in UTF-8 bytes. */
 export const BODY_LIMIT_BYTES = 1024 * 1024
 const DISPLAY_NAME_LIMIT = 128
 const SIGNATURE_LIMIT = 4_096
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
-/** Text that becomes a header: one line, with nothing in it that could end the line. */
+/** Text for a header: one line, without control characters that could end the line. */
 const headerText = (limit: number) =>
   Schema.String.check(
     Schema.isMaxLength(limit),
@@ -23,7 +23,7 @@ const headerText = (limit: number) =>
     Schema.makeFilter((text: string) => text.isWellFormed() || "not well-formed Unicode")
   )
 
-/** Text of several lines, with no character that a store or a mail could not hold. */
+/** Multiline text, without characters that a store or a mail can't hold. */
 const bodyText = (limitBytes: number) =>
   Schema.String.check(
     Schema.isMaxLength(limitBytes),
@@ -41,7 +41,6 @@ const displayName = nameText(DISPLAY_NAME_LIMIT)
 const outboundSignature = bodyText(SIGNATURE_LIMIT)
 const addresses = Schema.Array(EmailAddress).check(Schema.isMaxLength(RECIPIENT_LIMIT))
 
-/** What a new mailbox is to be. */
 export const CreateMailboxInput = Schema.Struct({
   localPart: LocalPart,
   displayName: Schema.optionalKey(displayName),
@@ -49,7 +48,7 @@ export const CreateMailboxInput = Schema.Struct({
 }).annotate({ identifier: "CreateMailboxInput" })
 export type CreateMailboxInput = typeof CreateMailboxInput.Type
 
-/** What is to change about a mailbox: what is left out stays, an empty text is taken away. */
+/** The changes to a mailbox. Omitted fields stay as they are; an empty text clears the field. */
 export const UpdateMailboxInput = Schema.Struct({
   mailboxId: GivenUuid,
   displayName: Schema.optionalKey(displayName),

@@ -4,7 +4,7 @@ import type { Timestamp } from "../kernel/Timestamp.ts"
 
 /** One email to send. Every text that becomes a header is free of control characters. */
 export interface OutgoingMail {
-  /** With its angle brackets; the same for every attempt, so that receivers drop a copy. */
+  /** Includes the angle brackets. It is the same for every attempt, so that receivers drop duplicates. */
   readonly messageIdHeader: string
   readonly from: { readonly address: string; readonly name: string | null }
   readonly to: ReadonlyArray<string>
@@ -17,26 +17,26 @@ export interface OutgoingMail {
   readonly date: Timestamp
 }
 
-/** What the provider took. `accepted` and `rejected` together are every recipient once. */
+/** The provider's answer to a mail. `accepted` and `rejected` together contain every recipient exactly once. */
 export interface SendReceipt {
   readonly accepted: ReadonlyArray<string>
   readonly rejected: ReadonlyArray<{ readonly address: string; readonly reason: string }>
-  /** The provider's own words, as `250 2.0.0 Ok: queued as …`. */
+  /** The provider's response text, for example `250 2.0.0 Ok: queued as …`. */
   readonly response: string
 }
 
-/** The port to whoever carries outbound mail. */
+/** The port to the provider of outbound mail. */
 export class EmailProvider extends Context.Service<
   EmailProvider,
   {
-    /** The source of its events and the provider of its errors: `smtp`, `resend`. */
+    /** The source of its events and the provider of its errors, for example `smtp` or `resend`. */
     readonly name: string
     /** The domain of every mailbox. */
     readonly domain: string
     /**
-     * Sends one mail. It succeeds when at least one recipient was taken; `Rejected` when all were
-     * refused for good; `Unknown` when the connection was lost after the mail was handed over. An error after the
-     * recipients were named says in `refused` which of them were refused.
+     * Sends one mail. Succeeds if at least one recipient was accepted. Fails with `Rejected` if all recipients were
+     * refused permanently, and with `Unknown` if the connection was lost after the mail was handed over. An error that
+     * occurs after the recipients were named lists the refused ones in `refused`.
      */
     readonly send: (mail: OutgoingMail) => Effect.Effect<SendReceipt, ProviderError>
   }

@@ -2,11 +2,11 @@ import { Context, Effect, Schema, type Stream } from "effect"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { Attachment, SenderAuthentication } from "./Message.ts"
 
-/** How a mail came in: what SMTP itself said, which its headers need not repeat. */
+/** The SMTP envelope of a mail, whose values the mail's headers need not repeat. */
 export interface InboundEnvelope {
   /** MAIL FROM; empty for a bounce. */
   readonly mailFrom: string
-  /** Each RCPT TO that was taken. */
+  /** Each RCPT TO that was accepted. */
   readonly rcptTo: ReadonlyArray<string>
   readonly remoteAddress: string
   readonly helo: string
@@ -14,32 +14,32 @@ export interface InboundEnvelope {
   readonly secure: boolean
 }
 
-/** A mail as it was taken from the wire, before anybody has looked into it. */
+/** A mail as it was received, before it is parsed. */
 export interface InboundMail {
   readonly inboundMailId: string
   readonly envelope: InboundEnvelope
   readonly raw: Uint8Array
   readonly receivedAt: Timestamp
-  /** How many workers have begun to read it; the one that holds it is counted. */
+  /** The number of workers that have started to read it, including the one that holds the lease. */
   readonly attempts: number
 }
 
-/** A mail that waits to be delivered. Its bytes are read apart from it, by `InboundMailStore.readPieces`. */
+/** A mail that waits for delivery. Its bytes are read separately, by `InboundMailStore.readPieces`. */
 export type WaitingMail = Omit<InboundMail, "raw"> & { readonly sizeBytes: number }
 
-/** What a mail says, read from its bytes. Everything in it is the sender's claim but `authentication` and the hashes. */
+/** The parsed content of a mail. Everything in it is the sender's claim, except `authentication` and the hashes. */
 export interface ParsedMail {
   readonly messageIdHeader: string | null
   readonly inReplyTo: string | null
   readonly references: ReadonlyArray<string>
-  /** The address of the one author; empty when there is not exactly one. */
+  /** The address of the author; empty if there is not exactly one author. */
   readonly from: string
   readonly to: ReadonlyArray<string>
   readonly cc: ReadonlyArray<string>
   readonly subject: string
   readonly text: string | null
   readonly html: string | null
-  /** Whether text or html was cut. */
+  /** Whether text or html was truncated. */
   readonly truncated: boolean
   readonly attachments: ReadonlyArray<Attachment>
   readonly authentication: SenderAuthentication
@@ -47,16 +47,16 @@ export interface ParsedMail {
   readonly bodyHash: string
 }
 
-/** The mail can't be read: broken beyond repair, or it took more time or memory than any mail may. */
+/** The mail can't be parsed: it is malformed, or it took more time or memory than allowed. */
 export class MailUnreadable extends Schema.TaggedError<MailUnreadable>()("MailUnreadable", {
   message: Schema.String
 }) {}
 
-/** The port that reads mail. It holds out against any input: what takes too long or too much is given up. */
+/** The port that parses mail. It must be safe for any input: it aborts if a mail takes too much time or memory. */
 export class MailParser extends Context.Service<
   MailParser,
   {
-    /** Reads a mail whose bytes come in pieces of whatever size. */
+    /** Parses a mail whose bytes arrive in pieces of any size. */
     readonly parse: (
       raw: Stream.Stream<Uint8Array>,
       envelope: InboundEnvelope
@@ -64,44 +64,46 @@ export class MailParser extends Context.Service<
   }
 >()("@agentos/core/email/MailParser") {}
 
-/** Why mail is not taken: for good, or, where a mailbox is full or there is too much of it, for now. */
+/** The reason why mail is refused: permanently, or, if a mailbox is full or receives too much mail, temporarily. */
 export const InboundRefusal = Schema.Literals(["mailbox unknown", "tenant suspended", "mailbox full", "too much mail"])
 export type InboundRefusal = typeof InboundRefusal.Type
 
-/** Mail to a mailbox is not taken. */
 export class InboundRefused extends Schema.TaggedError<InboundRefused>()("InboundRefused", {
   refusal: InboundRefusal
 }) {}
 
-/** The port that keeps mail between the wire and the mailboxes, so that nothing is lost that was answered with 250. */
+/** The port that stores inbound mail until it is delivered, so that no mail is lost that was answered with 250. */
 export class InboundMailStore extends Context.Service<
   InboundMailStore,
   {
     /**
-     * Stores the bytes of a large mail ahead of `add`, piece by piece, so that no transaction is open as long. It is no
-     * mail yet: it is neither leased nor counted. Does nothing for a small mail.
+     * Stores the bytes of a large mail before `add`, piece by piece, to keep each transaction short. A staged mail is
+     * not leased and not counted. Does nothing for a small mail.
      */
     readonly stage: (mail: InboundMail) => Effect.Effect<void>
-    /** Deletes what was staged of a mail that is not added after all. */
+    /** Deletes the staged bytes of a mail that is not added after all. */
     readonly discard: (inboundMailId: string) => Effect.Effect<void>
     /**
-     * Adds a mail, staged or not. Until it is completed or given up it counts, with its raw size, as a message of each
-     * of these mailboxes that exists.
+     * Adds a mail, staged or not. Until it is completed or given up, it counts as a message of each of these mailboxes
+     * that exists, with its raw size.
      */
     readonly add: (mail: InboundMail, mailboxIds: ReadonlyArray<string>) => Effect.Effect<void>
-    /** Takes up to `limit` mails that nobody is reading, oldest first, for `leaseMillis`; each counts an attempt. */
+    /** Leases up to `limit` mails without a lease for `leaseMillis`, oldest first; each lease counts as an attempt. */
     readonly lease: (limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<WaitingMail>>
-    /** The bytes of a mail, in pieces that are each read on demand; they end early when the mail is deleted meanwhile. */
+    /**
+     * Streams the bytes of a mail in pieces, each read on demand. The stream ends early if the mail is deleted
+     * meanwhile.
+     */
     readonly readPieces: (inboundMailId: string) => Stream.Stream<Uint8Array>
     /**
-     * Marks a mail as done; whether it was not done before, which of several at once one alone is told. Its raw form
-     * stays while a message refers to it, and goes otherwise.
+     * Marks a mail as completed, and returns true for exactly one of several concurrent calls. Its raw form is kept
+     * while a message refers to it, and is deleted otherwise.
      */
     readonly complete: (inboundMailId: string) => Effect.Effect<boolean>
     /**
-     * Deletes up to `limit` mails that nobody could deliver, the oldest first, and answers their ids: received `age`
-     * milliseconds ago or more, begun to be read at least `attempts` times and by nobody now, not completed, and with
-     * no message that refers to them. Mail that was staged and never added is not among them.
+     * Deletes up to `limit` undeliverable mails, oldest first, and returns their ids. A mail is undeliverable if it was
+     * received at least `age` milliseconds ago, had at least `attempts` attempts, has no lease, is not completed and
+     * has no message that refers to it. Mail that was staged and never added is not included.
      */
     readonly giveUp: (given: {
       readonly age: number
@@ -109,16 +111,16 @@ export class InboundMailStore extends Context.Service<
       readonly limit: number
     }) => Effect.Effect<ReadonlyArray<string>>
     /**
-     * Deletes up to `limit` mails that were staged and never added, received `age` milliseconds ago or more, the oldest
-     * first, and returns how many.
+     * Deletes up to `limit` mails that were staged and never added, received at least `age` milliseconds ago, oldest
+     * first. Returns how many it deleted.
      */
     readonly removeStaged: (given: { readonly age: number; readonly limit: number }) => Effect.Effect<number>
     /**
-     * Deletes up to `limit` raw mails that are completed, received `age` milliseconds ago or more, the oldest first, and
-     * returns how many. Their messages stay, and no longer count what the raw mail took.
+     * Deletes up to `limit` raw mails that are completed, received at least `age` milliseconds ago, oldest first.
+     * Returns how many it deleted. Their messages stay, and no longer count the size of the raw mail.
      */
     readonly removeRaw: (given: { readonly age: number; readonly limit: number }) => Effect.Effect<number>
-    /** The raw bytes behind a message of the tenant, or undefined when it has none. */
+    /** Returns the raw bytes of a message of the tenant, or undefined if there are none. */
     readonly readRaw: (tenantId: string, messageId: string) => Effect.Effect<Uint8Array | undefined>
   }
 >()("@agentos/core/email/InboundMailStore") {}

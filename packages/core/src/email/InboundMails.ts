@@ -26,37 +26,39 @@ import { MailPolicy, reachedLimit } from "./MailPolicy.ts"
 import { bodySizeBytes, type Message, snippetOf } from "./Message.ts"
 import { MessageStore, type NewMessage } from "./MessageStore.ts"
 
-/** Who offers mail. */
+/** The sender of inbound mail. */
 export type InboundSender = Pick<InboundEnvelope, "mailFrom" | "remoteAddress">
 
-/** How many mails one pass takes up, and how many of them are read at a time. */
+/** The number of mails that one pass leases, and how many of them are parsed concurrently. */
 const BATCH = 6
 const CONCURRENCY = 2
-/** For how long mails stay with the one who reads them: longer than a whole batch of the slowest may take. */
+/** The lease on mails: longer than a whole batch of the slowest mails can take. */
 const READ_LEASE = Timestamp.MINUTE
-/** A mail whose reader went away this often is delivered unread: it may be what makes them go. */
+/** The number of attempts after which a mail is delivered unparsed: it may be the cause of the failures. */
 const ATTEMPT_LIMIT = 3
 
 /**
- * Inbound mail, from the wire to the mailboxes.
+ * Inbound mail, from SMTP to the mailboxes.
  *
- * The raw mail is stored before its sender is told that it was taken. Reading it
- * comes after, can fail, and is tried again; delivery is one transaction, in which
- * each matching mailbox gets one message and one `email.received` event.
+ * The raw mail is stored before its sender receives the acceptance. Parsing comes later, can fail and is retried.
+ * Delivery is one transaction, in which each matching mailbox gets one message and one `email.received` event.
  */
 export class InboundMails extends Context.Service<
   InboundMails,
   {
-    /** Fails unless mail from the sender to the address would be taken at this moment: asked at RCPT. */
+    /** Fails unless mail from this sender to this address would be accepted now. Called at RCPT. */
     readonly admit: (address: string, from: InboundSender) => Effect.Effect<void, InboundRefused>
     /**
-     * Stores a mail durably; only then may the sender be told that it was taken. Fails, and stores nothing, if one of its
-     * mailboxes has no room left; the sender offers it again to those that have.
+     * Stores a mail durably; the sender may receive the acceptance only afterwards. If one of the mailboxes is full, it
+     * fails and stores nothing; the sender then offers the mail again to the others.
      */
     readonly accept: (envelope: InboundEnvelope, raw: Uint8Array) => Effect.Effect<void, InboundRefused>
-    /** Reads and delivers mail that was accepted and is not yet delivered; answers how many mails it finished. */
+    /** Parses and delivers accepted mail that is not yet delivered. Returns the number of mails it processed. */
     readonly deliverWaiting: Effect.Effect<number>
-    /** Waits until a mail was accepted here since the last wait. Mail taken by another server does not wake. */
+    /**
+     * Waits until this server has accepted a mail since the last wait. Mail that another server accepted does not
+     * count.
+     */
     readonly awaitMail: Effect.Effect<void>
   }
 >()("@agentos/core/email/InboundMails") {
@@ -83,7 +85,7 @@ export class InboundMails extends Context.Service<
       const refuse = (refusal: InboundRefusal, reason: RefusalReason) =>
         Effect.andThen(countRefusal(reason), new InboundRefused({ refusal }))
 
-      /** A mail that is taken costs a token of each bucket; one that would be taken finds a token there. */
+      /** An accepted mail takes a token from each bucket; at RCPT, each bucket must only contain a token. */
       const requireRate = Effect.fnUntraced(function* (
         { mailFrom, remoteAddress }: InboundSender,
         recipients: ReadonlyArray<Mailbox>,
@@ -91,7 +93,7 @@ export class InboundMails extends Context.Service<
       ) {
         const network = ClientAddress.networkOf(remoteAddress)
         const buckets: ReadonlyArray<readonly [RateRule, string]> = [
-          // Anybody can claim to be a sender: what one network sends in a name is not counted against the others.
+          // The sender is only a claim: mail from one network in a sender's name does not count against other networks.
           ...(mailFrom === "" ? [] : [[rules.sender, `${senderOf(mailFrom)} ${network}`] as const]),
           [rules.network, network],
           ...recipients.map(({ mailboxId }) => [rules.mailbox, mailboxId] as const)
@@ -151,13 +153,14 @@ export class InboundMails extends Context.Service<
             const stored = yield* messages.insert(received)
             const fresh = received.map(({ message }) => message).filter(({ messageId }) => stored.has(messageId))
             yield* events.append(fresh.map((message) => receivedEvent(message, provider.name)))
-            // Whoever outlived a lease may have delivered it too: the second to come takes back what was written here.
+            // A worker whose lease has expired may deliver the same mail: the second to complete it rolls back its
+            // transaction.
             if (!(yield* store.complete(mail.inboundMailId))) return yield* Effect.fail("delivered already")
           })
         )
       })
 
-      /** One that can't be delivered now is taken again when its lease is over, and holds up nobody else's. */
+      /** A mail that can't be delivered now is retried when its lease expires, and does not delay other mails. */
       const deliverAlone = (mail: WaitingMail) =>
         deliver(mail).pipe(
           Effect.catch(() =>
@@ -183,7 +186,7 @@ export class InboundMails extends Context.Service<
           const add = transactor.transact(
             Effect.gen(function* () {
               const recipients = yield* findMailboxes(envelope.rcptTo)
-              // Under the lock, so that mails that arrive at once do not all take the same last room.
+              // Under the lock, so that concurrent mails do not all use the same remaining room.
               yield* tenants.lock(recipients.map(({ tenantId }) => tenantId))
               yield* requireRoom(recipients)
               yield* store.add(
@@ -213,13 +216,16 @@ const hourly = (name: string, count: number): RateRule => ({
   isShared: true
 })
 
-/** An envelope sender, the same for all its plus-tags. */
+/** Returns the envelope sender without its plus-tag. */
 const senderOf = (mailFrom: string): string => {
   const { domain, localPart } = splitAddress(mailFrom)
   return `${baseLocalPart(localPart)}@${domain}`
 }
 
-/** Sender, Message-ID and body make a mail recognisable; one without a Message-ID never is. */
+/**
+ * The envelope sender, Message-ID and body identify duplicates of a mail. A mail without a Message-ID has no
+ * duplicates.
+ */
 const duplicateKey = (envelope: InboundEnvelope, mail: ParsedMail): string | null =>
   mail.messageIdHeader === null ? null : [envelope.mailFrom, mail.messageIdHeader, mail.bodyHash].join("\n")
 

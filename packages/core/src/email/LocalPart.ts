@@ -6,9 +6,7 @@ const LIMIT = 64
 /** A dot-atom (RFC 5322, section 3.2.3) without `+`, which marks a tag on inbound mail and never a mailbox. */
 const PATTERN = /^[A-Za-z0-9!#$%&'*/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*/=?^_`{|}~-]+)*$/u
 
-/**
- * What stands before the @ of a mailbox, in any case; `fold` gives the one form that is kept.
- */
+/** The local part of a mailbox address, in any case. `fold` returns the form that is stored. */
 export const LocalPart = Schema.String.check(
   Schema.isMaxLength(LIMIT),
   Schema.isPattern(PATTERN, { expected: "a dot-atom of 1 to 64 characters without a plus sign" })
@@ -16,7 +14,10 @@ export const LocalPart = Schema.String.check(
 
 export const fold = (localPart: string): string => localPart.toLowerCase()
 
-/** Digits and signs that a reader takes for a letter, as rn for m and vv for w. Of `1`, `|` and `!` nobody knows whether they stand for i or l. */
+/**
+ * Digits and signs that look like a letter; also, rn looks like m and vv like w. `1`, `|` and `!` may stand for i or l,
+ * so skeletons treat i as l.
+ */
 const LOOKALIKES: Readonly<Record<string, string>> = {
   "0": "o",
   "1": "l",
@@ -34,10 +35,10 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
 }
 const LOOKALIKE = /[0-9|!$]|rn|vv/
 
-/** The letters and digits alone: how words are separated makes no other name. */
+/** Returns the letters and digits only: separators between words do not make another name. */
 const bare = (text: string): string => text.replaceAll(/[^a-z0-9]/g, "")
 
-/** What a reader may take the name for. */
+/** Returns a form that is equal for names that look alike. */
 const skeleton = (text: string): string =>
   bare(text.replaceAll(/[0-9|!$]/g, (character) => LOOKALIKES[character] ?? character))
     .replaceAll("i", "l")
@@ -61,12 +62,12 @@ const isOfService = (folded: string): boolean => {
 }
 
 /**
- * Whether a local part, in any case, belongs to the operator of the domain: it is one of `RESERVED_NAMES`, is written
- * like one, or bears the name of the service.
+ * Whether a local part, in any case, is reserved for the operator of the domain: it is one of `RESERVED_NAMES`, looks
+ * like one, or contains the name of the service.
  */
 export const isReserved = (localPart: string): boolean => {
   const folded = fold(localPart)
   if (NAMES.has(bare(folded)) || isOfService(folded)) return true
-  // Without a letter it is a number; without a lookalike it reads as it is written: mall is not mail.
+  // A name without letters is a number, and a name without lookalikes reads as it is written: mall is not mail.
   return /[a-z]/.test(folded) && LOOKALIKE.test(folded) && NAME_SKELETONS.has(skeleton(folded))
 }

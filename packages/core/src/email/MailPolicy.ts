@@ -2,28 +2,28 @@ import { Context } from "effect"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import type { SendingPolicy } from "./SendingQuota.ts"
 
-/** Messages and the bytes that they take: raw mail, text and HTML. */
+/** The number of messages, and the bytes that they use: raw mail, text and HTML. */
 export interface MailUsage {
   readonly messages: number
   readonly bytes: number
 }
 
-/** Messages that are taken in an hour. The rate limiter counts them, so nothing is limited without one. */
+/** The maximum number of messages accepted per hour. The rate limiter counts them; without one there is no limit. */
 export interface InboundPerHour {
-  /** From one envelope sender. Bounces have none. */
+  /** From one envelope sender. Bounces have no sender. */
   readonly sender: number
-  /** From one network: senders choose their address freely. */
+  /** From one network, because senders can choose any sender address. */
   readonly network: number
   readonly mailbox: number
 }
 
 const GIBIBYTE = 1024 ** 3
 
-/** How much mail a tenant may store and send. The operator configures it. */
+/** The limits on the mail that a tenant may store and send, configured by the operator. */
 export interface MailPolicy {
-  /** A mailbox takes mail while it is below both numbers, so that its last message may exceed `bytes`. */
+  /** A mailbox accepts mail while it is below both limits, so its last message may exceed `bytes`. */
   readonly mailboxLimit: MailUsage
-  /** The same for all mailboxes of a tenant together. */
+  /** The same limits for all mailboxes of a tenant together. */
   readonly tenantLimit: MailUsage
   readonly sending: SendingPolicy
   readonly inboundPerHour: InboundPerHour
@@ -45,7 +45,7 @@ export const DEFAULT_MAIL_POLICY: MailPolicy = {
   rawRetention: null
 }
 
-/** The policy of the host; the default one unless the host provides another. */
+/** The policy of the host; `DEFAULT_MAIL_POLICY` unless the host provides another. */
 export const MailPolicy = Context.Reference<MailPolicy>("@agentos/core/email/MailPolicy", {
   defaultValue: () => DEFAULT_MAIL_POLICY
 })
@@ -53,7 +53,7 @@ export const MailPolicy = Context.Reference<MailPolicy>("@agentos/core/email/Mai
 const isBelow = (usage: MailUsage, limit: MailUsage): boolean =>
   usage.messages < limit.messages && usage.bytes < limit.bytes
 
-/** Which limit a mailbox has reached: its own, its tenant's, or none. */
+/** Returns the limit that a mailbox has reached: its own, its tenant's, or undefined for neither. */
 export const reachedLimit = (
   { mailboxLimit, tenantLimit }: MailPolicy,
   { tenantUsage, usage }: { readonly usage: MailUsage; readonly tenantUsage: MailUsage }

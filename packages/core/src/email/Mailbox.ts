@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { IsoTimestamp, Timestamp, toIso } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 
-/** A mailbox of a tenant. `displayName` and `outboundSignature` are null where none was set. */
+/** A mailbox of a tenant. `displayName` and `outboundSignature` are null if they were not set. */
 export const Mailbox = Schema.Struct({
   mailboxId: Uuid,
   tenantId: Uuid,
@@ -11,7 +11,7 @@ export const Mailbox = Schema.Struct({
   address: Schema.String,
   displayName: Schema.NullOr(Schema.String),
   outboundSignature: Schema.NullOr(Schema.String),
-  /** Inbound mail is matched to active mailboxes alone. */
+  /** Only active mailboxes receive inbound mail. */
   active: Schema.Boolean,
   createdAt: Timestamp,
   updatedAt: Timestamp

@@ -14,7 +14,10 @@ import { MailboxStore } from "./MailboxStore.ts"
 const Plan = Schema.Struct({ mailboxId: Uuid.Uuid })
 type Plan = typeof Plan.Type
 
-/** Creates a mailbox and gives the wallet its access token. Nothing is done outside: mail for the domain already comes here. */
+/**
+ * Creates a mailbox and returns the access token of the wallet. No provider is called: all mail for the domain already
+ * arrives at this service.
+ */
 export class MailboxCreation extends Context.Service<MailboxCreation, PaidService<CreateMailboxInput, Plan, void>>()(
   "@agentos/core/email/MailboxCreation"
 ) {
@@ -30,7 +33,7 @@ export class MailboxCreation extends Context.Service<MailboxCreation, PaidServic
           message: `${localPart}@${provider.domain} is taken; choose another localPart, or send your access token if it was yours.`
         })
 
-      /** Whether the local part is free for this tenant alone, because it had a mailbox of it. */
+      /** Whether the local part is available to this tenant only, because it owned a mailbox with it before. */
       const hadBefore = Effect.fnUntraced(function* (localPart: string, tenantId: TenantId | null) {
         return (
           tenantId !== null &&
@@ -47,7 +50,7 @@ export class MailboxCreation extends Context.Service<MailboxCreation, PaidServic
         check: Effect.fnUntraced(function* (tenant, input) {
           const localPart = LocalPart.fold(input.localPart)
           const tenantId = tenant?.tenantId ?? null
-          // A name may have become reserved after it was sold; it still belongs to the wallet that first had it.
+          // A name may have become reserved after it was sold. It still belongs to the wallet that first owned it.
           if (LocalPart.isReserved(localPart) && !(yield* hadBefore(localPart, tenantId))) {
             return yield* invalid("localPart", "reserved for the operator of the domain; choose another")
           }

@@ -5,7 +5,7 @@ import { DeleteMailboxInput } from "./EmailInput.ts"
 import { MailboxStore } from "./MailboxStore.ts"
 import { ownedMailbox, remainingMailbox } from "./OwnedMailbox.ts"
 
-/** Deletes a mailbox and its messages. Its address stays the tenant's. */
+/** Deletes a mailbox and its messages. Its address remains reserved for the tenant. */
 export class MailboxDeletion extends Context.Service<MailboxDeletion, PaidService<DeleteMailboxInput, null, void>>()(
   "@agentos/core/email/MailboxDeletion"
 ) {

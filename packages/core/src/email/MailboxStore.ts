@@ -4,7 +4,7 @@ import type { TenantId } from "../tenancy/Tenant.ts"
 import type { Mailbox } from "./Mailbox.ts"
 import type { MailUsage } from "./MailPolicy.ts"
 
-/** What decides whether a mailbox takes another message. */
+/** The facts that decide whether a mailbox accepts another message. */
 export interface MailboxStanding {
   readonly usage: MailUsage
   /** Of all mailboxes of its tenant. */
@@ -15,10 +15,10 @@ export interface MailboxStanding {
 export type Reservation = "reserved" | "taken"
 
 /**
- * The port that keeps mailboxes and the reservations of local parts.
+ * The port that stores mailboxes and the reservations of local parts.
  *
- * A local part belongs for ever to the tenant that first had a mailbox of it. An
- * operation that is not yet paid holds it only until it is paid or given up.
+ * A local part belongs permanently to the tenant that first had a mailbox with it. An unpaid operation reserves it only
+ * until the operation is paid or abandoned.
  */
 export class MailboxStore extends Context.Service<
   MailboxStore,
@@ -26,27 +26,30 @@ export class MailboxStore extends Context.Service<
     readonly find: (tenantId: TenantId, mailboxId: string) => Effect.Effect<Lookup<Mailbox>>
     /** All mailboxes of the tenant, oldest first. */
     readonly list: (tenantId: TenantId) => Effect.Effect<ReadonlyArray<Mailbox>>
-    /** The active mailboxes of these (folded) local parts, of whatever tenant: for inbound mail alone. */
+    /** Returns the active mailboxes with these (folded) local parts, of any tenant. For inbound mail only. */
     readonly findActive: (localParts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Mailbox>>
     /**
-     * What mailboxes and their tenants store, mail that waits to be delivered included; one that does not exist is left
-     * out. Reads counters, never messages.
+     * Returns the usage of mailboxes and of their tenants, including mail that waits for delivery. Mailboxes that do
+     * not exist are left out. Reads counters, never messages.
      */
     readonly findStandings: (mailboxIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, MailboxStanding>>
     /**
-     * Whether the local part is free for a tenant (null: for a wallet that is not one yet):
-     * no mailbox has it, no other operation holds it and it never belonged to another tenant.
+     * Whether the local part is available to a tenant (null: to a wallet that is not a tenant yet): no mailbox uses it,
+     * no other operation reserves it, and it never belonged to another tenant.
      */
     readonly isAvailable: (localPart: string, tenantId: TenantId | null) => Effect.Effect<boolean>
     /** Reserves a local part for an operation, if it is available to its tenant. */
     readonly reserve: (localPart: string, tenantId: TenantId, operationId: string) => Effect.Effect<Reservation>
-    /** Gives up what the operation reserved and never came to own. */
+    /** Releases the reservation of the operation if it did not become permanent. */
     readonly releaseReservation: (operationId: string) => Effect.Effect<void>
-    /** Stores a mailbox under the reservation that the operation holds, which becomes the tenant's own for ever. */
+    /** Stores a mailbox under the reservation of the operation, which then permanently belongs to the tenant. */
     readonly create: (mailbox: Mailbox, operationId: string) => Effect.Effect<void>
-    /** Replaces the mailbox, if the tenant still has it; whether it did. */
+    /** Replaces the mailbox if the tenant still has it, and returns whether it was replaced. */
     readonly update: (mailbox: Mailbox) => Effect.Effect<boolean>
-    /** Deletes the mailbox, its messages and their raw mail; answers how many messages, or none when it was gone. */
+    /**
+     * Deletes the mailbox, its messages and their raw mail. Returns the number of messages, or undefined if the mailbox
+     * did not exist.
+     */
     readonly remove: (tenantId: TenantId, mailboxId: string) => Effect.Effect<number | undefined>
   }
 >()("@agentos/core/email/MailboxStore") {}

@@ -7,7 +7,6 @@ import { type Mailbox, toMailboxRecord } from "./Mailbox.ts"
 import { MailboxStore } from "./MailboxStore.ts"
 import { ownedMailbox, remainingMailbox } from "./OwnedMailbox.ts"
 
-/** Changes a mailbox. */
 export class MailboxUpdate extends Context.Service<MailboxUpdate, PaidService<UpdateMailboxInput, null, void>>()(
   "@agentos/core/email/MailboxUpdate"
 ) {
@@ -41,7 +40,7 @@ export class MailboxUpdate extends Context.Service<MailboxUpdate, PaidService<Up
   )
 }
 
-/** What is left out stays; an empty text is taken away. */
+/** Omitted fields stay as they are; an empty text clears the field. */
 const changed = (mailbox: Mailbox, input: UpdateMailboxInput, updatedAt: Timestamp.Timestamp): Mailbox => ({
   ...mailbox,
   displayName: input.displayName === undefined ? mailbox.displayName : input.displayName || null,

@@ -13,18 +13,18 @@ import { ownedMailbox } from "./OwnedMailbox.ts"
 
 export const DEFAULT_MESSAGE_LIMIT = 50
 
-/** What a tenant reads of its mail. All of it is free. */
+/** The read access of a tenant to its mail. All of it is free. */
 export class Mailboxes extends Context.Service<
   Mailboxes,
   {
     readonly list: (tenant: Tenant) => Effect.Effect<ReadonlyArray<Mailbox>>
-    /** Messages of one mailbox, or of all, newest first. */
+    /** Returns messages of one mailbox or of all mailboxes, newest first. */
     readonly listMessages: (
       tenant: Tenant,
       mailboxId: string | undefined,
       page: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
     ) => Effect.Effect<Page<MessageSummary>, ResourceNotFound | ResourceNotOwned | InvalidRequest>
-    /** One whole message; with a mailboxId, only if it is that mailbox's. */
+    /** Returns a message with its bodies. If a mailboxId is given, the message must be in that mailbox. */
     readonly getMessage: (
       tenant: Tenant,
       messageId: string,

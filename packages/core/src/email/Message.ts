@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { IsoTimestamp, Timestamp, toIso } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 
-/** An attachment as it is described; its bytes are in the raw mail. */
+/** The description of an attachment; its bytes are in the raw mail. */
 export const Attachment = Schema.Struct({
   filename: Schema.NullOr(Schema.String),
   contentType: Schema.String,
@@ -13,16 +13,17 @@ export const Attachment = Schema.Struct({
 export type Attachment = typeof Attachment.Type
 
 /**
- * The verdicts on the sender of an inbound message, in the words of RFC 8601 (`pass`, `fail`, `softfail`, `neutral`,
- * `none`, `temperror`, `permerror`). DMARC is `permerror` when the message does not have exactly one author.
+ * The authentication results for the sender of an inbound message, in the terms of RFC 8601 (`pass`, `fail`,
+ * `softfail`, `neutral`, `none`, `temperror`, `permerror`). DMARC is `permerror` if the message does not have exactly
+ * one author.
  */
 export const SenderAuthentication = Schema.Struct({
   spf: Schema.String,
   dkim: Schema.String,
   dmarc: Schema.String,
   /**
-   * The domain of From, in ASCII, if an aligned signature or an aligned SPF pass proves it; null otherwise. Only then is
-   * `from` more than a claim.
+   * The domain of From, in ASCII, if an aligned signature or an aligned SPF pass proves it; null otherwise. If it is
+   * null, `from` is only a claim.
    */
   domain: Schema.NullOr(Schema.String)
 })
@@ -39,7 +40,7 @@ export const MessageStatus = Schema.Literals([
 ])
 export type MessageStatus = typeof MessageStatus.Type
 
-/** One recipient and what became of the message for it. `reason` is the other side's word, where there is one. */
+/** A recipient and the status of the message for it. `reason` is the text from the other server, if there is one. */
 export const Recipient = Schema.Struct({
   address: Schema.String,
   kind: Schema.Literals(["to", "cc", "bcc"]),
@@ -48,31 +49,33 @@ export const Recipient = Schema.Struct({
 })
 export type Recipient = typeof Recipient.Type
 
-/** A message of a mailbox, as lists show it. */
+/** A message of a mailbox without its bodies, as lists return it. */
 export const MessageSummary = Schema.Struct({
   messageId: Uuid,
-  /** The first message of the conversation names it: shared by replies as far as their headers tell. */
+  /**
+   * The messageId of the first message of the conversation. Replies share it if their headers refer to a known message.
+   */
   threadId: Uuid,
   mailboxId: Uuid,
   tenantId: Uuid,
   direction: Schema.Literals(["inbound", "outbound"]),
-  /** Address alone; empty when an inbound message does not have exactly one author. */
+  /** The address without a name; empty if an inbound message does not have exactly one author. */
   from: Schema.String,
   to: Schema.Array(Schema.String),
   cc: Schema.Array(Schema.String),
   bcc: Schema.Array(Schema.String),
   subject: Schema.String,
   snippet: Schema.String,
-  /** With its angle brackets; null when an inbound message has none. */
+  /** Includes the angle brackets; null if an inbound message has no Message-ID. */
   messageIdHeader: Schema.NullOr(Schema.String),
   inReplyTo: Schema.NullOr(Schema.String),
   references: Schema.Array(Schema.String),
   attachments: Schema.Array(Attachment),
   /** Inbound only. */
   authentication: Schema.NullOr(SenderAuthentication),
-  /** Inbound mail that could not be read as MIME: only its raw form and envelope are certain. */
+  /** Whether an inbound mail could not be parsed as MIME: only its raw form and envelope are certain. */
   malformed: Schema.Boolean,
-  /** Whether text or html is longer than is kept: the raw message has the whole. */
+  /** Whether text or html was truncated; the raw mail has the full content. */
   truncated: Schema.Boolean,
   status: MessageStatus,
   recipients: Schema.Array(Recipient),
@@ -80,7 +83,7 @@ export const MessageSummary = Schema.Struct({
 })
 export type MessageSummary = typeof MessageSummary.Type
 
-/** A whole message. */
+/** A message with its bodies. */
 export const Message = Schema.Struct({
   ...MessageSummary.fields,
   text: Schema.NullOr(Schema.String),
@@ -90,13 +93,13 @@ export type Message = typeof Message.Type
 
 const { createdAt: _createdAt, tenantId: _tenantId, ...summaryFields } = MessageSummary.fields
 
-/** A message as lists show it to clients. */
+/** A message as lists return it to clients. */
 export const MessageSummaryRecord = Schema.Struct({ ...summaryFields, createdAt: IsoTimestamp }).annotate({
   identifier: "MessageSummary"
 })
 export type MessageSummaryRecord = typeof MessageSummaryRecord.Type
 
-/** A whole message as clients see it. */
+/** A message with its bodies, as clients see it. */
 export const MessageRecord = Schema.Struct({
   ...MessageSummaryRecord.fields,
   text: Schema.NullOr(Schema.String),
@@ -133,17 +136,17 @@ export const toMessageRecord = (message: Message): MessageRecord => ({
   html: message.html
 })
 
-/** What text and HTML take, in UTF-8. */
+/** Returns the size of text and HTML in UTF-8 bytes. */
 export const bodySizeBytes = ({ html, text }: Pick<Message, "html" | "text">): number =>
   [text, html].reduce((sum, part) => sum + (part === null ? 0 : new TextEncoder().encode(part).length), 0)
 
 const SNIPPET_LIMIT = 160
 
-/** The beginning of a text on one line. */
+/** Returns the beginning of a text as one line. */
 export const snippetOf = (text: string | null): string => {
   const line = (text ?? "")
     .slice(0, SNIPPET_LIMIT * 4)
-    // The half of a character that was cut in two.
+    // Removes half of a surrogate pair that was cut in two.
     .replace(/[\ud800-\udbff]$/, "")
     .replace(/\s+/g, " ")
     .trim()

@@ -18,7 +18,7 @@ import { MessageStore } from "./MessageStore.ts"
 import { ownedMailbox, remainingMailbox } from "./OwnedMailbox.ts"
 import * as SendingQuota from "./SendingQuota.ts"
 
-/** The mail as it will be sent, fixed before the first attempt: above all its Message-ID. */
+/** The parts of the mail that are fixed before the first attempt, above all the Message-ID. */
 const Plan = Schema.Struct({
   messageId: Uuid.Uuid,
   messageIdHeader: Schema.String,
@@ -39,7 +39,7 @@ const quotaMessage = (refusal: SendingQuota.SendingRefusal, recipients: number):
     : `You can write to ${refusal.limit} recipients a day, and have ${refusal.left} left; this message has ${recipients}. Send to fewer, or after ${until}. The limit grows with use.`
 }
 
-/** Sends one email. A retry repeats it under the same Message-ID, by which receivers drop the copy. */
+/** Sends one email. Retries use the same Message-ID, so that receivers drop duplicates. */
 export class MessageSending extends Context.Service<MessageSending, PaidService<SendMessageInput, Plan, SendReceipt>>()(
   "@agentos/core/email/MessageSending"
 ) {
@@ -83,7 +83,9 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         }
       })
 
-      /** What the tenant has sent today, where so many more recipients can be written to. */
+      /**
+       * Returns the tenant's sending record of today, or fails if the tenant can't write to this many more recipients.
+       */
       const requireQuota = Effect.fnUntraced(function* (tenantId: TenantId, recipients: number) {
         const record = SendingQuota.today(policy.sending, yield* messages.findSending(tenantId), yield* Timestamp.now)
         const refusal = SendingQuota.refusalOf(policy.sending, record, recipients)
@@ -92,7 +94,7 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         return yield* new Conflict({ message: quotaMessage(refusal, recipients) })
       })
 
-      /** Under the tenant's lock. Each address counts once as bounced, however often a send is tried. */
+      /** Must run under the tenant's lock. Each address counts once as bounced, however often a send is retried. */
       const suppressBounced = Effect.fnUntraced(function* (tenantId: TenantId, refused: SendReceipt["rejected"]) {
         const bounced = refused.filter(({ reason }) => isHardBounce(reason)).map(({ address }) => foldAddress(address))
         if (bounced.length === 0) return
@@ -138,7 +140,7 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
           ),
         record: Effect.fnUntraced(function* (context, plan, input, receipt) {
           const message = sentMessage(context, plan, input, receipt)
-          // A mailbox deleted while the mail was on its way takes no copy; the mail was sent all the same.
+          // If the mailbox was deleted during the send, no copy is stored; the mail was sent nevertheless.
           const sizeBytes = bodySizeBytes(message)
           yield* messages.insert([{ message, duplicateKey: null, inboundMailId: null, sizeBytes }])
           yield* suppressBounced(context.tenant.tenantId, receipt.rejected)
@@ -150,8 +152,9 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
 }
 
 /**
- * Bad destination address, for good (RFC 3463, section 3.2: 5.1.x; 5.1.10 is of RFC 7505). 5.1.7 and 5.1.8 are about the
- * sender. It stands after the reply's own code; elsewhere, as in an IP address, such digits mean something else.
+ * Whether a reason is a permanent failure of the destination address (RFC 3463, section 3.2: 5.1.x; 5.1.10 is from RFC
+ * 7505). 5.1.7 and 5.1.8 concern the sender. The enhanced code must follow the reply code: elsewhere, for example in an
+ * IP address, such digits mean something else.
  */
 const isHardBounce = (reason: string): boolean => /^5\d\d[ -]#?5\.1\.(?:[0-6]|10)\b/.test(reason)
 
@@ -161,7 +164,7 @@ interface ListedRecipient {
   readonly path: string
 }
 
-/** Every recipient once, under the first of to, cc and bcc that names it. */
+/** Returns every recipient once, under the first of to, cc and bcc that contains it. */
 const listRecipients = (input: SendMessageInput): ReadonlyArray<ListedRecipient> => {
   const seen = new Set<string>()
   const list = (kind: Recipient["kind"], addresses: ReadonlyArray<string>) =>
@@ -179,14 +182,14 @@ const addressesOf = (input: SendMessageInput, kind: Recipient["kind"]): Readonly
     .filter((recipient) => recipient.kind === kind)
     .map(({ address }) => address)
 
-/** By hand: `/\n+$/` looks at each line break once for every one before it, which takes minutes in a text of a million. */
+/** A loop, because `/\n+$/` takes quadratic time in the number of line breaks: minutes for a text of a million. */
 const withoutLastBreaks = (text: string): string => {
   let end = text.length
   while (text[end - 1] === "\n") end--
   return text.slice(0, end)
 }
 
-/** The signature is set off as RFC 3676, section 4.3, has it. */
+/** Separates the signature as RFC 3676, section 4.3, specifies. */
 const signed = (text: string, signature: string | null): string =>
   signature === null ? text : `${withoutLastBreaks(text)}\n\n-- \n${signature}\n`
 
@@ -196,7 +199,7 @@ const escapeHtml = (text: string): string =>
 const signedHtml = (html: string, signature: string | null): string => {
   if (signature === null) return html
   const block = `<br>\n<div>-- <br>\n${escapeHtml(signature)}</div>\n`
-  // Not found in the text in lower case, where a letter as İ is longer and moves all that follows.
+  // Do not search in the lowercased text: a letter such as İ becomes longer in lower case and shifts all that follows.
   const end = [...html.matchAll(/<\/body>/gi)].at(-1)?.index ?? html.length
   return html.slice(0, end) + block + html.slice(end)
 }

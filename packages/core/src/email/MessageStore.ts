@@ -5,37 +5,52 @@ import type { TenantId } from "../tenancy/Tenant.ts"
 import type { Message, MessageSummary } from "./Message.ts"
 import type { SendingRecord } from "./SendingQuota.ts"
 
-/** A message to store, with what makes it recognisable as a copy (inbound alone) and its raw mail (inbound alone). */
+/** A message to store, with the key that identifies its duplicates (inbound only) and its raw mail (inbound only). */
 export interface NewMessage {
   readonly message: Message
-  /** Envelope sender, Message-ID and body hash: two of a mailbox with the same are one. Null: never a copy. */
+  /**
+   * Envelope sender, Message-ID and body hash. Two messages of a mailbox with the same key are duplicates. Null: never
+   * a duplicate.
+   */
   readonly duplicateKey: string | null
-  /** The stored mail that it was read from. */
+  /** The stored mail from which it was parsed. */
   readonly inboundMailId: string | null
-  /** What it counts for in the usage of its mailbox, raw mail included. */
+  /** The bytes that it adds to the usage of its mailbox, including raw mail. */
   readonly sizeBytes: number
 }
 
-/** The port that keeps messages, how much a tenant sends, and the addresses it may no longer write to. */
+/**
+ * The port that stores messages, the sending records of tenants, and the addresses that a tenant may no longer write
+ * to.
+ */
 export class MessageStore extends Context.Service<
   MessageStore,
   {
-    /** Stores messages; answers the ids of those that were new. A copy, or one whose mailbox is gone, is left out. */
+    /**
+     * Stores messages and returns the ids of the new ones. Duplicates, and messages whose mailbox is gone, are left
+     * out.
+     */
     readonly insert: (messages: ReadonlyArray<NewMessage>) => Effect.Effect<ReadonlySet<string>>
     readonly find: (tenantId: TenantId, messageId: string) => Effect.Effect<Lookup<Message>>
-    /** Newest first, strictly after `after` in that order; of one mailbox, or of all when it is undefined. */
+    /**
+     * Returns messages newest first, strictly after `after` in that order, of one mailbox, or of all if `mailboxId` is
+     * undefined.
+     */
     readonly list: (
       tenantId: TenantId,
       mailboxId: string | undefined,
       after: Position | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<MessageSummary>>
-    /** For each mailbox, the thread of its newest message whose Message-ID is among the given; mailboxes without one are left out. */
+    /**
+     * Returns, for each mailbox, the thread of its newest message with one of these Message-IDs. Mailboxes without such
+     * a message are left out.
+     */
     readonly findThreads: (
       mailboxIds: ReadonlyArray<string>,
       messageIdHeaders: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyMap<string, string>>
-    /** Which of these (folded) addresses the tenant may no longer write to. */
+    /** Returns those of these (folded) addresses that the tenant may no longer write to. */
     readonly findSuppressed: (
       tenantId: TenantId,
       addresses: ReadonlyArray<string>
@@ -47,7 +62,7 @@ export class MessageStore extends Context.Service<
       reason: "bounced" | "complained"
     ) => Effect.Effect<number>
     readonly findSending: (tenantId: TenantId) => Effect.Effect<SendingRecord | undefined>
-    /** Replaces the tenant's record. Whoever changes it holds the tenant's lock since it was read. */
+    /** Replaces the tenant's record. Code that changes it must hold the tenant's lock from reading to writing. */
     readonly putSending: (tenantId: TenantId, record: SendingRecord) => Effect.Effect<void>
   }
 >()("@agentos/core/email/MessageStore") {}

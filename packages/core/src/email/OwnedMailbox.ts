@@ -6,7 +6,7 @@ import type { Tenant } from "../tenancy/Tenant.ts"
 import type { Mailbox } from "./Mailbox.ts"
 import type { MailboxStore } from "./MailboxStore.ts"
 
-/** The tenant's own mailbox. A paid service that needs one is never offered without a tenant. */
+/** Returns the tenant's own mailbox. A paid service that needs one is never offered without a tenant. */
 export const ownedMailbox = (
   store: MailboxStore["Service"],
   tenant: Tenant | null,
@@ -16,7 +16,7 @@ export const ownedMailbox = (
     ? Effect.die(new Error("a service on a mailbox was called without a tenant"))
     : Effect.flatMap(store.find(tenant.tenantId, mailboxId), (found) => orFail(found, "mailbox", mailboxId))
 
-/** The mailbox that was paid for, or `ResourceGone` when it has been deleted since. */
+/** Returns the mailbox that was paid for, or fails with `ResourceGone` if it was deleted since. */
 export const remainingMailbox = (
   store: MailboxStore["Service"],
   tenant: Tenant,

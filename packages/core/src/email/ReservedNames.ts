@@ -1,6 +1,6 @@
 /**
- * Local parts that belong to the operator of a domain, by the reason. Written without separators: `no-reply`, `no.reply`
- * and `no_reply` are the one name `noreply`.
+ * Local parts that are reserved for the operator of a domain, grouped by reason. They are written without separators:
+ * `no-reply`, `no.reply` and `no_reply` are all the name `noreply`.
  */
 export const RESERVED_NAMES = {
   /** RFC 2142: mailboxes of services, roles and functions. RFC 5321, section 4.5.1 requires postmaster. */
@@ -22,7 +22,10 @@ export const RESERVED_NAMES = {
     "webmaster",
     "www"
   ],
-  /** CA/Browser Forum Baseline Requirements, section 3.2.2.4.4, and names that authorities took before: mail to them proves control of the domain. */
+  /**
+   * CA/Browser Forum Baseline Requirements, section 3.2.2.4.4, and names that certificate authorities accepted before:
+   * mail to them proves control of the domain.
+   */
   certificates: [
     "admin",
     "administrator",
@@ -79,7 +82,10 @@ export const RESERVED_NAMES = {
     "notify",
     "unsubscribe"
   ],
-  /** Hosts that clients look up by themselves (WPAD, ISATAP of RFC 5214, the set-up of mail clients), and hosts of the service. */
+  /**
+   * Hosts that clients look up automatically (WPAD, ISATAP of RFC 5214, the setup of mail clients), and hosts of the
+   * service.
+   */
   hosts: [
     "api",
     "autoconfig",
@@ -145,7 +151,7 @@ export const RESERVED_NAMES = {
     "verification",
     "verify"
   ],
-  /** Names that people take for the service's own word. */
+  /** Names that people may read as the voice of the service. */
   voice: [
     "admins",
     "alert",
@@ -194,5 +200,5 @@ export const RESERVED_NAMES = {
   ]
 } as const satisfies Readonly<Record<string, ReadonlyArray<string>>>
 
-/** Names of the service itself. They are also reserved with another word beside them, as in agentos-support. */
+/** Names of the service itself. They are also reserved next to another word, for example agentos-support. */
 export const SERVICE_NAMES = ["agentos", "agentctl"] as const

@@ -1,39 +1,40 @@
 import * as Timestamp from "../kernel/Timestamp.ts"
 
-/** Why sending is paused. */
 export type PauseReason = "bounced" | "complained"
 
-/** How many recipients may bounce or complain on a day: fewer than `count`, or a smaller share than `rate`. */
+/**
+ * The number of recipients that may bounce or complain on a day: fewer than `count`, or a smaller share than `rate`.
+ */
 export interface FeedbackLimit {
   readonly count: number
   readonly rate: number
 }
 
-/** How many recipients a tenant may write to. The operator configures it. */
+/** The limits on the recipients that a tenant may write to, configured by the operator. */
 export interface SendingPolicy {
-  /** Of a new tenant. The limit doubles after each day on which at least half of it was used without a pause. */
+  /** The limit of a new tenant. It doubles after each day on which at least half of it was used without a pause. */
   readonly recipientsPerDayAtFirst: number
   readonly recipientsPerDay: number
   readonly bounces: FeedbackLimit
   readonly complaints: FeedbackLimit
-  /** How long sending pauses, in milliseconds. The limit then starts again as that of a new tenant. */
+  /** How long sending is paused, in milliseconds. Afterwards the limit starts again as for a new tenant. */
   readonly pause: number
 }
 
-/** What a tenant has sent on the last day on which it sent, and what follows from the days before. */
+/** The sending of a tenant on the last day on which it sent, and the state carried over from the days before. */
 export interface SendingRecord {
   /** UTC days since the epoch. */
   readonly day: number
-  /** Counted when a send is claimed; never given back. */
+  /** Counted when a send is claimed, and never reduced. */
   readonly recipients: number
   readonly bounced: number
   readonly complained: number
-  /** How often the limit has doubled. */
+  /** The number of times the limit has doubled. */
   readonly level: number
   readonly pause: { readonly until: Timestamp.Timestamp; readonly reason: PauseReason } | null
 }
 
-/** Why a tenant can't write to so many recipients now. */
+/** The reason why a tenant can't write to this many recipients now. */
 export type SendingRefusal =
   | { readonly _tag: "Paused"; readonly until: Timestamp.Timestamp; readonly reason: PauseReason }
   | {
@@ -44,7 +45,7 @@ export type SendingRefusal =
       readonly until: Timestamp.Timestamp
     }
 
-/** Enough for every number of recipients there is, and no more than a double holds. */
+/** The highest level: enough for any number of recipients, and within the exact range of a double. */
 const LEVEL_MAX = 30
 
 const dayOf = (now: Timestamp.Timestamp): number => Math.floor(now / Timestamp.DAY)
@@ -52,7 +53,10 @@ const dayOf = (now: Timestamp.Timestamp): number => Math.floor(now / Timestamp.D
 const limitOf = ({ recipientsPerDay, recipientsPerDayAtFirst }: SendingPolicy, level: number): number =>
   Math.min(recipientsPerDay, recipientsPerDayAtFirst * 2 ** level)
 
-/** The record of this day: a new one for a tenant that has never sent. A clock that is set back begins no day. */
+/**
+ * Returns the record of the current day, or a new one for a tenant that has never sent. A clock that is set back does
+ * not start a new day.
+ */
 export const today = (
   policy: SendingPolicy,
   record: SendingRecord | undefined,
@@ -68,7 +72,7 @@ export const today = (
   return { ...fresh, level: isHigher ? Math.min(record.level + 1, LEVEL_MAX) : record.level, pause }
 }
 
-/** Why so many more recipients can't be written to on the record's day; undefined if they can. */
+/** Returns why the tenant can't write to `more` recipients on the record's day, or undefined if it can. */
 export const refusalOf = (
   policy: SendingPolicy,
   { day, level, pause, recipients }: SendingRecord,
@@ -89,7 +93,7 @@ export const sent = (record: SendingRecord, recipients: number): SendingRecord =
 const isOver = ({ count, rate }: FeedbackLimit, feedback: number, recipients: number): boolean =>
   feedback >= count && feedback >= rate * recipients
 
-/** The record after so many more recipients bounced or complained: paused where those are too many. */
+/** Returns the record after this many more recipients bounced or complained. Sending is paused if they are too many. */
 export const withFeedback = (
   policy: SendingPolicy,
   record: SendingRecord,

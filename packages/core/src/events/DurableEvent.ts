@@ -5,7 +5,10 @@ import { Uuid } from "../kernel/Uuid.ts"
 export const EventStatus = Schema.Literals(["pending", "delivered", "acknowledged", "expired", "failed"])
 export type EventStatus = typeof EventStatus.Type
 
-/** Every type of event. `email.bounced` and `email.complained` are for mail providers that tell of either: none here does. */
+/**
+ * All event types. `email.bounced` and `email.complained` are for mail providers that report them; no current adapter
+ * does.
+ */
 export const EventType = Schema.Literals([
   "email.received",
   "email.bounced",
@@ -22,35 +25,36 @@ export const EventType = Schema.Literals([
 ])
 export type EventType = typeof EventType.Type
 
-/** The source of events that are this service's own transitions, and no claim of a provider. */
+/** The source of events for this service's own transitions, as opposed to reports of a provider. */
 export const INTERNAL_SOURCE = "agentos.internal"
 
 const fields = {
   tenantId: Uuid,
   type: EventType,
-  /** `agentos.internal`, or the name of the provider that it came from. */
+  /** `agentos.internal`, or the name of the provider that reported it. */
   source: Schema.String,
   /** The half of the service: `email`, `phone` or `payment`. */
   service: Schema.String,
   resourceId: Schema.String,
-  /** The agent concerned: of email, the mailbox; of phone, the agent behind the number; of payment, the wallet that pays. */
+  /**
+   * The agent concerned: the mailbox for email, the agent behind the number for phone, the paying wallet for payment.
+   */
   agentId: Schema.String,
   payload: Schema.Record(Schema.String, Schema.Json)
 }
 
-/** What happened, before the store has given it an id, a moment and a place in the order. */
+/** An event before the store has assigned its id, time and position. */
 export const EventDraft = Schema.Struct({
   ...fields,
-  /** Two drafts of one tenant with one key are one event: the second is not stored. */
+  /** Two drafts of one tenant with the same key are the same event: the second is not stored. */
   dedupeKey: Schema.String
 })
 export type EventDraft = typeof EventDraft.Type
 
 /**
- * Something that happened to a tenant, kept until it is acknowledged and, for
- * audit, after that.
+ * Something that happened to a tenant, stored until it is acknowledged and, for audit, afterwards.
  *
- * Of one tenant, the order of createdAt and then eventId is the order of commits.
+ * For one tenant, the order by createdAt and then eventId is the order of commits.
  */
 export const DurableEvent = Schema.Struct({
   ...fields,
@@ -60,20 +64,20 @@ export const DurableEvent = Schema.Struct({
   deliveredAt: Schema.NullOr(Timestamp.Timestamp),
   acknowledgedAt: Schema.NullOr(Timestamp.Timestamp),
   expiresAt: Timestamp.Timestamp,
-  /** How often it has been sent to a session. */
+  /** The number of times it was sent to a session. */
   deliveryCount: Schema.Int
 })
 export type DurableEvent = typeof DurableEvent.Type
 
-/** How long an event is kept, and when delivery gives up. All in milliseconds but `maxLapses`. */
+/** How long an event is kept, and when its delivery fails. All values are in milliseconds except `maxLapses`. */
 export interface EventPolicy {
-  /** For how long after its creation an event is there to be delivered. */
+  /** How long after its creation an event can be delivered. */
   readonly retention: number
-  /** For how long after its creation an event that is over stays to be read; null: for ever. Not below `retention`. */
+  /** How long after its creation an event in a final state can be read; null: forever. Not less than `retention`. */
   readonly auditRetention: number | null
   readonly leaseDuration: number
   readonly maxLapses: number
-  /** No event fails before it is this old, however often its leases lapsed. */
+  /** The minimum age at which an event fails, however often its leases have lapsed. */
   readonly minFailAge: number
 }
 
@@ -85,12 +89,15 @@ export const DEFAULT_EVENT_POLICY: EventPolicy = {
   minFailAge: Timestamp.DAY
 }
 
-/** The policy that every event store keeps to, read when its layer is built: `DEFAULT_EVENT_POLICY` unless another is provided. */
+/**
+ * The policy of all event stores, read when their layer is built; `DEFAULT_EVENT_POLICY` unless the host provides
+ * another.
+ */
 export const EventPolicy = Context.Reference<EventPolicy>("@agentos/core/events/EventPolicy", {
   defaultValue: () => DEFAULT_EVENT_POLICY
 })
 
-/** An event as clients see it. Its payload says its type and id too, so that it can be passed on by itself. */
+/** An event as clients see it. Its payload repeats the type and id, so that it can be forwarded alone. */
 export const EventRecord = Schema.Struct({
   eventId: Uuid,
   type: EventType,

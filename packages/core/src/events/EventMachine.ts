@@ -1,7 +1,7 @@
 import type { EventPolicy, EventStatus } from "./DurableEvent.ts"
 
 /**
- * The delivery of one event, as a machine.
+ * The state machine of the delivery of one event.
  *
  *     pending ── Lease ──► delivered ── Lease (after a lapse) ──► delivered
  *        │                    │
@@ -9,11 +9,11 @@ import type { EventPolicy, EventStatus } from "./DurableEvent.ts"
  *        └── Expire ──────────┴──► expired
  *                             └── Fail ──► failed
  *
- * `expired` and `acknowledged` are ends. Acknowledging again changes nothing.
+ * `expired` and `acknowledged` are final states. Acknowledging is idempotent.
  */
 export type EventMove = "Lease" | "Acknowledge" | "Expire" | "Fail"
 
-/** Every allowed move. What is not here is refused. */
+/** All allowed moves; any other move is refused. */
 export const EVENT_TRANSITIONS: Readonly<Record<EventStatus, Partial<Record<EventMove, EventStatus>>>> = {
   pending: { Lease: "delivered", Acknowledge: "acknowledged", Expire: "expired" },
   delivered: { Lease: "delivered", Acknowledge: "acknowledged", Expire: "expired", Fail: "failed" },
@@ -22,25 +22,25 @@ export const EVENT_TRANSITIONS: Readonly<Record<EventStatus, Partial<Record<Even
   expired: {}
 }
 
-/** The state after a move, or undefined when the move is not allowed. */
+/** Returns the state after a move, or undefined if the move is not allowed. */
 export const move = (status: EventStatus, by: EventMove): EventStatus | undefined => EVENT_TRANSITIONS[status][by]
 
-/** What decides over an event's delivery besides its status. All moments in epoch milliseconds. */
+/** The facts that decide whether an event can be delivered. All times are in epoch milliseconds. */
 export interface DeliveryFacts {
   readonly status: EventStatus
   readonly createdAt: number
   readonly expiresAt: number
-  /** The end of the lease on it, null when there is none. */
+  /** When the lease on the event ends, or null without a lease. */
   readonly leasedUntil: number | null
-  /** Leases that ran out on a session that was still open. */
+  /** The number of leases that expired while their session was still open. */
   readonly lapses: number
 }
 
 export type Deliverability = "deliverable" | "leased" | "expired" | "failed" | "finished"
 
 /**
- * Whether an event may be sent at `now`. A lease that has run out counts as one
- * more lapse, so that the caller need not have recorded it.
+ * Returns whether an event may be sent at `now`. An expired lease counts as one more lapse, so it need not have been
+ * recorded before.
  */
 export const deliverability = (facts: DeliveryFacts, now: number, policy: EventPolicy): Deliverability => {
   if (facts.status !== "pending" && facts.status !== "delivered") return "finished"

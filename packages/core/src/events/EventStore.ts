@@ -5,7 +5,7 @@ import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { DurableEvent, EventDraft, EventStatus } from "./DurableEvent.ts"
 
-/** Which events of a tenant. Every part that is given must hold; `from` is inclusive, `to` exclusive. */
+/** A filter for a tenant's events. All given conditions must match; `from` is inclusive, `to` exclusive. */
 export interface EventFilter {
   readonly statuses?: ReadonlyArray<EventStatus> | undefined
   readonly types?: ReadonlyArray<string> | undefined
@@ -16,31 +16,34 @@ export interface EventFilter {
   readonly to?: Timestamp | undefined
 }
 
-/** Which events `ack-all` ends: those created before the cutoff (exclusive) that match. */
+/** The events that `ack-all` acknowledges: those created before the cutoff (exclusive) that match. */
 export interface AcknowledgeAllFilter {
   readonly before: Timestamp
   readonly types?: ReadonlyArray<string> | undefined
   readonly service?: string | undefined
 }
 
-/** One event in the hands of one session until `leasedUntil`. A later lease of the same event has another deliveryId. */
+/** One event that is leased to one session. A later lease of the same event has another deliveryId. */
 export interface Delivery {
   readonly deliveryId: string
   readonly event: DurableEvent
 }
 
-/** An acknowledgement as a session sends it. With a deliveryId it counts only while that delivery's lease is held. */
+/**
+ * An acknowledgement as a session sends it. With a deliveryId, it is valid only while the lease of that delivery is
+ * held.
+ */
 export interface Acknowledgement {
   readonly eventId: string
   readonly deliveryId?: string | undefined
 }
 
-/** An acknowledgement, and whose it is. */
+/** An acknowledgement and its tenant. */
 export interface TenantAcknowledgement extends Acknowledgement {
   readonly tenantId: TenantId
 }
 
-/** What a session asks for: up to `limit` events of its tenant. */
+/** A request of a session for up to `limit` events of its tenant. */
 export interface LeaseRequest {
   readonly tenantId: TenantId
   readonly sessionId: string
@@ -56,82 +59,85 @@ export interface HeldLease {
 export type AcknowledgementOutcome = "acknowledged" | "stale" | "missing"
 
 /**
- * The port that keeps durable events and the leases on them.
+ * The port that stores durable events and the leases on them.
  *
- * Leases run on the store's own clock. An event whose `expiresAt` has passed
- * reads as `expired` from then on, whether or not a job has written that down.
+ * Leases use the store's own clock. An event whose `expiresAt` has passed is read as `expired`, whether or not a job
+ * has stored that yet.
  */
 export class EventStore extends Context.Service<
   EventStore,
   {
     /**
-     * Stores drafts, in the order given, and wakes the sessions of their tenants
-     * once the transaction commits. Locks the tenants. Gives createdAt (the later of
-     * the tenant's last one and the clock) and an eventId that only grows, so the
-     * order of both is the order of commits. Answers what was stored: a draft whose
-     * dedupeKey is known is left out.
+     * Stores drafts in the order given, and wakes the sessions of their tenants once the transaction commits. Locks the
+     * tenants. Assigns createdAt (the later of the tenant's last one and the clock) and an increasing eventId, so the
+     * order by both is the order of commits. Returns the stored events: a draft with a known dedupeKey is left out.
      */
     readonly append: (drafts: ReadonlyArray<EventDraft>) => Effect.Effect<ReadonlyArray<DurableEvent>>
     readonly find: (tenantId: TenantId, eventId: string) => Effect.Effect<Lookup<DurableEvent>>
-    /** Oldest first, strictly after `after`; `limit` at most. */
+    /** Returns at most `limit` events, oldest first, strictly after `after`. */
     readonly list: (
       tenantId: TenantId,
       filter: EventFilter,
       after: Position | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<DurableEvent>>
-    /** Where the newest event of the tenant stands, or undefined when it has none. */
+    /** Returns the position of the newest event of the tenant, or undefined if it has no events. */
     readonly latest: (tenantId: TenantId) => Effect.Effect<Position | undefined>
-    /** `latest` of each of these tenants, in one go. A tenant that has none is left out. */
+    /** Returns `latest` for all these tenants from one query. Tenants without events are left out. */
     readonly latestEach: (tenantIds: ReadonlyArray<TenantId>) => Effect.Effect<ReadonlyMap<TenantId, Position>>
-    /** Oldest first: what is pending, or delivered with no live lease. Takes no lease. */
+    /** Returns the events that are pending, or delivered without a live lease, oldest first. Takes no lease. */
     readonly replayable: (tenantId: TenantId, limit: number) => Effect.Effect<ReadonlyArray<DurableEvent>>
-    /** How many events `replayable` would give, counted up to `limit`. */
+    /** Returns the number of events that `replayable` would return, counted up to `limit`. */
     readonly countReplayable: (tenantId: TenantId, limit: number) => Effect.Effect<number>
-    /** `countReplayable` of each of these tenants, in one go. A tenant that has none is left out. */
+    /** Returns `countReplayable` for all these tenants from one query. Tenants without such events are left out. */
     readonly countReplayableEach: (
       tenantIds: ReadonlyArray<TenantId>,
       limit: number
     ) => Effect.Effect<ReadonlyMap<TenantId, number>>
     /**
-     * Leases up to `limit` deliverable events, oldest first, to a session; each
-     * becomes `delivered` and its deliveryCount grows. No event is leased to two
-     * sessions at one time. What has failed by the policy is marked so instead.
+     * Leases up to `limit` deliverable events, oldest first, to a session. Each becomes `delivered` and its
+     * deliveryCount grows. No event is leased to two sessions at the same time. Events that fail by the policy are
+     * marked as failed instead.
      */
     readonly lease: (tenantId: TenantId, sessionId: string, limit: number) => Effect.Effect<ReadonlyArray<Delivery>>
-    /** `lease` for each of these sessions, in the order given and in one go; answers what each of them got. */
+    /**
+     * Applies `lease` for each of these sessions in the order given, in one statement. Returns the deliveries of each.
+     */
     readonly leaseEach: (requests: ReadonlyArray<LeaseRequest>) => Effect.Effect<ReadonlyArray<ReadonlyArray<Delivery>>>
     /**
-     * Extends every live lease of these sessions to a full duration from now, and answers those
-     * leases. One that has lapsed stays so; one whose event was acknowledged is no more.
+     * Extends every live lease of these sessions to a full duration from now, and returns those leases. A lease that
+     * has lapsed is not renewed; the lease on an acknowledged event no longer exists.
      */
     readonly renew: (sessionIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<HeldLease>>
-    /** Ends every lease of these sessions at once, without counting a lapse, and wakes the tenants' other sessions. */
+    /**
+     * Releases every lease of these sessions immediately, without counting a lapse, and wakes the tenants' other
+     * sessions.
+     */
     readonly release: (sessionIds: ReadonlyArray<string>) => Effect.Effect<void>
-    /** Acknowledges events, one outcome each in the order given. Again is as good as once. */
+    /** Acknowledges events, and returns one outcome each in the order given. Idempotent. */
     readonly acknowledge: (
       tenantId: TenantId,
       acknowledgements: ReadonlyArray<Acknowledgement>
     ) => Effect.Effect<ReadonlyArray<AcknowledgementOutcome>>
-    /** `acknowledge` of whatever tenants, in one go: one outcome each in the order given. */
+    /** Applies `acknowledge` for any tenants in one statement, and returns one outcome each in the order given. */
     readonly acknowledgeEach: (
       acknowledgements: ReadonlyArray<TenantAcknowledgement>
     ) => Effect.Effect<ReadonlyArray<AcknowledgementOutcome>>
     /**
-     * Acknowledges all that match and are not expired; answers how many this call changed. Waits for what is being
-     * appended to the tenant, and no event that is appended later comes before the cutoff, unless that is in the
-     * future: so every event before the cutoff was there to be acknowledged.
+     * Acknowledges all matching events that are not expired, and returns how many this call changed. Waits for appends
+     * to the tenant that are in progress, and no event that is appended later comes before the cutoff, unless the
+     * cutoff is in the future. So no event before the cutoff is missed.
      */
     readonly acknowledgeAll: (tenantId: TenantId, filter: AcknowledgeAllFilter) => Effect.Effect<number>
     /**
-     * Writes down of up to `limit` events of whatever tenants that they are expired, the earliest first; answers of
-     * how many. Passes over what another statement holds, and changes nothing that can be read.
+     * Stores the status `expired` for up to `limit` events of any tenants whose `expiresAt` has passed, earliest first.
+     * Returns how many it changed. Skips events that another statement has locked. Changes nothing that can be read.
      */
     readonly expire: (limit: number) => Effect.Effect<number>
     /**
-     * Deletes up to `limit` events of whatever tenants that are over (acknowledged, expired or failed) and were created
-     * `age` milliseconds ago or more, the oldest first; answers how many. Passes over what another statement holds.
-     * The dedupeKey of an event is known for as long as the event is there.
+     * Deletes up to `limit` events of any tenants that are acknowledged, expired or failed and were created at least
+     * `age` milliseconds ago, oldest first. Returns how many it deleted. Skips events that another statement has
+     * locked. The dedupeKey of an event is known for as long as the event is stored.
      */
     readonly remove: (age: number, limit: number) => Effect.Effect<number>
   }

@@ -11,7 +11,7 @@ import { EventStore, type AcknowledgeAllFilter, type EventFilter } from "./Event
 export const DEFAULT_LIST_LIMIT = 50
 export const DEFAULT_REPLAY_LIMIT = 100
 
-/** The inbox of a tenant: what is read and acknowledged by REST. All of it is free and takes no lease. */
+/** The inbox of a tenant, read and acknowledged by REST. All of it is free and takes no lease. */
 export class Events extends Context.Service<
   Events,
   {
@@ -25,7 +25,7 @@ export class Events extends Context.Service<
       eventId: string
     ) => Effect.Effect<DurableEvent, ResourceNotFound | ResourceNotOwned>
     readonly replay: (tenantId: TenantId, limit?: number) => Effect.Effect<ReadonlyArray<DurableEvent>>
-    /** Acknowledges and answers the event as it is then; again is as good as once. */
+    /** Acknowledges the event and returns it as it is afterwards. Idempotent. */
     readonly acknowledge: (
       tenantId: TenantId,
       eventId: string

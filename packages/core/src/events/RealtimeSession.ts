@@ -1,31 +1,30 @@
 import type { Acknowledgement, AcknowledgementOutcome, Delivery } from "./EventStore.ts"
 
-/** Most deliveries that a session holds unacknowledged; what else there is waits in the store. */
+/** The maximum number of unacknowledged deliveries of a session; further events wait in the store. */
 export const MAX_IN_FLIGHT = 64
 
 /**
- * What one delivering session holds, as a value.
+ * The state of one session that delivers events, as an immutable value.
  *
- *     replaying ── a lease brought less than there was room for ──► live
+ *     replaying ── a lease returned fewer events than requested ──► live
  *
- * Whatever is acknowledged, lost or ended elsewhere makes room for more.
+ * A delivery that is acknowledged, lost or ended elsewhere makes room for another.
  */
 export interface RealtimeSession {
   readonly phase: "replaying" | "live"
-  /** The delivery held of each event. */
+  /** The current deliveryId by eventId. */
   readonly inFlight: ReadonlyMap<string, string>
-  /** How many deliveries the replay has sent so far. */
+  /** The number of deliveries that the replay has sent so far. */
   readonly replayed: number
 }
 
 export const opened: RealtimeSession = { phase: "replaying", inFlight: new Map(), replayed: 0 }
 
-/** How many more deliveries the session may take now. */
+/** Returns how many more deliveries the session may hold now. */
 export const room = (session: RealtimeSession): number => Math.max(0, MAX_IN_FLIGHT - session.inFlight.size)
 
 /**
- * After a lease of at most `asked`: the session as it holds them, and the size of the whole
- * replay when it ends with these.
+ * Returns the session after a lease of at most `asked` events, and the size of the whole replay if it ends with these.
  */
 export const leased = (
   session: RealtimeSession,
@@ -43,7 +42,7 @@ export const leased = (
   }
 }
 
-/** The replay is over although the window is full: nothing is left to send. */
+/** Ends the replay although the window is full, because nothing is left to send. */
 export const drained = (
   session: RealtimeSession
 ): { readonly session: RealtimeSession; readonly replayComplete: number } => ({
@@ -52,8 +51,8 @@ export const drained = (
 })
 
 /**
- * After acknowledgements: what was acknowledged, or is no longer this session's, is
- * held no more. An id that nobody knows changes nothing.
+ * Returns the session after acknowledgements: without the deliveries that were acknowledged or no longer belong to this
+ * session. Unknown ids change nothing.
  */
 export const acknowledged = (
   session: RealtimeSession,
@@ -70,8 +69,8 @@ export const acknowledged = (
 }
 
 /**
- * After a renewal: of the deliveries that were held when it was asked for, those that the store no longer knows are
- * held no more. What the session was given while the answer was on its way, the answer says nothing of.
+ * Returns the session after a renewal: without the deliveries that were held when the renewal was requested (`asked`)
+ * and whose lease the store no longer has. Deliveries that arrived during the renewal are kept.
  */
 export const renewed = (
   session: RealtimeSession,
