@@ -10,7 +10,7 @@ const START = moment(1_000_000 * SECOND)
 const after = (seconds: number) => Timestamp.add(START, seconds * SECOND)
 const LIMIT = 60
 
-/** An outbound call that has just begun. */
+/** A new outbound call. */
 const begun: Call = {
   callId: "01900000-0000-7000-8000-000000000001",
   tenantId: "01900000-0000-7000-8000-000000000002",
@@ -45,7 +45,7 @@ const applyAll = (call: Call, reports: ReadonlyArray<CallProgress.CallReport>): 
 
 const answered = CallProgress.apply(begun, answeredAt(after(5)))
 
-describe("a call of which reports come", () => {
+describe("a call that receives reports", () => {
   it("rings, is answered and ends", () => {
     const ringing = CallProgress.apply(begun, RINGING)
     assert.deepStrictEqual(ringing, { ...begun, state: "ringing" })
@@ -66,7 +66,7 @@ describe("a call of which reports come", () => {
     })
   })
 
-  it("stays the very same when a report says nothing new", () => {
+  it("stays the same object when a report contains nothing new", () => {
     const ended = CallProgress.apply(answered, endedAt(after(9)))
     for (const call of [answered, ended]) {
       assert.strictEqual(CallProgress.apply(call, RINGING), call)
@@ -77,7 +77,7 @@ describe("a call of which reports come", () => {
     assert.strictEqual(CallProgress.hangingUp(ended, "time_limit", after(10)), ended)
   })
 
-  it("ends for the reason that holds", () => {
+  it("ends with the reason of highest precedence", () => {
     const reasonOf = (call: Call, ending: CallProgress.Ending, seconds: number | null = null) =>
       CallProgress.apply(call, endedAt(after(1_000), ending, seconds)).endReason
     const inbound: Call = { ...answered, direction: "inbound" }
@@ -102,7 +102,7 @@ describe("a call of which reports come", () => {
     )
   })
 
-  it("was answered when its length says so, though nobody told of it", () => {
+  it("counts as answered if its length shows it, although the answer was never reported", () => {
     assert.deepInclude(CallProgress.apply(begun, endedAt(after(30), "completed", 12)), {
       answeredAt: after(18),
       connectedSeconds: 12,
@@ -117,7 +117,7 @@ describe("a call of which reports come", () => {
     }
   })
 
-  it("is looked at before it has to end, each minute until then, and soon once it is to be ended", () => {
+  it("is polled at its deadline, every minute before, and 2 s after the request to end it", () => {
     const long = { ...answered, authorizedSeconds: 300 }
     assert.strictEqual(answered.watchAt, after(65))
     assert.strictEqual(CallProgress.nextWatch(long, after(10)), after(70))
@@ -130,11 +130,11 @@ describe("a call of which reports come", () => {
   })
 })
 
-describe("a call that is to be ended", () => {
+describe("a call that is being ended", () => {
   const long = { ...answered, authorizedSeconds: 300 }
   const leaving = CallProgress.hangingUp(long, "hangup_agent", after(10), after(30))
 
-  it("is seen to soon after what was said has been heard, or sooner if it is to be ended sooner", () => {
+  it("is polled 2 s after its speech has been heard, or earlier if it must end earlier", () => {
     assert.deepInclude(leaving, { hangUpReason: "hangup_agent", watchAt: after(32) })
     assert.strictEqual(CallProgress.hangingUp(leaving, "time_limit", after(11), after(31)), leaving)
     const sooner = CallProgress.hangingUp(leaving, "time_limit", after(12))
@@ -142,13 +142,13 @@ describe("a call that is to be ended", () => {
     assert.strictEqual(CallProgress.hangingUp(sooner, "hangup_agent", after(12), after(30)), sooner)
   })
 
-  it("is seen to no later than when its limit is over", () => {
+  it("is polled no later than at its limit", () => {
     const short = { ...answered, authorizedSeconds: 20 }
     assert.strictEqual(CallProgress.hangingUp(short, "hangup_agent", after(10), after(60)).watchAt, after(25))
     assert.strictEqual(CallProgress.hangingUp(short, "hangup_agent", after(40)).watchAt, after(40))
   })
 
-  it("is looked at every 2 s until the carrier says that it is over, and when its limit is over", () => {
+  it("is polled every 2 s until the carrier reports its end, and at its limit", () => {
     const short = CallProgress.hangingUp({ ...answered, authorizedSeconds: 20 }, "hangup_agent", after(10))
     assert.strictEqual(CallProgress.nextWatch(short, after(12)), after(14))
     assert.strictEqual(CallProgress.nextWatch(short, after(24)), after(25))
@@ -156,14 +156,17 @@ describe("a call that is to be ended", () => {
     assert.strictEqual(CallProgress.nextWatch(short, after(26)), after(28))
   })
 
-  it("is let finish what is said, though its limit is set anew meanwhile", () => {
+  it("keeps the time for its last speech when its limit changes meanwhile", () => {
     assert.deepInclude(CallProgress.limited(leaving, 200, after(12)), { authorizedSeconds: 200, watchAt: after(32) })
     assert.deepInclude(CallProgress.limited(leaving, 20, after(12)), { authorizedSeconds: 20, watchAt: after(25) })
     assert.deepInclude(CallProgress.limited(leaving, 3, after(12)), { authorizedSeconds: 3, watchAt: after(12) })
   })
 })
 
-/** What may happen to a call, each so many milliseconds after the one before or, as clocks differ, before it. */
+/**
+ * The events that may happen to a call. Each comes `later` milliseconds after the previous one, or before it, because
+ * the clocks of servers differ.
+ */
 const Happening = Schema.Union([
   Schema.TaggedStruct("Ringing", {}),
   Schema.TaggedStruct("Answered", {}),
@@ -194,7 +197,7 @@ const happen = (call: Call, happening: Happening, now: Timestamp.Timestamp): Cal
   }
 }
 
-/** What holds of every call. */
+/** Asserts the invariants of every call. */
 const assertSound = (call: Call): void => {
   const isEnded = call.state === "ended"
   assert.deepStrictEqual(
@@ -208,7 +211,7 @@ const assertSound = (call: Call): void => {
   if (call.endedAt !== null) assert.isAtLeast(call.endedAt, call.answeredAt ?? call.createdAt)
 }
 
-/** What holds of every change of one. */
+/** Asserts the invariants of every change of a call. */
 const assertForward = (before: Call, next: Call): void => {
   assert.isAtLeast(CallState.literals.indexOf(next.state), CallState.literals.indexOf(before.state))
   if (before.state === "ended") assert.deepStrictEqual(next, before)
@@ -224,8 +227,8 @@ const History = Schema.Array(Schema.Struct({ what: Happening, later: between(-2 
   Schema.isMaxLength(25)
 )
 
-describe("whatever happens to a call", () => {
-  it.prop("it is sound, and only moves forward", [Direction, History], ([direction, history]) => {
+describe("any sequence of events of a call", () => {
+  it.prop("keeps its invariants and only moves it forward", [Direction, History], ([direction, history]) => {
     let call: Call = { ...begun, direction }
     let now: number = START
     for (const { later, what } of history) {
@@ -237,7 +240,7 @@ describe("whatever happens to a call", () => {
     }
   })
 
-  it.prop("it is looked at no later than when it has to end", [Direction, History], ([direction, history]) => {
+  it.prop("leaves it polled no later than at its deadline", [Direction, History], ([direction, history]) => {
     let call: Call = { ...begun, direction }
     let now: number = START
     let again = 0
@@ -248,14 +251,17 @@ describe("whatever happens to a call", () => {
       const deadline = CallProgress.deadlineOf(call)
       if (call.hangUpReason !== null) assert.isAtMost(call.watchAt, now + 60 * SECOND)
       if (deadline === null) continue
-      // One that was looked at when its time was over is looked at again 2 s later, whatever else is told of it.
+      // A call that was polled after its deadline is polled again 2 s later, whatever else is reported about it.
       if (call.hangUpReason !== null && what._tag === "Look" && now >= deadline) again = now + 2 * SECOND
       assert.isAtMost(call.watchAt, Math.max(deadline, now, again))
     }
   })
 })
 
-/** The facts of a call that was answered: when, and for how long it went on; and what was told of it, how often. */
+/**
+ * The facts of an answered call: when it was answered, how long it lasted, and which reports about it arrived how
+ * often.
+ */
 const Facts = Schema.Struct({
   direction: Direction,
   answeredAfter: between(0, 40 * SECOND),
@@ -266,7 +272,7 @@ const Facts = Schema.Struct({
 })
 
 describe("the order of reports", () => {
-  it.prop("changes nothing where the end says how long the call was", [Facts], ([facts]) => {
+  it.prop("changes nothing if the report of the end contains the length of the call", [Facts], ([facts]) => {
     const { answeredAfter, direction, hangUpReason, lasted, limit, told } = facts
     const call: Call = { ...begun, direction, authorizedSeconds: limit, hangUpReason }
     const answer = moment(START + answeredAfter)
@@ -284,7 +290,7 @@ describe("the order of reports", () => {
   })
 
   it.prop(
-    "changes nothing as long as the end comes last, and nothing after the end changes anything",
+    "changes nothing as long as the end comes last, and no report after the end changes anything",
     [Facts, Schema.Literals(["completed", "busy", "no_answer", "failed"]), Schema.Boolean],
     ([facts, ending, isAnswered]) => {
       const call: Call = { ...begun, direction: facts.direction, authorizedSeconds: facts.limit }

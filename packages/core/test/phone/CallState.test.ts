@@ -21,7 +21,7 @@ describe("CallState", () => {
     ])
   })
 
-  it.prop("only moves forward, and can end from everywhere", [CallState, Schema.Array(CallMove)], ([from, moves]) => {
+  it.prop("only moves forward, and can end from every state", [CallState, Schema.Array(CallMove)], ([from, moves]) => {
     let state = from
     for (const by of moves) {
       const to = CALL_TRANSITIONS[state][by] ?? state

@@ -8,7 +8,7 @@ import * as TestHost from "../support/TestHost.ts"
 
 type PhoneHost = ReturnType<typeof TestHost.make>
 
-/** A call of which the carrier has not said whether it made it, and whose request has ended. */
+/** A call with an unknown outcome whose request has ended. */
 const unknownCall = Effect.fnUntraced(function* ({ carrier }: PhoneHost) {
   const { number, phoneNumberId, tenant } = yield* adasNumber
   const input = { phoneNumberId, toNumber: PERSON }
@@ -22,8 +22,8 @@ const unknownCall = Effect.fnUntraced(function* ({ carrier }: PhoneHost) {
   return { attempt, call, number, stored: Effect.map(store.get(call.callId), Option.getOrThrow), tenant }
 })
 
-describe("a call of which the carrier says nothing any more", () => {
-  scenario("has ended once it is paid back, and is not looked at for ever", (host) =>
+describe("a call about which the carrier never reports anything", () => {
+  scenario("has ended once it is refunded, and is no longer polled", (host) =>
     Effect.gen(function* () {
       host.carrier.script.findCalls = Array.from({ length: 10_000 }, () => "Misconfigured" as const)
       const { attempt, stored, tenant } = yield* unknownCall(host)
@@ -37,11 +37,11 @@ describe("a call of which the carrier says nothing any more", () => {
   )
 })
 
-describe("a call that was not made, and is looked for as another to the same person is dialled", () => {
-  scenario("is paid back, and does not take the other for itself", (host) =>
+describe("a call that was not made, while another one to the same number is dialed", () => {
+  scenario("is refunded, and is not identified with the other call", (host) =>
     Effect.gen(function* () {
       const { attempt, call, tenant } = yield* unknownCall(host)
-      // Nobody looks for it for a minute, as where the only server was away.
+      // No server searches for it for a minute, as if the only server was down.
       yield* TestClock.adjust("1 minute")
       host.carrier.script.place = ["done, answered late"]
       const input = { phoneNumberId: call.phoneNumberId, toNumber: PERSON }
@@ -60,8 +60,8 @@ describe("a call that was not made, and is looked for as another to the same per
   )
 })
 
-describe("a call of which the carrier first tells as it is given up", () => {
-  scenario("goes on, and is paid for", (host) =>
+describe("a call that the carrier first reports while it is being given up", () => {
+  scenario("continues, and its payment is kept", (host) =>
     Effect.gen(function* () {
       const { attempt, call, stored } = yield* unknownCall(host)
       host.carrier.script.findCalls = Array.from({ length: 100 }, () => "done, answered late" as const)
@@ -80,8 +80,8 @@ describe("a call of which the carrier first tells as it is given up", () => {
   )
 })
 
-describe("a call that was given up as unmade, and that the carrier shows afterwards", () => {
-  it.effect("is paid back all the same", () => {
+describe("a call that was given up as not made, and that the carrier lists afterwards", () => {
+  it.effect("is refunded nevertheless", () => {
     const host = TestHost.make()
     let crash: Effect.Effect<void> = Effect.void
     const steps = Layer.succeed(OperationSteps, (step) =>
@@ -89,7 +89,7 @@ describe("a call that was given up as unmade, and that the carrier shows afterwa
     )
     return Effect.gen(function* () {
       const { attempt, call, number, stored } = yield* unknownCall(host)
-      // The server dies between giving it up and writing down that it is to be paid back.
+      // The server dies after it has ended the call and before it has stored that the payment is due for a refund.
       crash = Effect.flatMap(stored, ({ state }) =>
         state === "ended" ? Effect.die(new Error("the server dies here")) : Effect.void
       )

@@ -26,7 +26,7 @@ const placed = Effect.fnUntraced(function* (number: AdasNumber, toNumber = PERSO
   return call.callId
 })
 
-/** Has so many paid calls wait for each other before the first of them is placed. */
+/** Makes `count` paid calls wait for each other before the first of them is placed. */
 const placedTogether = (count: number) => {
   const allPaid = Latch.makeUnsafe()
   let paid = 0
@@ -39,7 +39,7 @@ const placedTogether = (count: number) => {
   )
 }
 
-/** What the next call is answered with before it is paid. */
+/** The answer to the next unpaid call request. */
 const answerTo = Effect.fnUntraced(function* (number: AdasNumber, toNumber = PERSON) {
   const { unpaid } = yield* phoneRequest(callTo(number, toNumber))
   const error = yield* failureOf(unpaid)
@@ -56,7 +56,7 @@ const ended = Effect.fnUntraced(function* (callId: string, seconds: number | nul
 
 describe("a call", () => {
   scenario(
-    "is refused before payment while its number has as many as it may have at once",
+    "is refused before payment while its number has the maximum of concurrent calls",
     () =>
       Effect.gen(function* () {
         const number = yield* adasNumber
@@ -73,7 +73,7 @@ describe("a call", () => {
   )
 
   scenario(
-    "is refused before payment while its tenant has as many as it may have at once",
+    "is refused before payment while its tenant has the maximum of concurrent calls",
     () =>
       Effect.gen(function* () {
         const number = yield* adasNumber
@@ -84,7 +84,7 @@ describe("a call", () => {
   )
 
   scenario(
-    "is refused after as many as a tenant may place within an hour, until the first of them is an hour old",
+    "is refused after the hourly maximum of its tenant, until the first of those calls is an hour old",
     () =>
       Effect.gen(function* () {
         const number = yield* adasNumber
@@ -104,7 +104,7 @@ describe("a call", () => {
   )
 
   scenario(
-    "is refused to a number that was called too often, answered or not, and to no other",
+    "is refused to a number that was called too often, answered or not, and to no other number",
     () =>
       Effect.gen(function* () {
         const number = yield* adasNumber
@@ -117,7 +117,7 @@ describe("a call", () => {
   )
 
   scenario(
-    "is refused after many that were over soon after their answer; those that nobody answered do not count",
+    "is refused after too many calls that ended shortly after their answer; unanswered calls do not count",
     () =>
       Effect.gen(function* () {
         const number = yield* adasNumber
@@ -132,7 +132,7 @@ describe("a call", () => {
   )
 
   scenario(
-    "that is one too many of several paid at once is not made, and its payment is refunded",
+    "that exceeds the limit among several paid concurrently is not made, and its payment is refunded",
     (host) =>
       Effect.gen(function* () {
         const number = yield* adasNumber

@@ -5,13 +5,13 @@ import { TestClock } from "effect/testing"
 import { adasNumber, bought, PERSON } from "../support/PhonePurchase.ts"
 import { scenario } from "../support/Purchase.ts"
 
-/** Calls that are all looked at in the same second. */
+/** The number of calls that are polled in the same second. */
 const CALLS = 20
-/** So many may write at one time: each needs a connection to itself, and conversations need some too. */
+/** The maximum number of concurrent writers: each needs its own connection, and conversations need some too. */
 const WRITERS = 3
 
-describe("the watch over many calls", () => {
-  scenario("tells the carrier every limit, and leaves the database to the conversations", (host) =>
+describe("the call watch with many calls", () => {
+  scenario("sends every limit to the carrier, and leaves database connections for the conversations", (host) =>
     Effect.gen(function* () {
       const { number, phoneNumberId, tenant } = yield* adasNumber
       yield* bought({ serviceId: "phone.call.inbound.add.10m", tenant, input: { phoneNumberId } })

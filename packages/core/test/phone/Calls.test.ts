@@ -30,7 +30,7 @@ const extension = ({ tenant }: Number_, callId: string) =>
 const minutes = ({ phoneNumberId, tenant }: Number_) =>
   ({ serviceId: "phone.call.inbound.add.10m", tenant, input: { phoneNumberId } }) as const
 
-/** A call that Ada pays for; its id. */
+/** Places a call that Ada pays for, and returns its id. */
 const placed = Effect.fnUntraced(function* (number: Number_) {
   const { call } = (yield* bought(oneMinute(number))) as { readonly call: { readonly callId: string } }
   return call.callId
@@ -48,7 +48,7 @@ const answered = Effect.fnUntraced(function* (callId: string) {
 const watching = Effect.forkScoped(CallWatch.run)
 
 describe("placing a call", () => {
-  scenario("dials once, from the owned number, with its limit", (host) =>
+  scenario("dials once, from the tenant's number, with the purchased limit", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       const callId = yield* placed(number)
@@ -64,7 +64,7 @@ describe("placing a call", () => {
     ["+15550000000", "no number"],
     ["+14155550100", "itself"]
   ] as const) {
-    scenario(`refuses ${toNumber} before it costs anything`, () =>
+    scenario(`refuses ${toNumber} before payment`, () =>
       Effect.gen(function* () {
         const { unpaid } = yield* phoneRequest(oneMinute(yield* adasNumber, { toNumber }))
         const error = yield* failureOf(unpaid)
@@ -79,7 +79,7 @@ describe("placing a call", () => {
     ["+18765230199", "is a number of JM; this service calls US, CA only"],
     ["+881612345678", "belongs to no country; this service calls US, CA only"]
   ] as const) {
-    scenario(`refuses ${toNumber} before it costs anything: it is in no callable country`, () =>
+    scenario(`refuses ${toNumber} before payment: it is not in an allowed country`, () =>
       Effect.gen(function* () {
         const { unpaid } = yield* phoneRequest(oneMinute(yield* adasNumber, { toNumber }))
         const error = yield* failureOf(unpaid)
@@ -88,7 +88,7 @@ describe("placing a call", () => {
     )
   }
 
-  scenario("calls Canada, and the countries that the operator lists instead", () =>
+  scenario("calls Canada by default, and otherwise the countries that the operator lists", () =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       const challenged = Effect.map(
@@ -107,7 +107,7 @@ describe("placing a call", () => {
     })
   )
 
-  scenario("finds a call whose answer was lost, and dials no second one", (host) =>
+  scenario("finds a call after the carrier's answer was lost, and does not dial again", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       host.carrier.script.place = ["done, answer lost"]
@@ -117,7 +117,7 @@ describe("placing a call", () => {
     })
   )
 
-  scenario("never dials again after an unknown outcome, and pays back once the carrier knows of no call", (host) =>
+  scenario("never dials again after an unknown outcome, and refunds once the carrier lists no call", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       host.carrier.script.place = ["Unknown"]
@@ -132,7 +132,7 @@ describe("placing a call", () => {
     })
   )
 
-  scenario("pays back at once what the carrier can't do now: later is too late", (host) =>
+  scenario("refunds immediately after a temporary failure of the carrier, and does not dial later", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       host.carrier.script.place = ["Temporary"]
@@ -143,7 +143,7 @@ describe("placing a call", () => {
     })
   )
 
-  /** A payment of which it is not known whether it came in, and whose request has ended. */
+  /** A payment with an unknown outcome whose request has ended. */
   const unknownPayment = Effect.fnUntraced(function* (host: PhoneHost, number: Number_) {
     host.payments.script.push(...Array.from({ length: 100 }, () => "fail before" as const))
     const { signed } = yield* phoneRequest(oneMinute(number))
@@ -152,7 +152,7 @@ describe("placing a call", () => {
     return attempt
   })
 
-  scenario("is never dialled once its request has ended, and paid back", (host) =>
+  scenario("does not dial after the request has ended, and refunds", (host) =>
     Effect.gen(function* () {
       const attempt = yield* unknownPayment(host, yield* adasNumber)
       host.payments.script.length = 0
@@ -163,7 +163,7 @@ describe("placing a call", () => {
     })
   )
 
-  scenario("is dialled for a client that comes back, although the job has looked meanwhile", (host) =>
+  scenario("dials for a client that retries, although the job has run meanwhile", (host) =>
     Effect.gen(function* () {
       const attempt = yield* unknownPayment(host, yield* adasNumber)
       host.payments.script.length = 0
@@ -176,8 +176,8 @@ describe("placing a call", () => {
   )
 
   for (const [waited, dialled, why] of [
-    ["20 seconds", 1, "dials for a client that comes back within a minute of its claim"],
-    ["65 seconds", 0, "dials no more for one that comes back later, and pays back"]
+    ["20 seconds", 1, "dials for a client that retries within a minute of its claim"],
+    ["65 seconds", 0, "does not dial for a client that retries later, and refunds"]
   ] as const) {
     scenario(why, (host) =>
       Effect.gen(function* () {
@@ -194,7 +194,7 @@ describe("placing a call", () => {
     )
   }
 
-  scenario("refuses what would outlast the number, and any use once its time is over", () =>
+  scenario("refuses a call that would outlast the number, and any call after the number's end", () =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       yield* TestClock.adjust(30 * Timestamp.DAY - 59 * Timestamp.SECOND)
@@ -206,7 +206,7 @@ describe("placing a call", () => {
     })
   )
 
-  scenario("refuses to extend a call that has outlasted its number: there is nothing left to renew", () =>
+  scenario("refuses to extend a call beyond its number's end, and a call of a number that has ended", () =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       yield* TestClock.adjust(30 * Timestamp.DAY - 70 * Timestamp.SECOND)
@@ -223,7 +223,7 @@ describe("placing a call", () => {
 })
 
 describe("an answered call", () => {
-  scenario("ends at its limit, though nobody tells of it", (host) =>
+  scenario("ends at its limit, although no report arrives", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       const callId = yield* placed(number)
@@ -242,7 +242,7 @@ describe("an answered call", () => {
     })
   )
 
-  scenario("is extended by exactly a minute, by each of two extensions at once", (host) =>
+  scenario("is extended by exactly a minute by each of two concurrent extensions", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       const callId = yield* placed(number)
@@ -256,7 +256,7 @@ describe("an answered call", () => {
     })
   )
 
-  scenario("goes on when it is extended as its time runs out", () =>
+  scenario("continues when it is extended just as its limit is reached", () =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       const callId = yield* placed(number)
@@ -273,7 +273,7 @@ describe("an answered call", () => {
     })
   )
 
-  scenario("is not extended once the request has ended, unless that had been granted before", (host) =>
+  scenario("is not extended after the request has ended, unless the extension was granted before", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       const callId = yield* placed(number)
@@ -295,7 +295,7 @@ describe("an answered call", () => {
     })
   )
 
-  scenario("takes its extension back, with the money, when it ends before", (host) =>
+  scenario("revokes and refunds its extension if it has already ended", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       const callId = yield* placed(number)
@@ -308,7 +308,7 @@ describe("an answered call", () => {
     })
   )
 
-  scenario("can't be extended before its answer, nor after its end", () =>
+  scenario("can't be extended before its answer or after its end", () =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       const callId = yield* placed(number)
@@ -327,7 +327,7 @@ describe("an answered call", () => {
 const arrive = (number: Number_, id: string) =>
   Effect.flatMap(CallAdmission, ({ arrive }) => arrive({ providerCallId: id, from: PERSON, to: number.number }))
 
-/** A call of the carrier's own, that somebody else has begun. */
+/** An incoming call from the carrier. */
 const incoming = (host: PhoneHost, number: Number_, id: string) => {
   host.carrier.calls.push({
     callId: id,
@@ -342,7 +342,7 @@ const incoming = (host: PhoneHost, number: Number_, id: string) => {
 }
 
 describe("an inbound call", () => {
-  scenario("is declined without an answer while there are no minutes", () =>
+  scenario("is declined unanswered while the number has no minutes", () =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       assert.strictEqual((yield* arrive(number, "CA1"))._tag, "Decline")
@@ -350,7 +350,7 @@ describe("an inbound call", () => {
     })
   )
 
-  scenario("ends when the minutes run out, and has used them all", (host) =>
+  scenario("ends when the minutes are used up, and uses all of them", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       yield* bought(minutes(number))
@@ -367,7 +367,7 @@ describe("an inbound call", () => {
     })
   )
 
-  scenario("shares the minutes with another, and has them back when that one ends", (host) =>
+  scenario("shares the minutes with another call, and gets the rest when that one ends", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       yield* bought(minutes(number))
@@ -394,7 +394,7 @@ describe("an inbound call", () => {
     })
   )
 
-  scenario("is one call, however often the carrier asks about it", (host) =>
+  scenario("is one call, however often the carrier announces it", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       yield* bought(minutes(number))
@@ -403,7 +403,7 @@ describe("an inbound call", () => {
     })
   )
 
-  scenario("can't be extended: it lasts as long as its minutes", (host) =>
+  scenario("can't be extended: its limit is the minutes of the number", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       yield* bought(minutes(number))
@@ -416,7 +416,7 @@ describe("an inbound call", () => {
 })
 
 describe("releasing a number", () => {
-  scenario("ends its calls first, and tells of it", (host) =>
+  scenario("ends its calls first, and appends an event", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       const callId = yield* placed(number)
@@ -432,7 +432,7 @@ describe("releasing a number", () => {
     })
   )
 
-  scenario("reports no success that the carrier did not give, and can be repeated", (host) =>
+  scenario("reports success only after the carrier has confirmed, and can be repeated", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       host.carrier.script.release = ["Temporary"]

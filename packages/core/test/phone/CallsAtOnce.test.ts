@@ -19,7 +19,7 @@ import { eventsOf, failureOf, scenario } from "../support/Purchase.ts"
 import type { SimulatedCall } from "../support/SimulatedCarrier.ts"
 import * as TestHost from "../support/TestHost.ts"
 
-/** The watch over calls, whose word takes a second to reach the carrier. */
+/** The call watch, whose limits take a second to reach the carrier. */
 const slowWatch = Effect.gen(function* () {
   const provider = yield* TelephonyProvider
   const changeLimit: typeof provider.changeLimit = (id, seconds) =>
@@ -29,8 +29,8 @@ const slowWatch = Effect.gen(function* () {
   )
 })
 
-describe("a limit that changes while the carrier is told of an older one", () => {
-  scenario("stands in the end, where an extension was told first", (host) =>
+describe("a limit that changes while an older one is sent to the carrier", () => {
+  scenario("is the last one sent, if the limit of an extension was sent before the older one", (host) =>
     Effect.gen(function* () {
       const { phoneNumberId, tenant } = yield* adasNumber
       const input = { phoneNumberId, toNumber: PERSON }
@@ -49,7 +49,7 @@ describe("a limit that changes while the carrier is told of an older one", () =>
     })
   )
 
-  scenario("is told at once, where another call has come in", (host) =>
+  scenario("is sent immediately after another call has arrived", (host) =>
     Effect.gen(function* () {
       const { number, phoneNumberId, tenant } = yield* adasNumber
       yield* bought({ serviceId: "phone.call.inbound.add.10m", tenant, input: { phoneNumberId } })
@@ -72,8 +72,8 @@ describe("a limit that changes while the carrier is told of an older one", () =>
   )
 })
 
-describe("an agent that hangs up while the carrier is told its call's limit", () => {
-  scenario("is heard out all the same", (host) =>
+describe("an agent that hangs up while the limit of its call is sent to the carrier", () => {
+  scenario("finishes speaking before the call ends", (host) =>
     Effect.gen(function* () {
       const { phoneNumberId, tenant } = yield* adasNumber
       const input = { phoneNumberId, toNumber: PERSON }
@@ -83,7 +83,7 @@ describe("an agent that hangs up while the carrier is told its call's limit", ()
       yield* slowWatch
       yield* TestClock.adjust("60500 millis")
       const { change } = yield* CallReports
-      // Its last words take 20 s.
+      // The last words of the agent take 20 s.
       yield* change(callId, (call, now) =>
         CallProgress.hangingUp(call, "hangup_agent", now, Timestamp.add(now, 20 * Timestamp.SECOND))
       )
@@ -97,7 +97,7 @@ describe("an agent that hangs up while the carrier is told its call's limit", ()
 })
 
 describe("two calls that use up an allowance", () => {
-  scenario("end for the same reason, whichever the carrier tells of first, and use no more than there was", () =>
+  scenario("end for the same reason, in whatever order they are reported, and use no more than the allowance", () =>
     Effect.gen(function* () {
       const { number, phoneNumberId, tenant } = yield* adasNumber
       yield* bought({ serviceId: "phone.call.inbound.add.10m", tenant, input: { phoneNumberId } })
@@ -124,7 +124,7 @@ describe("two calls that use up an allowance", () => {
   )
 })
 
-describe("two calls at once between the same numbers, of which one was not made and its answer lost", () => {
+describe("two concurrent calls between the same numbers, one of them not made and its answer lost", () => {
   const both = Effect.gen(function* () {
     const { phoneNumberId, tenant } = yield* adasNumber
     const input = { phoneNumberId, toNumber: PERSON }
@@ -139,7 +139,9 @@ describe("two calls at once between the same numbers, of which one was not made 
     return { first, made, phoneNumberId, second, unmade }
   })
 
-  /** The other one is delivered, with the carrier's only call; this one is paid back, and neither was dialled twice. */
+  /**
+   * Asserts that one operation got the carrier's only call, that the other was refunded, and that each was dialed once.
+   */
   const assertApart = Effect.fnUntraced(function* (
     { made, unmade }: Effect.Success<typeof both>,
     { calls, log }: { readonly calls: ReadonlyArray<SimulatedCall>; readonly log: ReadonlyArray<string> }
@@ -154,7 +156,7 @@ describe("two calls at once between the same numbers, of which one was not made 
     )
   })
 
-  scenario("are told apart, where the other is answered late", ({ carrier }) =>
+  scenario("are told apart when the carrier answers the other one late", ({ carrier }) =>
     Effect.gen(function* () {
       carrier.script.place = ["Unknown", "done, answered late"]
       const calls = yield* both
@@ -163,7 +165,7 @@ describe("two calls at once between the same numbers, of which one was not made 
     })
   )
 
-  scenario("are told apart by what the carrier reports, where the other's answer is lost as well", ({ carrier }) =>
+  scenario("are told apart by the carrier's reports when the answer to the other one is lost too", ({ carrier }) =>
     Effect.gen(function* () {
       carrier.script.place = ["Unknown", "done, answer lost"]
       const calls = yield* both
@@ -178,7 +180,7 @@ describe("two calls at once between the same numbers, of which one was not made 
     })
   )
 
-  scenario("are told apart, where each is taken for the carrier's only call at one moment", ({ carrier, database }) =>
+  scenario("are told apart when both are matched with the carrier's only call at once", ({ carrier, database }) =>
     Effect.gen(function* () {
       carrier.script.place = ["Unknown", "Unknown"]
       const { phoneNumberId } = yield* both
@@ -198,7 +200,7 @@ describe("two calls at once between the same numbers, of which one was not made 
     })
   )
 
-  scenario("are one call and one repayment, where both find the carrier's only call", ({ carrier, database }) =>
+  scenario("result in one call and one refund when both find the carrier's only call", ({ carrier, database }) =>
     Effect.gen(function* () {
       carrier.script.place = ["Unknown", "done, answer lost"]
       const { made, unmade } = yield* both
@@ -215,7 +217,7 @@ describe("two calls at once between the same numbers, of which one was not made 
     })
   )
 
-  scenario("do not wait for each other for ever, where the carrier reports nothing", ({ carrier }) =>
+  scenario("do not wait for each other forever when the carrier reports nothing", ({ carrier }) =>
     Effect.gen(function* () {
       carrier.script.place = ["Unknown", "done, answer lost"]
       const { first, second } = yield* both
@@ -229,8 +231,8 @@ describe("two calls at once between the same numbers, of which one was not made 
   )
 })
 
-describe("a call that has ended before the carrier's answer to its dialling came", () => {
-  scenario("has ended once", ({ carrier }) =>
+describe("a call that ends before the carrier has answered the request to dial it", () => {
+  scenario("has exactly one event of its end", ({ carrier }) =>
     Effect.gen(function* () {
       const { phoneNumberId, tenant } = yield* adasNumber
       const input = { phoneNumberId, toNumber: PERSON }
@@ -253,8 +255,8 @@ describe("a call that has ended before the carrier's answer to its dialling came
   )
 })
 
-describe("a call from a number that is given back as it is to be dialled", () => {
-  it.effect("is not made, and paid back", () => {
+describe("a call from a number that is released just before the call is dialed", () => {
+  it.effect("is not made, and refunded", () => {
     const host = TestHost.make()
     let release: Effect.Effect<unknown> = Effect.void
     const steps = Layer.succeed(OperationSteps, (step) =>
@@ -266,7 +268,7 @@ describe("a call from a number that is given back as it is to be dialled", () =>
       const input = { phoneNumberId, toNumber: PERSON }
       const { signed } = yield* phoneRequest({ serviceId: "phone.call.outbound.1m", tenant, input })
       const attempt = yield* signed
-      // The number is out of use, and the carrier has not taken it back yet.
+      // The number is suspended, and the carrier has not released it yet.
       host.carrier.script.release = ["Temporary"]
       release = Effect.flip(numbers.release(tenant, phoneNumberId)).pipe(Effect.orDie)
       assert.deepInclude(yield* failureOf(attempt), { _tag: "OperationRejected" })

@@ -5,7 +5,7 @@ import { Schema } from "effect"
 const { DAY, SECOND } = Timestamp
 const moment = (millis: number) => Timestamp.Timestamp.make(millis)
 
-/** Some moments of a year. */
+/** A time within one year. */
 const Moment = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 365 * DAY }))
 const START = moment(Date.UTC(2026, 0, 1))
 const END = Timestamp.add(START, Entitlement.GRANT)
@@ -26,7 +26,7 @@ describe("the status of a number", () => {
     ])
   })
 
-  it("is its state once that is not active, whatever the time", () => {
+  it("is its state once that is no longer active, at any time", () => {
     for (const state of ["suspended", "released"] as const) {
       for (const now of [START, EXPIRING_FROM, END - 1, END]) {
         const number = { state, expiresAt: END }
@@ -38,7 +38,7 @@ describe("the status of a number", () => {
   })
 
   it.prop(
-    "only moves on, and lets the number be used until it is suspended",
+    "only moves forward, and allows use of the number until it is suspended",
     [NumberState, Moment, Schema.Array(Moment)],
     ([state, expiresAt, moments]) => {
       const number = { state, expiresAt: moment(expiresAt) }
@@ -56,7 +56,7 @@ describe("the status of a number", () => {
   )
 
   it.prop(
-    "says how many whole seconds are left, for as long as there are any",
+    "has the number of whole seconds that are left, and never less than 0",
     [Moment, Moment],
     ([now, expiresAt]) => {
       const number = { state: "active", expiresAt: moment(expiresAt) } as const
@@ -67,13 +67,13 @@ describe("the status of a number", () => {
     }
   )
 
-  it("lets something last until the very end", () => {
+  it("allows a use that lasts until exactly the end", () => {
     const lasts = (millis: number) => Entitlement.outlasts(active, START, millis)
     assert.deepStrictEqual([0, Entitlement.GRANT, Entitlement.GRANT + 1].map(lasts), [true, true, false])
   })
 
   it.prop(
-    "lets something last until the end and no longer",
+    "allows a use that lasts until the end, and no longer one",
     [Moment, Moment, Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 30 * DAY }))],
     ([now, expiresAt, millis]) => {
       const number = { state: "active", expiresAt: moment(expiresAt) } as const
@@ -83,7 +83,7 @@ describe("the status of a number", () => {
   )
 })
 
-/** What happens to a number: time passes and the job looks, or its tenant renews it. */
+/** The events of a number: time passes and the job runs, or its tenant renews it. */
 const Happening = Schema.Union([
   Schema.TaggedStruct("Look", { days: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 })) }),
   Schema.TaggedStruct("Look", { days: Schema.Literals([1, 2]) }),
@@ -102,7 +102,7 @@ describe("the notices of a number's end", () => {
   })
 
   it.prop(
-    "are given in order, once for each end, none before it is due, and all of them by the end however late one looks",
+    "are sent in order, once for each end, none before it is due, and all by the end, however late the job runs",
     [Schema.Array(Happening).check(Schema.isMaxLength(30))],
     ([happenings]) => {
       let now: number = START

@@ -9,15 +9,15 @@ const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.is
 const NOW = moment(1_000_000 * SECOND)
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, each) => total + each, 0)
 
-/** Calls that were answered so many milliseconds ago. */
+/** Calls that were answered these numbers of milliseconds ago. */
 const liveSince = (ages: ReadonlyArray<number>): ReadonlyArray<InboundAllowance.LiveCall> =>
   ages.map((age, n) => ({ callId: `${n}`, answeredAt: moment(NOW - age) }))
 
 const Allowance = Schema.Struct({ purchasedSeconds: between(0, 6_000), usedSeconds: between(0, 6_000) })
 const Ages = Schema.Array(between(0, 900 * SECOND)).check(Schema.isMaxLength(8))
 
-describe("what an allowance has left", () => {
-  it("grows by 600 seconds with each purchase, shrinks by what was used, and is never negative", () => {
+describe("the remaining allowance", () => {
+  it("grows by 600 seconds with each purchase, shrinks with use, and is never negative", () => {
     const bought = InboundAllowance.purchased(InboundAllowance.EMPTY)
     assert.strictEqual(InboundAllowance.remaining(InboundAllowance.EMPTY), 0)
     assert.strictEqual(InboundAllowance.remaining(bought), 600)
@@ -25,14 +25,14 @@ describe("what an allowance has left", () => {
     assert.strictEqual(InboundAllowance.remaining(InboundAllowance.used(bought, 601)), 0)
   })
 
-  it("counts by the second from the answer, of which each counts that has begun", () => {
+  it("counts the seconds since the answer, rounded up", () => {
     const after = (millis: number) => InboundAllowance.secondsSince(NOW, moment(NOW + millis))
     assert.deepStrictEqual([-5, 0, 1, 999, 1_000, 1_001, 60_000].map(after), [0, 0, 1, 1, 1, 2, 60])
   })
 })
 
 describe("the limits of live calls", () => {
-  it("are what is left in equal shares", () => {
+  it("add equal shares of the remaining allowance to the used seconds", () => {
     const allowance = { purchasedSeconds: 600, usedSeconds: 100 }
     const limits = (ages: ReadonlyArray<number>) => [
       ...InboundAllowance.limits(allowance, liveSince(ages), NOW).values()
@@ -45,7 +45,7 @@ describe("the limits of live calls", () => {
   })
 
   it.prop(
-    "give each the same to go on with, and all of them together no more than there is",
+    "give each call an equal share, and all calls together no more than the allowance",
     [Allowance, Ages],
     ([allowance, ages]) => {
       const live = liveSince(ages)
@@ -61,7 +61,7 @@ describe("the limits of live calls", () => {
     }
   )
 
-  it.prop("depend on no order", [Allowance, Ages], ([allowance, ages]) => {
+  it.prop("do not depend on the order of the calls", [Allowance, Ages], ([allowance, ages]) => {
     const live = liveSince(ages)
     const reversed = InboundAllowance.limits(allowance, live.toReversed(), NOW)
     for (const [callId, limit] of InboundAllowance.limits(allowance, live, NOW)) {
@@ -70,7 +70,7 @@ describe("the limits of live calls", () => {
   })
 })
 
-/** What happens to a number that is called. `Pass` lets milliseconds go by. */
+/** The events of a number that receives calls. `Pass` advances the time by milliseconds. */
 const Happening = Schema.Union([
   Schema.TaggedStruct("Join", {}),
   Schema.TaggedStruct("Leave", { call: between(0, 5) }),
@@ -83,7 +83,7 @@ interface LimitedCall extends InboundAllowance.LiveCall {
   readonly limit: number
 }
 
-/** A number whose carrier ends each call at its limit, and not a moment earlier. */
+/** A number whose carrier ends each call exactly at its limit. */
 class CalledNumber {
   now: number = NOW
   allowance = InboundAllowance.EMPTY
@@ -123,7 +123,7 @@ class CalledNumber {
 
 const endOf = ({ answeredAt, limit }: LimitedCall): number => answeredAt + limit * SECOND
 
-describe("an allowance that is shared", () => {
+describe("a shared allowance", () => {
   it.prop(
     "is never exceeded, however calls join and leave",
     [Schema.Array(Happening).check(Schema.isMaxLength(60))],
@@ -149,7 +149,7 @@ describe("an allowance that is shared", () => {
     }
   )
 
-  it("is not shortened for one call by another that has come and gone", () => {
+  it("is not reduced for one call by another call that has ended", () => {
     const number = new CalledNumber()
     number.allowance = InboundAllowance.purchased(number.allowance)
     number.join("a")

@@ -23,7 +23,7 @@ const noticesOf = Effect.fnUntraced(function* ({ tenant }: AdasNumber) {
 })
 
 describe("the end of a number", () => {
-  scenario("is told of 5, 3 and 1 days before, once each, with all that renewing needs", () =>
+  scenario("is announced 5, 3 and 1 days before, once each, with all data for a renewal", () =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       yield* TestClock.adjust(25 * Timestamp.DAY - Timestamp.SECOND)
@@ -42,14 +42,14 @@ describe("the end of a number", () => {
         renewalEndpoint: { method: "POST", path: "/api/v1/phone/renew-number-30-days" },
         requestBody: { phoneNumberId: number.phoneNumberId }
       })
-      // Nothing runs for four days.
+      // No job runs for four days.
       yield* TestClock.adjust("4 days")
       yield* runJob("number-notices")
       assert.deepStrictEqual(yield* noticesOf(number), [5, 3, 1])
     })
   )
 
-  scenario("is told of no more once it has come: what is over can't be renewed", () =>
+  scenario("is not announced after it has come, because the number can't be renewed any more", () =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       yield* TestClock.adjust("30 days")
@@ -61,7 +61,7 @@ describe("the end of a number", () => {
     })
   )
 
-  scenario("moves by 30 days with each renewal, whenever that is, and is told of anew", () =>
+  scenario("moves by 30 days with each renewal, at any time, and is announced again", () =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       const { expiresAt } = yield* storedNumber(number)
@@ -78,7 +78,7 @@ describe("the end of a number", () => {
     })
   )
 
-  scenario("takes it out of use at once, and gives it back to the carrier, whenever that listens", (host) =>
+  scenario("suspends it immediately, and releases it at the carrier as soon as the carrier responds", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       yield* TestClock.adjust("30 days")
@@ -96,7 +96,7 @@ describe("the end of a number", () => {
   )
 })
 
-/** Three numbers of Ada's, bought one after the other. */
+/** Three numbers of Ada, bought one after the other. */
 const threeNumbers = Effect.gen(function* () {
   const { tenant } = yield* adasNumber
   for (const _ of ["second", "third"]) yield* bought({ serviceId: "phone.number.us.30d", input: PURCHASE })
@@ -109,8 +109,8 @@ const threeNumbers = Effect.gen(function* () {
   return { tenant, list, told, ids: [first!.phoneNumberId, second!.phoneNumberId, third!.phoneNumberId] as const }
 })
 
-describe("many numbers that end at one time", () => {
-  scenario("are each told of once", () =>
+describe("many numbers that end at the same time", () => {
+  scenario("are each announced once", () =>
     Effect.gen(function* () {
       const { ids, tenant, told } = yield* threeNumbers
       yield* TestClock.adjust("24 days")
@@ -122,7 +122,7 @@ describe("many numbers that end at one time", () => {
     })
   )
 
-  scenario("go back together, but for those that the carrier does not take yet", (host) =>
+  scenario("are released together, except those that the carrier does not release yet", (host) =>
     Effect.gen(function* () {
       const { ids, list, told } = yield* threeNumbers
       yield* TestClock.adjust("30 days")
@@ -143,7 +143,7 @@ describe("many numbers that end at one time", () => {
     })
   )
 
-  scenario("end their own calls, and no other's", (host) =>
+  scenario("end their own calls, and no others", (host) =>
     Effect.gen(function* () {
       const { ids, tenant } = yield* threeNumbers
       yield* TestClock.adjust("24 days")
@@ -191,7 +191,7 @@ describe("many numbers that end at one time", () => {
     })
   )
 
-  scenario("are left alone where they were renewed since they were listed", () =>
+  scenario("are skipped if they were renewed after they were listed", () =>
     Effect.gen(function* () {
       const { ids, list, tenant, told } = yield* threeNumbers
       const stale = yield* list

@@ -8,7 +8,7 @@ import { balances, eventsOf, failureOf, scenario, underClock } from "../support/
 const us = (input: object = {}) => ({ serviceId: "phone.number.us.30d", input: { ...PURCHASE, ...input } }) as const
 
 describe("buying a number", () => {
-  scenario("gives a number for 30 days exactly, its secret and the wallet's token", (host) =>
+  scenario("returns a number for exactly 30 days, its secret and the wallet's token", (host) =>
     Effect.gen(function* () {
       const { data, number, tenant } = yield* adasNumber
       assert.strictEqual(number, "+14155550100")
@@ -22,14 +22,14 @@ describe("buying a number", () => {
     })
   )
 
-  scenario("names areas nearby before all others, where it has none in the one that was asked for", () =>
+  scenario("suggests nearby area codes first if the requested one has no numbers", () =>
     Effect.gen(function* () {
       const { unpaid } = yield* phoneRequest(us({ areaCode: "414" }))
       assert.include((yield* failureOf(unpaid)).message, "area code 414 at the moment; nearby there are some in 415")
     })
   )
 
-  scenario("says before it costs anything that an area has none, and where there are some", () =>
+  scenario("reports before payment that an area code has no numbers, and suggests others", () =>
     Effect.gen(function* () {
       const { unpaid } = yield* phoneRequest(us({ areaCode: "999" }))
       const error = yield* failureOf(unpaid)
@@ -39,14 +39,14 @@ describe("buying a number", () => {
     })
   )
 
-  scenario("refuses an address that is no agent's, before it costs anything", () =>
+  scenario("refuses an invalid agent address before payment", () =>
     Effect.gen(function* () {
       const { unpaid } = yield* phoneRequest(us({ agentWebhookUrl: "https://private.example/" }))
       assert.deepInclude(yield* failureOf(unpaid), { _tag: "InvalidRequest" })
     })
   )
 
-  scenario("asks for no payment while the carrier can't say what it has", (host) =>
+  scenario("does not ask for payment while the carrier's search is unavailable", (host) =>
     Effect.gen(function* () {
       host.carrier.script.search = ["Temporary"]
       const { unpaid } = yield* phoneRequest(us())
@@ -71,7 +71,7 @@ describe("buying a number", () => {
     )
   }
 
-  scenario("takes another number when one was sold meanwhile", (host) =>
+  scenario("buys another number when the first one was sold meanwhile", (host) =>
     Effect.gen(function* () {
       host.carrier.script.buy = ["Rejected"]
       const { number } = yield* adasNumber
@@ -80,7 +80,7 @@ describe("buying a number", () => {
     })
   )
 
-  scenario("takes another number when another deployment of the account has just bought it", (host) =>
+  scenario("buys another number when another deployment of the account has just bought the first one", (host) =>
     Effect.gen(function* () {
       host.carrier.others.push({ number: "+14155550100", providerNumberId: "PN0" })
       const { number } = yield* adasNumber
@@ -92,19 +92,19 @@ describe("buying a number", () => {
     })
   )
 
-  scenario("gives the money back when the carrier has none left after all", (host) =>
+  scenario("refunds when the carrier has no numbers left after the payment", (host) =>
     Effect.gen(function* () {
       host.carrier.script.buy = ["Rejected", "Rejected", "Rejected"]
       const { signed } = yield* phoneRequest(us())
       const error = yield* failureOf(yield* signed)
       assert.deepInclude(error, { _tag: "OperationRejected" })
       assert.lengthOf(host.carrier.owned, 0)
-      // What was chosen is free again.
+      // The reserved number is available again.
       assert.include(yield* bought(us()), { number: "+14155550100" })
     })
   )
 
-  scenario("gives two purchases at once two numbers", (host) =>
+  scenario("gives two concurrent purchases two numbers", (host) =>
     Effect.gen(function* () {
       const one = yield* phoneRequest(us())
       const other = yield* phoneRequest(us())
@@ -113,7 +113,7 @@ describe("buying a number", () => {
     })
   )
 
-  scenario("tells of its payment alone: the number is in the answer", () =>
+  scenario("appends an event for its payment only: the number is in the answer", () =>
     Effect.gen(function* () {
       const { tenant } = yield* adasNumber
       assert.deepStrictEqual(

@@ -4,8 +4,8 @@ import { Effect } from "effect"
 import { adasNumber, runJob, storedNumber } from "../support/PhonePurchase.ts"
 import { eventsOf, failureOf, scenario } from "../support/Purchase.ts"
 
-describe("numbers and the carrier's", () => {
-  scenario("agree again when one vanished there", (host) =>
+describe("the stored numbers and the carrier's numbers", () => {
+  scenario("match again after one vanished at the carrier", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       host.carrier.owned.splice(0)
@@ -16,7 +16,7 @@ describe("numbers and the carrier's", () => {
     })
   )
 
-  scenario("agree again on one that was on its way back, which is released as it was to be", (host) =>
+  scenario("match again after one vanished during its release, which keeps the reason of its release", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       host.carrier.script.release = ["done, answer lost"]
@@ -29,7 +29,7 @@ describe("numbers and the carrier's", () => {
     })
   )
 
-  scenario("need not agree where there is no carrier and no number, and have to where there is one", (host) =>
+  scenario("are not compared without a working carrier and without numbers; with a number, the job fails", (host) =>
     Effect.gen(function* () {
       host.carrier.script.listNumbers = ["Misconfigured", "Temporary", "Misconfigured"]
       assert.strictEqual(yield* runJob("number-reconciliation"), 0)
@@ -39,7 +39,7 @@ describe("numbers and the carrier's", () => {
     })
   )
 
-  scenario("are both left alone where they have nothing in common, as with another's account or database", (host) =>
+  scenario("are both left unchanged if they have nothing in common, as with a wrong account or database", (host) =>
     Effect.gen(function* () {
       const strangers = Array.from({ length: 5 }, (_, index) => ({
         number: `+1604555010${index}`,
@@ -56,7 +56,7 @@ describe("numbers and the carrier's", () => {
     })
   )
 
-  scenario("agree again but for one that the carrier keeps: the job says so, and is run again", (host) =>
+  scenario("match again except for one that the carrier does not release: the job fails, and is run again", (host) =>
     Effect.gen(function* () {
       const lost = yield* adasNumber
       host.carrier.owned.splice(0)
@@ -75,7 +75,7 @@ describe("numbers and the carrier's", () => {
     })
   )
 
-  scenario("agree again when one is there for nobody, and leave alone what is being bought", (host) =>
+  scenario("match again after an unknown one is released; those that are being bought are not touched", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       const chosen = "+14155550101"

@@ -2,7 +2,7 @@ import { NUMBER_TRANSITIONS, NumberMove, NumberState } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 
-/** The states that a number goes through by these moves. */
+/** Returns the states that a number passes through with these moves. */
 const path = (from: NumberState, moves: ReadonlyArray<NumberMove>): ReadonlyArray<NumberState> =>
   moves.reduce((states, by) => [...states, NUMBER_TRANSITIONS[states.at(-1)!][by] ?? states.at(-1)!], [from])
 
@@ -23,7 +23,7 @@ describe("NumberState", () => {
   })
 
   it.prop(
-    "never is used again once it is suspended or released",
+    "is never active again once it is suspended or released",
     [NumberState, Schema.Array(NumberMove)],
     ([from, moves]) => {
       const order = NumberState.literals

@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { answeredCall, linesOf } from "../support/Conversation.ts"
 import { scenario } from "../support/Purchase.ts"
 
-/** The seconds that the carrier is told to wait with the next relay of a call; none where the call is to be ended. */
+/** The seconds that the carrier must wait before the next relay of a call, or undefined if the call must end. */
 const waits = (callId: string) =>
   Effect.gen(function* () {
     const admission = yield* (yield* CallAdmission).resume(callId)
@@ -13,7 +13,7 @@ const waits = (callId: string) =>
   })
 
 describe("a relay that broke off", () => {
-  scenario("is followed by another at once, and each that fails at once by a later one, until none is left", () =>
+  scenario("is followed by another one immediately, then after longer and longer waits, and finally by none", () =>
     Effect.gen(function* () {
       const { call } = yield* answeredCall()
       const waited: Array<number | undefined> = []
@@ -26,12 +26,12 @@ describe("a relay that broke off", () => {
     })
   )
 
-  scenario("is the first again where it had held, and for another call", () =>
+  scenario("counts as the first again if it had lasted, and for another call", () =>
     Effect.gen(function* () {
       const [{ call }, { call: other }] = [yield* answeredCall(), yield* answeredCall()]
       assert.deepStrictEqual([yield* waits(call.callId), yield* waits(call.callId)], [0, 1])
       assert.strictEqual(yield* waits(other.callId), 0)
-      // A line that breaks off now and then is none whose relays fail at once.
+      // A line that breaks off occasionally does not count as failing at once.
       for (let time = 1; time <= 20; time += 1) {
         yield* TestClock.adjust("12 seconds")
         assert.strictEqual(yield* waits(call.callId), 0)
@@ -42,7 +42,7 @@ describe("a relay that broke off", () => {
     })
   )
 
-  scenario("is followed by none in a call that is over, which is not told of in its transcript", () =>
+  scenario("is not followed by another one in a call that has ended, and adds nothing to its transcript", () =>
     Effect.gen(function* () {
       const { call } = yield* answeredCall()
       const at = yield* Timestamp.now

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { continued, heardPart, speechMillis, spokenText } from "../../src/phone/SpokenText.ts"
 
-describe("a text that is spoken", () => {
-  it("has nothing in it that can't be stored or spoken", () => {
+describe("a spoken text", () => {
+  it("contains no characters that can't be stored or spoken", () => {
     assert.strictEqual(spokenText("a\u0000b\u001b\u007f\tc\n", 100), "ab\tc\n")
     assert.strictEqual(spokenText("\ud83d\ude00", 1), "\ufffd")
   })
 
-  it("sets a sentence apart from the next, and leaves all else as it is", () => {
+  it("separates a sentence from the next one, and leaves all else as it is", () => {
     assert.strictEqual(continued("Hello.", "How are you?"), " How are you?")
     assert.strictEqual(continued("Hello.", " How"), " How")
     assert.strictEqual(continued("It is 3.", "14"), "14")
@@ -15,7 +15,7 @@ describe("a text that is spoken", () => {
     assert.strictEqual(continued("Wait", "."), ".")
   })
 
-  it("is heard as far as a relay says, whatever the white space", () => {
+  it("is heard as far as the relay reports, whatever the white space", () => {
     assert.strictEqual(heardPart("Once upon a time", "Once  upon"), "Once upon")
     assert.strictEqual(heardPart("Once\n upon a time", "Once upon"), "Once\n upon")
     assert.strictEqual(heardPart("Once", ""), "")

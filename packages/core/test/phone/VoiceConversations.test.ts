@@ -7,7 +7,7 @@ import { PERSON, WEBHOOK } from "../support/PhonePurchase.ts"
 import { scenario } from "../support/Purchase.ts"
 
 describe("a relay's token", () => {
-  scenario("lets in to its call once, and nobody else's token does", () =>
+  scenario("admits to its call once, and no other token does", () =>
     Effect.gen(function* () {
       const { call, token } = yield* answeredCall()
       const { admit } = yield* VoiceConversations
@@ -17,7 +17,7 @@ describe("a relay's token", () => {
     })
   )
 
-  scenario("lets in to no call that has ended", () =>
+  scenario("does not admit to a call that has ended", () =>
     Effect.gen(function* () {
       const { call, token } = yield* answeredCall()
       const at = yield* Timestamp.now
@@ -27,8 +27,8 @@ describe("a relay's token", () => {
   )
 })
 
-describe("the beginning", () => {
-  scenario("is the greeting, written down before it is spoken", (host) =>
+describe("the beginning of a conversation", () => {
+  scenario("is the greeting, stored before it is spoken", (host) =>
     Effect.gen(function* () {
       const { call, heard, leave, unwritten } = yield* talk(host, "Good morning.")
       assert.strictEqual(heard(), "Good morning.|")
@@ -38,7 +38,7 @@ describe("the beginning", () => {
     })
   )
 
-  scenario("is silence where there is no greeting", (host) =>
+  scenario("is silence without a greeting", (host) =>
     Effect.gen(function* () {
       const { call, leave, spoken } = yield* talk(host)
       yield* TestClock.adjust("1 minute")
@@ -49,7 +49,7 @@ describe("the beginning", () => {
     })
   )
 
-  scenario("is not repeated by a relay that takes the call up again", (host) =>
+  scenario("is not repeated by a relay that continues the call", (host) =>
     Effect.gen(function* () {
       const { call, leave } = yield* talk(host, "Good morning.")
       yield* leave
@@ -60,7 +60,7 @@ describe("the beginning", () => {
     })
   )
 
-  scenario("is the answer to what the caller had said when the relay broke off", (host) =>
+  scenario("is the answer to the caller's last turn after a relay broke off", (host) =>
     Effect.gen(function* () {
       const first = yield* talk(host, "Good morning.")
       yield* first.say("What time is it?")
@@ -84,8 +84,8 @@ describe("the beginning", () => {
   )
 })
 
-describe("a turn of the caller's", () => {
-  scenario("is written down and told to the agent, with what was said before", (host) =>
+describe("a turn of the caller", () => {
+  scenario("is stored and sent to the agent, with the turns before it", (host) =>
     Effect.gen(function* () {
       const { asked, call, say } = yield* talk(host, "Hello.")
       yield* say("  Who are you?\u0000 ")
@@ -105,7 +105,7 @@ describe("a turn of the caller's", () => {
     })
   )
 
-  scenario("is told to the agent while it is being written, and nothing is answered before it is", (host) =>
+  scenario("is sent to the agent while it is being written, and no answer is spoken before it is written", (host) =>
     Effect.gen(function* () {
       const { asked, call, heard, say, unwritten } = yield* talk(host, "Hello.")
       yield* host.database.close
@@ -119,14 +119,14 @@ describe("a turn of the caller's", () => {
       assert.strictEqual(heard(), "Hello.|Ada.")
       assert.lengthOf(unwritten, 0)
       assert.deepStrictEqual(yield* linesOf(call), ["agent: Hello.", "caller: Who are you?", "agent: Ada."])
-      // The moment is the one that the agent was told, and not that of the writing.
+      // The time of the turn is the one that the agent received, not the time of the writing.
       const turn = (yield* (yield* CallStore).turns(call.callId))[1]!
       assert.strictEqual(turn.at, asked(1).message.turn.at)
       assert.strictEqual(turn.at, (yield* Timestamp.now) - 2_000)
     })
   )
 
-  scenario("is no earlier than what was said before, by whichever server's clock", (host) =>
+  scenario("is not earlier than the turn before it, whatever the clock of that turn's server", (host) =>
     Effect.gen(function* () {
       const { call } = yield* answeredCall()
       const ahead = Timestamp.add(yield* Timestamp.now, 60_000)
@@ -141,7 +141,7 @@ describe("a turn of the caller's", () => {
     })
   )
 
-  scenario("comes with the last 20 turns before it, in a relay that takes the call up again too", (host) =>
+  scenario("is sent with the last 20 turns before it, also by a relay that continues the call", (host) =>
     Effect.gen(function* () {
       const first = yield* talk(host)
       for (let turn = 1; turn <= 25; turn += 1) yield* first.say(`turn ${turn}`)
@@ -155,7 +155,7 @@ describe("a turn of the caller's", () => {
     })
   )
 
-  scenario("is none when nothing was said", (host) =>
+  scenario("does not exist if nothing was said", (host) =>
     Effect.gen(function* () {
       const { call, say } = yield* talk(host)
       yield* say("")
@@ -189,7 +189,7 @@ describe("an answer", () => {
     })
   )
 
-  scenario("is written down no oftener than four times a second while it streams, and to its last word", (host) =>
+  scenario("is written at most four times a second while it streams, and completely at its end", (host) =>
     Effect.gen(function* () {
       const { asked, call, say } = yield* talk(host)
       yield* say("Count.")
@@ -209,7 +209,7 @@ describe("an answer", () => {
     })
   )
 
-  scenario("that says nothing leaves the caller in silence, and no turn", (host) =>
+  scenario("without text leaves the caller in silence, and adds no turn", (host) =>
     Effect.gen(function* () {
       const { asked, call, say, spoken } = yield* talk(host)
       yield* say("Hm.")
@@ -220,7 +220,7 @@ describe("an answer", () => {
     })
   )
 
-  scenario("is cut at its longest, and the agent is listened to no more", (host) =>
+  scenario("is cut at its maximum length, and the agent's stream is closed", (host) =>
     Effect.gen(function* () {
       const { asked, call, heard, say } = yield* talk(host)
       yield* say("Go on and on.")

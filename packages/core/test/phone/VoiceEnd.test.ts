@@ -6,13 +6,13 @@ import { answeredCall, conversation, linesOf, settle, talk } from "../support/Co
 import { scenario } from "../support/Purchase.ts"
 
 describe("an agent that hangs up", () => {
-  scenario("is let finish what it says; then the call ends, by its agent", (host) =>
+  scenario("finishes speaking; then the call ends with the reason hangup_agent", (host) =>
     Effect.gen(function* () {
       const { asked, call, fiber, heard, say } = yield* talk(host)
       yield* Effect.forkScoped(CallWatch.run)
       yield* say("Bye.")
       const answer = asked(1)
-      // 48 characters: 3.84 s, and a second to begin.
+      // 48 characters: 3.84 s, and 1 s until speech begins.
       answer.say("Thank you for calling, have a nice day! Goodbye.")
       answer.hangUp()
       yield* settle
@@ -29,7 +29,7 @@ describe("an agent that hangs up", () => {
   )
 
   scenario(
-    "has ended the call, by what is written, before what it said is heard: a server may be killed meanwhile",
+    "stores the end of the call before its last words are heard, because a server may be killed meanwhile",
     (host) =>
       Effect.gen(function* () {
         const { asked, call, say, spoken } = yield* talk(host)
@@ -40,13 +40,13 @@ describe("an agent that hangs up", () => {
         assert.strictEqual(spoken.at(-1)?._tag, "Say")
         const { hangUpReason, watchAt } = Option.getOrThrow(yield* (yield* CallStore).get(call.callId))
         assert.strictEqual(hangUpReason, "hangup_agent")
-        // 4.84 s until it is heard, and 2 s for the relay to have ended it.
+        // 4.84 s until the speech is heard, and 2 s for the relay to end the call.
         assert.strictEqual(watchAt, (yield* Timestamp.now) + 6_840)
         assert.strictEqual((yield* (yield* CallAdmission).resume(call.callId))._tag, "Decline")
       })
   )
 
-  scenario("and says nothing ends the call at once", (host) =>
+  scenario("without text ends the call immediately", (host) =>
     Effect.gen(function* () {
       const { asked, call, fiber, heard, say } = yield* talk(host)
       yield* say("Bye.")
@@ -58,7 +58,7 @@ describe("an agent that hangs up", () => {
     })
   )
 
-  scenario("is asked nothing more, though what the caller says is written down", (host) =>
+  scenario("is not asked again, but the caller's turns are still stored", (host) =>
     Effect.gen(function* () {
       const { asked, call, fiber, heard, say } = yield* talk(host)
       yield* say("Bye.")
@@ -74,7 +74,7 @@ describe("an agent that hangs up", () => {
     })
   )
 
-  scenario("ends the call as soon as what it says is interrupted", (host) =>
+  scenario("ends the call as soon as its speech is interrupted", (host) =>
     Effect.gen(function* () {
       const { asked, call, fiber, say, spoken, tell } = yield* talk(host)
       yield* say("Bye.")
@@ -88,7 +88,7 @@ describe("an agent that hangs up", () => {
     })
   )
 
-  scenario("whose server was killed is ended at the carrier, after the time for what it said and not before", (host) =>
+  scenario("whose server was killed has its call ended at the carrier, after the time for its speech", (host) =>
     Effect.gen(function* () {
       const { call } = yield* answeredCall()
       const heardAt = Timestamp.add(yield* Timestamp.now, 4_000)
@@ -104,7 +104,7 @@ describe("an agent that hangs up", () => {
     })
   )
 
-  scenario("has ended the call though its relay breaks off before", (host) =>
+  scenario("ends the call although its relay breaks off before", (host) =>
     Effect.gen(function* () {
       const { asked, call, leave, say } = yield* talk(host)
       yield* say("Bye.")
@@ -120,7 +120,7 @@ describe("an agent that hangs up", () => {
 })
 
 describe("a second relay of a call", () => {
-  scenario("ends the first, whose socket may not know yet that it is gone", (host) =>
+  scenario("ends the first one, whose socket may not have noticed yet that it is gone", (host) =>
     Effect.gen(function* () {
       const first = yield* talk(host, "Good morning.")
       yield* first.say("What time is it?")
@@ -140,7 +140,7 @@ describe("a second relay of a call", () => {
     })
   )
 
-  scenario("of another call leaves the first alone", (host) =>
+  scenario("of another call does not affect the first one", (host) =>
     Effect.gen(function* () {
       const first = yield* talk(host)
       const other = yield* conversation(host, { ...first.call, callId: "01900000-0000-7000-8000-00000000ca11" })

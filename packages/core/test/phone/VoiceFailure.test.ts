@@ -11,7 +11,7 @@ import { messageOf } from "../support/SimulatedAgent.ts"
 describe("an agent that can't be reached", () => {
   for (const reason of ["connection", "timeout", "status", "answer"] as const) {
     scenario(
-      `is asked once more after ${reason}; then the caller hears an apology, and the conversation goes on`,
+      `is asked once more after ${reason}; then the caller hears an apology, and the conversation continues`,
       (host) =>
         Effect.gen(function* () {
           const { asked, call, heard, say } = yield* talk(host)
@@ -34,7 +34,7 @@ describe("an agent that can't be reached", () => {
     )
   }
 
-  scenario("and then can has failed nobody", (host) =>
+  scenario("at first, but answers the retry, causes no apology", (host) =>
     Effect.gen(function* () {
       const { asked, call, heard, say } = yield* talk(host)
       yield* say("Hello?")
@@ -59,7 +59,7 @@ describe("an agent that can't be reached", () => {
     })
   )
 
-  scenario("any more after it has begun to answer is not asked again", (host) =>
+  scenario("after it has begun to answer is not asked again", (host) =>
     Effect.gen(function* () {
       const { asked, call, heard, say, tell } = yield* talk(host)
       yield* say("Hello?")
@@ -70,15 +70,15 @@ describe("an agent that can't be reached", () => {
       assert.strictEqual(heard(), `Here I|${APOLOGY}|`)
       const failed = `system: ${messageOf("connection")} The caller heard an apology.`
       assert.deepStrictEqual(yield* linesOf(call), ["caller: Hello?", "agent: Here I", failed])
-      // What is interrupted is the apology, and nothing of the agent's.
+      // The interruption cuts the apology, and no turn of the agent.
       yield* tell({ _tag: "Interrupted", spoken: "Sorry, I can't" })
       assert.deepStrictEqual(yield* linesOf(call), ["caller: Hello?", "agent: Here I", failed])
     })
   )
 })
 
-describe("a way to agents that fails itself", () => {
-  scenario("ends no conversation", (host) =>
+describe("an agent callback with a defect", () => {
+  scenario("does not end the conversation", (host) =>
     Effect.gen(function* () {
       const { asked, call, heard, say } = yield* talk(host)
       yield* say("Hello?")
@@ -94,8 +94,8 @@ describe("a way to agents that fails itself", () => {
   )
 })
 
-describe("a number whose secret can't be made any more", () => {
-  scenario("has an agent that can't be asked", (host) =>
+describe("a number whose callback secret can't be derived any more", () => {
+  scenario("has an agent that can't be called", (host) =>
     Effect.gen(function* () {
       const { call } = yield* answeredCall()
       const numbers = yield* PhoneNumberStore
@@ -112,8 +112,8 @@ describe("a number whose secret can't be made any more", () => {
   )
 })
 
-describe("a relay that can't carry something out", () => {
-  scenario("or fails itself is not hidden from whoever holds its socket", () =>
+describe("a relay that fails to carry out an instruction", () => {
+  scenario("or has a defect lets the handler of its socket see the defect", () =>
     Effect.gen(function* () {
       const { call } = yield* answeredCall("Hello.")
       const { lead } = yield* VoiceConversations
@@ -127,7 +127,7 @@ describe("a relay that can't carry something out", () => {
     })
   )
 
-  scenario("is written down", (host) =>
+  scenario("adds a turn to the transcript", (host) =>
     Effect.gen(function* () {
       const { call, tell } = yield* talk(host)
       yield* tell({ _tag: "Failed", why: "no such voice" })
@@ -139,7 +139,7 @@ describe("a relay that can't carry something out", () => {
 const pressed = (keys: string): ReadonlyArray<Heard> => [...keys].map((key) => ({ _tag: "Pressed", key }))
 
 describe("keys", () => {
-  scenario("are one turn, a pause after the last of them", (host) =>
+  scenario("are one turn, after a pause", (host) =>
     Effect.gen(function* () {
       const { asked, call, tell } = yield* talk(host)
       yield* tell(...pressed("1"))
@@ -153,7 +153,7 @@ describe("keys", () => {
     })
   )
 
-  scenario("are a turn at once when # ends them, and when they are too many", (host) =>
+  scenario("are a turn immediately after #, and at the maximum number of keys", (host) =>
     Effect.gen(function* () {
       const { asked, tell } = yield* talk(host)
       yield* tell(...pressed("12#"))
@@ -167,7 +167,7 @@ describe("keys", () => {
     })
   )
 
-  scenario("come before what is said after them", (host) =>
+  scenario("come before the words that are said after them", (host) =>
     Effect.gen(function* () {
       const { asked, call, say, tell } = yield* talk(host)
       yield* tell(...pressed("9"), { _tag: "Pressed", key: "no key" })
@@ -180,8 +180,8 @@ describe("keys", () => {
   )
 })
 
-describe("a call's bounds", () => {
-  scenario("cut what is said in one breath", (host) =>
+describe("the limits of a conversation", () => {
+  scenario("cut a long turn of the caller", (host) =>
     Effect.gen(function* () {
       const { asked, say } = yield* talk(host)
       yield* say("a".repeat(5_000))
@@ -189,7 +189,7 @@ describe("a call's bounds", () => {
     })
   )
 
-  scenario("keep so many turns, of which the last says so, and ask nobody after", (host) =>
+  scenario("keep the maximum number of turns, the last of which says so, and then do not ask the agent", (host) =>
     Effect.gen(function* () {
       const { call } = yield* answeredCall()
       const store = yield* CallStore

@@ -7,7 +7,7 @@ import { scenario } from "../support/Purchase.ts"
 const interrupted = (spoken: string) => ({ _tag: "Interrupted", spoken }) as const
 
 describe("a caller who interrupts", () => {
-  scenario("cuts the answer off, and its turn to what was heard of it", (host) =>
+  scenario("cancels the answer, and cuts its turn to the part that was heard", (host) =>
     Effect.gen(function* () {
       const { asked, call, heard, say, tell } = yield* talk(host)
       yield* say("Tell me a story.")
@@ -28,7 +28,7 @@ describe("a caller who interrupts", () => {
     })
   )
 
-  scenario("cuts what was handed over whole, and is still being spoken", (host) =>
+  scenario("cuts a text that was handed over completely and is still being spoken", (host) =>
     Effect.gen(function* () {
       const { call, tell } = yield* talk(host, "Good morning, this is the agent.")
       yield* tell(interrupted("Good morning,"))
@@ -38,7 +38,7 @@ describe("a caller who interrupts", () => {
     })
   )
 
-  scenario("before a word was heard leaves nothing of it", (host) =>
+  scenario("before a word was heard leaves an empty turn", (host) =>
     Effect.gen(function* () {
       const { call, tell } = yield* talk(host, "Good morning.")
       yield* tell(interrupted(""))
@@ -46,7 +46,7 @@ describe("a caller who interrupts", () => {
     })
   )
 
-  scenario("is believed about what was heard, though never that it was more than was said", (host) =>
+  scenario("cuts the turn to the words that the relay reports, but never beyond the spoken text", (host) =>
     Effect.gen(function* () {
       const { call, tell } = yield* talk(host, "Call 1.")
       yield* tell(interrupted("Call one or two"))
@@ -71,7 +71,7 @@ describe("a caller who interrupts", () => {
     })
   )
 
-  scenario("is heard about an earlier answer that is still being spoken, while the agent thinks of the next", (host) =>
+  scenario("cuts an earlier answer that is still being spoken while the agent prepares the next one", (host) =>
     Effect.gen(function* () {
       const { asked, call, say, tell } = yield* talk(host, "A greeting that takes quite some time to be spoken.")
       yield* say("Who are you?")
@@ -81,7 +81,7 @@ describe("a caller who interrupts", () => {
     })
   )
 
-  scenario("of two answers one after another has not heard the second when the first was cut", (host) =>
+  scenario("has not heard the second of two answers if the first one was cut", (host) =>
     Effect.gen(function* () {
       const { asked, call, say, tell } = yield* talk(host, "A greeting that takes quite some time to be spoken.")
       yield* say("Who are you?")
@@ -94,8 +94,8 @@ describe("a caller who interrupts", () => {
   )
 })
 
-describe("a caller who goes on speaking", () => {
-  scenario("while the agent thinks has the agent think of all of it", (host) =>
+describe("a caller who continues to speak", () => {
+  scenario("while the agent prepares an answer makes it answer with all turns so far", (host) =>
     Effect.gen(function* () {
       const { asked, call, heard, say } = yield* talk(host)
       yield* say("What is")
@@ -117,7 +117,7 @@ describe("a caller who goes on speaking", () => {
     })
   )
 
-  scenario("while the agent speaks keeps what was spoken, and hears no more of it", (host) =>
+  scenario("while the agent speaks cuts the answer, but keeps the spoken part", (host) =>
     Effect.gen(function* () {
       const { asked, call, heard, say } = yield* talk(host)
       yield* say("Tell me a story.")
@@ -142,7 +142,7 @@ describe("a caller who goes on speaking", () => {
 })
 
 describe("a caller who hangs up", () => {
-  scenario("in the middle of an answer ends the exchange, and what was spoken stays", (host) =>
+  scenario("in the middle of an answer ends the exchange, and the spoken part stays", (host) =>
     Effect.gen(function* () {
       const { asked, call, leave, say } = yield* talk(host)
       yield* say("Tell me a story.")
@@ -156,7 +156,7 @@ describe("a caller who hangs up", () => {
     })
   )
 
-  scenario("has said what was said just before", (host) =>
+  scenario("leaves the keys pressed just before in the transcript", (host) =>
     Effect.gen(function* () {
       const { call, leave, tell } = yield* talk(host)
       yield* tell({ _tag: "Pressed", key: "7" })
@@ -168,7 +168,7 @@ describe("a caller who hangs up", () => {
 })
 
 describe("a server that stops", () => {
-  scenario("in the middle of an answer leaves nothing running, and a whole transcript", (host) =>
+  scenario("in the middle of an answer leaves nothing running, and a complete transcript", (host) =>
     Effect.gen(function* () {
       const { asked, call, fiber, heard, say } = yield* talk(host)
       yield* say("Tell me a story.")
