@@ -5,13 +5,13 @@ import { Schema } from "effect"
 const isLocalPart = Schema.is(LocalPart.LocalPart)
 
 describe("EmailAddress", () => {
-  it("takes dot-atoms at host names", () => {
+  it("accepts dot-atoms at host names", () => {
     for (const address of ["a@b", "a.b+c@example.com", "o'hara@sub.example.co", `${"a".repeat(64)}@example.com`]) {
       assert.isTrue(isEmailAddress(address), address)
     }
   })
 
-  it("takes nothing else", () => {
+  it("rejects everything else", () => {
     const wrong = [
       "",
       "a",
@@ -42,7 +42,7 @@ describe("EmailAddress", () => {
     assert.deepStrictEqual(["Ada", "ada+x", "ada+x+y", "+x"].map(baseLocalPart), ["ada", "ada", "ada", "+x"])
   })
 
-  it("finds none behind another letter that is one of ours in lower case", () => {
+  it("does not lowercase a letter beyond ASCII to an ASCII letter", () => {
     assert.strictEqual(baseLocalPart("\u212Aim"), "\u212Aim")
   })
 })
@@ -55,14 +55,14 @@ describe("LocalPart", () => {
     }
   })
 
-  it("keeps the operator's names, in any case", () => {
+  it("reserves the operator's names, in any case", () => {
     for (const text of ["postmaster", "ABUSE", "Admin", "root", "noreply"]) assert.isTrue(LocalPart.isReserved(text))
     assert.isFalse(LocalPart.isReserved("ada"))
   })
 
   it.each([
     ["the service's own names", ["agentos", "AgentOS", "agent-os", "agent.os", "agentos-support", "support.agentos"]],
-    ["the service's name beside any other", ["agentos-bob", "bob.agentos", "agentctl_news", "agent0s", "4gentos"]],
+    ["the service's name next to another word", ["agentos-bob", "bob.agentos", "agentctl_news", "agent0s", "4gentos"]],
     ["names of RFC 2142", ["abuse", "noc", "security", "usenet", "uucp", "www", "list-request"]],
     ["names that prove control of a domain", ["admin", "ssl-admin", "sslwebmaster", "is", "it", "mis", "hostmaster"]],
     ["names of reports", ["tls-rpt", "tlsrpt", "smtp-tls-reports", "mta-sts", "dmarc-reports", "arf", "feedback-loop"]],
@@ -70,17 +70,17 @@ describe("LocalPart", () => {
     ["names of hosts", ["autodiscover", "autoconfig", "wpad", "localhost", "api", "status", "pop3"]],
     ["names that ask for money", ["accounts", "billing", "payments", "refunds", "b.i.l.l.i.n.g", "accounts.payable"]],
     ["names that ask for a code", ["login", "account", "verify", "2fa", "sign_in", "password"]],
-    ["names that people believe", ["official", "team", "staff", "moderator", "notifications", "customer.service"]],
+    ["names that people trust", ["official", "team", "staff", "moderator", "notifications", "customer.service"]],
     [
       "names written with lookalikes",
       ["adm1n", "n0reply", "no_rep1y", "b|lling", "$upport", "acc0unts", "r00t", "0fficial", "adrnin", "vvebmaster"]
     ],
     ["names with signs around them", ["admin-", "_admin", "~admin", "ad'min", "admin!"]]
-  ])("keeps %s", (_what, names) => {
+  ])("reserves %s", (_what, names) => {
     for (const name of names) assert.isTrue(LocalPart.isReserved(name), name)
   })
 
-  it("leaves everything else, however close", () => {
+  it("does not reserve anything else, however similar", () => {
     const names = [
       "agent",
       "agents",
@@ -116,7 +116,7 @@ describe("EmailInput", () => {
   const send = { mailboxId: "01900000-0000-7000-8000-000000000001", to: ["a@b"], subject: "s", text: "t" }
   const isSend = Schema.is(SendMessageInput)
 
-  it("lets no line break or control character into what becomes a header", () => {
+  it("rejects line breaks and control characters in text for a header", () => {
     for (const character of ["\r", "\n", "\u0000", "\u0007", "\u007f", "\u0085", "\u2028"]) {
       assert.isFalse(isSend({ ...send, subject: `a${character}b` }), JSON.stringify(character))
       assert.isFalse(Schema.is(CreateMailboxInput)({ localPart: "a", displayName: `a${character}b` }))
@@ -132,7 +132,7 @@ describe("EmailInput", () => {
     assert.isFalse(isSend({ ...send, text: "é".repeat(512 * 1024 + 1) }))
   })
 
-  it("wants between one and fifty recipients in each list", () => {
+  it("requires 1 to 50 recipients in to, and at most 50 in cc", () => {
     assert.isFalse(isSend({ ...send, to: [] }))
     assert.isTrue(isSend({ ...send, to: Array.from({ length: 50 }, (_, i) => `a${i}@b`) }))
     assert.isFalse(isSend({ ...send, cc: Array.from({ length: 51 }, (_, i) => `a${i}@b`) }))

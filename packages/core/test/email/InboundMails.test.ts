@@ -13,7 +13,7 @@ const envelope = {
 }
 const raw = (text: string) => new TextEncoder().encode(`Subject: ${text}\r\n\r\n${text}\r\n`)
 
-/** A store that can't write down that a mail of this size is done. */
+/** A store that fails to complete a mail of this size. */
 const brokenFor = Effect.fnUntraced(function* (sizeBytes: number) {
   const store = yield* InboundMailStore
   const broken = new Set<string>()
@@ -30,7 +30,7 @@ const brokenFor = Effect.fnUntraced(function* (sizeBytes: number) {
 })
 
 describe("delivering inbound mail", () => {
-  scenario("holds up no mail for another that can't be delivered", () =>
+  scenario("does not delay mails when another one can't be delivered", () =>
     Effect.gen(function* () {
       const { tenant } = yield* adasMailbox
       const store = yield* brokenFor(raw("broken").length)
@@ -47,7 +47,7 @@ describe("delivering inbound mail", () => {
     })
   )
 
-  scenario("gives a mailbox one message of a mail that two read at a time, though nothing tells copies of it", () =>
+  scenario("stores one message of a mail that two workers parse concurrently, although it has no duplicate key", () =>
     Effect.gen(function* () {
       const { tenant } = yield* adasMailbox
       const reading = yield* Latch.make(false)
@@ -75,7 +75,7 @@ describe("delivering inbound mail", () => {
     })
   )
 
-  scenario("delivers a mail unread, and does not read it, once three readers have gone away over it", () =>
+  scenario("delivers a mail unparsed, without a fourth attempt, after parsing it has crashed three times", () =>
     Effect.gen(function* () {
       const { tenant } = yield* adasMailbox
       let reads = 0

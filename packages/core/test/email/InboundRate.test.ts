@@ -20,9 +20,9 @@ const offer = Effect.fnUntraced(function* (mailFrom: string, remoteAddress: stri
 })
 const refusalOf = (...mail: Parameters<typeof offer>) => Effect.map(failureOf(offer(...mail)), ({ refusal }) => refusal)
 
-describe("the mail of an hour", () => {
+describe("the hourly limit of inbound mail", () => {
   scenario(
-    "from one sender ends at its limit, at RCPT and DATA, whatever its plus-tag, and begins again",
+    "applies to one sender, at RCPT and DATA, whatever its plus-tag, and recovers with time",
     () =>
       Effect.gen(function* () {
         yield* adasMailbox
@@ -41,7 +41,7 @@ describe("the mail of an hour", () => {
   )
 
   scenario(
-    "from a sender is taken from its own network while another network uses up the sender's name",
+    "accepts a sender from its own network while another network exceeds the limit in the sender's name",
     () =>
       Effect.gen(function* () {
         yield* adasMailbox
@@ -53,7 +53,7 @@ describe("the mail of an hour", () => {
   )
 
   scenario(
-    "from one network ends at its limit, whoever it says that it is from, bounces included",
+    "applies to one network, whatever sender it claims, including bounces",
     () =>
       Effect.gen(function* () {
         yield* adasMailbox
@@ -66,7 +66,7 @@ describe("the mail of an hour", () => {
   )
 
   scenario(
-    "to one mailbox ends at its limit, one mail to many of its names counting once",
+    "applies to one mailbox, and counts one mail to several of its addresses once",
     () =>
       Effect.gen(function* () {
         yield* adasMailbox
@@ -77,7 +77,7 @@ describe("the mail of an hour", () => {
     under({ mailbox: 2 })
   )
 
-  scenario("has no end without a rate limiter", () =>
+  scenario("does not exist without a rate limiter", () =>
     Effect.gen(function* () {
       yield* adasMailbox
       for (const _ of Array.from({ length: 20 })) yield* offer("a@else.test", "192.0.2.1")

@@ -26,7 +26,7 @@ const to = (...rcptTo: ReadonlyArray<string>) => ({
   secure: false
 })
 
-/** Both services under a policy of their own. */
+/** Both services with the given policy. */
 const limited = (policy: Partial<typeof DEFAULT_MAIL_POLICY>) =>
   Layer.fresh(Layer.merge(InboundMails.layer, MessageSending.layer)).pipe(
     Layer.provide(Layer.succeed(MailPolicy, { ...DEFAULT_MAIL_POLICY, ...policy }))
@@ -41,8 +41,8 @@ const countOf = Effect.fnUntraced(function* (tenant: Tenant) {
   return (yield* (yield* Mailboxes).listMessages(tenant, undefined, { limit: 100 })).items.length
 })
 
-describe("a mailbox that is full", () => {
-  scenario("takes no mail at RCPT or DATA, also under a plus-tag, until it is emptied by its deletion", () =>
+describe("a full mailbox", () => {
+  scenario("refuses mail at RCPT and DATA, also with a plus-tag, until it is deleted and created again", () =>
     Effect.gen(function* () {
       const { mailboxId, tenant } = yield* adasMailbox
       const inbound = yield* InboundMails
@@ -71,7 +71,7 @@ describe("a mailbox that is full", () => {
     }).pipe(Effect.provide(few))
   )
 
-  scenario("takes as many of the mails that arrive at once as it has room for", () =>
+  scenario("accepts only as many concurrent mails as it has room for", () =>
     Effect.gen(function* () {
       const { tenant } = yield* adasMailbox
       const inbound = yield* InboundMails
@@ -86,7 +86,7 @@ describe("a mailbox that is full", () => {
     }).pipe(Effect.provide(few))
   )
 
-  scenario("exceeds its bytes by its last message at most, and counts one mail to several of its names once", () =>
+  scenario("exceeds its bytes by its last message at most, and counts one mail to several of its addresses once", () =>
     Effect.gen(function* () {
       yield* adasMailbox
       const inbound = yield* InboundMails
@@ -96,7 +96,7 @@ describe("a mailbox that is full", () => {
     }).pipe(Effect.provide(few))
   )
 
-  scenario("sends nothing, and is told before payment", () =>
+  scenario("refuses to send before payment", () =>
     Effect.gen(function* () {
       const { mailboxId, tenant } = yield* adasMailbox
       const inbound = yield* InboundMails
@@ -110,7 +110,7 @@ describe("a mailbox that is full", () => {
 })
 
 describe("a tenant whose mailboxes are full together", () => {
-  scenario("takes no mail in any of them", () =>
+  scenario("can't receive mail in any of them, or send", () =>
     Effect.gen(function* () {
       const { mailboxId, tenant } = yield* adasMailbox
       const unpaid = yield* failureOf(create({ localPart: "eve" }, { tenant, key: "k" }))
@@ -128,7 +128,7 @@ describe("a tenant whose mailboxes are full together", () => {
 })
 
 describe("a mailbox of a suspended tenant", () => {
-  scenario("takes no mail, but delivers what was taken before", () =>
+  scenario("refuses mail, but delivers the mail that was accepted before", () =>
     Effect.gen(function* () {
       const { tenant } = yield* adasMailbox
       const inbound = yield* InboundMails
@@ -149,7 +149,7 @@ describe("raw mail", () => {
   const runJob = Effect.flatMap(JobRunner, ({ runNow }) => runNow("raw-mail-retention"))
 
   scenario(
-    "goes before its message where the operator limits how long it is kept",
+    "is deleted before its message if the operator limits how long it is kept",
     () =>
       Effect.gen(function* () {
         const { tenant } = yield* adasMailbox
@@ -170,7 +170,7 @@ describe("raw mail", () => {
     Layer.succeed(MailPolicy, { ...DEFAULT_MAIL_POLICY, rawRetention: Timestamp.DAY })
   )
 
-  scenario("stays as long as its message by default", () =>
+  scenario("is kept as long as its message by default", () =>
     Effect.gen(function* () {
       const { tenant } = yield* adasMailbox
       const inbound = yield* InboundMails

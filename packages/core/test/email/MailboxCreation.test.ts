@@ -5,7 +5,7 @@ import { adasMailbox, scenario } from "../support/Purchase.ts"
 
 const OPERATION = "01900000-0000-7000-8000-0000000000ab"
 
-/** The outcome of a check: `free`, or the error's tag. */
+/** The outcome of a check: `free`, or the tag of the error. */
 const checked = (localPart: string, tenant: Parameters<MailboxCreation["Service"]["check"]>[0]) =>
   Effect.gen(function* () {
     const service = yield* MailboxCreation
@@ -16,14 +16,14 @@ const checked = (localPart: string, tenant: Parameters<MailboxCreation["Service"
   })
 
 describe("MailboxCreation", () => {
-  scenario("leaves a name that became reserved to the wallet that had it before, and to no other", () =>
+  scenario("allows a name that became reserved later to the wallet that owned it before, and to no other wallet", () =>
     Effect.gen(function* () {
       const store = yield* MailboxStore
       const { tenant } = yield* adasMailbox
       const stranger = { ...tenant, tenantId: "01900000-0000-7000-8000-0000000000ee" as typeof tenant.tenantId }
       assert.strictEqual(yield* checked("Team", tenant), "InvalidRequest")
 
-      // As it was sold before the name was reserved.
+      // The name was sold before it became reserved.
       yield* store.reserve("team", tenant.tenantId, OPERATION)
       const mailbox: Mailbox = {
         mailboxId: OPERATION,

@@ -5,7 +5,7 @@ import { ADA, adasMailbox, failureOf, pay, scenario, sendPaid } from "../support
 
 const operationId = "01900000-0000-7000-8000-0000000000aa"
 
-/** Ada's message to some friends, sent by a relay that refuses whom `refused` names. */
+/** Sends a message of Ada to some friends through a relay that rejects the addresses in `refused`. */
 const sending = Effect.fnUntraced(function* (given: {
   readonly refused?: Readonly<Record<string, string>>
   readonly to?: ReadonlyArray<string>
@@ -45,7 +45,7 @@ const sending = Effect.fnUntraced(function* (given: {
 })
 
 describe("a signature", () => {
-  scenario("is set under a hundred thousand line breaks at once, not in seconds", () =>
+  scenario("is added to a text with 100,000 line breaks in less than a second", () =>
     Effect.gen(function* () {
       const text = `${"\n".repeat(100_000)}x`
       const started = performance.now()
@@ -55,14 +55,14 @@ describe("a signature", () => {
     })
   )
 
-  scenario("follows the text without the line breaks at its end", () =>
+  scenario("follows the text without the trailing line breaks", () =>
     Effect.gen(function* () {
       const { mail } = yield* sending({ signature: "Ada", text: "Hi\n\nthere \n\n\n" })
       assert.strictEqual(mail.text, "Hi\n\nthere \n\n-- \nAda\n")
     })
   )
 
-  scenario("stands before the end of the HTML's body, whatever its letters are in lower case", () =>
+  scenario("is placed before the end of the HTML body, also if letters of the text grow in lower case", () =>
     Effect.gen(function* () {
       const { mail } = yield* sending({ signature: "Ada & Co", html: "<BODY><p>İİİİ</p></BODY></html>" })
       assert.strictEqual(mail.html, "<BODY><p>İİİİ</p><br>\n<div>-- <br>\nAda &#38; Co</div>\n</BODY></html>")
@@ -70,8 +70,8 @@ describe("a signature", () => {
   )
 })
 
-describe("a recipient that the relay refused", () => {
-  scenario("is suppressed where the address itself is bad for good, and for no other reason", () =>
+describe("a recipient that the relay rejected", () => {
+  scenario("is suppressed if the address itself is permanently invalid, and for no other reason", () =>
     Effect.gen(function* () {
       const refused = {
         "unknown@a.test": "550 5.1.1 no such user",
@@ -89,8 +89,8 @@ describe("a recipient that the relay refused", () => {
   )
 })
 
-describe("a recipient that the relay refused with all others", () => {
-  scenario("is suppressed for its own reason, and the money goes back all the same", ({ sendScript }) =>
+describe("a recipient that the relay rejected together with all others", () => {
+  scenario("is suppressed for its own reason, and the payment is refunded", ({ sendScript }) =>
     Effect.gen(function* () {
       const { attempt, challenge, tenant } = yield* sendPaid
       const refused = [
@@ -110,7 +110,7 @@ describe("a recipient that the relay refused with all others", () => {
 })
 
 describe("a snippet", () => {
-  it("cuts no character in two", () => {
+  it("never splits a character", () => {
     assert.isTrue(snippetOf(`a${" ".repeat(638)}👋 and more`).isWellFormed())
     assert.strictEqual(snippetOf("👋".repeat(500)), `${"👋".repeat(159)}…`)
   })

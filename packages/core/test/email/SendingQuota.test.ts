@@ -29,7 +29,9 @@ const limited = Layer.succeed(MailPolicy, { ...DEFAULT_MAIL_POLICY, sending: pol
 
 let nonces = 0
 
-/** Sends to these; paid, or as far as the challenge. */
+/**
+ * Requests a send to these recipients, and returns the paid attempt. Fails if the request is refused before payment.
+ */
 const write = Effect.fnUntraced(function* (
   { mailboxId, tenant }: { readonly mailboxId: string; readonly tenant: Tenant },
   to: ReadonlyArray<string>,
@@ -51,7 +53,7 @@ const write = Effect.fnUntraced(function* (
   return attempt(pay(unpaid.challenge, ADA, nonce))
 })
 
-/** Why these can't be written to, said before payment. */
+/** The error that refuses a send to these recipients before payment. */
 const refusalOf = (...given: Parameters<typeof write>) =>
   Effect.flatMap(Effect.result(write(...given)), (result) =>
     result._tag === "Failure" ? Effect.succeed(result.failure) : Effect.die(new Error("a challenge was made"))
@@ -59,9 +61,9 @@ const refusalOf = (...given: Parameters<typeof write>) =>
 
 const friends = (count: number, first = 0) => Array.from({ length: count }, (_, n) => `f${first + n}@example.com`)
 
-describe("the recipients of a day", () => {
+describe("the daily limit of recipients", () => {
   scenario(
-    "end at the limit of a new tenant, before payment, and begin again the next day with twice as many",
+    "refuses before payment at the limit of a new tenant, and doubles the next day",
     () =>
       Effect.gen(function* () {
         const mailbox = yield* adasMailbox
@@ -84,7 +86,7 @@ describe("the recipients of a day", () => {
   )
 
   scenario(
-    "count an address of to, cc and bcc once, and every address that is not the same",
+    "counts an address in to, cc and bcc once, and every other address",
     () =>
       Effect.gen(function* () {
         const mailbox = yield* adasMailbox
@@ -97,7 +99,7 @@ describe("the recipients of a day", () => {
   )
 
   scenario(
-    "are not exceeded by sends that are paid at one time",
+    "is not exceeded by sends that are paid concurrently",
     (host) =>
       Effect.gen(function* () {
         const mailbox = yield* adasMailbox
@@ -107,7 +109,7 @@ describe("the recipients of a day", () => {
         })
         assert.strictEqual(outcomes.filter(({ _tag }) => _tag === "Success").length, 4)
         assert.lengthOf(host.sent, 4)
-        // The mailbox and four sends; nobody was charged for the others.
+        // The mailbox and four sends; the other sends were not charged.
         assert.strictEqual(host.payments.transfers.get(ADA), 5)
       }),
     limited
@@ -120,7 +122,7 @@ describe("sending", () => {
     new ProviderError({ provider: "scripted", reason: "Rejected", message: "no", refused: addresses.map(unknown) })
 
   scenario(
-    "pauses after bounces, says why and until when, and starts again as a new tenant",
+    "pauses after bounces, reports the reason and the end, and then starts again as for a new tenant",
     (host) =>
       Effect.gen(function* () {
         const mailbox = yield* adasMailbox
@@ -173,7 +175,7 @@ describe("SendingQuota", () => {
     ...parts
   })
 
-  it("doubles the limit after a day of use alone, by one step however long the tenant was silent", () => {
+  it("doubles the limit only after a day of use, by one step however long the tenant was inactive", () => {
     for (const [recipients, level, next] of [
       [0, 0, 0],
       [1, 0, 0],
@@ -187,12 +189,12 @@ describe("SendingQuota", () => {
     }
   })
 
-  it("begins no day where the clock is set back", () => {
+  it("does not start a new day when the clock is set back", () => {
     const used = record({ recipients: 4 })
     assert.deepStrictEqual(SendingQuota.today(policy, used, at(99)), used)
   })
 
-  it("pauses by count and share together, for bounces and for complaints", () => {
+  it("pauses if both count and share are reached, for bounces and for complaints", () => {
     const now = at(100)
     const paused = (recipients: number, reason: SendingQuota.PauseReason, more: number) =>
       SendingQuota.withFeedback(policy, record({ recipients, level: 2 }), reason, more, now).pause?.reason

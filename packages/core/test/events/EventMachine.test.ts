@@ -31,7 +31,7 @@ describe("EventMachine", () => {
   })
 
   it.prop(
-    "stays acknowledged or expired for ever",
+    "stays acknowledged or expired forever",
     [Schema.Array(Schema.Literals(MOVES)), Schema.Literals(["acknowledged", "expired"])],
     ([moves, end]) => {
       let status: EventStatus = end
@@ -40,7 +40,7 @@ describe("EventMachine", () => {
     }
   )
 
-  it("delivers what is neither leased, expired, failed nor finished", () => {
+  it("delivers an event that is not leased, expired, failed or finished", () => {
     const delivered = { ...fresh, status: "delivered" } as const
     assert.strictEqual(deliverability(fresh, 0, policy), "deliverable")
     assert.strictEqual(deliverability({ ...delivered, leasedUntil: 10 }, 9, policy), "leased")

@@ -11,7 +11,7 @@ const delivery = (id: string): Delivery => ({
 const deliveries = (count: number, from = 0) => Array.from({ length: count }, (_, i) => delivery(`${from + i}`))
 
 describe("RealtimeSession", () => {
-  it("ends the replay with the first lease that brings less than was asked for", () => {
+  it("ends the replay with the first lease that returns fewer events than requested", () => {
     const first = leased(opened, deliveries(3), 3)
     assert.strictEqual(first.session.phase, "replaying")
     assert.isUndefined(first.replayComplete)
@@ -20,13 +20,13 @@ describe("RealtimeSession", () => {
     assert.isUndefined(leased(second.session, [], 10).replayComplete)
   })
 
-  it("ends the replay of an empty inbox at once, and a full window's when nothing is left", () => {
+  it("ends the replay of an empty inbox immediately, and of a full window when nothing is left", () => {
     assert.strictEqual(leased(opened, [], MAX_IN_FLIGHT).replayComplete, 0)
     const full = leased(opened, deliveries(MAX_IN_FLIGHT), MAX_IN_FLIGHT).session
     assert.deepStrictEqual([full.phase, room(full), drained(full).replayComplete], ["replaying", 0, MAX_IN_FLIGHT])
   })
 
-  it("makes room by what is acknowledged or lost, and by nothing else", () => {
+  it("makes room for deliveries only after others were acknowledged or lost", () => {
     const { session } = leased(opened, deliveries(3), 3)
     const acks = [{ eventId: "0" }, { eventId: "1", deliveryId: "delivery of 1" }, { eventId: "2" }, { eventId: "x" }]
     const next = acknowledged(session, acks, ["acknowledged", "stale", "missing", "missing"])
@@ -39,12 +39,12 @@ describe("RealtimeSession", () => {
     assert.strictEqual(next.inFlight.get("0"), "newer")
   })
 
-  it("forgets what the store no longer knows to be leased", () => {
+  it("removes deliveries whose lease the store no longer has", () => {
     const { session } = leased(opened, deliveries(3), 3)
     assert.deepStrictEqual([...renewed(session, session.inFlight, new Set(["1", "9"])).inFlight.keys()], ["1"])
   })
 
-  it("keeps what it was given while a renewal was under way", () => {
+  it("keeps deliveries that arrived during a renewal", () => {
     const before = leased(opened, deliveries(2), 2).session
     const again = leased(before, [{ ...delivery("0"), deliveryId: "newer" }, delivery("2")], 2).session
     const after = renewed(again, before.inFlight, new Set<string>())
@@ -52,7 +52,7 @@ describe("RealtimeSession", () => {
   })
 
   it.prop(
-    "never takes more than the window",
+    "never holds more deliveries than the window",
     [Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 200 })))],
     ([available]) => {
       let session = opened

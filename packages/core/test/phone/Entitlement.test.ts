@@ -56,7 +56,7 @@ describe("the status of a number", () => {
   )
 
   it.prop(
-    "has the number of whole seconds that are left, and never less than 0",
+    "counts the whole seconds that are left of the entitlement, and never fewer than 0",
     [Moment, Moment],
     ([now, expiresAt]) => {
       const number = { state: "active", expiresAt: moment(expiresAt) } as const

@@ -4,7 +4,7 @@ import { type Cause, Effect, Fiber, Option, Queue, Stream } from "effect"
 import { adasNumber, bought, PERSON } from "./PhonePurchase.ts"
 import type * as TestHost from "./TestHost.ts"
 
-/** A call of Ada's that was answered, and the token of its relay. */
+/** An answered call of Ada, and the token of its relay. */
 export const answeredCall = Effect.fnUntraced(function* (greeting?: string) {
   const { phoneNumberId, tenant } = yield* adasNumber
   const initialGreeting = greeting === undefined ? {} : { initialGreeting: greeting }
@@ -15,22 +15,22 @@ export const answeredCall = Effect.fnUntraced(function* (greeting?: string) {
   return admission._tag === "Connect" ? admission : yield* Effect.die("the call is declined")
 })
 
-/** What was said in a call, a line a turn. */
+/** The transcript of a call, one line per turn. */
 export const linesOf = Effect.fnUntraced(function* ({ callId }: Call) {
   const turns = yield* (yield* CallStore).turns(callId)
   return turns.map(({ role, text }) => `${role}: ${text}`)
 })
 
-/** Lets everybody do what they can do now: in memory nobody waits for anything but the clock. */
+/** Runs all fibers that can run now: in memory, nothing waits except for the clock. */
 export const settle = Effect.repeat(Effect.yieldNow, { times: 300 })
 
-/** A conversation that is led over a relay which the test plays. */
+/** A conversation over a relay that the test simulates. */
 export const conversation = Effect.fnUntraced(function* (host: ReturnType<typeof TestHost.make>, call: Call) {
   const voices = yield* VoiceConversations
   const store = yield* CallStore
   const line = yield* Queue.unbounded<Heard, Cause.Done>()
   const spoken: Array<Utterance> = []
-  /** Pieces that were not in the transcript yet when they were spoken first. */
+  /** The first pieces of turns that were spoken before they were in the transcript. */
   const unwritten: Array<string> = []
   const speak = Effect.fnUntraced(function* (utterance: Utterance) {
     const isFirst = spoken.at(-1)?._tag !== "Say" || (spoken.at(-1) as { readonly isLast: boolean }).isLast
@@ -44,14 +44,14 @@ export const conversation = Effect.fnUntraced(function* (host: ReturnType<typeof
     fiber,
     spoken,
     unwritten,
-    /** The relay tells something. */
+    /** Sends events from the relay. */
     tell: (...heard: ReadonlyArray<Heard>) => Effect.andThen(Queue.offerAll(line, heard), settle),
     say: (text: string) => Effect.andThen(Queue.offer(line, { _tag: "Said", text }), settle),
-    /** The relay is gone, and nobody leads the conversation any more. */
+    /** Closes the relay, and waits for the end of the conversation. */
     leave: Effect.andThen(Queue.end(line), Fiber.join(fiber)),
-    /** What was handed over, the ends of what belongs together as `|`. */
+    /** The text that was spoken, with `|` after each speech. */
     heard: () => spoken.map((one) => (one._tag === "End" ? "[end]" : one.text + (one.isLast ? "|" : ""))).join(""),
-    /** The question that was asked last. */
+    /** Asserts the number of questions, and returns the last one. */
     asked: (count: number) => {
       assert.lengthOf(host.carrier.agent.asked, count)
       return host.carrier.agent.asked[count - 1]!
@@ -59,7 +59,7 @@ export const conversation = Effect.fnUntraced(function* (host: ReturnType<typeof
   }
 })
 
-/** A conversation in a call that has just been answered. */
+/** A conversation in a new answered call. */
 export const talk = Effect.fnUntraced(function* (host: ReturnType<typeof TestHost.make>, greeting?: string) {
   const { token } = yield* answeredCall(greeting)
   const call = Option.getOrThrow(yield* (yield* VoiceConversations).admit(token))

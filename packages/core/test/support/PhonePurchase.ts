@@ -32,7 +32,7 @@ const SERVICES = {
 
 let nonces = 0
 
-/** A fresh authorization's number, so that no two payments of a test are one. */
+/** Returns a new nonce, so that all payments of a test differ. */
 const nextNonce = (): string => (++nonces).toString(16).padStart(4, "0")
 
 export interface PhoneRequest {
@@ -41,10 +41,10 @@ export interface PhoneRequest {
   readonly tenant?: Tenant | null
 }
 
-/** A request that can be made unpaid, and then paid; the same payment each time it is repeated. */
+/** A request that can be made unpaid and then paid. Repeating the paid request uses the same payment. */
 export const phoneRequest = Effect.fnUntraced(function* ({ input, serviceId, tenant = null }: PhoneRequest) {
   const paid = yield* PaidOperations
-  // The services differ in their input alone, which each of them has checked by its schema before it comes here.
+  // The services differ only in their input, which was checked against the schema of each before it arrives here.
   const service = (yield* SERVICES[serviceId]) as unknown as PaidService<unknown, unknown, unknown>
   const nonce = nextNonce()
   const request = (signature: string | null) =>
@@ -57,7 +57,7 @@ export const phoneRequest = Effect.fnUntraced(function* ({ input, serviceId, ten
   const challenge = Effect.map(failureOf(unpaid), (error) =>
     error._tag === "PaymentRequired" ? error.challenge : Effect.die(error)
   )
-  /** Signs once; what it gives may be sent again and again. */
+  /** Signs once, and returns a request that can be repeated. */
   const signed = Effect.map(
     Effect.flatMap(challenge, (one) => (typeof one === "string" ? Effect.succeed(one) : one)),
     (one) => request(pay(one, ADA, nonce))
@@ -65,7 +65,7 @@ export const phoneRequest = Effect.fnUntraced(function* ({ input, serviceId, ten
   return { unpaid, signed }
 })
 
-/** Pays at once, and gives the data of the answer. */
+/** Pays, and returns the data of the answer. */
 export const bought = Effect.fnUntraced(function* (request: PhoneRequest) {
   const { signed } = yield* phoneRequest(request)
   const answer = yield* yield* signed
@@ -74,7 +74,7 @@ export const bought = Effect.fnUntraced(function* (request: PhoneRequest) {
 
 export const PURCHASE: PurchaseNumberInput = { agentName: "Ada's agent", agentWebhookUrl: WEBHOOK }
 
-/** A number of Ada's; and her as a tenant. */
+/** A number of Ada, and her tenant. */
 export const adasNumber = Effect.gen(function* () {
   const data = yield* bought({ serviceId: "phone.number.us.30d", input: PURCHASE })
   const tenant = Option.getOrThrow(yield* (yield* TenantStore).findByWallet(walletAddress(ADA)))
@@ -83,11 +83,11 @@ export const adasNumber = Effect.gen(function* () {
 
 export type AdasNumber = Effect.Success<typeof adasNumber>
 
-/** The number as it is stored. */
+/** The stored number. */
 export const storedNumber = Effect.fnUntraced(function* ({ tenant }: AdasNumber) {
   const [number] = yield* (yield* PhoneNumberStore).list(tenant.tenantId)
   return number!
 })
 
-/** Runs a job once; answers how much it has done. */
+/** Runs a job once, and returns the number of items it processed. */
 export const runJob = (job: string) => Effect.flatMap(JobRunner, ({ runNow }) => runNow(job))

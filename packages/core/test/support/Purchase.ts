@@ -79,7 +79,7 @@ export const scenario = (
     return Effect.provide(test(host), Layer.provide(host.layer, policies))
   })
 
-/** Lets the clock run while something waits for it. */
+/** Runs an effect while the test clock advances by 20 s. */
 export const underClock = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(Effect.result(effect))
@@ -97,7 +97,7 @@ export const balances = Effect.gen(function* () {
   return Object.fromEntries(all.filter(({ amount }) => amount !== 0n).map(({ account, amount }) => [account, amount]))
 })
 
-/** A mailbox of Ada's, paid for; and her as a tenant. */
+/** A paid mailbox of Ada, and her tenant. */
 export const adasMailbox = Effect.gen(function* () {
   const signature = pay(yield* challengeOf(), ADA, "01")
   const answer = yield* create({ localPart: "ada" }, { signature })
@@ -123,14 +123,14 @@ export const sendPaid = Effect.gen(function* () {
   return { challenge, mailboxId, tenant, attempt: (signature: string) => send(tenant, mailboxId, { signature }) }
 })
 
-/** Lets the completion job return what is owed. */
+/** Runs the completion job for 5 s, so that it makes the due refunds. */
 export const returnDebts = Effect.gen(function* () {
   const running = yield* Effect.forkChild(OperationCompletion.run)
   yield* TestClock.adjust("5 seconds")
   yield* Fiber.interrupt(running)
 })
 
-/** Types and payloads of a tenant's events, oldest first. */
+/** The types and payloads of a tenant's events, oldest first. */
 export const eventsOf = Effect.fnUntraced(function* (tenant: Tenant) {
   const events = yield* (yield* EventStore).list(tenant.tenantId, {}, undefined, 100)
   return events.map(({ payload, type }) => ({ type, payload }))

@@ -1,25 +1,25 @@
 import { type AgentAddress, type AgentMessage, type AgentReply, AgentUnreachable } from "@agentos/core"
 import { Cause, Effect, Queue, Stream } from "effect"
 
-/** A question to the agent, and the way to answer it piece by piece. */
+/** A question to the agent, with functions that answer it piece by piece. */
 export interface Asked {
   readonly url: string
   readonly secret: AgentAddress["secret"]
   readonly message: AgentMessage
-  /** Whether somebody still listens. */
+  /** Whether the answer is still being read. */
   isHeard: boolean
   readonly say: (text: string) => void
   readonly hangUp: () => void
   readonly end: () => void
   readonly fail: (reason: AgentUnreachable["reason"]) => void
-  /** The adapter itself fails. */
+  /** Fails with a defect of the adapter. */
   readonly die: () => void
 }
 
-/** What a failure of each kind says. */
+/** The message of a failure with this reason. */
 export const messageOf = (reason: AgentUnreachable["reason"]): string => `The agent failed: ${reason}.`
 
-/** An agent that answers when it is told to. */
+/** An agent whose answers the test controls. */
 export const make = () => {
   const asked: Array<Asked> = []
   const ask = ({ secret, url }: AgentAddress, message: AgentMessage) =>

@@ -14,27 +14,27 @@ import { Effect, Layer, Option } from "effect"
 import * as SimulatedAgent from "./SimulatedAgent.ts"
 
 /**
- * What becomes of a call of the carrier: as it should; a failure with nothing done; or done, and the answer lost, or only
- * there two seconds later.
+ * The outcome of a request to the carrier: success; a failure with no effect; or success with an answer that is lost or
+ * arrives two seconds later.
  */
 export type CarrierOutcome = "do" | ProviderError["reason"] | "done, answer lost" | "done, answered late"
 
 type Operation = "search" | "buy" | "release" | "listNumbers" | "place" | "findCalls" | "changeLimit" | "hangUp"
 
-/** A call as this carrier has it. */
+/** A call in the records of this carrier. */
 export interface SimulatedCall extends OutboundCall {
   readonly providerCallId: string
   readonly placedAt: Timestamp.Timestamp
   report: CallProgress.CallReport
 }
 
-/** Numbers that nothing should be called on. */
+/** Numbers that must not be called. */
 const KINDS: ReadonlyMap<string, NumberKind> = new Map([
   ["+1911", "emergency"],
   ["+19005550100", "premium"],
   ["+15550000000", "uncallable"]
 ])
-/** Countries of numbers; those with +1 are of the US where they are not here. */
+/** The countries of numbers. Other numbers with +1 are in the US. */
 const COUNTRIES: ReadonlyMap<string, string> = new Map([
   ["+24762889", "AC"],
   ["+18765230199", "JM"],
@@ -42,14 +42,14 @@ const COUNTRIES: ReadonlyMap<string, string> = new Map([
   ["+16045550123", "CA"]
 ])
 
-/** A carrier in memory that does as it is told: numbers for sale, calls that somebody else answers and ends. */
+/** A carrier in memory that the test controls: numbers for sale, and calls that the test answers and ends. */
 export const make = () => {
   const inventory: Record<"US" | "CA", Array<AvailableNumber>> = {
     US: ["0100", "0101", "0102"].map((line) => ({ number: `+1415555${line}`, areaCode: "415" })),
     CA: [{ number: "+16045550100", areaCode: "604" }]
   }
   const owned: Array<OwnedNumber> = []
-  /** Numbers that another deployment of the same account has bought since they were found for sale. */
+  /** Numbers that another deployment of the same account bought after they were found for sale. */
   const others: Array<OwnedNumber> = []
   const calls: Array<SimulatedCall> = []
   const limits: Array<readonly [string, number]> = []
@@ -61,7 +61,7 @@ export const make = () => {
   const failure = (reason: ProviderError["reason"]) =>
     new ProviderError({ provider: "scripted", reason, message: `the carrier says ${reason}` })
 
-  /** Does something as the script has it. */
+  /** Runs a request with the next outcome of the script. */
   const act = <A>(operation: Operation, about: string, work: Effect.Effect<A, ProviderError>) =>
     Effect.gen(function* () {
       log.push(`${operation} ${about}`)
@@ -83,7 +83,7 @@ export const make = () => {
         Effect.sync(() =>
           inventory[country]
             .filter((one) => areaCode === undefined || one.areaCode === areaCode)
-            // Here, neighbours have the same first two digits.
+            // In this simulation, nearby area codes have the same first two digits.
             .filter((one) => near === undefined || one.areaCode.slice(0, 2) === near.slice(0, 2))
             .filter(({ number }) => !owned.some((one) => one.number === number))
             .slice(0, limit)

@@ -1,11 +1,16 @@
-/** The next block comes a second after the last: the number of a block is its time in unix seconds. */
+/** The block time is one second: the number of a block is its time in unix seconds. */
 const BLOCK_MILLIS = 1_000
-/** How many blocks must follow another before anything is concluded from it. A reorganisation takes no more than these. */
+/**
+ * The number of blocks that must follow a block before it counts as confirmed. A reorganization replaces at most this
+ * many.
+ */
 export const CONFIRMATIONS = 2
-/** How far the finalized block is behind the head. */
+/** The number of blocks from the finalized block to the head. */
 export const FINALITY = 4
 
-/** What somebody signed: it moves `value` once, between its two moments (unix seconds), whoever submits it. */
+/**
+ * A signed authorization: any sender may submit it. It transfers `value` once, between its two times (unix seconds).
+ */
 export interface Authorization {
   readonly from: string
   readonly to: string
@@ -24,7 +29,7 @@ interface Transaction {
   readonly call: ChainCall
 }
 
-/** A transaction in a block. One that `reverted` changed nothing. */
+/** A transaction in a block. If it `reverted`, it changed nothing. */
 export interface MinedTransaction extends Transaction {
   readonly block: number
   readonly reverted: boolean
@@ -33,8 +38,8 @@ export interface MinedTransaction extends Transaction {
 const keyOf = ({ from, nonce }: Pick<Authorization, "from" | "nonce">): string => `${from} ${nonce}`
 
 /**
- * A chain with one token that honours each authorization once (EIP-3009). Moments are in milliseconds; blocks are
- * mined as the time that the caller names goes by, and a transaction is in the block after the one it was sent in.
+ * A chain with one token that accepts each authorization once (EIP-3009). Times are in milliseconds. Blocks are mined
+ * up to the time that each call passes, and a transaction is in the block after the one in which it was sent.
  */
 export class SimulatedChain {
   readonly #balances = new Map<string, bigint>()
@@ -43,12 +48,12 @@ export class SimulatedChain {
   #head = 0
   #count = 0
 
-  /** How much a wallet has before anything is mined. */
+  /** Adds to the initial balance of a wallet. */
   fund(wallet: string, amount: bigint): void {
     this.#balances.set(wallet, (this.#balances.get(wallet) ?? 0n) + amount)
   }
 
-  /** What a wallet has by the blocks up to now. */
+  /** Returns the balance of a wallet after the blocks up to `now`. */
   balance(now: number, wallet: string): bigint {
     this.head(now)
     return this.#balanceOf(wallet)
@@ -66,7 +71,7 @@ export class SimulatedChain {
     return (this.#head = head)
   }
 
-  /** Hands a transaction to the network, now or at a later moment, and gives its hash. */
+  /** Sends a transaction to the network, now or at a later time, and returns its hash. */
   send(now: number, call: ChainCall, sentAt: number = now): string {
     this.head(now)
     const hash = `0x${(++this.#count).toString(16).padStart(64, "0")}`
@@ -74,13 +79,13 @@ export class SimulatedChain {
     return hash
   }
 
-  /** The transaction that used an authorization up, if a block has one. */
+  /** Returns the mined transaction that used an authorization, if there is one. */
   use(now: number, authorization: Pick<Authorization, "from" | "nonce">): MinedTransaction | undefined {
     this.head(now)
     return this.#useOf(authorization)
   }
 
-  /** A transaction that a block has, and that did what it says. */
+  /** Returns a mined transaction that did not revert. */
   find(now: number, hash: string): MinedTransaction | undefined {
     this.head(now)
     return this.#mined.find((mined) => mined.hash === hash && !mined.reverted)
@@ -90,7 +95,7 @@ export class SimulatedChain {
     return this.#waiting.some(({ transaction }) => transaction.hash === hash)
   }
 
-  /** Transfers by authorization, oldest first. */
+  /** Returns the transfers by authorization, oldest first. */
   transfers(now: number): ReadonlyArray<MinedTransaction> {
     this.head(now)
     return this.#moved()
@@ -104,14 +109,15 @@ export class SimulatedChain {
     return this.finalized(now) >= block
   }
 
-  /** The finalized block, which is its time as well. */
+  /** Returns the number of the finalized block, which is also its time. */
   finalized(now: number): number {
     return this.head(now) - FINALITY
   }
 
   /**
-   * Puts other blocks in the place of the last ones. What was in them is mined again in the first of the new ones, the
-   * latest first and what waited before with it; or is forgotten, as a network forgets.
+   * Replaces the last blocks by new ones. Their transactions are mined again in the first new block, the latest first,
+   * followed by those that were waiting. If `forgets` is true, all these transactions are lost, as in a network that
+   * drops them.
    */
   reorganise(now: number, depth: number, forgets: boolean): void {
     const last = this.head(now) - Math.min(depth, CONFIRMATIONS)

@@ -1,23 +1,23 @@
 import { Deferred, Effect } from "effect"
 
-/** How the next calls of somebody outside go wrong, in order; then, if it is set, how all that follow do. */
+/** The faults of the next calls to an outside service, in order; then, if it is set, the fault of all later calls. */
 export class SimulatedFault<Mode extends string> {
   #next: Array<Mode> = []
   #always: Mode | undefined
   #lifted = Deferred.makeUnsafe<void>()
 
-  /** Lets so many calls go wrong; all of them, from here on, for 0. */
+  /** Sets the fault of the next `times` calls, or of all calls from now on if `times` is 0. */
   set(mode: Mode, times: number): void {
     if (times === 0) this.#always = mode
     else for (let i = 0; i < times; i++) this.#next.push(mode)
   }
 
-  /** How the call that is made now goes wrong; undefined when it does not. */
+  /** Returns the fault of the current call, or undefined if it has none. */
   take(): Mode | undefined {
     return this.#next.shift() ?? this.#always
   }
 
-  /** Ends the fault, and with it every call that hangs. */
+  /** Ends the fault and every call that hangs. */
   lift(): void {
     this.#next = []
     this.#always = undefined
@@ -25,11 +25,11 @@ export class SimulatedFault<Mode extends string> {
     this.#lifted = Deferred.makeUnsafe<void>()
   }
 
-  /** A call that is not answered until its caller has had enough of waiting, or the fault is over. */
+  /** Waits until the fault is lifted, at most `PATIENCE`, as a call without an answer. */
   readonly hang: Effect.Effect<void> = Effect.suspend(() =>
     Effect.raceFirst(Deferred.await(this.#lifted), Effect.sleep(PATIENCE))
   )
 }
 
-/** After how long the adapters of the real world give up waiting for an answer. */
+/** The time after which real adapters stop waiting for an answer. */
 const PATIENCE = "30 seconds"

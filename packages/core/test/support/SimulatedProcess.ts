@@ -2,7 +2,7 @@ import { Deferred, Effect, Scope } from "effect"
 
 type Gate = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-/** A port through which every effect passes a gate. */
+/** Wraps a port, so that every effect of it passes a gate. */
 export const gated = <Service extends object>(service: Service, gateOf: (name: string | symbol) => Gate): Service =>
   new Proxy(service, {
     get: (target, name) => {
@@ -14,7 +14,7 @@ export const gated = <Service extends object>(service: Service, gateOf: (name: s
     }
   })
 
-/** A process while it runs: whether it is killed, and whether it stands still. */
+/** A process that can be killed and frozen. */
 export class SimulatedProcess {
   readonly died = Deferred.makeUnsafe<void>()
   readonly scope = Scope.makeUnsafe()
@@ -30,11 +30,11 @@ export class SimulatedProcess {
     this.#thawed = undefined
   }
 
-  /** A process that was killed does nothing any more: not even what it does when it is interrupted. */
+  /** Interrupts effects of a killed process: it must do nothing, not even its own cleanup after an interruption. */
   readonly whileAlive = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => (this.alive ? effect : Effect.interrupt))
 
-  /** One that stands still (for its scheduler, or its host) goes on later with what it was about to do. */
+  /** Delays effects of a frozen process (paused by its scheduler or its host) until it continues. */
   readonly whenMoving = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() =>
       this.#thawed === undefined || !this.alive

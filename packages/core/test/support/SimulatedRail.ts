@@ -17,9 +17,9 @@ import { type Links, now, type SimulatedWorld } from "./SimulatedWorld.ts"
 
 export const PAY_TO = "0x00000000000000000000000000000000000000b2"
 export const REFUND_WALLET = "0x00000000000000000000000000000000000000c3"
-/** For how long an authorization may be valid: shorter than any real one, so that waiting for its end costs little. */
+/** How long an authorization may be valid: shorter than any real one, so that tests can wait for its end. */
 export const VALID_SECONDS = 20
-/** How long it must still be valid when it is verified. */
+/** How long an authorization must still be valid when it is verified. */
 const MARGIN_SECONDS = 6
 const REFUND_VALID_SECONDS = 600
 
@@ -46,7 +46,9 @@ const Payment = Schema.fromJsonString(
   Schema.Struct({ payer: Schema.String, nonce: Schema.String, validBefore: Schema.Int, accepted: Accepted })
 )
 
-/** The header by which somebody accepts a challenge. Whoever knows payer, nonce and end of an authorization can make one. */
+/**
+ * Returns the header that accepts a challenge. It is not signed: payer, nonce and end of an authorization are enough.
+ */
 export const pay = (
   challenge: string,
   { nonce, payer, validBefore }: { readonly payer: string; readonly nonce: string; readonly validBefore: number }
@@ -56,12 +58,12 @@ export const pay = (
   return Schema.encodeSync(Payment)({ payer, nonce, validBefore, accepted })
 }
 
-/** What a header says. Throws on what is none. */
+/** Parses a payment header. Throws if it is not valid. */
 export const readProof = (header: string): PaymentProof => {
   const { accepted, nonce, payer, validBefore } = Schema.decodeSync(Payment)(header)
   const { asset, network, payTo } = accepted
   const value = BigInt(accepted.amount)
-  // Whatever tells headers apart will do for the digest here.
+  // Any value that distinguishes headers can serve as the digest here.
   return {
     digest: header,
     network,
@@ -77,7 +79,7 @@ export const readProof = (header: string): PaymentProof => {
   }
 }
 
-/** What the payer of a proof signed. */
+/** Returns the authorization that the payer of a proof signed. */
 export const authorizationOf = (proof: PaymentProof): Authorization => ({
   from: proof.payer,
   to: proof.payTo,
@@ -92,7 +94,10 @@ const failed = (reason: ProviderError["reason"], message: string): ProviderError
 const unreachable = (who: string) => failed("Temporary", `The ${who} can't be reached`)
 const unknown = (message: string): SettleAnswer => ({ _tag: "Unknown", message })
 
-/** What a transaction in a block means for a payment of these terms; see `PaymentRail.findSettlement`. */
+/**
+ * Returns the settlement that a mined transaction means for a payment with these terms; see
+ * `PaymentRail.findSettlement`.
+ */
 export const judge = (use: MinedTransaction, terms: PaymentTerms, afterBlock: bigint): Settlement => {
   const { authorization, kind } = use.call
   const otherwise = (message: string): Settlement => ({ _tag: "UsedOtherwise", message })
@@ -103,11 +108,11 @@ export const judge = (use: MinedTransaction, terms: PaymentTerms, afterBlock: bi
     : otherwise("another transfer")
 }
 
-/** The facilitator's part of the rail, as one server with these links meets it. */
+/** The facilitator part of the rail, as a server with these links reaches it. */
 const facilitatorOf = (world: SimulatedWorld, links: Links) => {
   const { chain } = world
 
-  /** Waits for a transaction to be in a block, as facilitators do, and says what came of it. */
+  /** Waits until a transaction is mined, as facilitators do, and returns its outcome. */
   const watch = Effect.fnUntraced(function* (hash: string) {
     for (let looks = 0; looks < 8 && chain.isWaiting(hash); looks++) {
       yield* Effect.sleep(1_005 - ((yield* now) % 1_000))
@@ -167,7 +172,7 @@ const facilitatorOf = (world: SimulatedWorld, links: Links) => {
   }
 }
 
-/** The refund part of the rail: carries a refund on as the port promises, unless the world has it otherwise. */
+/** The refund part of the rail: advances a refund as the port specifies, unless a fault is set. */
 const refunderOf = (world: SimulatedWorld, links: Links) =>
   Effect.fnUntraced(function* (refund: Refund): Effect.fn.Return<RefundProgress, ProviderError> {
     const { chain } = world
@@ -212,7 +217,7 @@ const refunderOf = (world: SimulatedWorld, links: Links) =>
     }
   })
 
-/** The payment rail as one server has it: one token on one chain, and what of the world its links let through. */
+/** The payment rail of one server: one token on one chain, reached through the links of the server. */
 export const make = (world: SimulatedWorld, links: Links): PaymentRail["Service"] => {
   const { chain } = world
   const { settle } = facilitatorOf(world, links)
@@ -258,10 +263,10 @@ export const make = (world: SimulatedWorld, links: Links): PaymentRail["Service"
       world.failedSimulations.add(proof.nonce)
       return yield* new ProofInvalid({ message: "the transfer would fail" })
     }),
-    // The number of a block is its time.
+    // The number of a block is its time in unix seconds.
     blockBefore: (_token, moment) =>
       readChain((at) => BigInt(Math.max(0, Math.min(chain.head(at), Math.ceil(moment / 1_000) - 1)))),
-    // Nothing up to this block can be taken back, so that what is paid later is in a later one.
+    // No block up to this one can be replaced, so a later payment is in a later block.
     readNonce: (proof) =>
       readChain((at) => ({
         used: chain.use(at, authorizationOf(proof)) !== undefined,

@@ -38,7 +38,7 @@ import * as SimulatedRail from "./SimulatedRail.ts"
 import { type Links, mailProvider, now, type SimulatedWorld } from "./SimulatedWorld.ts"
 import { testKeyring } from "./TestKeyring.ts"
 
-/** Every store that a paid operation needs, on one database whose tables can be looked into. */
+/** All stores that a paid operation needs, on one database whose tables can be inspected. */
 export const stores = Layer.mergeAll(
   EventSignalMemory.layer,
   EventStoreMemory.layer,
@@ -54,7 +54,7 @@ export type Stores = Layer.Success<typeof stores>
 
 type Services = Layer.Success<typeof Core.layer> | OperationStore | TenantStore
 
-/** What takes the place of a port in every server: to watch it, or to break the server on purpose. */
+/** Replacements for the ports of every server, to observe the server or to break it on purpose. */
 export interface Decorations {
   readonly operations: (store: OperationStore["Service"]) => OperationStore["Service"]
   readonly mailboxes: (store: MailboxStore["Service"]) => MailboxStore["Service"]
@@ -63,25 +63,28 @@ export interface Decorations {
   readonly provider: (provider: EmailProvider["Service"]) => EmailProvider["Service"]
 }
 
-/** What a worker calls outside of transactions: in one, a process that stands still would hold up every other. */
+/**
+ * The store operations that a worker runs outside transactions. A process that froze inside a transaction would block
+ * all other servers.
+ */
 const OUTSIDE_TRANSACTIONS: ReadonlySet<string | symbol> = new Set(["hold", "takeDue", "takeOver"])
 
 export const STORE_FAULTS = ["before", "within", "after"] as const
 
-/** The connection to the database has died. */
+/** The connection to the database was lost. */
 export class StoreLost extends Error {}
 
-/** For how long a process that stood still may do what others have taken over. */
+/** How long a process that was frozen may continue work that another server has taken over. */
 const BEHIND_MILLIS = 60_000
 
 /**
- * One server: the whole core with its completion job, on stores and in a world that it shares with others. It can
- * be killed at any moment or at a step of the machine, stand still, lose its links and be started again.
+ * One server: the whole core with its completion job, on stores and in a world that it shares with other servers. It
+ * can be killed at any time or at an operation step, frozen, cut off from services, and started again.
  */
 export class SimulatedServer {
-  /** Which links are cut; they stay so over a restart. */
+  /** The links that are cut; they stay cut after a restart. */
   readonly links: Links = { chain: false, facilitator: false, mail: false, behindUntil: 0 }
-  /** How its transactions go wrong: it loses the database before them, within them, or once they are committed. */
+  /** The fault of its transactions: the database is lost before a transaction, inside it, or after its commit. */
   readonly storeFault = new SimulatedFault<(typeof STORE_FAULTS)[number]>()
   readonly #world: SimulatedWorld
   readonly #stores: Context.Context<Stores>
@@ -103,7 +106,7 @@ export class SimulatedServer {
     return this.#process !== undefined
   }
 
-  /** Starts the process, unless it runs. */
+  /** Starts the process, unless it is running. */
   readonly start: Effect.Effect<void> = Effect.suspend(() => {
     if (this.#process !== undefined) return Effect.void
     const process = new SimulatedProcess()
@@ -117,7 +120,7 @@ export class SimulatedServer {
     )
   })
 
-  /** Ends the process as SIGKILL does: what it was about to write is not written. */
+  /** Ends the process as SIGKILL does: pending writes are not made. */
   readonly kill: Effect.Effect<void> = Effect.suspend(() => {
     const process = this.#process
     if (process === undefined) return Effect.void
@@ -125,12 +128,12 @@ export class SimulatedServer {
     return Scope.close(process.scope, Exit.void)
   })
 
-  /** Lets the process be killed when it has come to a step, for the first time or after some others. */
+  /** Kills the process when it reaches a step, after skipping the step `skip` times. */
   killAt(step: OperationStep, skip: number): void {
     this.#killAt = { step, skip }
   }
 
-  /** Lets the process stand still for so long when it has come to a step. */
+  /** Freezes the process for `seconds` when it reaches a step. */
   freezeAt(step: OperationStep, seconds: number): void {
     this.#freezeAt = { step, seconds }
   }
@@ -141,13 +144,13 @@ export class SimulatedServer {
     this.links.behindUntil = Number.POSITIVE_INFINITY
   }
 
-  /** Lets it go on, at a moment in unix milliseconds. What it was about to do, it still does. */
+  /** Continues a frozen process, at a time in unix milliseconds. It then still does what it was about to do. */
   thaw(at: number): void {
     this.#process?.thaw()
     if (this.links.behindUntil === Number.POSITIVE_INFINITY) this.links.behindUntil = at + BEHIND_MILLIS
   }
 
-  /** Ends what was set to go wrong with the server itself. */
+  /** Ends all faults of the server itself. */
   lift(at: number): void {
     this.#killAt = undefined
     this.#freezeAt = undefined
@@ -156,7 +159,7 @@ export class SimulatedServer {
     this.thaw(at)
   }
 
-  /** What a client gets from the server; none when the connection is refused, or dies with the server. */
+  /** Returns the server's answer to a client, or none if the connection is refused or the server dies. */
   ask<A, E>(request: Effect.Effect<A, E, Services>): Effect.Effect<Option.Option<A>, E> {
     return Effect.suspend(() => {
       const process = this.#process
@@ -214,7 +217,7 @@ export class SimulatedServer {
     return Layer.provideMerge(Core.layer, ports)
   }
 
-  /** Loses the database where a transaction has written something, and has something left to write. */
+  /** Loses the database inside a transaction, between two of its writes. */
   #losingWithin(store: OperationStore["Service"]): OperationStore["Service"] {
     const unlessLost = <A>(write: Effect.Effect<A>): Effect.Effect<A> =>
       Effect.suspend(() => {

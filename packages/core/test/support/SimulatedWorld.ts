@@ -10,7 +10,7 @@ import { Clock, Effect } from "effect"
 import { SimulatedChain } from "./SimulatedChain.ts"
 import { SimulatedFault } from "./SimulatedFault.ts"
 
-/** What a facilitator can do wrong in settling. */
+/** The faults of a facilitator when it settles. */
 export const SETTLE_FAULTS = [
   "slow",
   "lose the answer",
@@ -23,25 +23,25 @@ export const SETTLE_FAULTS = [
   "refuse and settle later",
   "accept and do nothing"
 ] as const
-/** How the reads before a claim go wrong: they fail, find the payment wanting, or miss that its wallet is empty. */
+/** The faults of the reads before a claim: they fail, refuse the payment, or do not notice that its wallet is empty. */
 export const VERIFY_FAULTS = ["down", "refuse", "blind"] as const
 export const SIMULATE_FAULTS = ["down", "refuse"] as const
 export const REFUND_FAULTS = ["fail before", "lose the answer", "hang after"] as const
-/** What a mail provider can do wrong: each reason of a failure, and `Unknown` with the mail sent all the same. */
+/** The faults of a mail provider: each failure reason, `Unknown` although the mail was sent, and no answer. */
 export const MAIL_FAULTS = ["Temporary", "Rejected", "Misconfigured", "Unknown", "Unknown and sent", "hang"] as const
 
-/** How a server stands in the world: whom it can't reach, and whether it goes on as it should. */
+/** The state of a server in the world: the services it can't reach, and whether it was frozen. */
 export interface Links {
   chain: boolean
   facilitator: boolean
   mail: boolean
-  /** Until when it may be behind what it holds leases for, because it stood still; unix milliseconds. */
+  /** Until when the server may still act on leases that it has lost, because it was frozen; unix milliseconds. */
   behindUntil: number
 }
 
-/** Told of calls that a server may make only in certain states, and one at a time. */
+/** Observes calls that a server may make only in certain states, and only one at a time. */
 export interface WorldWatcher {
-  /** Two servers are at the same, and neither stood still. */
+  /** Two servers make the same call, and neither was frozen. */
   twice: (what: string) => void
   simulating: (proof: PaymentProof, now: number) => void
   settling: (proof: PaymentProof, now: number) => void
@@ -49,25 +49,25 @@ export interface WorldWatcher {
   sending: (mail: OutgoingMail, now: number) => void
 }
 
-/** Milliseconds on Effect's clock, on which the whole world runs. */
+/** Milliseconds on Effect's clock, which the whole world uses. */
 export const now: Effect.Effect<number> = Clock.currentTimeMillis
 
-/** All that is outside of the servers: a chain, a facilitator, a mail provider, and what goes wrong with them. */
+/** Everything outside the servers: a chain, a facilitator, a mail provider, and their faults. */
 export class SimulatedWorld {
   readonly chain = new SimulatedChain()
-  /** Every mail that was sent, copies included. */
+  /** Every mail that was sent, including duplicates. */
   readonly outbox: Array<OutgoingMail> = []
-  /** What the facilitator was asked to settle, and how it took it. */
+  /** The payments that the facilitator was asked to settle, and how it handled each. */
   readonly settlements: Array<{ readonly nonce: string; readonly mode: (typeof SETTLE_FAULTS)[number] | "settle" }> = []
   readonly settleFault = new SimulatedFault<(typeof SETTLE_FAULTS)[number]>()
-  /** The authorizations whose transfer failed when it was simulated, by nonce. */
+  /** The nonces of authorizations whose simulated transfer failed. */
   readonly failedSimulations = new Set<string>()
   readonly simulateFault = new SimulatedFault<(typeof SIMULATE_FAULTS)[number]>()
   readonly verifyFault = new SimulatedFault<(typeof VERIFY_FAULTS)[number]>()
   readonly refundFault = new SimulatedFault<(typeof REFUND_FAULTS)[number]>()
   readonly mailFault = new SimulatedFault<(typeof MAIL_FAULTS)[number]>()
   readonly hasRefundWallet: boolean
-  /** Mails that were refused for good, by Message-ID: they always are. */
+  /** The Message-IDs of mails that were refused permanently: they are refused again on each retry. */
   readonly refusedMails = new Set<string>()
   watcher: WorldWatcher = {
     twice: () => undefined,
@@ -82,7 +82,10 @@ export class SimulatedWorld {
     this.hasRefundWallet = hasRefundWallet
   }
 
-  /** Makes a call that one server at a time should make: a lease says which. */
+  /**
+   * Makes a call that only one server should make at a time, the one that holds the lease. Reports violations to the
+   * watcher.
+   */
   alone<A, E, R>(what: string, links: Links, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.acquireUseRelease(
       Effect.map(now, (at) => {
@@ -95,7 +98,7 @@ export class SimulatedWorld {
     )
   }
 
-  /** Ends everything that goes wrong outside of the servers. */
+  /** Ends all faults outside the servers. */
   lift(): void {
     for (const fault of [this.settleFault, this.verifyFault, this.simulateFault, this.refundFault, this.mailFault])
       fault.lift()

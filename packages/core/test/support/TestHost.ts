@@ -20,13 +20,14 @@ import { Effect, Latch, Layer, Option, Redacted } from "effect"
 import * as SimulatedCarrier from "./SimulatedCarrier.ts"
 import * as TestKeyring from "./TestKeyring.ts"
 
-/** What the mail provider does with the next mails; it sends when this runs out. A `broken` one breaks its own promise. */
+/** The outcome of the next mail; `send` if no outcome is scripted. `broken` makes the provider die with a defect. */
 export type SendScript = "send" | "broken" | ProviderError["reason"] | ProviderError
 
 /**
- * The whole core on memory, with a chain, a mail provider and a carrier that do as they are told. While its `database` is
- * closed, no turn of a call is written, and a lookup of a call reads the store and then waits.
- * `storeBehindMillis` sets back the moments that the store of operations writes, as a database whose clock is behind.
+ * The whole core on memory stores, with a chain, a mail provider and a carrier that the test controls. While its
+ * `database` is closed, no turn of a call is written, and a lookup of a call reads the store and then waits.
+ * `storeBehindMillis` moves the times that the operation store writes into the past, as a database whose clock is
+ * behind.
  */
 export const make = (payments = ScriptedRail.make(), storeBehindMillis = 0) => {
   const carrier = SimulatedCarrier.make()
@@ -61,7 +62,7 @@ export const make = (payments = ScriptedRail.make(), storeBehindMillis = 0) => {
       })
     )
   )
-  /** Its active key may be changed. */
+  /** A copy, so that a test may change the active key. */
   const keyring = { ...TestKeyring.testKeyring([1, 2], 1) }
   const behind = ({ updatedAt, ...rest }: Operation): Operation => ({
     ...rest,

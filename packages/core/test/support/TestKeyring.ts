@@ -2,7 +2,7 @@ import { Keyring } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { createHmac } from "node:crypto"
 
-/** A ring of keys that are their own ids, whose random bytes count up: every run gives the same values. */
+/** A keyring whose keys are derived from their ids and whose random bytes count up: every run gives the same values. */
 export const testKeyring = (keyIds: ReadonlyArray<number>, activeKeyId: number): Keyring["Service"] => {
   let counter = 0
   return {
