@@ -37,7 +37,7 @@ const byOperation = new Map<string, CatalogEntry>(entries.map((entry) => [entry.
 
 export const serviceEntry = (serviceId: ServiceId): ServiceEntry => byService.get(serviceId)!
 
-/** Returns the entry of an unchecked service id, or undefined if there is none. */
+/** Returns the entry of an unchecked service id, or undefined if no service has it. */
 export const findService = (serviceId: string): ServiceEntry | undefined => byService.get(serviceId)
 
 export const operationEntry = (operation: OperationName): CatalogEntry => byOperation.get(operation)!
@@ -57,7 +57,6 @@ export interface Capabilities {
   readonly phone: boolean
 }
 
-/** Whether an operation is available on a server with these capabilities. */
 export const isAvailable = (entry: CatalogEntry, capabilities: Capabilities): boolean => {
   switch (entry.capability) {
     case "always":

@@ -33,7 +33,7 @@ export interface NextAction {
 
 /** One operation of the API. */
 export interface CatalogEntry {
-  /** Unique, for code and the OpenAPI document. */
+  /** The unique name in code and in the OpenAPI document. */
   readonly operationId: string
   /** Null for the three operations that have no service record: the record lookup and the two aliases. */
   readonly serviceId: ServiceId | null

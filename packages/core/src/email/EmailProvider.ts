@@ -2,7 +2,7 @@ import { Context, Effect } from "effect"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 
-/** One email to send. Every text that becomes a header is free of control characters. */
+/** One email to send. All texts for headers are free of control characters. */
 export interface OutgoingMail {
   /** Includes the angle brackets. It is the same for every attempt, so that receivers drop duplicates. */
   readonly messageIdHeader: string

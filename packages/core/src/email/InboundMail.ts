@@ -120,7 +120,7 @@ export class InboundMailStore extends Context.Service<
      * Returns how many it deleted. Their messages stay, and no longer count the size of the raw mail.
      */
     readonly removeRaw: (given: { readonly age: number; readonly limit: number }) => Effect.Effect<number>
-    /** Returns the raw bytes of a message of the tenant, or undefined if there are none. */
+    /** Returns the raw bytes of a message of the tenant, or undefined if the message has no raw mail. */
     readonly readRaw: (tenantId: string, messageId: string) => Effect.Effect<Uint8Array | undefined>
   }
 >()("@agentos/core/email/InboundMailStore") {}

@@ -26,7 +26,6 @@ import { MailPolicy, reachedLimit } from "./MailPolicy.ts"
 import { bodySizeBytes, type Message, snippetOf } from "./Message.ts"
 import { MessageStore, type NewMessage } from "./MessageStore.ts"
 
-/** The sender of inbound mail. */
 export type InboundSender = Pick<InboundEnvelope, "mailFrom" | "remoteAddress">
 
 /** The number of mails that one pass leases, and how many of them are parsed concurrently. */

@@ -108,7 +108,7 @@ export const RESERVED_NAMES = {
   ],
   /** Accounts of Unix and of its services. */
   accounts: ["bin", "cron", "nobody", "operator", "postgres", "superuser", "sys", "system", "wwwdata"],
-  /** Names by which a stranger could ask for money. */
+  /** Names that a stranger could use to ask for money. */
   money: [
     "accounting",
     "accountspayable",
@@ -129,7 +129,7 @@ export const RESERVED_NAMES = {
     "refunds",
     "treasury"
   ],
-  /** Names by which a stranger could ask for a token, a password or a code. */
+  /** Names that a stranger could use to ask for a token, a password or a code. */
   signIn: [
     "2fa",
     "account",

@@ -38,7 +38,6 @@ export interface Acknowledgement {
   readonly deliveryId?: string | undefined
 }
 
-/** An acknowledgement and its tenant. */
 export interface TenantAcknowledgement extends Acknowledgement {
   readonly tenantId: TenantId
 }
@@ -50,7 +49,6 @@ export interface LeaseRequest {
   readonly limit: number
 }
 
-/** A lease that a session holds. */
 export interface HeldLease {
   readonly sessionId: string
   readonly eventId: string

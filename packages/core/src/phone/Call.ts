@@ -21,7 +21,6 @@ export type CallEndReason = typeof CallEndReason.Type
 export const HangUpReason = Schema.Literals(["hangup_agent", "time_limit", "allowance_exhausted"])
 export type HangUpReason = typeof HangUpReason.Type
 
-/** An inbound or outbound call of a number. */
 export const Call = Schema.Struct({
   callId: Uuid,
   tenantId: Uuid,

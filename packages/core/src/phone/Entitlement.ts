@@ -36,7 +36,6 @@ export const statusAt = ({ expiresAt, state }: Entitled, now: Timestamp.Timestam
   return expiresAt - now <= EXPIRING ? "expiring" : "active"
 }
 
-/** Whether a number may be used at `now`. */
 export const isUsable = (number: Entitled, now: Timestamp.Timestamp): boolean => {
   const status = statusAt(number, now)
   return status === "active" || status === "expiring"

@@ -4,7 +4,6 @@ import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { CallReport } from "./CallProgress.ts"
 import type { NumberCountry } from "./PhoneNumber.ts"
 
-/** A number for sale. */
 export interface AvailableNumber {
   /** In E.164. */
   readonly number: string

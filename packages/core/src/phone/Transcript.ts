@@ -9,7 +9,7 @@ export type TurnRole = typeof TurnRole.Type
 
 /** A turn in a call. An agent's turn holds the text that was spoken until the caller interrupted. */
 export const Turn = Schema.Struct({
-  /** Its place in the call, from 0. */
+  /** The index in the call, from 0. */
   index: Schema.Int,
   role: TurnRole,
   text: Schema.String,

@@ -109,7 +109,7 @@ describe("a full mailbox", () => {
   )
 })
 
-describe("a tenant whose mailboxes are full together", () => {
+describe("a tenant whose mailboxes are full in total", () => {
   scenario("can't receive mail in any of them, or send", () =>
     Effect.gen(function* () {
       const { mailboxId, tenant } = yield* adasMailbox

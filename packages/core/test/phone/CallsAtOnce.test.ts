@@ -106,7 +106,7 @@ describe("two calls that use up an allowance", () => {
       yield* admission.arrive({ providerCallId: "CA1", from: PERSON, to: number })
       yield* TestClock.adjust("100 seconds")
       yield* admission.arrive({ providerCallId: "CA2", from: PERSON, to: number })
-      // The carrier ends both at their limits, and takes a moment to say so.
+      // The carrier ends both calls at their limits, and reports that a moment later.
       yield* TestClock.adjust("250050 millis")
       for (const [id, seconds] of [
         ["CA1", 350],

@@ -83,7 +83,6 @@ export const adasNumber = Effect.gen(function* () {
 
 export type AdasNumber = Effect.Success<typeof adasNumber>
 
-/** The stored number. */
 export const storedNumber = Effect.fnUntraced(function* ({ tenant }: AdasNumber) {
   const [number] = yield* (yield* PhoneNumberStore).list(tenant.tenantId)
   return number!

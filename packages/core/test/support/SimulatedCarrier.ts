@@ -21,7 +21,6 @@ export type CarrierOutcome = "do" | ProviderError["reason"] | "done, answer lost
 
 type Operation = "search" | "buy" | "release" | "listNumbers" | "place" | "findCalls" | "changeLimit" | "hangUp"
 
-/** A call in the records of this carrier. */
 export interface SimulatedCall extends OutboundCall {
   readonly providerCallId: string
   readonly placedAt: Timestamp.Timestamp

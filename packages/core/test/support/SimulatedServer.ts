@@ -71,7 +71,6 @@ const OUTSIDE_TRANSACTIONS: ReadonlySet<string | symbol> = new Set(["hold", "tak
 
 export const STORE_FAULTS = ["before", "within", "after"] as const
 
-/** The connection to the database was lost. */
 export class StoreLost extends Error {}
 
 /** How long a process that was frozen may continue work that another server has taken over. */
@@ -144,7 +143,7 @@ export class SimulatedServer {
     this.links.behindUntil = Number.POSITIVE_INFINITY
   }
 
-  /** Continues a frozen process, at a time in unix milliseconds. It then still does what it was about to do. */
+  /** Continues a frozen process, at a time in unix milliseconds. Its pending work is then still done. */
   thaw(at: number): void {
     this.#process?.thaw()
     if (this.links.behindUntil === Number.POSITIVE_INFINITY) this.links.behindUntil = at + BEHIND_MILLIS
