@@ -73,7 +73,10 @@ export type DurableEvent = typeof DurableEvent.Type
 export interface EventPolicy {
   /** How long after its creation an event can be delivered. */
   readonly retention: number
-  /** How long after its creation an event in a final state can be read; null: forever. Not less than `retention`. */
+  /**
+   * How long after its creation an acknowledged, expired or failed event can be read; null: forever. Not less than
+   * `retention`.
+   */
   readonly auditRetention: number | null
   readonly leaseDuration: number
   readonly maxLapses: number
