@@ -4,9 +4,9 @@ import { Deferred, Effect, Exit, Queue, Schedule, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Parameter from "./Parameter.ts"
 
-/** How the word that a tenant has something to deliver reaches whoever waits for it. */
+/** Notifies the sessions that wait for a tenant's events that the tenant has something to deliver. */
 export interface Announcements {
-  /** Tells that these tenants have something new, once the transaction of the caller commits and never otherwise. */
+  /** Announces new events of these tenants once the caller's transaction commits, and never if it does not. */
   readonly announce: (tenantIds: ReadonlyArray<TenantId>) => Effect.Effect<void>
   /** See `EventSignal`. */
   readonly listen: (wake: (wakeUp: WakeUp) => void) => Effect.Effect<void, never, Scope.Scope>
@@ -14,32 +14,30 @@ export interface Announcements {
 
 const CHANNEL = "agentos_events"
 
-/** A payload of pg_notify is shorter than 8000 bytes; a tenant's id takes 37 of them. */
+/** The payload of pg_notify must be shorter than 8000 bytes; a tenant id with its comma takes 37. */
 const TENANTS_PER_PAYLOAD = 200
-/** Tenants that one statement tells of. */
+/** Limit of tenants that one statement announces. */
 const TENANTS_PER_STATEMENT = 10 * TENANTS_PER_PAYLOAD
 
-/** How long after one attempt to listen another is made: soon at first, and at least every 5 seconds. */
+/** Delay before the next attempt to listen: exponential from 100 ms, at most 5 seconds. */
 const reconnect = Schedule.jittered(Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")]))
-/** What is left to be told when a server stops gets this long. */
+/** Time limit for sending the remaining announcements when a server stops. */
 const FLUSH_WITHIN = "2 seconds"
 
 /**
- * Through the database, to every server on it, by one connection of each that
- * listens and tells. What is announced while that connection is lost is told
- * when there is one again, and what may have been missed is made up for by
- * waking everybody.
+ * Makes announcements that go through the database to every server on it. Each server uses one connection,
+ * which both listens and notifies. Announcements made while that connection is lost are sent once it is
+ * restored. Notifications that may have been missed are compensated by waking every session.
  *
- * Sessions of this process are woken as soon as the transaction has committed.
- * The others are told by a statement of its own after that: a NOTIFY within the
- * transaction would hold a lock, of which the database has one, while the commit
- * goes to disk, so that one commit would wait for the other. It does not wait for
- * a connection of the pool either, for which all may be waiting when there is much to tell.
- * What is to be told while such a statement is under way goes into the next one. A server that
- * dies in between tells nobody; the others find out when they look for themselves.
+ * Sessions of this process are woken as soon as the transaction has committed. The others are notified after
+ * the commit by a separate statement: a NOTIFY inside the transaction would hold a database-wide lock while the
+ * commit is written to disk, so that one commit would wait for the other. That statement does not use the pool
+ * either, since under load every connection of the pool may be in use. Announcements made while such a
+ * statement runs are sent by the next one. If a server dies in between, its announcements are lost; the others
+ * find the events when they poll.
  *
- * It answers when the first attempt to listen is over. The connection is known to
- * pg_stat_activity by the application's name with `events` after it.
+ * Returns when the first attempt to listen has succeeded or failed. In pg_stat_activity, the connection has the
+ * application's name followed by `events`.
  */
 export const makeListening = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -103,11 +101,11 @@ export const makeListening = Effect.fnUntraced(function* (
   }
 })
 
-/** Of which tenants the other servers are still to be told; of each once. */
+/** The tenants that still have to be announced to the other servers, each at most once. */
 class Outbox {
   readonly #tenantIds = new Set<TenantId>()
   #isTelling = false
-  /** Who waits until there is something in it, and who until there is nothing. */
+  /** Resumes the effects that wait until the outbox is filled, or until it is emptied. */
   #forSome: (() => void) | undefined
   #forNone: (() => void) | undefined
 
@@ -127,7 +125,7 @@ class Outbox {
     this.#forSome = undefined
   }
 
-  /** Takes out up to `limit`, which are to be settled. */
+  /** Takes up to `limit` tenants, which must then be settled. */
   take(limit: number): ReadonlyArray<TenantId> {
     const taken = [...this.#tenantIds].slice(0, limit)
     for (const tenantId of taken) this.#tenantIds.delete(tenantId)
@@ -135,7 +133,7 @@ class Outbox {
     return taken
   }
 
-  /** What was taken has been told, but for these. */
+  /** Settles the tenants that were taken: `untold` are added again, all others were announced. */
   settle(untold: ReadonlyArray<TenantId>): void {
     this.#isTelling = false
     if (untold.length > 0) return this.add(untold)
@@ -145,7 +143,7 @@ class Outbox {
   }
 }
 
-/** Within this process alone, after the outermost transaction has committed. */
+/** Makes announcements within this process alone, after the outermost transaction has committed. */
 export const makeLocal = (sql: SqlClient.SqlClient): Announcements => {
   const listeners = new Listeners()
   return {
@@ -155,7 +153,7 @@ export const makeLocal = (sql: SqlClient.SqlClient): Announcements => {
   }
 }
 
-/** Who in this process waits for wake-ups. */
+/** The callbacks of this process that wait for wake-ups. */
 class Listeners {
   readonly #wakes = new Set<(wakeUp: WakeUp) => void>()
 

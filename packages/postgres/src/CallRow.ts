@@ -1,7 +1,6 @@
 import { type Call, Timestamp } from "@agentos/core"
 import * as Parameter from "./Parameter.ts"
 
-/** A call as it is stored. */
 export interface CallRow extends Record<"call_id" | "tenant_id" | "phone_number_id" | "agent_id", string> {
   readonly direction: Call["direction"]
   readonly from_number: string
@@ -19,7 +18,6 @@ export interface CallRow extends Record<"call_id" | "tenant_id" | "phone_number_
   readonly ended_at: bigint | null
 }
 
-/** The columns of `CallRow`. */
 export const CALL_COLUMNS = `call_id, tenant_id, phone_number_id, agent_id, direction, from_number, to_number, state,
   provider_call_id, greeting, authorized_seconds, hang_up_reason, end_reason, connected_seconds, watch_at, created_at,
   answered_at, ended_at`
@@ -49,7 +47,7 @@ export const toCall = (row: CallRow): Call => ({
   endedAt: toMomentOrNull(row.ended_at)
 })
 
-/** Which call it is, whose, and between whom. */
+/** The columns that never change: the call's identity, owner and parties. */
 export const fixed = (call: Call) => ({
   call_id: Parameter.uuid(call.callId),
   tenant_id: Parameter.uuid(call.tenantId),
@@ -61,7 +59,6 @@ export const fixed = (call: Call) => ({
   created_at: Parameter.integer(call.createdAt)
 })
 
-/** The columns that can change, with their values. */
 export const changing = (call: Call) => ({
   state: Parameter.text(call.state),
   provider_call_id: Parameter.text(call.providerCallId),

@@ -32,7 +32,7 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
     const isCall = (callId: string) => sql`call_id = ${Parameter.uuid(callId)}`
     const isOperation = (operationId: string) => sql`operation_id = ${Parameter.uuid(operationId)}`
 
-    /** The call's lock comes first: what is seen after it holds until this is over. */
+    /** Locks the call first: what is read after that stays true until the transaction ends. */
     const grant = Effect.fnUntraced(function* (callId: string, operationId: string, seconds: number) {
       const call = first(yield* sql<CallRow>`select ${columns} from calls where ${isCall(callId)} for no key update`)
       const known = yield* sql`select 1 from call_grants where ${isOperation(operationId)}`
@@ -54,7 +54,7 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
       select ${columns} from calls
       where call_id = (select call_id from call_grants where ${isOperation(operationId)})`
 
-    /** Whoever deletes the grant takes it back, and nobody deletes it twice. */
+    /** Deletes the grant and subtracts its seconds in one statement, so that no grant is revoked twice. */
     const revoke = (operationId: string) => {
       const left = sql`(authorized_seconds - (select seconds from revoked))`
       return sql`
@@ -68,8 +68,8 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
     }
 
     /**
-     * Reads `calls_watched` from its beginning, and passes over what another transaction holds. Each call is then
-     * looked up by its key: an array can be joined by in no other way, however many calls a planner expects.
+     * Reads `calls_watched` from its beginning and skips rows that another transaction has locked. Each call is
+     * then found by its key: a join by array leaves the planner no other way, however many calls it expects.
      */
     const takeWatched = (limit: number, millis: number) => sql<CallRow>`
       with clock as materialized (select ${now()} as now), watched as materialized (
@@ -84,7 +84,7 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
       )
       select ${columns} from taken order by was_watch_at, call_id`
 
-    /** The count in the call's row says which place is next, and its lock who has it. */
+    /** Takes the next index from the count in the call's row, whose lock orders concurrent turns. */
     const addTurn = (callId: string, { at, role, text }: NewTurn) => sql<TurnRow>`
       with place as (
         update calls set turn_count = turn_count + 1 where ${isCall(callId)} returning call_id, turn_count - 1 as place

@@ -3,25 +3,30 @@ import { SqlClient, type SqlError } from "effect/sql"
 
 /** An index on a table that may be large and is in use. */
 export interface ConcurrentIndex {
-  /** Never given to another index, nor is its definition ever changed. */
+  /** Never reused for another index; its definition never changes either. */
   readonly name: string
-  /** What follows the name in `create index`. */
+  /** The part of `create index` after the name. */
   readonly definition: string
 }
 
-/** Of whoever builds an index, for as long as the session lasts. Says "indexes" to whoever looks into pg_locks. */
+/**
+ * Advisory lock of the session that builds an index. The number spells "indx" in ASCII, to be recognized in
+ * pg_locks.
+ */
 const ADVISORY_LOCK = 0x696e6478
-/** How often it is looked whether another server has built an index. */
+/** Interval between checks whether another server has built the index. */
 const LOOK_EVERY = "250 millis"
-/** A build that takes longer is told of: the server waits for it before it serves. */
+/** A build that takes longer than this is logged, since the server waits for it before it serves requests. */
 const SAY_AFTER = "5 seconds"
 
 /**
- * Builds the indexes that are not there, one after the other, while others read and write their tables: PostgreSQL does
- * that outside transactions, in a time that grows with the table, once all transactions are over that were open.
+ * Builds the missing indexes one after the other, while other sessions read and write their tables. PostgreSQL
+ * does that outside transactions: it first waits for all transactions that were open, and takes time in
+ * proportion to the table.
  *
- * Of several servers one builds, and the others wait until it has. They ask whether it has, and never wait in a
- * statement: one that waited would itself be waited for. What a server left unfinished that died is built anew.
+ * If several servers start at once, one builds and the others wait. They poll and never wait inside a
+ * statement, because the build would wait for the end of that statement in turn. An index that a server died
+ * while building is built anew.
  */
 export const buildIndexes = (
   indexes: ReadonlyArray<ConcurrentIndex>
@@ -32,7 +37,7 @@ export const buildIndexes = (
     { discard: true }
   )
 
-/** Builds an index unless another server is building one; answers whether it is there. */
+/** Builds an index unless another server is building it; returns whether the index is valid. */
 const build = ({ definition, name }: ConcurrentIndex) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -45,7 +50,7 @@ const build = ({ definition, name }: ConcurrentIndex) =>
 
       if (yield* isValid) return true
       if (!(yield* isTrue(`pg_try_advisory_lock(${ADVISORY_LOCK})`))) return false
-      // Where the connection is lost, so is the lock.
+      // Losing the connection releases the lock as well.
       yield* Effect.addFinalizer(() => Effect.ignore(run(`select pg_advisory_unlock(${ADVISORY_LOCK})`)))
       if (yield* isValid) return true
       yield* Effect.forkScoped(

@@ -9,8 +9,9 @@ interface ConnectionRow {
 }
 
 /**
- * How many connections there are to the database, whoever opened them, by what they do (`active`, `idle`, `idle in
- * transaction`; `unknown` where this role may not see it), and how many its server takes for all its databases.
+ * Counts the client connections to the database, from any program, by state (`active`, `idle`, `idle in
+ * transaction`; `unknown` where this role may not see it). Also returns `limit`, the number that the server
+ * allows for all its databases.
  */
 export const countConnections = Effect.gen(function* () {
   const { sql } = yield* Database

@@ -11,14 +11,14 @@ import { openPGliteStream } from "./PGliteStream.ts"
 import { makeTransact } from "./Transaction.ts"
 import { vacuumWhenDue } from "./Vacuuming.ts"
 
-/** An open database at the present schema, which every store of this package works on. */
+/** An open database at the current schema version, used by every store of this package. */
 export class Database extends Context.Service<
   Database,
   {
     readonly sql: SqlClient.SqlClient
     /**
-     * For the few statements that deliver events, which are many a second: they keep their plans, and do not wait
-     * for a connection behind requests. It knows nothing of the transactions of `sql`.
+     * Client for the few statements that deliver events, which run many times a second. It keeps their plans,
+     * and does not wait for a connection behind requests. It does not take part in the transactions of `sql`.
      */
     readonly delivery: SqlClient.SqlClient
     readonly announcements: Announcements
@@ -27,44 +27,51 @@ export class Database extends Context.Service<
   }
 >()("@agentos/postgres/Database") {}
 
-/** A PostgreSQL server, of version 14 or later. */
+/** Options of a PostgreSQL server, version 14 or later. */
 export interface PostgresOptions {
   /**
-   * As libpq reads it: `postgres://user:password@host:port/database?sslmode=…`. A pooler in between must
-   * keep sessions, for LISTEN, and hand on the settings that a connection begins with.
+   * A URL as libpq reads it: `postgres://user:password@host:port/database?sslmode=…`. A connection pooler in
+   * between must support sessions, for LISTEN, and pass on the startup parameters of a connection.
    */
   readonly url: Redacted.Redacted
-  /** Connections for statements and transactions, 10 unless said; two more deliver events, and one listens for them. */
+  /**
+   * Limit of connections for statements and transactions, 10 by default; two more deliver events, and one
+   * listens for them.
+   */
   readonly maxConnections?: number | undefined
-  /** After how long the server gives up a statement: 30 seconds unless said. */
+  /** Time after which the server cancels a statement: 30 seconds by default. */
   readonly statementTimeout?: Duration.Input | undefined
   /**
-   * After how long without a statement the server ends a transaction: 10 seconds unless said. Nothing is asked outside
-   * within one, so only a process that stands still lets so much time pass, and others wait for what it has locked.
+   * Time without a statement after which the server ends a transaction: 10 seconds by default. Nothing outside
+   * the database is called inside a transaction. So only a process that has stalled exceeds this time, while
+   * others wait for its locks.
    */
   readonly idleInTransactionTimeout?: Duration.Input | undefined
-  /** How long opening a connection may take: 5 seconds unless said. */
+  /** Time limit for opening a connection: 5 seconds by default. */
   readonly connectTimeout?: Duration.Input | undefined
-  /** What pg_stat_activity calls this server: `agentos` unless said. */
+  /** The server's name in pg_stat_activity: `agentos` by default. */
   readonly applicationName?: string | undefined
 }
 
-/** A database in this process. */
+/** Options of an embedded database in this process. */
 export interface PGliteOptions {
-  /** Where it is kept, by one process at a time; made where there is none. Left out: in memory, and gone at the end. */
+  /**
+   * Directory of the database, created if missing and used by one process at a time. Default: in memory, lost
+   * at the end.
+   */
   readonly directory?: string | undefined
 }
 
 /**
- * Plans must be right without statistics: those of a new or fast-growing table are
- * wrong, and in an embedded database nobody gathers any.
+ * Plans must be good without statistics: those of a new or fast-growing table are wrong, and an embedded
+ * database has no process that gathers any.
  *
- * - A plan is made for each execution. One that is kept was right for the tables as
- *   they were: a table that was empty then is searched from end to end ever after.
- * - Every statement has an index whose order it is meant to be read in. Reading all of
- *   a table, or all that an index finds before the first row is known, only ever looks
- *   cheaper to a planner that is mistaken about how much there is.
- * - No statement is so long that compiling it would pay.
+ * - A plan is made for each execution. A cached plan fits the tables as they were: a table that was empty then
+ *   would be scanned from end to end from then on.
+ * - Every statement has an index whose order it is meant to be read in. Reading a whole table, or all that an
+ *   index finds before the first row is returned, only looks cheaper to a planner that misjudges the number of
+ *   rows.
+ * - No statement is long enough for JIT compilation to pay off.
  */
 const PLANNING = {
   plan_cache_mode: "force_custom_plan",
@@ -74,25 +81,26 @@ const PLANNING = {
 }
 
 /**
- * Of statements that take a thousandth of a second, a half goes into planning. Those that deliver events are written so that there is
- * one index for each step of theirs, of which no plan can make a mistake whenever it is made; so it may be kept.
+ * Settings of the delivery connections. Half the time of a statement that takes a millisecond goes into
+ * planning. The statements that deliver events are written so that each of their steps has exactly one usable
+ * index. The plan is right whenever it is made, so it may be cached.
  */
 const PLANNING_ONCE = { ...PLANNING, plan_cache_mode: "force_generic_plan" }
 const DELIVERY_CONNECTIONS = 2
 
-/** Mail of 25 MiB comes back in one message, beside what else there is in its row. */
+/** Bytes. Mail of 25 MiB is returned in one message, together with the other columns of its row. */
 const MESSAGE_LIMIT = 128 * 1024 * 1024
 
 /**
- * How many statements share a connection, each going out before the one before
- * it is answered. Reads get several times as fast; a slow statement holds up
- * those behind it, so they are few. Transactions have a connection to themselves.
+ * Limit of statements that share a connection, each sent before the previous one is answered. Reads become
+ * several times as fast. A slow statement delays those behind it, so the limit is low. Each transaction has a
+ * connection of its own.
  */
 const PIPELINE = 8
 
 const millis = (duration: Duration.Input): string => `${Duration.toMillis(Duration.fromInputUnsafe(duration))}`
 
-/** Opens a pool to a PostgreSQL server, and migrates it. */
+/** Opens a pool to a PostgreSQL server and migrates the database. */
 export const layerPostgres = (options: PostgresOptions): Layer.Layer<Database, DatabaseFailure> => {
   const connection: PgConnection.Config = {
     url: options.url,
@@ -128,15 +136,18 @@ export const layerPostgres = (options: PostgresOptions): Layer.Layer<Database, D
   )
 }
 
-/** The default of 128 MB is part of this process, touched as a whole at startup. Files are cached by the system, too. */
+/**
+ * The default of 128 MB would be allocated in this process at startup. The operating system caches the files as
+ * well.
+ */
 const EMBEDDED_MEMORY = { shared_buffers: "32MB" }
 
 /**
- * Opens an embedded database, and migrates it. It has one connection: a
- * transaction waits until the one before it is over.
+ * Opens an embedded database and migrates it. It has one connection: a transaction waits until the one before
+ * it has ended.
  *
- * What was committed outlives this process, however it ends. It does not outlive
- * a loss of power: PGlite hands its writes to the operating system and no further.
+ * Committed data survives the end of this process, however it ends. It may not survive a loss of power: PGlite
+ * writes to the operating system and does not sync to disk.
  */
 export const layerPGlite = (options: PGliteOptions = {}): Layer.Layer<Database, DatabaseFailure | DirectoryInUse> =>
   makeLayer(
@@ -148,7 +159,7 @@ export const layerPGlite = (options: PGliteOptions = {}): Layer.Layer<Database, 
         username: "postgres",
         database: "postgres",
         maxMessageSize: MESSAGE_LIMIT,
-        // A pool of one, so that a session that broke is opened again.
+        // A pool of one connection reopens a session that broke.
         maxConnections: 1,
         minConnections: 1
       })
@@ -158,7 +169,7 @@ export const layerPGlite = (options: PGliteOptions = {}): Layer.Layer<Database, 
     }).pipe(Effect.catchTags(openFailures))
   )
 
-/** What went wrong while a database was opened, in the words of this package. */
+/** Converts the errors of opening a database into `DatabaseFailure`. */
 const openFailures = {
   SqlError: (error: SqlError.SqlError) => Effect.fail(fromSqlError(error)),
   MigrationError: (error: Migrator.MigrationError) =>

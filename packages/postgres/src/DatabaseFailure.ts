@@ -2,21 +2,21 @@ import { Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 
 /**
- * The database refused or could not be reached.
+ * The database refused a request or could not be reached.
  *
- * It is the error of opening a database. Later it is a defect: no port names a
- * failure of its store, since no caller can do anything about it but fail too.
+ * It is the error of opening a database. Later it is a defect: no port declares a failure of its store, since a
+ * caller can only fail too.
  */
 export class DatabaseFailure extends Schema.TaggedError<DatabaseFailure>()("DatabaseFailure", {
-  /** The server's own words, without the values of any statement. */
+  /** The server's own message, without the values of any statement. */
   message: Schema.String,
-  /** SQLSTATE (PostgreSQL manual, appendix A), where the server said it. */
+  /** SQLSTATE (PostgreSQL manual, appendix A), if the server reported one. */
   code: Schema.UndefinedOr(Schema.String),
-  /** The constraint that a statement broke. */
+  /** Name of the constraint that a statement violated. */
   constraint: Schema.UndefinedOr(Schema.String),
   cause: Schema.Defect()
 }) {
-  /** Whether the server rolled the transaction back for its own reasons: done again from its beginning, it may succeed. */
+  /** True if the server rolled the transaction back and it may succeed when run again from its beginning. */
   get isTransient(): boolean {
     return this.code === SERIALIZATION_FAILURE || this.code === DEADLOCK_DETECTED
   }
@@ -24,7 +24,7 @@ export class DatabaseFailure extends Schema.TaggedError<DatabaseFailure>()("Data
 
 const SERIALIZATION_FAILURE = "40001"
 const DEADLOCK_DETECTED = "40P01"
-/** The server ends the session, or takes none: 57P01 to 57P05. */
+/** Class of the codes 57P01 to 57P05: the server ends the session, or accepts no new one. */
 const SHUTDOWN = "57P"
 
 const textOf = (cause: unknown, field: "code" | "constraint" | "message"): string | undefined => {
@@ -33,7 +33,7 @@ const textOf = (cause: unknown, field: "code" | "constraint" | "message"): strin
   return typeof value === "string" ? value : undefined
 }
 
-/** What the driver reported, in the words of this package. */
+/** Converts an error of the driver. */
 export const fromSqlError = (error: SqlError.SqlError): DatabaseFailure => {
   const { reason } = error
   const code = textOf(reason.cause, "code")
@@ -48,6 +48,6 @@ export const fromSqlError = (error: SqlError.SqlError): DatabaseFailure => {
   })
 }
 
-/** The same effect, a failure of the database being a defect. */
+/** Turns a failure of the database into a defect. */
 export const orDie = <A, R>(statement: Effect.Effect<A, SqlError.SqlError, R>): Effect.Effect<A, never, R> =>
   Effect.catch(statement, (error) => Effect.die(fromSqlError(error)))

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process"
 import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 
-/** Another process has the directory. */
+/** Fails because another process uses the directory. */
 export class DirectoryInUse extends Schema.TaggedError<DirectoryInUse>()("DirectoryInUse", {
   directory: Schema.String,
   pid: Schema.Int
@@ -19,7 +19,10 @@ export class DirectoryInUse extends Schema.TaggedError<DirectoryInUse>()("Direct
 
 const LOCK_FILE = "agentos.lock"
 
-/** Who holds a lock. `startedAt` tells a process from a later one of the same number; `token` one lock from another. */
+/**
+ * The holder of a lock. `startedAt` distinguishes a process from a later one with the same pid; `token`
+ * identifies the lock.
+ */
 const Holder = Schema.Struct({ pid: Schema.Int, startedAt: Schema.String, token: Schema.String })
 type Holder = typeof Holder.Type
 
@@ -28,14 +31,13 @@ const decodeHolder = Schema.decodeUnknownOption(Schema.fromJsonString(Holder))
 const NOBODY: Holder = { pid: 0, startedAt: "", token: "unreadable" }
 
 /**
- * Keeps a directory to this process until the scope closes.
+ * Locks a directory for this process until the scope closes.
  *
- * The lock is a file that says who holds it. It appears whole, by a hard link,
- * which fails where there is one already. That of a process that is gone is
- * replaced by whoever holds, in the same way, a lock named after the very lock
- * to be replaced: of many that find it stale, one replaces it, and who comes too
- * late finds it replaced. Processes that can't see each other's numbers (two
- * containers on one volume) are not kept apart.
+ * The lock is a file that names its holder. It is created complete by a hard link, which fails if the file
+ * exists. The lock of a dead process is replaced by the process that holds a second lock, named after the token
+ * of the stale one and taken in the same way. So of many processes that find the lock stale, one replaces it,
+ * and a late one finds it replaced. Processes that cannot see each other's pids (two containers on one volume)
+ * are not excluded from each other.
  */
 export const lockDirectory = (directory: string): Effect.Effect<void, DirectoryInUse, Scope.Scope> =>
   Effect.asVoid(
@@ -52,7 +54,7 @@ export const lockDirectory = (directory: string): Effect.Effect<void, DirectoryI
     )
   )
 
-/** Takes the lock, or answers who has it. */
+/** Takes the lock, or returns the process that holds it. */
 const acquire = (file: string, own: Holder): Holder | undefined => {
   for (;;) {
     if (create(file, own)) return undefined
@@ -62,7 +64,7 @@ const acquire = (file: string, own: Holder): Holder | undefined => {
     const claim = `${file}.${holder.token}`
     const rival = acquire(claim, own)
     if (rival !== undefined) return rival
-    // Nobody else replaces the stale lock now; somebody may have done so before.
+    // No other process can replace the stale lock now, but one may have done so before.
     const isStale = read(file)?.token === holder.token
     if (isStale) replace(file, own)
     rmSync(claim, { force: true })
@@ -91,7 +93,7 @@ const write = (file: string, own: Holder): string => {
   return draft
 }
 
-/** Undefined when there is no lock. One that nobody can read was written by nobody alive. */
+/** Reads the holder, undefined if there is no lock. An unreadable lock counts as one whose holder is dead. */
 const read = (file: string): Holder | undefined => {
   try {
     return Option.getOrElse(decodeHolder(readFileSync(file, "utf8")), () => NOBODY)
@@ -101,7 +103,10 @@ const read = (file: string): Holder | undefined => {
   }
 }
 
-/** Claims of processes that went away while they replaced a lock. They bind nobody: no lock comes a second time. */
+/**
+ * Removes the claims of processes that died while they replaced a lock. They block no process, since no token
+ * is used twice.
+ */
 const removeLeftovers = (file: string): void => {
   for (const name of readdirSync(dirname(file))) {
     if (!name.startsWith(`${basename(file)}.`)) continue
@@ -114,11 +119,11 @@ const removeLeftovers = (file: string): void => {
 const isAlive = (holder: Holder): boolean =>
   holder.pid > 0 && (startOf(holder.pid) ?? (isHidden(holder.pid) ? holder.startedAt : undefined)) === holder.startedAt
 
-/** Whether there is a process of this number that tells us nothing of itself. */
+/** Returns whether a process has this pid but the system hides its details from this process. */
 const isHidden = (pid: number): boolean => signal(pid) === "EPERM"
 const isRunning = (pid: number): boolean => signal(pid) !== "ESRCH"
 
-/** What the system says to a signal that is none. */
+/** Returns the error code of signal 0, which only checks the process; undefined if it can be signaled. */
 const signal = (pid: number): unknown => {
   try {
     process.kill(pid, 0)
@@ -128,10 +133,16 @@ const signal = (pid: number): unknown => {
   }
 }
 
-/** When a process started, in a form that no other process of that number has; undefined when there is none. */
+/**
+ * Returns when a process started, in a form that is unique among processes with that pid; undefined if it is
+ * not running.
+ */
 const startOf = (pid: number): string | undefined => (process.platform === "linux" ? startOnLinux(pid) : startByPs(pid))
 
-/** proc(5): the state is the third field of stat and the start, in ticks since boot, the 22nd; the second may hold anything. */
+/**
+ * proc(5): in stat, the state is field 3 and the start, in ticks since boot, field 22; field 2 may contain any
+ * character.
+ */
 const startOnLinux = (pid: number): string | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
@@ -151,7 +162,7 @@ const startByPs = (pid: number): string | undefined => {
       execFileSync("ps", ["-o", "lstart=", "-p", `${pid}`], { encoding: "utf8", stdio: "pipe" }).trim() || undefined
     )
   } catch (error) {
-    // Where there is no ps, a number is all that is known of a process.
+    // Without ps, the pid is all that can be checked of a process.
     return codeOf(error) === "ENOENT" && isRunning(pid) ? "running" : undefined
   }
 }

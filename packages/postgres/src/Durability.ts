@@ -7,8 +7,9 @@ interface SettingRow {
 }
 
 /**
- * Which settings of the database let it lose what it has confirmed when its machine loses power: each as `name off`.
- * Those of the write-ahead log that may do so (PostgreSQL manual, "Write Ahead Log").
+ * Lists the settings, each as `name off`, with which the database may lose committed data when its machine
+ * loses power. It checks those of the write-ahead log that can cause this (PostgreSQL manual, "Write Ahead
+ * Log").
  */
 export const durabilityRisks: Effect.Effect<ReadonlyArray<string>, never, Database> = Effect.gen(function* () {
   const { sql } = yield* Database

@@ -20,13 +20,12 @@ const makeStatements = (database: EventDatabase) => ({
 type Statements = ReturnType<typeof makeStatements>
 
 /**
- * Events on SQL. Reads `EventPolicy` when it is built.
+ * The event store on SQL. Reads `EventPolicy` when it is built.
  *
- * Each method is one statement, but for `acknowledgeAll` (which waits for what is being appended
- * first) and where there is more of the past to write down than one statement should. Calls of
- * `append` that overlap share one.
- * Events are locked in the order of tenant, createdAt and eventId everywhere, so
- * that no two statements wait for each other.
+ * Each method is one statement, with two exceptions: `acknowledgeAll` first waits for appends in progress, and
+ * large backlogs of expired events are updated in several statements. Overlapping calls of `append` share a
+ * statement. Events are always locked in the order of tenant, createdAt and eventId, so that no two statements
+ * deadlock.
  */
 export const layer: Layer.Layer<EventStore, never, Database> = Layer.effect(
   EventStore,
@@ -35,7 +34,7 @@ export const layer: Layer.Layer<EventStore, never, Database> = Layer.effect(
     const { delivery, sql } = yield* Database
     const statements = makeStatements(database)
     const delivering = makeStatements({ ...database, sql: delivery })
-    /** By the connections for it, unless it is to be part of the caller's transaction. */
+    /** Runs on the delivery connections, unless the caller has an open transaction. */
     const deliver = <A>(run: (statements: Statements) => Effect.Effect<A>): Effect.Effect<A> =>
       Effect.flatMap(Effect.serviceOption(sql.transactionService), (open) =>
         run(Option.isSome(open) ? statements : delivering)

@@ -41,7 +41,7 @@ export const layer: Layer.Layer<GasTransactionStore, never, Database> = Layer.ef
     const isOf = ({ address, network }: GasWallet) =>
       sql`network = ${Parameter.text(network)} and address = ${Parameter.text(address)}`
 
-    /** Locks the wallet until the transaction ends, and gives the account nonce that is next. */
+    /** Locks the wallet until the transaction ends, and returns the next account nonce. */
     const lock = Effect.fnUntraced(function* (wallet: GasWallet) {
       const locked = sql<{ readonly next_account_nonce: bigint }>`
         select next_account_nonce from gas_wallets where ${isOf(wallet)} for no key update`
@@ -50,14 +50,14 @@ export const layer: Layer.Layer<GasTransactionStore, never, Database> = Layer.ef
       yield* sql`
         insert into gas_wallets (network, address, next_account_nonce)
         values (${Parameter.text(wallet.network)}, ${Parameter.text(wallet.address)}, 0) on conflict do nothing`
-      // Where somebody was faster, a statement of its own sees what they committed.
+      // If another transaction inserted the wallet first, a new statement reads the row that it committed.
       const [made] = yield* locked
       return made === undefined
         ? yield* Effect.die(new Error("a gas wallet came and went"))
         : Number(made.next_account_nonce)
     })
 
-    /** Everything that is written is written at the end, so that a failure of `sign` leaves nothing to undo. */
+    /** All writes come last, so that a failure of `sign` leaves nothing to undo. */
     const store = Effect.fnUntraced(function* (
       { accountNonce, reference, wallet }: Pick<GasTransaction, "accountNonce" | "reference" | "wallet">,
       { bytes, hash }: SignedTransaction

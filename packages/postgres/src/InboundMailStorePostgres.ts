@@ -27,7 +27,7 @@ const toWaitingMail = (row: InboundMailRow): WaitingMail => {
 const compare = (a: WaitingMail, b: WaitingMail): number =>
   a.receivedAt - b.receivedAt || (a.inboundMailId < b.inboundMailId ? -1 : 1)
 
-/** The size of a stored piece. Stored mail is read by it, so it must never change. */
+/** The size of a stored piece. Stored mail is read by this size, so it must never change. */
 const PIECE_BYTES = 256 * 1024
 
 const pieceOf = (raw: Uint8Array, position: number): Uint8Array =>
@@ -41,7 +41,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
     const now = () => sql`epoch_millis() + ${Parameter.integer(offset())}`
     const sizeBytes = sql.literal("coalesce(inbound_mails.size_bytes, octet_length(inbound_mails.raw))")
 
-    /** Counts the mail in its mailboxes. */
+    /** Adds the mail to the counts of its mailboxes. */
     const counting = ({ raw }: InboundMail, mailboxIds: ReadonlyArray<string>) => sql`
       update mailboxes set message_count = message_count + 1, stored_bytes = stored_bytes + ${Parameter.integer(raw.length)}
       where mailbox_id = any(${Parameter.uuids(mailboxIds)})`
@@ -68,12 +68,12 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
             ${Parameter.uuid(mail.inboundMailId)}, ${Parameter.integer(position)},
             ${Parameter.bytes(pieceOf(mail.raw, position))}
           )`
-        // An embedded database answers without a turn of the event loop: the pieces would keep it from all else.
+        // An embedded database answers without yielding to the event loop, so writing the pieces would block all else.
         yield* Effect.yieldNow
       }
     })
 
-    /** Makes a mail of what was staged; false when nothing was. */
+    /** Turns a staged mail into a waiting one; false if none is staged. */
     const addStaged = (mail: InboundMail, mailboxIds: ReadonlyArray<string>) =>
       Effect.map(
         sql`
@@ -106,7 +106,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       returning inbound_mails.inbound_mail_id, envelope, ${sizeBytes} as size_bytes, received_at, attempts`
 
     /**
-     * A value of storage `external` is not compressed, so that the server reads only the piece that is asked for
+     * A value of storage `external` is not compressed, so that the server reads only the requested piece
      * (PostgreSQL manual, "TOAST").
      */
     const readPieces = (inboundMailId: string): Stream.Stream<Uint8Array> =>
@@ -131,7 +131,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
         )
       )
 
-    /** The row's lock comes first: what is seen after it holds until this is over. */
+    /** Locks the row first: what is read after that stays true until the transaction ends. */
     const complete = Effect.fnUntraced(function* (inboundMailId: string) {
       const id = Parameter.uuid(inboundMailId)
       const open = yield* sql`
@@ -186,7 +186,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       delete from inbound_mails where inbound_mail_id = any(array(select inbound_mail_id from old))
       returning inbound_mail_id`
 
-    /** A message of before counts as none, and so does its raw mail. */
+    /** A message from before sizes were recorded has size 0, so its raw mail is not subtracted either. */
     const removeRaw = Effect.fnUntraced(function* (age: number, limit: number) {
       const old = yield* sql<Pick<InboundMailRow, "inbound_mail_id">>`
         select inbound_mail_id from inbound_mails

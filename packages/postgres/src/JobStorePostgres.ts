@@ -40,7 +40,7 @@ export const layer: Layer.Layer<JobStore, never, Database> = Layer.effect(
   Effect.gen(function* () {
     const { sql } = yield* Database
     const offset = yield* ClockOffset
-    // Read once in a statement, so that all the moments that it writes fit together.
+    // Read once per statement, so that all the moments that it writes are consistent.
     const clock = () => sql`clock as materialized (select epoch_millis() + ${Parameter.integer(offset())} as now)`
 
     return JobStore.of({

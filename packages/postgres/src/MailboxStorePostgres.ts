@@ -51,7 +51,7 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
       "mailbox_id, tenant_id, local_part, address, display_name, outbound_signature, active, created_at, updated_at"
     )
 
-    /** Takes the local part out of the operation's hands, or dies: nobody creates what was not reserved. */
+    /** Turns the operation's reservation into ownership; dies if the operation has not reserved the local part. */
     const own = Effect.fnUntraced(function* (mailbox: Mailbox, operationId: string) {
       const rows = yield* sql`
         update local_parts set owned = true, operation_id = null, mailbox_id = ${Parameter.uuid(mailbox.mailboxId)}
@@ -76,8 +76,8 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
     })
 
     /**
-     * Locks the mailbox against new messages, then the raw mails of its messages against each other's
-     * removal: whoever removes the last message of a mail sees that it is the last, and removes the mail.
+     * Locks the mailbox against new messages, then the raw mails of its messages against each other's removal:
+     * the transaction that removes the last message of a mail sees that it is the last, and removes the mail.
      */
     const remove = Effect.fnUntraced(function* (tenantId: string, mailboxId: string) {
       const mine = sql`mailbox_id = ${Parameter.uuid(mailboxId)}`
@@ -100,7 +100,7 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
       return Number(removed?.count ?? 0n)
     })
 
-    /** The sum over a tenant's mailboxes is read once for each tenant, from their index. */
+    /** Reads the sum over a tenant's mailboxes once for each tenant, from their index. */
     const standings = (mailboxIds: ReadonlyArray<string>) => sql<StandingRow>`
       with asked as materialized (
         select mailbox_id, tenant_id, message_count, stored_bytes from mailboxes

@@ -48,12 +48,12 @@ const toSending = ({ pause_reason, paused_until, ...counts }: SendingRow): Sendi
       : { until: Timestamp.Timestamp.make(Number(paused_until)), reason: pause_reason }
 })
 
-/** What of a message has a column of its own; the rest is JSON. */
+/** The fields of a message that have columns of their own; the rest is JSON. */
 type Columns = "messageId" | "tenantId" | "mailboxId" | "threadId" | "createdAt"
 type StoredSummary = Omit<MessageSummary, Columns>
 type StoredBody = Pick<Message, "text" | "html">
 
-/** A summary as any version has written it: older ones had no `truncated`, and verdicts without a domain. */
+/** A summary as any version wrote it: older ones had no `truncated`, and authentication results without a domain. */
 type WrittenSummary = Omit<StoredSummary, "authentication" | "truncated"> & {
   readonly truncated?: boolean
   readonly authentication: (Omit<SenderAuthentication, "domain"> & Partial<SenderAuthentication>) | null
@@ -99,8 +99,8 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
     const summaryColumns = sql.literal("message_id, tenant_id, mailbox_id, thread_id, created_at, summary")
 
     /**
-     * A mailbox that is being removed is waited for, and is then gone; one that is here stays until this
-     * is over. Of two copies in one call, the first is stored.
+     * Waits for a mailbox that is being removed, and then finds it gone; an existing mailbox stays until the
+     * insert ends. Of two copies in one call, the first is stored.
      */
     const insert = (messages: ReadonlyArray<NewMessage>) => {
       const stored = messages.map(({ message }) => toStored(message))

@@ -17,7 +17,7 @@ import { callsOutbound } from "./migration/CallsOutbound.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
 import { inboundMailsCompleted } from "./migration/InboundMailsCompleted.ts"
 
-/** In the order in which they are run, each once and never changed after it was released. */
+/** In the order in which they run. Each runs once, and never changes after its release. */
 const migrations = Migrator.fromRecord({
   "0001_tenants": createTenants,
   "0002_events": createEvents,
@@ -32,31 +32,31 @@ const migrations = Migrator.fromRecord({
   "0011_mail_pieces": createMailPieces
 })
 
-/** Indexes on tables that were there before them, built after the migrations. */
+/** Indexes that are added to existing tables, built after the migrations. */
 const indexes: ReadonlyArray<ConcurrentIndex> = [eventsExpiring, inboundMailsCompleted, callsOutbound]
 
-/** The table that remembers what was run. */
+/** The table that records which migrations ran. */
 const TABLE = "agentos_migrations"
 
-/** Says "agentos" to whoever looks into pg_locks. */
+/** The number spells "agen" in ASCII, to be recognized in pg_locks. */
 const ADVISORY_LOCK = 0x6167656e
-/** How often it is asked whether another server's migrations are over. */
+/** Interval between checks whether another server has finished its migrations. */
 const LOOK_EVERY = "250 millis"
 
-/** For how long a migration waits for a table: everybody who comes after it to that table waits as long. */
+/** Time limit of a migration for locking a table: sessions that request the table after it wait as long. */
 const LOCK_TIMEOUT = "1s"
-/** How often it is tried again, and after how long, for who waits to get through. */
+/** Number of retries after a lock timeout, and the delay between them, in which waiting sessions proceed. */
 const LOCK_RETRIES = 100
 const RETRY_AFTER = "2 seconds"
 
-/** A table could not be had in time (55P03), or whoever had it waited for us (40P01). */
+/** A table could not be locked in time (55P03), or the migration deadlocked with its holder (40P01). */
 const isHeldUp = (error: Migrator.MigrationError | SqlError.SqlError): boolean => {
   const cause = error._tag === "MigrationError" ? error.cause : error
   const code = SqlError.isSqlError(cause) ? fromSqlError(cause).code : undefined
   return code === "55P03" || code === "40P01"
 }
 
-/** Runs the migrations, wholly or not at all, unless another server is running them; answers whether they are run. */
+/** Runs all migrations or none. Returns false if another server is running them. */
 const runMigrations = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return yield* sql.withTransaction(
@@ -64,7 +64,7 @@ const runMigrations = Effect.gen(function* () {
       const [lock] = yield* sql<{ readonly taken: boolean }>`
         select pg_try_advisory_xact_lock(${ADVISORY_LOCK}) as taken`
       if (lock?.taken !== true) return false
-      // Migrations may take longer than any other statement, but must not wait for long.
+      // A migration may run longer than any other statement, but must not wait long for a lock.
       yield* sql`set local statement_timeout = 0`
       yield* sql`set local lock_timeout = ${sql.literal(`'${LOCK_TIMEOUT}'`)}`
       yield* Migrator.make({})({ loader: migrations, table: TABLE })
@@ -74,11 +74,12 @@ const runMigrations = Effect.gen(function* () {
 })
 
 /**
- * Brings the database to the present schema, while older servers work on it. Servers that start at one time wait for
- * the first of them, and find nothing left to do.
+ * Migrates the database to the current schema while older servers use it. Servers that start at the same time
+ * wait for the first of them, and then have nothing left to do.
  *
- * What is numbered is run in one transaction: wholly or not at all. It has no table for longer than it takes,
- * and waits for none for longer than a moment. Indexes on tables that are in use come after.
+ * The numbered migrations run in one transaction: all of them or none. They lock a table only for as long as
+ * they run, and wait at most 1 second for a lock before they retry. Indexes on tables that are in use are built
+ * afterwards.
  */
 export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =
   runMigrations.pipe(

@@ -41,7 +41,7 @@ export interface OperationRow {
   readonly updated_at: bigint
 }
 
-/** As JSON holds them: amounts as decimal text. */
+/** As stored in JSON: amounts are decimal text. */
 type StoredProof = Omit<PaymentProof, "value"> & { readonly value: string }
 type StoredTerms = Omit<PaymentTerms, "amount"> & { readonly amount: string }
 

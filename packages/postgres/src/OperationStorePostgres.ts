@@ -47,14 +47,14 @@ const toOpen = ({ count, oldest_at, state }: OpenRow): OpenOperations => ({
   oldestAt: Timestamp.Timestamp.make(Number(oldest_at))
 })
 
-/** The UUID before all others, which no operation has (RFC 9562, section 5.9). */
+/** The nil UUID, which sorts before all others and is no operation's id (RFC 9562, section 5.9). */
 const NIL = "00000000-0000-0000-0000-000000000000"
 
 const first = (rows: ReadonlyArray<OperationRow>): Option.Option<Operation> => Option.map(Array.head(rows), toOperation)
 
 /**
- * The operations of these rows, but for those that this server can't read: a later version may have written them, with
- * which it shares the database. What else is due must not wait for that.
+ * Decodes the rows, without those that this server cannot read: a server of a later version on the same
+ * database may have written them. Such a row is logged and must not block the other due operations.
  */
 const readable = (rows: ReadonlyArray<OperationRow>): Effect.Effect<ReadonlyArray<Operation>> =>
   Effect.map(
@@ -79,10 +79,10 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
     const { sql } = yield* Database
     const offset = yield* ClockOffset
     const columns = sql.literal(OPERATION_COLUMNS)
-    /** Begins a statement, so that all of it happens at one moment, which is read as `(select now from clock)`. */
+    /** Begins a statement, so that all of it uses one moment, read as `(select now from clock)`. */
     const clock = () => sql`clock as materialized (select epoch_millis() + ${Parameter.integer(offset())} as now)`
     const now = sql`(select now from clock)`
-    /** A worker's lease is also when the job may take the work up. */
+    /** A worker's lease also sets when the job may take the operation over. */
     const held = (hold: Hold): ReadonlyArray<Statement.Fragment> => {
       const until = hold.by === "nobody" ? sql`null` : sql`${now} + ${Parameter.integer(hold.millis)}`
       return [sql`leased_until = ${hold.by === "worker" ? until : sql`null`}`, sql`due_at = ${until}`]
@@ -134,8 +134,8 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
     }
 
     /**
-     * Reads `operations_due` from its beginning, passes over what another transaction holds, and looks at
-     * no more than `limit` rows that it does not pass over: whoever holds an operation is due with it later.
+     * Reads `operations_due` from its beginning and skips rows that another transaction has locked. It visits
+     * at most `limit` other rows, since a leased operation is due only when its lease ends.
      */
     const takeDue = (limit: number, leaseMillis: number) => sql<OperationRow>`
       with ${clock()}, due as materialized (
@@ -169,7 +169,7 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
       findByKeys: (keys) => {
         const { asset, network, nonce, payer } = proofKey(keys.proof)
         return Effect.map(
-          // A union of two looks-up, each by its unique index; a row that both find comes once.
+          // A union of two lookups, each by its unique index; a row that both find is returned once.
           orDie(sql<OperationRow>`
             select ${columns} from operations
             where network = ${Parameter.text(network)} and asset = ${Parameter.text(asset)}
@@ -248,7 +248,7 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
           from operations where due_at is not null`),
         (rows) => rows.map(({ key_id }) => Number(key_id))
       ),
-      // One statement, since two would each see what was committed before it.
+      // One statement, since two would see different snapshots.
       books: Effect.map(
         orDie(sql<BookRow>`
           select 'balance' as kind, account as name, network, asset, 0::bigint as count, sum(amount) as amount

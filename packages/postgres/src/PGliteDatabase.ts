@@ -9,8 +9,8 @@ import { DatabaseFailure } from "./DatabaseFailure.ts"
 import { lockDirectory } from "./DirectoryLock.ts"
 
 /**
- * Opens an embedded database until the scope closes: in a directory, which no other
- * process has meanwhile, or in memory. `settings` are those of PostgreSQL.
+ * Opens an embedded database until the scope closes: in a directory, which is locked against other processes,
+ * or in memory. `settings` are those of PostgreSQL.
  */
 export const openPGlite = Effect.fnUntraced(function* (
   directory: string | undefined,
@@ -46,15 +46,16 @@ const notOpened = (cause: unknown): DatabaseFailure =>
 
 const run = promisify(execFile)
 
-/** What a database is called while it is being made, before what tells one attempt from another. */
+/** Prefix of the name of a database that is being made, followed by a suffix for each attempt. */
 const DRAFT = "database.new-"
 
-/** The program that makes one, as it stands beside this module: a source, or built from it. */
+/** The program that makes a database: a source file beside this module, or the file built from it. */
 const creator = fileURLToPath(new URL(`createDatabaseMain${extname(import.meta.url)}`, import.meta.url))
 
 /**
- * Makes the database where there is none: elsewhere first, so that one that is there is whole. Each
- * attempt has a place of its own, since one whose server was killed may still be at it.
+ * Makes the database if there is none: in another directory first, so that an existing database is always
+ * complete. Each attempt has a directory of its own, since that of a killed server may still be in use by its
+ * child process.
  */
 const createDatabase = async (directory: string): Promise<void> => {
   if (existsSync(databaseIn(directory))) return
@@ -62,7 +63,7 @@ const createDatabase = async (directory: string): Promise<void> => {
     if (name.startsWith(DRAFT)) rmSync(join(directory, name), { recursive: true, force: true })
   }
   const draft = mkdtempSync(join(directory, DRAFT))
-  // What runs once does not earn back what it costs to optimize its WebAssembly.
+  // For a program that runs once, optimizing its WebAssembly takes longer than it saves.
   await run(process.execPath, ["--liftoff-only", creator, draft])
   renameSync(draft, databaseIn(directory))
 }

@@ -13,12 +13,11 @@ const bytesOf = (chunk: unknown): Buffer => {
 }
 
 /**
- * One connection to an embedded database, as the wire protocol in this process.
+ * Opens a connection to an embedded database that speaks the wire protocol within this process.
  *
- * The driver writes whole messages, and as a rule everything of one statement at
- * once: each write is one visit to the database, which answers before it returns.
- * There is one session behind all connections, so only one may be open at a
- * time; what an earlier one left behind is cleared away when another begins.
+ * The driver writes whole messages, and usually all those of one statement at once. Each write is one call of
+ * the database, which answers before it returns. All connections share one session, so only one may be open at
+ * a time; the state that an earlier one left is discarded when another begins.
  */
 export const openPGliteStream = (database: PGlite): Duplex => {
   const stream = new Duplex({
@@ -34,7 +33,7 @@ export const openPGliteStream = (database: PGlite): Duplex => {
   const receive = callbackify(async (message: Buffer): Promise<void> => {
     if (message[0] === TERMINATE) return
     if (message[0] === UNTYPED) {
-      // There is nobody to interrupt: the statement is over before anything else is read.
+      // There is nothing to cancel: a statement has finished before anything else is read.
       if (message.readInt32BE(4) === CANCEL_REQUEST) return void stream.destroy()
       await resetSession(database)
     }

@@ -2,14 +2,14 @@ import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 
 /**
- * Parameters of statements with their types said, so that one statement is one
- * prepared statement whatever its values are, null included.
+ * Parameters of statements with explicit types, so that a statement is prepared once whatever its values are,
+ * null included.
  */
 type Parameter = PgTypes.Parameter
 
 const NUL = "\u0000"
 
-/** PostgreSQL keeps no NUL in a text: it becomes U+FFFD, in what is stored and in what is looked for. */
+/** PostgreSQL text cannot contain NUL, so it becomes U+FFFD both in stored values and in those searched for. */
 const storable = (value: string): string => (value.includes(NUL) ? value.replaceAll(NUL, "\uFFFD") : value)
 
 const array = (values: ReadonlyArray<unknown>, elementOid: number): Parameter =>
@@ -24,7 +24,7 @@ export const texts = (values: ReadonlyArray<string | null>): Parameter =>
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** A UUID, or null for a text that is none and so is equal to no id. */
+/** A UUID, or null for any other text, which then equals no id. */
 export const uuid = (value: string | null): Parameter => PgTypes.uuid(value !== null && UUID.test(value) ? value : null)
 export const uuids = (values: ReadonlyArray<string | null>): Parameter =>
   array(
@@ -32,7 +32,7 @@ export const uuids = (values: ReadonlyArray<string | null>): Parameter =>
     PgTypes.OID.uuid
   )
 
-/** A whole number: milliseconds, a count, a block. */
+/** A whole number: milliseconds, a count or a block number. */
 export const integer = (value: number | bigint | null): Parameter => PgTypes.int8(value === null ? null : BigInt(value))
 export const integers = (values: ReadonlyArray<number | null>): Parameter =>
   array(

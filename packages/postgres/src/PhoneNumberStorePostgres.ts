@@ -60,7 +60,7 @@ const toPhoneNumber = (row: PhoneNumberRow): PhoneNumber => ({
 
 type Columns = Readonly<Record<string, PgTypes.Parameter>>
 
-/** The columns that can change, each with the values of all the numbers. */
+/** The columns that can change, as arrays with one element per number. */
 const changing = (numbers: ReadonlyArray<PhoneNumber>): Columns => {
   const texts = (of: (number: PhoneNumber) => string | null) => Parameter.texts(numbers.map(of))
   const integers = (of: (number: PhoneNumber) => number | null) => Parameter.integers(numbers.map(of))
@@ -86,13 +86,13 @@ const changing = (numbers: ReadonlyArray<PhoneNumber>): Columns => {
   }
 }
 
-/** Which numbers they are, and whose. */
+/** The columns that identify the numbers and their tenants. */
 const keys = (numbers: ReadonlyArray<NumberKey>): Columns => ({
   phone_number_id: Parameter.uuids(numbers.map((number) => number.phoneNumberId)),
   tenant_id: Parameter.uuids(numbers.map((number) => number.tenantId))
 })
 
-/** What never changes of them besides. */
+/** The columns that never change. */
 const fixed = (numbers: ReadonlyArray<PhoneNumber>): Columns => ({
   ...keys(numbers),
   agent_id: Parameter.uuids(numbers.map((number) => number.agentId)),
@@ -105,7 +105,7 @@ const COLUMNS = `phone_number_id, tenant_id, agent_id, number, country, provider
   description, begin_message, voice, language, state, suspension, started_at, expires_at, notice_days, notice_at,
   purchased_seconds, used_seconds, callback_key_id, callback_version, created_at, released_at`
 
-/** Before all others, which no number has (RFC 9562, section 5.9). */
+/** The nil UUID, which sorts before all others and is no number's id (RFC 9562, section 5.9). */
 const NIL = "00000000-0000-0000-0000-000000000000"
 
 export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effect(
@@ -122,8 +122,8 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
       select number from held_numbers where operation_id = ${Parameter.uuid(operationId)}`
 
     /**
-     * The number is taken before the one chosen earlier is given up: two operations that want each other's number
-     * each find it taken, and neither waits for the other.
+     * Takes the new number before it gives up the one chosen earlier. If two operations want each other's
+     * number, each finds it taken, and neither waits for the other.
      */
     const choose = Effect.fnUntraced(function* (number: string, operationId: string) {
       const [held] = yield* chosen(operationId)
@@ -157,7 +157,7 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
         select * from unnest(${valuesOf(given)}) with ordinality as given (${namesOf(given)}, place)
       )`
 
-    /** Named twice: by the array, the planner sees that they are few and found by their ids. */
+    /** The condition is stated twice: the array shows the planner that the rows are few and found by their ids. */
     const areGiven = sql.literal(`
       phone_numbers.phone_number_id = any(array(select phone_number_id from given))
       and phone_numbers.phone_number_id = given.phone_number_id

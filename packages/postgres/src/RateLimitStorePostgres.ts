@@ -15,7 +15,7 @@ export const layer: Layer.Layer<RateLimitStore, never, Database> = Layer.effect(
     const clock = () => sql`clock as materialized (select epoch_millis() + ${Parameter.integer(offset())} as now)`
 
     return RateLimitStore.of({
-      // Rows are locked in the order of their key, so that exchanges of several servers wait for each other in turn.
+      // Rows are locked in the order of their key, so that exchanges of several servers do not deadlock.
       exchange: (uses) =>
         Effect.map(
           orDie(sql<{ readonly missing: number }>`

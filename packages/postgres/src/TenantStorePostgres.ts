@@ -50,7 +50,7 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
         )
         on conflict (wallet) do nothing
         returning ${columns}`
-      // Where somebody was faster, a statement of its own sees what they committed.
+      // If another transaction inserted the tenant first, a new statement reads the row that it committed.
       const tenant = inserted.length > 0 ? first(inserted) : first(yield* lockByWallet(candidate.wallet))
       return yield* Option.match(tenant, {
         onNone: () => Effect.die(new Error(`a tenant of wallet ${candidate.wallet} came and went`)),

@@ -2,10 +2,10 @@ import { Cause, Effect, Option } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import { DatabaseFailure, fromSqlError } from "./DatabaseFailure.ts"
 
-/** How often a transaction is begun again that the server rolled back for its own reasons. */
+/** How often a transaction that failed with a transient error is retried. */
 const RETRIES = 3
 
-/** Keeps the failures of what runs inside a transaction apart from those of the transaction itself. */
+/** Distinguishes failures of the effect inside a transaction from those of the transaction itself. */
 class Inside<E> {
   readonly error: E
   constructor(error: E) {
@@ -13,7 +13,7 @@ class Inside<E> {
   }
 }
 
-/** The reason as the caller is to see it: a failure of its own, or else what the database said, as a defect. */
+/** Returns the reason for the caller: the effect's own failure, or the database's error as a defect. */
 const toOutside = <E>(reason: Cause.Reason<Inside<E> | SqlError.SqlError>): Cause.Reason<E> => {
   if (Cause.isInterruptReason(reason)) return reason
   if (Cause.isDieReason(reason)) {
@@ -28,12 +28,11 @@ const isTransient = (reason: Cause.Reason<unknown>): boolean =>
   Cause.isDieReason(reason) && reason.defect instanceof DatabaseFailure && reason.defect.isTransient
 
 /**
- * Runs an effect in a transaction, or, within one, as part of it.
+ * Runs an effect in a transaction, or as part of the open one.
  *
- * A deadlock (40P01) or a serialization failure (40001) is tried again a few
- * times: the server has then undone everything, and by the promise of the port
- * nothing inside reached the outside. A connection lost is not: whether a COMMIT
- * that was never answered took place is for the caller to find out.
+ * A deadlock (40P01) or a serialization failure (40001) is retried up to 3 times: the server has then undone
+ * everything, and by the contract of the port nothing inside has taken effect outside. A lost connection is not
+ * retried: the caller has to find out whether a COMMIT without an answer took place.
  */
 export const makeTransact = (sql: SqlClient.SqlClient) => {
   const attempt = <A, E, R>(effect: Effect.Effect<A, Inside<E>, R>, retries: number): Effect.Effect<A, E, R> =>

@@ -2,7 +2,7 @@ import { Transactor } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { Database } from "./Database.ts"
 
-/** How long the database may take to say that it is there. */
+/** Time limit for the database to answer the readiness check. */
 const READY_WITHIN = "2 seconds"
 
 export const layer: Layer.Layer<Transactor, never, Database> = Layer.effect(

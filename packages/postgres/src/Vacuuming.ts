@@ -1,15 +1,14 @@
 import { Effect, Schedule } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
-/** Rows left behind by updates that a table may hold, beside a tenth of those that are in it, before they are cleared away. */
+/** A table is vacuumed when its dead rows exceed this number plus a tenth of its live rows. */
 const LEFT_BEHIND = 10_000
 const LOOK_EVERY = "1 minute"
 
 /**
- * Does what autovacuum does on a server, which an embedded database has no process
- * for: without it, who looks for a tenant's open events would step over every one
- * that there ever was. It takes about a second per 100,000 rows, in which
- * nothing else happens, so it waits until that has become worth it.
+ * Replaces autovacuum, for which an embedded database has no process. Without it, a search for a tenant's open
+ * events would step over all the events that the tenant ever had. It takes about a second per 100,000 rows and
+ * blocks the database meanwhile, so it runs only when a table has many dead rows.
  */
 export const vacuumWhenDue = (sql: SqlClient.SqlClient): Effect.Effect<never> =>
   vacuum(sql).pipe(
@@ -19,7 +18,7 @@ export const vacuumWhenDue = (sql: SqlClient.SqlClient): Effect.Effect<never> =>
     Effect.andThen(Effect.never)
   )
 
-/** Clears away what was left behind in each table where it has become much. */
+/** Vacuums each table that has many dead rows, and returns the names of these tables. */
 export const vacuum = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   leftBehind = LEFT_BEHIND

@@ -1,10 +1,10 @@
 import { PGlite } from "@electric-sql/pglite"
 
 /**
- * Makes an empty embedded database in the directory that is the argument, and ends.
+ * Makes an empty embedded database in the directory given as the argument, and exits.
  *
- * A process of its own: making one takes some hundred megabytes that WebAssembly
- * never gives back, and a server that lives for months should not carry them.
+ * It is a process of its own: making a database takes several hundred megabytes that WebAssembly never returns
+ * to the system, too much for a server that runs for months.
  */
 const [directory] = process.argv.slice(2)
 if (directory === undefined) throw new Error("the directory is missing")

@@ -3,37 +3,40 @@ import { Cause, Deferred, Effect, Exit } from "effect"
 import type { SqlError } from "effect/sql"
 import { fromSqlError } from "../DatabaseFailure.ts"
 
-/** What became of a draft: its event, or that its key was known, or that its tenant could not be had. */
+/**
+ * The outcome of a draft: its event; "known" if its dedupe key already exists; "left" if its tenant was locked
+ * or does not exist.
+ */
 export type Appended = DurableEvent | "known" | "left"
 
 export const isEvent = (appended: Appended): appended is DurableEvent => typeof appended !== "string"
 
 export interface Appends {
-  /** Stores drafts of any tenants in one statement, and waits for no tenant: those of a locked one are left. */
+  /** Stores drafts of any tenants in one statement. It waits for no lock: drafts of a locked tenant are left. */
   readonly together: (drafts: ReadonlyArray<EventDraft>) => Effect.Effect<ReadonlyArray<Appended>, SqlError.SqlError>
   /** Stores the drafts of one call, in a transaction of their own. */
   readonly alone: (drafts: ReadonlyArray<EventDraft>) => Effect.Effect<ReadonlyArray<DurableEvent>>
 }
 
-/** Drafts of one statement; a call with more than that is on its own. */
+/** Limit of drafts in one statement; a call with more drafts is stored alone. */
 const GROUP_LIMIT = 500
 
-/** The events of a call, or that it has to see to itself. */
+/** The events of a call, or "alone" if it must be stored alone. */
 type Answer = ReadonlyArray<DurableEvent> | "alone"
 
-/** A call whose drafts wait, all of one tenant. */
+/** A call whose drafts are waiting, all of one tenant. */
 interface Call {
   readonly drafts: ReadonlyArray<EventDraft>
   readonly answer: Deferred.Deferred<Answer>
 }
 
 /**
- * Stores what calls bring that overlap in one statement, and so in one commit: the first at once, and
- * what comes while it is under way together after it. One commit costs nearly as much as a hundred.
+ * Stores the drafts of overlapping calls in one statement, and so in one commit: the first call at once, and
+ * those that arrive while its statement runs together after it. One commit costs nearly as much as a hundred.
  *
- * No call suffers from another: where a statement of several was refused, or a tenant is locked by a
- * transaction that may take its time, the call is made again on its own. So is one of several tenants,
- * which has to store all of its drafts or none.
+ * No call is affected by another: if a statement of several calls was refused, or a tenant is locked by a long
+ * transaction, the call is repeated alone. So is a call with several tenants, which must store all of its
+ * drafts or none.
  */
 export const groupAppends = ({ alone, together }: Appends) => {
   const waiting = new Set<Call>()
@@ -76,7 +79,7 @@ export const groupAppends = ({ alone, together }: Appends) => {
         waiting.add(call)
         if (!isWorking) {
           isWorking = true
-          // A fiber of its own: who calls may be interrupted, and others wait for the same statement.
+          // A separate fiber: the caller may be interrupted while other calls wait for the same statement.
           yield* Effect.forkDetach(Effect.interruptible(work))
         }
         const answer = yield* restore(Deferred.await(call.answer)).pipe(
@@ -92,8 +95,8 @@ const answerOf = (appended: ReadonlyArray<Appended>): Exit.Exit<Answer> =>
   Exit.succeed(appended.includes("left") ? "alone" : appended.filter(isEvent))
 
 /**
- * A statement that the server refused has stored nothing, and may be the fault of one call. Of one whose
- * connection was lost nobody knows what it stored: that is for the callers to find out.
+ * A statement that the server refused has stored nothing, and one call may have caused that. If the connection
+ * was lost, it is unknown what the statement stored: the callers have to find out.
  */
 const afterFailure = (cause: Cause.Cause<SqlError.SqlError>): Exit.Exit<"alone"> => {
   const reasons = cause.reasons.map((reason) =>

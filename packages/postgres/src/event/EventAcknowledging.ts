@@ -10,20 +10,19 @@ import { orDie } from "../DatabaseFailure.ts"
 import * as Parameter from "../Parameter.ts"
 import type { EventDatabase } from "./EventDatabase.ts"
 
-/** How many events one statement of `acknowledgeAll` ends. */
+/** Limit of events that one statement of `acknowledgeAll` acknowledges. */
 const BATCH = 10_000
 
 const toOutcome: (outcome: unknown) => AcknowledgementOutcome = Schema.decodeUnknownSync(
   Schema.Literals(["acknowledged", "stale", "missing"])
 )
 
-/** Makes `acknowledge`, `acknowledgeEach` and `acknowledgeAll`. */
 export const makeAcknowledging = ({ sql, clock }: EventDatabase) => {
   /**
-   * Judges each as it stands, then lets it count where one before it in the call did: so the answer
-   * is that of one call each, one after the other. The tenant is compared in a way that no index
-   * serves: events are found by their ids, and not among all that the tenant ever had. Those of other
-   * tenants are not even locked.
+   * Judges each acknowledgement by the stored event, then accepts it if an earlier one for the same event in
+   * the call was accepted. So the result is that of one call each, one after the other. The tenant is compared
+   * in a way that no index serves: events are found by their ids, and not among all of the tenant's events.
+   * Events of other tenants are not locked.
    */
   const acknowledge = (given: ReadonlyArray<TenantAcknowledgement>) => sql<{ readonly outcome: string }>`
     with ${clock()}, given as materialized (
@@ -73,7 +72,7 @@ export const makeAcknowledging = ({ sql, clock }: EventDatabase) => {
       ? Effect.succeed([])
       : Effect.map(orDie(acknowledge(given)), (rows) => rows.map((row) => toOutcome(row.outcome)))
 
-  /** Ends up to a batch of the events that match, of those that are open or of those that failed. */
+  /** Acknowledges up to a batch of the matching events: of the open ones, or of the failed ones. */
   const endSome = (tenantId: string, kind: "open" | "failed", filter: AcknowledgeAllFilter) => {
     const parts: Array<Statement.Fragment> = [
       sql`${sql.literal(`${kind}_tenant_id`)} = ${Parameter.uuid(tenantId)}`,
@@ -107,8 +106,9 @@ export const makeAcknowledging = ({ sql, clock }: EventDatabase) => {
   })
 
   /**
-   * Waits until what is being appended is committed or not, and moves the end of the tenant's events up to the cutoff,
-   * if that is no moment to come: what is appended later is later. The lock is held for this statement alone.
+   * Waits until appends in progress have committed or rolled back, and moves the tenant's last moment up to the
+   * cutoff, or to now if the cutoff is in the future: later appends get a later moment. The lock is held for
+   * this statement alone.
    */
   const closeBefore = (tenantId: string, before: number) => sql`
     with ${clock()}

@@ -9,27 +9,27 @@ import type { EventDatabase } from "./EventDatabase.ts"
 /** Whether to wait for tenants that another transaction has locked, or to leave their drafts. */
 type Locked = "wait" | "leave"
 
-/** What became of one draft, whose tenant was there and not left. */
+/** A stored or known draft, whose tenant was found and locked. */
 interface PlacedRow {
-  /** From 1 on. */
+  /** Counted from 1. */
   readonly place: bigint
   readonly created_at: bigint
-  /** Null where an event of its key is known. */
+  /** Null if an event with its dedupe key already exists. */
   readonly event_id: string | null
 }
 
-/** Makes `EventStore.append`. What is no part of a transaction goes by `delivery`, all that comes at one time together. */
+/** Makes `EventStore.append`. Outside a transaction it uses `delivery`, and groups calls that overlap. */
 export const makeAppend = ({ sql, delivery, announcements, transact, policy, offset }: EventDatabase) => {
   /**
-   * Locks the tenants, gives each draft the later of its tenant's last moment and now, and an id that
-   * follows the last one, stores what is new, and moves the tenants' ends: answers what became of each
-   * draft whose tenant it has.
+   * Locks the tenants, gives each draft the later of its tenant's last moment and now, and an id that follows
+   * the last one, stores the new events, and updates the tenants' last moment and id. Returns the outcome of
+   * each draft whose tenant is locked by it.
    *
-   * The ids are those of `Uuid.after`: the n-th of a tenant is n more than the tenant's last one or, once
-   * the clock has passed that, than the first of the moment with the random part that the call brings.
-   * A call that waits stores all or nothing: of several tenants it has to find as many as it names.
+   * The ids are those of `Uuid.after`. The n-th id of a tenant is the tenant's last id plus n. If the clock has
+   * passed that id, it is the current moment's id with the random part from the call, plus n. A call that waits
+   * stores all or nothing: with several tenants it has to find all that it names.
    *
-   * It is as short as it can be said: within a transaction, planning it costs more than executing it.
+   * The statement is kept as short as possible: within a transaction, planning it costs more than executing it.
    */
   const store = (on: SqlClient.SqlClient, drafts: ReadonlyArray<TurnedDraft>, locked: Locked) => {
     const texts = (of: (draft: TurnedDraft) => string) => Parameter.texts(drafts.map(of))
@@ -114,11 +114,11 @@ export const makeAppend = ({ sql, delivery, announcements, transact, policy, off
         )
 }
 
-/** A draft among those of its tenant. */
+/** A draft with its place among those of its tenant. */
 interface TurnedDraft extends EventDraft {
-  /** Of the tenant: the last 20 digits of a fresh UUID, which follow the moment. */
+  /** Per tenant: the last 20 hexadecimal digits of a new UUID, which follow the timestamp. */
   readonly seed: string
-  /** From 1 on. */
+  /** Counted from 1. */
   readonly turn: number
   readonly isLast: boolean
 }

@@ -5,7 +5,7 @@ import { ClockOffset } from "../ClockOffset.ts"
 import { Database } from "../Database.ts"
 import * as Parameter from "../Parameter.ts"
 
-/** What the statements on events have in common. */
+/** The services that all statements on events use. */
 export interface EventDatabase extends Pick<
   typeof Database.Service,
   "sql" | "delivery" | "announcements" | "transact"
@@ -14,9 +14,9 @@ export interface EventDatabase extends Pick<
   /** See `ClockOffset`. */
   readonly offset: () => number
   /**
-   * Begins a statement with a table `clock`, whose one row holds the moment `now`, so that all of
-   * the statement happens at one moment. It is read as `(select now from clock)`, which is looked
-   * up once and keeps the order of an index; a join would not.
+   * Begins a statement with a table `clock`, whose one row holds the moment `now`, so that all of the statement
+   * uses one moment. It is read as `(select now from clock)`, which is evaluated once and keeps the order of an
+   * index; a join would not.
    */
   readonly clock: () => Statement.Fragment
 }

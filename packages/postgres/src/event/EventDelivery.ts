@@ -4,9 +4,8 @@ import { orDie } from "../DatabaseFailure.ts"
 import * as Parameter from "../Parameter.ts"
 import type { EventDatabase } from "./EventDatabase.ts"
 
-/** Makes `renew` and `release`. */
 export const makeDelivery = ({ sql, announcements, transact, policy, clock }: EventDatabase) => {
-  /** The leases of sessions, locked in the one order in which events are locked. */
+  /** The leases of sessions, locked in the order in which events are always locked. */
   const held = (sessionIds: ReadonlyArray<string>) => sql`
     held as materialized (
       select event_id, leased_until <= (select now from clock) as lapsed from events

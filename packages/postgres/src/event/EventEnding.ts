@@ -4,8 +4,8 @@ import * as Parameter from "../Parameter.ts"
 import type { EventDatabase } from "./EventDatabase.ts"
 
 /**
- * Makes `expire` and `remove`. Neither waits for a row, so that nobody who waits for theirs waits for long, and the
- * order in which they lock is of no account.
+ * Makes `expire` and `remove`. Both skip locked rows, so they hold no lock while waiting, and their lock order
+ * does not matter.
  */
 export const makeEnding = ({ sql, clock }: EventDatabase) => {
   const count = (rows: ReadonlyArray<{ readonly count: bigint }>) => Number(rows[0]?.count ?? 0n)
@@ -24,7 +24,7 @@ export const makeEnding = ({ sql, clock }: EventDatabase) => {
     )
     select count(*) as count from changed`
 
-  /** An event's id begins with the moment of its creation, so that the oldest of all are where `events_key` begins. */
+  /** An event's id begins with its creation time, so the oldest events are at the beginning of `events_key`. */
   const remove = (age: number, limit: number) => sql<{ readonly count: bigint }>`
     with ${clock()}, cutoff as materialized (
       select now - ${Parameter.integer(age)} as created_at from clock

@@ -6,30 +6,29 @@ import * as Parameter from "../Parameter.ts"
 import type { EventDatabase } from "./EventDatabase.ts"
 import { EVENT_COLUMNS, type EventRow, toEvent } from "./EventRow.ts"
 
-/** How many events that are over are written down as such at a time. */
+/** Limit of expired or failed events that one statement updates. */
 const SWEEP = 5_000
 
 interface TakenRow extends EventRow {
   readonly delivery_id: string | null
-  /** The place of the request that it answers, from 1 on. */
+  /** The index of the request that the row answers, from 1 on. */
   readonly place: bigint
 }
 
-/** A request, and where its deliveries go. */
+/** A request with the deliveries taken for it. */
 interface Open {
   readonly request: LeaseRequest
   readonly taken: Array<Delivery>
 }
 
-/** Makes `lease` and `leaseEach`. */
 export const makeLeasing = ({ sql, policy, clock }: EventDatabase) => {
   const columns = sql.literal(EVENT_COLUMNS.replaceAll(/\w+/g, (column) => `events.${column}`))
 
   /**
-   * For each request, the oldest of the tenant's open events that nobody holds, locked, and what each
-   * is to become. It reads `events_open` of each tenant from its beginning, passes over what another
-   * transaction holds, and looks at no more than the request's limit of rows that it does not pass
-   * over. What this transaction holds is not passed over, so no two requests may be of one tenant.
+   * For each request, selects and locks the oldest open events of the tenant that no session holds, and the
+   * outcome of each. It reads `events_open` of each tenant from its beginning, skips rows that another
+   * transaction has locked, and visits at most the request's limit of other rows. Rows locked by this
+   * transaction are not skipped, so no two requests may be of one tenant.
    */
   const candidates = (requests: ReadonlyArray<LeaseRequest>) => sql`
     request as materialized (
@@ -57,11 +56,11 @@ export const makeLeasing = ({ sql, policy, clock }: EventDatabase) => {
       ) found
     )`
 
-  /** The rows to change are named twice: by the array, the planner sees that they are found by their ids. */
+  /** The condition is stated twice: the array shows the planner that the rows are found by their ids. */
   const isCandidate = sql`
     events.event_id = any(array(select event_id from candidate)) and events.event_id = candidate.event_id`
 
-  /** Takes what can be delivered of the oldest, and writes down of the others that they are over. */
+  /** Leases the oldest events that can be delivered, and marks the others among them as expired or failed. */
   const take = (requests: ReadonlyArray<LeaseRequest>) => sql<TakenRow>`
     with ${clock()}, ${candidates(requests)}
     update events set
@@ -77,7 +76,7 @@ export const makeLeasing = ({ sql, policy, clock }: EventDatabase) => {
     from candidate where ${isCandidate}
     returning ${columns}, events.status, events.delivery_id, candidate.place`
 
-  /** Writes down of many that they are over, without taking any. */
+  /** Marks many events as expired or failed, without leasing any. */
   const sweep = (requests: ReadonlyArray<LeaseRequest>) => sql`
     with ${clock()}, ${candidates(requests.map((request) => ({ ...request, limit: SWEEP })))}
     update events set
@@ -104,7 +103,7 @@ export const makeLeasing = ({ sql, policy, clock }: EventDatabase) => {
         }
         if (found.length === asked[index]!.limit) again.push(each)
       })
-      // What was over took the place of what can be delivered: there may be much of it.
+      // Expired or failed events used up the limit, and there may be many more of them.
       const short = again.filter(({ request, taken }) => taken.length < request.limit)
       if (short.length > 0) yield* sweep(short.map(({ request }) => request))
       open = [...again, ...rest]
@@ -119,7 +118,7 @@ export const makeLeasing = ({ sql, policy, clock }: EventDatabase) => {
   }
 }
 
-/** Of each tenant the first, in the order given; and the rest. */
+/** Splits off the first request of each tenant, in the given order. */
 const firstOfEachTenant = (open: ReadonlyArray<Open>) => {
   const tenantIds = new Set<string>()
   const first: Array<Open> = []

@@ -6,16 +6,15 @@ import * as Parameter from "../Parameter.ts"
 import type { EventDatabase } from "./EventDatabase.ts"
 import { EVENT_COLUMNS, type EventRow, toEvent } from "./EventRow.ts"
 
-/** The column that says whose an event is, by which the index is chosen: see the migration of events. */
+/** The column of an event's owner, which decides the index that is used: see the migration of events. */
 type Owner = "tenant_id" | "open_tenant_id" | "failed_tenant_id"
 
-/** The owner's column of the shortest index that has all events of these statuses. */
+/** Returns the owner column of the smallest index that contains all events of these statuses. */
 const ownerOf = (statuses: ReadonlyArray<EventStatus> | undefined): Owner => {
   if (statuses?.every((status) => status === "pending" || status === "delivered")) return "open_tenant_id"
   return statuses?.every((status) => status === "failed") ? "failed_tenant_id" : "tenant_id"
 }
 
-/** Makes what only reads: `find`, `list`, `latest`, `latestEach`, `replayable`, `countReplayable` and `countReplayableEach`. */
 export const makeReading = ({ sql, clock }: EventDatabase) => {
   const columns = sql.literal(EVENT_COLUMNS)
   const expired = sql`expires_at <= (select now from clock)`

@@ -1,7 +1,7 @@
 import { type DurableEvent, EventStatus, EventType, Timestamp } from "@agentos/core"
 import { Schema } from "effect"
 
-/** What is read of an event. The status is already the one that it reads as at the moment of reading. */
+/** The columns of an event without its status, which depends on the moment of reading. */
 export const EVENT_COLUMNS = `
   event_id, tenant_id, type, source, service, resource_id, agent_id, payload, created_at, expires_at,
   delivered_at, acknowledged_at, delivery_count`

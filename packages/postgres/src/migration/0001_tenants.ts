@@ -2,11 +2,11 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * Moments are bigints of epoch milliseconds everywhere: the very numbers of the
- * core, with nothing finer to order by that no client could see.
+ * Moments are bigints of epoch milliseconds everywhere, exactly as in the core: a finer unit would order rows
+ * by digits that no client can see.
  *
- * `tenants` also keeps where the tenant's events stand, so that whoever holds
- * the row's lock knows the next createdAt and eventId without looking further.
+ * `tenants` also stores the moment and id of the tenant's last event, so that a transaction that holds the
+ * row's lock knows the next createdAt and eventId without another read.
  */
 export const createTenants = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

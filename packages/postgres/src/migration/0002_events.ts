@@ -2,17 +2,14 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * Of a tenant's events, those that can still be delivered are few, those that
- * failed are fewer, and those that are over are many, and kept. What works on
- * the few finds them by indexes that know nothing of the many. Each has a column
- * of its own, which is the tenant while the event belongs there: no planner,
- * however wrong its statistics, can take another index for a shorter way. For
- * the same reason `tenant_id` leads one index alone.
+ * Of a tenant's events, few can still be delivered, fewer have failed, and many are final and kept. Statements
+ * on the few use indexes that do not contain the many. Each of these indexes has a column of its own, which
+ * equals the tenant while the event belongs to the index. So a planner with wrong statistics cannot mistake
+ * another index for a cheaper one. For the same reason `tenant_id` leads only one index.
  *
- * Payloads are text: JSON comes back as it went in, U+0000 included, which
- * jsonb refuses. Every event is updated at least twice, so pages keep room
- * for that, and the rows left behind are cleared away before they are many.
- * No foreign key to the tenant: whoever appends holds the tenant's row.
+ * Payloads are text: JSON is returned as it was stored, including U+0000, which jsonb refuses. Every event is
+ * updated at least twice, so pages keep free space for that, and dead rows are vacuumed before they are many.
+ * There is no foreign key to the tenant: an append holds the lock of the tenant's row.
  */
 export const createEvents = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -2,13 +2,11 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * `operations_proof_key` is what makes an authorization buy one thing, and
- * `operations_idempotency_key` what makes a key stand for one operation: rows
- * are never deleted, so neither is ever free again.
+ * `operations_proof_key` ensures that an authorization buys one thing, and `operations_idempotency_key` that a
+ * key identifies one operation. Rows are never deleted, so neither can be used again.
  *
- * `proof`, `terms`, `input`, `plan` and the answer are text, since a retry is
- * answered byte for byte. The columns beside `proof` are the authorization's
- * key as it is compared: folded to lower case.
+ * `proof`, `terms`, `input`, `plan` and the answer are text, since a retry is answered byte for byte. The
+ * columns beside `proof` are the authorization's key as it is compared: in lower case.
  */
 export const createPayments = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -2,19 +2,17 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * `local_parts` says whose a local part is: `owned` for ever once there was a
- * mailbox of it, `operation_id` while an operation holds it, `mailbox_id` while
- * a mailbox has it. Everything that decides over a local part is in its one
- * row, so that one lock settles a race.
+ * `local_parts` stores the state of a local part: `owned` is permanent once a mailbox has used it,
+ * `operation_id` is set while an operation reserves it, `mailbox_id` while a mailbox has it. The whole state is
+ * in one row, so that one lock settles a race.
  *
- * What strangers choose the length of (Message-IDs, duplicate keys) is indexed
- * by its SHA-256, since an index takes no key beyond a third of a page. What of
- * a message is only read back is JSON as text, so that it comes back as it was.
+ * Values whose length strangers choose (Message-IDs, duplicate keys) are indexed by their SHA-256, since an
+ * index accepts no key larger than a third of a page. Parts of a message that are only read back are JSON as
+ * text, so that they are returned exactly as stored.
  *
- * Raw mail is stored as it is: compressing what is mostly base64 costs more than
- * it saves. `tenant_id` and `mailbox_id` each lead one index of messages alone, so
- * that a list is read from the index that has its order. A message names its raw mail without a foreign key; the mail goes
- * when nothing names it any more.
+ * Raw mail is not compressed: compressing what is mostly base64 costs more than it saves. `tenant_id` and
+ * `mailbox_id` each lead only one index of messages, so that a list is read from the index in its order. A
+ * message refers to its raw mail without a foreign key; the mail is deleted when no message refers to it.
  */
 export const createEmail = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

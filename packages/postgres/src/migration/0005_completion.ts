@@ -2,21 +2,20 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * What the completion job works on. `due_at` is there while an operation is not
- * final, and never after: that alone decides what is in the job's queue, so the
- * database refuses an open operation that nobody would ever take up again.
+ * Adds the queue of the completion job. `due_at` is set until an operation is final, and never after. It alone
+ * decides what is in the job's queue, so the database refuses an open operation without it: no job would ever
+ * take that operation.
  *
- * `operations_due` knows nothing of what is final. Every move of an operation takes
- * it to another place there, and what it leaves behind has to be stepped over until
- * it is cleared away; so that is done once it is a few thousand, however
- * large the table has become. `operations_paid` is what a comparison with the chain goes through.
+ * `operations_due` does not contain final operations. Every update of an operation moves its index entry, and
+ * searches step over the dead entries until they are vacuumed. So the table is vacuumed after a few thousand
+ * dead rows, however large it is. `operations_paid` is read by the comparison with the chain.
  *
- * `operations_totals` holds all that operations are summed by, as the rows themselves are some fifty
- * times as large. It is led by a column that no statement asks for, and the rest is not to be searched by:
- * led by the state, it would look like a shorter way to one operation to a planner that believes
- * there are few in that state.
+ * `operations_totals` contains all columns that operations are summed by, since the rows themselves are about
+ * fifty times as large. It is led by a column that no statement filters by, and its other columns are not
+ * search keys. If the state led it, a planner that expects few operations in that state would choose it to find
+ * a single operation.
  *
- * Accounts of the ledger name a token in lower case, as the operations' own columns do.
+ * Ledger accounts name a token in lower case, as the columns of operations do.
  */
 export const createCompletion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

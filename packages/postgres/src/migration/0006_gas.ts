@@ -2,10 +2,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * `gas_wallets` counts the account nonces of each wallet; its row's lock is what
- * gives them out one after the other. `gas_transactions` holds those that the
- * chain has not taken yet, and so stays small: versions of one are two arrays
- * side by side, oldest first, hash by bytes.
+ * `gas_wallets` counts the account nonces of each wallet; the lock of its row hands them out one after the
+ * other. `gas_transactions` holds the transactions that the chain has not yet included, and so stays small. The
+ * versions of one are two parallel arrays, hashes and bytes, oldest first.
  */
 export const createGas = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** One row a job, made when it is first taken. The fence counts its runs. */
+/** One row per job, inserted when the job is first leased. The fence counts its runs. */
 export const createJobs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`

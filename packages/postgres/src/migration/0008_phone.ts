@@ -114,15 +114,15 @@ const createCalls = Effect.gen(function* () {
 })
 
 /**
- * `held_numbers` says where a number of the world is: with the purchase that has chosen it (`operation_id`), or, where
- * that is null, with the unreleased number that it is. Everything that decides over a number is in its one row, so that
- * one lock settles a race. The row goes when the choice is given up or the number is released.
+ * `held_numbers` stores the state of a phone number: `operation_id` names the purchase that has chosen it; null
+ * means that it belongs to an unreleased number. The whole state is in one row, so that one lock settles a
+ * race. The row is deleted when the choice is given up or the number is released.
  *
- * What a job reads of numbers and calls is few beside those that are over, and is found by indexes that know nothing of
- * the many. Each of these has a column of its own, which is null where the row does not belong there: no planner,
- * however wrong its statistics, can take another index for a shorter way. For the same reason `tenant_id` and
- * `phone_number_id` each lead no index but one.
+ * The numbers and calls that jobs read are few beside those that are final, and are found by indexes that do
+ * not contain the many. Each of these indexes has a column of its own, which is null where the row does not
+ * belong to the index. So a planner with wrong statistics cannot mistake another index for a cheaper one. For
+ * the same reason `tenant_id` and `phone_number_id` each lead at most one index.
  *
- * A call that goes on and is not to be looked at would never be ended by anybody; the database refuses one.
+ * A live call without `watch_at` would never be polled or ended, so the database refuses it.
  */
 export const createPhone = Effect.andThen(createNumbers, createCalls)

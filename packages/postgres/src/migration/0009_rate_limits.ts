@@ -2,8 +2,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * How many tokens are missing from each shared bucket of the rate limiters, as of `updated_at`, and when it is full
- * again at the latest. Unlogged: after a crash of the database every bucket may be full again, and no other table is involved.
+ * Stores how many tokens are missing from each shared bucket of the rate limiters as of `updated_at`, and when
+ * the bucket is full again at the latest. Unlogged: after a crash of the database every bucket may be full
+ * again, and no other table is affected.
  */
 export const createRateLimits = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

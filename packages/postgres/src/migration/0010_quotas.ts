@@ -2,11 +2,11 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * What tenants may use, and who may not use anything. Both columns of a suspension are set, or neither.
+ * Adds usage limits and the suspension of tenants. Both columns of a suspension are set, or neither.
  *
- * A mailbox counts its messages and their sizes, so that nobody counts rows to know whether it is full; a tenant stores
- * what its mailboxes store. Mail that waits to be delivered is counted in the mailboxes that it names. Messages from
- * before count as none, here and where they are deleted.
+ * A mailbox counts its messages and their sizes, so that checking its quota does not count rows; a tenant's
+ * usage is the sum of its mailboxes. Mail that waits for delivery is counted in the mailboxes that it names.
+ * Messages from before this migration have size 0, both here and when they are deleted.
  */
 export const createQuotas = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

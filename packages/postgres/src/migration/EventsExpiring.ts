@@ -1,8 +1,8 @@
 import type { ConcurrentIndex } from "../ConcurrentIndexes.ts"
 
 /**
- * What the job that writes down expiry reads: the open events alone, the first to expire first. Its condition is written
- * as no other statement has it, so that to none of them it looks like a shorter way to the open events.
+ * Serves the job that marks events as expired: it contains only open events, ordered by expiry. Its condition
+ * is written as in no other statement, so that no other statement uses it to find open events.
  */
 export const eventsExpiring: ConcurrentIndex = {
   name: "events_expiring",
