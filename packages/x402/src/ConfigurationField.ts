@@ -1,17 +1,17 @@
 import { Schema } from "effect"
 
-/** A whole number within bounds, both included. */
+/** A whole number between two bounds, both included. */
 export const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
 export const HttpUrl = Schema.String.check(Schema.isPattern(/^https?:\/\/[^\s/]/))
 
-/** What can stand in a header: checked here, because `fetch` names a value that it refuses in its error. */
+/** A valid header value, checked here because the error of `fetch` would contain a value that it rejects. */
 export const HeaderValue = Schema.String.check(Schema.isPattern(/^[!-~]([ -~]*[!-~])?$/))
 
 /** The order of secp256k1's group. */
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-/** A private key of an account: `0x` and 64 digits, and a number that is a key. No error says anything of it. */
+/** A private key of an account: `0x` and 64 digits, within the range of the curve. Errors never contain the key. */
 export const PrivateKey = Schema.RedactedFromValue(
   Schema.TemplateLiteral(["0x", Schema.String]).check(
     Schema.makeFilter(

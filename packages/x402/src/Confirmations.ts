@@ -4,12 +4,13 @@ import { between } from "./ConfigurationField.ts"
 
 const Blocks = between(0, 10_000)
 
-/** From which price on how many blocks must follow. `from` is a price in decimals, as `5.00`. */
+/** The number of blocks required from a price on. `from` is a decimal price such as `5.00`. */
 const Rule = Schema.Struct({ from: Schema.String.check(Schema.isPattern(/^\d{1,12}(\.\d{1,6})?$/)), blocks: Blocks })
 
 /**
- * How many blocks must follow the one that paid before it counts: one number for every price (0: the latest block is
- * enough), or rules, of which the one with the highest `from` that a price reaches holds. One rule is from `0` on.
+ * The number of blocks that must follow a payment's block before the payment counts. Either one number for
+ * every price (0: the latest block is enough), or rules, of which the one with the highest `from` not above the
+ * price applies. One rule must start at `0`.
  */
 export const Confirmations = Schema.Union([
   Blocks,
@@ -22,7 +23,7 @@ export const Confirmations = Schema.Union([
 ])
 export type Confirmations = typeof Confirmations.Type
 
-/** The confirmations of a price in base units of a price. */
+/** Returns the confirmations required for a price in base units. */
 export const confirmationsOf = (confirmations: Confirmations, price: bigint): number => {
   if (typeof confirmations === "number") return confirmations
   const reached = confirmations.filter(({ from }) => Usdt.fromDecimal(from) <= price)

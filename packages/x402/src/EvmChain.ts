@@ -28,7 +28,7 @@ import {
 } from "./TokenLog.ts"
 import type { TransferAuthorization } from "./TransferAuthorization.ts"
 
-/** A transfer and where it stands. */
+/** A transfer with its position on the chain. */
 export interface LoggedTransfer extends TokenTransfer {
   readonly transaction: string
   readonly block: bigint
@@ -36,28 +36,28 @@ export interface LoggedTransfer extends TokenTransfer {
 }
 
 /**
- * A chain as far as payments need it, read by JSON-RPC. Nothing is ever sent. Only `wouldTransfer` shows the node a signature. A question that
- * fails is a `ProviderError`: `Misconfigured` where the node refuses us or the contract does
- * not have what was asked for, else `Temporary`.
+ * Reads a chain by JSON-RPC as far as payments need it. It never submits anything, and only `wouldTransfer`
+ * shows a signature to the node. A failed request is a `ProviderError`: `Misconfigured` if the node denies
+ * access or the contract lacks the requested function, else `Temporary`.
  *
  * Payers, wallets and nonces are given in lower case.
  */
 export interface EvmChain {
   readonly chainId: Effect.Effect<bigint, ProviderError>
   readonly latestBlock: Effect.Effect<bigint, ProviderError>
-  /** The newest block that the chain will not take back; its time is in unix seconds. */
+  /** The newest finalized block; its timestamp is in unix seconds. */
   readonly finalizedBlock: Effect.Effect<{ readonly number: bigint; readonly timestamp: bigint }, ProviderError>
-  /** Whether the nonce is used or cancelled as of a block (EIP-3009, authorizationState). */
+  /** Returns whether the nonce is used or cancelled as of a block (EIP-3009, authorizationState). */
   readonly isUsed: (payer: Hex, nonce: Hex, block: bigint) => Effect.Effect<boolean, ProviderError>
-  /** The use of the nonce in a transaction that has been mined; none when it has not been, or did not use it. */
+  /** Returns the use of the nonce in a transaction; none if the transaction is not mined or did not use it. */
   readonly readUse: (
     transaction: Hex,
     payer: Hex,
     nonce: Hex
   ) => Effect.Effect<Option.Option<AuthorizationUse>, ProviderError>
   /**
-   * The use of the nonce from one block to another, both included. Searches `LOG_QUESTIONS_MAX` ranges at most,
-   * beginning with the oldest blocks or with the newest.
+   * Returns the use of the nonce in a range of blocks, both ends included. Searches at most `LOG_QUESTIONS_MAX`
+   * pieces of it, beginning with the oldest or the newest blocks.
    */
   readonly findUse: (
     payer: Hex,
@@ -66,30 +66,31 @@ export interface EvmChain {
     to: bigint,
     order?: BlockOrder
   ) => Effect.Effect<Option.Option<AuthorizationUse>, ProviderError>
-  /** Transfers to a wallet, or from any of some wallets, in one range of blocks as `ranges` makes them. */
+  /** Reads the transfers to a wallet, or from any of several wallets, in one range of blocks as `ranges` makes them. */
   readonly readTransfers: (
     side: { readonly to: Hex } | { readonly from: ReadonlyArray<Hex> },
     range: BlockRange
   ) => Effect.Effect<ReadonlyArray<LoggedTransfer>, ProviderError>
-  /** The blocks from one to another in as many pieces as the node answers questions about. */
+  /** Splits a range of blocks into pieces that the node accepts in one log request. */
   readonly ranges: (from: bigint, to: bigint, order?: BlockOrder) => Iterable<BlockRange>
-  /** What a wallet holds in the newest block, in base units. */
+  /** Returns the balance of a wallet in the newest block, in base units. */
   readonly balanceOf: (wallet: Hex) => Effect.Effect<bigint, ProviderError>
   /**
-   * Whether the transfer of a signed authorization would succeed in the newest block (`eth_call`). Fails where that block
-   * is not past `validAfter`: the block that would have the transfer is.
+   * Simulates the transfer of a signed authorization in the newest block (`eth_call`) and returns whether it
+   * succeeds. Fails if that block is not past `validAfter`, since the block that would include the transfer
+   * will be.
    */
   readonly wouldTransfer: (
     authorization: TransferAuthorization,
     signature: Hex
   ) => Effect.Effect<boolean, ProviderError>
-  /** The newest block whose time is before a moment (unix seconds); 0 when there is none. */
+  /** Returns the newest block with a time before a moment (unix seconds); 0 if there is none. */
   readonly blockBefore: (unixSeconds: bigint) => Effect.Effect<bigint, ProviderError>
   readonly tokenDomainSeparator: Effect.Effect<Hex, ProviderError>
   readonly tokenDecimals: Effect.Effect<number, ProviderError>
 }
 
-/** A run of blocks, both ends included. */
+/** A range of blocks, both ends included. */
 export interface BlockRange {
   readonly from: bigint
   readonly to: bigint
@@ -98,14 +99,14 @@ export interface BlockRange {
 export type BlockOrder = "oldest first" | "newest first"
 
 /**
- * How many ranges of blocks one search looks through. An authorization is used within minutes of
- * the block that the search starts after, or never, so the first ranges hold what there is to find.
+ * Limit of block ranges that one search reads. An authorization is used within minutes of the block after which
+ * the search starts, or never, so the first ranges are enough.
  */
 export const LOG_QUESTIONS_MAX = 100
 
 const DEFAULT_TIMEOUT_MILLIS = 10_000
 const DEFAULT_LOG_BLOCKS = 1_000
-/** Largest answer of a node that is read. */
+/** Size limit of a node's response. */
 const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024
 
 /** EIP-3009; EIP-712's DOMAIN_SEPARATOR as EIP-2612 names it; ERC-20. */
@@ -117,12 +118,11 @@ const tokenAbi = parseAbi([
   "function decimals() view returns (uint8)"
 ])
 
-/** A reader of the network's chain. */
 export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
   const timeoutMillis = config.rpcTimeoutMillis ?? DEFAULT_TIMEOUT_MILLIS
   const rpcUrl = Redacted.value(config.rpcUrl)
   const client = createPublicClient({
-    // Batches are off: nodes differ in how they take them, and few questions are ever asked at one time.
+    // Batches are off: nodes handle them differently, and only few requests are ever made at one time.
     transport: http(rpcUrl, {
       batch: false,
       retryCount: 1,
@@ -168,7 +168,7 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
       return { number, timestamp }
     })
 
-  /** Doubles the distance from the head until it is before the moment, then halves the range that holds the answer. */
+  /** Doubles the distance from the newest block until that block is before the moment, then bisects the range. */
   const blockBefore = Effect.fnUntraced(function* (moment: bigint) {
     const head = yield* blockTime({ blockTag: "latest" })
     if (head.timestamp < moment) return head.number
@@ -229,7 +229,7 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
 
   return {
     chainId: ask(async () => BigInt(await client.getChainId())),
-    // Not getBlockNumber, which lets callers share an answer to an earlier question.
+    // getBlockNumber is not used, because it may return a cached answer.
     latestBlock: ask(async () => BigInt(await client.request({ method: "eth_blockNumber" }))),
     finalizedBlock: ask(async () => {
       const { number, timestamp } = await client.getBlock({ blockTag: "finalized" })
@@ -251,7 +251,7 @@ export const make = ({ asset, config }: OfferedNetwork): EvmChain => {
       for (const range of rangesOf(step, from, to, order)) {
         if (++count > LOG_QUESTIONS_MAX) break
         const [use] = yield* logs(range, [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], pad(payer), nonce])
-        // Its receipt may be missing: the chain took the block back, or the node knows only half of it yet.
+        // Its receipt may be missing: a reorganization removed the block, or the node has not indexed all of it yet.
         if (typeof use?.transactionHash === "string") return yield* readUse(use.transactionHash, payer, nonce)
       }
       return Option.none()
@@ -297,7 +297,7 @@ function* rangesOf(step: bigint, from: bigint, to: bigint, order: BlockOrder = "
   }
 }
 
-/** Whether only the operator can mend it: access refused, or a contract that does not have the function. */
+/** Returns whether only the operator can fix the failure: access denied, or a contract without the function. */
 const isOperators = (cause: unknown): boolean => {
   if (!(cause instanceof BaseError)) return false
   return (
@@ -310,7 +310,7 @@ const isOperators = (cause: unknown): boolean => {
   )
 }
 
-/** What went wrong, in one line without the node's address, which may hold an access key. */
+/** Describes a failure in one line without the node's URL, which may contain an access key. */
 const describe = (cause: unknown, rpcUrl: string): string => {
   const text =
     cause instanceof BaseError

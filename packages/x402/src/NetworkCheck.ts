@@ -4,7 +4,7 @@ import type { EvmChain } from "./EvmChain.ts"
 import type { Facilitator } from "./facilitator/Facilitator.ts"
 import { misconfigured, type OfferedNetwork } from "./PaymentNetwork.ts"
 
-/** How often a chain or facilitator that does not answer at start-up is asked again, within some six seconds. */
+/** Number of retries, over about six seconds, when a chain or facilitator does not answer at startup. */
 const RETRIES = 5
 
 const patiently = <A>(question: Effect.Effect<A, ProviderError>): Effect.Effect<A, ProviderError> =>
@@ -15,12 +15,12 @@ const patiently = <A>(question: Effect.Effect<A, ProviderError>): Effect.Effect<
   })
 
 /**
- * Holds a token's configuration against the chain: its id, the contract's decimals, and the EIP-712
- * domain, recomputed from name, version, chain and address. A payment signed for a domain that is
- * wrong by one letter settles nowhere, and every client would find out for itself.
+ * Checks a token's configuration against the chain: the chain id, the contract's decimals, and the EIP-712
+ * domain, recomputed from name, version, chain and address. A payment signed for a domain that is wrong by one
+ * letter cannot be settled, and every client would run into that.
  *
- * Fails with `Misconfigured` saying what differs, and with `Temporary` when the chain, asked a few
- * times, does not answer: terms that were not checked are not offered.
+ * Fails with `Misconfigured`, naming the difference, or with `Temporary` if the chain does not answer after the
+ * retries: terms that were not checked are not offered.
  */
 export const domainCheck = Effect.fnUntraced(function* (
   { asset, chainId, config, domainSeparator }: OfferedNetwork,
@@ -50,8 +50,9 @@ export const domainCheck = Effect.fnUntraced(function* (
 })
 
 /**
- * Asks the facilitator whether it settles on the network. One that says no is `Misconfigured`; one that does
- * not answer is only warned of: it is no reason to serve nothing, and payments wait for it anyway.
+ * Checks that the facilitator supports the network. Fails with `Misconfigured` if it does not. If the
+ * facilitator does not answer, this only logs a warning: the server can still serve all else, and payments wait
+ * for the facilitator.
  */
 export const facilitatorCheck = Effect.fnUntraced(function* (
   { config }: OfferedNetwork,
@@ -70,7 +71,7 @@ export const facilitatorCheck = Effect.fnUntraced(function* (
   }
 })
 
-/** Warns of a refund wallet that holds nothing: whoever is owed money would wait for it. */
+/** Logs a warning if the refund wallet is empty, since refunds would have to wait. */
 export const refundCheck = Effect.fnUntraced(function* (
   { config, refundWallets: [wallet] }: OfferedNetwork,
   chain: EvmChain

@@ -15,10 +15,10 @@ import { Effect, Result, Schema, SchemaIssue } from "effect"
  * (x402-specification-v2.md, section 5, and transports-v2/http.md).
  */
 
-/** Longest PAYMENT-SIGNATURE that is read, in characters: what servers commonly take of all headers together. */
+/** Length limit of PAYMENT-SIGNATURE in characters: common servers accept no more for all headers together. */
 export const HEADER_LENGTH_MAX = 16_384
 
-/** Several times what a payment has, with extensions of the protocol in it. Anybody can send one. */
+/** Several times the size of a payment with protocol extensions. Anyone can send one. */
 const JSON_BUDGET: JsonBudget = {
   depth: 16,
   elements: 256,
@@ -32,15 +32,18 @@ const VERSION = 2
 const Hex = (digits: string) => Schema.String.check(Schema.isPattern(new RegExp(`^0x[0-9a-fA-F]${digits}$`)))
 const Address = Hex("{40}")
 const Bytes32 = Hex("{64}")
-/** A whole number as its one decimal spelling: facilitators differ in what else they would read. */
+/** A whole number in its only decimal form: facilitators differ in which other forms they accept. */
 const Decimal = Schema.String.check(Schema.isPattern(/^(?:0|[1-9]\d{0,77})$/))
 const Uint256 = Decimal.check(
   Schema.makeFilter((text) => BigInt(text) < 2n ** 256n || "a number of at most 256 bits", {}, true)
 )
-/** Unix seconds, such that they and a margin are exact in a double. */
+/** Unix seconds, small enough to stay exact in a double when a margin is added. */
 const Seconds = Decimal.check(Schema.isMaxLength(15))
 
-/** `signature` and `authorization` and nothing else, so that no facilitator finds another payment beside the one checked. */
+/**
+ * Only `signature` and `authorization`, so that no facilitator can find a second payment beside the one that
+ * was checked.
+ */
 const Payload = Schema.Struct({
   signature: Hex("+"),
   authorization: Schema.Struct({
@@ -73,13 +76,13 @@ const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
 
 const malformed = (what: string) => Effect.fail(new ProofMalformed({ message: `PAYMENT-SIGNATURE ${what}.` }))
 
-/** Says where a payment is wrong, and nothing of what stands there. */
+/** Reports the path of the error, and nothing of the value there. */
 const wrongAt = (issue: SchemaIssue.Issue, ...within: ReadonlyArray<string>) => {
   const path = [...within, ...(issuesOf(issue).issues[0]?.path?.map(String) ?? [])].join(".")
   return malformed(`is wrong at ${path.slice(0, 100) || "its top"}`)
 }
 
-/** What a payment is that is not one of this version by EIP-3009, where that can be told. */
+/** Describes a payment of another version or method, if it can be recognized. */
 const otherPaymentIn = (json: unknown): string | undefined => {
   if (typeof json !== "object" || json === null) return undefined
   const { payload, x402Version } = Object.assign({ payload: undefined, x402Version: undefined }, json)
@@ -91,8 +94,8 @@ const otherPaymentIn = (json: unknown): string | undefined => {
 }
 
 /**
- * Reads PAYMENT-SIGNATURE into a proof, checking its shape and limits alone. The text that the
- * proof keeps as `payload` says what was checked and nothing else, since it is written anew from it.
+ * Decodes PAYMENT-SIGNATURE into a proof; checks only its shape and limits. The text in the proof's `payload`
+ * is serialized again from the checked value, so it contains nothing else.
  */
 export const decodeProof = (header: string): Effect.Effect<PaymentProof, ProofMalformed> => {
   if (header.length > HEADER_LENGTH_MAX) return malformed(`is longer than ${HEADER_LENGTH_MAX} characters`)
@@ -103,7 +106,7 @@ export const decodeProof = (header: string): Effect.Effect<PaymentProof, ProofMa
   const parsed = parseJson(bytes)
   if (parsed === undefined) return malformed("is not JSON in UTF-8")
   const { json, text } = parsed
-  // A zero character, or half of a surrogate pair, is text that a database can't keep.
+  // A database cannot store U+0000 or an unpaired surrogate. (The text escapes both.)
   if (/\\u(?:0000|d[89a-f])/.test(text)) return malformed("holds text that is no Unicode text")
   const other = otherPaymentIn(json)
   if (other !== undefined) return malformed(other)
@@ -130,7 +133,7 @@ export const decodeProof = (header: string): Effect.Effect<PaymentProof, ProofMa
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** JSON and its text written anew, or undefined: also where it is nested more deeply than can be written. */
+/** Parses JSON and serializes it again; undefined if it is invalid or nested too deeply to serialize. */
 const parseJson = (bytes: Uint8Array): { readonly json: unknown; readonly text: string } | undefined => {
   try {
     const json: unknown = JSON.parse(utf8.decode(bytes))
@@ -144,10 +147,10 @@ const decodeSignature = Schema.decodeUnknownSync(
   Schema.fromJsonString(Schema.Struct({ payload: Schema.Struct({ signature: Schema.String }) }))
 )
 
-/** The signature in a proof. Throws on a proof that `decodeProof` did not make. */
+/** Returns the signature in a proof. Throws if the proof was not made by `decodeProof`. */
 export const signatureOf = (proof: PaymentProof): string => decodeSignature(proof.payload).payload.signature
 
-/** The terms as payment requirements on the wire (section 5.1.2). */
+/** Converts the terms to payment requirements on the wire (section 5.1.2). */
 export const requirementsOf = (terms: PaymentTerms) => ({
   scheme: terms.scheme,
   network: caip2(terms.network),
@@ -158,7 +161,7 @@ export const requirementsOf = (terms: PaymentTerms) => ({
   extra: { ...terms.extra }
 })
 
-/** The value of PAYMENT-REQUIRED (section 5.1). */
+/** Encodes the value of PAYMENT-REQUIRED (section 5.1). */
 export const encodeChallenge = (document: ChallengeDocument): string =>
   encodePaymentRequiredHeader({
     x402Version: VERSION,
@@ -167,7 +170,7 @@ export const encodeChallenge = (document: ChallengeDocument): string =>
     accepts: document.accepts.map(requirementsOf)
   })
 
-/** A payment that settled, as the client is told. */
+/** A settled payment, as reported to the client. */
 export interface Receipt {
   readonly network: string
   readonly transaction: string
@@ -175,7 +178,7 @@ export interface Receipt {
   readonly amount: bigint
 }
 
-/** The value of PAYMENT-RESPONSE (section 5.3), the same for the same payment. */
+/** Encodes the value of PAYMENT-RESPONSE (section 5.3). The same payment always gives the same value. */
 export const encodeReceipt = (receipt: Receipt): string =>
   encodePaymentResponseHeader({
     success: true,
@@ -185,7 +188,7 @@ export const encodeReceipt = (receipt: Receipt): string =>
     amount: receipt.amount.toString()
   })
 
-/** A CAIP-2 id as the library's type has it. */
+/** A CAIP-2 id in the type that the library declares. */
 const caip2 = (network: string): `${string}:${string}` => {
   const [namespace = "", reference = ""] = network.split(":")
   return `${namespace}:${reference}`

@@ -6,92 +6,93 @@ import { between, HttpUrl, PrivateKey } from "./ConfigurationField.ts"
 import { FacilitatorConfig } from "./facilitator/FacilitatorConfig.ts"
 import * as TransferAuthorization from "./TransferAuthorization.ts"
 
-/** An EVM address. One in mixed case must have the right checksum (ERC-55), so that a slip of the hand is noticed. */
+/** An EVM address. In mixed case it must have a valid checksum (ERC-55), so that a typing error is detected. */
 const EvmAddress = Schema.String.check(
   Schema.makeFilter((text) => isAddress(text) || "an EVM address, with the right checksum if its case is mixed")
 )
 
-/** The wallet from which money goes back to those who paid and got nothing. */
+/** The wallet that pays refunds. */
 export const RefundWallet = Schema.Struct({
   /**
-   * Its key. The wallet holds the token and needs no gas: what it signs is submitted by the facilitator. It signs for
-   * this deployment alone, and is not `payTo`: a server that is broken into then loses what the wallet was filled with
-   * and not all that was ever earned, and what came in is never told from what went back by guessing.
+   * Private key of the wallet. The wallet holds the token and needs no gas: the facilitator submits what it
+   * signs. It must be used by this deployment alone and differ from `payTo`. If the server is compromised, only
+   * the balance of this wallet is lost instead of all earnings, and incoming and refunded money are never
+   * confused.
    */
   privateKey: PrivateKey,
   /**
-   * Addresses of the wallets that paid back before this one: what they paid is not paid again. Before the key is
-   * changed, no server may have used the old one for twenty minutes, the time for which what it signed stays valid.
+   * Addresses of earlier refund wallets, whose refunds are not paid again. Before the key is changed, no server
+   * may have used the old one for twenty minutes, which is how long a signed refund stays valid.
    */
   formerWallets: Schema.optionalKey(Schema.Array(EvmAddress).check(Schema.isMaxLength(20)))
 })
 export type RefundWallet = typeof RefundWallet.Type
 
 /**
- * A network on which payments are taken, in one token. Decodes from plain JSON, or is
- * written down in code as it is: the rail checks it again before it uses it.
+ * A network on which payments are accepted, in one token. It decodes from plain JSON, or is written in code as
+ * it is: the rail checks it again before use.
  */
 export const PaymentNetwork = Schema.Struct({
-  /** CAIP-2 id of an EVM chain, as `eip155:196`. */
+  /** CAIP-2 id of an EVM chain, for example `eip155:196`. */
   network: Schema.String.check(Schema.isPattern(/^eip155:[1-9]\d{0,14}$/)),
   /**
-   * JSON-RPC of the chain, which alone decides what was paid. The node must know the tag `finalized`, and
-   * keep state and logs for as long as an operation may stay unknown. May hold an access key.
+   * JSON-RPC URL of the chain, which alone decides what was paid. The node must support the tag `finalized`,
+   * and keep state and logs for as long as an operation may stay unknown. May contain an access key.
    */
   rpcUrl: Schema.RedactedFromValue(HttpUrl),
-  /** How long a question to the chain may take in all; 10,000 when left out. */
+  /** Time limit for a request to the chain, retry included; default 10,000. */
   rpcTimeoutMillis: Schema.optionalKey(between(1, 120_000)),
-  /** Most blocks that the node searches for logs in one question; 1,000 when left out. */
+  /** Largest number of blocks that the node accepts in one log request; default 1,000. */
   logBlocksMax: Schema.optionalKey(between(1, 1_000_000)),
-  /** The token's contract. It must have EIP-3009's transferWithAuthorization. */
+  /** Address of the token's contract, which must support transferWithAuthorization (EIP-3009). */
   asset: EvmAddress,
-  /** Decimals of the token: at least those that prices have. */
+  /** Decimals of the token: at least those of prices. */
   decimals: between(Usdt.DECIMALS, 36),
-  /** Name and version of the token's EIP-712 domain, to the letter: USD₮0 is spelled with U+20AE on some chains. */
+  /** Name and version of the token's EIP-712 domain, exactly: on some chains USD₮0 is spelled with U+20AE. */
   name: Schema.NonEmptyString,
   version: Schema.NonEmptyString,
-  /** Where payments go. Of this deployment alone: a payment to it is taken for one made here. */
+  /** Recipient of payments. It must be used by this deployment alone: any payment to it counts as one made here. */
   payTo: EvmAddress,
-  /** For how long from its signing an authorization may be valid: 20 s to an hour. */
+  /** Longest validity of an authorization from the time of signing: 20 s to one hour. */
   maxTimeoutSeconds: between(20, 3_600),
-  /** How many blocks must follow the one that paid, for every price or by price. */
+  /** Number of blocks that must follow a payment's block, for every price or by price. */
   confirmations: Confirmations,
   facilitator: FacilitatorConfig,
-  /** Without it nothing is paid back: what is owed stays on record. */
+  /** Without it no refund is paid: money that is owed stays on record. */
   refund: Schema.optionalKey(RefundWallet)
 })
 export type PaymentNetwork = typeof PaymentNetwork.Type
 
-/** The name in the errors of this adapter. */
+/** Provider name in the errors of this adapter. */
 export const PROVIDER = "x402"
 
-/** Something that the operator must mend. */
+/** Makes an error that the operator must fix. */
 export const misconfigured = (message: string): ProviderError =>
   new ProviderError({ provider: PROVIDER, reason: "Misconfigured", message })
 
-/** A configured network with what follows from its configuration, worked out once. */
+/** A configured network with the values derived from its configuration. */
 export interface OfferedNetwork {
   readonly config: PaymentNetwork
   readonly network: `${string}:${string}`
   readonly chainId: bigint
-  /** With checksums, as the addresses stand in every challenge, however they are configured. */
+  /** With checksums, as every challenge contains the addresses, however they are configured. */
   readonly asset: Address
   readonly payTo: Address
-  /** The token's base units in one base unit of a price. */
+  /** Base units of the token in one base unit of a price. */
   readonly unitsPerPriceUnit: bigint
-  /** What every signature for the token covers; see `TransferAuthorization.domainSeparator`. */
+  /** Covered by every signature for the token; see `TransferAuthorization.domainSeparator`. */
   readonly domainSeparator: Hex
-  /** Who pays back, and who did, in lower case; the present one first. None where nothing is paid back. */
+  /** The current refund wallet, then the former ones, in lower case. Empty if no refunds are paid. */
   readonly refundWallets: ReadonlyArray<Address>
 }
 
-/** How many blocks must follow a transfer of `amount` base units of the token. */
+/** Returns the number of blocks that must follow a transfer of `amount` base units of the token. */
 export const requiredConfirmations = ({ config, unitsPerPriceUnit }: OfferedNetwork, amount: bigint): number =>
   confirmationsOf(config.confirmations, amount / unitsPerPriceUnit)
 
 const check = Schema.decodeUnknownEffect(Schema.toType(PaymentNetwork))
 
-/** Works out a configured network. Fails with `Misconfigured` where the configuration is wrong in itself. */
+/** Derives an offered network. Fails with `Misconfigured` if the configuration contradicts itself. */
 export const offer = Effect.fnUntraced(function* (
   unchecked: PaymentNetwork
 ): Effect.fn.Return<OfferedNetwork, ProviderError> {

@@ -7,7 +7,7 @@ const isPreset = (name: unknown): name is keyof typeof TOKEN_PRESETS =>
 
 const invalid = (message: string) => Effect.fail(new SchemaIssue.InvalidValue({ message }))
 
-/** Puts what is known of a token in the place of its preset's name. Anything else is left as it is. */
+/** Replaces the name of a preset with the token's fields. Returns any other input unchanged. */
 const expand = (input: unknown): Effect.Effect<unknown, SchemaIssue.Issue> => {
   if (!Predicate.isObject(input) || !("preset" in input)) return Effect.succeed(input)
   const { preset, ...own } = input
@@ -20,8 +20,8 @@ const expand = (input: unknown): Effect.Effect<unknown, SchemaIssue.Issue> => {
 }
 
 /**
- * A network as an operator configures it: a `PaymentNetwork` in full, or with `preset`, the name of one of
- * `TOKEN_PRESETS`, in place of network, asset, decimals, name and version.
+ * A network as an operator configures it: either a complete `PaymentNetwork`, or one with `preset`, the name of
+ * one of `TOKEN_PRESETS`, instead of network, asset, decimals, name and version.
  */
 export const PaymentNetworkConfig = Schema.Unknown.pipe(
   Schema.decodeTo(

@@ -27,22 +27,24 @@ import { findSettlement, hexOf } from "./SettlementSearch.ts"
 import * as TransferAuthorization from "./TransferAuthorization.ts"
 import { readTransfers } from "./TransferLog.ts"
 
-/** How payments are taken. */
 export interface PaymentRailOptions {
-  /** Where and in what, best first. At least one; each pair of network and token once. */
+  /** The networks and tokens in order of preference. At least one; each pair of network and token once. */
   readonly networks: ReadonlyArray<PaymentNetwork>
 }
 
 /**
- * How long an authorization must still be valid when it is verified: the six seconds that facilitators want
- * themselves, and the time until they are asked.
+ * Validity in seconds that an authorization must have left when it is verified: the six seconds that
+ * facilitators require, plus the time until they are called.
  */
 export const VALIDITY_MARGIN_SECONDS = 10
 
-/** By how much a client's clock may be ahead of ours: its authorizations then seem to last longer than they may. */
+/**
+ * Seconds by which a client's clock may be ahead of the server's: its authorizations then seem valid for longer
+ * than allowed.
+ */
 export const CLOCK_TOLERANCE_SECONDS = 60
 
-/** A network with who is asked about it. */
+/** A network with its chain and facilitator. */
 interface Route {
   readonly offered: OfferedNetwork
   readonly chain: EvmChain.EvmChain
@@ -50,14 +52,14 @@ interface Route {
 }
 
 /**
- * The payment rail over x402 version 2, scheme `exact`, EIP-3009 on EVM chains, with a facilitator of
- * any kind that `FacilitatorConfig` knows. What a facilitator says decides nothing: the chain does.
+ * The payment rail over x402 version 2, scheme `exact`, EIP-3009 on EVM chains, with any kind of facilitator in
+ * `FacilitatorConfig`. The chain alone decides what was paid, never the facilitator's answer.
  *
- * Payers are externally owned accounts alone. A contract wallet's signature (ERC-1271, ERC-6492)
- * says nothing without asking the chain, and `authenticate` must know by computation alone.
+ * Only externally owned accounts can pay. Checking a contract wallet's signature (ERC-1271, ERC-6492) requires
+ * a request to the chain, while `authenticate` must decide by computation alone.
  *
- * Building the layer holds every network against its chain and its facilitator; see `NetworkCheck`. The store is used
- * where a network's facilitator is the server itself.
+ * Building the layer checks every network against its chain and its facilitator; see `NetworkCheck`. The store
+ * is used by networks whose facilitator is the server itself.
  */
 export const layer = (options: PaymentRailOptions): Layer.Layer<PaymentRail, ProviderError, GasTransactionStore> =>
   Layer.effect(
@@ -74,7 +76,7 @@ export const layer = (options: PaymentRailOptions): Layer.Layer<PaymentRail, Pro
     })
   )
 
-/** The same for a process that only reads the chain: it asks no facilitator, and submits nothing. */
+/** The same for a process that only reads the chain: it calls no facilitator, and submits nothing. */
 export const layerReading = (options: PaymentRailOptions): Layer.Layer<PaymentRail, ProviderError> =>
   Layer.effect(
     PaymentRail,
@@ -84,7 +86,7 @@ export const layerReading = (options: PaymentRailOptions): Layer.Layer<PaymentRa
     )
   )
 
-/** The routes of the networks, each held against its chain. */
+/** Makes the routes of the networks and checks each against its chain. */
 const openRoutes = Effect.fnUntraced(function* <R>(
   { networks }: PaymentRailOptions,
   choose: (offered: OfferedNetwork) => Effect.Effect<Facilitator, never, R>
@@ -116,7 +118,7 @@ const routeKey = (network: string, asset: string): string => `${network} ${asset
 
 const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
   const findRoute = (network: string, asset: string) => routes.get(routeKey(network, asset))
-  /** The route of an operation, which may be older than the configuration. */
+  /** Returns the route of an operation, which may be older than the configuration. */
   const routeOf = ({ asset, network }: Token): Effect.Effect<Route, ProviderError> => {
     const route = findRoute(network, asset)
     return route === undefined
@@ -158,7 +160,7 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       const { chain, offered } = yield* routeOf(proof)
       const latest = yield* chain.latestBlock
       const used = yield* chain.isUsed(hexOf(proof.payer), hexOf(proof.nonce), latest)
-      // The newest block can be taken back, and ours that pays can then come in its place.
+      // A reorganization can remove the newest blocks, and a block with our payment can then replace them.
       const depth = BigInt(requiredConfirmations(offered, proof.value))
       return { used, block: latest > depth ? latest - depth : 0n }
     }),
@@ -193,9 +195,9 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
 const refuse = (message: string): Effect.Effect<never, ProofInvalid> => Effect.fail(new ProofInvalid({ message }))
 
 /**
- * The terms of an amount in base units of a price. `extra` is what scheme `exact` needs on EVM chains
- * (specs/schemes/exact/scheme_exact_evm.md): the token's domain, and how it is moved; and the tag by which a client may
- * bind its nonce to the challenge, see `BoundNonce`.
+ * Returns the terms of an amount in base units of a price. `extra` contains the fields that scheme `exact`
+ * requires on EVM chains (specs/schemes/exact/scheme_exact_evm.md): the token's domain and the transfer method.
+ * It also contains the tag with which a client may bind its nonce to the challenge; see `BoundNonce`.
  */
 const termsOf = (offered: OfferedNetwork, amount: bigint): PaymentTerms => ({
   scheme: "exact",
@@ -231,7 +233,7 @@ const isSigned = (offered: OfferedNetwork, proof: PaymentProof): boolean => {
   return TransferAuthorization.recoverSigner(digest, hexOf(PaymentHeader.signatureOf(proof))) === proof.payer
 }
 
-/** Why an authorization is not one for these terms at this moment (unix seconds), or undefined. */
+/** Returns why an authorization does not match these terms at this moment (unix seconds), or undefined if it does. */
 const flawOf = (proof: PaymentProof, terms: PaymentTerms, now: number): string | undefined => {
   const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
   if (proof.network !== terms.network) return "The payment is for another network."

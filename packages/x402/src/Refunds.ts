@@ -17,7 +17,7 @@ import { misconfigured, type OfferedNetwork, requiredConfirmations } from "./Pay
 import { type ExpectedUse, hexOf, judge } from "./SettlementSearch.ts"
 import * as TransferAuthorization from "./TransferAuthorization.ts"
 
-/** The network on which money goes back, and who submits what the refund wallet signs. */
+/** The network of a refund, and the function that submits what the refund wallet signs. */
 export interface RefundRoute {
   readonly offered: OfferedNetwork
   readonly chain: EvmChain
@@ -25,20 +25,20 @@ export interface RefundRoute {
 }
 
 /**
- * What is signed within one such stretch of time is the same to the last byte, so that a facilitator knows it again,
- * whichever server asks. It is valid until the end of the next one.
+ * Within one such period, in seconds, every server signs the same bytes, so that a facilitator recognizes a
+ * repeated refund. A signature is valid until the end of the next period.
  */
 export const AUTHORIZATION_STRETCH_SECONDS = 600
 
-/** How long the chain is asked for a transfer that the facilitator says it made. */
+/** Time limit for the chain to show a transfer that the facilitator reported. */
 const CONFIRM_WITHIN = Duration.seconds(3)
 
 /**
- * Carries a refund on by one step, wherever it stands. The chain is asked first, each time: only where it shows the
- * nonce unused, and the payment final, is the transfer back signed and submitted. However often that happens, on
- * however many servers, the token takes the nonce once (EIP-3009).
+ * Advances a refund by one step from any state. It reads the chain first, each time: it signs and submits the
+ * refund only if the chain shows the nonce unused and the payment final. However often and on however many
+ * servers it runs, the token accepts the nonce once (EIP-3009).
  *
- * A payment that a reorganisation took back is not final, and is never paid back.
+ * A payment that a reorganization removed is not final, and is never refunded.
  */
 export const payBack = Effect.fnUntraced(function* (
   route: RefundRoute,
@@ -51,7 +51,7 @@ export const payBack = Effect.fnUntraced(function* (
   }
 
   const made = yield* findTransfer(route, refund, wallet)
-  // What a former wallet's nonce was spent on besides this refund is no concern of it: that wallet can't pay it any more.
+  // If a former wallet used its nonce for something else, that does not matter: it cannot pay this refund any more.
   const madeBefore = yield* Effect.forEach(formerWallets, (former) => findTransfer(route, refund, former))
   for (const found of [made, ...madeBefore]) if (found._tag === "Paid") return paid(found)
   for (const found of [made, ...madeBefore]) if (found._tag === "Unsettled") return pending(ON_ITS_WAY)
@@ -88,8 +88,9 @@ const emptyWallet = ({ config }: OfferedNetwork, wallet: Address, what: string):
   )
 
 /**
- * The transfer back, if a wallet has made it. The newest blocks are searched first: a refund may come long after its
- * payment, and is looked for soon after it was submitted. `transaction`, where known, is looked at before.
+ * Returns the refund transfer of a wallet, if it was made. Searches the newest blocks first: a refund may come
+ * long after its payment, and is searched for soon after it was submitted. If `transaction` is given, it is
+ * checked before that.
  */
 const findTransfer = Effect.fnUntraced(function* (
   { chain, offered }: RefundRoute,
@@ -111,7 +112,7 @@ const findTransfer = Effect.fnUntraced(function* (
   return Option.isSome(use) ? judge(expected, use.value, latest) : { _tag: "Unsettled" }
 })
 
-/** Why the payment can't be paid back yet, or undefined where it is final: in a block that the chain will not take back. */
+/** Returns why the payment cannot be refunded yet, or undefined if it is in a finalized block. */
 const findObstacle = Effect.fnUntraced(function* (
   chain: EvmChain,
   { afterBlock, proof, terms, transaction }: Refund
@@ -119,7 +120,7 @@ const findObstacle = Effect.fnUntraced(function* (
   const [payer, nonce] = [hexOf(proof.payer), hexOf(proof.nonce)]
   const expected = { from: payer, to: terms.payTo, value: terms.amount, afterBlock, confirmations: 0 }
   const finalized = yield* chain.finalizedBlock
-  // A reorganisation can put the same authorization into another transaction than the one it was seen in.
+  // After a reorganization, the authorization may be in another transaction than the one first seen.
   const use = yield* Effect.flatMap(
     chain.readUse(hexOf(transaction), payer, nonce),
     Option.match({
@@ -137,7 +138,7 @@ const findObstacle = Effect.fnUntraced(function* (
     : undefined
 })
 
-/** Signs the transfer back, has the facilitator submit it as it does any payment, and asks the chain. */
+/** Signs the refund, has the facilitator submit it like any payment, and checks the chain. */
 const submit = Effect.fnUntraced(function* (
   route: RefundRoute,
   refund: Refund,
@@ -154,7 +155,7 @@ const submit = Effect.fnUntraced(function* (
       while: () => answer._tag === "Accepted",
       schedule: Schedule.exponential("50 millis", 1.5).pipe(Schedule.upTo({ duration: CONFIRM_WITHIN }))
     }),
-    // It has been submitted: whatever the chain fails to say now, it is asked again, and first.
+    // The refund was submitted: if the chain cannot be read now, the next step reads it first.
     Effect.option
   )
   if (Option.isSome(found)) return paid(found.value)
@@ -164,7 +165,7 @@ const submit = Effect.fnUntraced(function* (
   return pending(answer._tag === "Accepted" ? ON_ITS_WAY : `The money is still owed. ${answer.message}`)
 })
 
-/** An ordinary payment by which the refund wallet pays the payer, as if it had been asked for at `now` (unix seconds). */
+/** Makes an ordinary payment from the refund wallet to the payer, as if requested at `now` (unix seconds). */
 const authorize = (offered: OfferedNetwork, refund: Refund, wallet: Address, privateKey: Hex, now: number) => {
   const stretch = AUTHORIZATION_STRETCH_SECONDS
   const validBefore = (Math.floor(now / stretch) + 2) * stretch

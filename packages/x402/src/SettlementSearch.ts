@@ -4,43 +4,42 @@ import type { Hex } from "viem"
 import type { EvmChain } from "./EvmChain.ts"
 import type { AuthorizationUse } from "./TokenLog.ts"
 
-/** What is looked for, and from where. */
 export interface SettlementQuery {
   readonly proof: PaymentProof
   readonly terms: PaymentTerms
   /** A use in this block or an earlier one is not a payment made here. */
   readonly afterBlock: bigint
-  /** Where to look first. */
+  /** Checked first, if given. */
   readonly transaction: string | undefined
-  /** How many blocks must follow the use before anything is concluded from it. */
+  /** Number of blocks that must follow a use before it decides anything. */
   readonly confirmations: number
 }
 
-/** What must be seen of a use for it to be the transfer that is looked for. */
+/** The properties that a use must have to be the expected transfer. */
 export interface ExpectedUse {
   readonly from: string
   readonly to: string
   readonly value: bigint
-  /** A use in this block or an earlier one is another. */
+  /** A use in this block or an earlier one does not count. */
   readonly afterBlock: bigint
-  /** How many blocks must follow the use before anything is concluded from it. */
+  /** Number of blocks that must follow a use before it decides anything. */
   readonly confirmations: number
 }
 
-/** A value of the proof, which its reader has checked to be hexadecimal, in lower case. */
+/** Returns a value of the proof in lower case; its reader has checked that it is hexadecimal. */
 export const hexOf = (text: string): Hex => `0x${text.slice(2).toLowerCase()}`
 
 /**
- * Finds out from the chain alone what became of an authorization.
+ * Determines the state of an authorization from the chain alone.
  *
- * Paid is the token's own log: AuthorizationUsed of this payer and nonce, directly followed by
- * a Transfer from the payer to us of the whole amount. That the nonce is used proves nothing:
- * a cancelled authorization, or another one signed with the same nonce, leaves it used as well.
+ * `Paid` requires the token's own log: AuthorizationUsed of this payer and nonce, directly followed by a
+ * Transfer of the whole amount from the payer to us. A used nonce alone proves nothing: a cancelled
+ * authorization, or another one signed with the same nonce, uses it as well.
  *
- * Unused for ever is a nonce that is unused in a block which is not older than a finalized one
- * whose time is past validBefore: every later block is later still, and the token refuses it there.
+ * `Unused` is final (`expired`) if the nonce is unused in a block at or after a finalized block whose time is
+ * past validBefore: the token rejects the authorization in every later block.
  *
- * What a node's state says and its logs do not yet show is `Unsettled`, never a guess.
+ * If a node's state shows a use that its logs do not show yet, the result is `Unsettled`, never a guess.
  */
 export const findSettlement = Effect.fnUntraced(function* (
   chain: EvmChain,
@@ -66,7 +65,7 @@ export const findSettlement = Effect.fnUntraced(function* (
   }
   const use = yield* chain.findUse(payer, nonce, afterBlock + 1n, latest)
   if (Option.isSome(use)) return judge(expected, use.value, latest)
-  // A node's logs may lag behind its state. That there is no log is no proof of an earlier use; the state is.
+  // A node's logs may lag behind its state. A missing log does not prove an earlier use; the state does.
   if (!(yield* chain.isUsed(payer, nonce, afterBlock))) return UNSETTLED
   return latest < afterBlock + BigInt(confirmations) ? UNSETTLED : USED_BEFORE
 })
@@ -77,7 +76,7 @@ const USED_BEFORE: Settlement = {
   message: "The authorization had been used before this payment was taken up."
 }
 
-/** What a use of the nonce means when the chain has come as far as `latest`. */
+/** Returns the meaning of a use of the nonce when `latest` is the newest block. */
 export const judge = (expected: ExpectedUse, use: AuthorizationUse, latest: bigint): Settlement => {
   if (latest < use.block + BigInt(expected.confirmations)) return UNSETTLED
   if (use.block <= expected.afterBlock) return USED_BEFORE

@@ -1,17 +1,17 @@
 import type { PaymentNetwork } from "./PaymentNetwork.ts"
 
-/** What is known of a token on a chain: the part of a network's configuration that is the same for everybody. */
+/** A token on a chain: the part of a network's configuration that is the same for every deployment. */
 export type TokenPreset = Pick<PaymentNetwork, "network" | "asset" | "decimals" | "name" | "version">
 
 /**
- * Networks on which USDT (as USDT0, mostly) has transferWithAuthorization. At start-up each is held against its
- * contract, so that a preset that has gone out of date is refused, not used.
+ * Networks on which USDT (mostly as USDT0) supports transferWithAuthorization. At startup each one in use is
+ * checked against its contract, so that an outdated preset is rejected.
  *
- * Other chains with USDT0 are left out until a source says which EIP-712 domain their contract has: it differs from
- * one to the next, and stands in no function of the contract.
+ * Other chains with USDT0 are left out until a source states the EIP-712 domain of their contract: it differs
+ * between chains, and no function of the contract returns it.
  */
 export const TOKEN_PRESETS = {
-  /** https://github.com/Uniswap/uniswap-ai, its skill pay-with-app: what OKX's own x402 payments are made in. */
+  /** https://github.com/Uniswap/uniswap-ai, its skill pay-with-app: the token of OKX's own x402 payments. */
   xLayer: {
     network: "eip155:196",
     asset: "0x779Ded0c9e1022225f8E0630b35a9b54bE713736",
@@ -19,7 +19,7 @@ export const TOKEN_PRESETS = {
     name: "USD\u20AE0",
     version: "1"
   },
-  /** https://github.com/x402-foundation/x402/pull/3457, whose author held the domain against the chain. */
+  /** https://github.com/x402-foundation/x402/pull/3457, whose author checked the domain against the chain. */
   celo: {
     network: "eip155:42220",
     asset: "0x48065fbBE25f71C9282ddf5e1cD6D6A887483D5e",

@@ -1,4 +1,4 @@
-// The whole of the library takes a tenth of a second to load, and this of it a hundredth.
+// Loading the whole library takes a tenth of a second, these modules a hundredth.
 import { instantiateSecp256k1 } from "@bitauth/libauth/build/lib/crypto/secp256k1.js"
 import {
   type Address,
@@ -14,22 +14,21 @@ import {
 
 /**
  * The message that a payer signs: TransferWithAuthorization of EIP-3009
- * (https://eips.ethereum.org/EIPS/eip-3009), as typed data of EIP-712
- * (https://eips.ethereum.org/EIPS/eip-712).
+ * (https://eips.ethereum.org/EIPS/eip-3009), as typed data of EIP-712 (https://eips.ethereum.org/EIPS/eip-712).
  */
 export interface TransferAuthorization {
   readonly from: Address
   readonly to: Address
   /** Base units of the token. */
   readonly value: bigint
-  /** Unix seconds between which, both excluded, the token takes the authorization. */
+  /** The authorization is valid between these two times in unix seconds, both excluded. */
   readonly validAfter: bigint
   readonly validBefore: bigint
-  /** 32 bytes of the payer's choice. The token takes each once. */
+  /** 32 bytes that the payer chooses. The token accepts each value once. */
   readonly nonce: Hex
 }
 
-/** The token for which an authorization is signed. */
+/** The EIP-712 domain of the token that an authorization is signed for. */
 export interface Domain {
   readonly name: string
   readonly version: string
@@ -52,7 +51,10 @@ const ADDRESS = { type: "address" } as const
 const DOMAIN_PARAMETERS = [BYTES32, BYTES32, BYTES32, UINT256, ADDRESS] as const
 const PARAMETERS = [BYTES32, ADDRESS, ADDRESS, UINT256, UINT256, UINT256, BYTES32] as const
 
-/** The hash of the token's domain (EIP-712, "Definition of domainSeparator"), as its contract's DOMAIN_SEPARATOR says it. */
+/**
+ * Returns the hash of the token's domain (EIP-712, "Definition of domainSeparator"), as its contract's
+ * DOMAIN_SEPARATOR returns it.
+ */
 export const domainSeparator = (domain: Domain): Hex =>
   keccak256(
     encodeAbiParameters(DOMAIN_PARAMETERS, [
@@ -64,7 +66,7 @@ export const domainSeparator = (domain: Domain): Hex =>
     ])
   )
 
-/** The 32 bytes that are signed. The domain, which never changes, is hashed by the caller once. */
+/** Returns the 32 bytes that are signed. The caller hashes the domain once, since it never changes. */
 export const digest = (separator: Hex, message: TransferAuthorization): Hex =>
   keccak256(
     concat([
@@ -89,32 +91,35 @@ const secp256k1 = await instantiateSecp256k1()
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
 /**
- * Who signed a digest, in lower case, or undefined when the bytes are no signature.
+ * Returns the signer of a digest in lower case, or undefined if the signature is invalid.
  *
- * Takes one spelling of a signature alone, the one that token contracts take: 65 bytes r, s and v, with s in the lower
- * half of the curve's order and v 27 or 28 (as OpenZeppelin's ECDSA has it). Of the two halves each signature has a
- * twin that anybody can compute.
+ * Accepts only the form of a signature that token contracts accept: 65 bytes r, s and v, with s in the lower
+ * half of the curve's order and v 27 or 28 (as OpenZeppelin's ECDSA does). With both halves allowed, anyone
+ * could compute a second valid signature from each one.
  */
 export const recoverSigner = (hash: Hex, signature: Hex): string | undefined => {
   const bytes = hexToBytes(signature)
   if (bytes.length !== 65) return undefined
   const recoveryId = bytes[64] === 27 ? 0 : bytes[64] === 28 ? 1 : undefined
   if (recoveryId === undefined || BigInt(`0x${signature.slice(66, 130)}`) > HALF_ORDER) return undefined
-  // The library answers text where there is no key to be found.
+  // The library returns a string if no key can be recovered.
   const key = secp256k1.recoverPublicKeyUncompressed(bytes.subarray(0, 64), recoveryId, hexToBytes(hash))
   return typeof key === "string" ? undefined : addressOfPublicKey(key)
 }
 
 const addressOfPublicKey = (key: Uint8Array): Address => `0x${keccak256(key.subarray(1)).slice(26)}`
 
-/** The account of a private key, in lower case. Throws where the number is no key; `PrivateKey` takes none of those. */
+/** Returns the account of a private key in lower case. Throws on an invalid key, which `PrivateKey` never accepts. */
 export const addressOf = (privateKey: Hex): Address => {
   const key = secp256k1.derivePublicKeyUncompressed(hexToBytes(privateKey))
   if (typeof key === "string") throw new Error("not a private key")
   return addressOfPublicKey(key)
 }
 
-/** Signs a digest as `recoverSigner` reads it. The same key and digest give the same signature (RFC 6979). */
+/**
+ * Signs a digest in the form that `recoverSigner` reads. The same key and digest give the same signature (RFC
+ * 6979).
+ */
 export const sign = (privateKey: Hex, hash: Hex): Hex => {
   const signed = secp256k1.signMessageHashRecoverableCompact(hexToBytes(privateKey), hexToBytes(hash))
   if (typeof signed === "string") throw new Error("not a private key")

@@ -4,19 +4,19 @@ import { type EvmChain, LOG_QUESTIONS_MAX, type LoggedTransfer } from "./EvmChai
 import type { OfferedNetwork } from "./PaymentNetwork.ts"
 import { hexOf } from "./SettlementSearch.ts"
 
-/** One page of what the chain shows. */
+/** One page of transfers on the chain. */
 export interface TransferPage {
   readonly transfers: ReadonlyArray<ChainTransfer>
-  /** Where the next page begins; null when this one reaches the newest block. */
+  /** First block of the next page; null if this page reaches the newest block. */
   readonly nextBlock: bigint | null
 }
 
-/** With so many transfers a page is full, and ends with the range of blocks at hand. */
+/** A page with this many transfers is full, and ends with the current range of blocks. */
 export const PAGE_TRANSFERS_MAX = 1_000
 
 /**
- * Reads the token's transfers to us and from the wallets that pay back, oldest first, in `LOG_QUESTIONS_MAX`
- * questions at most. Transfers of nothing are left out: anybody can have a token write them, in any name.
+ * Reads the token's transfers to us and from the refund wallets, oldest first, in at most `LOG_QUESTIONS_MAX`
+ * requests. Transfers of zero are skipped: anyone can make a token emit them in any name.
  */
 export const readTransfers = Effect.fnUntraced(function* (
   chain: EvmChain,

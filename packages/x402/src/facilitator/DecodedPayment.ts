@@ -31,7 +31,7 @@ const Payload = Schema.Struct({
 const decodePayload = Schema.decodeUnknownOption(Schema.fromJsonString(Payload))
 const decodeRequirements = Schema.decodeUnknownOption(Schema.fromJsonString(Requirements))
 
-/** A payment by EIP-3009 and what it is held against, as `@x402/evm` takes them. */
+/** An EIP-3009 payment with its requirements, in the types that `@x402/evm` accepts. */
 export interface DecodedPayment {
   readonly payload: typeof Payload.Type
   readonly requirements: typeof Requirements.Type
@@ -41,8 +41,8 @@ export const decodePayment = (request: FacilitatorRequest): Option.Option<Decode
   Option.all({ payload: decodePayload(request.payload), requirements: decodeRequirements(request.requirements) })
 
 /**
- * What a settlement is known by among the transactions of a gas wallet: the authorization, for people, and its
- * signature, which stands for everything that the payer signed.
+ * Returns the reference of a settlement among the transactions of a gas wallet: the authorization, for human
+ * readers, and a hash of its signature, which stands for all that the payer signed.
  */
 export const referenceOf = ({ payload, requirements }: DecodedPayment): string => {
   const { authorization, signature } = payload.payload

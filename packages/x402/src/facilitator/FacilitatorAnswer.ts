@@ -1,26 +1,27 @@
 import type { SettleAnswer } from "@agentos/core"
 import { Schema } from "effect"
 
-/** Text that is left out, or null, where there is none. */
+/** Text that may be missing or null. */
 export const optionalText = Schema.optionalKey(Schema.NullOr(Schema.String))
 
-/** The answer of /settle (x402 version 2, section 7.2). */
+/** The response of /settle (x402 version 2, section 7.2). */
 export const Settlement = Schema.Struct({
   success: Schema.Boolean,
   transaction: optionalText,
   errorReason: optionalText
 })
 
-/** The answer of /supported (section 7.3). */
+/** The response of /supported (section 7.3). */
 export const Supported = Schema.Struct({
   kinds: Schema.Array(Schema.Struct({ x402Version: Schema.Number, scheme: Schema.String, network: Schema.String }))
 })
 
 /**
- * Reasons by which a facilitator says that it did not submit the payment: what it found in the payment itself, before
- * anything was sent. From x402 version 2, section 9, and from `@x402/evm`. Every other reason counts as unknown, those
- * above all that a payment which did settle can bring about: `settlement_pending`, `…_transaction_failed`,
- * `…_nonce_already_used`, `…_transaction_simulation_failed`, `invalid_transaction_state`, `unexpected_settle_error`.
+ * Reasons with which a facilitator states that it did not submit the payment, because it found a fault in the
+ * payment itself. From x402 version 2, section 9, and from `@x402/evm`. Every other reason counts as unknown,
+ * above all those that a settled payment can cause: `settlement_pending`, `…_transaction_failed`,
+ * `…_nonce_already_used`, `…_transaction_simulation_failed`, `invalid_transaction_state`,
+ * `unexpected_settle_error`.
  */
 const REFUSALS: ReadonlySet<string> = new Set([
   "asset_not_deployed_contract",
@@ -44,17 +45,17 @@ const REFUSALS: ReadonlySet<string> = new Set([
   "unsupported_payload_type",
   "unsupported_scheme"
 ])
-/** What all reasons begin with that speak of the payload as it was sent. */
+/** Common prefix of all reasons about the payload as it was sent. */
 const PAYLOAD_REFUSAL = "invalid_exact_evm_payload_"
 
-/** Whether a code says, in so many words, that nothing was submitted. */
+/** Returns whether a code states explicitly that nothing was submitted. */
 export const isRefusal = (code: string): boolean => REFUSALS.has(code) || code.startsWith(PAYLOAD_REFUSAL)
 
-/** A reason as it may be shown: codes alone, since the texts beside them can hold addresses of nodes with their keys. */
+/** Returns a reason that is safe to show: only codes, since texts may contain the URLs of nodes with their keys. */
 export const codeOf = (reason: string | null | undefined): string =>
   typeof reason === "string" && /^[a-z0-9_.:-]{1,80}$/i.test(reason) ? reason : "no reason given"
 
-/** Whether scheme `exact` of version 2 is among what is supported on a network. */
+/** Returns whether scheme `exact` of version 2 is supported on a network. */
 export const supportsExact = ({ kinds }: typeof Supported.Type, network: string): boolean => {
   const names = [network, network.replace(/:.*/, ":*")]
   return kinds.some((kind) => kind.x402Version === 2 && kind.scheme === "exact" && names.includes(kind.network))
@@ -72,9 +73,9 @@ export const refused = (code: string): SettleAnswer => ({
 
 export const unknown = (message: string): SettleAnswer => ({ _tag: "Unknown", message })
 
-/** Says that a settlement failed, and not so that nothing can have been submitted. */
+/** The answer to a failed settlement that may have been submitted all the same. */
 export const doubtful = (code: string): SettleAnswer =>
   unknown(`The facilitator could not say that the payment failed: ${code}.`)
 
-/** The hash of a transaction, which one of zeros is not. */
+/** Returns whether a text is a transaction hash other than zero. */
 export const isTransaction = (text: string): boolean => /^0x[0-9a-f]{64}$/i.test(text) && !/^0x0+$/.test(text)

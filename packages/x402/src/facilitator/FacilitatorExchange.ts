@@ -3,33 +3,36 @@ import { Effect } from "effect"
 import { PROVIDER } from "../PaymentNetwork.ts"
 import type { FacilitatorRequest } from "./Facilitator.ts"
 
-/** A call of a facilitator over HTTP. */
+/** A request to a facilitator over HTTP. */
 export interface FacilitatorCall {
-  /** As it stands in errors, without its address: `/settle`. */
+  /** The name in error messages, without the URL: `/settle`. */
   readonly name: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** JSON text that is posted; a question without one is a GET. */
+  /** JSON text of a POST; null for a GET. */
   readonly body: string | null
   readonly timeoutMillis: number
 }
 
-/** An answer with any status, its body read to the end. */
+/** A response with any status, its body read completely. */
 export interface HttpAnswer {
   readonly status: number
   readonly body: string
 }
 
-/** Largest answer that is read. A facilitator of many networks says what it supports in some 20 KB. */
+/** Size limit of a response. A facilitator with many networks lists them in about 20 KB. */
 const ANSWER_BYTES_MAX = 256 * 1_024
 
-/** The body of a settlement, with further members where an interface has them. */
+/** Returns the body of a settlement, with additional members if the interface has them. */
 export const bodyOf = ({ payload, requirements }: FacilitatorRequest, more = ""): string =>
   `{"x402Version":2,"paymentPayload":${payload},"paymentRequirements":${requirements}${more}}`
 
 export const isSuccess = ({ status }: HttpAnswer): boolean => status >= 200 && status < 300
 
-/** A facilitator that could not be asked, or that gave no answer. `what` goes on from "The payment facilitator". */
+/**
+ * An error for a facilitator that could not be reached, or whose answer is no result. `what` continues "The
+ * payment facilitator".
+ */
 export const trouble = (reason: ProviderError["reason"], what: string, cause?: unknown): ProviderError =>
   new ProviderError({
     provider: PROVIDER,
@@ -38,15 +41,16 @@ export const trouble = (reason: ProviderError["reason"], what: string, cause?: u
     ...(cause === undefined ? {} : { cause })
   })
 
-/** What a status without an answer means, where nothing happened in any case. */
+/** Classifies a status without a usable body, for requests that have no effect. */
 export const reasonOf = (status: number): ProviderError["reason"] => {
   if ([401, 403, 404, 405].includes(status)) return "Misconfigured"
   return status >= 400 && status < 500 && status !== 408 && status !== 425 && status !== 429 ? "Rejected" : "Temporary"
 }
 
 /**
- * One request, and its answer read to the end. No answer in time is `Temporary`. Redirects are refused: followed,
- * they would submit a payment to whoever the answer names, or turn into a question that settles nothing.
+ * Sends one request and reads the whole response. Fails with `Temporary` on a timeout. Redirects are rejected:
+ * following one would submit a payment to a server named in the response, or turn into a GET that settles
+ * nothing.
  */
 export const exchange = (call: FacilitatorCall): Effect.Effect<HttpAnswer, ProviderError> =>
   Effect.tryPromise({

@@ -12,7 +12,7 @@ const decodeSettlement = Schema.decodeUnknownOption(Schema.fromJsonString(Facili
 const decodeSupported = Schema.decodeUnknownOption(Schema.fromJsonString(FacilitatorAnswer.Supported))
 
 /**
- * A client of a facilitator with the standard HTTP interface (x402 version 2, section 7). A settlement that is
+ * Makes a client of a facilitator with the standard HTTP interface (x402 version 2, section 7). A settlement
  * answered with any status but 2xx is `Unknown`.
  */
 export const make = (config: HttpFacilitatorConfig): Facilitator => {

@@ -6,17 +6,20 @@ import * as FacilitatorAnswer from "./FacilitatorAnswer.ts"
 import type { OkxFacilitatorConfig } from "./FacilitatorConfig.ts"
 import { bodyOf, exchange, type HttpAnswer, isSuccess, reasonOf, trouble } from "./FacilitatorExchange.ts"
 
-/** Where OKX serves it (Onchain OS, "HTTP API - One-time Payment"). */
+/** Base URL of OKX's facilitator (Onchain OS, "HTTP API - One-time Payment"). */
 export const OKX_URL = "https://web3.okx.com"
 const PREFIX = "/api/v6/pay/x402"
 
 const DEFAULT_QUESTION_TIMEOUT_MILLIS = 10_000
-/** OKX waits for the chain itself before it answers. */
+/** OKX itself waits for the chain before it answers. */
 const DEFAULT_SETTLE_TIMEOUT_MILLIS = 30_000
-/** How often the status of a settlement is asked for that was not final when it was answered. */
+/** Interval between requests for the status of a settlement that is not yet final. */
 const STATUS_INTERVAL = "1 second"
 
-/** A uniform envelope; the code is documented as text and given as a number by some of OKX's own clients. */
+/**
+ * The envelope of every response. Its code is documented as text, but some of OKX's own clients treat it as a
+ * number.
+ */
 const Envelope = Schema.fromJsonString(
   Schema.Struct({
     code: Schema.Union([Schema.String, Schema.Finite]),
@@ -29,17 +32,17 @@ const decodeSettlement = Schema.decodeUnknownOption(
   Schema.Struct({ ...FacilitatorAnswer.Settlement.fields, status: FacilitatorAnswer.optionalText })
 )
 
-/** Codes of the envelope that the operator must mend: a key, secret, passphrase, clock, region or address that is wrong. */
+/** Codes that the operator must fix: a wrong key, secret, passphrase, clock, region or address. */
 const OPERATORS: ReadonlySet<string> = new Set(
   "50103 50104 50105 50106 50107 50111 50112 50113 50114 50125 50404".split(" ")
 )
-/** Codes that speak of what was asked: a parameter that is missing or wrong. */
+/** Codes about the request: a missing or wrong parameter. */
 const REQUESTS: ReadonlySet<string> = new Set(["30001", "50014", "50036", "51000"])
 
 /**
- * Reasons of OKX's own that say what was found in the payment before anything was submitted ("Payment Error
- * Handling"). Those that a payment in flight or settled can bring about are not here: `nonce_used`, `onchain_error`,
- * "payment processing".
+ * OKX's own reasons that report a fault in the payment, found before anything was submitted ("Payment Error
+ * Handling"). Reasons that a submitted or settled payment can cause are not listed: `nonce_used`,
+ * `onchain_error`, "payment processing".
  */
 const OKX_REFUSALS: ReadonlySet<string> = new Set([
   "expired",
@@ -53,12 +56,12 @@ const OKX_REFUSALS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A client of OKX's facilitator, which differs from the standard interface in three ways: every request is signed,
- * every answer comes in an envelope `{code, msg, data}`, and a settlement has a `status`, of which only `success`
- * is one. Everything that is neither a plain success nor one of the documented refusals is `Unknown`.
+ * Makes a client of OKX's facilitator. It differs from the standard interface in three ways: every request is
+ * signed, every response is wrapped in an envelope `{code, msg, data}`, and a settlement has a `status`, of
+ * which only `success` means success. Any answer except a plain success or a documented refusal is `Unknown`.
  *
- * Sources: "HTTP API - One-time Payment" (https://web3.okx.com/onchainos/dev-docs/payments/api-http-onetime), "Query
- * Settlement Status" (…/payments/api-query-settlement-status), "Payment Error Handling"
+ * Sources: "HTTP API - One-time Payment" (https://web3.okx.com/onchainos/dev-docs/payments/api-http-onetime),
+ * "Query Settlement Status" (…/payments/api-query-settlement-status), "Payment Error Handling"
  * (https://web3.okx.com/onchainos/dev-docs/market/payment-error-handling), and OKX's own clients
  * (https://github.com/okx/payments, go/x402/http/okx_facilitator_client.go).
  */
@@ -79,7 +82,7 @@ export const make = (config: OkxFacilitatorConfig): Facilitator => {
     return yield* exchange({ name, url: `${base}${path}`, headers, body, timeoutMillis })
   })
 
-  /** Asks until OKX says what became of a transaction that it submitted. */
+  /** Polls until OKX reports the final status of a transaction that it submitted. */
   const followUp = (transaction: string): Effect.Effect<SettleAnswer> =>
     call("/settle/status", `?txHash=${transaction}`, null, questionMillis).pipe(
       Effect.map((answer) => readStatus(answer, transaction)),
@@ -108,7 +111,10 @@ export const make = (config: OkxFacilitatorConfig): Facilitator => {
 
 const PENDING = FacilitatorAnswer.unknown("The facilitator did not say in time what became of the payment.")
 
-/** The headers that say who asks: a MAC over the moment, the method, the path with its query, and the body. */
+/**
+ * Returns the headers that authenticate a request: a MAC over the time, the method, the path with its query,
+ * and the body.
+ */
 const signedHeaders = (
   { apiKey, passphrase, secretKey }: OkxFacilitatorConfig,
   timestamp: string,
@@ -124,7 +130,7 @@ const signedHeaders = (
   "OK-ACCESS-TIMESTAMP": timestamp
 })
 
-/** The data of an envelope that says that all is well. */
+/** Returns the data of a successful envelope. */
 const open = (name: string, answer: HttpAnswer): Effect.Effect<unknown, ProviderError> => {
   const envelope = decodeEnvelope(answer.body)
   if (Option.isNone(envelope)) {
@@ -153,7 +159,7 @@ const settlementIn = (answer: HttpAnswer) => {
     : Option.none()
 }
 
-/** What OKX says to a settlement, or the transaction that it submitted and has not seen confirmed. */
+/** Returns OKX's answer to a settlement, or the transaction that it submitted but has not seen confirmed. */
 const readSettlement = (answer: HttpAnswer): SettleAnswer | { readonly submitted: string } => {
   const { accepted, codeOf, doubtful, isRefusal, isTransaction, refused, unknown } = FacilitatorAnswer
   const settlement = settlementIn(answer)
@@ -162,7 +168,7 @@ const readSettlement = (answer: HttpAnswer): SettleAnswer | { readonly submitted
   const { errorReason, status, success } = settlement.value
   const transaction = settlement.value.transaction ?? ""
   if (success && status === "success" && isTransaction(transaction)) return accepted(transaction)
-  // Broadcast and not confirmed, or not within the time that OKX itself waits: it knows more a little later.
+  // Broadcast but not confirmed, or not within the time that OKX waits: its status is final a little later.
   if (isTransaction(transaction) && (status === "pending" || status === "timeout")) return { submitted: transaction }
   if (success) return unknown("The facilitator does not say that the chain has confirmed the payment.")
   const code = codeOf(errorReason)
@@ -170,7 +176,7 @@ const readSettlement = (answer: HttpAnswer): SettleAnswer | { readonly submitted
   return failed && transaction === "" && (isRefusal(code) || OKX_REFUSALS.has(code)) ? refused(code) : doubtful(code)
 }
 
-/** What the status of a transaction says: none while it is pending. That it failed does not say that no other was sent. */
+/** Reads the status of a transaction: none while it is pending. A failed one does not exclude that another was sent. */
 const readStatus = (answer: HttpAnswer, transaction: string): Option.Option<SettleAnswer> => {
   const settlement = settlementIn(answer)
   if (Option.isNone(settlement)) return Option.none()

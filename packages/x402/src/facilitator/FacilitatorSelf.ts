@@ -25,29 +25,29 @@ import { type DecodedPayment, decodePayment } from "./DecodedPayment.ts"
 
 const READY_TIMEOUT_MILLIS = 10_000
 const DEFAULT_SETTLE_TIMEOUT_MILLIS = 20_000
-/** For how long it is taken for granted that the wallet can pay for gas, once that was seen. */
+/** How long a successful check that the wallet can pay for gas is cached. */
 const SOLVENCY_SEEN_FOR = "10 seconds"
-/** When it is looked whether a block has a transaction: soon, and then less and less often. */
+/** Schedule for polling whether a transaction is mined: soon at first, then at growing intervals up to 1 second. */
 const LOOK = Schedule.min([Schedule.exponential("100 millis", 1.5), Schedule.spaced("1 second")])
 
 /**
- * A facilitator within the server: the checks and the call of `@x402/evm`, and a wallet of the deployment that pays
- * for the gas. No third party is asked but the chain's node.
+ * A facilitator within the server: it uses the checks and the contract call of `@x402/evm`, and a wallet of the
+ * deployment that pays for the gas. No third party is involved except the chain's node.
  *
- * Each settlement is signed and stored in the `GasTransactionStore` before it is broadcast, under the account nonce
- * that the store gives out, so that servers share the wallet without a gap or a clash, and a server that dies in
- * between leaves nothing forgotten: the `GasKeeper` of any of them goes on.
+ * Each settlement is signed and stored in the `GasTransactionStore` before it is broadcast, under the account
+ * nonce that the store assigns. So servers share the wallet without gaps or conflicts, and if a server dies in
+ * between, the `GasKeeper` of any server continues with the stored transaction.
  *
- * `@x402/evm` keeps transactions that it stopped waiting for (`pendingSettlementStore`), so that a repeated settlement
- * awaits the first one instead of sending another. It gets a store that remembers nothing, since the
- * `GasTransactionStore` does the same and more: the open transaction of an authorization is what a repeated settlement
- * is answered from, in every server and after every crash, from before its broadcast until the chain has it for good,
- * and from then on the trial run shows the authorization as used. The library would learn of a transaction only
+ * `@x402/evm` records transactions that it stopped waiting for (`pendingSettlementStore`), so that a repeated
+ * settlement awaits the first one instead of sending another. Here that store does nothing, because the
+ * `GasTransactionStore` does more. A repeated settlement is answered from the open transaction of the
+ * authorization, in every server and after every crash, from before its broadcast until the chain has finalized
+ * it. From then on the simulation shows the authorization as used. The library would record a transaction only
  * after its broadcast, and forget it within five minutes.
  *
- * `settle` answers `Accepted` when a block has the transfer, and `Refused` only where the library refuses the payment
- * before anything was stored, nothing was stored for it earlier, and the chain shows it unused. The keeper runs for as
- * long as the scope.
+ * `settle` returns `Accepted` when a block contains the transfer. It returns `Refused` only if the library
+ * refuses the payment before anything was stored, no earlier transaction is stored for it, and the chain shows
+ * it unused. The keeper runs until the scope closes.
  */
 export const make = Effect.fnUntraced(function* (
   offered: OfferedNetwork,
@@ -62,12 +62,15 @@ export const make = Effect.fnUntraced(function* (
   )
   const settleMillis = config.settleTimeoutMillis ?? DEFAULT_SETTLE_TIMEOUT_MILLIS
   yield* Effect.forkScoped(GasKeeper.run(account, gasChain, spender))
-  // No reason to serve nothing, and one that the operator should not hear of from a client.
+  // A failed check must not stop the server, but the operator should learn of it before a client does.
   yield* Effect.forkScoped(
     Effect.catch(solvency, (error) => Effect.logError(`Payment network ${offered.network}: ${error.message}`))
   )
 
-  /** Puts a question to the library, with a signer of its own, so that what went wrong is known of this question alone. */
+  /**
+   * Calls the library with a signer for this call alone, so that the attempt records only the failures of this
+   * call.
+   */
   const ask = Effect.fnUntraced(function* <A>(
     attempt: Attempt,
     question: (library: x402Facilitator) => Promise<A>
@@ -84,10 +87,10 @@ export const make = Effect.fnUntraced(function* (
     })
   })
 
-  /** The receipt of a transaction, as soon as a block has one of its versions. */
+  /** Waits until a block contains one of the transaction's versions, and returns its receipt. */
   const awaitMined = (transaction: GasTransaction) => {
     const look = Effect.gen(function* () {
-      // There is no other version before it is old enough to have been priced again.
+      // No other version exists before the transaction is old enough to be repriced.
       const age = (yield* Timestamp.now) - transaction.signedAt
       const current = age < account.repriceAfterMillis ? Option.none() : yield* spender.find(transaction.reference)
       return yield* spender.receiptOf(Option.getOrElse(current, () => transaction))
@@ -98,7 +101,10 @@ export const make = Effect.fnUntraced(function* (
     )
   }
 
-  /** What to say where the library has sent nothing: whether somebody had before, and whether that is a refusal. */
+  /**
+   * Returns the answer if the library sent nothing: it depends on whether an earlier transaction exists, and
+   * whether the code is a refusal.
+   */
   const withoutSending = Effect.fnUntraced(function* (
     payment: DecodedPayment,
     attempt: Attempt,
@@ -150,7 +156,7 @@ export const make = Effect.fnUntraced(function* (
 
 const REVERTED = unknown("The payment's transaction failed on the chain.")
 
-/** See `make`. */
+/** Stores nothing; see `make`. */
 const FORGETFUL: PendingSettlementStore = {
   get: async () => undefined,
   set: async () => undefined,

@@ -8,16 +8,16 @@ import type { GasChain } from "./GasChain.ts"
 import { type GasSpender, TrialRunFailed } from "./GasSpender.ts"
 import { isOutage } from "./NodeFailure.ts"
 
-/** What came of one question to `@x402/evm`, which makes no difference between "no" and "could not be asked". */
+/** The result of one call of `@x402/evm`, whose own result does not distinguish "no" from "could not be determined". */
 export interface Attempt {
   readonly reference: string
-  /** The store was asked to open a transaction: it may be sent, by whomever. */
+  /** True once the store was asked to open a transaction, which any server may then send. */
   opened: boolean
-  /** The transaction that a block has. */
+  /** Hash of the transaction once a block contains it. */
   mined: Hex | undefined
-  /** The chain could not be asked for something. */
+  /** True if a request to the chain failed. */
   outage: boolean
-  /** Why nothing was sent, where that is not the chain's word on the payment. */
+  /** Why nothing was sent, if the reason is not the chain's answer about the payment. */
   failure: ProviderError | undefined
 }
 
@@ -29,7 +29,6 @@ export const newAttempt = (payment: DecodedPayment): Attempt => ({
   failure: undefined
 })
 
-/** What a signer is made of. */
 export interface SignerParts {
   readonly account: GasAccount
   readonly chain: GasChain
@@ -39,7 +38,7 @@ export interface SignerParts {
   readonly awaitMined: (transaction: GasTransaction) => Effect.Effect<TransactionReceipt>
 }
 
-/** How `@x402/evm` reaches the chain for one question, and what it is told there is written into the attempt. */
+/** Makes the signer through which `@x402/evm` uses the chain for one call; it records what happens in the attempt. */
 export const makeSigner = ({
   account,
   attempt,
@@ -65,7 +64,7 @@ export const makeSigner = ({
 
   return {
     getAddresses: () => [account.address],
-    // The library starts this one without always awaiting it, so a rejection would end the process.
+    // The library does not always await this promise, so a rejection would end the process.
     getCode: (args) => watched(client.getCode(args)).catch(() => undefined),
     readContract: ({ abi, ...args }) => watched(client.readContract({ ...args, abi: abi as Abi })),
     verifyTypedData: (args) => watched(client.verifyTypedData(args as VerifyTypedDataParameters)),
@@ -79,7 +78,7 @@ export const makeSigner = ({
       sent.set(hash, transaction)
       return hash
     },
-    // The library deploys the contract wallets of payers by this. Such payers are not served.
+    // The library uses this to deploy the contract wallets of payers, which are not supported.
     sendTransaction: () => Promise.reject(new Error("nothing but transfers is sent from the gas wallet")),
     waitForTransactionReceipt: async ({ hash }) => {
       const transaction = sent.get(hash)

@@ -17,7 +17,7 @@ import type { GasPrice } from "./GasPrice.ts"
 const DEFAULT_MAX_FEE_GWEI = 100
 const DEFAULT_REPRICE_AFTER_MILLIS = 15_000
 
-/** A transaction but for its account nonce and price. */
+/** A transaction without its account nonce and price. */
 export interface GasCall {
   readonly to: Address
   readonly data: Hex
@@ -27,18 +27,18 @@ export interface GasCall {
 /** A wallet that pays for gas, with its key. */
 export interface GasAccount {
   readonly address: Address
-  /** As the store knows it. */
+  /** The wallet's key in the store. */
   readonly wallet: GasWallet
-  /** The most that a unit of gas may cost. */
+  /** Highest price of a unit of gas, in wei. */
   readonly ceiling: bigint
   readonly repriceAfterMillis: number
-  /** Signs by computation alone. */
+  /** Signs a transaction without any request to the chain. */
   readonly sign: (call: GasCall, accountNonce: number, price: GasPrice) => Effect.Effect<SignedTransaction>
   /** Signs a transaction again at another price. */
   readonly signAgain: (version: SignedTransaction, price: GasPrice) => Effect.Effect<SignedTransaction>
 }
 
-/** The gas wallet of a network's configuration. */
+/** Makes the gas wallet of a network's configuration. */
 export const make = (offered: OfferedNetwork, config: SelfFacilitatorConfig): GasAccount => {
   const account = privateKeyToAccount(Redacted.value(config.privateKey))
   const signed = (transaction: TransactionSerializableEIP1559) =>
@@ -57,7 +57,7 @@ export const make = (offered: OfferedNetwork, config: SelfFacilitatorConfig): Ga
   }
 }
 
-/** What was signed, without its signature. */
+/** Decodes a signed transaction, without its signature. */
 const transactionIn = ({ bytes }: SignedTransaction): TransactionSerializableEIP1559 => {
   const { chainId, data, gas, nonce, to, value } = parseTransaction(serialized(bytes))
   if (chainId === undefined || to === undefined || data === undefined || gas === undefined || nonce === undefined) {
@@ -66,14 +66,14 @@ const transactionIn = ({ bytes }: SignedTransaction): TransactionSerializableEIP
   return { type: "eip1559", chainId, nonce, value: value ?? 0n, to, data, gas }
 }
 
-/** The price at which a stored transaction was signed. */
+/** Returns the price at which a stored transaction was signed. */
 export const priceIn = ({ bytes }: SignedTransaction): GasPrice => {
   const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(serialized(bytes))
   return { maxFeePerGas, maxPriorityFeePerGas }
 }
 
-/** Type 2 of EIP-2718 is all that this wallet signs. */
+/** The wallet signs only type 2 of EIP-2718. */
 const serialized = (bytes: string): TransactionSerializedEIP1559 => `0x02${bytes.slice(4)}`
 
-/** Hex as the store keeps it, as viem takes it. */
+/** Converts hexadecimal text of the store to viem's type. */
 export const hex = (text: string): Hex => `0x${text.slice(2)}`

@@ -14,39 +14,43 @@ import { misconfigured, type OfferedNetwork, PROVIDER } from "../PaymentNetwork.
 import type { GasMarket } from "./GasPrice.ts"
 import { type BroadcastRefusal, kindOf, refusalIn } from "./NodeFailure.ts"
 
-/** How far the chain has come with a wallet's account nonces. */
+/** The chain's state of a wallet's account nonces. */
 export interface AccountNonces {
-  /** The next one that the chain takes: all below it have been taken. */
+  /** The next account nonce that the chain accepts: all below it are used. */
   readonly taken: number
-  /** All below it were taken so long ago that the chain will not give them back. */
+  /** All account nonces below this one are used in final blocks. */
   readonly final: number
 }
 
-/** What a gas wallet asks of a chain, by JSON-RPC. A question that fails is a `ProviderError`. */
+/** The requests of a gas wallet to a chain, by JSON-RPC. A failed request is a `ProviderError`. */
 export interface GasChain {
   readonly client: PublicClient<HttpTransport>
-  /** The next account nonce that the chain takes, as of the newest block. */
+  /** Returns the next account nonce that the chain accepts, as of the newest block. */
   readonly nextNonce: (wallet: Address) => Effect.Effect<number, ProviderError>
   readonly accountNonces: (wallet: Address) => Effect.Effect<AccountNonces, ProviderError>
   readonly market: Effect.Effect<GasMarket, ProviderError>
   readonly balance: (wallet: Address) => Effect.Effect<bigint, ProviderError>
-  /** None while no block has it. */
+  /** Returns the receipt of a transaction; none while no block contains it. */
   readonly receipt: (hash: Hex) => Effect.Effect<Option.Option<TransactionReceipt>, ProviderError>
-  /** Hands a signed transaction to the node; undefined when it took it. Never fails: what is unclear may have been taken. */
+  /**
+   * Sends a signed transaction to the node; undefined if the node accepted it. Never fails: if the answer is
+   * unclear, the node may have accepted it.
+   */
   readonly broadcast: (bytes: Hex) => Effect.Effect<BroadcastRefusal | undefined>
 }
 
 const DEFAULT_TIMEOUT_MILLIS = 10_000
-/** Largest answer of a node that is read. */
+/** Size limit of a node's response. */
 const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024
 
 /**
- * How many blocks deep a transaction counts as final where the chain's own word for it comes later. Rollups call a
- * block final when the chain beneath has it, a quarter of an hour later, and full nodes keep the state of 128 blocks.
+ * Depth in blocks at which a transaction counts as final if the chain's tag `finalized` is further behind.
+ * Rollups finalize a block when the chain beneath includes it, a quarter of an hour later, while full nodes
+ * keep the state of only 128 blocks.
  */
 const DEPTH = 64n
 
-/** A client of the network's node for its gas wallet. */
+/** Makes a client of the network's node for its gas wallet. */
 export const make = ({ config }: OfferedNetwork): GasChain => {
   const timeoutMillis = config.rpcTimeoutMillis ?? DEFAULT_TIMEOUT_MILLIS
   const client = createPublicClient({
@@ -78,7 +82,7 @@ export const make = ({ config }: OfferedNetwork): GasChain => {
       const finalized = (yield* ask(() => client.getBlock({ blockTag: "finalized" }))).number
       const deep = latest - DEPTH
       const final = yield* deep > finalized
-        ? // The state of a deep block may be gone where a node keeps little; that of the finalized one is kept.
+        ? // A node that keeps little state may have dropped that of a deep block; it keeps that of the finalized one.
           Effect.catch(nonceAt(wallet, deep), () => nonceAt(wallet, finalized))
         : nonceAt(wallet, finalized)
       const taken = yield* nonceAt(wallet, latest)

@@ -7,22 +7,23 @@ import { type GasMarket, isEnough, repriced } from "./GasPrice.ts"
 import { plan } from "./GasRound.ts"
 import { broadcast, type GasSpender, LIST_MAX } from "./GasSpender.ts"
 
-/** How often a wallet is looked after. */
+/** Interval between rounds. */
 const EVERY = "2 seconds"
-/** How often the same thing is said. */
+/** Shortest interval between repetitions of a log message. */
 const SAY_EVERY_MILLIS = 60_000
 
 /**
- * Looks after a gas wallet for as long as it runs, whichever server opened its transactions: broadcasts again what no
- * block has (a node forgets when it restarts; a server dies between storing and sending), prices again what is stuck,
- * and closes what the chain has taken for good. Any number of servers may run it: a version is added to a transaction
- * only where nobody else has added one, and to broadcast twice has one effect.
+ * Maintains a gas wallet for as long as it runs, whichever server opened its transactions. It broadcasts
+ * transactions again that no block contains (a node loses them when it restarts; a server may die between
+ * storing and sending), reprices those that are stuck, and closes those that are final. Any number of servers
+ * may run it: a version is added to a transaction only if no other server has added one meanwhile, and a
+ * repeated broadcast has no further effect.
  *
- * A transaction whose call fails in its block has used its account nonce all the same and is closed like any other.
- * Final is what the chain calls final, or is 64 blocks deep: what a block closer than that had can be taken back, and
- * must then be broadcast again.
+ * A transaction whose call fails in its block has still used its account nonce, and is closed like any other. A
+ * block is final if the chain says so or if it is 64 blocks deep: a reorganization can remove newer blocks,
+ * whose transactions must then be broadcast again.
  *
- * With nothing open, the chain is not asked.
+ * While no transaction is open, no request is sent to the chain.
  */
 export const run = Effect.fnUntraced(function* (
   account: GasAccount,
@@ -36,7 +37,7 @@ export const run = Effect.fnUntraced(function* (
     Effect.catch((error: ProviderError) =>
       say("away", Effect.logWarning(`gas wallet ${account.address} waits: ${error.message}`))
     ),
-    // Whatever it was, a connection's own interruption included: this loop ends with its fiber and not before.
+    // Catches every cause, even an interruption inside a connection: only the end of its fiber may end this loop.
     Effect.catchCause((cause) =>
       Effect.logError(`gas wallet ${account.address} was not looked after; trying again`, cause)
     ),
@@ -47,7 +48,7 @@ export const run = Effect.fnUntraced(function* (
 
 type Voice = (key: string, saying: Effect.Effect<void>) => Effect.Effect<void>
 
-/** Says each thing once in a while, however often it is found. */
+/** Runs the effect of a key at most once per `SAY_EVERY_MILLIS`. */
 const makeVoice: Effect.Effect<Voice> = Effect.sync(() => {
   const said = new Map<string, number>()
   return (key, saying) =>
@@ -59,7 +60,7 @@ const makeVoice: Effect.Effect<Voice> = Effect.sync(() => {
     })
 })
 
-/** One round. */
+/** Runs one round. */
 export const keepOnce = Effect.fnUntraced(function* (
   account: GasAccount,
   chain: GasChain,
@@ -82,7 +83,7 @@ export const keepOnce = Effect.fnUntraced(function* (
 
   for (const transaction of waiting) yield* broadcast(account, chain, transaction)
   for (const transaction of stuck) {
-    // Later transactions wait for the first, whatever they offer.
+    // Later transactions wait for the first one, whatever price they offer.
     const isFirst = transaction.accountNonce === nonces.taken
     yield* broadcast(account, chain, yield* priceAgain(account, store, say, market, transaction, isFirst))
   }
@@ -100,7 +101,10 @@ export const keepOnce = Effect.fnUntraced(function* (
   if (close.length > 0) yield* closeTaken(account, spender, store, say, close)
 })
 
-/** A transaction with a version of a higher price where it needs one, and the ceiling and other servers leave it room. */
+/**
+ * Reprices a transaction if needed, and if the ceiling allows it and no other server has done so. Returns the
+ * newest version known.
+ */
 const priceAgain = Effect.fnUntraced(function* (
   account: GasAccount,
   store: GasTransactionStore["Service"],
@@ -132,7 +136,10 @@ const priceAgain = Effect.fnUntraced(function* (
   return { ...transaction, versions: [...transaction.versions, version] }
 })
 
-/** Tells of account nonces that went to nobody here, once that is sure: another server may just have closed them. */
+/**
+ * Reports account nonces that this deployment did not assign, after a second check: another server may just
+ * have closed them.
+ */
 const reportForeign = Effect.fnUntraced(function* (
   { address, wallet }: GasAccount,
   chain: GasChain,
@@ -155,7 +162,7 @@ const reportForeign = Effect.fnUntraced(function* (
   )
 })
 
-/** Closes transactions whose account nonce is gone for good, and tells of those that came to nothing. */
+/** Closes transactions whose account nonce is final, and reports those that failed or were replaced. */
 const closeTaken = Effect.fnUntraced(function* (
   { address, wallet }: GasAccount,
   spender: GasSpender,

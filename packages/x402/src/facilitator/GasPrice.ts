@@ -1,22 +1,23 @@
-/** What a unit of gas may cost, in the chain's smallest unit (EIP-1559). */
+/** The highest price of a unit of gas, in wei (EIP-1559). */
 export interface GasPrice {
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint
 }
 
-/** What the chain asks for at the moment. */
+/** The prices that the chain currently requires. */
 export interface GasMarket {
-  /** Of the newest block. */
+  /** Base fee of the newest block. */
   readonly baseFeePerGas: bigint
-  /** What the node thinks enough for whoever makes the next block. */
+  /** Priority fee that the node considers sufficient for the producer of the next block. */
   readonly priorityFeePerGas: bigint
-  /** When the newest block was made, in unix seconds. */
+  /** Time of the newest block, in unix seconds. */
   readonly blockTimestamp: bigint
 }
 
 /**
- * The price of a new transaction: room for the base fee to double, which takes six full blocks at least (EIP-1559: an
- * eighth a block), or the ceiling. Undefined where even the present base fee is not below the ceiling.
+ * Returns the price of a new transaction, at most the ceiling. It leaves room for the base fee to double, which
+ * takes at least six full blocks (EIP-1559: an eighth per block). Undefined if the current base fee already
+ * reaches the ceiling.
  */
 export const priceOf = (market: GasMarket, ceiling: bigint): GasPrice | undefined => {
   if (market.baseFeePerGas >= ceiling) return undefined
@@ -25,9 +26,9 @@ export const priceOf = (market: GasMarket, ceiling: bigint): GasPrice | undefine
 }
 
 /**
- * The price at which a transaction takes the place of one of the same account nonce: a quarter more of both fees, where
- * nodes ask for a tenth (geth, `--txpool.pricebump`) or an eighth, and what the chain asks for now if that is more.
- * Undefined where the ceiling leaves no room for it.
+ * Returns the price at which a transaction replaces one with the same account nonce: a quarter more of both
+ * fees, or the current market price if that is higher. Nodes require a tenth more (geth, `--txpool.pricebump`)
+ * or an eighth. Undefined if the ceiling does not allow it.
  */
 export const repriced = (previous: GasPrice, market: GasMarket, ceiling: bigint): GasPrice | undefined => {
   const maxPriorityFeePerGas = most(raised(previous.maxPriorityFeePerGas), market.priorityFeePerGas)
@@ -41,10 +42,10 @@ export const repriced = (previous: GasPrice, market: GasMarket, ceiling: bigint)
   return { maxFeePerGas, maxPriorityFeePerGas }
 }
 
-/** Whether a block made now could hold a transaction at this price. */
+/** Returns whether a block made now could include a transaction at this price. */
 export const isEnough = (price: GasPrice, market: GasMarket): boolean => price.maxFeePerGas > market.baseFeePerGas
 
-/** A quarter more, rounded up, and more at any rate. */
+/** Adds a quarter, rounded up, and at least 1. */
 const raised = (fee: bigint): bigint => fee + (fee + 3n) / 4n + (fee === 0n ? 1n : 0n)
 
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)

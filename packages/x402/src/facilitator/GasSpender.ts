@@ -6,36 +6,39 @@ import { type GasAccount, hex } from "./GasAccount.ts"
 import type { GasChain } from "./GasChain.ts"
 import { type GasPrice, priceOf } from "./GasPrice.ts"
 
-/** Gas that a transfer by an authorization takes at most, for what must be known before one is tried. */
+/** Upper bound of the gas of a transfer by authorization, for checks before a transfer is simulated. */
 const TRANSFER_GAS = 150_000n
 
-/** How many open transactions are looked through for one. More are open only when hundreds are mined in a minute. */
+/** Limit of open transactions that are searched for one. More are open only if hundreds are mined per minute. */
 export const LIST_MAX = 1_000
 
-/** A call that came to nothing when it was tried, or that could not be tried. The words are the node's: not to be shown. */
+/**
+ * A call that failed in its simulation, or could not be simulated. The message comes from the node and must not
+ * be shown.
+ */
 export class TrialRunFailed extends Data.TaggedError("TrialRunFailed")<{
   readonly cause: unknown
   readonly message: string
 }> {}
 
-/** Sends transactions from a wallet that other servers send from at the same time. */
+/** Sends transactions from a wallet that other servers use at the same time. */
 export interface GasSpender {
-  /** Whether the wallet could pay for a settlement now. `Misconfigured` where it could not. */
+  /** Checks that the wallet can pay for a settlement now. Fails with `Misconfigured` if it cannot. */
   readonly solvency: Effect.Effect<void, ProviderError>
   /**
-   * Sends a call once: its bytes are signed and stored before they are broadcast, and an open transaction of the same
-   * reference is sent again instead. `onOpen` runs before the store is asked: whatever fails after it may have been
-   * stored, and be sent by whoever finds it. Fails where the trial run
-   * does, or where the wallet can't pay.
+   * Sends a call once: its bytes are signed and stored before they are broadcast, and an open transaction with
+   * the same reference is broadcast again instead. `onOpen` runs before the store is called: after that, the
+   * transaction may be stored even if an error follows, and any server may then send it. Fails if the
+   * simulation fails, or if the wallet cannot pay.
    */
   readonly submit: (
     reference: string,
     call: { readonly to: Address; readonly data: Hex },
     onOpen: Effect.Effect<void>
   ) => Effect.Effect<GasTransaction, ProviderError | TrialRunFailed>
-  /** The open transaction of a reference. */
+  /** Returns the open transaction of a reference. */
   readonly find: (reference: string) => Effect.Effect<Option.Option<GasTransaction>>
-  /** The receipt of whichever version of a transaction a block has. */
+  /** Returns the receipt of the transaction's version that a block contains. */
   readonly receiptOf: (transaction: GasTransaction) => Effect.Effect<Option.Option<TransactionReceipt>, ProviderError>
 }
 
@@ -46,7 +49,7 @@ export const make = Effect.fnUntraced(function* (
   const store = yield* GasTransactionStore
   const { address, ceiling, wallet } = account
 
-  /** The price of a transaction, which the wallet can pay for. */
+  /** Returns the price of a transaction, after checking that the wallet can pay it. */
   const affordable = Effect.fnUntraced(function* (gas: bigint): Effect.fn.Return<GasPrice, ProviderError> {
     const [market, balance] = yield* Effect.all([chain.market, chain.balance(address)], { concurrency: 2 })
     const price = priceOf(market, ceiling)
@@ -59,7 +62,7 @@ export const make = Effect.fnUntraced(function* (
           `cost ${formatGwei(ceiling)}. Nothing was submitted.`
       })
     }
-    // What it will cost, not what it may: most nodes ask for the latter, and say so then.
+    // The expected cost, not the maximum: most nodes require the maximum, and then report the shortage themselves.
     if (balance < gas * (market.baseFeePerGas + price.maxPriorityFeePerGas)) {
       return yield* misconfigured(shortOfGas(account, balance))
     }
@@ -73,7 +76,7 @@ export const make = Effect.fnUntraced(function* (
         try: () => chain.client.estimateGas({ account: address, ...call }),
         catch: (cause) => new TrialRunFailed({ cause, message: cause instanceof Error ? cause.message : "" })
       })
-      // A storage slot that is in use at the trial run can be empty when it counts, and costs 20,000 more then.
+      // A storage slot that is in use during the simulation can be empty later, and then costs 20,000 more.
       const gas = (estimate * 5n) / 4n + 25_000n
       const [price, accountNonceMin] = yield* Effect.all([affordable(gas), chain.nextNonce(address)], {
         concurrency: 2
@@ -99,7 +102,7 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-/** Broadcasts the newest version, and says in the log why a node would not take it. The keeper does it again. */
+/** Broadcasts the newest version, and logs why a node did not accept it. The keeper repeats it. */
 export const broadcast = Effect.fnUntraced(function* (
   account: GasAccount,
   chain: GasChain,
@@ -123,7 +126,7 @@ export const broadcast = Effect.fnUntraced(function* (
   }
 })
 
-/** What an operator reads who must fill the wallet. */
+/** Describes a shortage of gas for the operator, who must fund the wallet. */
 const shortOfGas = ({ address, wallet }: GasAccount, balance?: bigint): string => {
   const holding = balance === undefined ? "" : ` It holds ${formatEther(balance)}.`
   return `The gas wallet ${address} has too little of the coin of ${wallet.network} to pay for gas: send it some.${holding}`

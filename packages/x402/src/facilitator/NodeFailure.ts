@@ -1,19 +1,19 @@
 import { BaseError, HttpRequestError, RpcRequestError, TimeoutError } from "viem"
 
 /**
- * What a node's refusal of a transaction means. Nodes say it in words of their own; the patterns are those of geth and
- * its kin (core/txpool/errors.go), erigon, reth, nethermind, besu and anvil.
+ * The meaning of a node's refusal of a transaction. Nodes use different messages; the patterns match those of
+ * geth and its derivatives (core/txpool/errors.go), erigon, reth, nethermind, besu and anvil.
  */
 export type BroadcastRefusal =
-  /** It has this very transaction. */
+  /** The node already has this transaction. */
   | "AlreadyKnown"
-  /** The chain has taken the account nonce, by this transaction or by another. */
+  /** The chain has used the account nonce, for this transaction or another. */
   | "NonceTooLow"
-  /** The price is too low for the chain or, where another version is known, for taking its place. */
+  /** The price is too low for the chain, or too low to replace a known version. */
   | "Underpriced"
-  /** The wallet can't pay for the gas. */
+  /** The wallet cannot pay for the gas. */
   | "InsufficientFunds"
-  /** Anything else, with silence: nothing is known. */
+  /** Anything else, including no answer: the outcome is unknown. */
   | "Unclear"
 
 const PATTERNS: ReadonlyArray<readonly [BroadcastRefusal, RegExp]> = [
@@ -26,13 +26,13 @@ const PATTERNS: ReadonlyArray<readonly [BroadcastRefusal, RegExp]> = [
   ["InsufficientFunds", /insufficient ?(funds|balance)|upfront cost exceeds|not enough funds/i]
 ]
 
-/** What a node's answer to a transaction that it did not take means. */
+/** Classifies a node's answer to a transaction that it did not accept. */
 export const refusalIn = (error: unknown): BroadcastRefusal => {
   const text = wordsOf(error)
   return PATTERNS.find(([, pattern]) => pattern.test(text))?.[0] ?? "Unclear"
 }
 
-/** Whether an error says that the chain could not be asked, and not that it answered no. */
+/** Returns whether an error means that the chain could not be reached, and not that it answered no. */
 export const isOutage = (error: unknown): boolean =>
   !(error instanceof BaseError) ||
   error.walk(
@@ -42,10 +42,10 @@ export const isOutage = (error: unknown): boolean =>
       (cause instanceof RpcRequestError && !REVERTS.test(wordsOf(cause)))
   ) !== null
 
-/** How nodes say that a trial run came to nothing, which is an answer. */
+/** The messages of nodes for a failed simulation, which counts as an answer. */
 const REVERTS = /revert|out of gas|invalid opcode|always failing|gas required exceeds/i
 
-/** What a node said, for a pattern to be found in. Never shown: it can hold the node's address with its key. */
+/** Returns a node's messages for matching. They must never be shown: they may contain the node's URL with its key. */
 const wordsOf = (error: unknown): string => {
   const words: Array<string> = []
   for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {
@@ -54,7 +54,7 @@ const wordsOf = (error: unknown): string => {
   return words.join(" ")
 }
 
-/** What kind of failure it was, without a word of what the node said. */
+/** Returns the kind of a failure, without any text from the node. */
 export const kindOf = (error: unknown): string => {
   if (!(error instanceof BaseError)) return error instanceof Error ? error.name : "unknown failure"
   const root = error.walk()
