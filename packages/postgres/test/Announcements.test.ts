@@ -13,7 +13,7 @@ import { assert, layer } from "@effect/vitest"
 import { Array, Context, Effect, Layer, Queue } from "effect"
 import { TestPostgres } from "./support/TestPostgres.ts"
 
-/** The stores of one server of several on a database. */
+/** The stores of one of several servers on a database. */
 const startServer = Effect.flatMap(TestPostgres, ({ url }) =>
   Layer.build(Layer.fresh(Layer.provideMerge(Postgres.layer, layerPostgres({ url, maxConnections: 2 }))))
 )
@@ -43,7 +43,7 @@ const makeTenant = Effect.gen(function* () {
   return tenantId
 })
 
-/** Every wake-up from now on. */
+/** Collects every wake-up from now on. */
 const listenTo = Effect.fnUntraced(function* (signal: typeof EventSignal.Service) {
   const wakeUps = yield* Queue.unbounded<WakeUp>()
   yield* signal.listen((wakeUp) => Queue.offerUnsafe(wakeUps, wakeUp))
@@ -51,7 +51,7 @@ const listenTo = Effect.fnUntraced(function* (signal: typeof EventSignal.Service
 })
 
 layer(TestPostgres.layer(), { excludeTestServices: true })("announcements", (it) => {
-  it.effect("reach the sessions of every server, of a thousand tenants in one transaction too", () =>
+  it.effect("reach the sessions of every server, even for a thousand tenants in one transaction", () =>
     Effect.gen(function* () {
       const [here, there] = [yield* startServer, yield* startServer]
       const tenantIds = yield* Effect.forEach(Array.range(1, 1_000), () => makeTenant).pipe(Effect.provide(here))
@@ -62,7 +62,7 @@ layer(TestPostgres.layer(), { excludeTestServices: true })("announcements", (it)
     })
   )
 
-  it.effect("are made up for when the connection that listens was lost", () =>
+  it.effect("are compensated by waking every session after the listening connection was lost", () =>
     Effect.gen(function* () {
       const [here, there] = [yield* startServer, yield* startServer]
       const tenantId = yield* Effect.provide(makeTenant, here)

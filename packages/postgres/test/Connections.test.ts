@@ -6,7 +6,7 @@ import { TestPostgres } from "./support/TestPostgres.ts"
 layer(TestPostgres.layer({ settings: { max_connections: "37" } }), { excludeTestServices: true })(
   "countConnections",
   (it) => {
-    it.effect("counts the connections of everybody, and knows how many there may be", () =>
+    it.effect("counts the connections of all programs, and returns the server's limit", () =>
       Effect.gen(function* () {
         const { url } = yield* TestPostgres
         const open = layerPostgres({ url, maxConnections: 2 })
@@ -26,7 +26,7 @@ layer(TestPostgres.layer({ settings: { max_connections: "37" } }), { excludeTest
       })
     )
 
-    it.effect("names what each does", () =>
+    it.effect("names each connection's purpose", () =>
       Effect.gen(function* () {
         const { url } = yield* TestPostgres
         const { byState } = yield* Effect.provide(countConnections, layerPostgres({ url }), { local: true })

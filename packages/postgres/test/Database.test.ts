@@ -37,7 +37,7 @@ const candidate = Effect.gen(function* () {
 layer(TestPostgres.layer(), { excludeTestServices: true })("a database on PostgreSQL", (it) => {
   const open = Effect.map(TestPostgres, ({ url }) => layerPostgres({ url, maxConnections: 2 }))
 
-  it.effect("is migrated once, however many servers start at once, and again later", () =>
+  it.effect("is migrated once, even if several servers start together, and again on a later start", () =>
     Effect.gen(function* () {
       const database = yield* open
       const seen = yield* Effect.forEach(
@@ -50,7 +50,7 @@ layer(TestPostgres.layer(), { excludeTestServices: true })("a database on Postgr
     })
   )
 
-  it.effect("says so when it can't be opened", () =>
+  it.effect("fails with a clear error if it can't be opened", () =>
     Effect.gen(function* () {
       const { url } = yield* TestPostgres
       const closed = Redacted.make(Redacted.value(url).replace(/:\d+\//, ":9/"))
@@ -62,7 +62,7 @@ layer(TestPostgres.layer(), { excludeTestServices: true })("a database on Postgr
     })
   )
 
-  it.effect("gives up a statement that takes too long, and goes on", () =>
+  it.effect("cancels a statement that takes too long, and keeps working", () =>
     Effect.gen(function* () {
       const { url } = yield* TestPostgres
       const slow = layerPostgres({ url, statementTimeout: 50 })
@@ -79,7 +79,7 @@ layer(TestPostgres.layer(), { excludeTestServices: true })("a database on Postgr
 layer(Layer.provideMerge(Postgres.layer, layerTestPostgres()), { excludeTestServices: true })(
   "a store whose connections are lost",
   (it) => {
-    it.effect("dies by what it was doing, is not ready, and recovers", () =>
+    it.effect("reports the failed statement, is not ready, and recovers", () =>
       Effect.gen(function* () {
         const { url } = yield* TestPostgres
         const tenants = yield* TenantStore
@@ -126,7 +126,7 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPostgres()), { excludeTestServ
 )
 
 describe("a store with a single connection", () => {
-  it.live("needs no second one, inside a transaction or out of it", () =>
+  it.live("needs no second connection, inside a transaction or outside", () =>
     Effect.gen(function* () {
       const { url } = yield* TestPostgres
       const stores = Layer.provide(Postgres.layer, layerPostgres({ url, maxConnections: 1 }))
@@ -167,7 +167,7 @@ describe("a store on a server that has become read-only", () => {
 
 describe("an embedded database", () => {
   it.live(
-    "keeps what was committed when its process is killed, and is then free for another",
+    "keeps committed data when its process is killed, and can then be opened by another",
     () =>
       Effect.gen(function* () {
         const directory = yield* temporaryDirectory
@@ -191,7 +191,7 @@ describe("an embedded database", () => {
     120 * SECONDS
   )
 
-  it.live("says so when its directory can't be made", () =>
+  it.live("fails with a clear error if its directory can't be created", () =>
     Effect.gen(function* () {
       const directory = join(yield* temporaryDirectory, "file")
       writeFileSync(directory, "")
@@ -202,7 +202,7 @@ describe("an embedded database", () => {
   )
 
   layer(Layer.provideMerge(Postgres.layer, layerPGlite()), { excludeTestServices: true })("in memory", (it) => {
-    it.effect("takes and gives back a mail of 25 MiB", () =>
+    it.effect("stores and returns a mail of 25 MiB", () =>
       Effect.gen(function* () {
         const mails = yield* InboundMailStore
         const raw = new Uint8Array(25 * 1024 * 1024).map((_, index) => (index * 31) % 256)
@@ -215,7 +215,7 @@ describe("an embedded database", () => {
       })
     )
 
-    it.effect("gives the event loop a turn between the pieces of a large mail", () =>
+    it.effect("yields to the event loop between the pieces of a large mail", () =>
       Effect.gen(function* () {
         const mails = yield* InboundMailStore
         const raw = new Uint8Array(8 * 1024 * 1024)
@@ -225,12 +225,12 @@ describe("an embedded database", () => {
         const timer = setInterval(() => turns++, 1)
         yield* Effect.addFinalizer(() => Effect.sync(() => clearInterval(timer)))
         yield* mails.stage(mail)
-        // 32 pieces, of which each takes some milliseconds.
+        // 32 pieces, each of which takes several milliseconds.
         assert.isAtLeast(turns, 16)
       })
     )
 
-    it.effect("goes on after a statement was interrupted, a transaction too", () =>
+    it.effect("keeps working after a statement was interrupted, even inside a transaction", () =>
       Effect.gen(function* () {
         const { sql, transact } = yield* Database
         const one = sql<{ readonly one: number }>`select 1 as one`

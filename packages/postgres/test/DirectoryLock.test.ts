@@ -9,7 +9,7 @@ const holderOf = (directory: string): { readonly pid: number; readonly startedAt
   JSON.parse(readFileSync(join(directory, "agentos.lock"), "utf8"))
 
 describe("lockDirectory", () => {
-  it.live("keeps others out until its scope closes, and says who has it", () =>
+  it.live("rejects other processes until its scope closes, and names the holder", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const scope = yield* Scope.make()
@@ -30,7 +30,7 @@ describe("lockDirectory", () => {
     })
   )
 
-  it.live("stays with a process that lives, and passes on from one that was killed", () =>
+  it.live("stays with a live process, and is taken over from a killed one", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const holder = yield* startProgram("lockMain", directory)
@@ -45,7 +45,7 @@ describe("lockDirectory", () => {
     })
   )
 
-  it.live("passes on when the process is another one of the same number", () =>
+  it.live("is taken over if another process now has the same pid", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const earlier = { pid: process.pid, startedAt: "at another time", token: "t" }
@@ -64,7 +64,7 @@ describe("lockDirectory", () => {
     })
   )
 
-  it.live("passes on although who last tried to take it was killed while doing so", () =>
+  it.live("is taken over although the last process that tried was killed while doing so", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const dead = (token: string) => JSON.stringify({ pid: process.pid, startedAt: "long ago", token })
@@ -77,7 +77,7 @@ describe("lockDirectory", () => {
   )
 
   it.live(
-    "goes to exactly one of many that find it stale at once",
+    "goes to exactly one of many processes that find it stale at once",
     () =>
       Effect.gen(function* () {
         const directory = yield* temporaryDirectory

@@ -6,7 +6,7 @@ import { TestPostgres } from "./support/TestPostgres.ts"
 layer(TestPostgres.layer({ settings: { fsync: "off", full_page_writes: "on", synchronous_commit: "on" } }), {
   excludeTestServices: true
 })("durabilityRisks", (it) => {
-  it.effect("names what is off, for the server or for the database", () =>
+  it.effect("lists the settings that are off, for the server or for the database", () =>
     Effect.gen(function* () {
       const { url } = yield* TestPostgres
       const risks = Effect.provide(durabilityRisks, layerPostgres({ url }), { local: true })

@@ -15,13 +15,16 @@ import { seeding } from "./support/Seeding.ts"
 import { layerTestPGlite } from "./support/TestPGlite.ts"
 import { layerTestPostgres } from "./support/TestPostgres.ts"
 
-/** How many events of the tenant are over, and how many are not. */
+/** Number of the tenant's events that are final, and of those that are open. */
 const OVER = 200_000
 const OPEN = 100
-/** How many are so old that they are ended and deleted. */
+/** Number of events old enough to be expired and deleted. */
 const OLD = 100
 const YEAR = 365 * Timestamp.DAY
-/** Rows that a statement may look at: those that it is about, several times over, since each node of a plan counts its own. */
+/**
+ * Limit of rows that a statement may visit: several times its result, since each node of a plan counts its own
+ * rows.
+ */
 const VISITED_MAX = 2_000
 
 const makeTenant = Effect.gen(function* () {
@@ -32,7 +35,7 @@ const makeTenant = Effect.gen(function* () {
   return { tenantId, createdAt }
 })
 
-/** Stores `count` events of the tenant at once, a millisecond apart, the last of them `age` milliseconds ago. */
+/** Stores `count` events of the tenant at once, one millisecond apart, the last of them `age` milliseconds ago. */
 const seed = Effect.fnUntraced(function* (
   tenantId: string,
   status: "pending" | "acknowledged",
@@ -81,7 +84,7 @@ const assertSmall = (plans: ReadonlyArray<Plan>, index: string, name: string): v
   )
 }
 
-/** Every statement on the events of a tenant, with the index that it is to read. */
+/** Checks every statement on a tenant's events, each with the index that it must use. */
 const assertPlans = Effect.fnUntraced(function* (tenantId: string) {
   const store = yield* EventStore
   const check = <A, E>(name: string, index: string, effect: Effect.Effect<A, E>) =>
@@ -128,12 +131,12 @@ const assertPlans = Effect.fnUntraced(function* (tenantId: string) {
 
 const SECONDS = 1_000
 
-describe("with 200,000 events of a tenant over, its open ones are found as fast as ever", () => {
+describe("with 200,000 final events of a tenant, its open events are found without visiting the final ones", () => {
   const onServer = () => Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovacuum: "off" } }))
 
   layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
     it.effect(
-      "with no statistics, and with good ones",
+      "with no statistics, and with current ones",
       () =>
         Effect.gen(function* () {
           const { sql } = yield* Database
@@ -151,7 +154,7 @@ describe("with 200,000 events of a tenant over, its open ones are found as fast 
 
   layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
     it.effect(
-      "with the statistics of when they were open, and with those of when there were none",
+      "with statistics from when they were open, and from when there were none",
       () =>
         Effect.gen(function* () {
           const { sql } = yield* Database
@@ -173,7 +176,7 @@ describe("with 200,000 events of a tenant over, its open ones are found as fast 
 
   layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices: true })("on PGlite", (it) => {
     it.effect(
-      "where nobody gathers statistics",
+      "without any statistics",
       () =>
         Effect.gen(function* () {
           const { tenantId } = yield* makeTenant

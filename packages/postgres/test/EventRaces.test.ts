@@ -13,10 +13,10 @@ import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Random } from "effect"
 import { layerTestPostgres } from "./support/TestPostgres.ts"
 
-/** How many ack-alls race the writers. */
+/** Number of ack-alls that race with the writers. */
 const ACK_ALLS = 100
 const WRITERS = 4
-/** Events a second while pages are read, and for how long. */
+/** Events added per second while pages are read, and for how long. */
 const RATE = 200
 const PAGING_MILLIS = 4_000
 
@@ -40,7 +40,7 @@ const draftOf = (tenantId: string): Effect.Effect<EventDraft> =>
     dedupeKey: id
   }))
 
-/** The moment of the database, which the store's events are created by. */
+/** The current time of the store's clock, which sets createdAt of events. */
 const storeNow = Effect.gen(function* () {
   const { sql } = yield* Database
   const [row] = yield* sql<{ readonly now: bigint }>`select epoch_millis() as now`
@@ -53,7 +53,10 @@ const allEvents = (tenantId: string) =>
 layer(Layer.provideMerge(Postgres.layer, layerTestPostgres()), { excludeTestServices: true })(
   "events that pour in",
   (it) => {
-    /** Stores events on and on, in transactions that stay open for a while, are rolled back, or are none. */
+    /**
+     * Stores events continuously: in transactions that stay open for a while, in ones that roll back, and
+     * outside transactions.
+     */
     const write = Effect.fnUntraced(function* (tenantId: string) {
       const store = yield* EventStore
       const { transact } = yield* Transactor
@@ -68,7 +71,7 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPostgres()), { excludeTestServ
     })
 
     it.effect(
-      "are acknowledged up to a cutoff exactly, by each of 100 ack-alls",
+      "are acknowledged exactly up to the cutoff by each of 100 ack-alls",
       () =>
         Effect.gen(function* () {
           const store = yield* EventStore
@@ -94,7 +97,7 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPostgres()), { excludeTestServ
           for (const { createdAt, eventId, status } of events) {
             assert.strictEqual(status, createdAt < last ? "acknowledged" : "pending", `${eventId}, ${createdAt - last}`)
           }
-          // What one found is what was created between its cutoff and the one before: none came to be there later.
+          // Each ack-all found the events between the previous cutoff and its own: none was added there later.
           cutoffs.forEach(({ before, count }, index) => {
             const from = cutoffs[index - 1]?.before ?? 0
             const between = events.filter(({ createdAt }) => from <= createdAt && createdAt < before)
@@ -106,7 +109,7 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPostgres()), { excludeTestServ
     )
 
     it.effect(
-      "are acknowledged once each by ack-alls that race each other too",
+      "are acknowledged once each by ack-alls that race each other",
       () =>
         Effect.gen(function* () {
           const store = yield* EventStore
@@ -139,7 +142,7 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPostgres()), { excludeTestServ
     )
 
     it.effect(
-      "are read page by page, each once and in order, while 200 come a second",
+      "are read page by page, each once and in order, while 200 are added per second",
       () =>
         Effect.gen(function* () {
           const store = yield* EventStore
@@ -147,7 +150,7 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPostgres()), { excludeTestServ
           const tenantId = yield* makeTenant
           const over = yield* Deferred.make<void>()
 
-          /** Pages of so many from the first event on, until the last is read and no more come. */
+          /** Reads pages of `limit` events from the first on, until the last is read and no more are added. */
           const read = Effect.fnUntraced(function* (limit: number) {
             const seen: Array<string> = []
             let after: Position | undefined
@@ -162,7 +165,7 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPostgres()), { excludeTestServ
           })
           const readers = yield* Effect.forEach([1, 7, 100], (limit) => Effect.forkScoped(read(limit)))
 
-          // By statements of their own and in transactions that stay open, none of which waits for the one before.
+          // In single statements and in transactions that stay open; none waits for the previous one.
           const append = (index: number) =>
             Effect.gen(function* () {
               const stored = store.append([yield* draftOf(tenantId)])

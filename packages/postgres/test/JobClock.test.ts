@@ -10,7 +10,7 @@ const LEASE = 30_000
 const layerJobs = Layer.provideMerge(JobStorePostgres.layer, layerTestPGlite)
 
 layer(layerJobs, { excludeTestServices: true })("a database whose clock goes on with every reading", (it) => {
-  it.effect("gives each step of a job one moment", () =>
+  it.effect("uses one moment for each step of a job", () =>
     Effect.gen(function* () {
       const { sql } = yield* Database
       const store = yield* JobStore

@@ -4,12 +4,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { layerTestPostgres } from "./support/TestPostgres.ts"
 
-/** How many events of the tenant are over, and how many are not. */
+/** Number of the tenant's events that are final, and of those that are open. */
 const OVER = 100_000
 const OPEN = 100
-/** How many other tenants there are. */
+/** Number of other tenants. */
 const TENANTS = 20_000
-/** Index entries and rows that all of the statements together may look at. */
+/** Limit of index entries and rows that all statements together may visit. */
 const VISITED_MAX = 5_000
 
 const seed = Effect.fnUntraced(function* (tenantId: string, status: "pending" | "acknowledged", count: number) {
@@ -32,7 +32,7 @@ const seedTenants = Effect.gen(function* () {
     select gen_random_uuid(), gen_random_uuid(), 1, 0 from generate_series(1, ${TENANTS}::bigint)`
 })
 
-/** Every statement that keeps its plan, on events of the tenant; gives how many it leased. */
+/** Runs every statement that keeps its plan on the tenant's events; returns the number of leased events. */
 const deliver = Effect.fnUntraced(function* (tenantId: string) {
   const store = yield* EventStore
   const sessionId = yield* Uuid.next
@@ -50,7 +50,7 @@ const deliver = Effect.fnUntraced(function* (tenantId: string) {
   return deliveries.length
 })
 
-/** Rows and index entries of events and tenants that have been looked at by connections that deliver. */
+/** Rows and index entries of events and tenants visited by the delivery connections. */
 const visited = Effect.gen(function* () {
   const { delivery } = yield* Database
   yield* delivery`select pg_stat_force_next_flush()`
@@ -67,7 +67,7 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovac
   excludeTestServices: true
 })("plans that are kept", (it) => {
   it.effect(
-    "serve a table that has grown as well as the empty one for which they were made",
+    "serve a grown table as well as the empty one for which they were made",
     () =>
       Effect.gen(function* () {
         const tenants = yield* TenantStore

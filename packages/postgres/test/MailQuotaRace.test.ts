@@ -22,7 +22,7 @@ const MAILS = 24
 
 const policy = { ...DEFAULT_MAIL_POLICY, mailboxLimit: { messages: LIMIT, bytes: Number.POSITIVE_INFINITY } }
 
-/** Leaves others the time to read the same figures, and to take the same room, if they can. */
+/** Gives concurrent deliveries the time to read the same usage, and to use the same free space if they can. */
 const slowStandings = Layer.effect(
   MailboxStore,
   Effect.map(MailboxStore, (store) =>
@@ -68,7 +68,7 @@ const makeMailbox = Effect.gen(function* () {
 layer(inboundMails.pipe(Layer.provideMerge(Postgres.layer), Layer.provideMerge(layerTestPostgres())), {
   excludeTestServices: true
 })("a mailbox with room for a few messages", (it) => {
-  it.effect("takes no more of many that arrive on connections of their own at once", () =>
+  it.effect("accepts no more than the quota of many mails that arrive at once on separate connections", () =>
     Effect.gen(function* () {
       const { mailboxId } = yield* makeMailbox
       const inbound = yield* InboundMails

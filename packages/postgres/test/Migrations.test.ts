@@ -11,7 +11,7 @@ import { createPayments } from "../src/migration/0003_payments.ts"
 import { createEmail } from "../src/migration/0004_email.ts"
 import { TestPostgres } from "./support/TestPostgres.ts"
 
-/** The schema before there was a job that carries operations on. */
+/** The schema before the completion job existed. */
 const beforeCompletion = Migrator.fromRecord({
   "0001_tenants": createTenants,
   "0002_events": createEvents,
@@ -37,7 +37,7 @@ const LEFT: ReadonlyArray<readonly [id: string, state: string, leasedUntil: numb
   ["20000000-0000-4000-8000-000000000003", "refunded", null]
 ]
 
-/** A database of an older server, with operations in it. */
+/** Sets up an older server's database with operations in it. */
 const leaveOperations = Effect.gen(function* () {
   const { url } = yield* TestPostgres
   const sql = yield* PgClient.make({ url })
@@ -64,7 +64,7 @@ const leaveOperations = Effect.gen(function* () {
 }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
 
 describe("a database of an older server", () => {
-  it.live("hands on its open operations to the completion job, and none that is final", () =>
+  it.live("passes its open operations to the completion job, and no final one", () =>
     Effect.gen(function* () {
       yield* leaveOperations
       const { url } = yield* TestPostgres

@@ -21,13 +21,13 @@ const TENANT = "00000000-0000-4000-8000-000000000000"
 const SERVERS = 5
 const EVENTS = 20_000
 
-/** Connections that are no server's. */
+/** Opens connections that belong to no server. */
 const connect = Effect.gen(function* () {
   const { url } = yield* TestPostgres
   return yield* PgClient.make({ url, applicationName: "test" })
 })
 
-/** The schema of an older server, with what it has stored. */
+/** Sets up the schema and data of an older server. */
 const leaveOlder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const migrated = Migrator.make({})({ loader: older, table: "agentos_migrations" })
   yield* Effect.provideService(migrated, SqlClient.SqlClient, sql)
@@ -42,7 +42,7 @@ const insertEvents = (sql: SqlClient.SqlClient, count: number) => sql`
   select gen_random_uuid(), ${TENANT}::uuid, 'email.received', 'smtp', 'email', '', '', '{}', gen_random_uuid(), n, n
   from generate_series(1, ${count}::integer) n`
 
-/** An operation that ended long ago: what an older server writes and a newer one takes. */
+/** Inserts an operation that ended long ago, in a form that both the older and the newer server accept. */
 const insertOperation = (sql: SqlClient.SqlClient) => sql`
   insert into operations (
     operation_id, tenant_id, service_id, endpoint, idempotency_key, fingerprint, request_id, network, asset, payer,
@@ -52,7 +52,7 @@ const insertOperation = (sql: SqlClient.SqlClient) => sql`
     '{}', '{}', 'unpaid', 1, 0, 0
   )`
 
-/** Starts servers at one time, and answers when all of them have a database. */
+/** Starts servers at the same time, and returns when all of them have a database. */
 const startServers = Effect.gen(function* () {
   const { url } = yield* TestPostgres
   yield* Effect.forEach(
@@ -74,7 +74,7 @@ const isIndexValid = (sql: SqlClient.SqlClient) =>
     ([row]) => row?.valid
   )
 
-/** Waits until a server's statement that begins like this waits for others. */
+/** Waits until a server's statement with this beginning waits for a lock. */
 const waits = (sql: SqlClient.SqlClient, beginning: string) =>
   sql<{ readonly count: bigint }>`
     select count(*) as count from pg_stat_activity
@@ -82,7 +82,7 @@ const waits = (sql: SqlClient.SqlClient, beginning: string) =>
     Effect.repeat({ until: ([row]) => Number(row?.count) > 0, schedule: Schedule.spaced("20 millis") })
   )
 
-/** Does something in the background in a transaction that stays open until it is told to end. */
+/** Runs an effect in the background in a transaction that stays open until the returned effect is run. */
 const heldOpen = Effect.fnUntraced(function* <A>(
   sql: SqlClient.SqlClient,
   statement: Effect.Effect<A, SqlError.SqlError>
@@ -104,8 +104,8 @@ const scenario = (
     120_000
   )
 
-describe("servers that start at one time", () => {
-  scenario("bring an empty database to the schema, each step once", (sql) =>
+describe("servers that start at the same time", () => {
+  scenario("migrate an empty database, each step once", (sql) =>
     Effect.gen(function* () {
       yield* startServers
       const ids = yield* applied(sql)
@@ -116,7 +116,7 @@ describe("servers that start at one time", () => {
     })
   )
 
-  scenario("change an older database while others write to it and read, and hold nobody up", (sql) =>
+  scenario("migrate an older database while others read and write it, and block nobody", (sql) =>
     Effect.gen(function* () {
       yield* leaveOlder(sql)
       let written = 0
@@ -129,7 +129,7 @@ describe("servers that start at one time", () => {
           })
         )
       )
-      /** Waits until what is begun from now on has been written. */
+      /** Waits until a write that starts now has finished. */
       const goesOn = Effect.suspend(() => {
         const before = written
         return Effect.repeat(Effect.sleep("10 millis"), { until: () => written >= before + 3 })
@@ -137,12 +137,12 @@ describe("servers that start at one time", () => {
       const endReading = yield* heldOpen(sql, sql`select count(*) from operations`)
       const servers = yield* Effect.forkScoped(startServers)
 
-      // A table that is in use for long: the migration waits for it, and those who come later do not wait for that.
+      // A table is locked for long: the migration waits for it, while later statements do not wait for the migration.
       yield* waits(sql, "alter table operations")
       yield* goesOn
       assert.deepStrictEqual(yield* applied(sql), [1, 2, 3, 4])
 
-      // A transaction that is open for long: the index waits for its end, and nobody for the index.
+      // A transaction stays open for long: the index build waits for its end, and nothing waits for the index build.
       const endLooking = yield* heldOpen(
         sql,
         Effect.andThen(sql`set transaction isolation level repeatable read`, sql`select count(*) from events`)
@@ -165,7 +165,7 @@ describe("servers that start at one time", () => {
     })
   )
 
-  scenario("build an index anew that a server left unfinished", (sql) =>
+  scenario("rebuild an index that a server left unfinished", (sql) =>
     Effect.gen(function* () {
       yield* startServers
       yield* sql`update pg_index set indisvalid = false where indexrelid = 'events_expiring'::regclass`

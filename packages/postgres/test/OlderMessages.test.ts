@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { layerTestPGlite } from "./support/TestPGlite.ts"
 
-/** A summary as versions before the proven domain and the cut text wrote it. */
+/** A summary as versions before the proven domain and truncation wrote it. */
 const summary = (authentication: object | null) =>
   JSON.stringify({
     direction: "inbound",
@@ -27,7 +27,7 @@ const summary = (authentication: object | null) =>
 layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices: true })(
   "a message of an older version",
   (it) => {
-    it.effect("has no proven domain, and is whole", () =>
+    it.effect("is read with no proven domain, and as not truncated", () =>
       Effect.gen(function* () {
         const { sql } = yield* Database
         const tenants = yield* TenantStore

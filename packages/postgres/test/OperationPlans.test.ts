@@ -10,21 +10,24 @@ import { layerTestPGlite } from "./support/TestPGlite.ts"
 import { layerTestPostgres } from "./support/TestPostgres.ts"
 
 /**
- * How many operations are final, and how many are due, and not yet due, of those that are not. With fewer
- * that are final, a wrong index is as good as the right one, and none is chosen wrongly.
+ * Number of operations that are final, and of open ones that are due and not yet due. With fewer final ones, a
+ * wrong index is as fast as the right one, and a plan that uses it is not wrong.
  */
 const FINAL = 50_000
 const DUE = 100
 const LATER = 1_000
-/** Rows that a statement may look at: those that it is about, several times over, since each node of a plan counts its own. */
+/**
+ * Limit of rows that a statement may visit: several times its result, since each node of a plan counts its own
+ * rows.
+ */
 const VISITED_MAX = 2_000
 const SECONDS = 1_000
 
-/** What tells a copy from the operation that it is made of. */
+/** The differences between copies and the operation that they are made from. */
 interface Copies {
   readonly count: number
   readonly state: string
-  /** In how many milliseconds the first is due, each other a millisecond later; null when they are final. */
+  /** Milliseconds until the first copy is due, each further one a millisecond later; null if they are final. */
   readonly dueIn: number | null
   readonly transaction: string | null
 }
@@ -65,7 +68,7 @@ const assertReads = (plans: ReadonlyArray<Plan>, indexes: ReadonlyArray<string>,
   }
 }
 
-/** Every statement on operations, with the indexes that it is to read. */
+/** Checks every statement on operations, each with the indexes that it must use. */
 const assertPlans = Effect.fnUntraced(function* (operation: Operation) {
   const store = yield* OperationStore
   const { fence, operationId, proof } = Option.getOrThrow(yield* store.find(operation.operationId))
@@ -100,12 +103,12 @@ const assertPlans = Effect.fnUntraced(function* (operation: Operation) {
   assert.include([...(books?.indexes ?? [])], "operations_totals", books?.text)
 })
 
-describe("with 50,000 operations final, the open ones are found as fast as ever", () => {
+describe("with 50,000 final operations, the open ones are found without visiting the final ones", () => {
   const onServer = () => Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovacuum: "off" } }))
 
   layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
     it.effect(
-      "with no statistics, and with good ones",
+      "with no statistics, and with current ones",
       () =>
         Effect.gen(function* () {
           const { sql } = yield* Database
@@ -123,7 +126,7 @@ describe("with 50,000 operations final, the open ones are found as fast as ever"
 
   layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
     it.effect(
-      "with the statistics of when they were due, and of when there were none",
+      "with statistics from when they were due, and from when there were none",
       () =>
         Effect.gen(function* () {
           const { sql } = yield* Database
@@ -144,11 +147,11 @@ describe("with 50,000 operations final, the open ones are found as fast as ever"
 
   layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices: true })("on PGlite", (it) => {
     it.effect(
-      "where nobody gathers statistics",
+      "without any statistics",
       () =>
         Effect.gen(function* () {
           const operation = yield* claimed
-          // The planner is the server's own: what is shown here is that it has the settings which it needs.
+          // PGlite has the planner of PostgreSQL: this only shows that the settings which it needs are set.
           yield* addFinal(operation, FINAL / 5)
           yield* addOpen(operation)
           yield* assertPlans(operation)

@@ -22,7 +22,7 @@ const rowsOf = (connection: PgConnection.PgConnection, text: string, parameters?
   Effect.map(connection.query(text, parameters), ({ rows }) => rows)
 
 layer(Embedded.layer, { excludeTestServices: true })("a connection to an embedded database", (it) => {
-  it.effect("finds nothing of what an earlier one left behind", () =>
+  it.effect("starts without the session state that an earlier one left", () =>
     Effect.gen(function* () {
       yield* Effect.scoped(
         Effect.gen(function* () {
@@ -41,7 +41,7 @@ layer(Embedded.layer, { excludeTestServices: true })("a connection to an embedde
     })
   )
 
-  it.effect("goes on after an error, in the middle of a transaction too", () =>
+  it.effect("keeps working after an error, even in the middle of a transaction", () =>
     Effect.gen(function* () {
       const connection = yield* connect
       const error = yield* Effect.flip(connection.query("select 1 / $1::integer", [0]))
@@ -54,7 +54,7 @@ layer(Embedded.layer, { excludeTestServices: true })("a connection to an embedde
     })
   )
 
-  it.effect("takes a request to cancel, which comes too late, for what it is", () =>
+  it.effect("accepts a request to cancel, which comes too late", () =>
     Effect.gen(function* () {
       const connection = yield* connect
       yield* connection.interrupt

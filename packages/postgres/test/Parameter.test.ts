@@ -15,7 +15,7 @@ layer(Layer.provide(Postgres.layer, layerTestPostgres()), { excludeTestServices:
       return tenantId
     })
 
-    it.effect("may hold U+0000, which no text column does: it is found as it was stored", () =>
+    it.effect("may contain U+0000, which no text column can store: it is found as it was stored", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const tenantId = yield* makeTenant
@@ -33,7 +33,7 @@ layer(Layer.provide(Postgres.layer, layerTestPostgres()), { excludeTestServices:
       })
     )
 
-    it.effect("may be no id at all: then there is nothing of that id", () =>
+    it.effect("may be an invalid id, which matches nothing", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const tenantId = yield* makeTenant

@@ -20,18 +20,24 @@ import { seeding } from "./support/Seeding.ts"
 import { layerTestPGlite } from "./support/TestPGlite.ts"
 import { layerTestPostgres } from "./support/TestPostgres.ts"
 
-/** How many numbers are in use and nothing is due of them, how many were released, and how many calls have ended. */
+/** Numbers of phone numbers that are in use with nothing due, of released ones, and of ended calls. */
 const IN_USE = 100_000
 const RELEASED = 20_000
 const ENDED = 50_000
-/** How many numbers are due for a notice, over, and suspended, and how many calls go on that are to be looked at. */
+/**
+ * Numbers of phone numbers that are due for a notice, expired, and suspended, and of live calls that are due to
+ * be polled.
+ */
 const DUE = 100
 const PAGE = 50
-/** Rows that a statement may look at: those that it is about, several times over, since each node of a plan counts its own. */
+/**
+ * Limit of rows that a statement may visit: several times its result, since each node of a plan counts its own
+ * rows.
+ */
 const VISITED_MAX = 2_000
 const SECONDS = 1_000
 
-/** A number and an answered call of it, of which others are copies. */
+/** A phone number with an answered call, from which copies are made. */
 const samples = Effect.gen(function* () {
   const numbers = yield* PhoneNumberStore
   const calls = yield* CallStore
@@ -93,10 +99,10 @@ const samples = Effect.gen(function* () {
 
 type Samples = Effect.Success<typeof samples>
 
-/** What tells copies from the row that they are made of: columns with what is in their place; `n` counts the copies. */
+/** The columns in which copies differ from the original row, with their values; `n` is the index of the copy. */
 type Change = Readonly<Record<string, string>>
 
-/** Copies a row of a table so many times, under ids of their own. */
+/** Copies a table's row `count` times, with new ids. */
 const copy = Effect.fnUntraced(function* (table: string, id: string, of: string, count: number, change: Change) {
   const { sql } = yield* Database
   const columns = yield* sql<{ readonly name: string }>`
@@ -117,7 +123,7 @@ const copyNumber = (number: PhoneNumber, count: number, change: Change) =>
 const copyCall = (call: Call, count: number, change: Change) =>
   copy("calls", "call_id", call.callId, count, { provider_call_id: "gen_random_uuid()::text", ...change })
 
-/** Numbers of which something is due, and calls that are to be looked at. */
+/** Adds phone numbers and calls that are due. */
 const addDue = ({ call, number }: Samples) =>
   Effect.all([
     copyNumber(number, DUE, { notice_at: "epoch_millis() - 1000 - n" }),
@@ -215,12 +221,12 @@ const assertCallPlans = Effect.fnUntraced(function* ({ call, number }: Samples) 
 
 const assertPlans = (rows: Samples) => Effect.andThen(assertNumberPlans(rows), assertCallPlans(rows))
 
-describe("with 100,000 numbers and 50,000 calls of which nothing is due, what is due is found as fast as ever", () => {
+describe("with 100,000 numbers and 50,000 calls that are not due, due ones are found without visiting them", () => {
   const onServer = () => Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovacuum: "off" } }))
 
   layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
     it.effect(
-      "with no statistics, and with good ones",
+      "with no statistics, and with current ones",
       () =>
         Effect.gen(function* () {
           const { sql } = yield* Database
@@ -238,7 +244,7 @@ describe("with 100,000 numbers and 50,000 calls of which nothing is due, what is
 
   layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
     it.effect(
-      "with the statistics of when all were due, and with those of when there were none",
+      "with statistics from when all were due, and from when there were none",
       () =>
         Effect.gen(function* () {
           const { sql } = yield* Database
@@ -263,11 +269,11 @@ describe("with 100,000 numbers and 50,000 calls of which nothing is due, what is
 
   layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices: true })("on PGlite", (it) => {
     it.effect(
-      "where nobody gathers statistics",
+      "without any statistics",
       () =>
         Effect.gen(function* () {
           const rows = yield* samples
-          // The planner is the server's own: what is shown here is that it has the settings which it needs.
+          // PGlite has the planner of PostgreSQL: this only shows that the settings which it needs are set.
           yield* addIdle(rows, 10)
           yield* addDue(rows)
           yield* assertPlans(rows)

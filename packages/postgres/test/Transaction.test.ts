@@ -4,7 +4,7 @@ import { Cause, Deferred, Effect, Exit } from "effect"
 import { layerTestPostgres } from "./support/TestPostgres.ts"
 
 layer(layerTestPostgres(), { excludeTestServices: true })("a transaction", (it) => {
-  it.effect("that the server ended for a deadlock is done again from its beginning", () =>
+  it.effect("is retried from its beginning after the server ended it for a deadlock", () =>
     Effect.gen(function* () {
       const { sql, transact } = yield* Database
       yield* sql`create table account (name text primary key, amount integer not null)`
@@ -30,7 +30,7 @@ layer(layerTestPostgres(), { excludeTestServices: true })("a transaction", (it) 
     })
   )
 
-  it.effect("dies by what the server refused, in words that hold no value", () =>
+  it.effect("dies with the server's error, in a message without any values", () =>
     Effect.gen(function* () {
       const { sql, transact } = yield* Database
       yield* sql`create table single (secret text constraint single_secret_key unique)`

@@ -6,12 +6,12 @@ import { claimed, LEASE } from "./support/ClaimedOperation.ts"
 import { layerTestPGlite } from "./support/TestPGlite.ts"
 
 layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices: true })("takeDue", (it) => {
-  it.effect("passes over an operation that this server can't read, and takes the others", () =>
+  it.effect("skips an operation that this server can't read, and takes the others", () =>
     Effect.gen(function* () {
       const { sql } = yield* Database
       const store = yield* OperationStore
       const [newer, own] = [yield* claimed, yield* claimed]
-      // As a server of a later version writes it, beside which this one still runs.
+      // As written by a server of a later version on the same database.
       yield* sql`update operations set service_id = 'fax.send' where operation_id = ${newer.operationId}`
       for (const { fence, operationId } of [newer, own]) yield* store.hold(operationId, fence, { by: "job", millis: 0 })
       const taken = yield* store.takeDue(10, LEASE)

@@ -5,14 +5,14 @@ import { vacuum } from "../src/Vacuuming.ts"
 import { layerTestPGlite } from "./support/TestPGlite.ts"
 
 layer(layerTestPGlite, { excludeTestServices: true })("an embedded database", (it) => {
-  it.effect("clears away what updates left behind, where it has become much", () =>
+  it.effect("vacuums tables in which updates left many dead rows", () =>
     Effect.gen(function* () {
       const { sql } = yield* Database
       yield* sql`create table busy (n integer primary key, changes integer not null)`
       yield* sql`create index busy_changes on busy (changes)`
       yield* sql`insert into busy select n, 0 from generate_series(1, 100) n`
       for (let change = 0; change < 3; change++) yield* sql`update busy set changes = changes + 1`
-      // The statistics are handed in when a transaction is over and a second has passed, or on demand.
+      // The statistics are reported when a transaction has ended and a second has passed, or on demand.
       yield* sql`select pg_stat_force_next_flush()`
       const leftBehind = sql<{
         readonly n: bigint

@@ -19,7 +19,10 @@ const eventOf = ({ dedupeKey, ...rest }: EventDraft) => ({ ...rest, eventId: ded
 
 const keys = (drafts: ReadonlyArray<EventDraft>) => drafts.map(({ dedupeKey }) => dedupeKey)
 
-/** Stores nothing: remembers what it was asked to store together and what alone, each statement of it as the test says. */
+/**
+ * Stores nothing: records what it was asked to store together and alone, each statement with the result that
+ * the test chose.
+ */
 class Statements {
   readonly together: Array<ReadonlyArray<string>> = []
   readonly alone: Array<ReadonlyArray<string>> = []
@@ -39,7 +42,7 @@ class Statements {
     }
   }
 
-  /** Groups whose first statement lasts until `proceed`; the first call's is under way. */
+  /** Groups whose first statement lasts until `proceed`; the first call's statement is in progress. */
   readonly grouped = Effect.gen({ self: this }, function* () {
     const append = groupAppends(this.appends)
     const first = yield* Effect.forkChild(append([draft("a tenant", "first")]))
@@ -51,7 +54,7 @@ class Statements {
 const stored = (drafts: ReadonlyArray<EventDraft>): Effect.Effect<ReadonlyArray<Appended>> =>
   Effect.succeed(drafts.map(eventOf))
 
-/** Statements that wait for `gate` before they answer as `answer` says. */
+/** Statements that wait for `gate` before they return `answer`. */
 const behind = (
   gate: Deferred.Deferred<void>,
   answer: (drafts: ReadonlyArray<EventDraft>) => ReturnType<Appends["together"]>
@@ -60,8 +63,8 @@ const behind = (
 const refusal = (code: string | undefined) =>
   new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: { code }, message: "no" }) })
 
-describe("appends that overlap", () => {
-  it.effect("are stored together, and each is answered its own events", () =>
+describe("overlapping appends", () => {
+  it.effect("are stored together, and each returns its own events", () =>
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
       const statements = behind(gate, stored)
@@ -83,7 +86,7 @@ describe("appends that overlap", () => {
     })
   )
 
-  it.effect("are so many in one statement and no more", () =>
+  it.effect("are stored with a limited number of events per statement", () =>
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
       const statements = behind(gate, stored)
@@ -106,7 +109,7 @@ describe("appends that overlap", () => {
     })
   )
 
-  it.effect("leave to itself the call of a tenant that could not be had, and one of several tenants", () =>
+  it.effect("are stored alone if their tenant was locked, or if they have several tenants", () =>
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
       const statements = behind(gate, (drafts) =>
@@ -128,7 +131,7 @@ describe("appends that overlap", () => {
     })
   )
 
-  it.effect("are each on their own when the server refused what they were together", () =>
+  it.effect("are each stored alone if the server refused them together", () =>
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
       const statements = behind(gate, () => Effect.fail(refusal("22P05")))
@@ -146,7 +149,7 @@ describe("appends that overlap", () => {
     ["its connection was lost", Effect.fail(refusal(undefined))],
     ["nobody knows why", Effect.interrupt]
   ] as const) {
-    it.effect(`all fail, and are not made again, when what became of their statement is unknown: ${what}`, () =>
+    it.effect(`all fail, without a retry, when the outcome of their statement is unknown: ${what}`, () =>
       Effect.gen(function* () {
         const gate = yield* Deferred.make<void>()
         const statements = behind(gate, (drafts) => (drafts[0]?.dedupeKey === "later" ? stored(drafts) : failure))
@@ -163,7 +166,7 @@ describe("appends that overlap", () => {
     )
   }
 
-  it.effect("don't lose each other when one is given up, which is not stored if it still waited", () =>
+  it.effect("survive the interruption of one of them, which is not stored if it still waited", () =>
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
       const statements = behind(gate, stored)

@@ -31,7 +31,7 @@ const append = Effect.fnUntraced(function* (tenantId: string) {
 layer(Layer.provideMerge(Postgres.layer, layerTestPostgres()), { excludeTestServices: true })(
   "appends that overlap, on a server",
   (it) => {
-    it.effect("are not held up by a transaction that has the tenant of one of them", () =>
+    it.effect("are not delayed by a transaction that has locked the tenant of one of them", () =>
       Effect.gen(function* () {
         const { transact } = yield* Transactor
         const tenants = yield* TenantStore
@@ -74,7 +74,7 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPostgres()), { excludeTestServ
       })
     )
 
-    it.effect("of several tenants store nothing where one does not exist, even if the transaction goes on", () =>
+    it.effect("of several tenants store nothing if one tenant does not exist, even if the transaction continues", () =>
       Effect.gen(function* () {
         const { transact } = yield* Transactor
         const store = yield* EventStore

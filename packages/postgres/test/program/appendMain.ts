@@ -1,5 +1,5 @@
-// Appends events to the database in the directory that it is given, each in a transaction of its own, and
-// says the id of each once it is committed; until it is killed.
+// Appends events to the database in the given directory until it is killed, each in a transaction of its own,
+// and prints the id of each once it is committed.
 import { EventStore, INTERNAL_SOURCE, TenantStore, Timestamp, Transactor, Uuid, walletAddress } from "@agentos/core"
 import { layerPGlite, Postgres } from "@agentos/postgres"
 import { Effect, Layer } from "effect"

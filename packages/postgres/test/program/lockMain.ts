@@ -1,5 +1,5 @@
-// Says `ready`; when told anything, locks the directory that it is given, says `held` and keeps it until it is
-// killed; or says why it can't.
+// Prints `ready`; after any input, locks the given directory, prints `held` and keeps the lock until it is
+// killed, or prints why it can't.
 import { Effect } from "effect"
 import { once } from "node:events"
 import { lockDirectory } from "../../src/DirectoryLock.ts"

@@ -1,4 +1,4 @@
-// Makes an embedded database in the directory that it is given, migrates it, and ends.
+// Makes and migrates an embedded database in the given directory, and exits.
 import { layerPGlite } from "@agentos/postgres"
 import { Effect, Layer } from "effect"
 

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 
 export const LEASE = 60_000
 
-/** An operation that a worker has just claimed for `LEASE`. */
+/** Claims an operation with a lease of `LEASE`. */
 export const claimed = Effect.gen(function* () {
   const store = yield* OperationStore
   const tenants = yield* TenantStore

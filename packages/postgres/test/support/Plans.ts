@@ -2,18 +2,18 @@ import { Database } from "@agentos/postgres"
 import { Effect, Schema } from "effect"
 import { Statement } from "effect/sql"
 
-/** What executing a statement took. */
+/** The cost of executing a statement. */
 export interface Plan {
   readonly text: string
   /** The indexes that rows were read from. */
   readonly indexes: ReadonlySet<string>
-  /** Tables that were read from end to end. */
+  /** Tables that were scanned from end to end. */
   readonly wholeTables: ReadonlyArray<string>
-  /** Rows and index entries looked at, wherever in the plan. */
+  /** Rows and index entries visited by all nodes of the plan. */
   readonly rowsVisited: number
 }
 
-/** The parts of `explain (analyze, format json)` that are looked at (PostgreSQL manual, "Using EXPLAIN"). */
+/** The fields of `explain (analyze, format json)` that are read (PostgreSQL manual, "Using EXPLAIN"). */
 interface Node extends Schema.Schema.Type<typeof NodeFields> {
   readonly Plans?: ReadonlyArray<Node>
 }
@@ -35,8 +35,8 @@ const decode = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ Plan: Nod
 const allNodes = (node: Node): ReadonlyArray<Node> => [node, ...(node.Plans ?? []).flatMap(allNodes)]
 
 /**
- * Runs an effect and gives the plans of the statements that it ran, each made and executed once more
- * by `explain` before the statement itself, and undone.
+ * Runs an effect and returns the plans of its statements. Each statement is first executed by `explain` and
+ * rolled back, then run.
  */
 export const plansOf = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   const { sql } = yield* Database

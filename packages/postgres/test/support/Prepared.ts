@@ -2,15 +2,16 @@ import { mkdir, mkdtemp, rename, rmdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 
-/** Names the folder of what the files of one test run share. Outside of such a run there is none. */
+/** Environment variable with the folder that the test files of one run share; unset outside such a run. */
 export const PREPARED_VARIABLE = "AGENTOS_TEST_PREPARED"
 
 const POLL_MILLIS = 50
 
 /**
- * Gives the folder of this name, which `make` fills once in a test run, by the first who asks; it is to be copied, never
- * changed. Of those that ask at one time, one makes it, and the others wait until it has; or has failed, and try it
- * themselves. Outside a test run nothing is made, and there is none.
+ * Returns the folder of this name, which the first caller in a test run fills with `make`; it is to be copied,
+ * never changed. If several callers ask at the same time, one makes it, and the others wait until it has
+ * succeeded, or has failed, and then try it themselves. Outside a test run nothing is made, and the result is
+ * undefined.
  */
 export const prepared = (name: string, make: (draft: string) => Promise<unknown>): Promise<string | undefined> => {
   const known = asked.get(name)
@@ -43,7 +44,7 @@ const prepare = async (folder: string, name: string, make: (draft: string) => Pr
   return path
 }
 
-/** Whether the lock is ours now. */
+/** Returns whether this process has just taken the lock. */
 const isTaken = (lock: string): Promise<boolean> =>
   mkdir(lock).then(
     () => true,

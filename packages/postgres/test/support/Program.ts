@@ -6,18 +6,18 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
-/** A program of `test/program`, running in a process of its own. */
+/** A program of `test/program` that runs in a process of its own. */
 export interface Program {
   readonly pid: number
-  /** What it said, line by line, until `count` lines are there or it ended. */
+  /** Returns its output by line, once there are `count` lines or it has ended. */
   readonly lines: (count: number) => Effect.Effect<ReadonlyArray<string>>
-  /** Tells it to go on. */
+  /** Signals it to continue. */
   readonly go: Effect.Effect<void>
-  /** Ends it as a power switch would: it gets to do nothing more. */
+  /** Kills it like a loss of power: it can do nothing more. */
   readonly kill: Effect.Effect<void>
 }
 
-/** Starts a program; it is killed when the scope closes, if not before. */
+/** Starts a program, which is killed when the scope closes. */
 export const startProgram = (name: string, ...parameters: ReadonlyArray<string>) =>
   Effect.acquireRelease(
     Effect.sync((): Program => {
@@ -61,7 +61,7 @@ export const startProgram = (name: string, ...parameters: ReadonlyArray<string>)
     (program) => program.kill
   )
 
-/** A directory that is gone when the scope closes. */
+/** A directory that is deleted when the scope closes. */
 export const temporaryDirectory = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "agentos-test-"))),
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))

@@ -1,7 +1,10 @@
 import { Database } from "@agentos/postgres"
 import { Effect } from "effect"
 
-/** Runs statements that fill tables, in one transaction, for as long as they take: many rows at a time are no request. */
+/**
+ * Runs statements that fill tables, in one transaction without time limits: bulk inserts take longer than
+ * requests may.
+ */
 export const seeding = <A, E, R>(statements: Effect.Effect<A, E, R>) =>
   Effect.flatMap(Database, ({ sql }) =>
     sql.withTransaction(Effect.andThen(sql`set local statement_timeout = 0`, statements))

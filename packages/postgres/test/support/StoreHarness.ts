@@ -5,7 +5,7 @@ import { ClockOffset, Database, layerPGlite, Postgres } from "@agentos/postgres"
 import { Effect, Layer } from "effect"
 import { layerTestPostgres } from "./TestPostgres.ts"
 
-/** Every store on a database, and the clock that they run on. */
+/** Provides every store on a database, and the clock that they use. */
 const layerStores = <E>(database: Layer.Layer<Database, E>) => {
   let offset = 0
   const clock = Layer.effect(

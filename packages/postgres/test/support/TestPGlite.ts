@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { copyDatabase } from "./copyDatabase.ts"
 import { temporaryDirectory } from "./Program.ts"
 
-/** An embedded database of the test's own, gone at its end: for what is done in it, not for how it is made. */
+/** An embedded database for one test, for tests of its use and not of how it is made; deleted at the end. */
 export const layerTestPGlite = Layer.unwrap(
   Effect.gen(function* () {
     const directory = join(yield* temporaryDirectory, "database")

@@ -2,7 +2,7 @@ import { layerPostgres } from "@agentos/postgres"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { type PostgresOptions, startPostgres } from "./startPostgres.ts"
 
-/** A server of the test's own, gone at its end. */
+/** A server for one test, deleted at the end. */
 export class TestPostgres extends Context.Service<TestPostgres, { readonly url: Redacted.Redacted }>()(
   "@agentos/postgres/test/TestPostgres"
 ) {

@@ -8,11 +8,12 @@ const MIGRATE = fileURLToPath(new URL("../program/migrateMain.ts", import.meta.u
 const run = promisify(execFile)
 
 /**
- * Puts an embedded database into a directory that is not there yet: empty and migrated, and made once in a test run, since
- * making it takes longer than most of what it is used for. Outside a test run nothing is put there: whoever opens it makes it.
+ * Copies an embedded database into a directory that does not exist yet: empty and migrated, and made once per
+ * test run, since making it takes longer than most tests that use it. Outside a test run it does nothing:
+ * opening the directory makes the database.
  */
 export const copyDatabase = async (directory: string): Promise<void> => {
-  // What runs once does not earn back what it costs to optimize its WebAssembly.
+  // For a program that runs once, optimizing its WebAssembly takes longer than it saves.
   const made = await prepared("database", (draft) => run(process.execPath, ["--liftoff-only", MIGRATE, draft]))
   if (made !== undefined) await cp(made, directory, { recursive: true })
 }

