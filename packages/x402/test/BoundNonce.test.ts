@@ -6,7 +6,7 @@ const binding = "ab".repeat(32)
 const expected = "0x6167656e746f7331271a413bd339c5709fdceaec41f14f11e9fbfb5042d72d33"
 
 describe("A bound nonce", () => {
-  it("is the tag and 24 bytes of SHA-256 over the text of the binding", () => {
+  it("consists of the tag and 24 bytes of SHA-256 over the text of the binding", () => {
     assert.strictEqual(boundNonce(binding), expected)
     assert.strictEqual(Buffer.from(NONCE_TAG.slice(2), "hex").toString(), "agentos1")
   })
@@ -19,7 +19,7 @@ describe("A bound nonce", () => {
     assert.isTrue(isBoundElsewhere(`${expected.slice(0, -1)}0`, binding))
   })
 
-  it("is told by its tag: any other nonce is bound to nothing", () => {
+  it("is recognized by its tag: any other nonce is bound to nothing", () => {
     assert.isFalse(isBoundElsewhere(`0x${"6167656e746f7332".padEnd(64, "0")}`, binding))
     assert.isFalse(isBoundElsewhere(`0x${"00".repeat(32)}`, undefined))
   })

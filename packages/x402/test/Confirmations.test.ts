@@ -5,7 +5,7 @@ import { Confirmations, confirmationsOf } from "../src/Confirmations.ts"
 const accepts = Schema.is(Confirmations)
 
 describe("Confirmations", () => {
-  it("are one number for every price, or go by the highest rule that a price reaches", () => {
+  it("are one number for every price, or follow the highest rule that a price reaches", () => {
     assert.strictEqual(confirmationsOf(3, 5_000_000n), 3)
     const rules = [
       { from: "1.00", blocks: 4 },
@@ -18,7 +18,7 @@ describe("Confirmations", () => {
     assert.deepStrictEqual(blocks, [1, 1, 4, 4, 12, 12])
   })
 
-  it("leave no price without a rule", () => {
+  it("require a rule for every price", () => {
     assert.isTrue(accepts([{ from: "0.00", blocks: 0 }]))
     for (const wrong of [
       [],

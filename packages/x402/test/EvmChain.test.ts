@@ -22,7 +22,7 @@ const prepare = (rpcTimeoutMillis = 2_000) =>
   })
 
 describe("EvmChain", () => {
-  it.effect("reads each question anew", () =>
+  it.effect("sends a new request for each read", () =>
     Effect.gen(function* () {
       const { chain, state } = yield* prepare()
       assert.strictEqual(yield* chain.chainId, 402402n)
@@ -45,7 +45,7 @@ describe("EvmChain", () => {
     })
   )
 
-  it.effect("puts trouble to the operator's account only where it is", () =>
+  it.effect("reports a failure as Misconfigured only if the operator can fix it", () =>
     Effect.gen(function* () {
       const { chain, state } = yield* prepare()
       const reason = Effect.map(Effect.flip(chain.isUsed(wallet, nonce, 60n)), (error) => error.reason)
@@ -61,7 +61,7 @@ describe("EvmChain", () => {
     })
   )
 
-  it.effect("never says where the node is", () =>
+  it.effect("never reveals the node's URL", () =>
     Effect.gen(function* () {
       const { chain, state } = yield* prepare()
       const said = (error: object) => inspect(error, { depth: 9, showHidden: true })
@@ -77,7 +77,7 @@ describe("EvmChain", () => {
     })
   )
 
-  it.live("waits for no answer longer than it may", () =>
+  it.live("times out if the node does not answer", () =>
     Effect.gen(function* () {
       const { chain, state } = yield* prepare(100)
       state.silent.add("eth_blockNumber")

@@ -42,7 +42,7 @@ describe("PaymentRailX402.layer", () => {
   ]
   it.effect.each(wrong)("refuses %s", ([, other, message]) => refuses(other, message))
 
-  it.effect("refuses a token that is not there, a facilitator that does not settle there, and a network twice", () =>
+  it.effect("refuses a contract that is no token, a facilitator without the network, and a network given twice", () =>
     Effect.gen(function* () {
       const { build, configured, state } = yield* prepare()
       const message = (...networks: ReadonlyArray<PaymentNetwork>) =>
@@ -60,7 +60,7 @@ describe("PaymentRailX402.layer", () => {
     })
   )
 
-  it.live("waits for a chain that is slow to come up", () =>
+  it.live("retries while a chain is starting", () =>
     Effect.gen(function* () {
       const { build, configured, state } = yield* prepare()
       state.status = 503
@@ -71,12 +71,12 @@ describe("PaymentRailX402.layer", () => {
     })
   )
 
-  /** Lets waits between questions pass at once; the questions themselves take their time. */
+  /** Skips the delays between retries; the requests themselves take their time. */
   const hurry = Effect.forkScoped(
     Effect.forever(Effect.andThen(TestClock.withLive(Effect.sleep("5 millis")), TestClock.adjust("1 second")))
   )
 
-  it.effect("does not wait for ever", () =>
+  it.effect("fails after a limited number of retries", () =>
     Effect.gen(function* () {
       const { build, configured, state } = yield* prepare({ rpcTimeoutMillis: 60_000 })
       state.status = 503
@@ -85,7 +85,7 @@ describe("PaymentRailX402.layer", () => {
     })
   )
 
-  it.effect("starts without its facilitator, whose silence leaves a settlement unknown", () =>
+  it.effect("starts without its facilitator; its silence leaves a settlement unknown", () =>
     Effect.gen(function* () {
       const { build, configured } = yield* prepare({ rpcTimeoutMillis: 60_000 })
       yield* hurry
@@ -95,7 +95,7 @@ describe("PaymentRailX402.layer", () => {
     }).pipe(Effect.provideService(References.MinimumLogLevel, "Error"))
   )
 
-  it.effect("says at the start that a refund wallet is empty", () =>
+  it.effect("warns at startup that a refund wallet is empty", () =>
     Effect.gen(function* () {
       const said: Array<unknown> = []
       const logger = Logger.make(({ message }) => said.push(message))
@@ -113,7 +113,7 @@ describe("PaymentRailX402.layer", () => {
     })
   )
 
-  it.effect("has presets that are spelled as addresses are", () =>
+  it.effect("has presets whose addresses have valid checksums", () =>
     Effect.gen(function* () {
       for (const preset of Object.values(TOKEN_PRESETS)) {
         assert.strictEqual(getAddress(preset.asset), preset.asset)

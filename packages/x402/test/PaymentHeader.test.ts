@@ -40,7 +40,7 @@ const example = {
 
 const base64 = (text: string | Uint8Array): string => Buffer.from(text).toString("base64")
 const encode = (value: unknown): string => base64(JSON.stringify(value))
-/** The example with one part of its payload or authorization set. */
+/** Returns the example with fields of its payload or authorization changed. */
 const withPayload = (change: object) => encode({ ...example, payload: { ...example.payload, ...change } })
 const withAuthorization = (change: object) =>
   withPayload({ authorization: { ...example.payload.authorization, ...change } })
@@ -72,7 +72,7 @@ describe("PaymentHeader.decodeProof", () => {
     })
   )
 
-  it.effect("reads what the stock client sends, with our keys in extra as they were", () =>
+  it.effect("reads the header of the stock client, with our keys in extra unchanged", () =>
     Effect.gen(function* () {
       const accepted = terms()
       const proof = yield* PaymentHeader.decodeProof(yield* signatureHeader(accepted))
@@ -84,7 +84,7 @@ describe("PaymentHeader.decodeProof", () => {
   )
 
   const strange = JSON.parse('{"__proto__": {"a": 1}, "constructor": [], "₮": null, "nested": {"b": [1, {}]}}')
-  it.effect("keeps whatever stands in extra", () =>
+  it.effect("keeps any content of extra", () =>
     Effect.gen(function* () {
       const proof = yield* PaymentHeader.decodeProof(withAccepted({ extra: strange }))
       assert.strictEqual(JSON.stringify(proof.accepted.extra), JSON.stringify(strange))
@@ -99,7 +99,7 @@ describe("PaymentHeader.decodeProof", () => {
     })
   )
 
-  it.effect("refuses a payment of more values than any has, before decoding it", () =>
+  it.effect("refuses a payment with too many values before decoding it", () =>
     Effect.gen(function* () {
       const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`k${index}`, 0]))
       assert.include(yield* messageOf(withAccepted({ extra: many })), "more than 256 properties")
@@ -195,14 +195,14 @@ describe("PaymentHeader.decodeProof", () => {
     })
   )
 
-  it.effect("does not repeat what it was sent", () =>
+  it.effect("does not repeat the input in errors", () =>
     Effect.gen(function* () {
       const key = "<script>".repeat(200)
       assert.isBelow((yield* messageOf(withAuthorization({ [key]: 1 }))).length, 200)
     })
   )
 
-  it.effect("takes a header of the full length, and the largest numbers", () =>
+  it.effect("accepts a header of the maximum length, and the largest numbers", () =>
     Effect.gen(function* () {
       const most = (2n ** 256n - 1n).toString()
       const padding = (length: number) => withAccepted({ extra: { padding: "x".repeat(length) } })
@@ -216,7 +216,7 @@ describe("PaymentHeader.decodeProof", () => {
   )
 
   it.effect.prop(
-    "reads any text as a proof or not at all",
+    "reads any text as a proof or fails",
     { header: Schema.String, json: Schema.Json },
     ({ header, json }) =>
       Effect.gen(function* () {
@@ -228,7 +228,7 @@ describe("PaymentHeader.decodeProof", () => {
   )
 
   it.effect.prop(
-    "gives a header of which one character was changed another digest",
+    "gives a header with one changed character another digest",
     {
       position: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 })),
       character: Schema.Literals([..."AZaz09+/= "])
@@ -250,7 +250,7 @@ describe("PaymentHeader.decodeProof", () => {
 describe("PaymentHeader.encodeChallenge", () => {
   const resource = { url: "https://agentos.test/api/v1/email/mailboxes", description: "A mailbox at ₮" }
 
-  it("says what the specification asks for, as stock clients read it", () => {
+  it("encodes the fields of the specification, as stock clients read them", () => {
     const header = PaymentHeader.encodeChallenge({
       error: "Pay first.",
       resource,
@@ -268,7 +268,7 @@ describe("PaymentHeader.encodeChallenge", () => {
     })
   })
 
-  it("leaves out an error that there is not", () => {
+  it("leaves out a missing error", () => {
     const header = PaymentHeader.encodeChallenge({ error: undefined, resource, accepts: [terms()] })
     assert.notProperty(decodePaymentRequiredHeader(header), "error")
   })

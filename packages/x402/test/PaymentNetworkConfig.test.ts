@@ -10,7 +10,7 @@ import * as Sample from "./support/Sample.ts"
 const decode = Schema.decodeUnknownResult(PaymentNetworkConfig, { errors: "all", onExcessProperty: "error" })
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** What an operator writes of a network beside its token. */
+/** The fields of a network that an operator configures beside its token. */
 const own = {
   rpcUrl: "https://rpc.example/v2/an-access-key",
   payTo: Sample.payTo,
@@ -21,7 +21,7 @@ const own = {
 const token = { network: "eip155:402402", asset: Sample.asset, decimals: 6, name: "USD₮0", version: "1" } as const
 const key = `0x${"7b".repeat(32)}` as const
 
-/** What is said of a configuration that is refused: path and message of each issue. */
+/** Returns the errors of an invalid configuration: path and message of each issue. */
 const refused = (config: unknown): string =>
   Result.match(decode(config), {
     onSuccess: () => "",
@@ -32,7 +32,7 @@ const refused = (config: unknown): string =>
   })
 
 describe("PaymentNetworkConfig", () => {
-  it("puts a preset's token in the place of its name", () => {
+  it("replaces a preset's name with its token", () => {
     for (const [preset, expected] of Object.entries(TOKEN_PRESETS)) {
       const network = Result.getOrThrow(decode({ ...own, preset }))
       assert.deepStrictEqual(network, { ...own, ...expected, rpcUrl: network.rpcUrl })
@@ -40,12 +40,12 @@ describe("PaymentNetworkConfig", () => {
     }
   })
 
-  it("takes a network in full as it always did", () => {
+  it("accepts a complete network", () => {
     const network = Result.getOrThrow(decode({ ...own, ...token }))
     assert.deepStrictEqual(network, { ...own, ...token, rpcUrl: network.rpcUrl })
   })
 
-  it("says which preset there is not, and what is said twice", () => {
+  it("rejects an unknown preset, and a field that is given twice", () => {
     for (const preset of ["xlayer", "toString", 7, null]) {
       assert.strictEqual(
         refused({ ...own, preset }),
@@ -59,7 +59,7 @@ describe("PaymentNetworkConfig", () => {
     )
   })
 
-  it("says where a network is wrong, with a preset or without", () => {
+  it("reports the path of an error, with a preset or without", () => {
     assert.include(refused({ ...own, preset: "celo", payTo: "0x12" }), "payTo: ")
     assert.include(refused({ ...own, preset: "celo", confirmation: 3 }), "confirmation: ")
     assert.include(refused({ ...own, ...token, decimals: 2 }), "decimals: ")
@@ -67,7 +67,7 @@ describe("PaymentNetworkConfig", () => {
     for (const nothing of [null, 7, "celo", []]) assert.notStrictEqual(refused(nothing), "")
   })
 
-  it("has presets that say what the stock library says of the same tokens", () => {
+  it("has presets that agree with the stock library about the same tokens", () => {
     for (const preset of ["celo", "stable", "flare"] as const) {
       const { network, ...known } = TOKEN_PRESETS[preset]
       const found = DEFAULT_ASSETS[network]?.find((candidate) => candidate.asset === known.asset)
@@ -79,7 +79,7 @@ describe("PaymentNetworkConfig", () => {
 describe("A refund wallet's configuration", () => {
   const withRefund = (refund: unknown) => ({ ...own, ...token, refund })
 
-  it("keeps the key to itself", () => {
+  it("keeps the key secret", () => {
     const network = Result.getOrThrow(decode(withRefund({ privateKey: key })))
     assert.notInclude(JSON.stringify(network), "7b7b")
     const wrong = ["", "0x", key.slice(0, -1), `${key}0`, key.replace("0x", ""), `${key.slice(0, -1)}g`, [key], { key }]
@@ -92,7 +92,7 @@ describe("A refund wallet's configuration", () => {
     }
   })
 
-  it.effect("is of an account of its own", () =>
+  it.effect("requires an account of its own", () =>
     Effect.gen(function* () {
       const configured = (refund: object, payTo: string = Sample.payTo) =>
         offer(Result.getOrThrow(decode({ ...withRefund(refund), payTo })))

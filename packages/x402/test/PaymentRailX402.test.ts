@@ -8,7 +8,7 @@ import { prepare, railOf } from "./support/RailFake.ts"
 import * as Sample from "./support/Sample.ts"
 
 describe("PaymentRailX402 terms", () => {
-  it.effect("are the same each time, spelled one way, with what stock clients need", () =>
+  it.effect("are the same each time, in one spelling, with the fields that stock clients need", () =>
     Effect.gen(function* () {
       const { rail } = yield* railOf({ asset: Sample.asset.toLowerCase(), payTo: Sample.payTo.toLowerCase() })
       const expected: PaymentTerms = {
@@ -26,7 +26,7 @@ describe("PaymentRailX402 terms", () => {
   )
 
   it.effect.prop(
-    "scale every amount to the token's units exactly",
+    "convert every amount to the token's units exactly",
     {
       amount: Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 10n ** 15n })),
       decimals: Schema.Literals([6, 8, 18])
@@ -43,7 +43,7 @@ describe("PaymentRailX402 terms", () => {
     { arbitrary: { runs: 20 } }
   )
 
-  it.effect("come back from a stock client so that the binding holds", () =>
+  it.effect("are returned by a stock client with the binding intact", () =>
     Effect.gen(function* () {
       const { rail } = yield* railOf()
       const offered = rail.terms(Sample.price)
@@ -59,7 +59,7 @@ describe("PaymentRailX402 terms", () => {
 })
 
 describe("PaymentRailX402.authenticate", () => {
-  it.effect("knows who signed, and nobody else", () =>
+  it.effect("accepts the signer, and nobody else", () =>
     Effect.gen(function* () {
       const { rail } = yield* railOf()
       const proof = yield* Sample.proof()
@@ -82,7 +82,7 @@ describe("PaymentRailX402.authenticate", () => {
     })
   )
 
-  it.effect("takes no signature of a contract wallet", () =>
+  it.effect("rejects a contract wallet's signature", () =>
     Effect.gen(function* () {
       const { rail } = yield* railOf()
       const proof = yield* Sample.proof()
@@ -101,7 +101,10 @@ describe("PaymentRailX402.verify", () => {
     yield* TestClock.setTime(now * 1_000)
     state.balances.set(Sample.unsignedProof().payer, Sample.terms().amount)
     const [before, asked] = [chainSeen.length, facilitator.seen.length]
-    /** What the chain was asked since, and that the facilitator was asked nothing. */
+    /**
+     * Returns the methods requested from the chain since the last call, and checks that the facilitator got no
+     * request.
+     */
     const questions = () => {
       assert.lengthOf(facilitator.seen, asked)
       return chainSeen.slice(before).map(({ body }) => body)
@@ -121,7 +124,7 @@ describe("PaymentRailX402.verify", () => {
     [0, now + 120 + tolerance + 1, "valid for longer than 120 s"],
     [0, 999_999_999_999_999, "valid for longer than 120 s"]
   ]
-  it.effect.each(windows)("holds validity from %s to %s against the clock", ([validAfter, validBefore, refused]) =>
+  it.effect.each(windows)("checks validity from %s to %s against the clock", ([validAfter, validBefore, refused]) =>
     Effect.gen(function* () {
       const { questions, rail } = yield* verifying
       const proof = Sample.unsignedProof({ validAfter, validBefore })
@@ -135,7 +138,7 @@ describe("PaymentRailX402.verify", () => {
     })
   )
 
-  it.effect("refuses what is not for these terms, and asks nobody", () =>
+  it.effect("refuses a payment for other terms without any request", () =>
     Effect.gen(function* () {
       const { questions, rail } = yield* verifying
       const good = Sample.unsignedProof({ validBefore: now + 120 })
@@ -157,7 +160,7 @@ describe("PaymentRailX402.verify", () => {
     })
   )
 
-  it.effect("reads the payer's balance, without the signature", () =>
+  it.effect("reads the payer's balance, without revealing the signature", () =>
     Effect.gen(function* () {
       const { questions, rail, state } = yield* verifying
       const signed = yield* Sample.proof()
@@ -181,7 +184,7 @@ describe("PaymentRailX402.simulate", () => {
     return { rail, state, proof: yield* Sample.proof() }
   })
 
-  it.effect("says whether the transfer would fail", () =>
+  it.effect("reports whether the transfer would fail", () =>
     Effect.gen(function* () {
       const { proof, rail, state } = yield* simulating
       yield* rail.simulate(proof, Sample.terms())
@@ -190,7 +193,7 @@ describe("PaymentRailX402.simulate", () => {
     })
   )
 
-  it.effect("does not take an outage for a failure", () =>
+  it.effect("does not treat an outage as a failed transfer", () =>
     Effect.gen(function* () {
       const { proof, rail, state } = yield* simulating
       state.status = 503
@@ -199,7 +202,7 @@ describe("PaymentRailX402.simulate", () => {
     })
   )
 
-  it.effect("concludes nothing from a block that is older than the authorization", () =>
+  it.effect("decides nothing from a block older than the authorization", () =>
     Effect.gen(function* () {
       const { proof, rail, state } = yield* simulating
       state.transfersFail = true
@@ -212,7 +215,7 @@ describe("PaymentRailX402.simulate", () => {
 })
 
 describe("PaymentRailX402.settle", () => {
-  it.effect("shows the facilitator the client's payload and the terms as they were rebuilt", () =>
+  it.effect("sends the facilitator the client's payload and the terms as rebuilt by the server", () =>
     Effect.gen(function* () {
       const { facilitator, rail } = yield* railOf()
       const proof = yield* Sample.proof()
@@ -230,7 +233,7 @@ describe("PaymentRailX402.settle", () => {
 
 describe("PaymentRailX402.blockBefore", () => {
   it.effect.prop(
-    "finds the newest block before a moment, whatever the intervals",
+    "finds the newest block before a moment, whatever the block times",
     {
       latest: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 300 })),
       interval: Schema.Literals([1, 2, 12]),
@@ -265,13 +268,13 @@ describe("PaymentRailX402 on the chain", () => {
     })
   )
 
-  it.effect("counts from a block that a reorganisation as deep as the confirmations leaves alone", () =>
+  it.effect("returns a block that a reorganization as deep as the confirmations does not remove", () =>
     Effect.gen(function* () {
       const { rail, state } = yield* railOf({ confirmations: 3 })
       const proof = Sample.unsignedProof()
       const { block, used } = yield* rail.readNonce(proof)
       assert.deepStrictEqual({ block, used }, { block: 97n, used: false })
-      // Block 100 is made anew, now with our settlement in it.
+      // Block 100 is replaced by one that contains our settlement.
       state.usedFrom.set(Sample.nonce, 100)
       state.logs.push(...Sample.useLogs(100))
       state.latest = 110
@@ -293,7 +296,7 @@ describe("PaymentRailX402 on the chain", () => {
     })
   )
 
-  it.effect("waits for the confirmations of the payment's own price", () =>
+  it.effect("requires the confirmations of the payment's own price", () =>
     Effect.gen(function* () {
       const { amount } = Sample.terms()
       const from = (price: bigint) => [
@@ -312,7 +315,7 @@ describe("PaymentRailX402 on the chain", () => {
     })
   )
 
-  it.effect("can't tell of an operation on a network that was taken out", () =>
+  it.effect("fails for an operation on a network that was removed", () =>
     Effect.gen(function* () {
       const { rail } = yield* railOf()
       const gone = Sample.unsignedProof({ network: "eip155:196" })

@@ -4,17 +4,17 @@ import { TestClock } from "effect/testing"
 import { type Conduct, refund, start } from "./support/RefundFake.ts"
 import * as Sample from "./support/Sample.ts"
 
-/** What may happen while money is owed, in any order. */
+/** The events that may happen while money is owed, in any order. */
 const Step = Schema.Union([
-  /** Some servers carry the refund on at one time, while the facilitator behaves so. */
+  /** Several servers advance the refund at the same time, while the facilitator behaves like this. */
   Schema.Struct({
     do: Schema.Literal("refund"),
     servers: Schema.Literals([1, 2, 4]),
     conduct: Schema.Literals(["settles", "loses the answer", "loses it", "fails", "insufficient_funds"])
   }),
-  /** What the facilitator took and did not tell is mined, all of it. */
+  /** All settlements that the facilitator submitted without reporting them are mined. */
   Schema.Struct({ do: Schema.Literal("mine what was lost") }),
-  /** A reorganisation takes the newest blocks: those of the refund with them, or of the payment as well. */
+  /** A reorganization removes the newest blocks: those of the refund, or also those of the payment. */
   Schema.Struct({ do: Schema.Literal("reorganise"), from: Schema.Literals([60, 95]) }),
   /** The payment is mined again. */
   Schema.Struct({ do: Schema.Literal("mine the payment") }),
@@ -40,7 +40,7 @@ const play = Effect.fnUntraced(function* (rig: Effect.Success<ReturnType<typeof 
         if (result._tag === "Success" && result.success._tag === "Paid") assert.strictEqual(rig.moved(), Sample.price)
         if (result._tag === "Failure") assert.strictEqual(result.failure.reason, "Misconfigured")
       }
-      // Nothing begins to go back for a payment that is not there, or not final.
+      // No refund starts for a payment that is missing or not final.
       if (!before.paid || before.final < rig.paidInBlock()) assert.strictEqual(rig.moved(), before.moved)
       return
     }
@@ -60,7 +60,7 @@ const play = Effect.fnUntraced(function* (rig: Effect.Success<ReturnType<typeof 
 
 describe("A refund", () => {
   it.effect.prop(
-    "moves its money once, whatever comes in between, and ends as paid when all is well",
+    "moves its money once, whatever happens in between, and ends as paid once all works again",
     { paidAtFirst: Schema.Boolean, steps: Schema.Array(Step).check(Schema.isMinLength(4), Schema.isMaxLength(14)) },
     ({ paidAtFirst, steps }) =>
       Effect.scoped(

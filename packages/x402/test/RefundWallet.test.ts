@@ -11,12 +11,12 @@ const key = Redacted.make(privateKey)
 const assertPending = (progress: RefundProgress, message: string) =>
   assert.include(progress._tag === "Pending" ? progress.message : `paid in ${progress.transaction}`, message)
 
-describe("A refund wallet that took another's place", () => {
+describe("A refund wallet that replaced another one", () => {
   const former = Sample.stranger
   const byFormer = { by: former } as const
   const configured = { refund: { privateKey: key, formerWallets: [former] } }
 
-  it.effect("does not pay again what the former one paid, or may be paying", () =>
+  it.effect("does not pay again what the former one paid or may be paying", () =>
     Effect.gen(function* () {
       const { dropFrom, moved, rail, state, submitted, use } = yield* start({ ...configured, confirmations: 3 })
       use(98, byFormer)
@@ -29,7 +29,7 @@ describe("A refund wallet that took another's place", () => {
     })
   )
 
-  it.effect("pays where the former one spent the nonce on something else", () =>
+  it.effect("pays if the former one spent the nonce on something else", () =>
     Effect.gen(function* () {
       const { moved, rail, submitted, use } = yield* start(configured)
       use(70, { ...byFormer, cancelled: true })
@@ -40,7 +40,7 @@ describe("A refund wallet that took another's place", () => {
 })
 
 describe("PaymentRailX402.canRefund", () => {
-  it.effect("is for the networks that have a refund wallet", () =>
+  it.effect("is true for networks that have a refund wallet", () =>
     Effect.gen(function* () {
       const { rail } = yield* start()
       const token = { network: "eip155:402402", asset: Sample.asset }
@@ -56,7 +56,7 @@ describe("PaymentRailX402.canRefund", () => {
     })
   )
 
-  it.effect("knows a network that was taken out, and one that is away, for what they are", () =>
+  it.effect("reports a removed network, and a chain that can't be reached", () =>
     Effect.gen(function* () {
       const { rail, state, submitted } = yield* start()
       const gone = refund({ terms: Sample.terms({ network: "eip155:196" }) })
@@ -67,7 +67,7 @@ describe("PaymentRailX402.canRefund", () => {
     })
   )
 
-  it.effect("never tells the key", () =>
+  it.effect("never reveals the key", () =>
     Effect.gen(function* () {
       const { facilitator, rail, state, use } = yield* start()
       const said: Array<unknown> = []

@@ -43,7 +43,7 @@ describe("PaymentRailX402.refund", () => {
       })
   )
 
-  it.effect("pays once, however often it is asked", () =>
+  it.effect("pays once, however often it is requested", () =>
     Effect.gen(function* () {
       const { moved, otherRail, rail, submitted } = yield* start()
       const first = yield* rail.refund(refund())
@@ -52,7 +52,7 @@ describe("PaymentRailX402.refund", () => {
     })
   )
 
-  it.effect("pays once when two servers do it at one time", () =>
+  it.effect("pays once when two servers refund at the same time", () =>
     Effect.gen(function* () {
       const { moved, otherRail, rail, submitted } = yield* start()
       const progress = yield* Effect.forEach([rail, otherRail, rail, otherRail], (each) => each.refund(refund()), {
@@ -79,7 +79,7 @@ describe("PaymentRailX402.refund", () => {
     })
   )
 
-  it.effect("gives nothing back for a payment that a reorganisation took back, unless it comes again", () =>
+  it.effect("pays nothing for a payment that a reorganization removed, unless it is mined again", () =>
     Effect.gen(function* () {
       const { dropFrom, moved, pay, rail, state, submitted } = yield* start()
       dropFrom(60)
@@ -99,7 +99,7 @@ describe("PaymentRailX402.refund", () => {
     ["in another token", 60, { token: Sample.stranger }],
     ["from before it was taken up", 50, {}]
   ]
-  it.effect.each(otherPayments)("gives nothing back for a payment %s", ([, block, changed]) =>
+  it.effect.each(otherPayments)("pays nothing for a payment %s", ([, block, changed]) =>
     Effect.gen(function* () {
       const { dropFrom, moved, pay, rail } = yield* start()
       dropFrom(0)
@@ -109,7 +109,7 @@ describe("PaymentRailX402.refund", () => {
     })
   )
 
-  it.effect("pays back what a reorganisation put into another transaction", () =>
+  it.effect("refunds a payment that a reorganization moved to another transaction", () =>
     Effect.gen(function* () {
       const { dropFrom, moved, pay, rail } = yield* start()
       dropFrom(0)
@@ -119,7 +119,7 @@ describe("PaymentRailX402.refund", () => {
     })
   )
 
-  it.effect("tells the operator of an empty wallet, and pays as soon as it is filled", () =>
+  it.effect("reports an empty wallet to the operator, and pays once it is funded", () =>
     Effect.gen(function* () {
       const { facilitator, moved, rail, state, submitted } = yield* start()
       for (const balance of [0n, Sample.price - 1n]) {
@@ -142,7 +142,7 @@ describe("PaymentRailX402.refund", () => {
     })
   )
 
-  it.effect("has paid when the answer is lost, and when whoever asked is gone", () =>
+  it.effect("has paid even if the answer is lost, or the caller is gone", () =>
     Effect.gen(function* () {
       const { facilitator, moved, otherRail, rail, submitted } = yield* start()
       facilitator.conduct = "loses the answer"
@@ -172,7 +172,7 @@ describe("PaymentRailX402.refund", () => {
     })
   )
 
-  it.effect("comes back to a facilitator that fails or refuses", () =>
+  it.effect("retries with a facilitator that fails or refuses", () =>
     Effect.gen(function* () {
       const { facilitator, moved, rail } = yield* start()
       facilitator.conduct = "fails"
@@ -193,7 +193,7 @@ describe("PaymentRailX402.refund", () => {
     ["spent on somebody else", { to: Sample.stranger }],
     ["spent on another amount", { value: Sample.price + 1n }]
   ] as const
-  it.effect.each(otherUses)("stops where its nonce was %s", ([, use]) =>
+  it.effect.each(otherUses)("stops if its nonce was %s", ([, use]) =>
     Effect.gen(function* () {
       const rig = yield* start()
       rig.use(70, use)
@@ -204,7 +204,7 @@ describe("PaymentRailX402.refund", () => {
     })
   )
 
-  it.effect("takes no transfer back for done before enough blocks have followed", () =>
+  it.effect("does not count a refund as paid before enough blocks have followed", () =>
     Effect.gen(function* () {
       const { rail, state, submitted, use } = yield* start({ confirmations: 3 })
       use(98)
@@ -215,14 +215,14 @@ describe("PaymentRailX402.refund", () => {
     })
   )
 
-  it.live("submits again what a reorganisation took back, and waits a little for its blocks", () =>
+  it.live("submits a refund again that a reorganization removed, and waits a little for its blocks", () =>
     Effect.gen(function* () {
       const { dropFrom, moved, rail, state, submitted, use } = yield* start({ confirmations: 3 })
       use(98)
       assertPending(yield* rail.refund(refund()), "on its way back")
       dropFrom(98)
       const mined = Effect.repeat(Effect.sleep("5 millis"), { until: () => moved() > 0n })
-      // Later than the first look at the chain.
+      // Later than the first read of the chain.
       const blocksLater = Effect.delay(
         Effect.sync(() => (state.latest += 3)),
         "300 millis"
@@ -233,7 +233,7 @@ describe("PaymentRailX402.refund", () => {
     })
   )
 
-  it.effect("takes no facilitator's word for it", () =>
+  it.effect("does not rely on the facilitator's answer", () =>
     Effect.gen(function* () {
       const { facilitator, moved, rail, submitted } = yield* start({ rpcTimeoutMillis: 60_000 })
       facilitator.conduct = "says that it is done"
@@ -246,7 +246,7 @@ describe("PaymentRailX402.refund", () => {
     })
   )
 
-  it.effect("does not submit what the state of the chain shows and its logs do not yet", () =>
+  it.effect("does not submit a refund that the chain's state shows but its logs do not show yet", () =>
     Effect.gen(function* () {
       const { rail, state, submitted, use } = yield* start()
       use(95)
@@ -258,7 +258,7 @@ describe("PaymentRailX402.refund", () => {
     })
   )
 
-  it.effect("finds a transfer long after its payment by looking at the newest blocks first", () =>
+  it.effect("finds a transfer long after its payment by searching the newest blocks first", () =>
     Effect.gen(function* () {
       const { rail, state, use } = yield* start({ logBlocksMax: 2 })
       state.latest = 1_000_000

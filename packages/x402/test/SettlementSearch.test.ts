@@ -8,7 +8,10 @@ import * as ChainFake from "./support/ChainFake.ts"
 import { nobody } from "./support/HttpFake.ts"
 import { cancelLogs, network, nonce, stranger, terms, transaction, unsignedProof, useLogs } from "./support/Sample.ts"
 
-/** A chain at block 100 whose block 90, of the second 1,000, is final; and the sample proof, valid before 2,000, looked for after block 50. */
+/**
+ * A chain at block 100 whose block 90, with time 1,000, is final; and the sample proof, valid before 2,000,
+ * searched for after block 50.
+ */
 const prepare = (other: Partial<PaymentNetwork> = {}) =>
   Effect.gen(function* () {
     const { seen, state, url } = yield* ChainFake.start
@@ -22,7 +25,7 @@ const prepare = (other: Partial<PaymentNetwork> = {}) =>
         confirmations: 0,
         ...query
       })
-    /** The nonce is used in a block, and leaves these logs there. */
+    /** Uses the nonce in a block, with these logs. */
     const use = (block: number, logs: ReadonlyArray<ChainFake.FakeLog> = useLogs(block)) => {
       state.usedFrom.set(nonce, block)
       state.logs.push(...logs)
@@ -45,7 +48,7 @@ describe("findSettlement", () => {
     })
   )
 
-  it.effect("finds a payment that anybody submitted, in whichever range of blocks", () =>
+  it.effect("finds a payment that anyone submitted, in any range of blocks", () =>
     Effect.gen(function* () {
       for (const block of [51, 60, 61, 62, 99, 100]) {
         const { find, use } = yield* prepare()
@@ -66,7 +69,7 @@ describe("findSettlement", () => {
     })
   )
 
-  it.effect("takes only what is asked for as payment", () =>
+  it.effect("accepts only the requested transfer as payment", () =>
     Effect.gen(function* () {
       const uses: ReadonlyArray<readonly [what: string, logs: ReadonlyArray<ChainFake.FakeLog>]> = [
         ["cancelled", cancelLogs(60)],
@@ -90,7 +93,7 @@ describe("findSettlement", () => {
     })
   )
 
-  it.effect("tells one payment from another in the same transaction", () =>
+  it.effect("distinguishes two payments in the same transaction", () =>
     Effect.gen(function* () {
       const { find, use } = yield* prepare()
       const strangers = useLogs(60).map((log, index) => ({
@@ -103,7 +106,7 @@ describe("findSettlement", () => {
     })
   )
 
-  it.effect("says of a cancelled authorization that it was cancelled", () =>
+  it.effect("reports a cancelled authorization as cancelled", () =>
     Effect.gen(function* () {
       const { find, use } = yield* prepare()
       use(60, cancelLogs(60))
@@ -112,7 +115,7 @@ describe("findSettlement", () => {
     })
   )
 
-  it.effect("takes no use in the block that was read or before it", () =>
+  it.effect("ignores a use in the block that was read or before it", () =>
     Effect.gen(function* () {
       for (const block of [1, 49, 50]) {
         for (const known of [transaction, undefined]) {
@@ -124,7 +127,7 @@ describe("findSettlement", () => {
     })
   )
 
-  it.effect("concludes nothing before enough blocks have followed", () =>
+  it.effect("decides nothing before enough blocks have followed", () =>
     Effect.gen(function* () {
       for (const logs of [useLogs(98), cancelLogs(98)]) {
         const { find, state, use } = yield* prepare()
@@ -138,7 +141,7 @@ describe("findSettlement", () => {
     })
   )
 
-  it.effect("does not conclude from an earlier use before enough blocks have followed", () =>
+  it.effect("decides nothing from an earlier use before enough blocks have followed", () =>
     Effect.gen(function* () {
       const { find, state, use } = yield* prepare()
       use(60)
@@ -148,7 +151,7 @@ describe("findSettlement", () => {
     })
   )
 
-  it.effect("knows an unused authorization to be lost only when finalized time is past it", () =>
+  it.effect("treats an unused authorization as expired only when finalized time is past it", () =>
     Effect.gen(function* () {
       const { find, state } = yield* prepare()
       const times: ReadonlyArray<readonly [timestamp: number, expired: boolean]> = [
@@ -164,7 +167,7 @@ describe("findSettlement", () => {
     })
   )
 
-  it.effect("believes no node that has not come as far as the finalized block", () =>
+  it.effect("decides nothing from a node that is behind the finalized block", () =>
     Effect.gen(function* () {
       const { find, state } = yield* prepare()
       state.finalized = { number: 101, timestamp: 3_000 }
@@ -172,7 +175,7 @@ describe("findSettlement", () => {
     })
   )
 
-  it.effect("waits for logs that lag behind the state, rather than call a payment lost", () =>
+  it.effect("waits for logs that lag behind the state, instead of treating a payment as lost", () =>
     Effect.gen(function* () {
       const { find, state, use } = yield* prepare()
       use(60)
@@ -184,7 +187,7 @@ describe("findSettlement", () => {
     })
   )
 
-  it.effect("says that it can't tell where the state of that time is gone and no log is to be found", () =>
+  it.effect("reports an error if the state of that time is gone and no log is found", () =>
     Effect.gen(function* () {
       const { find, state, use } = yield* prepare()
       use(60, [])
@@ -194,7 +197,7 @@ describe("findSettlement", () => {
     })
   )
 
-  it.effect("gives up a search that has no end", () =>
+  it.effect("ends a search that would take too many requests", () =>
     Effect.gen(function* () {
       const { asked, find, state, use } = yield* prepare({ logBlocksMax: 1 })
       state.latest = 100_000
@@ -206,7 +209,7 @@ describe("findSettlement", () => {
 
   const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
   it.effect.prop(
-    "calls paid exactly what paid after the block that was read",
+    "reports exactly the payments after the block that was read as paid",
     {
       block: between(40, 100),
       afterBlock: between(40, 100),
@@ -228,7 +231,8 @@ describe("findSettlement", () => {
           })
           const late = block > afterBlock
           const right = to === terms().payTo && value === 250_000n && gap === 1
-          // What is known of a use before the block that was read, without its transaction, is only that it is before.
+          // If only the state shows a use before the block that was read, its position is unknown except that
+          // it is before.
           const sure = (!late && !known ? afterBlock : block) + confirmations <= 100
           assert.strictEqual(found._tag, !sure ? "Unsettled" : late && right ? "Paid" : "UsedOtherwise")
         })

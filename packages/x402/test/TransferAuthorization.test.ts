@@ -12,7 +12,7 @@ import {
 } from "../src/TransferAuthorization.ts"
 import { asset, payer, payTo, stranger } from "./support/Sample.ts"
 
-/** USDC on Ethereum, whose contract says this of its DOMAIN_SEPARATOR. */
+/** USDC on Ethereum, with the DOMAIN_SEPARATOR that its contract returns. */
 const usdc = {
   name: "USD Coin",
   version: "2",
@@ -48,12 +48,12 @@ const Uint = (bits: bigint) => Schema.BigInt.check(Schema.isBetweenBigInt({ mini
 const bytes32 = (value: bigint): Hex => numberToHex(value, { size: 32 })
 
 describe("TransferAuthorization", () => {
-  it("computes the domain separator that a contract has", () => {
+  it("computes the domain separator of a contract", () => {
     assert.strictEqual(domainSeparator(usdc), usdcSeparator)
   })
 
   it.prop(
-    "hashes as typed data is hashed",
+    "hashes like typed data",
     {
       value: Uint(256n),
       validAfter: Uint(64n),
@@ -72,7 +72,7 @@ describe("TransferAuthorization", () => {
     }
   )
 
-  it.effect.prop("recovers who signed", { secret: Uint(250n), value: Uint(128n) }, ({ secret, value }) =>
+  it.effect.prop("recovers the signer", { secret: Uint(250n), value: Uint(128n) }, ({ secret, value }) =>
     Effect.gen(function* () {
       const account = privateKeyToAccount(bytes32(secret + 1n))
       const changed = { ...message, from: account.address, value }
@@ -83,7 +83,7 @@ describe("TransferAuthorization", () => {
     })
   )
 
-  it.effect.prop("signs as wallets sign", { secret: Uint(250n), value: Uint(128n) }, ({ secret, value }) =>
+  it.effect.prop("signs like a wallet", { secret: Uint(250n), value: Uint(128n) }, ({ secret, value }) =>
     Effect.gen(function* () {
       const key = bytes32(secret + 1n)
       const account = privateKeyToAccount(key)
@@ -99,7 +99,7 @@ describe("TransferAuthorization", () => {
   const signed = Effect.promise(() => payer.signTypedData({ domain, types, primaryType, message }))
   const signerOf = (signature: Hex) => recoverSigner(digest(separator, message), signature)
 
-  it.effect("knows the payer by no changed signature", () =>
+  it.effect("does not recover the payer from a changed signature", () =>
     Effect.gen(function* () {
       const signature = yield* signed
       assert.strictEqual(signerOf(signature), payer.address.toLowerCase())
@@ -123,7 +123,7 @@ describe("TransferAuthorization", () => {
     })
   )
 
-  it("finds nobody in numbers that are no signature", () => {
+  it("recovers no signer from numbers that are not a signature", () => {
     const numbers = [0n, 1n, order / 2n, order, order + 1n, 2n ** 256n - 1n]
     for (const r of numbers) {
       for (const s of [0n, 2n ** 256n - 1n]) {
@@ -133,7 +133,7 @@ describe("TransferAuthorization", () => {
     assert.strictEqual(signerOf(pad("0x1b", { size: 65 })), undefined)
   })
 
-  it.effect("knows the payer by no other message or domain", () =>
+  it.effect("does not recover the payer for another message or domain", () =>
     Effect.gen(function* () {
       const signature = yield* signed
       const changes: ReadonlyArray<Partial<TransferAuthorization>> = [

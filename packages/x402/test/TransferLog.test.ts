@@ -35,7 +35,7 @@ const start = (other: Partial<PaymentNetwork> = {}) =>
   })
 
 describe("PaymentRailX402.transfers", () => {
-  it.effect("lists what came to us and what went back, oldest first, and nothing else", () =>
+  it.effect("lists incoming payments and refunds, oldest first, and nothing else", () =>
     Effect.gen(function* () {
       const { rail, state } = yield* start({ refund: { ...refund, formerWallets: [Sample.stranger] } })
       state.logs.push(
@@ -63,7 +63,7 @@ describe("PaymentRailX402.transfers", () => {
     })
   )
 
-  it.effect("lists a transfer of the refund wallet to us on both sides, and of each wallet of many once", () =>
+  it.effect("lists a transfer of the refund wallet to us in both directions, and others once", () =>
     Effect.gen(function* () {
       const { rail, state } = yield* start({ refund })
       state.logs.push(transfer(80, wallet, Sample.payTo, 5n), transfer(81, stranger, Sample.payTo, 6n))
@@ -79,7 +79,7 @@ describe("PaymentRailX402.transfers", () => {
     })
   )
 
-  it.effect("knows nothing that went back where nothing is paid back", () =>
+  it.effect("lists no refunds if none are configured", () =>
     Effect.gen(function* () {
       const { asked, rail, state } = yield* start({ logBlocksMax: 1_000 })
       state.logs.push(transfer(80, payer, Sample.payTo, 2n), transfer(81, wallet, payer, 2n))
@@ -130,7 +130,7 @@ describe("PaymentRailX402.transfers", () => {
     })
   )
 
-  it.effect("has nothing beyond the newest block, on a network that is away, or that is not there", () =>
+  it.effect("is empty beyond the newest block, and fails on a removed network or one that can't be reached", () =>
     Effect.gen(function* () {
       const { rail, state } = yield* start()
       assert.deepStrictEqual(yield* rail.transfers(token, 101n), { transfers: [], nextBlock: null })

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
 import { fileURLToPath } from "node:url"
 
-/** Loads modules, one after the other, in a process of their own, and says after which of them @x402/evm was there. */
+/** Loads modules one after the other in a new process, and returns after which of them @x402/evm was loaded. */
 const evmLoadedAfter = (...modules: ReadonlyArray<string>): string => {
   const urls = modules.map((module) => new URL(`../../src/${module}`, import.meta.url).href)
   const program = `
@@ -26,8 +26,8 @@ const evmLoadedAfter = (...modules: ReadonlyArray<string>): string => {
 }
 
 describe("FacilitatorChoice", () => {
-  // A process that loads everything anew takes a busy machine a while.
-  it("loads what the self-hosted facilitator needs with it alone", { timeout: 120_000 }, () => {
+  // A new process that loads every module takes a while on a busy machine.
+  it("loads the dependencies of the self-hosted facilitator with it alone", { timeout: 120_000 }, () => {
     assert.strictEqual(evmLoadedAfter("index.ts", "facilitator/FacilitatorSelf.ts"), "false,true")
   })
 })

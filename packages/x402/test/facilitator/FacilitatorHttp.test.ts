@@ -10,7 +10,7 @@ import { transaction } from "../support/Sample.ts"
 
 const request = { payload: '{"x402Version":2,"extensions":{}}', requirements: '{"scheme":"exact"}' }
 
-/** A facilitator that answers each question in the same way. Where it never answers, little time is lost on it. */
+/** A facilitator that gives every request the same response. If it never responds, the timeout is short. */
 const answering = (respond: (response: ServerResponse) => void, other: Partial<HttpFacilitatorConfig> = {}) =>
   Effect.map(
     serve((_request, response) => respond(response)),
@@ -100,7 +100,7 @@ const settlements: ReadonlyArray<
 ]
 
 describe("FacilitatorHttp.settle", () => {
-  it.live.each(settlements)("takes %s for what it is", ([, respond, tag]) =>
+  it.live.each(settlements)("classifies %s", ([, respond, tag]) =>
     Effect.gen(function* () {
       const { client, seen } = yield* answering(respond)
       const answer = yield* client.settle(request)
@@ -111,14 +111,14 @@ describe("FacilitatorHttp.settle", () => {
     })
   )
 
-  it.live("does not know what became of it where nobody answers", () =>
+  it.live("returns Unknown if there is no answer", () =>
     Effect.gen(function* () {
       const client = FacilitatorHttp.make({ url: nobody })
       assert.strictEqual((yield* client.settle(request))._tag, "Unknown")
     })
   )
 
-  it.live("sends the client's payload and our requirements, with the headers of its configuration", () =>
+  it.live("sends the client's payload and our requirements, with the configured headers", () =>
     Effect.gen(function* () {
       const { client, seen } = yield* answering(json(settled), { headers: { "X-Api-Key": Redacted.make("hush") } })
       yield* client.settle(request)
@@ -139,7 +139,7 @@ describe("FacilitatorHttp.settle", () => {
 })
 
 describe("FacilitatorHttp", () => {
-  it.live("is asked nothing before a payment is to be settled", () =>
+  it.live("gets no request before a payment is to be settled", () =>
     Effect.gen(function* () {
       const { client, seen } = yield* answering(json({ isValid: true }))
       yield* client.ready
@@ -147,7 +147,7 @@ describe("FacilitatorHttp", () => {
     })
   )
 
-  it.live("shows codes alone of what a facilitator says", () =>
+  it.live("shows only codes from a facilitator's answers", () =>
     Effect.gen(function* () {
       const secret = "https://node.test/v2/very-secret-key"
       const told = yield* answering(json(refused(secret, { errorMessage: secret })))
@@ -155,7 +155,7 @@ describe("FacilitatorHttp", () => {
     })
   )
 
-  it.effect("refuses a header value that can't be sent, without saying it", () =>
+  it.effect("refuses a header value that can't be sent, without revealing it", () =>
     Effect.gen(function* () {
       const decode = (value: string) =>
         Effect.try(() => HttpFacilitatorConfig.make({ url: nobody, headers: { "X-Key": Redacted.make(value) } }))
@@ -183,7 +183,7 @@ describe("FacilitatorHttp.supports", () => {
     })
   )
 
-  it.live("is in trouble where there is no list", () =>
+  it.live("fails without a list", () =>
     Effect.gen(function* () {
       const reason = (respond: (response: ServerResponse) => void) =>
         Effect.map(Effect.flip(supports(respond)), (error) => error.reason)

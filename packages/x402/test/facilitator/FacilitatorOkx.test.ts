@@ -96,7 +96,7 @@ const settlements: ReadonlyArray<readonly [what: string, answers: Answers, tag: 
 ]
 
 describe("FacilitatorOkx.settle", () => {
-  it.live.each(settlements)("takes %s for what it is", ([, answers, tag]) =>
+  it.live.each(settlements)("classifies %s", ([, answers, tag]) =>
     Effect.gen(function* () {
       const patience = { settleTimeoutMillis: tag === "Unknown" ? 1_500 : 5_000 }
       const { client, seen } = yield* asking(answers, patience)
@@ -111,7 +111,7 @@ describe("FacilitatorOkx.settle", () => {
     })
   )
 
-  it.live("asks to be told when the chain has confirmed it", () =>
+  it.live("asks OKX to answer when the chain has confirmed the payment", () =>
     Effect.gen(function* () {
       const { client, seen } = yield* asking({ settle: settled })
       yield* client.settle(request)
@@ -128,7 +128,7 @@ describe("FacilitatorOkx.settle", () => {
     })
   )
 
-  it.live("asks for the status of that transaction, signed with its query", () =>
+  it.live("requests the status of that transaction, with a signature that covers the query", () =>
     Effect.gen(function* () {
       const { client, seen } = yield* asking({ settle: { ...settled, status: "pending" }, status: [settled] })
       assert.strictEqual((yield* client.settle(request))._tag, "Accepted")
@@ -136,7 +136,7 @@ describe("FacilitatorOkx.settle", () => {
     })
   )
 
-  it.live("is refused by OKX with a secret that is another", () =>
+  it.live("is rejected by OKX with a wrong secret", () =>
     Effect.gen(function* () {
       const { client } = yield* asking({ settle: settled, supported: { kinds: [] } }, { secretKey: Redacted.make("x") })
       assert.strictEqual((yield* client.settle(request))._tag, "Unknown")
@@ -182,7 +182,7 @@ const lists: ReadonlyArray<readonly [what: string, answers: Answers, said: Said]
 ]
 
 describe("FacilitatorOkx", () => {
-  it.live.each(lists)("takes %s for what it is", ([, answers, said]) =>
+  it.live.each(lists)("classifies %s", ([, answers, said]) =>
     Effect.gen(function* () {
       const { client } = yield* asking(answers)
       const heard = yield* Effect.match(client.supports("eip155:196"), {
@@ -193,7 +193,7 @@ describe("FacilitatorOkx", () => {
     })
   )
 
-  it.live("is asked nothing before a payment is to be settled", () =>
+  it.live("gets no request before a payment is to be settled", () =>
     Effect.gen(function* () {
       const { client, seen } = yield* asking({})
       yield* client.ready
@@ -201,7 +201,7 @@ describe("FacilitatorOkx", () => {
     })
   )
 
-  it.live("says nothing of what OKX says in words, nor of its own secrets", () =>
+  it.live("reveals neither OKX's texts nor its own secrets", () =>
     Effect.gen(function* () {
       const words = "see https://node.test/very-secret"
       const told = yield* asking({
@@ -235,7 +235,7 @@ describe("FacilitatorOkx.supports", () => {
 describe("FacilitatorConfig", () => {
   const decode = Schema.decodeUnknownEffect(FacilitatorConfig)
 
-  it.effect("tells the kinds apart, and takes one without a kind for the standard one", () =>
+  it.effect("distinguishes the kinds, and treats one without a kind as the standard one", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* decode({ url: "https://a.test" }), { url: "https://a.test" })
       assert.strictEqual((yield* decode({ kind: "http", url: "https://a.test" })).kind, "http")
@@ -247,7 +247,7 @@ describe("FacilitatorConfig", () => {
     })
   )
 
-  it.effect("says no secret of a configuration that is wrong", () =>
+  it.effect("reveals no secret of an invalid configuration", () =>
     Effect.gen(function* () {
       const secret = "c0ffee".repeat(11)
       for (const wrong of [

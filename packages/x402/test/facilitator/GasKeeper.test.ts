@@ -33,7 +33,7 @@ const spender: GasSpender = {
   receiptOf: () => unasked
 }
 
-/** A wallet with nothing open, whose store fails in some way at first. */
+/** A wallet without open transactions, whose store fails in the given ways at first. */
 const storeThatFails = (failures: ReadonlyArray<Effect.Effect<never>>) => {
   const looks = { made: 0 }
   const listOpen = (): Effect.Effect<ReadonlyArray<GasTransaction>> =>
@@ -48,7 +48,7 @@ const storeThatFails = (failures: ReadonlyArray<Effect.Effect<never>>) => {
 }
 
 describe("run", () => {
-  it.effect("goes on looking, also when the store's failure is that a fiber of its own was interrupted", () =>
+  it.effect("keeps running, even if the store fails because one of its own fibers was interrupted", () =>
     Effect.gen(function* () {
       const { looks, store } = storeThatFails([Effect.interrupt, Effect.die("no connection"), Effect.interrupt])
       yield* Effect.forkChild(Effect.provideService(run(account, chain, spender), GasTransactionStore, store))

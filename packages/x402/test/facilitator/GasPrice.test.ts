@@ -16,7 +16,7 @@ describe("priceOf", () => {
     })
   })
 
-  it("keeps to the ceiling, and to what the whole fee leaves for the priority fee", () => {
+  it("respects the ceiling, and limits the priority fee to the whole fee", () => {
     assert.deepStrictEqual(priceOf(market(10n * GWEI), 15n * GWEI), {
       maxFeePerGas: 15n * GWEI,
       maxPriorityFeePerGas: GWEI
@@ -27,7 +27,7 @@ describe("priceOf", () => {
     })
   })
 
-  it("is none where not even the base fee is below the ceiling", () => {
+  it("is undefined if even the base fee is not below the ceiling", () => {
     assert.isUndefined(priceOf(market(10n), 10n))
     assert.isDefined(priceOf(market(10n), 11n))
   })
@@ -36,21 +36,21 @@ describe("priceOf", () => {
 describe("repriced", () => {
   const previous = { maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: 2n * GWEI }
 
-  it("asks a quarter more of both fees", () => {
+  it("raises both fees by a quarter", () => {
     assert.deepStrictEqual(repriced(previous, market(GWEI), 100n * GWEI), {
       maxFeePerGas: 25n * GWEI,
       maxPriorityFeePerGas: (5n * GWEI) / 2n
     })
   })
 
-  it("asks what the chain asks for where that is more", () => {
+  it("uses the market price if that is higher", () => {
     assert.deepStrictEqual(repriced(previous, market(50n * GWEI, 8n * GWEI), 1_000n * GWEI), {
       maxFeePerGas: 108n * GWEI,
       maxPriorityFeePerGas: 8n * GWEI
     })
   })
 
-  it("raises the least of fees, however small", () => {
+  it("raises even the smallest fees", () => {
     for (const fee of [0n, 1n, 2n, 3n, 5n, 7n, 9n, 11n]) {
       const next = repriced({ maxFeePerGas: fee + 10n, maxPriorityFeePerGas: fee }, market(0n, 0n), 100n * GWEI)
       assert.isDefined(next)
@@ -61,7 +61,7 @@ describe("repriced", () => {
     }
   })
 
-  it("is none where the ceiling leaves no room for a quarter", () => {
+  it("is undefined if the ceiling leaves no room for a quarter", () => {
     assert.isUndefined(repriced(previous, market(GWEI), 25n * GWEI - 1n))
     assert.isDefined(repriced(previous, market(GWEI), 25n * GWEI))
     assert.isUndefined(repriced(previous, market(GWEI, 30n * GWEI), 26n * GWEI), "a priority fee above the whole")
@@ -69,7 +69,7 @@ describe("repriced", () => {
 })
 
 describe("isEnough", () => {
-  it("compares with the base fee of now", () => {
+  it("compares with the current base fee", () => {
     assert.isTrue(isEnough({ maxFeePerGas: 11n, maxPriorityFeePerGas: 1n }, market(10n)))
     assert.isFalse(isEnough({ maxFeePerGas: 10n, maxPriorityFeePerGas: 1n }, market(10n)))
   })

@@ -5,7 +5,7 @@ import { type BroadcastRefusal, isOutage, kindOf, refusalIn } from "../../src/fa
 const url = "https://node.test/v2/very-secret-key"
 const rpc = (message: string, code = -32_000) => new RpcRequestError({ body: {}, url, error: { code, message } })
 
-/** What nodes say, from their sources. */
+/** Error messages of nodes, from their sources. */
 const refusals: ReadonlyArray<readonly [node: string, message: string, refusal: BroadcastRefusal]> = [
   ["geth", "already known", "AlreadyKnown"],
   ["anvil", "transaction already imported", "AlreadyKnown"],
@@ -26,11 +26,11 @@ const refusals: ReadonlyArray<readonly [node: string, message: string, refusal: 
 ]
 
 describe("refusalIn", () => {
-  it.each(refusals)("understands %s saying %s", (_node, message, refusal) => {
+  it.each(refusals)("recognizes %s with the message %s", (_node, message, refusal) => {
     assert.strictEqual(refusalIn(rpc(message)), refusal)
   })
 
-  it("takes silence for nothing", () => {
+  it("treats no answer as Unclear", () => {
     assert.strictEqual(refusalIn(new TimeoutError({ body: {}, url })), "Unclear")
     assert.strictEqual(refusalIn(new HttpRequestError({ url, status: 503 })), "Unclear")
     assert.strictEqual(refusalIn("already known"), "Unclear")
@@ -38,7 +38,7 @@ describe("refusalIn", () => {
 })
 
 describe("isOutage", () => {
-  it("tells a chain that says no from one that can't be asked", () => {
+  it("distinguishes a chain that says no from one that can't be reached", () => {
     assert.isFalse(isOutage(rpc("execution reverted: authorization is used or canceled", 3)))
     assert.isTrue(isOutage(rpc("limit exceeded", -32_005)))
     assert.isTrue(isOutage(new HttpRequestError({ url, status: 429 })))
@@ -48,7 +48,7 @@ describe("isOutage", () => {
 })
 
 describe("kindOf", () => {
-  it("says nothing of the node's address", () => {
+  it("does not reveal the node's URL", () => {
     assert.strictEqual(kindOf(new HttpRequestError({ url, status: 503 })), "HttpRequestError 503")
     for (const error of [rpc(url), new TimeoutError({ body: {}, url }), new Error(url), url]) {
       assert.notInclude(kindOf(error), "very-secret-key")

@@ -12,31 +12,31 @@ export interface FakeLog {
   readonly data: Hex
 }
 
-/** What the fake chain is like at the moment. Tests change it as they go. */
+/** The current state of the fake chain, which tests change. */
 export interface FakeChainState {
   chainId: number
   latest: number
   finalized: { number: number; timestamp: number }
   decimals: number
   domainSeparator: Hex
-  /** From which block on a nonce counts as used: whoever's, or that of `wallet nonce` in lower case. */
+  /** The block from which a nonce counts as used: by `nonce` for any wallet, or by `wallet nonce` in lower case. */
   readonly usedFrom: Map<string, number>
-  /** What wallets hold, by their addresses in lower case. */
+  /** Balances by address in lower case. */
   readonly balances: Map<string, bigint>
   readonly logs: Array<FakeLog>
-  /** Whether logs and receipts lag behind the state. */
+  /** True if logs and receipts lag behind the state. */
   logsLag: boolean
-  /** Whether a simulated transfer would fail. */
+  /** True if a simulated transfer fails. */
   transfersFail: boolean
-  /** The time of a block, in unix seconds. */
+  /** Returns the time of a block, in unix seconds. */
   timeOf: (block: number) => number
-  /** Blocks older than this have no state any more. */
+  /** The oldest block whose state is available. */
   stateFrom: number
-  /** Whether the contract is there at all. */
+  /** True if the contract exists. */
   hasContract: boolean
-  /** An HTTP status to answer everything with. */
+  /** The HTTP status of every response. */
   status: number
-  /** How many questions of a name are left unanswered. */
+  /** The methods whose requests get no response. */
   readonly silent: Set<string>
 }
 
@@ -67,7 +67,7 @@ const decodeLogFilter = Schema.decodeUnknownSync(LogFilter)
 
 const word = (value: number | bigint | boolean): Hex => numberToHex(BigInt(value), { size: 32 })
 
-/** A node that answers what the payment rail asks, from a state that the test sets. */
+/** A node that answers the requests of the payment rail from a state that the test sets. */
 export const start = Effect.gen(function* () {
   const state: FakeChainState = {
     chainId: 402402,

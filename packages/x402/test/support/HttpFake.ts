@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from "node:http"
 import { Effect, type Scope } from "effect"
 
-/** A request as the fake saw it. */
+/** A request that the fake received. */
 export interface SeenRequest {
   readonly method: string
   readonly path: string
@@ -9,7 +9,7 @@ export interface SeenRequest {
   readonly body: string
 }
 
-/** Answers a request in full, or leaves it hanging. */
+/** Sends a complete response, or none. */
 export type Respond = (request: SeenRequest, response: ServerResponse) => void
 
 export interface HttpFake {
@@ -17,7 +17,7 @@ export interface HttpFake {
   readonly seen: ReadonlyArray<SeenRequest>
 }
 
-/** An HTTP server of the test's own, on a free port of this machine, that lives as long as the test. */
+/** Starts an HTTP server on a free local port for the duration of the test. */
 export const serve = (respond: Respond): Effect.Effect<HttpFake, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
@@ -51,11 +51,11 @@ export const serve = (respond: Respond): Effect.Effect<HttpFake, never, Scope.Sc
     ({ seen, url }) => ({ seen, url })
   )
 
-/** Answers with JSON. */
+/** Responds with JSON. */
 export const sendJson = (response: ServerResponse, value: unknown, status = 200): void => {
   response.writeHead(status, { "content-type": "application/json" })
   response.end(JSON.stringify(value))
 }
 
-/** An address of this machine where nobody listens. */
+/** A local address where no server listens. */
 export const nobody = "http://127.0.0.1:1"

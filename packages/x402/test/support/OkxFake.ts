@@ -4,7 +4,7 @@ import { Redacted } from "effect"
 import type { OkxFacilitatorConfig } from "../../src/facilitator/FacilitatorConfig.ts"
 import { sendJson, type Respond, type SeenRequest } from "./HttpFake.ts"
 
-/** What the fake has given to the one who may ask. */
+/** The credentials that the fake accepts. */
 export const credentials = { apiKey: "key-37c541a1", secretKey: "hush-0ad9", passphrase: "open sesame" }
 
 export const config = (url: string, other: Partial<OkxFacilitatorConfig> = {}): OkxFacilitatorConfig => ({
@@ -18,23 +18,24 @@ export const config = (url: string, other: Partial<OkxFacilitatorConfig> = {}): 
   ...other
 })
 
-/** What the fake does with a question that is signed as it should be: the data of its envelope, or an answer of its own. */
+/** The fake's answer to a correctly signed request: the data of its envelope, or a response of its own. */
 export type Answer = object | null | ((response: ServerResponse) => void)
 export interface Answers {
   readonly supported?: Answer
   readonly verify?: Answer
   readonly settle?: Answer
-  /** Statuses of a settlement, one a question, the last one for good. */
+  /** Statuses of a settlement, one per request, the last one repeated. */
   readonly status?: ReadonlyArray<Answer>
 }
 
 const PREFIX = "/api/v6/pay/x402"
-/** How far a request's moment may be from the fake's own. */
+/** Allowed difference between a request's time and the fake's own. */
 const TOLERANCE_MILLIS = 30_000
 
 /**
- * OKX's facilitator as its documentation has it: who asks must name a key and passphrase that it knows, and sign the
- * moment, the method, the path with its query, and the body. The fake works out the signature by itself.
+ * OKX's facilitator according to its documentation: a request must name a known key and passphrase, and sign
+ * the time, the method, the path with its query, and the body. The fake computes the signature with its own
+ * code.
  */
 export const okx = (answers: Answers): Respond => {
   let statuses = 0

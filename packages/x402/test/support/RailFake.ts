@@ -13,7 +13,7 @@ const willing: Respond = ({ path }, response) => {
   sendJson(response, { success: true, transaction: Sample.transaction, network: "eip155:402402" })
 }
 
-/** A chain and a facilitator, and the rail over them and whichever network they are configured as. */
+/** A chain and a facilitator, with a function that makes the rail on them. */
 export const prepare = (other: Partial<PaymentNetwork> = {}, respond: Respond = willing) =>
   Effect.gen(function* () {
     const { seen: chainSeen, state, url } = yield* ChainFake.start
@@ -27,7 +27,7 @@ export const prepare = (other: Partial<PaymentNetwork> = {}, respond: Respond = 
     return { state, chainSeen, facilitator, configured, build }
   })
 
-/** The rail itself, as soon as it is built. */
+/** The rail alone, once it is built. */
 export const railOf = (other?: Partial<PaymentNetwork>, respond?: Respond) =>
   Effect.gen(function* () {
     const { build, chainSeen, configured, facilitator, state } = yield* prepare(other, respond)

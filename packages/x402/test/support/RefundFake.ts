@@ -10,7 +10,7 @@ import { sendJson } from "./HttpFake.ts"
 import { prepare } from "./RailFake.ts"
 import * as Sample from "./Sample.ts"
 
-/** A key for tests alone, that holds nothing anywhere. */
+/** A key only for tests, without funds anywhere. */
 export const privateKey: Hex = `0x${"7b".repeat(32)}`
 export const wallet = hexOf(privateKeyToAccount(privateKey).address)
 export const refundNonce: Hex = `0x${"e5".repeat(32)}`
@@ -33,8 +33,9 @@ const decodeSettlement = Schema.decodeUnknownSync(
 )
 
 /**
- * What the facilitator does with a settlement: says that it is done when it is; does it and loses its answer; loses it
- * before it is mined; does nothing and fails; does nothing and says that it is done; or says a reason to refuse.
+ * The facilitator's behavior in a settlement: reports success when it is mined; settles and loses the answer;
+ * loses the answer before it is mined; fails without settling; reports success without settling; or refuses
+ * with a reason.
  */
 export type Conduct =
   | "settles"
@@ -47,27 +48,27 @@ export type Conduct =
 export interface RefundRig {
   readonly rail: PaymentRail["Service"]
   readonly state: FakeChainState
-  /** The rail of another server, on the same chain. */
+  /** The rail of another server on the same chain. */
   readonly otherRail: PaymentRail["Service"]
   readonly facilitator: { conduct: Conduct }
-  /** What was submitted, as it was sent. */
+  /** The submitted requests, as they were sent. */
   readonly submitted: () => ReadonlyArray<string>
-  /** What was submitted and not mined yet is mined: each authorization that the token still takes. */
+  /** Mines all that was submitted and not mined yet: each authorization that the token still accepts. */
   readonly mineLost: () => void
-  /** Base units that have gone back to the payer by the sample refund's nonce. */
+  /** Base units refunded to the payer with the sample refund's nonce. */
   readonly moved: () => bigint
-  /** The payment that is owed back stands in a block. */
+  /** Mines the payment that is owed back, in a block. */
   readonly pay: (block: number, other?: Parameters<typeof Sample.useLogs>[1]) => void
-  /** Whether the payment is on the chain, and where. */
+  /** Returns whether the payment is on the chain, and in which block. */
   readonly isPaid: () => boolean
   readonly paidInBlock: () => number
-  /** A reorganisation takes every log from a block on. */
+  /** A reorganization removes every log from a block on. */
   readonly dropFrom: (block: number) => void
-  /** A wallet uses the refund's nonce in a block: by a transfer, or by giving it up. */
+  /** A wallet uses the refund's nonce in a block: by a transfer, or by cancelling it. */
   readonly use: (block: number, other?: { by?: Hex; to?: string; value?: bigint; cancelled?: boolean }) => void
 }
 
-/** The refund of the sample payment, which was read as unused in block 50. */
+/** The refund of the sample payment, whose nonce was read as unused in block 50. */
 export const refund = (other: Partial<Refund> = {}): Refund => ({
   terms: Sample.terms(),
   proof: { payer: Sample.payer.address.toLowerCase(), nonce: Sample.nonce },
@@ -79,7 +80,7 @@ export const refund = (other: Partial<Refund> = {}): Refund => ({
 
 const topic = (address: string): Hex => pad(hexOf(address))
 
-/** A chain at block 100 of which 90 are final, the sample payment in block 60, and a facilitator that does what it is asked to. */
+/** A chain at block 100 of which 90 are final, with the sample payment in block 60, and a facilitator that settles. */
 export const start = (other: Partial<PaymentNetwork> = {}) =>
   Effect.gen(function* () {
     const conduct: RefundRig["facilitator"] = { conduct: "settles" }
@@ -139,7 +140,7 @@ export const start = (other: Partial<PaymentNetwork> = {}) =>
     } satisfies RefundRig
   })
 
-/** Writes the use of a nonce into the chain, as the token does. */
+/** Writes the use of a nonce to the chain, as the token does. */
 const write = (
   state: FakeChainState,
   block: number,
@@ -168,7 +169,7 @@ const movedIn = ({ logs }: FakeChainState): bigint =>
     return event === TRANSFER && to === topic(Sample.payer.address) ? sum + BigInt(data) : sum
   }, 0n)
 
-/** Holds what is submitted against the token's typed data, by code that is not the rail's. */
+/** Checks the submitted signature against the token's typed data, with code independent of the rail. */
 const checkSignature = async (body: string): Promise<void> => {
   const { authorization, signature } = decodeSettlement(body).paymentPayload.payload
   const names = { value: "uint256", validAfter: "uint256", validBefore: "uint256", nonce: "bytes32" }

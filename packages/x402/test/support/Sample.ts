@@ -10,14 +10,14 @@ import * as PaymentHeader from "../../src/PaymentHeader.ts"
 import { hexOf } from "../../src/SettlementSearch.ts"
 import { AUTHORIZATION_CANCELED, AUTHORIZATION_USED, type FakeLog, TRANSFER } from "./ChainFake.ts"
 
-/** A key for tests alone, that holds nothing anywhere. */
+/** A key only for tests, without funds anywhere. */
 export const payer = privateKeyToAccount(`0x${"51".repeat(32)}`)
 export const asset = "0x779Ded0c9e1022225f8E0630b35a9b54bE713736"
 export const payTo = "0x857b06519E91e3A54538791bDbb0E22373e36b66"
 export const stranger = "0x209693Bc6afc0C5328bA36FaF03C514EF312287C"
 export const price = Usdt.fromDecimal("0.25")
 
-/** A network on the given chain and facilitator. */
+/** A network with the given chain and facilitator. */
 export const network = (
   rpcUrl: string,
   facilitatorUrl: string,
@@ -38,7 +38,7 @@ export const network = (
   ...other
 })
 
-/** Terms as the rail offers them, with keys of a binding that it does not know. */
+/** Terms as the rail offers them, with binding keys that it does not know. */
 export const terms = (other: Partial<PaymentTerms> = {}): PaymentTerms => ({
   scheme: "exact",
   network: "eip155:402402",
@@ -58,7 +58,7 @@ export const terms = (other: Partial<PaymentTerms> = {}): PaymentTerms => ({
   ...other
 })
 
-/** What the stock client sends for these terms. It takes the time from the machine's clock. */
+/** Returns the stock client's header for these terms. The client reads the time from the system clock. */
 export const signatureHeader = (accepted: PaymentTerms = terms(), account = payer) =>
   Effect.promise(async () => {
     const client = new x402Client().register("eip155:*", new ExactEvmScheme(account))
@@ -74,7 +74,7 @@ export const signatureHeader = (accepted: PaymentTerms = terms(), account = paye
 export const proof = (accepted: PaymentTerms = terms(), account = payer) =>
   Effect.flatMap(signatureHeader(accepted, account), (header) => Effect.orDie(PaymentHeader.decodeProof(header)))
 
-/** A proof without a signature that anybody checks. */
+/** A proof whose signature is not checked. */
 export const unsignedProof = (other: Partial<PaymentProof> = {}): PaymentProof => ({
   digest: "d".repeat(64),
   network: "eip155:402402",
@@ -98,7 +98,7 @@ export const nonce: Hex = `0x${"ab".repeat(32)}`
 const topic = (address: string): Hex => pad(hexOf(address))
 const payerTopic = topic(payer.address)
 
-/** The logs that a use of the sample proof's nonce leaves: by default of the payment that was asked for. */
+/** The logs of a use of the sample proof's nonce: by default, of the requested payment. */
 export const useLogs = (
   block: number,
   other: {
@@ -124,7 +124,7 @@ export const useLogs = (
   ]
 }
 
-/** The log that cancelling the sample proof's authorization leaves. */
+/** The log of cancelling the sample proof's authorization. */
 export const cancelLogs = (block: number): ReadonlyArray<FakeLog> => [
   { block, transaction, logIndex: 0, address: asset, topics: [AUTHORIZATION_CANCELED, payerTopic, nonce], data: "0x" }
 ]
