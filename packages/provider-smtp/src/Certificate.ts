@@ -14,9 +14,9 @@ const DAY_MILLIS = 86_400_000
 const generateEc = promisify(generateKeyPair)
 
 /**
- * Makes a key (P-256) and a certificate for it that it signs itself, for the host of that name (ASCII): enough
- * for STARTTLS between mail servers, which encrypt to whoever answers (RFC 7435), and for a sandbox. Valid for
- * ten years, so it is made once and kept.
+ * Makes a P-256 key and a self-signed certificate for a host name (ASCII). It is sufficient for STARTTLS
+ * between mail servers, which encrypt without authenticating the server (RFC 7435), and for a sandbox. It is
+ * valid for ten years, so it is made once and stored.
  */
 export const generateCertificate = (hostName: string): Effect.Effect<Certificate> =>
   Effect.gen(function* () {
@@ -32,7 +32,7 @@ export const generateCertificate = (hostName: string): Effect.Effect<Certificate
     }
   })
 
-/** One value in DER (X.690): its tag, the length of its contents, its contents. */
+/** Encodes a value in DER (X.690): its tag, the length of its contents, its contents. */
 const der = (tag: number, ...contents: ReadonlyArray<Uint8Array>): Buffer => {
   const content = Buffer.concat(contents)
   const length: Array<number> = []
@@ -43,7 +43,7 @@ const der = (tag: number, ...contents: ReadonlyArray<Uint8Array>): Buffer => {
 
 const sequence = (...items: ReadonlyArray<Uint8Array>) => der(0x30, ...items)
 const bitString = (bytes: Uint8Array) => der(0x03, Buffer.from([0]), bytes)
-/** Object identifiers, encoded. */
+/** Encodes an object identifier. */
 const oid = (hex: string) => der(0x06, Buffer.from(hex, "hex"))
 const ECDSA_WITH_SHA256 = sequence(oid("2a8648ce3d040302"))
 const COMMON_NAME = oid("550403")
@@ -60,10 +60,10 @@ const time = (millis: number): Buffer => {
   return text < "2050" ? der(0x17, Buffer.from(text.slice(2))) : der(0x18, Buffer.from(text))
 }
 
-/** A certificate of version 3 (RFC 5280, section 4.1). */
+/** Makes a certificate of version 3 (RFC 5280, section 4.1). */
 const certificate = (hostName: string, now: number, privateKey: KeyObject, publicKey: KeyObject): Buffer => {
   const serial = randomBytes(16)
-  // Positive, and with no more leading zeros than one.
+  // Positive, and without superfluous leading zeros.
   serial[0] = (serial[0]! & 0x7f) | 0x40
   const name = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(hostName.slice(0, COMMON_NAME_LIMIT))))))
   const extensions = sequence(
@@ -75,7 +75,7 @@ const certificate = (hostName: string, now: number, privateKey: KeyObject, publi
     der(0x02, serial),
     ECDSA_WITH_SHA256,
     name,
-    // A day early: clocks differ.
+    // Valid from a day earlier, since clocks differ.
     sequence(time(now - DAY_MILLIS), time(now + VALID_DAYS * DAY_MILLIS)),
     name,
     publicKey.export({ type: "spki", format: "der" }),

@@ -3,23 +3,23 @@ import { promisify } from "node:util"
 import { Effect, Redacted } from "effect"
 import type { DnsRecord } from "./DnsRecord.ts"
 
-/** RFC 8301, section 3.2: signers use keys of at least 2048 bits; longer ones no longer fit into one DNS answer. */
+/** RFC 8301, section 3.2: signers use keys of at least 2048 bits; longer ones no longer fit into one DNS response. */
 const MODULUS_BITS = 2048
 
 const generateRsa = promisify(generateKeyPair)
 
-/** A key that signs outgoing mail, and what has to stand in the DNS so that receivers can check it. */
+/** A key that signs outgoing mail, with the DNS record with which receivers verify it. */
 export interface DkimKey {
   /** PKCS #8, PEM. */
   readonly privateKey: Redacted.Redacted
   /**
-   * The TXT record at `<selector>._domainkey.<domain>`. Its value is longer than the 255 bytes of one string:
-   * in a zone file it is written as several strings, which readers join (RFC 6376, section 3.6.2.2).
+   * The TXT record at `<selector>._domainkey.<domain>`. Its value is longer than the 255 bytes of one string: a
+   * zone file writes it as several strings, which readers join (RFC 6376, section 3.6.2.2).
    */
   readonly record: DnsRecord
 }
 
-/** Makes a new RSA key of 2048 bits for a domain. `selector` is a DNS label, as `s1`. */
+/** Makes a new RSA key of 2048 bits for a domain. `selector` is a DNS label such as `s1`. */
 export const generateDkimKey = (domain: string, selector: string): Effect.Effect<DkimKey> =>
   Effect.map(
     Effect.promise(() => generateRsa("rsa", { modulusLength: MODULUS_BITS })),
@@ -29,7 +29,7 @@ export const generateDkimKey = (domain: string, selector: string): Effect.Effect
     }
   )
 
-/** The DNS record of a key that already exists (PEM, RSA). Throws when it is not such a key. */
+/** Returns the DNS record of an existing key (PEM, RSA). Throws on any other key. */
 export const dkimRecord = (domain: string, selector: string, privateKey: Redacted.Redacted): DnsRecord => {
   const publicKey = createPublicKey(createPrivateKey(Redacted.value(privateKey)))
   if (publicKey.asymmetricKeyType !== "rsa") throw new TypeError("a DKIM key is an RSA key")

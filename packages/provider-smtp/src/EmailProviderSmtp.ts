@@ -8,41 +8,44 @@ import { refusalsIn, replyText, toProviderError } from "./outbound/SendFailure.t
 
 const PROVIDER = "smtp"
 
-/** How long each step may take, in milliseconds. */
+/** Time limits of each step, in milliseconds. */
 export interface SendTimeouts {
-  /** Until the connection stands, name lookup included. */
+  /** Opening the connection, name lookup included. */
   readonly connect: number
-  /** From there to the server's greeting. */
+  /** From the open connection to the server's greeting. */
   readonly greeting: number
-  /** Of silence, at any later point. */
+  /** Silence of the server at any later point. */
   readonly socket: number
-  /** Of one send in all, its wait for a free connection included. */
+  /** The whole send, its wait for a free connection included. */
   readonly send: number
 }
 
-/** RFC 5321, section 4.5.3.2, allows servers minutes for each reply; a relay of one's own is quicker. */
+/** RFC 5321, section 4.5.3.2, allows servers minutes for each reply; a relay of the deployment is faster. */
 export const DEFAULT_SEND_TIMEOUTS: SendTimeouts = { connect: 10_000, greeting: 10_000, socket: 60_000, send: 120_000 }
 
-/** The relay (smarthost) that carries outbound mail, and how to talk to it. */
+/** The relay (smarthost) for outbound mail, and how to connect to it. */
 export interface EmailProviderSmtpConfig {
   /** The domain of every mailbox. */
   readonly domain: string
   readonly host: string
   readonly port: number
-  /** The name this side gives itself in EHLO, as `mail.example.com`. */
+  /** The name of this client in EHLO, for example `mail.example.com`. */
   readonly clientName: string
   /**
-   * `tls`: encrypted from the first byte (usually port 465). `starttls`: refuses to send unless the server
-   * upgrades (587). `opportunistic`: upgrades where the server offers it. `none`: never, as between processes
-   * of one machine.
+   * `tls`: encrypted from the first byte (usually port 465). `starttls`: does not send unless the server
+   * upgrades (587). `opportunistic`: upgrades if the server offers it. `none`: never, for processes on one
+   * machine.
    */
   readonly security: "tls" | "starttls" | "opportunistic" | "none"
-  /** PEM of the authority behind the relay's certificate; without it, the well-known ones. */
+  /**
+   * PEM certificate of the authority that issued the relay's certificate; default: the authorities that Node
+   * trusts.
+   */
   readonly certificateAuthority?: string | undefined
-  /** False takes any certificate: encryption without proof of who is at the other end. True unless given. */
+  /** False accepts any certificate: encryption without authentication of the server. Default: true. */
   readonly verifyCertificate?: boolean | undefined
   readonly credentials?: { readonly user: string; readonly password: Redacted.Redacted } | undefined
-  /** Signs every mail (RFC 6376). `domain` aligns with the From domain for DMARC, so it is usually the same. */
+  /** Signs every mail (RFC 6376). For DMARC, `domain` must align with the From domain, so it is usually the same. */
   readonly dkim?:
     | {
         readonly domain: string
@@ -51,7 +54,7 @@ export interface EmailProviderSmtpConfig {
         readonly privateKey: Redacted.Redacted
       }
     | undefined
-  /** Most connections at a time; 4 unless given. */
+  /** Limit of simultaneous connections; default 4. */
   readonly connectionsMax?: number | undefined
   readonly timeouts?: Partial<SendTimeouts> | undefined
 }
@@ -85,11 +88,11 @@ const poolOptions = (config: EmailProviderSmtpConfig, timeouts: SendTimeouts): S
     ? {}
     : {
         auth: { user: config.credentials.user, pass: Redacted.value(config.credentials.password) },
-        // Credentials that the server does not ask for are a mistake in the configuration, not to be passed over.
+        // Credentials that the server does not ask for are a configuration error, which must not go unnoticed.
         forceAuth: true
       }),
   maxConnections: config.connectionsMax ?? 4,
-  // A pooled connection that the server has dropped meanwhile is noticed before a byte of the mail is sent.
+  // If the server has closed a pooled connection, this is detected before a byte of the mail is sent.
   maxRequeues: 2,
   connectionTimeout: timeouts.connect,
   dnsTimeout: timeouts.connect,
@@ -98,7 +101,7 @@ const poolOptions = (config: EmailProviderSmtpConfig, timeouts: SendTimeouts): S
   logger: false
 })
 
-/** What holds for every mail: its content never names a file or an address that would be fetched. */
+/** Applies to every mail: its content cannot make nodemailer read a file or fetch a URL. */
 const mailDefaults = (dkim: EmailProviderSmtpConfig["dkim"]): SendMailOptions => ({
   disableFileAccess: true,
   disableUrlAccess: true,
@@ -113,7 +116,7 @@ const recipientsOf = (mail: OutgoingMail): ReadonlyArray<string> => [
   ...new Map([...mail.to, ...mail.cc, ...mail.bcc].map((address) => [foldRecipient(address), address])).values()
 ]
 
-/** Bcc recipients stand in the envelope alone. */
+/** Bcc recipients are in the envelope only. */
 const compose = (mail: OutgoingMail, signal: AbortSignal): SendMailOptions => ({
   messageId: mail.messageIdHeader,
   date: new Date(mail.date),
@@ -127,7 +130,7 @@ const compose = (mail: OutgoingMail, signal: AbortSignal): SendMailOptions => ({
   signal
 })
 
-/** The recipients that nodemailer says were refused, as they were given, and why. */
+/** Returns the recipients that nodemailer reports as refused, as they were given, with the reasons. */
 const refusedOf = (mail: OutgoingMail, outcome: unknown): SendReceipt["rejected"] => {
   const reasons = new Map(refusalsIn(outcome).map(({ recipient, reply }) => [foldRecipient(recipient), reply]))
   return recipientsOf(mail).flatMap((address) => {
@@ -146,7 +149,7 @@ const toReceipt = (mail: OutgoingMail, info: SMTPPoolSentMessageInfo): SendRecei
   }
 }
 
-/** nodemailer leaves a mail unsigned when its key is unusable, so the key is tried beforehand. */
+/** nodemailer sends a mail unsigned if its key is unusable, so the key is checked in advance. */
 const checkDkimKey = (dkim: EmailProviderSmtpConfig["dkim"]): Effect.Effect<void, ProviderError> =>
   dkim === undefined
     ? Effect.void
@@ -161,14 +164,14 @@ const checkDkimKey = (dkim: EmailProviderSmtpConfig["dkim"]): Effect.Effect<void
       )
 
 /**
- * Outbound mail through one SMTP relay, over pooled connections.
+ * Sends outbound mail through one SMTP relay, over pooled connections.
  *
  * - All recipients refused with 5xx, or the mail itself: `Rejected`. With 4xx: `Temporary`.
- * - No connection, or one lost before the message was wholly handed over: `Temporary`.
+ * - No connection, or one lost before the message was completely transferred: `Temporary`.
  * - A connection lost, or silent for too long, after that: `Unknown`.
  * - Credentials, certificate or greeting refused: `Misconfigured`.
  *
- * Fails at once with `Misconfigured` when the DKIM key is none. It makes no connection before the first mail.
+ * Fails at once with `Misconfigured` if the DKIM key is invalid. No connection is opened before the first mail.
  */
 export const layer = (config: EmailProviderSmtpConfig): Layer.Layer<EmailProvider, ProviderError> =>
   Layer.effect(
@@ -178,11 +181,11 @@ export const layer = (config: EmailProviderSmtpConfig): Layer.Layer<EmailProvide
       const timeouts = { ...DEFAULT_SEND_TIMEOUTS, ...config.timeouts }
       const pool = yield* Effect.acquireRelease(
         Effect.sync(() => new RelayPool(poolOptions(config, timeouts))),
-        // Whoever waited for a send was interrupted before, and with it its connection.
+        // All sends were interrupted before, which closed their connections.
         (opened) => Effect.sync(() => opened.close({ force: true }))
       )
       const transport = nodemailer.createTransport(pool, mailDefaults(config.dkim))
-      // Each send hears of its own failure; an event without a listener would end the process.
+      // Each send reports its own failure; an error event without a listener would end the process.
       transport.on("error", () => undefined)
 
       return EmailProvider.of({

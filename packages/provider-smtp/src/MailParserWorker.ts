@@ -4,29 +4,28 @@ import type { ParserJob } from "./parser/ParserMessage.ts"
 import { startParser } from "./parser/ParserProcess.ts"
 import type { SenderDns } from "./SenderDns.ts"
 
-/** How mail is read. */
 export interface MailParserConfig {
-  /** The name of the host that takes the mail. */
+  /** The name of the host that receives the mail. */
   readonly hostName: string
   readonly dns: SenderDns
-  /** How many mails are read at a time, each by a process of its own; 2 unless given. */
+  /** Limit of mails read at the same time, each in a process of its own; default 2. */
   readonly processesMax?: number | undefined
-  /** What reading one mail may take, in milliseconds; 10,000 unless given. */
+  /** Time limit for reading one mail, in milliseconds; default 10,000. */
   readonly readMillis?: number | undefined
-  /** What all lookups for one mail may take, in milliseconds; 5,000 unless given. */
+  /** Time limit for all DNS lookups of one mail, in milliseconds; default 5,000. */
   readonly dnsMillis?: number | undefined
-  /** The JavaScript heap of one process, in MiB; 256 unless given. */
+  /** The JavaScript heap of one process, in MiB; default 256. */
   readonly heapMegabytes?: number | undefined
-  /** A process without work ends after this, in milliseconds, or up to twice as long; 30,000 unless given. */
+  /** Milliseconds after which an idle process ends, or up to twice as long; default 30,000. */
   readonly idleMillis?: number | undefined
 }
 
 /**
- * Reads mail in processes of their own, which are killed when a mail takes them too much time or memory:
- * such a mail is `MailUnreadable`, and the next one gets a new process. Processes rather than threads, since
- * a mail can then neither end the service nor leave its memory behind.
+ * Reads mail in separate processes, which are killed when a mail takes too much time or memory. Such a mail is
+ * `MailUnreadable`, and the next one gets a new process. Processes are used instead of threads, so that a mail
+ * can neither end the service nor leave its memory allocated.
  *
- * They are started when there is mail, and end when there has been none for a while.
+ * They are started when mail arrives, and end when there has been none for a while.
  */
 export const layer = (config: MailParserConfig): Layer.Layer<MailParser> =>
   Layer.effect(
@@ -50,11 +49,12 @@ export const layer = (config: MailParserConfig): Layer.Layer<MailParser> =>
         Pool.use(pool, (parser) =>
           parser.parse(raw, job).pipe(
             Effect.tap(({ reusable }) => (reusable ? Effect.void : Pool.invalidate(pool, parser))),
-            // A caller that is interrupted, or can't read the mail to its end, leaves the process in the middle of it.
+            // If the caller is interrupted, or cannot read the mail to its end, the process is left in the
+            // middle of it.
             Effect.onError(() => Pool.invalidate(pool, parser))
           )
         ).pipe(
-          // A process that ended while it was idle, for whatever reason, is no fault of the mail.
+          // The process ended while it was idle, which the mail cannot have caused.
           Effect.flatMap(({ result }) => (result === undefined ? read(raw, job) : Effect.succeed(result)))
         )
 

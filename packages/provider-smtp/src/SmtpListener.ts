@@ -14,36 +14,37 @@ import { SmtpService } from "./listener/SmtpService.ts"
 
 export { DEFAULT_SMTP_LIMITS, sessionLimits, type SmtpLimits } from "./listener/SmtpLimits.ts"
 
-/** Where inbound mail is taken, and how much of it at a time. */
+/** The address and limits of the listener for inbound mail. */
 export interface SmtpListenerConfig {
   /** The address to listen on: `0.0.0.0`, `::` for both families, `127.0.0.1` … */
   readonly host: string
-  /** 0 takes any that is free. */
+  /** 0 uses any free port. */
   readonly port: number
-  /** The name it gives itself, which is the one that the domain's MX names: `mx.example.com`. */
+  /** The server's own name, as in the domain's MX record: `mx.example.com`. */
   readonly hostName: string
-  /** For STARTTLS. */
+  /** Certificate for STARTTLS. */
   readonly tls: Certificate
   readonly limits?: Partial<SmtpLimits> | undefined
 }
 
-/** The port could not be had. */
+/** The port could not be opened. */
 export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", {
   message: Schema.String,
   cause: Schema.Defect()
 }) {}
 
 /**
- * The SMTP server that takes mail for the mailboxes (RFC 5321), which are those of `EmailProvider`'s domain.
+ * The SMTP server that receives mail for the mailboxes (RFC 5321) of `EmailProvider`'s domain.
  *
- * Each command and each piece of a message is handled in a bounded share of the process, in which senders take turns;
- * `SmtpLimits` bounds the rest. A message must have exactly one author, whose domain the checks of the sender are about.
+ * Each command and each piece of a message is handled in a bounded share of the process, in which senders take
+ * turns; `SmtpLimits` bounds the rest. A message must have exactly one author, whose domain the sender checks
+ * use.
  *
- * A recipient is taken when `InboundMails` has a mailbox for it; a mail is answered with 250 only once
- * `InboundMails` has stored its bytes, which are exactly those that came. It offers STARTTLS, SIZE, 8BITMIME,
- * SMTPUTF8 and PIPELINING, and no AUTH: nobody can send through it.
+ * A recipient is accepted if `InboundMails` has a mailbox for it. A mail is answered with 250 only once
+ * `InboundMails` has stored its bytes, exactly as received. The server offers STARTTLS, SIZE, 8BITMIME,
+ * SMTPUTF8 and PIPELINING, and no AUTH, so that it cannot be used to send mail.
  *
- * Closing stops new connections at once, lets mails that are arriving finish for `shutdownMillis`, and answers
+ * Closing rejects new connections at once, lets arriving mails finish for `shutdownMillis`, and answers
  * everything else with 421.
  */
 export class SmtpListener extends Context.Service<
@@ -54,7 +55,7 @@ export class SmtpListener extends Context.Service<
   }
 >()("@agentos/provider-smtp/SmtpListener") {}
 
-/** A store that hangs must not hold its senders: they are told to come again. In milliseconds. */
+/** Time limits of the store, in milliseconds: when a store hangs, senders are told to retry later. */
 const ANSWER_MILLIS = 30_000
 const STORE_MILLIS = 60_000
 
@@ -66,7 +67,7 @@ const inTime = <A>(effect: Effect.Effect<A>, millis: number): Effect.Effect<A> =
 const refusalOf = (taken: Effect.Effect<void, InboundRefused>): Effect.Effect<InboundRefusal | null> =>
   Effect.match(taken, { onFailure: ({ refusal }) => refusal, onSuccess: () => null })
 
-/** A rate limiter that fails keeps no mail away. */
+/** If the rate limiter fails, mail is accepted. */
 const takeOrAdmit = (taking: Effect.Effect<RateDecision>): Effect.Effect<RateDecision> =>
   Effect.catchCause(taking, (cause) =>
     Effect.as(Effect.logError("The rate of a sender could not be limited", cause), {
@@ -77,7 +78,7 @@ const takeOrAdmit = (taking: Effect.Effect<RateDecision>): Effect.Effect<RateDec
     })
   )
 
-/** Listens for as long as its scope is open. */
+/** Listens until its scope closes. */
 export const layer = (
   config: SmtpListenerConfig
 ): Layer.Layer<SmtpListener, ListenFailed, InboundMails | EmailProvider> =>

@@ -58,13 +58,13 @@ const send = (sent: OutgoingMail, more: Partial<EmailProviderSmtp.EmailProviderS
     )
   )
 
-describe("mail of the one that the other takes", () => {
-  it("refuses a relay whose certificate it can't trust", async () => {
+describe("mail from one side to the other", () => {
+  it("is not sent to a relay whose certificate is not trusted", async () => {
     const result = await send(mail("untrusted", ["ada@agents.test"]), {})
     expect(Result.isFailure(result) && result.failure.reason).toBe("Misconfigured")
   })
 
-  it("arrives encrypted and signed, and its sender checks out", async () => {
+  it("arrives encrypted and signed, and its sender passes the checks", async () => {
     const dkim = { domain: "sender.test", selector: "s1", privateKey: key.privateKey }
     const sent = mail("1", ["ada@agents.test", "nobody@agents.test"])
     const receipt = Result.getOrThrow(await send(sent, { dkim, verifyCertificate: false }))
@@ -84,7 +84,7 @@ describe("mail of the one that the other takes", () => {
 })
 
 describe("200 mails over 8 connections", () => {
-  it("are all taken, and all read", async () => {
+  it("are all accepted and all read", async () => {
     const before = listener.taken.length
     const raw = await composeMail(key)
     const transport = nodemailer.createTransport({

@@ -5,7 +5,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { generateCertificate } from "../src/Certificate.ts"
 
 describe("a certificate", () => {
-  it.effect("is for its host, signed by its own key, valid from now on for ten years", () =>
+  it.effect("is for its host, signed by its own key, and valid from now for ten years", () =>
     Effect.gen(function* () {
       const now = Date.UTC(2026, 10, 5)
       yield* TestClock.setTime(now)
@@ -22,7 +22,7 @@ describe("a certificate", () => {
     })
   )
 
-  it.effect("lasts beyond 2050, and has a serial number of its own", () =>
+  it.effect("is valid beyond 2050, and has a unique serial number", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2045, 0, 1))
       const made = yield* Effect.all(Array.from({ length: 20 }, () => generateCertificate("a.test")))
@@ -32,7 +32,7 @@ describe("a certificate", () => {
     })
   )
 
-  it.effect("may be for a host of a long name", () =>
+  it.effect("may have a long host name", () =>
     Effect.gen(function* () {
       const host = `${"a".repeat(60)}.${"b".repeat(60)}.${"c".repeat(60)}.test`
       const made = yield* generateCertificate(host)

@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { expect, it } from "vitest"
 import { dkimRecord, generateDkimKey } from "../src/DkimKey.ts"
 
-it("is an RSA key of 2048 bits, whose record holds the public half", async () => {
+it("is an RSA key of 2048 bits, whose record contains the public half", async () => {
   const key = await Effect.runPromise(generateDkimKey("agents.test", "s1"))
   expect(key.record).toMatchObject({ name: "s1._domainkey.agents.test", type: "TXT" })
   const published = /^v=DKIM1; k=rsa; p=([A-Za-z0-9+/]+=*)$/.exec(key.record.value)?.[1] ?? ""
@@ -12,13 +12,13 @@ it("is an RSA key of 2048 bits, whose record holds the public half", async () =>
   expect(publicKey.equals(createPublicKey(createPrivateKey(Redacted.value(key.privateKey))))).toBe(true)
 })
 
-it("keeps its private half out of sight, and has the same record when it is read again", async () => {
+it("does not reveal its private half, and gives the same record when read again", async () => {
   const key = await Effect.runPromise(generateDkimKey("agents.test", "s1"))
   expect(JSON.stringify(key)).not.toContain("PRIVATE")
   expect(dkimRecord("agents.test", "s1", key.privateKey)).toEqual(key.record)
 })
 
-it("is never of another kind", () => {
+it("must be an RSA key", () => {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
   const pem = Redacted.make(privateKey.export({ type: "pkcs8", format: "pem" }).toString())
   expect(() => dkimRecord("agents.test", "s1", pem)).toThrow(/RSA/)

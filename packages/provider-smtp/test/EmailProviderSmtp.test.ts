@@ -53,8 +53,8 @@ const failureOf = (result: Result.Result<unknown, ProviderError>): ProviderError
   return result.failure
 }
 
-describe("what is sent", () => {
-  it("carries the given Message-ID, date, names and both bodies, and no Bcc", async () => {
+describe("a sent mail", () => {
+  it("contains the given Message-ID, date, names and both bodies, and no Bcc", async () => {
     const server = await started()
     const receipt = Result.getOrThrow(await sendTo(server))
     expect(receipt).toEqual({
@@ -83,7 +83,7 @@ describe("what is sent", () => {
     expect(parsed.attachments).toEqual([])
   })
 
-  it("is signed so that a verifier with the DNS record passes it", async () => {
+  it("is signed so that it verifies with the DNS record", async () => {
     const server = await started()
     const key = await Effect.runPromise(generateDkimKey("agents.test", "s1"))
     const dkim = { domain: "agents.test", selector: "s1", privateKey: key.privateKey }
@@ -102,7 +102,7 @@ describe("what is sent", () => {
     ])
   })
 
-  it("keeps the text of a mail from naming files or addresses to fetch", async () => {
+  it("can't name files or URLs to fetch", async () => {
     const server = await started()
     const text = '{"path":"/etc/passwd"}'
     Result.getOrThrow(await sendTo(server, {}, { ...mail, text, html: '<img src="file:///etc/passwd">' }))
@@ -110,7 +110,7 @@ describe("what is sent", () => {
     expect(server.messages[0]).not.toContain("root:")
   })
 
-  it("goes over pooled connections, and over a new one when the server dropped the old", async () => {
+  it("uses pooled connections, and a new one if the server closed the old", async () => {
     const server = await started({ extensions: ["PIPELINING"] })
     await withProvider(
       config(server.port, { connectionsMax: 1 }),
@@ -162,7 +162,7 @@ describe("recipients", () => {
     })
     const how = extensions.length > 0 ? " (pipelined)" : ""
 
-    it(`all refused for good: Rejected${how}`, async () => {
+    it(`all refused permanently: Rejected${how}`, async () => {
       const error = failureOf(await sendTo(await started(all("550 5.1.1 nobody here"))))
       expect(error).toMatchObject({ _tag: "ProviderError", provider: "smtp", reason: "Rejected" })
       expect(error.message).toContain("550 5.1.1 nobody here")
@@ -173,7 +173,7 @@ describe("recipients", () => {
       ])
     })
 
-    it(`all put off: Temporary${how}`, async () => {
+    it(`all refused temporarily: Temporary${how}`, async () => {
       expect(failureOf(await sendTo(await started(all("450 4.2.1 later")))).reason).toBe("Temporary")
     })
   }
@@ -215,7 +215,7 @@ describe("failures", () => {
     expect(failureOf(await sendTo(server, {}, { ...mail, text })).reason).toBe("Temporary")
   })
 
-  it("nobody listening: Temporary", async () => {
+  it("no server listening: Temporary", async () => {
     const server = await started()
     await server.close()
     const error = failureOf(await sendTo(server))
@@ -223,7 +223,7 @@ describe("failures", () => {
     expect(error.message).toContain("ECONNREFUSED")
   })
 
-  it("the whole send taking too long: Unknown when the mail was handed over, else Temporary", async () => {
+  it("the whole send takes too long: Unknown if the mail was completely transferred, else Temporary", async () => {
     const timeouts = { socket: 60_000, send: 200 }
     const late = await started({ message: silence })
     expect(failureOf(await sendTo(late, { timeouts })).reason).toBe("Unknown")
@@ -245,7 +245,7 @@ describe("failures", () => {
     command: (line) => (line.startsWith("AUTH") ? reply : undefined)
   })
 
-  it("credentials refused: Misconfigured, and the password is in no message", async () => {
+  it("credentials refused: Misconfigured, and the password is not in any message", async () => {
     const error = failureOf(await sendTo(await started(login("535 5.7.8 wrong password")), { credentials }))
     expect(error.reason).toBe("Misconfigured")
     expect(`${error.message}${JSON.stringify(error)}`).not.toContain("s3cret-password")
@@ -255,13 +255,13 @@ describe("failures", () => {
     expect(failureOf(await sendTo(await started(login("454 4.7.0 later")), { credentials })).reason).toBe("Temporary")
   })
 
-  it("credentials that the server knows nothing of: Misconfigured", async () => {
+  it("credentials that the server does not support: Misconfigured", async () => {
     const server = await started({ command: (line) => (line.startsWith("AUTH") ? "502 what?" : undefined) })
     expect(failureOf(await sendTo(server, { credentials })).reason).toBe("Misconfigured")
     expect(server.messages).toEqual([])
   })
 
-  it("encryption demanded and refused: Misconfigured, and nothing is sent in the clear", async () => {
+  it("encryption required and refused: Misconfigured, and nothing is sent unencrypted", async () => {
     const server = await started({ command: (line) => (line === "STARTTLS" ? "502 no TLS" : undefined) })
     expect(failureOf(await sendTo(server, { security: "starttls" })).reason).toBe("Misconfigured")
     expect(server.commands.some((line) => line.startsWith("MAIL"))).toBe(false)
@@ -270,7 +270,7 @@ describe("failures", () => {
 
 describe("configuration", () => {
   for (const privateKey of ["not a key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"]) {
-    it(`refuses a DKIM key that is none: ${privateKey.slice(0, 12)}`, async () => {
+    it(`refuses an invalid DKIM key: ${privateKey.slice(0, 12)}`, async () => {
       const dkim = { domain: "agents.test", selector: "s1", privateKey: Redacted.make(privateKey) }
       const exit = await Effect.runPromiseExit(
         Effect.void.pipe(Effect.provide(EmailProviderSmtp.layer(config(1, { dkim }))))

@@ -13,7 +13,7 @@ afterAll(async () => {
   for (const parser of parsers) await parser.close()
 })
 
-// Patient, since the machine may have more to do than this.
+// A long time limit, since the machine may be busy.
 const parser = opened({ readMillis: 60_000 })
 const parse = async (raw: string) => Result.getOrThrow(await parser.parse(raw))
 
@@ -21,7 +21,7 @@ const HEADER = "From: Ada <ada@Sender.Test>\r\nTo: bob@agents.test\r\nSubject: h
 const mixed = (...parts: ReadonlyArray<string>) =>
   `${HEADER}Content-Type: multipart/mixed; boundary=b\r\n\r\n${parts.map((part) => `--b\r\n${part}\r\n`).join("")}--b--\r\n`
 
-describe("what a mail says", () => {
+describe("the content of a mail", () => {
   it("is read from its header and bodies", async () => {
     const raw = [
       'From: "Ada, A." <Ada@Sender.TEST>',
@@ -88,7 +88,7 @@ describe("what a mail says", () => {
     ])
   })
 
-  it("names no sender, and passes no check, where From does not name exactly one", async () => {
+  it("has no sender and passes no check if From does not name exactly one", async () => {
     for (const from of [
       "",
       "From: nobody in particular\r\n",
@@ -101,13 +101,13 @@ describe("what a mail says", () => {
     }
   })
 
-  it("completes a Message-ID without brackets, and has none where there is none", async () => {
+  it("has brackets added to a Message-ID without them, and no Message-ID if there is none", async () => {
     expect((await parse("Message-ID: 1@sender.test\r\n\r\nx")).messageIdHeader).toBe("<1@sender.test>")
     expect((await parse("Message-ID: two words\r\n\r\nx")).messageIdHeader).toBeNull()
     expect((await parse("Subject: s\r\n\r\nx")).messageIdHeader).toBeNull()
   })
 
-  it("hashes the body alone, so that added header fields change nothing", async () => {
+  it("has a hash of the body alone, so that added header fields do not change it", async () => {
     const of = async (raw: string) => (await parse(raw)).bodyHash
     const hash = createHash("sha256").update("body\r\n").digest("hex")
     expect(await of("A: 1\r\n\r\nbody\r\n")).toBe(hash)
@@ -117,7 +117,7 @@ describe("what a mail says", () => {
   })
 })
 
-describe("awkward mail is read", () => {
+describe("unusual mail is read", () => {
   const kept = async (raw: string) => {
     const mail = await parse(raw)
     const { text, html, ...rest } = mail
@@ -127,7 +127,7 @@ describe("awkward mail is read", () => {
     return mail
   }
 
-  it("nothing at all, no header, no body", async () => {
+  it("an empty mail, and mail without a header or a body", async () => {
     expect(await kept("")).toMatchObject({ subject: "", text: null, html: null, to: [] })
     expect(await kept("just some words")).toMatchObject({ subject: "", messageIdHeader: null })
     expect(await kept("\r\n\r\n")).toMatchObject({ subject: "" })
@@ -140,7 +140,7 @@ describe("awkward mail is read", () => {
     expect(mail).toMatchObject({ to: ["c@agents.test"], from: "", text: "ab\n" })
   })
 
-  it("a charset that nobody knows, broken UTF-8, truncated base64, lone surrogates", async () => {
+  it("an unknown charset, broken UTF-8, truncated base64, lone surrogates", async () => {
     expect((await kept(`${HEADER}Content-Type: text/plain; charset=x-nobody\r\n\r\nna\xefve`)).text).toBe("naïve\n")
     expect((await kept(`${HEADER}Content-Type: text/plain; charset=utf-8\r\n\r\n\xff\xfe`)).text).toContain("\ufffd")
     expect((await kept(`${HEADER}Content-Transfer-Encoding: base64\r\n\r\naGVsbG8gd29ybGQ`)).text).toBe("hello world")
@@ -205,7 +205,7 @@ describe("awkward mail is read", () => {
     expect(Buffer.byteLength(mail.text ?? "")).toBeLessThanOrEqual(1024 * 1024)
   })
 
-  it("an attachment behind a text that is cut, byte for byte", async () => {
+  it("an attachment behind a truncated text, byte for byte", async () => {
     const attached = "Content-Type: application/x-thing\r\n\r\n--not a boundary\r\na\r\n\r\n.b\r\n"
     const mail = await kept(mixed(`\r\n${"x\r\n".repeat(6_000_000)}`, attached))
     const content = "--not a boundary\na\n\n.b\n\n"
@@ -227,7 +227,7 @@ describe("awkward mail is read", () => {
     expect(mail.text).toMatch(/^first\n/)
   })
 
-  it("a text within the limit, whole", async () => {
+  it("a text within the limit, complete", async () => {
     const text = `${"words and ".repeat(7)}\n`.repeat(14_000)
     expect(await kept(`${HEADER}\r\n${text}`)).toMatchObject({ text, truncated: false })
   })
@@ -268,7 +268,7 @@ describe("awkward mail is read", () => {
   })
 })
 
-describe("mail that can't be read is given up, and the next one is read", () => {
+describe("unreadable mail is abandoned, and the next one is read", () => {
   const expectUnreadable = async (limited: TestParser, raw: string, why: RegExp) => {
     const result = await limited.parse(raw)
     expect(Result.isFailure(result) && result.failure.message).toMatch(why)
@@ -288,7 +288,7 @@ describe("mail that can't be read is given up, and the next one is read", () => 
     )
   })
 
-  it("when it is nested too deep", async () => {
+  it("when it is nested too deeply", async () => {
     const nested = Array.from(
       { length: 300 },
       (_, i) => `Content-Type: multipart/mixed; boundary=b${i}\r\n\r\n--b${i}\r\n`
@@ -302,7 +302,7 @@ describe("mail that can't be read is given up, and the next one is read", () => 
 })
 
 describe("the processes", () => {
-  it("read as many mails at a time as they are many, and lose none", async () => {
+  it("read several mails at the same time, up to their limit, and lose none", async () => {
     const mails = Array.from({ length: 40 }, (_, index) => index)
     const subjects = await Promise.all(
       mails.map(async (index) => (await parse(`Subject: mail ${index}\r\n\r\nx`)).subject)
@@ -310,7 +310,7 @@ describe("the processes", () => {
     expect(subjects).toEqual(mails.map((index) => `mail ${index}`))
   })
 
-  it("leave the bytes they were given as they were", async () => {
+  it("leave the given bytes unchanged", async () => {
     const raw = Buffer.from(`${HEADER}\r\nx`)
     const before = Buffer.from(raw)
     Result.getOrThrow(await parser.parse(raw, envelope))

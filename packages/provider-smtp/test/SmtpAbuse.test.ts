@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const HEADER = "From: news@sender.test\r\n\r\n"
 
-/** Every reply until the connection is closed. */
+/** Returns every reply until the connection is closed. */
 const repliesUntilClosed = async (session: SmtpDialogue): Promise<ReadonlyArray<string>> => {
   const replies: Array<string> = []
   try {
@@ -30,7 +30,7 @@ const repliesUntilClosed = async (session: SmtpDialogue): Promise<ReadonlyArray<
   }
 }
 
-/** Asks for recipients in one piece; answers the replies. */
+/** Sends recipients in one write; returns the replies. */
 const pipelineRecipients = async (session: SmtpDialogue, recipients: ReadonlyArray<string>) => {
   await session.say("MAIL FROM:<news@sender.test>")
   await session.write(recipients.map((recipient) => `RCPT TO:<${recipient}>\r\n`).join(""))
@@ -53,7 +53,7 @@ describe("recipients", () => {
     return { asked, isDeliverable }
   }
 
-  it("are looked up once in a session, in whatever spelling they are repeated", async () => {
+  it("are looked up once per session, in whatever spelling they are repeated", async () => {
     const { asked, isDeliverable } = counting()
     const { port } = await opened({ isDeliverable })
     const session = await openSession(port)
@@ -71,7 +71,7 @@ describe("recipients", () => {
     expect(asked).toHaveLength(2)
   })
 
-  it("are looked up a few at a time, and once for sessions that ask at once", async () => {
+  it("are looked up a few at a time, and once for concurrent sessions", async () => {
     let running = 0
     let most = 0
     let lookups = 0
@@ -99,7 +99,7 @@ describe("recipients", () => {
     expect(most).toBeLessThanOrEqual(4)
   })
 
-  it("are looked up for each address that asks, also at once", async () => {
+  it("are looked up separately for each client address, even concurrently", async () => {
     const { port } = await opened({
       admit: (_, { remoteAddress }) =>
         Effect.andThen(
@@ -112,7 +112,7 @@ describe("recipients", () => {
     expect(replies.flat().map((reply) => reply.slice(0, 3))).toEqual(["450", "250"])
   })
 
-  it("count against the limit of a message when they are repeated, and a flood of them ends the session", async () => {
+  it("count against a message's limit even if repeated, and a flood of them ends the session", async () => {
     const { port } = await opened({ limits: { recipients: 10, commands: 100 } })
     const session = await openSession(port)
     const replies = await pipelineRecipients(
@@ -129,7 +129,7 @@ describe("recipients", () => {
     expect(rest.at(-1)).toMatch(/^421 4\.7\.0 Too many commands/)
   })
 
-  it("that nobody has end the session when they are too many, those of other domains too", async () => {
+  it("without a mailbox end the session when there are too many, even in other domains", async () => {
     const { port } = await opened({ limits: { refusedRecipients: 4 } })
     const session = await openSession(port)
     await session.say("MAIL FROM:<news@sender.test>")
@@ -165,7 +165,7 @@ describe("a session", () => {
     expect(replies.at(-1)).toBe("421 4.7.0 Too many errors")
   })
 
-  it("that delivers messages goes on, however many commands they take and errors come between", async () => {
+  it("that delivers messages continues, however many commands and errors occur in between", async () => {
     const listener = await opened({ limits: { commands: 8, idleCommands: 2, errors: 2 } })
     const session = await openSession(listener.port)
     for (let index = 0; index < 20; index++) {
@@ -177,7 +177,7 @@ describe("a session", () => {
     expect(listener.taken).toHaveLength(20)
   })
 
-  it("is ended after its time, and not within a message", async () => {
+  it("is ended at its time limit, but not within a message", async () => {
     const listener = await opened({ limits: { sessionMillis: 400 } })
     const [idle, sending] = await Promise.all([openSession(listener.port), openSession(listener.port)])
     await startMessage(sending, "ada@agents.test")
@@ -186,7 +186,7 @@ describe("a session", () => {
     expect(await sending.say(`${HEADER}x\r\n.`)).toMatch(/^250/)
   })
 
-  it("whose command is longer than any is ended", async () => {
+  it("with an overlong command is ended", async () => {
     const { port } = await opened()
     const session = await openSession(port)
     await session.write(`NOOP ${"x".repeat(100_000)}`)
@@ -208,13 +208,13 @@ describe("sessions", () => {
     expect((await greetings(1, "127.0.3.1"))[0]).toMatch(/^220/)
   })
 
-  it("beyond a limit are cut, also where the client does not close its side", async () => {
+  it("beyond the limit are closed, even if the client does not close its side", async () => {
     const { port } = await opened({ limits: { connectionsPerAddress: 1 } })
     await openSession(port)
     const refused = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
     refused.on("error", () => undefined)
     await new Promise((resolve) => refused.once("data", resolve))
-    // A client learns only by writing that the connection is gone.
+    // A client learns only by writing that the connection is closed.
     const isCut = () => {
       refused.write("NOOP\r\n")
       return refused.destroyed
@@ -222,14 +222,14 @@ describe("sessions", () => {
     await expect.poll(isCut, { interval: 100, timeout: 5_000 }).toBe(true)
   })
 
-  it("of one network are bounded", async () => {
+  it("of one network are limited", async () => {
     const { port } = await opened({ limits: { connectionsPerNetwork: 3 } })
     const greetings = []
     for (let host = 1; host <= 5; host++) greetings.push(await (await openDialogue(port, `127.0.9.${host}`)).reply())
     expect(greetings.map((reply) => reply.slice(0, 3))).toEqual(["220", "220", "220", "421", "421"])
   })
 
-  it("of one sender are admitted up to 64 at least", async () => {
+  it("of one sender are admitted up to at least 64", async () => {
     const { port } = await opened()
     const sessions = await Promise.all(repeated(64, () => "").map(() => openSession(port)))
     expect(await Promise.all(sessions.map((session) => session.say("NOOP")))).toEqual(repeated(64, () => "250 OK"))
@@ -237,7 +237,7 @@ describe("sessions", () => {
 })
 
 describe("rates", () => {
-  it("bound the messages of an address, and not those of others", async () => {
+  it("limit the messages of an address, and not those of others", async () => {
     const { port, taken } = await opened({ limits: { messagesPerHour: 2 }, limiter: RateLimiter.makeLocal() })
     const session = await openSession(port)
     for (let index = 0; index < 2; index++) {
@@ -249,14 +249,14 @@ describe("rates", () => {
     expect(taken).toHaveLength(2)
   })
 
-  it("bound the sessions of an address", async () => {
+  it("limit the sessions of an address", async () => {
     const { port } = await opened({ limits: { messagesPerHour: 2 }, limiter: RateLimiter.makeLocal() })
     const greetings = []
     for (let index = 0; index < 5; index++) greetings.push(await (await openDialogue(port)).reply())
     expect(greetings.map((reply) => reply.slice(0, 9))).toEqual([...repeated(4, () => "220 mx.ag"), "421 4.7.0"])
   })
 
-  it("bound the commands of an address, in however many sessions", async () => {
+  it("limit the commands of an address across its sessions", async () => {
     const { port } = await opened({
       limits: { commands: 100_000 },
       limiter: {
@@ -272,7 +272,7 @@ describe("rates", () => {
     expect(replies.every((each) => each.at(-1)?.startsWith("421 4.7.0 Too many commands from"))).toBe(true)
   })
 
-  it("that can't be determined keep no mail away", async () => {
+  it("that can't be determined do not block mail", async () => {
     const { port } = await opened({
       limiter: { ...RateLimiter.unlimited, take: () => Effect.die(new Error("the database is away")) }
     })
@@ -283,7 +283,7 @@ describe("rates", () => {
 })
 
 describe("memory", () => {
-  it("is shared with whatever else is in transit", async () => {
+  it("is shared with all other data in transit", async () => {
     const memory = new ByteBudget(4 * MIB)
     const { port } = await opened({ memory })
     const session = await openSession(port)
@@ -298,7 +298,7 @@ describe("memory", () => {
 })
 
 describe("the process", () => {
-  /** A thread of its own with connections that send as fast as they can for 2 seconds. Answers the bytes received. */
+  /** Runs connections in a separate thread that send as fast as they can for 2 seconds. Returns the bytes received. */
   const flood = (port: number, connections: number, opening: string, repeatedly: string): Promise<number> =>
     new Promise((resolve, reject) => {
       const worker = new Worker(
@@ -333,19 +333,19 @@ describe("the process", () => {
   const OPENING = "EHLO out.sender.test\r\nMAIL FROM:<news@sender.test>\r\n"
   const UNBOUNDED = { commands: 1e9, recipients: 1e9, errors: 1e9, idleCommands: 1e9 }
 
-  it("looks a recipient up once in each of 50 sessions that ask for it as fast as they can", async () => {
+  it("looks up a recipient once in each of 50 sessions that request it as fast as they can", async () => {
     const { counted, isDeliverable } = countingLookups()
     const { port } = await opened({ limits: UNBOUNDED, isDeliverable })
     await flood(port, 50, OPENING, "RCPT TO:<ada@agents.test>\r\n".repeat(5_000))
     expect(counted.lookups).toBeLessThanOrEqual(50)
   }, 60_000)
 
-  it("looks up a bounded number of recipients in a second, however many sessions ask", async () => {
+  it("limits the lookups per second, however many sessions request them", async () => {
     const { counted, isDeliverable } = countingLookups()
     const { port } = await opened({ limits: UNBOUNDED, isDeliverable })
     const recipients = repeated(5_000, (i) => `RCPT TO:<r${i}@agents.test>\r\n`).join("")
     await flood(port, 50, OPENING, recipients)
-    // A lookup is charged as 2 ms of a share of 40 %: 200 in a second, for 2 seconds and the start.
+    // A lookup is charged as 2 ms of a share of 40 %: 200 per second, for 2 seconds and the start.
     expect(counted.lookups).toBeGreaterThan(0)
     expect(counted.lookups).toBeLessThan(800)
   }, 60_000)

@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const listener of listeners.splice(0)) await listener.close()
 })
 
-/** An ordinary mail server: it insists on STARTTLS and on the certificate. */
+/** An ordinary mail server: it requires STARTTLS and verifies the certificate. */
 const sender = ({ port, tls }: TestListener) =>
   nodemailer.createTransport({
     host: "127.0.0.1",
@@ -30,8 +30,8 @@ const sender = ({ port, tls }: TestListener) =>
     tls: { ca: tls.certificate, servername: "mx.agents.test" }
   })
 
-describe("a mail that is taken", () => {
-  it("comes through STARTTLS, byte for byte, with what SMTP said of it", async () => {
+describe("an accepted mail", () => {
+  it("arrives through STARTTLS, byte for byte, with its SMTP envelope", async () => {
     const listener = await opened()
     const raw = await composeMail(undefined, { text: ".\r\n..\r\n.dots\r\nGrüße\r\n" })
     const info = await sender(listener).sendMail({
@@ -51,7 +51,7 @@ describe("a mail that is taken", () => {
     expect(raw.equals(listener.taken[0]!.raw)).toBe(true)
   })
 
-  it("may hold any bytes", async () => {
+  it("may contain any bytes", async () => {
     const listener = await opened()
     const session = await openSession(listener.port)
     expect(await startMessage(session, "ada@agents.test")).toMatch(/^354/)
@@ -75,7 +75,7 @@ describe("a mail that is taken", () => {
     expect(await answer).toMatch(/^250/)
   })
 
-  it("may be a bounce, and several may come over one connection", async () => {
+  it("may be a bounce, and several may use one connection", async () => {
     const listener = await opened()
     const session = await openSession(listener.port)
     for (const from of ["", "news@sender.test", ""]) {
@@ -89,7 +89,7 @@ describe("a mail that is taken", () => {
 })
 
 describe("a recipient", () => {
-  it("without a mailbox is refused with 550 5.1.1, one elsewhere with 550 5.7.1", async () => {
+  it("without a mailbox is refused with 550 5.1.1, in another domain with 550 5.7.1", async () => {
     const listener = await opened()
     const session = await openSession(listener.port)
     await session.say("MAIL FROM:<news@sender.test>")
@@ -105,7 +105,7 @@ describe("a recipient", () => {
     expect(listener.taken[0]?.envelope.rcptTo).toEqual(["ADA@agents.test"])
   })
 
-  it("beyond the most of one mail is put off with 452", async () => {
+  it("beyond the limit of one mail is deferred with 452", async () => {
     const listener = await opened()
     const session = await openSession(listener.port)
     await session.say("MAIL FROM:<news@sender.test>")
@@ -126,10 +126,10 @@ describe("a recipient", () => {
   })
 })
 
-describe("a mailbox that takes no mail", () => {
+describe("a mailbox that accepts no mail", () => {
   const refused = (refusal: InboundRefusal) => Effect.fail(new InboundRefused({ refusal }))
 
-  it("is refused at RCPT: for now where it is full, for good where its tenant is suspended", async () => {
+  it("is refused at RCPT: temporarily if it is full, permanently if its tenant is suspended", async () => {
     const listener = await opened({
       admit: (address) => refused(address.startsWith("ada") ? "mailbox full" : "tenant suspended")
     })
@@ -139,7 +139,7 @@ describe("a mailbox that takes no mail", () => {
     expect(await session.say("RCPT TO:<bob@agents.test>")).toMatch(/^550 5\.2\.1 /)
   })
 
-  it("is refused for now while its sender sends too much, which the listener names", async () => {
+  it("is refused temporarily while its sender, which the listener names, sends too much", async () => {
     const senders: Array<unknown> = []
     const listener = await opened({
       admit: (_, { mailFrom, remoteAddress }) => {
@@ -153,7 +153,7 @@ describe("a mailbox that takes no mail", () => {
     expect(senders).toEqual([{ mailFrom: "news@sender.test", remoteAddress: "127.0.0.1" }])
   })
 
-  it("is refused after DATA where it has become full meanwhile, and the session goes on", async () => {
+  it("is refused after DATA if it became full meanwhile, and the session continues", async () => {
     const listener = await opened({ accept: () => refused("mailbox full") })
     const session = await openSession(listener.port)
     await startMessage(session, "ada@agents.test")
@@ -163,10 +163,10 @@ describe("a mailbox that takes no mail", () => {
   })
 })
 
-describe("trouble of its own", () => {
+describe("an internal failure", () => {
   const broken = Effect.die(new Error("the database is away"))
 
-  it("in finding a mailbox is answered with 451, and the connection goes on", async () => {
+  it("of a mailbox lookup is answered with 451, and the connection stays open", async () => {
     const listener = await opened({ isDeliverable: () => broken })
     const session = await openSession(listener.port)
     await session.say("MAIL FROM:<news@sender.test>")
@@ -174,7 +174,7 @@ describe("trouble of its own", () => {
     expect(await session.say("NOOP")).toMatch(/^250/)
   })
 
-  it("in storing a mail is answered with 451, and says nothing of its cause", async () => {
+  it("of storing a mail is answered with 451, without its cause", async () => {
     let works = false
     const listener = await opened({ accept: () => (works ? Effect.void : broken) })
     const session = await openSession(listener.port)
@@ -188,20 +188,20 @@ describe("trouble of its own", () => {
     expect(listener.taken).toHaveLength(1)
   })
 
-  it("with its port fails the layer", async () => {
+  it("to open its port fails the layer", async () => {
     const { port } = await opened()
     await expect(opened({ port })).rejects.toThrow(/can't listen/)
   })
 
-  it("with a key that is none fails the layer, and says so", async () => {
+  it("to read its key fails the layer with a clear message", async () => {
     const { tls } = await opened()
     const broken = { ...tls, privateKey: Redacted.make("no key") }
     await expect(opened({ tls: broken })).rejects.toThrow(/^can't listen for mail with this key and certificate: /)
   })
 })
 
-describe("what it offers", () => {
-  it("is STARTTLS and SIZE, and never AUTH", async () => {
+describe("the offered extensions", () => {
+  it("are STARTTLS and SIZE, and never AUTH", async () => {
     const { port } = await opened()
     const session = await openDialogue(port)
     expect(await session.reply()).toMatch(/^220 mx\.agents\.test ESMTP/)
@@ -225,7 +225,7 @@ describe("what it offers", () => {
     secure.destroy()
   })
 
-  it("drops what was said in the clear before STARTTLS", async () => {
+  it("drops commands that were sent unencrypted before STARTTLS", async () => {
     const listener = await opened()
     const session = await openSession(listener.port)
     await session.write("STARTTLS\r\nMAIL FROM:<evil@sender.test>\r\nRCPT TO:<ada@agents.test>\r\n")
@@ -239,7 +239,7 @@ describe("what it offers", () => {
   })
 })
 
-describe("a message whose sender can't be told", () => {
+describe("a message with an ambiguous sender", () => {
   const answerTo = async (header: string) => {
     const listener = await opened()
     const session = await openSession(listener.port)
@@ -272,13 +272,13 @@ describe("a message whose sender can't be told", () => {
     expect(await answerTo(header)).toMatch(/^550 5\.6\.0 The header is malformed/)
   })
 
-  it("is refused with 552 5.3.4 where its header is too large", async () => {
+  it("is refused with 552 5.3.4 if its header is too large", async () => {
     expect(await answerTo(`From: ada@sender.test\r\n${"X: x\r\n".repeat(5_000)}X: x`)).toMatch(
       /^552 5\.3\.4 Header larger/
     )
   })
 
-  it("is taken where From names one address, with whatever name", async () => {
+  it("is accepted if From contains one address, with any name", async () => {
     expect(await answerTo('From: "ceo@bank.test" <ada@sender.test> (really)')).toMatch(/^250/)
   })
 })

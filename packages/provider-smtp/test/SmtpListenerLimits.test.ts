@@ -32,7 +32,7 @@ const sendBytes = async (session: Awaited<ReturnType<typeof openSession>>, bytes
   return session.say(".")
 }
 
-/** Waits until what was sent has arrived: the listener has no room for so many bytes more from this address. */
+/** Waits until the sent bytes have arrived: the listener then has no room for this many more from this address. */
 const untilFull = async (port: number, bytes: number) => {
   const probe = await openSession(port)
   const ask = async () => {
@@ -44,14 +44,14 @@ const untilFull = async (port: number, bytes: number) => {
 }
 
 describe("a mail that is too large", () => {
-  it("is refused before it is sent, where its sender says its size", async () => {
+  it("is refused before it is sent if its sender declares its size", async () => {
     const { port } = await opened({ limits: { messageBytes: MIB } })
     const session = await openSession(port)
     expect(await session.say(`MAIL FROM:<news@sender.test> SIZE=${MIB + 1}`)).toMatch(/^552/)
     expect(await session.say(`MAIL FROM:<news@sender.test> SIZE=${MIB}`)).toMatch(/^250/)
   })
 
-  it("is refused with 552 5.3.4 after it was sent, and the connection goes on", async () => {
+  it("is refused with 552 5.3.4 after it was sent, and the connection stays open", async () => {
     const listener = await opened({ limits: { messageBytes: MIB } })
     const session = await openSession(listener.port)
     await startMessage(session, "ada@agents.test")
@@ -61,9 +61,9 @@ describe("a mail that is too large", () => {
     expect(listener.taken).toHaveLength(1)
   })
 
-  it("is never kept beyond the limit, however many come at a time", async () => {
+  it("is never buffered beyond the limit, however many arrive at the same time", async () => {
     const listener = await opened({ limits: { messageBytes: MIB } })
-    // What is kept, and not what nobody has swept up yet.
+    // The bytes in use, without garbage that is not yet collected.
     const kept = () => {
       collectGarbage()
       const { external, heapUsed } = process.memoryUsage()
@@ -84,12 +84,12 @@ describe("a mail that is too large", () => {
     }
     await Promise.all(Array.from({ length: 8 }, send))
     clearInterval(watch)
-    // 128 MiB went through.
+    // 128 MiB were transferred.
     expect(peak).toBeLessThan(64 * MIB)
     expect(listener.taken).toEqual([])
   }, 120_000)
 
-  it("exactly as large as allowed is taken", async () => {
+  it("of exactly the maximum size is accepted", async () => {
     const listener = await opened({ limits: { messageBytes: 1_000 } })
     const session = await openSession(listener.port)
     for (const [bytes, reply] of [
@@ -104,7 +104,7 @@ describe("a mail that is too large", () => {
 })
 
 describe("too much at a time", () => {
-  it("of mails is put off with 452, and taken later", async () => {
+  it("of mails is deferred with 452, and accepted later", async () => {
     const listener = await opened({ limits: { messages: 2 } })
     const sessions = await Promise.all([1, 2, 3].map(() => openSession(listener.port)))
     for (const session of sessions.slice(0, 2)) await startMessage(session, "ada@agents.test")
@@ -114,7 +114,7 @@ describe("too much at a time", () => {
     expect(await sessions[2]!.say(`${FROM}x\r\n.`)).toMatch(/^250/)
   })
 
-  it("of bytes is put off with 452, and taken later", async () => {
+  it("of bytes is deferred with 452, and accepted later", async () => {
     const listener = await opened({ limits: { bufferedBytes: 5 * MIB } })
     const [first, second] = await Promise.all([openSession(listener.port), openSession(listener.port)])
     await startMessage(first, "ada@agents.test")
@@ -130,7 +130,7 @@ describe("too much at a time", () => {
     expect(listener.taken).toHaveLength(2)
   })
 
-  it("of mails from one address is put off with 452, and nobody else for it", async () => {
+  it("of mails from one address is deferred with 452, and other addresses are not affected", async () => {
     const listener = await opened({ limits: { messages: 3, messagesPerAddress: 2 } })
     const slow = await Promise.all([1, 2].map(() => openSession(listener.port)))
     for (const session of slow) expect(await startMessage(session, "ada@agents.test")).toMatch(/^354/)
@@ -144,7 +144,7 @@ describe("too much at a time", () => {
     expect(listener.taken).toHaveLength(3)
   })
 
-  it("of bytes from one address is put off with 452, and nobody else for it", async () => {
+  it("of bytes from one address is deferred with 452, and other addresses are not affected", async () => {
     const listener = await opened({ limits: { bufferedBytes: 8 * MIB, bufferedBytesPerAddress: 4 * MIB } })
     const slow = await openSession(listener.port)
     await startMessage(slow, "ada@agents.test")
@@ -171,7 +171,7 @@ describe("too much at a time", () => {
     await expect.poll(async () => (await openDialogue(port)).reply(), { timeout: 5_000 }).toMatch(/^220/)
   })
 
-  it("of connections in all is refused with 421", async () => {
+  it("of connections in total is refused with 421", async () => {
     const { port } = await opened({ limits: { connections: 1 } })
     await openSession(port)
     expect(await (await openDialogue(port)).reply()).toMatch(/^421/)
@@ -179,7 +179,7 @@ describe("too much at a time", () => {
 })
 
 describe("a sender", () => {
-  it("that goes away within a mail leaves nothing", async () => {
+  it("that disconnects within a mail leaves nothing behind", async () => {
     const listener = await opened({ limits: { messages: 1 } })
     const session = await openSession(listener.port)
     await startMessage(session, "ada@agents.test")
@@ -190,7 +190,7 @@ describe("a sender", () => {
     expect(listener.taken).toEqual([])
   })
 
-  it("that has gone after STARTTLS leaves nothing", async () => {
+  it("that has disconnected after STARTTLS leaves nothing behind", async () => {
     const { port } = await opened()
     const visit = async () => {
       const session = await openSession(port)
@@ -208,14 +208,14 @@ describe("a sender", () => {
     await expect.poll(sockets, { timeout: 5_000 }).toBeLessThan(before + 10)
   }, 120_000)
 
-  it("that is silent for too long is told 421", async () => {
+  it("that is silent for too long gets 421", async () => {
     const { port } = await opened({ limits: { idleMillis: 150 } })
     const session = await openSession(port)
     expect(await session.reply()).toMatch(/^421/)
     await session.closed
   })
 
-  it("that trickles a mail for too long is told 421, and leaves nothing", async () => {
+  it("that sends a mail too slowly gets 421, and leaves nothing behind", async () => {
     const listener = await opened({ limits: { messageMillis: 300 } })
     const session = await openSession(listener.port)
     await startMessage(session, "ada@agents.test")
@@ -228,7 +228,7 @@ describe("a sender", () => {
 })
 
 describe("closing", () => {
-  it("sends those away who are not sending, at once", async () => {
+  it("disconnects idle senders at once", async () => {
     const listener = await opened()
     const idle = await openSession(listener.port)
     const addressed = await openSession(listener.port)
@@ -242,7 +242,7 @@ describe("closing", () => {
     await expect(openSession(listener.port)).rejects.toThrow(/closed/)
   })
 
-  it("lets a mail that is arriving finish, and then says 421", async () => {
+  it("lets an arriving mail finish, and then sends 421", async () => {
     const listener = await opened()
     const session = await openSession(listener.port)
     await startMessage(session, "ada@agents.test")
@@ -254,7 +254,7 @@ describe("closing", () => {
     expect(listener.taken).toHaveLength(1)
   })
 
-  it("does not wait longer than it was told, for a sender or for the store", async () => {
+  it("does not wait for a sender or the store beyond its time limit", async () => {
     const stuck = await opened({ limits: { shutdownMillis: 300 } })
     const session = await openSession(stuck.port)
     await startMessage(session, "ada@agents.test")

@@ -3,7 +3,7 @@ import type { HeaderField } from "./HeaderBlock.ts"
 
 /** The one author of a message: the address in From. */
 export interface Author {
-  /** With its domain in ASCII and lower case. */
+  /** The address, with its domain in ASCII and lower case. */
   readonly address: string
   readonly domain: string
 }
@@ -15,18 +15,21 @@ const DOMAIN_LIMIT = 255
 interface Token {
   readonly kind: "word" | "quoted" | "special"
   readonly text: string
-  /** Whether white space or a comment comes before it. */
+  /** True if white space or a comment precedes the token. */
   readonly isApart: boolean
 }
 
-/** `,` `:` and `;` are not among them: they are in lists and groups alone, which have no single address. */
+/** `,` `:` and `;` are not included: they occur only in lists and groups, which have no single address. */
 const SPECIALS = "<>@."
 const REFUSED = /[,:;\\)\p{Cc}]/u
 const WORD = /[^ \t"(<>@.]+/y
-/** Control, format and space characters, and bytes that are no UTF-8: an address with one shows as another. */
+/**
+ * Control, format and space characters, and bytes that are not UTF-8: an address that contains one is displayed
+ * as another.
+ */
 const INVISIBLE = /[\p{C}\p{Z}\ufffd]/u
 
-/** Passes over a comment (RFC 5322, section 3.2.2); returns the index after it, or undefined if it does not end. */
+/** Skips a comment (RFC 5322, section 3.2.2); returns the index after it, or undefined if it does not end. */
 const commentEnd = (text: string, start: number): number | undefined => {
   let depth = 0
   for (let at = start; at < text.length; at++) {
@@ -38,7 +41,7 @@ const commentEnd = (text: string, start: number): number | undefined => {
   return undefined
 }
 
-/** Reads a quoted string; returns what it says and the index after it, or undefined if it does not end. */
+/** Reads a quoted string; returns its text and the index after it, or undefined if it does not end. */
 const quotedString = (text: string, start: number): { readonly text: string; readonly end: number } | undefined => {
   let said = ""
   for (let at = start + 1; at < text.length; at++) {
@@ -49,7 +52,7 @@ const quotedString = (text: string, start: number): { readonly text: string; rea
   return undefined
 }
 
-/** The tokens of a From field, or undefined if it has anything that one mailbox has not. */
+/** Splits a From field into tokens; undefined if it contains anything that a single mailbox cannot contain. */
 const tokensOf = (text: string): ReadonlyArray<Token> | undefined => {
   const tokens: Array<Token> = []
   let isApart = false
@@ -87,13 +90,13 @@ const tokensOf = (text: string): ReadonlyArray<Token> | undefined => {
   return tokens
 }
 
-/** The tokens of the address: those in angle brackets at the end, or all of them where there are no brackets. */
+/** Returns the tokens of the address: those in angle brackets at the end, or all of them if there are no brackets. */
 const addressTokens = (tokens: ReadonlyArray<Token>): ReadonlyArray<Token> | undefined => {
   const isSpecial = (character: string) => (token: Token) => token.kind === "special" && token.text === character
   const open = tokens.findIndex(isSpecial("<"))
   if (open < 0) return tokens.some(isSpecial(">")) ? undefined : tokens
   const close = tokens.findIndex(isSpecial(">"))
-  // The name before it may have dots (RFC 5322, section 4.1), and no second address.
+  // The name before it may contain dots (RFC 5322, section 4.1), but no second address.
   const isName = !tokens.slice(0, open).some(isSpecial("@"))
   return isName && close === tokens.length - 1 ? tokens.slice(open + 1, close) : undefined
 }
@@ -130,9 +133,9 @@ const mailboxOf = (value: string): Author | undefined => {
 }
 
 /**
- * The author of a message: the single mailbox in its single From field (RFC 5322, section 3.6.2). Undefined when there
- * is none or more than one, or when readers could disagree on it: a group, a list, a route, an encoded word in the
- * address, a second address in the display name.
+ * Returns the author of a message: the single mailbox in its single From field (RFC 5322, section 3.6.2).
+ * Undefined if there is none or more than one, or if readers could disagree on it: a group, a list, a route, an
+ * encoded word in the address, a second address in the display name.
  */
 export const authorOf = (fields: ReadonlyArray<HeaderField>): Author | undefined => {
   const [from, ...more] = fields.filter(({ name }) => name === "from")

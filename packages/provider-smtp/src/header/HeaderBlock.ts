@@ -1,26 +1,26 @@
-/** A header field, unfolded. Its bytes are given as Latin-1 text. */
+/** An unfolded header field. Its bytes are given as Latin-1 text. */
 export interface HeaderField {
   /** In lower case. */
   readonly name: string
   readonly value: string
 }
 
-/** The fields of a message, or why they can't be read with certainty. */
+/** The fields of a message, or why they cannot be read unambiguously. */
 export type HeaderBlock =
   | { readonly _tag: "Fields"; readonly fields: ReadonlyArray<HeaderField> }
   | { readonly _tag: "TooLarge" }
   | { readonly _tag: "Malformed" }
 
-/** The header of a message that is checked. Mail programs write a hundredth of it. */
+/** Size limit of a header that is checked. Headers of mail programs are about a hundredth of it. */
 export const HEADER_LIMIT_BYTES = 256 * 1024
 
-/** Lines of a header: more are no header of a mail program, and what verifies signatures is quadratic in them. */
+/** Limit of lines in a header: no mail program writes more, and signature verification takes quadratic time in them. */
 const LINES_MAX = 4_000
 
-/** The name of a field (RFC 5322, section 2.2), with the white space before the colon that old messages have. */
+/** The name of a field (RFC 5322, section 2.2), with white space before the colon, which old messages may contain. */
 const FIELD_START = /^([!-9;-~]+)[ \t]*:/
 
-/** Where the header ends: the beginning of its empty line, or the end of a message without a body. */
+/** Returns where the header ends: the start of its empty line, or the end of a message without a body. */
 const headerEnd = (bytes: Buffer): number => {
   if (bytes[0] === 0x0a || (bytes[0] === 0x0d && bytes[1] === 0x0a)) return 0
   const ends = ["\n\r\n", "\n\n"].map((end) => bytes.indexOf(end)).filter((at) => at >= 0)
@@ -28,9 +28,9 @@ const headerEnd = (bytes: Buffer): number => {
 }
 
 /**
- * Reads the header of a message so that no other reader can see other fields in it: a line that is neither the start
- * of a field nor its continuation, a carriage return without a line feed and U+0000 make it malformed. Lines may end
- * in a line feed alone, which every reader takes as the end of a line.
+ * Reads the header of a message such that no other reader can find other fields in it. It is malformed if it
+ * contains U+0000, a carriage return without a line feed, or a line that neither starts nor continues a field.
+ * Lines may end in a line feed alone, which every reader accepts as the end of a line.
  */
 export const readHeaderBlock = (raw: Uint8Array, limitBytes: number): HeaderBlock => {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)

@@ -2,25 +2,28 @@ const CR = 0x0d
 const LF = 0x0a
 const DOT = 0x2e
 
-/** What the bytes so far end in: what follows depends on it. `Dot` and `DotCr` are withheld from the content. */
+/**
+ * The end of the bytes so far, on which the meaning of the next byte depends. `Dot` and `DotCr` are withheld
+ * from the content.
+ */
 type Ending = "Text" | "Cr" | "LineStart" | "Dot" | "DotCr"
 
 export interface UnstuffedChunk {
   readonly content: Buffer
-  /** What follows the end of the message, once that has come. */
+  /** The bytes after the end of the message, once the end was reached. */
   readonly rest: Buffer | undefined
 }
 
 /**
- * Reads the message after DATA (RFC 5321, section 4.5.2): takes the first dot off each line that begins with one, and
- * finds the line that is a dot alone. Lines end in CRLF and in nothing else, so no other sequence with a dot in it
- * ends a message. It passes over each byte once, however the lines and the chunks are cut.
+ * Decodes the message after DATA (RFC 5321, section 4.5.2): removes the first dot of each line that begins with
+ * one, and finds the line that is a single dot. Lines end only in CRLF, so no other sequence with a dot ends a
+ * message. It reads each byte once, however lines and chunks are split.
  */
 export class DotUnstuffing {
   #ending: Ending = "LineStart"
 
   push(chunk: Buffer): UnstuffedChunk {
-    // A withheld CR may come before the bytes of this chunk.
+    // A withheld CR may precede the bytes of this chunk.
     const content = Buffer.allocUnsafe(chunk.length + 1)
     let ending = this.#ending
     let length = 0

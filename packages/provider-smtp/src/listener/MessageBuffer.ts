@@ -1,16 +1,16 @@
 import { ByteBudget } from "@agentos/core"
 
-/** Blocks grow from the first size, for the many small mails, to the last. */
+/** Block sizes grow from the first, for the many small mails, to the last. */
 const FIRST_BLOCK_BYTES = 16 * 1024
 const LAST_BLOCK_BYTES = 1024 * 1024
 
-/** The last part of a budget, for messages that need little: large ones that are slow don't keep small ones out. */
+/** The last part of a budget is reserved for small messages, so that large and slow ones do not block them. */
 const SMALL_MESSAGE_BYTES = 256 * 1024
 const RESERVED_SHARE = 1 / 8
 
 /**
- * Bounds the messages that are being received, in number and in memory (counted by capacity). A budget `within`
- * another draws on both, so that one sender's share is part of the whole; `memory` is what the whole draws on.
+ * Bounds the messages being received, in number and in memory (counted by capacity). A budget `within` another
+ * uses both, so that one sender's share is part of the whole; the whole uses the process's memory budget.
  */
 export class BufferBudget {
   readonly #memory: ByteBudget
@@ -24,17 +24,17 @@ export class BufferBudget {
     this.#messagesMax = messagesMax
   }
 
-  /** Bytes reserved at present. */
+  /** Bytes reserved now. */
   get bytes(): number {
     return this.#memory.usedBytes
   }
 
-  /** Whether no message is being received at present. */
+  /** True if no message is being received. */
   get isUnused(): boolean {
     return this.#messages === 0
   }
 
-  /** Whether a message of that size could be received at this moment. */
+  /** Returns whether a message of this size could be received now. */
   admits(bytes: number): boolean {
     if (this.#messages >= this.#messagesMax || (this.#within !== undefined && !this.#within.admits(bytes))) return false
     if (!this.#reserve(bytes, 0)) return false
@@ -57,7 +57,7 @@ export class BufferBudget {
     if (this.#within !== undefined) this.#within.#enter()
   }
 
-  /** Reserves bytes for a message that holds `held` already. */
+  /** Reserves bytes for a message that has already reserved `held` bytes. */
   #reserve(bytes: number, held: number): boolean {
     if (held + bytes > SMALL_MESSAGE_BYTES && !this.#leavesRoom(bytes)) return false
     return this.#memory.reserve(bytes)
@@ -80,8 +80,8 @@ export class BufferBudget {
 }
 
 /**
- * One message while it arrives. Its bytes are copied into blocks, because many tiny pieces, kept as they come, take a
- * hundred times their size.
+ * One message while it arrives. Its bytes are copied into blocks, because many tiny chunks take a hundred times
+ * their size if kept as they are.
  */
 export class MessageBuffer {
   readonly #reserve: (bytes: number, held: number) => boolean
@@ -102,7 +102,7 @@ export class MessageBuffer {
     return this.#size
   }
 
-  /** Appends a copy. False when the memory for it is not to be had: the mail is incomplete from then on. */
+  /** Appends a copy. Returns false if there is no memory for it: the mail is then incomplete. */
   append(chunk: Uint8Array): boolean {
     if (this.#released) return false
     for (let taken = 0; taken < chunk.length;) {
@@ -124,14 +124,14 @@ export class MessageBuffer {
     return true
   }
 
-  /** The whole mail in one piece, and nothing left in the blocks. Its memory counts until `release`. */
+  /** Returns the whole mail in one piece and empties the blocks. Its memory stays reserved until `release`. */
   take(): Uint8Array {
     const whole = Buffer.concat(this.#blocks, this.#size)
     this.#blocks = []
     return whole
   }
 
-  /** Gives the memory back; again is as good as once. */
+  /** Releases the memory. Idempotent. */
   release(): void {
     if (this.#released) return
     this.#released = true

@@ -6,9 +6,12 @@ import { DotUnstuffing } from "./DotUnstuffing.ts"
 import { type Peer, peerOf } from "./Peer.ts"
 import type { ProcessorShare } from "./ProcessorShare.ts"
 
-/** Decides what a connection may do. A text is the reason of a 421 reply, after which the connection is closed. */
+/**
+ * Decides which actions a connection may take. A returned text is the reason of a 421 reply, after which the
+ * connection is closed.
+ */
 export interface ConnectionRules {
-  /** Whether the peer may open a connection now. `leave` follows each connection that was admitted. */
+  /** Decides whether the peer may open a connection now. `leave` is called once for each admitted connection. */
   readonly enter: (peer: Peer) => string | undefined
   readonly leave: (peer: Peer) => void
   /** Counts a command; `verb` is in upper case. */
@@ -25,10 +28,10 @@ type Next = () => void
 export type Refusal = Error & { readonly responseCode: number }
 
 /**
- * smtp-server with bounds on what its connections cost: each command and each piece of a message is a task of the
- * processor's share, and the rules may end a connection before the library acts on a command.
+ * An smtp-server that bounds the cost of its connections: each command and each piece of a message is a task of
+ * the processor share, and the rules may end a connection before the library handles a command.
  *
- * It overrides methods of the library that carry an underscore, so the library's version is fixed exactly.
+ * It overrides private methods of the library (with an underscore), so the library's version is pinned exactly.
  */
 export class PacedServer extends SMTPServer {
   readonly share: ProcessorShare
@@ -41,7 +44,7 @@ export class PacedServer extends SMTPServer {
   }
 
   override connect(socket: Socket, options?: SMTPConnectionOptions | null): void {
-    // One that has closed already never reports its end.
+    // A socket that is already closed never emits its close event.
     if (socket.destroyed) return
     const peer = peerOf(socket.remoteAddress ?? "")
     const refusal = this.rules.enter(peer)
@@ -53,13 +56,13 @@ export class PacedServer extends SMTPServer {
   }
 }
 
-/** How long a connection that was turned away may take to close its side. */
+/** Time in which a rejected client may close its side of the connection. */
 const TURNED_AWAY_MILLIS = 1_000
 
 const turnAway = (socket: Socket, reason: string): void => {
   socket.on("error", () => undefined)
   socket.end(`421 ${reason}\r\n`)
-  // What it says is read and dropped, because unread bytes would reset the connection before the reply arrives.
+  // Its data is read and discarded, because unread bytes would reset the connection before the reply arrives.
   socket.resume()
   setTimeout(() => socket.destroy(), TURNED_AWAY_MILLIS).unref()
 }
@@ -77,7 +80,7 @@ class PacedConnection extends SMTPConnection {
   }
 
   override _createParser(): SMTPStream {
-    // The library calls this from its constructor, when this object has no fields of its own yet.
+    // The library calls this from its constructor, before this object's fields are initialized.
     const parser = new PacedStream(this._server.options, (task) => this.#server.share.run(this.#peer.address, task))
     parser.oncommand = (command, next) => this._onCommand(command, next)
     parser.on("error", (error) => this.send(421, `Error: ${error.message}`))
@@ -91,7 +94,7 @@ class PacedConnection extends SMTPConnection {
     const decide = (reason: string | undefined) => {
       if (reason === undefined || this._closing || this._closed) return run()
       this.send(421, reason)
-      // Released, so that the closed parser drops the rest.
+      // Called, so that the closed parser discards the rest.
       if (parser !== false) next()
     }
     const decision = this.#server.rules.command(this.id, this.#peer, this.#verb)
@@ -129,7 +132,10 @@ class PacedConnection extends SMTPConnection {
 
 type Written = (error?: Error | null) => void
 
-/** The library's reader, with the message read in one pass: the library takes each line that begins with a dot alone. */
+/**
+ * The library's parser, but it reads a message in one pass: the library handles each line that begins with a
+ * dot separately.
+ */
 class PacedStream extends SMTPStream {
   readonly #pace: (task: () => void) => void
   #unstuffing = new DotUnstuffing()

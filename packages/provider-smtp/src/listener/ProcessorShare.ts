@@ -1,29 +1,29 @@
-/** Part of each second that the tasks may use. */
+/** Fraction of each second that the tasks may use. */
 const SHARE = 0.4
-/** The longest turn of the tasks in a row, in milliseconds: everybody else waits that long at most. */
+/** The longest turn of the tasks, in milliseconds: all other work waits at most that long. */
 const TURN_MILLIS = 4
 
-/** The most that one turn counts: one that took longer was interrupted by other processes of the machine. */
+/** The longest time that a turn counts: a longer turn was interrupted by other processes of the machine. */
 const COUNTED_MILLIS = 2 * TURN_MILLIS
 
-/** The longest wait of the tasks, in milliseconds, for what they have used up. */
+/** The longest time, in milliseconds, that the tasks wait after they have used up their share. */
 const WAIT_MILLIS = 250
 
 /**
- * Runs tasks in a bounded share of the event loop, so that whatever else the process does goes on beside them.
+ * Runs tasks in a bounded share of the event loop, so that the rest of the process keeps running.
  *
- * Peers take turns, one task each, so a peer with many tasks does not delay the others. A task that causes work
- * elsewhere (a database query) charges for it.
+ * Peers take turns with one task each, so a peer with many tasks does not delay the others. A task that causes
+ * work elsewhere (a database query) is charged for it.
  */
 export class ProcessorShare {
-  /** The peer whose turn is next comes first. */
+  /** Ordered by turn: the next peer comes first. */
   readonly #tasks = new Map<string, Array<() => void>>()
   readonly #now: () => number
   #budgetMillis = TURN_MILLIS
   #countedAt: number
   #isScheduled = false
 
-  /** `now` counts milliseconds and their parts. */
+  /** `now` returns milliseconds, with fractions. */
   constructor(now: () => number) {
     this.#now = now
     this.#countedAt = now()
@@ -36,7 +36,7 @@ export class ProcessorShare {
     this.#schedule()
   }
 
-  /** Uses up `millis` of the share for work that the tasks have caused elsewhere. */
+  /** Deducts `millis` from the share for work that the tasks have caused elsewhere. */
   charge(millis: number): void {
     this.#budgetMillis = Math.max(this.#budgetMillis - millis, -WAIT_MILLIS * SHARE)
   }
@@ -60,7 +60,7 @@ export class ProcessorShare {
     const began = this.#now()
     for (const [peer, [task, ...rest]] of this.#tasks) {
       this.#tasks.delete(peer)
-      // Set again, it is the last in the map's order, and is reached by this very loop.
+      // Inserted again, it moves to the end of the map, where this loop reaches it again.
       if (rest.length > 0) this.#tasks.set(peer, rest)
       task?.()
       if (this.#now() - began >= Math.min(this.#budgetMillis, TURN_MILLIS)) break

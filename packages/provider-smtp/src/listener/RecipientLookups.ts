@@ -1,11 +1,14 @@
 import type { InboundRefusal, InboundSender } from "@agentos/core"
 import type { Exit } from "effect"
 
-/** Why mail to a recipient is refused, or null if it is not. */
+/** Why mail to a recipient is refused, or null if it is accepted. */
 type Verdict = Promise<Exit.Exit<InboundRefusal | null>>
 type Lookup = (address: string, from: InboundSender) => Verdict
 
-/** Looks recipients up, a few at a time. Sessions of one sender that ask for the same recipient at once share one lookup. */
+/**
+ * Looks up recipients, a limited number at the same time. Concurrent requests of one sender for the same
+ * recipient share a lookup.
+ */
 export class RecipientLookups {
   readonly #lookup: Lookup
   readonly #limit: number
@@ -34,7 +37,7 @@ export class RecipientLookups {
       return await lookup()
     } finally {
       this.#pending.delete(key)
-      // The place goes to the next in line, or becomes free.
+      // The place goes to the next request in line, or becomes free.
       const next = this.#waiting.shift()
       if (next === undefined) this.#running--
       else next()

@@ -4,14 +4,14 @@ export interface SessionTableLimits {
   readonly connections: number
   readonly connectionsPerAddress: number
   readonly connectionsPerNetwork: number
-  /** The last places, which only networks with few sessions get. */
+  /** The last places, which only networks with few sessions may use. */
   readonly connectionsReserved: number
 }
 
-/** Sessions of one network up to which it may use the reserved places. */
+/** A network with fewer sessions than this may use the reserved places. */
 const FEW_SESSIONS = 4
 
-/** Counts the open sessions of each address and network, so that no few of them take every place. */
+/** Counts the open sessions of each address and network, so that a few of them cannot take every place. */
 export class SessionTable {
   readonly #limits: SessionTableLimits
   readonly #byAddress = new Map<string, number>()

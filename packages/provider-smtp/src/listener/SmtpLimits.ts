@@ -2,40 +2,43 @@ import type { RateRule } from "@agentos/core"
 import { HEADER_LIMIT_BYTES } from "../header/HeaderBlock.ts"
 import type { SessionTableLimits } from "./SessionTable.ts"
 
-/** Every bound on what senders may use. Times are in milliseconds; "address" and "network" are those of `Peer`. */
+/** All limits of senders. Times are in milliseconds; "address" and "network" are those of `Peer`. */
 export interface SmtpLimits extends SessionTableLimits {
   readonly messageBytes: number
-  /** Header fields of one message. */
+  /** Size of the header of one message. */
   readonly headerBytes: number
-  /** Of one message, repeated ones included. RFC 5321, section 4.5.3.1.8, asks for 100 at least. */
+  /** Recipients of one message, repeated ones included. RFC 5321, section 4.5.3.1.8, requires at least 100. */
   readonly recipients: number
-  /** Recipients without a mailbox in one session: more are a search for addresses. */
+  /** Recipients without a mailbox in one session: more indicate a search for addresses. */
   readonly refusedRecipients: number
-  /** Since the session began or its last message was accepted. */
+  /** Commands since the session began or its last message was accepted. */
   readonly commands: number
-  /** Commands that do nothing (NOOP, RSET, VRFY, HELP and repeated greetings), counted as `commands` are. */
+  /** Commands without effect (NOOP, RSET, VRFY, HELP and repeated greetings), counted like `commands`. */
   readonly idleCommands: number
-  /** Replies that refuse anything but a recipient, counted as `commands` are. */
+  /** Replies that refuse anything but a recipient, counted like `commands`. */
   readonly errors: number
-  /** Lookups of recipients at a time. */
+  /** Recipient lookups at the same time. */
   readonly lookups: number
-  /** Messages arriving at a time, and the memory that they share. Each takes its size once more while it is stored. */
+  /**
+   * Messages arriving at the same time, and the memory that they share. Each needs its size once more while it
+   * is stored.
+   */
   readonly messages: number
   readonly bufferedBytes: number
-  /** Of both, what one address may use. */
+  /** The part of both that one address may use. */
   readonly messagesPerAddress: number
   readonly bufferedBytesPerAddress: number
-  /** Messages of one address in an hour. A rate: it does not apply where rate limits are disabled. */
+  /** Messages of one address per hour. As a rate, it does not apply if rate limits are disabled. */
   readonly messagesPerHour: number
-  /** Silence of a sender. RFC 5321, section 4.5.3.2.7, asks for 5 minutes. */
+  /** Silence of a sender. RFC 5321, section 4.5.3.2.7, requires 5 minutes. */
   readonly idleMillis: number
   readonly sessionMillis: number
-  /** From DATA to the last byte, however steadily it arrives. */
+  /** From DATA to the last byte, even if it arrives steadily. */
   readonly messageMillis: number
   readonly shutdownMillis: number
 }
 
-/** Divides `connections` sessions: half for one network at most, a quarter reserved. */
+/** Divides `connections` sessions: at most half for one network, a quarter reserved. */
 export const sessionLimits = (connections: number, connectionsPerAddress: number): SessionTableLimits => ({
   connections,
   connectionsPerAddress,
@@ -66,7 +69,10 @@ export const DEFAULT_SMTP_LIMITS: SmtpLimits = {
 
 const HOUR_SECONDS = 3_600
 
-/** The rates of one address. Sessions may be twice as many as messages: not every session delivers one. */
+/**
+ * Returns the rates of one address. Twice as many sessions as messages are allowed, since not every session
+ * delivers one.
+ */
 export const smtpRates = ({ messagesPerHour }: SmtpLimits): Record<"command" | "message" | "session", RateRule> => ({
   command: { name: "smtp.command", burst: 10_000, perSecond: 500, isShared: false },
   message: {

@@ -1,9 +1,9 @@
 import type { Refusal } from "./PacedServer.ts"
 
-/** A refusal as smtp-server takes it. The enhanced code (RFC 3463) is part of the text. */
+/** Makes a refusal in the form of smtp-server. The enhanced code (RFC 3463) is part of the text. */
 const refusal = (responseCode: number, text: string): Refusal => Object.assign(new Error(text), { responseCode })
 
-/** Every refusal of the listener's own. */
+/** The refusals that the listener itself sends. */
 export const SmtpReply = {
   noSuchMailbox: () => refusal(550, "5.1.1 No such mailbox here"),
   mailboxDisabled: () => refusal(550, "5.2.1 Mailbox disabled"),
@@ -23,7 +23,7 @@ export const SmtpReply = {
   localTrouble: () => refusal(451, "4.3.0 The message could not be handled now: try again later")
 } as const
 
-/** The reasons for which a session is ended with 421. */
+/** The reasons for ending a session with 421. */
 export const SmtpDismissal = {
   tooManyConnections: "4.7.0 Too many connections from your address",
   tooManySessions: (seconds: number) => `4.7.0 Too many sessions from your address: try again in ${seconds} seconds`,

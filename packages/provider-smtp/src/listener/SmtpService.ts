@@ -30,14 +30,14 @@ export interface SmtpServiceOptions {
   readonly privateKey: string
   readonly certificate: string
   readonly limits: SmtpLimits
-  /** Milliseconds and their parts, from whatever moment. */
+  /** Returns milliseconds with fractions, from any origin. */
   readonly now: () => number
-  /** What the messages being received draw on, beside others in the process. */
+  /** The memory budget of the process, which the messages being received share with others. */
   readonly memory: ByteBudget
   readonly take: (rule: RateRule, subject: string, cost?: number) => Promise<RateDecision>
-  /** Why mail from the sender to the address is not taken; null if it is. */
+  /** Resolves to why mail from the sender to the address is refused; null if it is accepted. */
   readonly refusalOf: (address: string, from: InboundSender) => Promise<Exit.Exit<InboundRefusal | null>>
-  /** Resolves once the mail is safe, or to why it is not taken. */
+  /** Resolves once the mail is stored safely, or with the reason why it is refused. */
   readonly accept: (envelope: InboundEnvelope, raw: Uint8Array) => Promise<Exit.Exit<InboundRefusal | null>>
   readonly report: (cause: Cause.Cause<never>) => void
 }
@@ -51,23 +51,23 @@ const REFUSALS: Readonly<Record<InboundRefusal, () => Error>> = {
 
 type Answer = (error?: Error | null, text?: string) => void
 
-/** How long the last replies have to leave before connections are cut. */
+/** Time for sending the last replies before connections are cut. */
 const FAREWELL_MILLIS = 200
 
 /** Longer than any command with its parameters (RFC 5321, section 4.5.3.1.4, and its extensions). */
 const COMMAND_LIMIT_CHARACTERS = 2_048
 
-/** Commands that cost as much as so many others: a lookup of the database, a handshake. */
+/** Cost of some commands relative to others: a database lookup, a handshake. */
 const LOOKUP_COST = 5
 const STARTTLS_COST = 50
 
-/** Processor time that one lookup takes elsewhere in this process, where the database may be. */
+/** Processor time that one lookup takes elsewhere in this process, for example in the database. */
 const LOOKUP_MILLIS = 2
-/** Processor time that storing a message takes, for each MiB. */
+/** Processor time of storing a message, per MiB. */
 const STORE_MILLIS_PER_MIB = 15
 const MIB = 1024 * 1024
 
-/** The address of a recipient as it is looked up: its domain in ASCII and lower case. */
+/** Returns the address of a recipient for the lookup: its domain in ASCII and lower case. */
 const plainAddress = ({ address }: SMTPServerAddress) => {
   const at = address.lastIndexOf("@")
   if (at < 0) return { address, localPart: address, domain: "" }
@@ -94,8 +94,8 @@ const envelopeOf = (session: SMTPServerSession): InboundEnvelope => ({
 })
 
 /**
- * Refuses a message whose header readers could see differently, or that does not name exactly one author: whoever shows
- * the message would show one address, and whoever checks the sender would check another (RFC 7489, section 6.6.1).
+ * Refuses a message whose header is ambiguous or does not name exactly one author: otherwise a mail program
+ * could show one address while the sender checks use another (RFC 7489, section 6.6.1).
  */
 const refuseHeader = (raw: Uint8Array, { headerBytes }: SmtpLimits): Error | undefined => {
   const header = readHeaderBlock(raw, headerBytes)
@@ -116,14 +116,14 @@ export class SmtpService {
   readonly #server: PacedServer
   readonly #share: ProcessorShare
   readonly #budget: BufferBudget
-  /** The part of it that each address uses from which a message arrives. */
+  /** The budget of each address from which a message is arriving. */
   readonly #shares = new Map<string, BufferBudget>()
   readonly #lookups: RecipientLookups
-  /** Those that are open, and some that have closed since the last one came. */
+  /** The open sockets, and some that were closed since the last one was opened. */
   readonly #sockets = new Set<Socket>()
   readonly #sessions = new Map<string, SmtpSession>()
   readonly #deadlines = new Map<string, NodeJS.Timeout>()
-  /** Sessions with a message that is arriving or being stored. */
+  /** Sessions whose message is arriving or being stored. */
   readonly #receiving = new Set<string>()
   #closing: { readonly drained: () => void } | undefined
 
@@ -168,21 +168,21 @@ export class SmtpService {
         message: (peer) => this.#countMessage(peer)
       }
     )
-    // A sender that goes away, or whose TLS fails, is nobody's error here.
+    // A sender that disconnects, or whose TLS fails, is not an error of the server.
     this.#server.on("error", () => undefined)
     this.#server.server.on("connection", (socket: Socket) => {
-      // A socket can't be listened to for its end: STARTTLS takes all listeners from it.
+      // The close event of a socket cannot be used: STARTTLS removes all listeners.
       for (const known of this.#sockets) if (known.destroyed) this.#sockets.delete(known)
       this.#sockets.add(socket)
     })
   }
 
-  /** Bytes of memory that arriving mails hold at present. */
+  /** Bytes of memory that arriving mails use now. */
   get bufferedBytes(): number {
     return this.#budget.bytes
   }
 
-  /** Resolves to the port; rejects when it can't be had. */
+  /** Resolves to the port; rejects if it cannot be opened. */
   listen(port: number, host: string): Promise<number> {
     return new Promise((resolve, reject) => {
       const { server } = this.#server
@@ -205,7 +205,7 @@ export class SmtpService {
     await closed
   }
 
-  /** Says 421 to a session and closes it. */
+  /** Sends 421 to a session and closes it. */
   #dismiss(sessionId: string, text: string = SmtpDismissal.shuttingDown): void {
     for (const connection of this.#server.connections) if (connection.id === sessionId) connection.send(421, text)
   }
@@ -227,7 +227,7 @@ export class SmtpService {
     answer()
   }
 
-  /** Ends a session whose time is over, after the message that it is sending, which has a deadline of its own. */
+  /** Ends a session at its time limit, or after the message that is arriving, which has a time limit of its own. */
   #endSession(id: string): void {
     if (!this.#receiving.has(id)) return this.#dismiss(id, SmtpDismissal.sessionTooLong)
     this.#deadlines.set(
@@ -262,14 +262,14 @@ export class SmtpService {
     return isAdmitted ? undefined : SmtpReply.tooManyMessages(retryAfterSeconds)
   }
 
-  /** A message whose declared size can't be received now is refused before it is sent. */
+  /** Refuses a message before it is sent if its declared size cannot be received now. */
   #onMailFrom({ args }: SMTPServerAddress, { remoteAddress }: SMTPServerSession, answer: Answer): void {
     const declared = args === false ? 0 : Number(args["SIZE"] ?? 0)
     const budget = this.#shares.get(peerOf(remoteAddress).address) ?? this.#budget
     answer(budget.admits(declared) ? null : SmtpReply.storageFull())
   }
 
-  /** The share of an address; it is deleted once nothing of it is used. */
+  /** Returns the budget of an address, which is deleted once it is unused. */
   #shareOf(address: string): BufferBudget {
     const { bufferedBytesPerAddress, messagesPerAddress } = this.#options.limits
     const share =
@@ -329,7 +329,7 @@ export class SmtpService {
       if (stream.sizeExceeded) return refuse(SmtpReply.messageTooLarge(limits.messageBytes))
       if (refusal === undefined && buffer?.append(chunk) === false) refuse(SmtpReply.storageFull())
     })
-    // The sender went away in the middle.
+    // The sender disconnected within the message.
     stream.once("error", end)
     stream.once("end", () => {
       clearTimeout(deadline)

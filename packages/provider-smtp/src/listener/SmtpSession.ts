@@ -2,16 +2,16 @@ import type { InboundRefusal } from "@agentos/core"
 import { SmtpDismissal } from "./SmtpReply.ts"
 import type { SmtpLimits } from "./SmtpLimits.ts"
 
-/** Commands that do nothing for a message. */
+/** Commands without effect on a message. */
 const IDLE_COMMANDS = new Set(["NOOP", "RSET", "VRFY", "EXPN", "HELP", "HELO", "EHLO"])
 
-/** Time for which what was found about a recipient holds within a session. */
+/** Time for which the result of a recipient lookup is cached within a session. */
 const VERDICT_MILLIS = 5_000
 
-/** Commands whose rate is counted in one step: one call of the rate limiter for each is too much. */
+/** Number of commands counted by one call of the rate limiter: one call for each would cost too much. */
 const RATED_AT_ONCE = 20
 
-/** What one session has used of its limits. */
+/** The limits that one session has used. */
 export class SmtpSession {
   readonly #limits: SmtpLimits
   readonly #now: () => number
@@ -28,7 +28,7 @@ export class SmtpSession {
     this.#now = now
   }
 
-  /** Counts a command; returns the reason to end the session if it is one too many. */
+  /** Counts a command; returns the reason to end the session if the limit is exceeded. */
   countCommand(verb: string): string | undefined {
     if (verb === "MAIL") this.#recipients = 0
     if (verb === "RCPT") this.#recipients++
@@ -37,7 +37,7 @@ export class SmtpSession {
     return isOver ? SmtpDismissal.tooManyCommands : undefined
   }
 
-  /** The tokens that a command of this cost takes from the rate limiter now; 0 if they were taken before. */
+  /** Returns the tokens that a command of this cost takes from the rate limiter now; 0 if they were taken earlier. */
   rateCost(cost: number): number {
     this.#rated -= cost
     if (this.#rated >= 0) return 0
@@ -46,23 +46,26 @@ export class SmtpSession {
     return taken
   }
 
-  /** Counts a reply that refuses a command. Refused recipients have a limit of their own. */
+  /** Counts a reply that refuses a command. Refused recipients have a separate limit. */
   countRefusal(verb: string): string | undefined {
     if (verb === "RCPT") return undefined
     return ++this.#errors > this.#limits.errors ? SmtpDismissal.tooManyErrors : undefined
   }
 
-  /** Counts a recipient without a mailbox; returns whether it is one too many. */
+  /** Counts a recipient without a mailbox; returns whether the limit is exceeded. */
   countRefusedRecipient(): boolean {
     return ++this.#refusedRecipients > this.#limits.refusedRecipients
   }
 
-  /** Whether the message has more recipients than one may have, repeated ones included. */
+  /** True if the message exceeds the limit of recipients, repeated ones included. */
   get hasTooManyRecipients(): boolean {
     return this.#recipients > this.#limits.recipients
   }
 
-  /** Why mail to a recipient was refused a moment ago, null if it was not; undefined if that is not known. */
+  /**
+   * Returns the cached reason why mail to a recipient is refused, null if it is accepted; undefined if nothing
+   * is cached.
+   */
   verdictOn(recipient: string): InboundRefusal | null | undefined {
     const verdict = this.#verdicts.get(recipient)
     return verdict === undefined || verdict.until < this.#now() ? undefined : verdict.refusal
@@ -72,7 +75,7 @@ export class SmtpSession {
     this.#verdicts.set(recipient, { refusal, until: this.#now() + VERDICT_MILLIS })
   }
 
-  /** A message was accepted: the session has done what it is for, and its counts begin again. */
+  /** Resets the counts after a message was accepted. */
   acceptMessage(): void {
     this.#commands = 0
     this.#idleCommands = 0

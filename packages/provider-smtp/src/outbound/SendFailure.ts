@@ -1,16 +1,16 @@
 import { ProviderError, type ProviderErrorReason, type SendReceipt } from "@agentos/core"
 import { Predicate } from "effect"
 
-/** Longest part of a server's reply that is passed on, in characters. */
+/** Limit of a server's reply that is passed on, in characters. */
 const REPLY_LIMIT = 500
 
-/** What an error of nodemailer says. All of it may be missing. */
+/** The fields of an error of nodemailer; any may be missing. */
 interface SendFailure {
-  /** What failed, in nodemailer's words: `ECONNECTION`, `EENVELOPE`, `EMESSAGE`, `EAUTH` … */
+  /** nodemailer's code: `ECONNECTION`, `EENVELOPE`, `EMESSAGE`, `EAUTH` … */
   readonly code: string | undefined
-  /** The system's own code under it: `ECONNREFUSED`, `CERT_HAS_EXPIRED` … */
+  /** The underlying system error: `ECONNREFUSED`, `CERT_HAS_EXPIRED` … */
   readonly originalCode: string | undefined
-  /** The command that was answered; `CONN` when the connection itself failed. */
+  /** The command that was answered; `CONN` if the connection itself failed. */
   readonly command: string | undefined
   readonly responseCode: number | undefined
   readonly response: string | undefined
@@ -31,22 +31,22 @@ const read = (error: unknown): SendFailure => {
   }
 }
 
-/** Steps before any mail is offered: what the server refuses there concerns us, not the mail. */
+/** Steps before any mail is offered: a refusal there concerns our configuration, not the mail. */
 const SESSION_COMMANDS: ReadonlySet<string> = new Set(["CONN", "EHLO", "HELO", "STARTTLS", "AUTH"])
-/** RFC 4954, section 6: authentication is required, or not enough. */
+/** RFC 4954, section 6: authentication is required, or insufficient. */
 const AUTHENTICATION_REPLIES: ReadonlySet<number> = new Set([530, 534, 535, 538])
-/** The codes that node gives a certificate it does not trust. */
+/** Node's error codes for an untrusted certificate. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH/
 
-/** RFC 5321, section 4.2.1. 503 says that the session was out of step, which another connection mends. */
+/** RFC 5321, section 4.2.1. 503 means that commands came in a wrong order, which another connection resolves. */
 const isPermanent = (replyCode: number): boolean => replyCode >= 500 && replyCode !== 503
 
 /**
- * Why a send failed. `handedOver`: the whole message had been given to the connection before, so
- * that only a reply can tell what became of it.
+ * Returns why a send failed. With `handedOver`, the whole message had been transferred before, so that only a
+ * reply shows whether it was accepted.
  *
- * A reply to a command decides by its class. A connection that failed without one decides by
- * `handedOver`; so does a reply that answers no command (`CONN`), since it need not be about the message.
+ * A reply to a command decides by its class. If a connection failed without one, `handedOver` decides; so it
+ * does for a reply that answers no command (`CONN`), since such a reply may not be about the message.
  */
 const reasonOf = (failure: SendFailure, handedOver: boolean): ProviderErrorReason => {
   const { code, command, responseCode } = failure
@@ -65,7 +65,7 @@ const reasonOf = (failure: SendFailure, handedOver: boolean): ProviderErrorReaso
     case "ENOAUTH":
     case "ECONFIG":
       return "Misconfigured"
-    // The client itself found the message impossible to send: too large for this server, an address it can't carry.
+    // The client itself cannot send the message: it is too large for this server, or has an unsupported address.
     case "EENVELOPE":
     case "EMESSAGE":
     case "EMAXRECIPIENTS":
@@ -77,7 +77,7 @@ const reasonOf = (failure: SendFailure, handedOver: boolean): ProviderErrorReaso
   }
 }
 
-/** One line of a server's words, short enough to store and to show. */
+/** Returns a server's reply as one line, short enough to store and to show. */
 export const replyText = (text: string): string =>
   text
     .toWellFormed()
@@ -93,7 +93,7 @@ const SUMMARIES: Readonly<Record<ProviderErrorReason, string>> = {
   Unknown: "The connection to the mail relay was lost before it said whether it took the mail"
 }
 
-/** The recipients that an outcome of nodemailer, good or bad, says were refused, and the replies to them. */
+/** Returns the recipients that a result or error of nodemailer reports as refused, with the replies to them. */
 export const refusalsIn = (outcome: unknown): ReadonlyArray<{ readonly recipient: string; readonly reply: string }> => {
   const errors = Predicate.hasProperty(outcome, "rejectedErrors") ? outcome.rejectedErrors : undefined
   return (Array.isArray(errors) ? errors : []).flatMap((error: unknown) => {
@@ -104,7 +104,7 @@ export const refusalsIn = (outcome: unknown): ReadonlyArray<{ readonly recipient
   })
 }
 
-/** The error of the port for an error of nodemailer. */
+/** Converts an error of nodemailer. */
 export const toProviderError = (
   provider: string,
   error: unknown,

@@ -7,33 +7,39 @@ import type { SenderDns } from "../SenderDns.ts"
 import { type Lookup, openLookup } from "./SenderResolver.ts"
 import { UNCHECKABLE, UNDETERMINED } from "./Undetermined.ts"
 
-/** How the checks of a sender are made. Plain data. */
+/** Settings of the sender checks. Plain data. */
 export interface AuthenticationSettings {
-  /** The name of the host that took the mail. */
+  /** The name of the host that received the mail. */
   readonly hostName: string
   readonly dns: SenderDns
-  /** For all lookups together. */
+  /** Time limit for all lookups together. */
   readonly dnsMillis: number
 }
 
-/** Most names looked up for one mail: SPF may take 10 with their addresses (RFC 7208, section 4.6.4), each signature one. */
+/**
+ * Limit of lookups for one mail: SPF may need 10 names with their addresses (RFC 7208, section 4.6.4), each
+ * signature one.
+ */
 const LOOKUPS_MAX = 60
 
-/** The results of RFC 8601, the best that a signature can have first. */
+/** The results of RFC 8601, best first. */
 const DKIM_ORDER = ["pass", "fail", "temperror", "permerror", "neutral", "none"]
 
-/** `policy` (RFC 8601, section 2.7.1) is a signature too weak to count, as one by SHA-1. */
+/** `policy` (RFC 8601, section 2.7.1) is a signature too weak to count, for example with SHA-1. */
 const plainResult = (result: string | undefined): string =>
   result === undefined ? "none" : result === "policy" ? "permerror" : result
 
-/** One word for all signatures of a mail: a single valid one is enough (RFC 6376, section 6.1). */
+/** Returns one result for all signatures of a mail: a single valid one is enough (RFC 6376, section 6.1). */
 const dkimResult = (results: ReadonlyArray<string>): string =>
   DKIM_ORDER.find((word) => results.includes(word)) ?? "none"
 
 const LF = 0x0a
 const CR = 0x0d
 
-/** The message with CRLF for each line feed alone. mailauth takes it so, too, but handles each such line by itself. */
+/**
+ * Replaces each bare line feed with CRLF. mailauth reads it the same way, but handles each such line
+ * separately, which is slow.
+ */
 const withLineEndings = (raw: Uint8Array): Buffer => {
   let bare = 0
   for (let at = 0; at < raw.length; at++) if (raw[at] === LF && raw[at - 1] !== CR) bare++
@@ -51,11 +57,11 @@ type Checked = Awaited<ReturnType<typeof authenticate>>
 
 const domainAfterAt = (address: string): string => domainToASCII(address.slice(address.lastIndexOf("@") + 1))
 
-/** Whether mailauth has read the same single author: a sender that two readers see differently has no verdict. */
+/** Returns whether mailauth read the same single author: a sender that two readers see differently gets no result. */
 const agreesOn = ({ domain }: Author, { dkim }: Checked): boolean =>
   dkim.headerFrom.length === 1 && domainAfterAt(dkim.headerFrom[0]!) === domain
 
-/** Whether the domain of From is proven: by DMARC, or, where the domain has no policy, by an aligned pass. */
+/** Returns whether the From domain is proven: by DMARC, or, if the domain has no policy, by an aligned pass. */
 const isProven = (domain: string, checked: Checked): boolean => {
   const dmarc = checked.dmarc ? checked.dmarc.status.result : undefined
   if (dmarc !== "none") return dmarc === "pass"
@@ -66,8 +72,9 @@ const isProven = (domain: string, checked: Checked): boolean => {
 }
 
 /**
- * Checks the sender of a message by SPF (RFC 7208), DKIM (RFC 6376) and DMARC (RFC 9989). Never rejects: what
- * can't be looked up in time is a `temperror`. A message without exactly one author has the DMARC verdict `permerror`.
+ * Checks the sender of a message by SPF (RFC 7208), DKIM (RFC 6376) and DMARC (RFC 9989). Never rejects: a
+ * lookup that fails or takes too long gives `temperror`. A message without exactly one author has the DMARC
+ * result `permerror`.
  */
 export const authenticateSender = async (
   raw: Uint8Array,
@@ -108,6 +115,6 @@ export const authenticateSender = async (
   }
 }
 
-/** Its declared type leaves out the records of MX, which it reads as node:dns gives them. */
+/** The declared type omits MX records, which mailauth reads in the form of node:dns. */
 const forMailauth = (lookup: Lookup): NonNullable<AuthenticateOptions["resolver"]> =>
   lookup as (name: string, type: string) => Promise<Array<Array<string>> | Array<string>>

@@ -1,25 +1,25 @@
 import PostalMime, { type Email } from "postal-mime"
 
-/** All header fields together, those of every part included. Beyond it a message is not read. */
+/** Size limit of all header fields together, those of every part included. A message beyond it is unreadable. */
 const HEADERS_LIMIT_BYTES = 2 * 1024 * 1024
 
-/** Bytes of all text parts together that are read, before they are decoded. What follows them is dropped. */
+/** Limit of the text that is read from all text parts together, before decoding. The rest is dropped. */
 const TEXT_LIMIT_BYTES = 4 * 1024 * 1024
 
-/** Parts that are read. What follows them is dropped. */
+/** Limit of parts that are read. The rest are dropped. */
 const PARTS_MAX = 20_000
 
 const LF = 0x0a
 const CR = 0x0d
 const DASH = 0x2d
 
-/** Decodes the body of a part, which postal-mime hands over line by line. */
+/** Decodes the body of a part, which postal-mime passes line by line. */
 interface PartDecoder {
   readonly update: (line: Uint8Array) => void
   readonly finalize: () => Promise<ArrayBuffer>
 }
 
-/** The parts of postal-mime 4.0.0 that this module drives. Its type declarations leave them out. */
+/** The internals of postal-mime 4.0.0 that this module uses, and its type declarations omit. */
 interface PostalMimeReader {
   readonly av: Uint8Array
   readPos: number
@@ -34,7 +34,7 @@ interface PostalMimeNode {
   readonly contentTransferEncoding: { readonly encoding: string }
 }
 
-/** Collects the body of a part that needs no decoding. postal-mime keeps an object for each line. */
+/** Collects the body of a part without encoding. postal-mime would keep an object for each line. */
 class PlainDecoder implements PartDecoder {
   #bytes = Buffer.alloc(0)
   #length = 0
@@ -46,7 +46,7 @@ class PlainDecoder implements PartDecoder {
     this.#bytes[this.#length++] = LF
   }
 
-  /** Appends bytes as they are. */
+  /** Appends bytes unchanged. */
   write(bytes: Uint8Array): void {
     this.#reserve(bytes.length)
     this.#bytes.set(bytes, this.#length)
@@ -74,7 +74,7 @@ const DIGITS = Uint8Array.from({ length: 256 }, (_, byte) => {
   return value < 0 ? NO_DIGIT : value
 })
 
-/** Decodes base64 in one pass. postal-mime keeps an object for each padded unit. */
+/** Decodes base64 in one pass. postal-mime would keep an object for each padded unit. */
 class Base64PartDecoder implements PartDecoder {
   readonly #decoded = new PlainDecoder()
   #bits = 0
@@ -102,12 +102,12 @@ class Base64PartDecoder implements PartDecoder {
   }
 }
 
-/** Reads the text parts of a message to a limit that they share. */
+/** The size limit that all text parts of a message share. */
 class TextBudget {
   leftBytes = TEXT_LIMIT_BYTES
   isExceeded = false
 
-  /** The beginning of a line that may still be read; undefined for none. */
+  /** Returns the part of a line that may still be read; undefined if none. */
   take(line: Uint8Array): Uint8Array | undefined {
     if (this.isExceeded) return undefined
     this.isExceeded = line.length > this.leftBytes
@@ -125,16 +125,16 @@ const bounded = (decoder: PartDecoder, budget: TextBudget): PartDecoder => ({
   finalize: () => decoder.finalize()
 })
 
-/** A decoder in place of postal-mime's own, which for quoted-printable needs little memory. */
+/** Returns a replacement of postal-mime's decoder, except for quoted-printable, whose decoder needs little memory. */
 const decoderFor = (encoding: string): PartDecoder | undefined => {
   if (/base64/i.test(encoding)) return new Base64PartDecoder()
   return /quoted-printable/i.test(encoding) ? undefined : new PlainDecoder()
 }
 
-/** Where the last line begins. postal-mime reads it itself, because it ends the message. */
+/** Returns where the last line begins. postal-mime reads that line itself, because it ends the message. */
 const lastLineStart = (bytes: Uint8Array): number => bytes.lastIndexOf(LF, bytes.length - 2) + 1
 
-/** The end of the lines from `start` on of which none begins with two dashes, as a boundary does. */
+/** Returns the end of the lines from `start` on that do not begin with two dashes, as a boundary does. */
 const boundaryStart = (bytes: Buffer, start: number, end: number): number => {
   if (bytes[start] === DASH && bytes[start + 1] === DASH) return start
   const found = bytes.indexOf("\n--", start)
@@ -142,8 +142,8 @@ const boundaryStart = (bytes: Buffer, start: number, end: number): number => {
 }
 
 /**
- * Reads MIME by postal-mime in memory and time that follow from the size of the message, however short its lines are
- * and however many parts it has. Text beyond the limit and parts beyond their number are left out.
+ * Reads MIME with postal-mime in time and memory proportional to the size of the message, however short its
+ * lines are and however many parts it has. Text beyond the size limit and parts beyond their limit are dropped.
  */
 export const readMime = async (raw: Uint8Array): Promise<{ readonly email: Email; readonly isTruncated: boolean }> => {
   const parser = new PostalMime({ forceRfc822Attachments: true, maxHeadersSize: HEADERS_LIMIT_BYTES })
@@ -155,7 +155,7 @@ export const readMime = async (raw: Uint8Array): Promise<{ readonly email: Email
   let parts = 0
   let hasTooManyParts = false
 
-  /** Replaces the decoder of a part whose body begins. */
+  /** Replaces the decoder of a part when its body begins. */
   const decoderOf = (part: PostalMimeNode): PartDecoder | undefined => {
     const known = decoders.get(part)
     if (known !== undefined || part.contentDecoder === null) return known

@@ -2,18 +2,20 @@ import type { InboundEnvelope, SenderAuthentication } from "@agentos/core"
 import type { AuthenticationSettings } from "./AuthenticateSender.ts"
 import type { MailContent } from "./ReadMail.ts"
 
-/** One mail to read. */
 export interface ParserJob {
   readonly envelope: InboundEnvelope
   readonly settings: AuthenticationSettings
 }
 
-/** A message to the parser process: the pieces of a mail in their order, then its job. One mail after the other. */
+/** A message to the parser process: the pieces of a mail in order, then its job. Mails are sent one after the other. */
 export type ParserRequest =
   | { readonly _tag: "Piece"; readonly bytes: Uint8Array }
   | { readonly _tag: "Job"; readonly job: ParserJob }
 
-/** What it answers: `Ready` once, then to each job either `Unreadable`, or `Content` and later `Authentication`. */
+/**
+ * A reply of the parser process: `Ready` once, then for each job either `Unreadable`, or `Content` and later
+ * `Authentication`.
+ */
 export type ParserReply =
   | { readonly _tag: "Ready" }
   | { readonly _tag: "Unreadable"; readonly message: string }

@@ -9,23 +9,23 @@ import type { MailContent } from "./ReadMail.ts"
 import { UNDETERMINED } from "./Undetermined.ts"
 
 const START_MILLIS = 20_000
-/** What the checks of a sender may take of the processor beyond their wait for the DNS. */
+/** Processor time that the sender checks may take beyond their wait for the DNS. */
 const AUTHENTICATION_GRACE_MILLIS = 1_000
-/** After a mail of this size a process keeps much of the memory that it took. */
+/** After a mail of at least this size, a process retains much of the memory that it used. */
 const FRESH_AFTER_BYTES = 4 * 1024 * 1024
 
 export interface ParserProcessLimits {
-  /** To read one mail. The checks of its sender have their own time. */
+  /** Time limit for reading one mail. The sender checks have a separate limit. */
   readonly readMillis: number
-  /** The JavaScript heap; what is outside it follows from the size of the mail. */
+  /** The JavaScript heap; memory outside it is proportional to the size of the mail. */
   readonly heapMegabytes: number
 }
 
-/** What became of one mail in a process. */
+/** The outcome of one mail in a process. */
 export interface ParserOutcome {
-  /** Undefined when the process had ended before it was given the mail. */
+  /** Undefined if the process had ended before it received the mail. */
   readonly result: Result.Result<ParsedMail, MailUnreadable> | undefined
-  /** Whether the process is ready for the next mail. When it is not, it is to be ended by closing its scope. */
+  /** True if the process is ready for the next mail. Otherwise its scope must be closed to end it. */
   readonly reusable: boolean
 }
 
@@ -35,7 +35,7 @@ export interface ParserProcess {
   readonly parse: (raw: Stream.Stream<Uint8Array>, job: ParserJob) => Effect.Effect<ParserOutcome>
 }
 
-/** Where the replies to the mail at hand arrive. */
+/** Receives the replies to the current mail. */
 interface Pending {
   readonly content: Deferred.Deferred<MailContent, MailUnreadable>
   readonly authentication: Deferred.Deferred<SenderAuthentication>
@@ -52,7 +52,7 @@ const packageDirectory = (specifier: string): string => {
 const ancestorsOf = (directory: string): ReadonlyArray<string> =>
   directory === dirname(directory) ? [directory] : [directory, ...ancestorsOf(dirname(directory))]
 
-/** Where the modules of the process are: this package, the core beside it, and the dependencies of both. */
+/** Returns where the modules of the process are: this package, the core beside it, and the dependencies of both. */
 const moduleDirectories = (): ReadonlyArray<string> => {
   const own = packageDirectory("..")
   const installed = ancestorsOf(own).map((directory) =>
@@ -62,15 +62,16 @@ const moduleDirectories = (): ReadonlyArray<string> => {
 }
 
 /**
- * Node's permission model limits it to reading its own modules: not this process's environment in /proc, no other file.
- * It may not write, start programs or threads, or load addons. It may use the network, to look up a sender's DNS records.
+ * Node's permission model restricts the process to reading its own modules: not this process's environment in
+ * /proc, and no other file. It cannot write, start programs or threads, or load addons. It may use the network
+ * for DNS lookups.
  */
 const startChild = (mainFile: string, heapMegabytes: number): ChildProcess =>
   fork(mainFile, [], {
     env: {},
     execArgv: [
       `--max-old-space-size=${heapMegabytes}`,
-      // Most of what a mail takes is dropped at once: a small young generation keeps a process a quarter smaller.
+      // Most memory of a mail is freed at once: a small young generation makes a process a quarter smaller.
       "--max-semi-space-size=1",
       "--permission",
       ...moduleDirectories().map((directory) => `--allow-fs-read=${directory}`),
@@ -85,10 +86,10 @@ const ENDED = "reading it ended the process, most likely for want of memory"
 const unreadable = (message: string) => new MailUnreadable({ message })
 
 /**
- * Starts a process and waits until it is ready; ends it by SIGKILL when the scope closes. A mail that takes
- * too long, or ends the process by the memory that it takes, is `MailUnreadable`; when only the checks of its
- * sender do, they are `temperror`. A process that can't be started is a defect: no mail is to blame for it.
- * Another `mainFile` that answers as `parserMain.ts` does has the same permissions.
+ * Starts a process and waits until it is ready; kills it by SIGKILL when the scope closes. A mail that takes
+ * too long, or ends the process by its use of memory, is `MailUnreadable`; if only its sender checks do, they
+ * are `temperror`. A failure to start the process is a defect, since no mail has caused it. A different
+ * `mainFile` must reply like `parserMain.ts`, and has the same permissions.
  */
 export const startParser = (
   limits: ParserProcessLimits,
@@ -120,7 +121,7 @@ export const startParser = (
     child.on("exit", onEnd)
     yield* Effect.orDie(Effect.timeout(Deferred.await(started), START_MILLIS))
 
-    /** Resolves once the process accepts more. Fails with `MailUnreadable` when it has ended or does not read. */
+    /** Resolves once the process accepts more. Fails with `MailUnreadable` if it has ended or does not read. */
     const send = (request: ParserRequest) =>
       Effect.callback<void, MailUnreadable>((resume) => {
         child.send(request, (error) => {

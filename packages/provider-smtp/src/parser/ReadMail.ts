@@ -6,18 +6,18 @@ import { HEADER_LIMIT_BYTES, readHeaderBlock } from "../header/HeaderBlock.ts"
 import { readMime } from "./BoundedMime.ts"
 import { bodyText, headerText } from "./TextLimits.ts"
 
-/** What a mail says; who sent it is another question. */
+/** The content of a mail, without the checks of its sender. */
 export type MailContent = Omit<ParsedMail, "authentication">
 
-/** How much of a mail is kept as its message. Whatever is beyond stays in the raw mail alone. */
+/** Limits of the parsed message. Content beyond them is only in the raw mail. */
 export const MAIL_LIMITS = {
-  /** Of To, and of Cc. */
+  /** In To, and in Cc. */
   addresses: 200,
   /** RFC 5321, section 4.5.3.1: 64 and 255 octets, with the @ between them. */
   addressCharacters: 320,
   /** RFC 5322, section 2.1.1. */
   subjectCharacters: 998,
-  /** The first one, which began the conversation, and the latest ones. */
+  /** The first reference, which began the conversation, and the latest ones. */
   references: 50,
   messageIdCharacters: 998,
   attachments: 200,
@@ -27,8 +27,9 @@ export const MAIL_LIMITS = {
 } as const
 
 /**
- * Reads a mail (RFC 5322, MIME). Messages inside it are attachments, not text. Rejects when the mail is
- * nested too deep or has too much of a header; may take long and much memory, so it runs where it can be killed.
+ * Parses a mail (RFC 5322, MIME). Messages inside it are attachments, not text. Rejects if the mail is nested
+ * too deeply or its header is too large. It may take much time and memory, so it must run where it can be
+ * killed.
  */
 export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
   const { email, isTruncated } = await readMime(raw)
@@ -55,7 +56,7 @@ const authorAddress = (raw: Uint8Array): string => {
   return (header._tag === "Fields" ? authorOf(header.fields)?.address : undefined) ?? ""
 }
 
-/** An address of usable form, its domain in lower case; undefined when it is none. */
+/** Returns a usable address with its domain in lower case; undefined if the text is not one. */
 const cleanAddress = (text: string): string | undefined => {
   const address = headerText(text, MAIL_LIMITS.addressCharacters + 1)
   const at = address.lastIndexOf("@")
@@ -63,7 +64,7 @@ const cleanAddress = (text: string): string | undefined => {
   return /[\s<>]/.test(address) ? undefined : address.slice(0, at) + address.slice(at).toLowerCase()
 }
 
-/** The addresses in a header, groups opened, without display names. */
+/** Returns the addresses in a header, including those in groups, without display names. */
 const addressesOf = (listed: ReadonlyArray<Address>, limit: number): ReadonlyArray<string> => {
   const found: Array<string> = []
   for (const entry of listed) {
@@ -86,7 +87,7 @@ const cleanMessageId = (text: string): string | undefined => {
   return id.length > MAIL_LIMITS.messageIdCharacters || /\s/.test(id) ? undefined : id
 }
 
-/** With its angle brackets, also where the sender left them out. */
+/** Returns the Message-ID with its angle brackets, even if the sender omitted them. */
 const messageIdOf = (header: string | undefined): string | null => {
   const bracketed = messageIdsOf(header)[0]
   if (bracketed !== undefined) return bracketed
@@ -119,7 +120,7 @@ const attachmentsOf = (email: Email): ParsedMail["attachments"] =>
 const contentBytes = ({ content }: Attachment): Uint8Array =>
   typeof content === "string" ? new TextEncoder().encode(content) : new Uint8Array(content)
 
-/** What follows the first empty line. Lines may end in LF alone: not every sender keeps to CRLF. */
+/** Returns the bytes after the first empty line. Lines may end in LF alone, since not every sender uses CRLF. */
 export const bodyBytes = (raw: Uint8Array): Uint8Array => {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
   if (bytes[0] === 0x0a) return bytes.subarray(1)

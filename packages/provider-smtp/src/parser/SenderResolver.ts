@@ -3,13 +3,16 @@ import { Resolver } from "node:dns/promises"
 import type { DnsRecord } from "../DnsRecord.ts"
 import type { SenderDns } from "../SenderDns.ts"
 
-/** What a lookup answers, by type: TXT the strings of each record, MX its parts, the others one text each. */
+/**
+ * The answer to a lookup by type: for TXT the strings of each record, for MX its parts, for all others one text
+ * each.
+ */
 export type DnsAnswer = Array<Array<string>> | Array<MxRecord> | Array<string>
 
-/** Looks a name up. Rejects with the codes of node:dns: `ENOTFOUND`, `ENODATA`, `ETIMEOUT` … */
+/** Looks up a name. Rejects with the codes of node:dns: `ENOTFOUND`, `ENODATA`, `ETIMEOUT` … */
 export type Lookup = (name: string, type: string) => Promise<DnsAnswer>
 
-/** One question to one server, in milliseconds; asked twice. */
+/** Time limit of one query to one server, in milliseconds; each is tried twice. */
 const QUESTION_MILLIS = 2_000
 const TRIES = 2
 
@@ -59,8 +62,9 @@ const resolverLookup =
   }
 
 /**
- * Lookups for one mail. Once `millis` have passed, or `lookupsMax` names were asked for, every lookup fails
- * with `ETIMEOUT`, so that a slow or hostile DNS costs a result and never the mail. `close` ends what is pending.
+ * Opens the lookups for one mail. After `millis`, or after `lookupsMax` lookups, every lookup fails with
+ * `ETIMEOUT`, so that a slow or hostile DNS affects a result but never the mail. `close` cancels pending
+ * lookups.
  */
 export const openLookup = (
   dns: SenderDns,

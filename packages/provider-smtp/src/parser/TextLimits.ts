@@ -1,13 +1,13 @@
-/** C0, DEL and C1: none of them belongs into a header, and U+0000 can't be stored as text. */
+/** C0, DEL and C1: they are invalid in a header, and U+0000 cannot be stored as text. */
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]+/g
 
-/** The beginning of a text, `limit` UTF-16 units at most, with no character cut in two. */
+/** Returns the beginning of a text, at most `limit` UTF-16 units, without splitting a character. */
 const beginning = (text: string, limit: number): string =>
   text.length <= limit ? text : text.slice(0, limit).replace(/[\ud800-\udbff]$/, "")
 
-/** Text from a header: one line, well-formed, with no control characters, `limit` characters at most. */
+/** Returns text from a header: one line, well-formed, without control characters, at most `limit` characters. */
 export const headerText = (text: string, limit: number): string =>
-  // Cut generously first, so that the work does not grow with what is thrown away.
+  // Truncated generously first, so that the work does not grow with text that is dropped.
   beginning(
     beginning(text, limit * 4)
       .toWellFormed()
@@ -16,7 +16,7 @@ export const headerText = (text: string, limit: number): string =>
     limit
   ).trimEnd()
 
-/** Text of a body: well-formed, without U+0000, `limitBytes` bytes of UTF-8 at most. It is cut without a mark. */
+/** Returns text of a body: well-formed, without U+0000, at most `limitBytes` bytes of UTF-8. A cut is not marked. */
 export const bodyText = (text: string, limitBytes: number): string => {
   const clean = beginning(text, limitBytes).toWellFormed().replaceAll("\u0000", "")
   const bytes = new TextEncoder().encode(clean)

@@ -1,6 +1,6 @@
 import type { SenderAuthentication } from "@agentos/core"
 
-/** The verdicts on a sender that could not be checked, which may be possible at another time. */
+/** The results for a sender that could not be checked now, but perhaps later. */
 export const UNDETERMINED: SenderAuthentication = {
   spf: "temperror",
   dkim: "temperror",
@@ -8,7 +8,7 @@ export const UNDETERMINED: SenderAuthentication = {
   domain: null
 }
 
-/** The verdicts on a sender that can't be checked: the header is too large to be read. */
+/** The results for a sender that can never be checked, because the header is too large. */
 export const UNCHECKABLE: SenderAuthentication = {
   spf: "permerror",
   dkim: "permerror",

@@ -1,6 +1,6 @@
 /**
- * The process that reads mail. It is started by `ParserProcess`, reads one mail at a time, and may be killed at
- * any moment. It ends when whoever started it is gone.
+ * The process that reads mail. `ParserProcess` starts it; it reads one mail at a time, and may be killed at any
+ * moment. It ends when the process that started it is gone.
  */
 import { authenticateSender } from "./AuthenticateSender.ts"
 import type { ParserJob, ParserReply, ParserRequest } from "./ParserMessage.ts"

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { authorOf } from "../../src/header/Author.ts"
 import { readHeaderBlock } from "../../src/header/HeaderBlock.ts"
 
-/** The author of a message with these header lines; text is given as Latin-1 unless `encoding` says otherwise. */
+/** Returns the author of a message with these header lines; text is Latin-1 unless `encoding` says otherwise. */
 const authorIn = (header: string, encoding: "latin1" | "utf8" = "latin1") => {
   const block = readHeaderBlock(Buffer.from(`${header}\r\n\r\nFrom: body@else.test\r\n`, encoding), 64 * 1024)
   return block._tag === "Fields" ? authorOf(block.fields)?.address : block._tag
@@ -28,7 +28,7 @@ describe("the author of a message", () => {
     expect(authorIn(header)).toBe(address)
   })
 
-  it("may have an address in Unicode, whose domain is given in ASCII", () => {
+  it("may have an address in Unicode, whose domain is returned in ASCII", () => {
     expect(authorIn("From: 👩‍💻 Jürgen <jürgen@bücher.test>", "utf8")).toBe("jürgen@xn--bcher-kva.test")
   })
 
@@ -79,13 +79,13 @@ describe("the author of a message", () => {
     expect(authorIn(header)).toBeUndefined()
   })
 
-  it("can't be told from an address with invisible or reordering characters", () => {
+  it("is undefined for an address with invisible or reordering characters", () => {
     for (const address of ["a\u202eb@sender.test", "a\u200bb@sender.test", "a\u00a0b@sender.test"]) {
       expect(authorIn(`From: ${address}`, "utf8")).toBeUndefined()
     }
   })
 
-  it("takes time that follows from the length of the field", () => {
+  it("takes time proportional to the length of the field", () => {
     const long = (part: string) => `From: ${part.repeat(60_000 / part.length)}`
     const began = performance.now()
     for (const part of ["(", "()", "\\", '"', "<", "a ", ".", "@", "a@b,", "=?utf-8?q?a?= ", "a".repeat(1_000)]) {
@@ -95,7 +95,7 @@ describe("the author of a message", () => {
   })
 })
 
-describe("a header that readers could see differently", () => {
+describe("an ambiguous header", () => {
   it.each([
     ["a carriage return alone", "Subject: s\rFrom: ceo@bank.test\r\nFrom: ada@sender.test"],
     ["two carriage returns", "Subject: s\r\r\nFrom: ada@sender.test"],

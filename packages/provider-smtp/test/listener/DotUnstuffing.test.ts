@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { DotUnstuffing } from "../../src/listener/DotUnstuffing.ts"
 
-/** Feeds the bytes in chunks of one size; returns the message, and what follows it. */
+/** Feeds the bytes in chunks of one size; returns the message, and the bytes after it. */
 const read = (bytes: string, chunkLength: number) => {
   const unstuffing = new DotUnstuffing()
   const whole = Buffer.from(bytes, "latin1")
@@ -30,14 +30,14 @@ describe("a message after DATA", () => {
     ["keeps U+0000 beside dots", "\0.\0\r\n.\0\r\n.\r\n", "\0.\0\r\n\0\r\n"]
   ]
   for (const [name, sent, content] of cases) {
-    it(`${name}, however it is cut into chunks`, () => {
+    it(`${name}, however it is split into chunks`, () => {
       for (let length = 1; length <= sent.length + 8; length++) {
         expect(read(`${sent}QUIT\r\n`, length)).toEqual({ content, rest: "QUIT\r\n" })
       }
     })
   }
 
-  it("goes on until its end has come", () => {
+  it("continues until its end is reached", () => {
     for (const sent of ["", "a\r\n", "a\r\n.", "a\r\n.\r", "a\n.\n", "a\r\n..\r\n"]) {
       expect(read(sent, 1).rest).toBeUndefined()
     }

@@ -6,8 +6,8 @@ const MIB = 1024 * 1024
 
 const memory = () => new ByteBudget(64 * MIB)
 
-describe("a mail as it arrives", () => {
-  it("comes out as it went in, whatever its pieces", () => {
+describe("a mail while it arrives", () => {
+  it("is returned unchanged, whatever its pieces", () => {
     for (const piece of [1, 7, 4_096, 16_384, 100_000, 3_000_000]) {
       const whole = Buffer.alloc(300_003, "0123456789")
       const buffer = new BufferBudget(64 * MIB, 1, memory()).open()!
@@ -27,7 +27,7 @@ describe("a mail as it arrives", () => {
 })
 
 describe("the memory of all messages", () => {
-  it("is bounded, and can be used again after its release", () => {
+  it("is limited, and can be reused after its release", () => {
     const budget = new BufferBudget(2 * MIB, 10, memory())
     const first = budget.open()!
     const second = budget.open()!
@@ -41,7 +41,7 @@ describe("the memory of all messages", () => {
     expect(budget.open()!.append(Buffer.alloc(900_000))).toBe(true)
   })
 
-  it("keeps its last eighth for small messages", () => {
+  it("reserves its last eighth for small messages", () => {
     const budget = new BufferBudget(4 * MIB, 10, memory())
     const large = budget.open()!
     while (large.append(Buffer.alloc(MIB / 4)));
@@ -49,7 +49,7 @@ describe("the memory of all messages", () => {
     for (let index = 0; index < 4; index++) expect(budget.open()!.append(Buffer.alloc(60_000))).toBe(true)
   })
 
-  it("is part of the memory that it draws on, down to a sender's share", () => {
+  it("is part of the budgets around it, down to a sender's share", () => {
     const transit = new ByteBudget(MIB)
     const whole = new BufferBudget(4 * MIB, 10, transit)
     const share = new BufferBudget(3 * MIB, 10, whole)
@@ -64,7 +64,7 @@ describe("the memory of all messages", () => {
     expect([share.bytes, whole.bytes]).toEqual([0, 0])
   })
 
-  it("is for a number of messages at a time", () => {
+  it("is for a limited number of messages at the same time", () => {
     const budget = new BufferBudget(MIB, 2, memory())
     const held = [budget.open(), budget.open()]
     expect(budget.open()).toBeUndefined()

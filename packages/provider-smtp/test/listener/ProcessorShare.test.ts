@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { ProcessorShare } from "../../src/listener/ProcessorShare.ts"
 
-/** A share whose clock goes on by this many milliseconds in each task, and the order in which its tasks have run. */
+/** A share whose clock advances by this many milliseconds in each task, and the order in which its tasks have run. */
 const sharing = (taskMillis: number) => {
   let now = 0
   const share = new ProcessorShare(() => now)
@@ -23,13 +23,13 @@ const sharing = (taskMillis: number) => {
 }
 
 describe("a share of the processor", () => {
-  it("gives each peer one task in turn, whoever came first with many", async () => {
+  it("gives each peer one task in turn, even if one came first with many", async () => {
     const { order, run } = sharing(0)
     await Promise.all([run("a", "a1", "a2", "a3"), run("b", "b1"), run("c", "c1", "c2")])
     expect(order).toEqual(["a1", "b1", "c1", "a2", "c2", "a3"])
   })
 
-  it("lets the event loop go on after each turn", async () => {
+  it("yields to the event loop after each turn", async () => {
     const { order, run } = sharing(4)
     const tasks = run("a", "a1", "a2", "a3")
     setImmediate(() => order.push("others"))

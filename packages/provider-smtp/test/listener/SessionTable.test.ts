@@ -12,7 +12,7 @@ const fill = (table: SessionTable, address: string): number => {
 }
 
 describe("sessions", () => {
-  it("are bounded for each address, and for each network", () => {
+  it("are limited for each address, and for each network", () => {
     const table = new SessionTable(limits)
     expect([fill(table, "192.0.2.1"), fill(table, "192.0.2.2"), fill(table, "192.0.2.3")]).toEqual([6, 4, 0])
     const wide = new SessionTable({ ...limits, connectionsPerNetwork: 7 })
@@ -28,7 +28,7 @@ describe("sessions", () => {
     expect(fill(table, "10.0.0.1")).toBe(0)
   })
 
-  it("make room when they end", () => {
+  it("free their places when they end", () => {
     const table = new SessionTable(limits)
     const peer = peerOf("192.0.2.1")
     expect(fill(table, "192.0.2.1")).toBe(6)

@@ -54,14 +54,14 @@ describe("SPF", () => {
     })
   }
 
-  it("looks at the name in HELO for a bounce", async () => {
+  it("checks the name in HELO for a bounce", async () => {
     const records = [txt("out.sender.test", "v=spf1 ip4:127.0.0.1 -all"), spf("-all")]
     expect((await check(await composeMail(undefined), records, { mailFrom: "" })).spf).toBe("pass")
   })
 })
 
 describe("DKIM", () => {
-  it("pass for a signature that its record confirms", async () => {
+  it("pass for a signature that matches its record", async () => {
     expect((await check(await composeMail(key), [key.record])).dkim).toBe("pass")
   })
 
@@ -69,7 +69,7 @@ describe("DKIM", () => {
     expect((await check(await composeMail(undefined), [key.record])).dkim).toBe("none")
   })
 
-  it("fail when the text or a signed header field was changed", async () => {
+  it("fail if the text or a signed header field was changed", async () => {
     const raw = (await composeMail(key)).toString("latin1")
     for (const changed of [raw.replace("the text", "other text"), raw.replace("Subject: hello", "Subject: other")]) {
       expect((await check(Buffer.from(changed, "latin1"), [key.record])).dkim).toBe("fail")
@@ -82,7 +82,7 @@ describe("DKIM", () => {
     expect((await check(await composeMail(key), [])).dkim).not.toBe("pass")
   })
 
-  it("pass when one of several signatures is valid", async () => {
+  it("pass if one of several signatures is valid", async () => {
     const broken = "DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=x.test; s=s; h=from; bh=AAAA; b=AAAA\r\n"
     const raw = Buffer.concat([Buffer.from(broken), await composeMail(key)])
     expect((await check(raw, [key.record])).dkim).toBe("pass")
@@ -90,7 +90,7 @@ describe("DKIM", () => {
 })
 
 describe("DMARC", () => {
-  it("pass by an aligned signature, whatever SPF says", async () => {
+  it("pass by an aligned signature, whatever the SPF result", async () => {
     const records = [key.record, spf("-all"), dmarc("adkim=s; aspf=s")]
     expect(await check(await composeMail(key), records)).toEqual({
       spf: "fail",
@@ -110,7 +110,7 @@ describe("DMARC", () => {
     })
   })
 
-  it("fail when somebody else's domain stands in From", async () => {
+  it("fail if From contains another domain", async () => {
     const records = [key.record, txt("elsewhere.test", "v=spf1 +all"), txt("_dmarc.bank.test", "v=DMARC1; p=reject")]
     const raw = await composeMail(key, { from: "ceo@bank.test" })
     expect(await check(raw, records, { mailFrom: "x@elsewhere.test" })).toEqual({
@@ -121,7 +121,7 @@ describe("DMARC", () => {
     })
   })
 
-  it("none without a record, with the domain where an aligned signature or SPF proves it", async () => {
+  it("none without a record, with the domain if an aligned signature or SPF proves it", async () => {
     const signed = await composeMail(key)
     expect(await check(signed, [key.record])).toMatchObject({ dmarc: "none", domain: "sender.test" })
     const unsigned = await composeMail(undefined)
@@ -137,7 +137,7 @@ describe("DMARC", () => {
     expect(await check(forged, [key.record])).toMatchObject({ dkim: "pass", dmarc: "none", domain: null })
   })
 
-  it("permerror, whatever is signed, when there is not exactly one author", async () => {
+  it("permerror, even if signed, if there is not exactly one author", async () => {
     const records = [
       key.record,
       spf("ip4:127.0.0.1 -all"),
@@ -186,7 +186,7 @@ describe("a slow DNS", () => {
   })
   afterAll(() => void socket.close())
 
-  it("costs the results, within the time given", async () => {
+  it("affects the results, within the time limit", async () => {
     const began = performance.now()
     const results = await authenticateSender(await composeMail(key), envelope, {
       hostName: "mx.agents.test",

@@ -12,7 +12,7 @@ const job = {
 
 describe("the process that reads mail", () => {
   it.live(
-    "reads nothing but its modules, writes no file, runs no program, starts no thread, loads no addon and has no environment",
+    "reads only its modules, and has no access to other files, programs, threads, addons or the environment",
     () =>
       Effect.gen(function* () {
         const parser = yield* startParser({ readMillis: 20_000, heapMegabytes: 256 }, intruder)

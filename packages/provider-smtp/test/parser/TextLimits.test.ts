@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { bodyText, headerText } from "../../src/parser/TextLimits.ts"
 
 describe("headerText", () => {
-  it("is one line without control characters", () => {
+  it("headerText", () => {
     expect(headerText(" a\r\n\tb\u0000c\u0085d ", 100)).toBe("a b c d")
   })
 
@@ -15,7 +15,7 @@ describe("headerText", () => {
 })
 
 describe("bodyText", () => {
-  it("keeps lines, drops U+0000, mends lone surrogates", () => {
+  it("keeps lines, drops U+0000, replaces lone surrogates", () => {
     expect(bodyText("a\r\n\u0000b\n\udfff", 100)).toBe("a\r\nb\n\ufffd")
   })
 
@@ -29,7 +29,7 @@ describe("bodyText", () => {
     }
   })
 
-  it("is whole when it just fits", () => {
+  it("is complete if it just fits", () => {
     expect(bodyText("ééé", 6)).toBe("ééé")
   })
 })

@@ -2,7 +2,7 @@ import { fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
 
-it("ends when whoever started it is gone", async () => {
+it("ends when the process that started it is gone", async () => {
   const main = fileURLToPath(new URL("../../src/parser/parserMain.ts", import.meta.url))
   const child = fork(main, [], {
     execArgv: [],

@@ -30,14 +30,14 @@ export interface TestListenerOptions {
   readonly isDeliverable?: (address: string) => Effect.Effect<boolean>
   readonly accept?: (mail: TakenMail) => Effect.Effect<void, InboundRefused>
   readonly port?: number
-  /** Unlimited unless given. */
+  /** Default: unlimited. */
   readonly limiter?: RateLimiter.RateLimiter
   readonly memory?: ByteBudget
-  /** One that it signed itself unless given. */
+  /** Default: self-signed. */
   readonly tls?: Certificate
 }
 
-/** A listener for agents.test, where ada and bob have mailboxes, which keeps what it takes in a list. */
+/** Opens a listener for agents.test, where ada and bob have mailboxes, which collects accepted mails in a list. */
 export const openListener = async (options: TestListenerOptions = {}): Promise<TestListener> => {
   const taken: Array<TakenMail> = []
   const known = /^(ada|bob|r\d+)(\+[^@]*)?@agents\.test$/i

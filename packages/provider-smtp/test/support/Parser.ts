@@ -18,7 +18,10 @@ export interface TestParser {
   readonly close: () => Promise<void>
 }
 
-/** A parser whose DNS knows nothing, unless the configuration says otherwise. Text is taken as Latin-1 bytes. */
+/**
+ * Opens a parser whose DNS has no records, unless the configuration says otherwise. Text is converted to
+ * Latin-1 bytes.
+ */
 export const openParser = (config: Partial<MailParserWorker.MailParserConfig> = {}): TestParser => {
   const runtime = ManagedRuntime.make(
     MailParserWorker.layer({ hostName: "mx.agents.test", dns: { _tag: "Zone", records: [] }, ...config })

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net"
 
-/** What the server does at one step: sends these words, closes the connection, or keeps silent. */
+/** The server's action at one step: sends a text, closes the connection, or keeps silent. */
 export type Reply = string | { readonly drop: true; readonly after?: string } | { readonly silent: true }
 
 export const drop: Reply = { drop: true }
@@ -8,17 +8,17 @@ export const silence: Reply = { silent: true }
 
 export interface Script {
   readonly greeting?: Reply
-  /** The extensions it names after EHLO. */
+  /** The extensions in its reply to EHLO. */
   readonly extensions?: ReadonlyArray<string>
-  /** Its reply to a command; undefined for the usual one. `connection` counts from 1. */
+  /** Its reply to a command; undefined for the default one. `connection` is counted from 1. */
   readonly command?: (line: string, connection: number) => Reply | undefined
   /** Its reply to the final dot. */
   readonly message?: Reply
-  /** Closes the connection once this many bytes of a message have come. */
+  /** Closes the connection once it has received this many bytes of a message. */
   readonly dropAfterBytes?: number
 }
 
-/** An SMTP server that plays a script, and remembers what it was told. */
+/** An SMTP server that follows a script, and records what it received. */
 export interface ScriptedSmtp {
   readonly port: number
   readonly commands: Array<string>

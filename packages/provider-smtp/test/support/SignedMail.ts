@@ -3,7 +3,7 @@ import { Redacted } from "effect"
 import nodemailer, { type SendMailOptions } from "nodemailer"
 import type { DkimKey } from "../../src/DkimKey.ts"
 
-/** The bytes of a mail from sender.test, signed when there is a key (selector s1). */
+/** Returns the bytes of a mail from sender.test, signed if a key is given (selector s1). */
 export const composeMail = async (key: DkimKey | undefined, more: SendMailOptions = {}): Promise<Buffer> => {
   const transport = nodemailer.createTransport({ streamTransport: true })
   const dkim =

@@ -1,11 +1,11 @@
 import { connect, type Socket } from "node:net"
 
-/** A client that says what it is told, for what no proper client would do. */
+/** A client that sends any given line, to test what no proper client would do. */
 export interface SmtpDialogue {
   readonly socket: Socket
-  /** The next whole reply, its lines joined by `\n`; rejects when the connection closes first. */
+  /** Returns the next complete reply, its lines joined by `\n`; rejects if the connection closes first. */
   readonly reply: () => Promise<string>
-  /** Says a line and answers the reply to it. */
+  /** Sends a line and returns the reply to it. */
   readonly say: (line: string) => Promise<string>
   readonly write: (bytes: string | Uint8Array) => Promise<void>
   /** Resolves once the connection is closed. */
@@ -50,7 +50,7 @@ export const openDialogue = async (port: number, localAddress?: string): Promise
   return { socket, closed, reply, write, say: (line) => write(`${line}\r\n`).then(reply) }
 }
 
-/** A client that has been greeted and has said EHLO. */
+/** Opens a client that has read the greeting and sent EHLO. */
 export const openSession = async (port: number, localAddress?: string): Promise<SmtpDialogue> => {
   const dialogue = await openDialogue(port, localAddress)
   await dialogue.reply()
@@ -58,7 +58,7 @@ export const openSession = async (port: number, localAddress?: string): Promise<
   return dialogue
 }
 
-/** Takes a session as far as the server's agreement to DATA, and answers its reply. */
+/** Advances a session to the server's acceptance of DATA, and returns its reply. */
 export const startMessage = async (dialogue: SmtpDialogue, recipient: string): Promise<string> => {
   await dialogue.say("MAIL FROM:<news@sender.test>")
   await dialogue.say(`RCPT TO:<${recipient}>`)
