@@ -3,7 +3,7 @@ import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import { type CallRow, compositeKey, OPEN, requireTenant, type Tables } from "./Tables.ts"
 
-/** Calls in memory, and what was said in them. */
+/** Calls and their turns in memory. */
 export const layer = Layer.effect(
   CallStore,
   Effect.map(MemoryDatabase, ({ run, tables }) => {
@@ -131,11 +131,11 @@ const byId = (a: Call, b: Call): number => (a.callId < b.callId ? -1 : 1)
 
 const turnKey = (callId: string, index: number): string => compositeKey(callId, String(index))
 
-/** Whether another call has the carrier's id of this one. */
+/** Returns whether another call has the same carrier id. */
 const isKnownToProvider = ({ calls }: Tables, { callId, providerCallId }: Call): boolean =>
   providerCallId !== null && calls.where("provider", providerCallId).some(({ call }) => call.callId !== callId)
 
-/** A call of which so many seconds were taken back; looked at when it has to end now, if not before. */
+/** Returns a call with fewer authorized seconds; polled at its new deadline at the latest. */
 const shortened = (call: Call, seconds: number): Call => {
   const authorizedSeconds = call.authorizedSeconds - seconds
   const { answeredAt, watchAt } = call
@@ -149,7 +149,7 @@ const requireNumber = (tables: Tables, { phoneNumberId, tenantId }: Call): void 
   if (!tables.phoneNumbers.has(phoneNumberId)) throw new Error(`no number ${phoneNumberId} is stored`)
 }
 
-/** Dies for a call that goes on and that nobody would ever look at, or the other way round. */
+/** Dies if a live call has no `watchAt`, or an ended one has. */
 const requireWatch = ({ callId, state, watchAt }: Call): void => {
   if ((watchAt === null) !== (state === "ended"))
     throw new Error(`call ${callId} is ${state} and watched at ${watchAt}`)

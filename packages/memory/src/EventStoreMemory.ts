@@ -20,7 +20,7 @@ import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import { compositeKey, type EventRow, isOpen, OPEN, requireTenant, type Tables } from "./Tables.ts"
 
-/** Durable events in memory, under the `EventPolicy` of the layer's surroundings. */
+/** Durable events in memory. Reads `EventPolicy` when it is built. */
 export const layer = Layer.effect(
   EventStore,
   Effect.gen(function* () {
@@ -78,7 +78,7 @@ export const layer = Layer.effect(
 
 const byId = (a: EventRow, b: EventRow): number => (a.event.eventId < b.event.eventId ? -1 : 1)
 
-/** The statements on the table of events. Order is that of eventId: of one tenant, it grows with createdAt. */
+/** The statements on the table of events. They order by eventId, which grows with createdAt within a tenant. */
 class EventTable {
   readonly #tables: Tables
   readonly #policy: EventPolicy
@@ -172,7 +172,7 @@ class EventTable {
     })
   }
 
-  /** Answers whose events became free. */
+  /** Releases the leases of sessions; returns the tenants whose events became free. */
   release(sessionIds: ReadonlyArray<string>, now: Timestamp.Timestamp): ReadonlyArray<TenantId> {
     const released = this.#liveLeases(sessionIds, now)
     for (const { row } of released) this.#put({ ...row, lease: null })
@@ -225,7 +225,7 @@ class EventTable {
     return rows.length
   }
 
-  /** Lets no event be created before a moment any more. */
+  /** Ensures that no later event of the tenant gets an earlier createdAt. */
   #endBefore(tenantId: TenantId, moment: Timestamp.Timestamp): void {
     const { lastEvents, tenants } = this.#tables
     const last = lastEvents.get(tenantId)
@@ -261,7 +261,7 @@ class EventTable {
 const isLive = (lease: EventRow["lease"], now: Timestamp.Timestamp): lease is NonNullable<EventRow["lease"]> =>
   lease !== null && lease.until > now
 
-/** The event as it reads at a moment: expired once its time has passed, unless it came to another end before. */
+/** Returns the event as it reads at a moment: expired once its time has passed, unless it ended otherwise before. */
 const asRead = ({ event }: EventRow, now: Timestamp.Timestamp): DurableEvent => {
   const expired = event.expiresAt <= now ? EventMachine.move(event.status, "Expire") : undefined
   return expired === undefined ? event : { ...event, status: expired }

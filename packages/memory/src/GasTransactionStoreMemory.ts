@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import { gasKeys } from "./Tables.ts"
 
-/** What gas wallets have signed, in memory. A lock needs nothing of its own: one transaction runs after the other. */
+/** Gas transactions in memory. No locks are needed, since transactions run one after the other. */
 export const layer = Layer.effect(
   GasTransactionStore,
   Effect.map(MemoryDatabase, ({ run, tables: { gasTransactions, gasWallets }, transact }) => {

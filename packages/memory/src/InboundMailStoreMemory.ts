@@ -3,7 +3,7 @@ import { Effect, Layer, Stream } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import { addUsage, type InboundMailRow, type Tables } from "./Tables.ts"
 
-/** Mail from the wire, in memory, for as long as it waits or a message refers to it. */
+/** Raw inbound mail in memory, stored while it waits or a message refers to it. */
 export const layer = Layer.effect(
   InboundMailStore,
   Effect.map(MemoryDatabase, ({ run, tables }) => {
@@ -20,7 +20,7 @@ export const layer = Layer.effect(
     }
 
     return InboundMailStore.of({
-      // One that is added is in memory already.
+      // A mail to be added is in memory already.
       stage: () => Effect.void,
       discard: () => Effect.void,
       add: (mail, mailboxIds) =>
@@ -106,7 +106,7 @@ const WAITING = "waiting"
 const oldestFirst = (a: InboundMailRow, b: InboundMailRow): number =>
   a.mail.receivedAt - b.mail.receivedAt || (a.mail.inboundMailId < b.mail.inboundMailId ? -1 : 1)
 
-/** Forgets a mail that is done and that no message refers to. */
+/** Deletes a completed mail that no message refers to. */
 export const dropUnusedMail = ({ inboundMails, messages }: Tables, inboundMailId: string): void => {
   const used = messages.where("inboundMail", inboundMailId).length > 0
   if (!used && inboundMails.get(inboundMailId)?.completed === true) inboundMails.delete(inboundMailId)

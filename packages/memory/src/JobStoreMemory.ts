@@ -6,7 +6,7 @@ import { MemoryDatabase } from "./MemoryDatabase.ts"
 export const layer = Layer.effect(
   JobStore,
   Effect.map(MemoryDatabase, ({ run, tables: { jobs } }) => {
-    /** Changes the record of a run that nobody has taken over, and that has not ended. */
+    /** Changes the record of a run that has not ended and was not taken over. */
     const changeRun = (
       { fence, name }: { readonly fence: number; readonly name: string },
       change: (job: JobRecord, now: Timestamp.Timestamp) => Partial<JobRecord>

@@ -1,18 +1,18 @@
-/** What the open transaction has changed, as steps that take it back. */
+/** The changes of the open transaction, as steps that undo them. */
 export class Journal {
   #steps: Array<() => void> = []
 
-  /** Notes how to take back a change that is about to be made. */
+  /** Records how to undo a change that is about to be made. */
   note(undo: () => void): void {
     this.#steps.push(undo)
   }
 
-  /** Lets everything stay as it is now. */
+  /** Keeps all changes. */
   commit(): void {
     this.#steps = []
   }
 
-  /** Makes everything as it was at the last commit, the latest change first. */
+  /** Undoes all changes since the last commit, the latest first. */
   rollback(): void {
     const steps = this.#steps
     this.#steps = []

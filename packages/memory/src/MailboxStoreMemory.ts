@@ -4,7 +4,7 @@ import { dropUnusedMail } from "./InboundMailStoreMemory.ts"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import { type LocalPartRow, requireTenant, type Tables, usageOf } from "./Tables.ts"
 
-/** Mailboxes in memory, and whose each local part is. */
+/** Mailboxes in memory, and the owners of local parts. */
 export const layer = Layer.effect(
   MailboxStore,
   Effect.map(MemoryDatabase, ({ run, tables }) => {
@@ -99,7 +99,7 @@ const rowOf = ({ localParts }: Tables, localPart: string): LocalPartRow =>
 const isHeldBy = ({ heldBy }: LocalPartRow, tenantId: TenantId, operationId: string): boolean =>
   heldBy?.tenantId === tenantId && heldBy.operationId === operationId
 
-/** Whether a tenant (null: a wallet that is none yet) may have the local part. */
+/** Returns whether a tenant may have the local part; null stands for a wallet without a tenant. */
 const isAvailable = (tables: Tables, localPart: string, tenantId: TenantId | null): boolean => {
   const { heldBy, owner } = rowOf(tables, localPart)
   return (

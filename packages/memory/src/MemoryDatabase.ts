@@ -3,31 +3,34 @@ import { Context, Effect, Exit, Layer, Semaphore } from "effect"
 import { Journal } from "./Journal.ts"
 import { makeTables, type Tables } from "./Tables.ts"
 
-/** A transaction that a fiber is in. */
+/** A transaction that a fiber has opened. */
 interface OpenTransaction {
   readonly database: Journal
   open: boolean
 }
 
-/** The transactions that this fiber is in. A fiber that outlives one finds it closed, and is in none. */
+/** The open transactions of this fiber. A fiber that outlives a transaction finds it closed, and is in none. */
 const OpenTransactions = Context.Reference<ReadonlyArray<OpenTransaction>>("@agentos/memory/OpenTransactions", {
   defaultValue: () => []
 })
 
 /**
- * What all stores in memory share: the tables, one transaction at a time, and who is to be woken.
+ * The shared state of all stores in memory: the tables, one transaction at a time, and the listeners to wake.
  *
- * One transaction runs after the other, in the order in which they were asked for. What a fiber does
- * outside one is a transaction of its own, so that nothing uncommitted is ever seen.
+ * Transactions run one after the other, in the order in which they were requested. Each statement outside a
+ * transaction is a transaction of its own, so that uncommitted changes are never visible.
  */
 export class MemoryDatabase extends Context.Service<
   MemoryDatabase,
   {
     readonly tables: Tables
     readonly transact: Transactor["Service"]["transact"]
-    /** Does something with the tables, in the transaction of the fiber or in one of its own. `now` is the clock's moment. */
+    /**
+     * Runs a statement on the tables, in the transaction of the fiber or in one of its own. `now` is the
+     * clock's time.
+     */
     readonly run: <A>(statement: (now: Timestamp.Timestamp) => A) => Effect.Effect<A>
-    /** Wakes the tenant's sessions once the transaction commits. Call it in a statement. */
+    /** Wakes the tenant's sessions once the transaction commits. Must be called in a statement. */
     readonly wake: (tenantId: TenantId) => void
     readonly listeners: Set<(wakeUp: WakeUp) => void>
   }

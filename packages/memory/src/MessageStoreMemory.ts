@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import { addUsage, compositeKey, requireTenant } from "./Tables.ts"
 
-/** Messages in memory, and the addresses that a tenant may no longer write to. */
+/** Messages in memory, and the suppressed addresses of tenants. */
 export const layer = Layer.effect(
   MessageStore,
   Effect.map(MemoryDatabase, ({ run, tables }) => {
@@ -76,7 +76,7 @@ export const layer = Layer.effect(
 const newestFirst = (a: Message, b: Message): number =>
   b.createdAt - a.createdAt || (a.messageId > b.messageId ? -1 : 1)
 
-/** Whether a message comes after a position in a list that begins with the newest. */
+/** Returns whether a message comes after a position in a list that begins with the newest. */
 const follows = ({ createdAt, messageId }: Message, after: Position | undefined): boolean =>
   after === undefined || createdAt < after.createdAt || (createdAt === after.createdAt && messageId < after.id)
 

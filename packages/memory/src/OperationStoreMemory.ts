@@ -89,13 +89,13 @@ export const layer = Layer.effect(
   })
 )
 
-/** A worker's lease is also when the job may take the work up. */
+/** A worker's lease also sets when the job may take the operation over. */
 const heldUntil = (now: Timestamp.Timestamp, hold: Hold): Pick<Operation, "leasedUntil" | "dueAt"> => {
   const dueAt = hold.by === "nobody" ? null : Timestamp.add(now, hold.millis)
   return { leasedUntil: hold.by === "worker" ? dueAt : null, dueAt }
 }
 
-/** Dies where an operation would be left that nobody ever takes up again, or taken up though it is final. */
+/** Dies if an open operation has no `dueAt`, or a final one has. */
 const requireHeldUnlessFinal = ({ dueAt, operationId, state }: Operation): void => {
   if ((dueAt === null) === isFinal(state)) return
   throw new Error(`operation ${operationId} is ${state}, and ${dueAt === null ? "nobody" : "somebody"} has it next`)

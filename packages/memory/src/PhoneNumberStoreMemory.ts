@@ -3,7 +3,7 @@ import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import { OPEN, requireTenant } from "./Tables.ts"
 
-/** Telephone numbers in memory, and which of them a purchase has chosen. */
+/** Phone numbers in memory, and the choices of purchases. */
 export const layer = Layer.effect(
   PhoneNumberStore,
   Effect.map(MemoryDatabase, ({ run, tables }) => {

@@ -1,13 +1,12 @@
 import type { Journal } from "./Journal.ts"
 
-/** By what rows are found besides their key. A row of which an index is null is not in it. */
+/** Functions that return a row's value in each index. A row with the value null is not in the index. */
 export type TableIndexes<Row, Name extends string> = Readonly<Record<Name, (row: Row) => string | null>>
 
 /**
- * Rows under unique keys, with indexes, and every change noted in the journal.
+ * Rows under unique keys, with indexes; every change is recorded in the journal.
  *
- * Rows are immutable: a change puts another row in the place of one. Whoever has
- * read a row therefore keeps what was read.
+ * Rows are immutable: a change replaces a row by another. So a row that was read before does not change.
  */
 export class Table<Row, Name extends string = never> {
   readonly #journal: Journal
@@ -28,17 +27,17 @@ export class Table<Row, Name extends string = never> {
     return this.#rows.has(key)
   }
 
-  /** All rows, in no promised order. */
+  /** Returns all rows, in no particular order. */
   rows(): ReadonlyArray<Row> {
     return [...this.#rows.values()]
   }
 
-  /** All rows with their keys, in no promised order. */
+  /** Returns all rows with their keys, in no particular order. */
   entries(): ReadonlyArray<readonly [key: string, row: Row]> {
     return [...this.#rows]
   }
 
-  /** The rows under a value of an index, in no promised order. */
+  /** Returns the rows with a value in an index, in no particular order. */
   where(index: Name, value: string): ReadonlyArray<Row> {
     return [...(this.#indexed.get(bucket(index, value))?.values() ?? [])]
   }

@@ -23,14 +23,14 @@ import {
 import type { Journal } from "./Journal.ts"
 import { Table } from "./Table.ts"
 
-/** Several values as one key that no other values make. */
+/** Encodes several values as one key, which no other values share. */
 export const compositeKey = (...parts: ReadonlyArray<string>): string => JSON.stringify(parts)
 
-/** An event and what decides over its delivery. */
+/** An event with the state of its delivery. */
 export interface EventRow {
   readonly event: DurableEvent
   readonly dedupeKey: string
-  /** Stays when it runs out, until the next lease counts it as a lapse. */
+  /** Remains after it expires, until the next lease counts it as a lapse. */
   readonly lease: {
     readonly sessionId: string
     readonly deliveryId: string
@@ -39,20 +39,23 @@ export interface EventRow {
   readonly lapses: number
 }
 
-/** Where the events of a tenant end: the next one is created then or later, and has a greater id. */
+/** The last event of a tenant: the next one is created at that time or later, and has a greater id. */
 export interface LastEvent {
   readonly createdAt: Timestamp.Timestamp
   readonly eventId: string | undefined
 }
 
-/** Whose a local part is: for ever of the tenant that first had a mailbox of it, and for now of an operation. */
+/**
+ * The state of a local part: owned permanently by the tenant that first had a mailbox with it, and reserved by
+ * an operation.
+ */
 export interface LocalPartRow {
   readonly localPart: string
   readonly owner: TenantId | null
   readonly heldBy: { readonly tenantId: TenantId; readonly operationId: string } | null
 }
 
-/** A mail from the wire. It leaves the queue when it is completed. */
+/** An inbound mail. It leaves the queue when it is completed. */
 export interface InboundMailRow {
   readonly mail: InboundMail
   readonly leasedUntil: Timestamp.Timestamp | null
@@ -61,7 +64,7 @@ export interface InboundMailRow {
   readonly mailboxIds: ReadonlyArray<string>
 }
 
-/** A call, the one token that lets a socket into it, and how much was said in it. */
+/** A call, the token that admits one socket to it, and the number of its turns. */
 export interface CallRow {
   readonly call: Call
   readonly relayTokenHash: string | null
@@ -70,14 +73,14 @@ export interface CallRow {
 
 const proofIndex = (key: ProofKey): string => compositeKey(key.network, key.asset, key.payer, key.nonce)
 
-/** The keys under which an operation is found, and of which each belongs to one operation for ever. */
+/** The unique keys of operations. Each belongs to one operation permanently. */
 export const operationKeys = {
   proof: (key: ProofKey) => proofIndex(key),
   request: (payer: PaymentProof["payer"], endpoint: string, idempotencyKey: string) =>
     compositeKey(payer, endpoint, idempotencyKey)
 }
 
-/** The keys of gas wallets, and of what they have signed. */
+/** The keys of gas wallets and of their transactions. */
 export const gasKeys = {
   wallet: ({ address, network }: GasWallet) => compositeKey(network, address),
   transaction: ({ address, network }: GasWallet, accountNonce: number) =>
@@ -91,14 +94,14 @@ export const OPEN = "open"
 export const isOpen = ({ event }: Pick<EventRow, "event">): boolean =>
   event.status === "pending" || event.status === "delivered"
 
-/** A shared bucket of the rate limiters: how many tokens were missing at `updatedAt`, and when it is full at the latest. */
+/** A shared bucket of the rate limiters: the tokens missing at `updatedAt`, and when it is full at the latest. */
 export interface RateLimitRow {
   readonly missing: number
   readonly updatedAt: Timestamp.Timestamp
   readonly fullAt: Timestamp.Timestamp
 }
 
-/** The tables of a database whose changes go into this journal. */
+/** Makes the tables of a database; their changes are recorded in this journal. */
 export const makeTables = (journal: Journal) => ({
   /** By tenantId. */
   tenants: new Table<Tenant, "wallet">(journal, { wallet: (tenant) => tenant.wallet }),
@@ -121,7 +124,7 @@ export const makeTables = (journal: Journal) => ({
   }),
   /** By account, network and asset. */
   balances: new Table<LedgerBalance>(journal, {}),
-  /** By wallet: the account nonce that it is given next. */
+  /** By wallet: the next account nonce. */
   gasWallets: new Table<number>(journal, {}),
   /** By wallet and account nonce. */
   gasTransactions: new Table<GasTransaction, "wallet" | "reference">(journal, {
@@ -137,7 +140,7 @@ export const makeTables = (journal: Journal) => ({
   localParts: new Table<LocalPartRow, "operation">(journal, {
     operation: (row) => row.heldBy?.operationId ?? null
   }),
-  /** By mailboxId: what it stores. */
+  /** By mailboxId. */
   mailUsages: new Table<MailUsage>(journal, {}),
   /** By messageId. */
   messages: new Table<NewMessage, "tenant" | "mailbox" | "duplicateKey" | "header" | "inboundMail">(journal, {
@@ -157,7 +160,7 @@ export const makeTables = (journal: Journal) => ({
     suspended: ({ state }) => (state === "suspended" ? OPEN : null),
     unreleased: ({ state }) => (state === "released" ? null : OPEN)
   }),
-  /** By number: which operation has chosen it. */
+  /** By number: the operation that has chosen it. */
   chosenNumbers: new Table<{ readonly number: string; readonly operationId: string }, "operation">(journal, {
     operation: ({ operationId }) => operationId
   }),
@@ -169,13 +172,13 @@ export const makeTables = (journal: Journal) => ({
     watched: ({ call }) => (call.watchAt === null ? null : OPEN),
     relay: ({ relayTokenHash }) => relayTokenHash
   }),
-  /** By the operationId that the seconds were granted to. */
+  /** By the operationId that granted the seconds. */
   callGrants: new Table<{ readonly callId: string; readonly seconds: number }>(journal, {}),
   /** By callId and index. */
   turns: new Table<{ readonly callId: string; readonly turn: Turn }, "call">(journal, { call: ({ callId }) => callId }),
   /** By tenantId and address. */
   suppressions: new Table<"bounced" | "complained">(journal, {}),
-  /** By tenantId: what it sends. */
+  /** By tenantId. */
   sending: new Table<SendingRecord>(journal, {}),
   /** By name. */
   jobs: new Table<JobRecord>(journal, {}),
@@ -188,7 +191,7 @@ export const makeTables = (journal: Journal) => ({
 })
 export type Tables = ReturnType<typeof makeTables>
 
-/** Adds to what a mailbox stores, if there is such a mailbox. */
+/** Adds to the usage of a mailbox, if the mailbox exists. */
 export const addUsage = (
   { mailUsages, mailboxes }: Tables,
   mailboxId: string,
@@ -200,11 +203,11 @@ export const addUsage = (
   mailUsages.set(mailboxId, { messages: usage.messages + messages, bytes: usage.bytes + bytes })
 }
 
-/** What a mailbox stores. */
+/** Returns the usage of a mailbox. */
 export const usageOf = (mailUsages: Tables["mailUsages"], mailboxId: string): MailUsage =>
   mailUsages.get(mailboxId) ?? { messages: 0, bytes: 0 }
 
-/** Dies unless the tenant is stored, as a database does that knows what its rows refer to. */
+/** Dies unless the tenant is stored, like a foreign key in a database. */
 export const requireTenant = ({ tenants }: Tables, tenantId: TenantId): void => {
   if (!tenants.has(tenantId)) throw new Error(`no tenant ${tenantId} is stored`)
 }

@@ -2,7 +2,7 @@ import { TenantStore } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 
-/** Tenants in memory. A lock needs nothing of its own: one transaction runs after the other. */
+/** Tenants in memory. No locks are needed, since transactions run one after the other. */
 export const layer = Layer.effect(
   TenantStore,
   Effect.map(MemoryDatabase, ({ run, tables: { tenants } }) =>

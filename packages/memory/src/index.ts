@@ -1,8 +1,8 @@
 /**
- * Every storage port in memory: for tests, and for hosts that need nothing to outlive them.
+ * Every storage port in memory: for tests, and for hosts that need no durable data.
  *
- * `Memory.layer` provides them all on one database of its own. It has real transactions, one after
- * the other, follows Effect's Clock and Random, and reads `EventPolicy` when it is built.
+ * `Memory.layer` provides them all on one database of its own. It has real transactions, which run one after
+ * the other, uses Effect's Clock and Random, and reads `EventPolicy` when it is built.
  */
 export * as CallStoreMemory from "./CallStoreMemory.ts"
 export * as EventSignalMemory from "./EventSignalMemory.ts"

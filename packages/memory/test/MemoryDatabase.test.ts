@@ -14,7 +14,7 @@ import { TestClock } from "effect/testing"
 
 const TENANT = "0199a0b0-0000-7000-8000-000000000001"
 
-/** Stores an event of the tenant with this key, unless there is one. */
+/** Stores an event of the tenant with this key, unless one exists. */
 const append = Effect.fnUntraced(function* (dedupeKey: string) {
   const store = yield* EventStore
   const tenants = yield* TenantStore
@@ -34,19 +34,19 @@ const append = Effect.fnUntraced(function* (dedupeKey: string) {
   ])
 })
 
-/** Which of the events with these keys are stored: a key that is taken stores nothing. */
+/** Returns which of the events with these keys are stored: a used key stores nothing. */
 const stored = (...keys: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const { transact } = yield* Transactor
     const taken = Effect.filter(keys, (key) => Effect.map(append(key), (events) => events.length === 0))
-    // Rolled back, so that asking changes nothing.
+    // Rolled back, so that the check changes nothing.
     return yield* Effect.flip(transact(Effect.flatMap(taken, Effect.fail)))
   })
 
 const fresh = Layer.fresh(Memory.layer)
 
 describe("MemoryDatabase", () => {
-  it.effect("lets transactions through in the order in which they were asked for", () =>
+  it.effect("runs transactions in the order in which they were requested", () =>
     Effect.gen(function* () {
       const { transact } = yield* Transactor
       const order: Array<number> = []
@@ -71,7 +71,7 @@ describe("MemoryDatabase", () => {
     }).pipe(Effect.provide(fresh))
   )
 
-  it.effect("takes what fibers inside a transaction do into it", () =>
+  it.effect("includes the statements of fibers inside a transaction in it", () =>
     Effect.gen(function* () {
       const { transact } = yield* Transactor
       const both = Effect.all([append("a"), Effect.andThen(Effect.yieldNow, transact(append("b")))], {
@@ -84,7 +84,7 @@ describe("MemoryDatabase", () => {
     }).pipe(Effect.provide(fresh))
   )
 
-  it.effect("takes a fiber that outlives its transaction to be in none", () =>
+  it.effect("treats a fiber that outlives its transaction as outside of it", () =>
     Effect.gen(function* () {
       const { transact } = yield* Transactor
       const gate = yield* Deferred.make<void>()
@@ -107,7 +107,7 @@ describe("MemoryDatabase", () => {
     }).pipe(Effect.provide(fresh))
   )
 
-  it.effect("has nothing to do with another database, even inside its transactions", () =>
+  it.effect("is independent of another database, even inside its transactions", () =>
     Effect.gen(function* () {
       const one = yield* Layer.build(fresh)
       const two = yield* Layer.build(fresh)
@@ -129,7 +129,7 @@ describe("MemoryDatabase", () => {
     })
   )
 
-  it.effect("keeps bytes of its own of a mail", () =>
+  it.effect("keeps its own copy of a mail's bytes", () =>
     Effect.gen(function* () {
       const store = yield* InboundMailStore
       const raw = new Uint8Array([1, 2, 3])
@@ -147,7 +147,7 @@ describe("MemoryDatabase", () => {
 layer(fresh)("EventStoreMemory, to the millisecond", (it) => {
   const { leaseDuration, retention } = DEFAULT_EVENT_POLICY
 
-  it.effect("keeps to the default policy where none is given: leases last to their end, events to their expiry", () =>
+  it.effect("uses the default policy if none is given: leases last to their end, events to their expiry", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const [event] = yield* append("key")

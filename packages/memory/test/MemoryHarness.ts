@@ -4,7 +4,7 @@ import { Memory } from "@agentos/memory"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 
-/** Effect's TestClock as the stores' clock. It stands still unless it is moved. */
+/** Effect's TestClock as the stores' clock. It stands still unless it is advanced. */
 const clock = Layer.effect(
   StoreClock,
   Effect.gen(function* () {

@@ -31,7 +31,7 @@ const addMail = Effect.fnUntraced(function* (inboundMailId: string) {
   yield* mails.add({ inboundMailId, envelope, raw: new Uint8Array(9), receivedAt, attempts: 0 }, [])
 })
 
-/** A mailbox with one message for each of these mails. */
+/** Adds a mailbox with one message for each of these mails. */
 const addMailbox = Effect.fnUntraced(function* (mailboxId: string, inboundMailIds: ReadonlyArray<string>) {
   const tenants = yield* TenantStore
   const mailboxes = yield* MailboxStore
@@ -76,7 +76,7 @@ const BLANK = {
 const kept = Effect.map(MemoryDatabase, ({ tables }) => tables.inboundMails.rows().map((row) => row.mail.inboundMailId))
 
 describe("raw mail in memory", () => {
-  it.effect("goes with the last message that refers to it", () =>
+  it.effect("is deleted with the last message that refers to it", () =>
     Effect.gen(function* () {
       const mails = yield* InboundMailStore
       const mailboxes = yield* MailboxStore
@@ -91,7 +91,7 @@ describe("raw mail in memory", () => {
     }).pipe(Effect.provide(stores))
   )
 
-  it.effect("goes when it is done and no message refers to it", () =>
+  it.effect("is deleted when it is completed and no message refers to it", () =>
     Effect.gen(function* () {
       const mails = yield* InboundMailStore
       yield* Effect.forEach(["read", "waiting"], addMail)

@@ -24,7 +24,7 @@ const byKey = (a: Row, b: Row) => (a.key < b.key ? -1 : 1)
 
 describe("Table", () => {
   it.prop(
-    "holds what was set and not taken back, under its key and under its index",
+    "contains what was set and not undone, under its key and its index",
     [Schema.Array(Step).check(Schema.isMaxLength(40))],
     ([steps]) => {
       const journal = new Journal()
@@ -69,7 +69,7 @@ describe("Table", () => {
     { arbitrary: { runs: 300 } }
   )
 
-  it("gives rows that a later change does not touch", () => {
+  it("returns rows that a later change does not modify", () => {
     const table = new Table<Row, "colour">(new Journal(), { colour: (row) => row.colour })
     table.set("a", { key: "a", colour: "red" })
     const before = table.where("colour", "red")
