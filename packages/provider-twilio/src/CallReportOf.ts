@@ -1,12 +1,12 @@
 import type { CallProgress, Timestamp } from "@agentos/core"
 
-/** What Twilio says of a call. */
+/** Twilio's report of a call. */
 export interface CallWord {
-  /** Its word for the state: https://www.twilio.com/docs/voice/api/call-resource#call-status-values */
+  /** Twilio's status: https://www.twilio.com/docs/voice/api/call-resource#call-status-values */
   readonly status: string
-  /** Whole seconds of connection as text, once it has ended. */
+  /** Whole seconds of connection as text, once the call has ended. */
   readonly duration?: string | null | undefined
-  /** When it ended, if Twilio says so; else, and never later than, now. */
+  /** When the call ended, if Twilio reports it; otherwise now is used, as for a later moment. */
   readonly endedAt?: Timestamp.Timestamp | undefined
 }
 
@@ -15,16 +15,16 @@ const ENDINGS: ReadonlyMap<string, CallProgress.Ending> = new Map([
   ["busy", "busy"],
   ["no-answer", "no_answer"],
   ["failed", "failed"],
-  // Given up before anybody answered.
+  // Cancelled before it was answered.
   ["canceled", "no_answer"]
 ])
 
-/** The longest that Twilio lets a call last, in seconds. */
+/** Twilio's limit for the length of a call, in seconds. */
 const DURATION_MAX = 86_400
 
 /**
- * A call's state in the service's own terms, as it is told of now. None where that is nothing new yet, or a word that
- * nobody knows. An answer is of now: what Twilio calls the start of a call is when it began to dial.
+ * Converts a report of Twilio to the service's own terms; undefined if it contains nothing new or an unknown
+ * status. A call counts as answered now, since Twilio's start time is when it began to dial.
  */
 export const callReportOf = (
   { duration, endedAt, status }: CallWord,

@@ -2,14 +2,14 @@ import { Option, Schema } from "effect"
 
 /*
  * The messages of ConversationRelay's socket, each a text frame of JSON, by
- * https://www.twilio.com/docs/voice/conversationrelay/websocket-messages. What is not named here is not kept: a message
- * may hold more than the page says, and what it holds more is nobody's business.
+ * https://www.twilio.com/docs/voice/conversationrelay/websocket-messages. Only the fields declared here are
+ * kept: a message may contain undocumented fields, which are private to the caller.
  */
 
-/** Largest message that is read. The longest of them carry what was said in one breath. */
+/** Size limit of a message. The longest messages contain the text of one utterance. */
 export const RELAY_MESSAGE_BYTES_MAX = 64 * 1_024
 
-/** The first message of a session: whose call it is. */
+/** The first message of a session, which identifies the call. */
 export const RelaySetup = Schema.Struct({
   type: Schema.Literal("setup"),
   sessionId: Schema.String,
@@ -19,7 +19,10 @@ export const RelaySetup = Schema.Struct({
   direction: Schema.optionalKey(Schema.String)
 })
 
-/** What the caller said. Only with partial prompts, which are not asked for, is there one that is not the last. */
+/**
+ * The caller's speech as text. Messages that are not the last occur only with partial prompts, which are not
+ * enabled.
+ */
 export const RelayPrompt = Schema.Struct({
   type: Schema.Literal("prompt"),
   voicePrompt: Schema.String,
@@ -27,7 +30,7 @@ export const RelayPrompt = Schema.Struct({
   last: Schema.optionalKey(Schema.Boolean)
 })
 
-/** The caller spoke while something was being spoken: what had been heard of it by then. */
+/** The caller spoke during speech output: contains the text that was heard by then. */
 export const RelayInterrupt = Schema.Struct({
   type: Schema.Literal("interrupt"),
   utteranceUntilInterrupt: Schema.String,
@@ -40,14 +43,14 @@ export const RelayDtmf = Schema.Struct({
   digit: Schema.String.check(Schema.isPattern(/^[0-9A-D*#]$/i))
 })
 
-/** Something that was sent could not be carried out. */
+/** Twilio could not process a message. */
 export const RelayError = Schema.Struct({ type: Schema.Literal("error"), description: Schema.String })
 
-/** What Twilio sends. */
+/** The messages that Twilio sends. */
 export const RelayInbound = Schema.Union([RelaySetup, RelayPrompt, RelayInterrupt, RelayDtmf, RelayError])
 export type RelayInbound = typeof RelayInbound.Type
 
-/** A piece of what is to be spoken. `last` ends what belongs together. */
+/** A piece of the text to be spoken. `last` marks the end of an utterance. */
 export const RelayText = Schema.Struct({
   type: Schema.Literal("text"),
   token: Schema.String,
@@ -55,23 +58,23 @@ export const RelayText = Schema.Struct({
   lang: Schema.optionalKey(Schema.String)
 })
 
-/** Ends the session, not the call: the action URL is asked how to go on. */
+/** Ends the session, not the call: Twilio then requests the action URL for the next step. */
 export const RelayEndSession = Schema.Struct({
   type: Schema.Literal("end"),
-  /** Repeated to the action URL. */
+  /** Passed on to the action URL. */
   handoffData: Schema.optionalKey(Schema.String)
 })
 
-/** What this service sends. */
+/** The messages that this service sends. */
 export const RelayOutbound = Schema.Union([RelayText, RelayEndSession])
 export type RelayOutbound = typeof RelayOutbound.Type
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(RelayInbound))
 const encode = Schema.encodeSync(Schema.fromJsonString(RelayOutbound))
 
-/** A message of Twilio's. None for one of another type, which is to be passed over, or too large. */
+/** Decodes a message of Twilio. None if it has another type, and is to be ignored, or is too large. */
 export const readRelayMessage = (frame: string): Option.Option<RelayInbound> =>
   Buffer.byteLength(frame) > RELAY_MESSAGE_BYTES_MAX ? Option.none() : decode(frame)
 
-/** The frame of a message to Twilio. */
+/** Encodes a message to Twilio as a frame. */
 export const writeRelayMessage = (message: RelayOutbound): string => encode(message)

@@ -18,18 +18,18 @@ import { type WebhookAddresses, webhookAddresses } from "./WebhookRoute.ts"
 export interface TelephonyProviderTwilioConfig {
   /** `AC` and 32 hexadecimal digits. */
   readonly accountSid: string
-  /** Opens the account, and signs what it sends. */
+  /** Authenticates requests to the account, and is the key of Twilio's signatures. */
   readonly authToken: Redacted.Redacted
-  /** https://api.twilio.com unless given. */
+  /** Default: https://api.twilio.com. */
   readonly apiUrl?: string | undefined
-  /** Where Twilio reaches this service: `https://agents.example.com`. */
+  /** The URL at which Twilio reaches this service: `https://agents.example.com`. */
   readonly publicUrl: string
   /**
-   * Marks the numbers of this deployment at Twilio, as their friendly name: 1 to 64 characters, its own for each
-   * deployment of an account. What bears it there and is unknown here is given back.
+   * Marks the numbers of this deployment at Twilio as their friendly name: 1 to 64 characters, different for
+   * each deployment that uses the account. Numbers with this name that the service does not know are released.
    */
   readonly label: string
-  /** For each request; 15,000 unless given. */
+  /** Time limit of each request; default 15,000. */
   readonly timeoutMillis?: number | undefined
 }
 
@@ -37,27 +37,27 @@ const DEFAULT_API_URL = "https://api.twilio.com"
 const DEFAULT_TIMEOUT_MILLIS = 15_000
 const LABEL_CHARACTERS_MAX = 64
 const SEARCH_MAX = 100
-/** A line of any area code, by which Twilio knows where that is. */
+/** A line number for any area code, from which Twilio derives the location. */
 const NOBODYS_LINE = "5550100"
 const NEAR_MILES = "100"
 const PAGE_SIZE = "100"
 const CALLS_MAX = 50
-/** How long it rings at most: as long as the watch waits before it asks. */
+/** Longest ringing time: the same as the delay before the call is first polled. */
 const RING_SECONDS = 60
-/** Twilio's clock and ours may differ, and its moments are whole seconds. */
+/** Twilio's clock may differ from ours, and its times are whole seconds. */
 const CLOCK_DIFFERENCE_MILLIS = 5 * Timestamp.SECOND
 
-/** There is no such area code. */
+/** Twilio's code for an area code that does not exist. */
 const INVALID_AREA_CODE = 21_451
-/** The call has ended. */
+/** Twilio's code for a call that has ended. */
 const CALL_NOT_IN_PROGRESS = 21_220
 
 const decodeCall = Schema.decodeUnknownOption(OneCall)
 
 /**
- * Numbers and calls at Twilio, which ends calls at their limit itself. Nothing that buys, dials, changes or releases is
- * ever sent twice; questions are asked twice at most. Fails to build, with `Misconfigured`, where the configuration
- * can't be used.
+ * Provides numbers and calls of Twilio, which itself ends calls at their time limit. A request that buys,
+ * dials, changes or releases is never sent twice; a read is sent at most twice. Building it fails with
+ * `Misconfigured` if the configuration is invalid.
  */
 export const layer = (config: TelephonyProviderTwilioConfig): Layer.Layer<TelephonyProvider, ProviderError> =>
   Layer.effect(
@@ -96,7 +96,7 @@ const make = (config: TelephonyProviderTwilioConfig): TelephonyProvider["Service
   })
 }
 
-/** Buys a number, ours by its label, whose calls come here. */
+/** Buys a number with this deployment's label, whose calls are sent to this service. */
 const purchaseOf = (number: string, label: string, addresses: WebhookAddresses): TwilioCall => ({
   name: "buy a number",
   method: "POST",
@@ -145,7 +145,7 @@ const numberOperations = (
           { name: "find a number", method: "GET", path: "IncomingPhoneNumbers.json", fields: { PhoneNumber: number } },
           IncomingPage
         ),
-        // The filter takes parts of numbers too.
+        // The filter also matches parts of numbers.
         (page) => {
           const found = page.incoming_phone_numbers.find(({ phone_number }) => phone_number === number)
           return Option.map(Option.fromUndefinedOr(found), (one) => ({ ...toOwned(one), isOurs: isLabelled(one) }))
@@ -170,7 +170,7 @@ const numberOperations = (
           IncomingPage
         ),
         (page) => ({
-          // Whatever the filter makes of a name: what is not ours must not be given back.
+          // Whatever Twilio's filter matches: a number of another deployment must not be released.
           items: page.incoming_phone_numbers.filter(isLabelled).map(toOwned),
           nextCursor: cursorOf(page.next_page_uri)
         })
@@ -179,8 +179,8 @@ const numberOperations = (
 }
 
 /**
- * A page's place, of the address that Twilio gives for it: not the address itself, which would be followed with the
- * account's token wherever it leads.
+ * Returns the cursor of a page from Twilio's URL of it. The URL itself is not followed, since requests carry
+ * the account's token wherever it leads.
  */
 const cursorOf = (uri: string | null | undefined): string | undefined => {
   const query = uri?.split("?", 2)[1]
@@ -231,7 +231,8 @@ const callOperations = (
         ),
         ({ sid }) => sid
       ),
-    // By when they were made: a call that is not dialled yet has no start time, and its filter would leave it out.
+    // Filtered by creation time: a call that is not dialled yet has no start time, and the filter for that
+    // would omit it.
     findCalls: Effect.fnUntraced(function* (from, to, since) {
       const fields = { From: from, To: to, PageSize: String(CALLS_MAX) }
       const page = yield* ask(account, { name: "find calls", method: "GET", path: "Calls.json", fields }, CallPage)

@@ -2,40 +2,40 @@ import type { ProviderError } from "@agentos/core"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { codeOf, failure, reasonOf, wasUnsent } from "./TwilioFailure.ts"
 
-/** Where the account is, and how long it may take. */
+/** The account, its URL and the time limit of a request. */
 export interface TwilioAccount {
   readonly accountSid: string
   readonly authToken: Redacted.Redacted
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly apiUrl: string
   readonly timeoutMillis: number
 }
 
-/** Fields of a form or a query; one with several values stands there as often. */
+/** Fields of a form or a query; a list repeats the field for each value. */
 export type Fields = Readonly<Record<string, string | ReadonlyArray<string>>>
 
-/** A request of Twilio's REST interface. */
+/** A request to Twilio's REST API. */
 export interface TwilioCall {
-  /** As it stands in errors: `buy a number`. */
+  /** The action in error messages: `buy a number`. */
   readonly name: string
   readonly method: "GET" | "POST" | "DELETE"
-  /** What follows on the account: `Calls.json`. */
+  /** The path below the account: `Calls.json`. */
   readonly path: string
   /** The query of a GET, or the form of a POST. */
   readonly fields?: Fields
 }
 
-/** An answer with any status, its body read to the end. */
+/** A response with any status, its body read completely. */
 export interface TwilioAnswer {
   readonly status: number
   readonly body: string
-  /** Twilio's code of a refusal. */
+  /** Twilio's error code. */
   readonly code: number | undefined
 }
 
-/** Largest answer that is read. A page of a hundred numbers has some 200 KB. */
+/** Size limit of a response. A page of a hundred numbers has about 200 KB. */
 const ANSWER_BYTES_MAX = 1_024 * 1_024
-/** Before a question is asked again. */
+/** Delay before a read is retried. */
 const AGAIN_MILLIS = 200
 
 const API_VERSION = "2010-04-01"
@@ -51,9 +51,9 @@ const encode = (fields: Fields): URLSearchParams => {
 }
 
 /**
- * One request, and its answer read to the end. What changes something is sent once, and is `Unknown` when no answer
- * came to what was sent; a question is asked twice at most. Redirects are refused: followed, they would show the
- * account's token to whoever they name.
+ * Sends a request and reads the whole response. A change is sent once, and fails with `Unknown` if it was sent
+ * but not answered; a read is retried once. Redirects are rejected: following one would show the account's
+ * token to another server.
  */
 export const exchange = (account: TwilioAccount, call: TwilioCall): Effect.Effect<TwilioAnswer, ProviderError> => {
   const isChange = call.method !== "GET"
@@ -79,14 +79,14 @@ export const exchange = (account: TwilioAccount, call: TwilioCall): Effect.Effec
       )
 }
 
-/** The failure that an answer without success is. */
+/** Makes the error for a response without success. */
 export const refusal = ({ method, name }: TwilioCall, { code, status }: TwilioAnswer): ProviderError =>
   failure(
     reasonOf(method !== "GET", status, code),
     `answered with status ${status}${code === undefined ? "" : ` and code ${code}`}, asked to ${name}`
   )
 
-/** A request whose answer has to be a success of this shape. */
+/** Sends a request that must succeed with a body of this shape. */
 export const ask = <Body>(
   account: TwilioAccount,
   call: TwilioCall,
@@ -96,7 +96,7 @@ export const ask = <Body>(
   return Effect.flatMap(exchange(account, call), (answer) => readBody(call, answer, decode))
 }
 
-/** The body of an answer that has to be a success. */
+/** Decodes the body of a response that must be a success. */
 export const readBody = <Body>(
   call: TwilioCall,
   answer: TwilioAnswer,
@@ -123,7 +123,7 @@ const send = async (account: TwilioAccount, call: TwilioCall, signal: AbortSigna
   const response = await fetch(`${apiUrl}/${API_VERSION}/Accounts/${accountSid}/${call.path}${query}`, {
     method: call.method,
     headers: { accept: "application/json", authorization: `Basic ${credentials}` },
-    // As a form, of which fetch tells the type by itself.
+    // A form; fetch sets its content type.
     body: call.method === "POST" ? fields : null,
     redirect: "error",
     signal

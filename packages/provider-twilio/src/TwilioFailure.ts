@@ -1,37 +1,43 @@
 import { ProviderError } from "@agentos/core"
 import { Option, Schema } from "effect"
 
-/** The source of its events and the provider of its errors. */
+/** The source of this adapter's events and the provider of its errors. */
 export const PROVIDER = "twilio"
 
-/** A refusal of Twilio's. Its `message` may hold numbers and names of the account: only the code is kept. */
+/** The body of an error. Its `message` may contain numbers and names of the account, so only the code is kept. */
 const Refusal = Schema.fromJsonString(Schema.Struct({ code: Schema.Int }))
 const decodeRefusal = Schema.decodeUnknownOption(Refusal)
 
-/** Twilio's code (https://www.twilio.com/docs/api/errors) in the body of a refusal; undefined where it has none. */
+/**
+ * Returns Twilio's code (https://www.twilio.com/docs/api/errors) from the body of an error; undefined if it has
+ * none.
+ */
 export const codeOf = (body: string): number | undefined =>
   Option.getOrUndefined(Option.map(decodeRefusal(body), ({ code }) => code))
 
-/** Codes by which it is the operator who must act, whatever the status. */
+/** Codes that require action by the operator, whatever the status. */
 const OPERATOR_CODES: ReadonlySet<number> = new Set([
   10_001, // the account is not active
-  10_002, // a trial account may not do this
+  10_002, // trial accounts are not allowed to do this
   20_003, // wrong credentials, or no permission
   20_005, // the account is not active
   20_006, // access denied
   20_008, // credentials for tests
-  21_205, // an address of ours that it can't call
-  21_402, // the same, of a number's voice
-  21_404, // a trial account has no room for another number
-  21_502, // the same, of a number's status
-  21_609 // the same, of a call's status
+  21_205, // Twilio cannot call a URL of this service
+  21_402, // the same, for a number's voice URL
+  21_404, // a trial account cannot have another number
+  21_502, // the same, for a number's status URL
+  21_609 // the same, for a call's status URL
 ])
 
 const LATER: ReadonlySet<number> = new Set([408, 425, 429])
-/** No such thing there: what is asked for is part of the interface, so it is the address that is wrong. */
+/** The requested path is part of the API, so these statuses mean that the base URL is wrong. */
 const WRONG_PLACE: ReadonlySet<number> = new Set([401, 403, 404, 405, 415])
 
-/** What a refusal means, by its status and Twilio's code. A change that failed inside may have been made. */
+/**
+ * Returns the meaning of an error by its status and Twilio's code. After an internal error, a change may have
+ * been made.
+ */
 export const reasonOf = (isChange: boolean, status: number, code: number | undefined): ProviderError["reason"] => {
   if (code !== undefined && OPERATOR_CODES.has(code)) return "Misconfigured"
   if (WRONG_PLACE.has(status)) return "Misconfigured"
@@ -40,7 +46,7 @@ export const reasonOf = (isChange: boolean, status: number, code: number | undef
   return isChange ? "Unknown" : "Temporary"
 }
 
-/** A failure; `what` goes on from "The carrier". It holds no secret, and nothing that Twilio wrote. */
+/** Makes an error; `what` continues "The carrier". It contains no secret, and no text from Twilio. */
 export const failure = (reason: ProviderError["reason"], what: string, cause?: unknown): ProviderError =>
   new ProviderError({
     provider: PROVIDER,
@@ -49,7 +55,7 @@ export const failure = (reason: ProviderError["reason"], what: string, cause?: u
     ...(cause === undefined ? {} : { cause })
   })
 
-/** Failures by which it is certain that nothing was sent. */
+/** Error codes that prove that nothing was sent. */
 const UNSENT: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -64,7 +70,7 @@ const UNSENT: ReadonlySet<string> = new Set([
   "ERR_TLS_CERT_ALTNAME_INVALID"
 ])
 
-/** Whether a request that failed was never sent. */
+/** Returns whether a failed request was never sent. */
 export const wasUnsent = (error: unknown): boolean => {
   const cause = error instanceof Error ? (error.cause ?? error) : error
   return cause instanceof Error && "code" in cause && typeof cause.code === "string" && UNSENT.has(cause.code)

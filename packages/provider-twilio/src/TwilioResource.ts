@@ -3,8 +3,8 @@ import { Schema } from "effect"
 import { callReportOf } from "./CallReportOf.ts"
 
 /*
- * Twilio's resources as far as they are used (https://www.twilio.com/docs/voice/api). Every other field of an answer is
- * dropped as it is read: its prices, its links, and all of recordings.
+ * Twilio's resources as far as they are used (https://www.twilio.com/docs/voice/api). Every other field of a
+ * response is dropped when it is read: prices, links, and everything about recordings.
  */
 
 const Available = Schema.Struct({ phone_number: Schema.String })
@@ -16,7 +16,7 @@ const Incoming = Schema.Struct({
 const CallResource = Schema.Struct({
   sid: Schema.String,
   status: Schema.String,
-  /** RFC 2822, to the second. */
+  /** RFC 2822, in whole seconds. */
   date_created: Schema.optionalKey(Schema.NullOr(Schema.String)),
   end_time: Schema.optionalKey(Schema.NullOr(Schema.String)),
   duration: Schema.optionalKey(Schema.NullOr(Schema.String))
@@ -35,7 +35,7 @@ export const IncomingPage = Schema.fromJsonString(
 export const OneCall = Schema.fromJsonString(CallResource)
 export const CallPage = Schema.fromJsonString(Schema.Struct({ calls: Schema.Array(CallResource) }))
 
-/** What is for sale, if it is a number of the North American plan. */
+/** Returns the number for sale, if it belongs to the North American Numbering Plan. */
 export const toAvailable = ({ phone_number: number }: typeof Available.Type): ReadonlyArray<AvailableNumber> =>
   /^\+1[2-9]\d{9}$/.test(number) ? [{ number, areaCode: number.slice(2, 5) }] : []
 
@@ -44,13 +44,13 @@ export const toOwned = ({ phone_number: number, sid }: IncomingNumber): OwnedNum
   number
 })
 
-/** A moment that Twilio wrote; undefined where there is none. */
+/** Parses a time of Twilio; undefined if there is none. */
 export const momentOf = (text: string | null | undefined): Timestamp.Timestamp | undefined => {
   const millis = text === null || text === undefined ? Number.NaN : Date.parse(text)
   return millis >= 0 ? Timestamp.Timestamp.make(millis) : undefined
 }
 
-/** A call as Twilio has it now. One that is not ringing yet counts as ringing. */
+/** Converts the current state of a call. A call that is not ringing yet counts as ringing. */
 export const toProviderCall = (call: TwilioCallResource, now: Timestamp.Timestamp): ProviderCall => ({
   providerCallId: call.sid,
   report: callReportOf({ status: call.status, duration: call.duration, endedAt: momentOf(call.end_time) }, now) ?? {

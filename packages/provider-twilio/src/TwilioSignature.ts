@@ -1,16 +1,18 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { Redacted } from "effect"
 
-/** The header that carries the signature, of requests and of socket handshakes alike. */
+/** The header with the signature, both in requests and in socket handshakes. */
 export const SIGNATURE_HEADER = "x-twilio-signature"
 
 /**
- * Whether a request is Twilio's: its signature is the HMAC-SHA1, under the account's auth token, of the address that
- * was called and the form's fields in the order of their names (https://www.twilio.com/docs/usage/security). A field
- * that stands there several times is signed once for each value that differs, in order.
+ * Returns whether a request was signed by Twilio: its signature is the HMAC-SHA1, keyed with the account's auth
+ * token, of the requested URL and the form's fields sorted by name
+ * (https://www.twilio.com/docs/usage/security). A repeated field is signed once for each different value,
+ * sorted.
  *
- * `url` is the address as Twilio was given it, with its query: made of the configured public URL, never of the Host
- * header, which is the caller's to choose. Twilio may or may not write its port. A socket's handshake has no form. Takes as long for a signature that is nearly right as for any other.
+ * `url` is the URL as it was given to Twilio, with its query. It is made from the configured public URL, never
+ * from the Host header, which the sender can choose. Twilio may or may not include the port. The handshake of a
+ * socket has no form. The comparison takes constant time.
  */
 export const verify = (
   authToken: Redacted.Redacted,
@@ -44,8 +46,8 @@ const signedFields = (params: URLSearchParams): string => {
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: "80", https: "443", ws: "80", wss: "443" }
 
 /**
- * The address as it is, and the others that Twilio may have signed: without its port, which is left out of signatures for
- * https on any port, though not of all; and with the port that its scheme has anyway.
+ * Returns the URL as it is, and the other forms that Twilio may have signed. One is without its port, which
+ * Twilio omits for https on some ports. The other is with the default port of its scheme.
  */
 const spellings = (url: string): ReadonlyArray<string> => {
   const [, scheme = "", host = "", port, rest = ""] =

@@ -1,14 +1,14 @@
-/** What a call is connected with. */
+/** The relay that a call is connected to. */
 export interface RelayConnection {
-  /** The socket's address, with the token that lets it in once. */
+  /** The socket's URL, with the token that admits one connection. */
   readonly relayUrl: string
-  /** Asked how to go on when the session has ended or its socket has broken. */
+  /** Requested for the next step when the session has ended or its socket has failed. */
   readonly actionUrl: string
-  /** As RFC 5646 has it; Twilio's own default where it is null. */
+  /** A language tag of RFC 5646; null for Twilio's default. */
   readonly language: string | null
-  /** A voice of Twilio's; its own default where it is null. */
+  /** A voice of Twilio; null for Twilio's default. */
   readonly voice: string | null
-  /** How long to wait before the socket is opened, in whole seconds; the caller hears nothing meanwhile. 0 unless given. */
+  /** Time before the socket is opened, in whole seconds; the caller hears silence meanwhile. Default: 0. */
   readonly waitSeconds?: number | undefined
 }
 
@@ -23,7 +23,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "\r": "&#13;"
 }
 
-/** A value of an attribute. What XML 1.0 can't hold in any form is left out. */
+/** Escapes the value of an attribute. Characters that XML 1.0 cannot represent are removed. */
 const escape = (text: string): string =>
   text
     .toWellFormed()
@@ -38,9 +38,10 @@ const document = (inside: string): string => `<?xml version="1.0" encoding="UTF-
 export const TWIML_TYPE = "text/xml; charset=utf-8"
 
 /**
- * Answers the call, if it is not answered yet, and has ConversationRelay turn speech to text and back over a socket of
- * ours (https://www.twilio.com/docs/voice/twiml/connect/conversationrelay). It greets nobody: what is said first comes
- * over the socket, like all else, so that the transcript has it. Keys that are pressed are told. Nothing is recorded.
+ * Answers the call if necessary, and has ConversationRelay convert speech to text and back over a socket of
+ * this service (https://www.twilio.com/docs/voice/twiml/connect/conversationrelay). It has no greeting: the
+ * first words are sent over the socket like all others, so that they are in the transcript. Pressed keys are
+ * reported. Nothing is recorded.
  */
 export const connect = ({ actionUrl, language, relayUrl, voice, waitSeconds = 0 }: RelayConnection): string =>
   document(
@@ -48,8 +49,8 @@ export const connect = ({ actionUrl, language, relayUrl, voice, waitSeconds = 0 
       `${attribute("language", language)}${attribute("voice", voice)} dtmfDetection="true"/></Connect>`
   )
 
-/** Lets a call that is not answered yet hear that the line is busy. It is never answered, and costs nobody. */
+/** Signals busy for a call that is not answered yet. The call is never answered, and costs nothing. */
 export const decline: string = document(`<Reject reason="busy"/>`)
 
-/** Ends an answered call. One that is not answered would be: decline it. */
+/** Ends an answered call. It would answer an unanswered one: use `decline` for that. */
 export const end: string = document("<Hangup/>")

@@ -2,38 +2,39 @@ import type { ArrivingCall, CallProgress, Timestamp } from "@agentos/core"
 import { Option, Schema } from "effect"
 import { callReportOf } from "./CallReportOf.ts"
 
-/** Somebody whom we called has answered. */
+/** A call placed by this service was answered. */
 export interface AnsweredCall {
   readonly providerCallId: string
 }
 
-/** What a status callback tells of a call. */
+/** The report of a status callback. */
 export interface CallNews {
   readonly providerCallId: string
-  /** None where it says nothing new. */
+  /** None if it contains nothing new. */
   readonly report: Option.Option<CallProgress.CallReport>
 }
 
-/** What became of a call's relay. */
+/** The end of a call's relay session. */
 export interface RelayEnd {
   readonly providerCallId: string
   /**
-   * `Broken`: the socket failed, and the call may go on with another. `Ended`: this service ended the session, and the
-   * call is to end too. `Over`: the call itself has ended.
+   * `Broken`: the socket failed, and the call may continue with another. `Ended`: this service ended the
+   * session, and the call must end too. `Over`: the call itself has ended.
    */
   readonly outcome: "Broken" | "Ended" | "Over"
-  /** Twilio's code of what broke it (https://www.twilio.com/docs/api/errors), where it gives one. */
+  /** Twilio's code of the failure (https://www.twilio.com/docs/api/errors), if it reports one. */
   readonly errorCode: string | null
 }
 
 const Sid = Schema.String.check(Schema.isPattern(/^CA[0-9a-fA-F]{32}$/))
-/** A number, or what stands for one that is withheld. */
+/** A phone number, or Twilio's placeholder for a withheld one. */
 const Party = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(64))
 const Word = Schema.String.check(Schema.isMaxLength(32))
 
 /*
- * Of the fields that Twilio sends (https://www.twilio.com/docs/voice/twiml#request-parameters), these are read. All
- * others are dropped unseen, those of recordings first of all.
+ * The fields that are read of those that Twilio sends
+ * (https://www.twilio.com/docs/voice/twiml#request-parameters). All others are dropped unread, above all those
+ * of recordings.
  */
 
 const VoiceForm = Schema.Struct({ CallSid: Sid, From: Party, To: Party })
@@ -43,7 +44,10 @@ const StatusForm = Schema.Struct({
   CallStatus: Word,
   CallDuration: Schema.optionalKey(Word)
 })
-/** https://www.twilio.com/docs/voice/twiml/connect/conversationrelay: the action's fields beside those of every call. */
+/**
+ * https://www.twilio.com/docs/voice/twiml/connect/conversationrelay: the action's fields in addition to those
+ * of every call.
+ */
 const ActionForm = Schema.Struct({
   CallSid: Sid,
   CallStatus: Word,
@@ -60,22 +64,25 @@ const readAnswerForm = reader(AnswerForm)
 const readStatusForm = reader(StatusForm)
 const readActionForm = reader(ActionForm)
 
-/** Who calls whom. None for a form that is no such request. */
+/** Returns the caller and the called number. None if the form is invalid. */
 export const readVoice = (form: URLSearchParams): Option.Option<ArrivingCall> =>
   Option.map(readVoiceForm(form), ({ CallSid, From, To }) => ({ providerCallId: CallSid, from: From, to: To }))
 
-/** Which call has been answered. None for a form that is no such request. */
+/** Returns the call that was answered. None if the form is invalid. */
 export const readAnswer = (form: URLSearchParams): Option.Option<AnsweredCall> =>
   Option.map(readAnswerForm(form), ({ CallSid }) => ({ providerCallId: CallSid }))
 
-/** How a call goes, told of now. Callbacks repeat and overtake each other. None for a form that is no such request. */
+/**
+ * Returns the state of a call, as reported now. Callbacks may repeat or arrive out of order. None if the form
+ * is invalid.
+ */
 export const readStatus = (form: URLSearchParams, now: Timestamp.Timestamp): Option.Option<CallNews> =>
   Option.map(readStatusForm(form), ({ CallDuration, CallSid, CallStatus }) => ({
     providerCallId: CallSid,
     report: Option.fromUndefinedOr(callReportOf({ status: CallStatus, duration: CallDuration }, now))
   }))
 
-/** How a relay's session ended. None for a form that is no such request. */
+/** Returns how a relay's session ended. None if the form is invalid. */
 export const readRelayEnd = (form: URLSearchParams): Option.Option<RelayEnd> =>
   Option.map(readActionForm(form), ({ CallSid, CallStatus, ErrorCode, SessionStatus }) => ({
     providerCallId: CallSid,
@@ -84,7 +91,7 @@ export const readRelayEnd = (form: URLSearchParams): Option.Option<RelayEnd> =>
   }))
 
 const outcomeOf = (callStatus: string, sessionStatus: string | undefined): RelayEnd["outcome"] => {
-  // A call that still goes on can be gone on with, whatever is said of its session.
+  // Only a call in progress can continue, and only if its session is not reported as completed.
   if (callStatus !== "in-progress" || sessionStatus === "completed") return "Over"
   return sessionStatus === "ended" ? "Ended" : "Broken"
 }

@@ -1,39 +1,39 @@
 import { Redacted } from "effect"
 
-/** Under which all of Twilio's requests arrive. */
+/** The prefix of all paths that Twilio requests. */
 export const WEBHOOK_ROOT = "/webhooks/twilio"
 
 /**
- * Where Twilio calls. Paths in the notation of the router; each request is a POST of a form, but for the relay, which is
- * a WebSocket.
+ * The routes that Twilio requests, in the notation of the router. Each request is a POST of a form, except the
+ * relay, which is a WebSocket.
  */
 export const WEBHOOK_ROUTES = {
-  /** Somebody calls one of our numbers. */
+  /** An inbound call to one of our numbers. */
   voice: `${WEBHOOK_ROOT}/voice`,
-  /** An inbound call has ended: of which number and call the form says. */
+  /** An inbound call has ended: the form names its number and call. */
   inboundStatus: `${WEBHOOK_ROOT}/status`,
-  /** Somebody whom we called answers. */
+  /** An outbound call was answered. */
   answer: `${WEBHOOK_ROOT}/answer/:callId`,
-  /** How a call goes that we placed. */
+  /** Status of an outbound call. */
   status: `${WEBHOOK_ROOT}/status/:callId`,
-  /** The relay of a call came to its end. */
+  /** The relay session of a call has ended. */
   resume: `${WEBHOOK_ROOT}/resume/:callId`,
   /** The socket of a call's relay. The token is a secret: keep it out of logs. */
   relay: `${WEBHOOK_ROOT}/relay/:token`
 } as const
 
-/** The addresses that Twilio is given, as it calls and signs them. */
+/** The URLs given to Twilio, in the form in which it requests and signs them. */
 export interface WebhookAddresses {
   readonly voice: string
   readonly inboundStatus: string
   readonly answer: (callId: string) => string
   readonly status: (callId: string) => string
   readonly resume: (callId: string) => string
-  /** `wss://`, or `ws://` where the public URL is `http://`. */
+  /** `wss://`, or `ws://` if the public URL is `http://`. */
   readonly relay: (token: Redacted.Redacted) => string
 }
 
-/** The addresses under the URL at which Twilio reaches this service. */
+/** Returns the URLs below the public URL at which Twilio reaches this service. */
 export const webhookAddresses = (publicUrl: string): WebhookAddresses => {
   const base = publicUrl.replace(/\/+$/, "")
   const withId = (route: string) => (id: string) => `${base}${route.replace(/:\w+$/, () => encodeURIComponent(id))}`

@@ -20,7 +20,7 @@ const since = Timestamp.Timestamp.make(0)
 
 type Use = (provider: Provider) => Effect.Effect<unknown, ProviderError>
 
-/** What becomes of it: its value, or its error. */
+/** Returns the result of a use: its value, or its error. */
 const using = (changed: Partial<typeof config>, use: Use): Promise<unknown> =>
   Effect.flatMap(TelephonyProvider, use).pipe(
     Effect.provide(TelephonyProviderTwilio.layer({ ...config, ...changed })),
@@ -53,8 +53,8 @@ const refused = (status: number, code?: number): Reply => ({
   body: code === undefined ? "<html>" : { code, message: "very-secret detail of the account", status }
 })
 
-describe("what fails", () => {
-  it.each(Object.entries<Use>(changes))("is asked once, and unknown, where %s gets no answer", async (_, use) => {
+describe("a failed request", () => {
+  it.each(Object.entries<Use>(changes))("is sent once, and is Unknown, if %s gets no answer", async (_, use) => {
     for (const reply of [drop, hang, refused(500, 20_500), refused(503), { status: 302, headers: { location: "/" } }]) {
       const twilio = await startScriptedTwilio(reply)
       expect(reasonOf(await using({ apiUrl: twilio.url, timeoutMillis: 300 }, use))).toBe("Unknown")
@@ -62,7 +62,7 @@ describe("what fails", () => {
     }
   })
 
-  it.each(Object.entries<Use>(questions))("is asked twice, and passing, where %s gets no answer", async (_, use) => {
+  it.each(Object.entries<Use>(questions))("is sent twice, and is Temporary, if %s gets no answer", async (_, use) => {
     for (const reply of [drop, hang, refused(500, 20_500), refused(503)]) {
       const twilio = await startScriptedTwilio(reply)
       expect(reasonOf(await using({ apiUrl: twilio.url, timeoutMillis: 300 }, use))).toBe("Temporary")
@@ -70,13 +70,13 @@ describe("what fails", () => {
     }
   })
 
-  it.each(all)("did not happen where %s finds nobody there", async (_, use) => {
+  it.each(all)("was not sent if %s finds no server", async (_, use) => {
     const twilio = await startScriptedTwilio({ status: 200 })
     await twilio.close()
     expect(reasonOf(await using({ apiUrl: twilio.url }, use))).toBe("Temporary")
   })
 
-  it.each(all)("is the operator's where %s is not let in", async (_, use) => {
+  it.each(all)("is Misconfigured if %s is denied access", async (_, use) => {
     for (const reply of [refused(401, 20_003), refused(403), refused(400, 20_003)]) {
       const twilio = await startScriptedTwilio(reply)
       const outcome = await using({ apiUrl: twilio.url }, use)
@@ -85,7 +85,7 @@ describe("what fails", () => {
     }
   })
 
-  it.each(all)("passes where %s comes too often", async (_, use) => {
+  it.each(all)("is Temporary if %s is rate limited", async (_, use) => {
     const twilio = await startScriptedTwilio(refused(429, 20_429))
     expect(reasonOf(await using({ apiUrl: twilio.url }, use))).toBe("Temporary")
     expect(twilio.asked).toHaveLength(1)
@@ -102,7 +102,7 @@ describe("what fails", () => {
     expect(reasonOf(await using({ apiUrl: twilio.url }, use))).toBe("Rejected")
   })
 
-  it("is unknown where what was bought or dialled can't be read", async () => {
+  it("is Unknown if the answer to a purchase or a call can't be read", async () => {
     for (const use of [changes.buy, changes.place]) {
       for (const body of ["{", "{}", "x".repeat(1_100_000)]) {
         const twilio = await startScriptedTwilio({ status: 201, body })
@@ -121,15 +121,15 @@ describe("what fails", () => {
   })
 })
 
-describe("an answer", () => {
-  it("is had from the second try of a question", async () => {
+describe("a response", () => {
+  it("is returned from the second attempt of a read", async () => {
     const number = { sid: "PN1", phone_number: "+14155550100", friendly_name: "somebody else's" }
     const twilio = await startScriptedTwilio(drop, { status: 200, body: { incoming_phone_numbers: [number] } })
     const found = await using({ apiUrl: twilio.url }, questions.findNumber)
     expect(found).toStrictEqual(Option.some({ providerNumberId: "PN1", number: "+14155550100", isOurs: false }))
   })
 
-  it("that a thing is not there any more is as good as done", async () => {
+  it("that a resource is already gone counts as success", async () => {
     for (const use of [changes.release, changes.hangUp]) {
       const twilio = await startScriptedTwilio(refused(404, 20_404))
       expect(await using({ apiUrl: twilio.url }, use)).toBeUndefined()
@@ -141,12 +141,12 @@ describe("an answer", () => {
     expect(reasonOf(await using({ apiUrl: unknown.url }, changes.changeLimit))).toBe("Rejected")
   })
 
-  it("that there is no such area is none for sale", async () => {
+  it("that an area code does not exist gives no numbers for sale", async () => {
     const twilio = await startScriptedTwilio(refused(400, 21_451))
     expect(await using({ apiUrl: twilio.url }, questions.search)).toStrictEqual([])
   })
 
-  it("holds no recording, whatever Twilio says of one", async () => {
+  it("contains no recording, whatever Twilio reports about one", async () => {
     const recording = {
       recording_url: "https://a",
       recordings: [{ sid: "RE1" }],
@@ -160,7 +160,7 @@ describe("an answer", () => {
     )
   })
 
-  it("of another label is not ours, and a page's address is never followed", async () => {
+  it("leaves out numbers with another label, and the URL of a page is never followed", async () => {
     const number = (sid: string, friendly_name: string) => ({ sid, phone_number: `+1415555${sid}`, friendly_name })
     const twilio = await startScriptedTwilio(
       {
@@ -189,7 +189,7 @@ describe("an answer", () => {
     ])
   })
 
-  it("of a call made before, or by nobody yet, is told by its moment", async () => {
+  it("leaves out older calls, and keeps those without a time", async () => {
     const made = (sid: string, date_created: string | null) => ({ sid, status: "queued", date_created })
     const calls = [
       made("CA3", null),

@@ -6,7 +6,7 @@ const token = Redacted.make("sandbox-token")
 const voice = "https://agents.example/webhooks/twilio/voice"
 
 describe("a signature", () => {
-  it("is the one of the vendor's documentation", () => {
+  it("matches the example of the vendor's documentation", () => {
     const form = new URLSearchParams({
       To: "+18005551212",
       From: "+14158675309",
@@ -40,8 +40,8 @@ describe("a signature", () => {
     expect(TwilioSignature.verify(token, url, new URLSearchParams(form), signature)).toBe(true)
   })
 
-  // Anybody can send a form with a wrong signature: work that grows with the square of its fields would stop the server.
-  it("takes no longer than in proportion to the fields of the form", () => {
+  // Anyone can send a form with a wrong signature: work quadratic in its fields would block the server.
+  it("is checked in time proportional to the fields of the form", () => {
     const form = new URLSearchParams(Array.from({ length: 20_000 }, (_, index): [string, string] => [`x${index}`, "1"]))
     const startedAt = performance.now()
     expect(TwilioSignature.verify(token, voice, form, "Q/Rv0Jux0Vkx8hoeC5w71gDjaFM=")).toBe(false)
@@ -56,7 +56,7 @@ describe("a signature", () => {
     ["is of another form", voice, "CallSid=CA2", "Q/Rv0Jux0Vkx8hoeC5w71gDjaFM="],
     ["is of fewer fields", voice, "CallSid=CA1&To=1", "Q/Rv0Jux0Vkx8hoeC5w71gDjaFM="],
     ["is of another address", `${voice}?x=1`, "CallSid=CA1", "Q/Rv0Jux0Vkx8hoeC5w71gDjaFM="],
-    // That of https://agents.example:443, which is not written in it.
+    // The signature for https://agents.example:443, a URL that does not contain the port.
     [
       "is of another port",
       "https://agents.example:8443/webhooks/twilio/voice",
@@ -67,7 +67,7 @@ describe("a signature", () => {
     expect(TwilioSignature.verify(token, url, new URLSearchParams(form), signature)).toBe(false)
   })
 
-  it("is refused under another token", () => {
+  it("is rejected with another token", () => {
     const form = new URLSearchParams({ CallSid: "CA1" })
     expect(TwilioSignature.verify(Redacted.make("other"), voice, form, "Q/Rv0Jux0Vkx8hoeC5w71gDjaFM=")).toBe(false)
   })

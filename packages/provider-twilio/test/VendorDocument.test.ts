@@ -8,15 +8,17 @@ import { TelephonyProviderTwilio } from "../src/index.ts"
 import { judge, readVendorDocument, type VendorDocument, type VendorRequest } from "./support/VendorDocument.ts"
 
 /**
- * Holds every request of the adapter against the vendor's own OpenAPI document, where AGENTOS_TWILIO_OPENAPI names that
- * file (twilio_api_v2010.json of github.com/twilio/twilio-oai). Without it the tests say that they were skipped.
+ * Checks every request of the adapter against the vendor's own OpenAPI document, if AGENTOS_TWILIO_OPENAPI
+ * names that file (twilio_api_v2010.json of github.com/twilio/twilio-oai). Without it the tests are reported as
+ * skipped.
  *
- * Where AGENTOS_TWILIO_PRISM names a server of prism on that document, it validates each request too and answers 422 to
- * what it does not take; its are the answers that the adapter reads then, and the document's examples otherwise:
+ * If AGENTOS_TWILIO_PRISM names a server of prism with that document, prism validates each request too and
+ * answers invalid ones with 422. The adapter then reads prism's responses, and otherwise the document's
+ * examples:
  *
  *     npx -y @stoplight/prism-cli@5.14.2 mock --port 4010 FILE
  *     AGENTOS_TWILIO_OPENAPI=FILE AGENTOS_TWILIO_PRISM=http://127.0.0.1:4010 \
- *       npx -y pnpm@12 test packages/provider-twilio/test/VendorDocument.test.ts
+ *     npx -y pnpm@12 test packages/provider-twilio/test/VendorDocument.test.ts
  */
 const file = process.env["AGENTOS_TWILIO_OPENAPI"]
 const prism = process.env["AGENTOS_TWILIO_PRISM"]
@@ -32,7 +34,7 @@ const callSid = `CA${"c3".repeat(16)}`
 
 type Use = (provider: TelephonyProvider["Service"]) => Effect.Effect<unknown, ProviderError>
 
-/** Every operation, with all that it may be asked. */
+/** Every operation, with all its parameters. */
 const operations: Readonly<Record<string, Use>> = {
   "search anywhere": (provider) => provider.search({ country: "US", limit: 1 }),
   "search an area": (provider) => provider.search({ country: "CA", areaCode: "604", limit: 1_000 }),
@@ -56,7 +58,10 @@ const toRequest = async (incoming: IncomingMessage): Promise<VendorRequest & { r
   return { method, url, authorization, contentType, body, form: new URLSearchParams(body) }
 }
 
-/** Stands before the vendor: judges each request, and answers as prism does or as the document's example has it. */
+/**
+ * Starts a server in the vendor's place, which checks each request, and answers like prism or with the
+ * document's example.
+ */
 const startVendor = async (document: VendorDocument) => {
   const judged: Array<string> = []
   const faults: Array<string> = []
@@ -92,7 +97,7 @@ const startVendor = async (document: VendorDocument) => {
 }
 
 describe("the vendor's document", () => {
-  it("takes every request of the adapter, and names all that it says", async ({ skip }) => {
+  it("accepts every request of the adapter, and describes every operation", async ({ skip }) => {
     const vendor = await startVendor(load(skip))
     const layer = TelephonyProviderTwilio.layer({
       accountSid,
@@ -127,7 +132,7 @@ describe("the vendor's document", () => {
     expect(vendor.judged).toHaveLength(Object.keys(operations).length)
   })
 
-  it("is one that sees what is wrong", ({ skip }) => {
+  it("rejects wrong requests", ({ skip }) => {
     const document = load(skip)
     const request = (method: string, path: string, form: Readonly<Record<string, string>> = {}): VendorRequest => ({
       method,

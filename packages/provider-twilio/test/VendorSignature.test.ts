@@ -4,7 +4,7 @@ import twilio from "twilio/lib/webhooks/webhooks.js"
 import { describe, expect, it } from "vitest"
 import { TwilioSignature } from "../src/index.ts"
 
-/** AGENTOS_TEST_SEED makes the cases of an earlier run again; a failure says which seed it had. */
+/** AGENTOS_TEST_SEED repeats the cases of an earlier run; a failure reports its seed. */
 const seed = Number(process.env["AGENTOS_TEST_SEED"] ?? randomInt(2 ** 31))
 const RUNS = 400
 
@@ -32,7 +32,7 @@ const formOf = ({ form }: Request): URLSearchParams => {
   return params
 }
 
-/** As the SDK is given a form: a field that stands there several times is a list. */
+/** Returns a form as the SDK expects it: a repeated field is a list. */
 const fieldsOf = (request: Request): Record<string, string | ReadonlyArray<string>> => {
   const form = formOf(request)
   return Object.fromEntries([...new Set(form.keys())].map((name) => [name, form.getAll(name)]))
@@ -47,7 +47,7 @@ const ours = (request: Request, signature: string): boolean =>
 const theirs = (request: Request, signature: string): boolean =>
   twilio.validateRequest(request.token, signature, written(request), fieldsOf(request))
 
-/** The port that a scheme has anyway. The SDK knows those of http and https, and takes a socket's for that of http. */
+/** The default port of each scheme. The SDK knows those of http and https, and uses that of http for a socket. */
 const usualPort = { http: ":80", https: ":443", ws: ":80", wss: ":443" } as const
 
 const holds = async <A>(arbitrary: Arbitrary.Arbitrary<A>, property: (value: A) => boolean) => {
@@ -56,7 +56,7 @@ const holds = async <A>(arbitrary: Arbitrary.Arbitrary<A>, property: (value: A) 
 }
 
 describe("the vendor's SDK", () => {
-  it("signs what is accepted, however it writes the port", async () => {
+  it("makes signatures that are accepted, however it writes the port", async () => {
     await holds(Arbitrary.schema(Request), (request) => {
       const { port, scheme } = request
       const spelled = [port, "", port === "" ? usualPort[scheme] : port] as const
@@ -64,7 +64,7 @@ describe("the vendor's SDK", () => {
     })
   })
 
-  it("accepts and refuses the same, of requests and of those that differ in something", async () => {
+  it("accepts and rejects the same requests, unchanged and altered", async () => {
     const Pair = Schema.Struct({ request: Request, other: Request, takes: Schema.Array(Part) })
     const tally = { accepted: 0, refused: 0 }
     await holds(Arbitrary.schema(Pair), ({ other, request, takes }) => {
@@ -79,7 +79,7 @@ describe("the vendor's SDK", () => {
     for (const times of Object.values(tally)) expect(times, `AGENTOS_TEST_SEED=${seed}`).toBeGreaterThan(RUNS / 20)
   })
 
-  it("refuses a signature that is changed anywhere, cut or empty, as we do", async () => {
+  it("rejects a changed, truncated or empty signature, as this adapter does", async () => {
     const Changed = Schema.Struct({
       request: Request,
       at: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 26 }))

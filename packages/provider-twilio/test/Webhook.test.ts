@@ -5,7 +5,7 @@ import { Twiml, Webhook, WEBHOOK_ROUTES, webhookAddresses } from "../src/index.t
 
 const sid = `CA${"0f".repeat(16)}`
 const now = Timestamp.Timestamp.make(1_800_000_000_000)
-/** What Twilio adds when a call is recorded. */
+/** The fields that Twilio adds when a call is recorded. */
 const recording = {
   RecordingUrl: "https://api.twilio.com/recordings/RE1",
   RecordingSid: "RE1",
@@ -24,7 +24,7 @@ const call = {
 const form = (fields: Readonly<Record<string, string>>) => new URLSearchParams(fields)
 
 describe("a webhook", () => {
-  it("tells who calls whom, and of no recording", () => {
+  it("names the caller and the called number, and contains no recording", () => {
     expect(Webhook.readVoice(form(call))).toStrictEqual(
       Option.some({ providerCallId: sid, from: "+14155550150", to: "+14155550100" })
     )
@@ -77,7 +77,7 @@ describe("a webhook", () => {
 })
 
 describe("the addresses", () => {
-  it("are the routes under the public URL", () => {
+  it("consist of the public URL and the routes", () => {
     const addresses = webhookAddresses("https://agents.example/")
     const filled = (route: string) => `https://agents.example${route.replace(/:\w+/, "a%2Fb")}`
     expect(addresses.voice).toBe(filled(WEBHOOK_ROUTES.voice))
@@ -105,13 +105,13 @@ describe("TwiML", () => {
     )
   })
 
-  it("connects it later where the relay is not there yet", () => {
+  it("connects a call later if the relay is not ready yet", () => {
     const connection = { relayUrl: "wss://a/b", actionUrl: "https://a", language: null, voice: null }
     expect(Twiml.connect({ ...connection, waitSeconds: 6 })).toContain('<Response><Pause length="6"/><Connect ')
     expect(Twiml.connect({ ...connection, waitSeconds: 0 })).toBe(Twiml.connect(connection))
   })
 
-  it("lets no value out of its attribute", () => {
+  it("escapes values in attributes", () => {
     const voice = `"/><Hangup/>&'\n\u0000\ud800`
     const document = Twiml.connect({ relayUrl: "wss://a/b?c&d", actionUrl: "https://a", language: null, voice })
     expect(document).toContain('url="wss://a/b?c&amp;d"')

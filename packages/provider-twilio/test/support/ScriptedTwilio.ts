@@ -11,17 +11,17 @@ export interface Asked {
   readonly form: URLSearchParams
 }
 
-/** Answers a request: with a status and a value, or in a way of its own. */
+/** The response to a request: a status and a value, or a custom one. */
 export type Reply =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
   | ((response: ServerResponse) => void)
 
-/** Drops the connection, the request having been read. */
+/** Closes the connection after the request was read. */
 export const drop: Reply = (response) => response.destroy()
-/** Says nothing, ever. */
+/** Never responds. */
 export const hang: Reply = () => undefined
 
-/** A server that answers each request with the next reply, and the last one again and again. Ends with the test. */
+/** Starts a server that answers each request with the next reply, and repeats the last one. It stops with the test. */
 export const startScriptedTwilio = async (...replies: ReadonlyArray<Reply>) => {
   const asked: Array<Asked> = []
   const answer = async (request: IncomingMessage, response: ServerResponse) => {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 
-/** The parts of an OpenAPI 3.0 document that requests are held against. */
+/** The parts of an OpenAPI 3.0 document that requests are checked against. */
 interface ValueSchema {
   readonly type?: string
   readonly enum?: ReadonlyArray<unknown>
@@ -51,7 +51,7 @@ export interface VendorDocument {
 export const readVendorDocument = (file: string): VendorDocument =>
   JSON.parse(readFileSync(file, "utf8")) as VendorDocument
 
-/** A request as it went out. */
+/** A request as it was sent. */
 export interface VendorRequest {
   readonly method: string
   /** With its query. */
@@ -61,20 +61,20 @@ export interface VendorRequest {
   readonly form: URLSearchParams
 }
 
-/** What the document says of a request. */
+/** The result of checking a request against the document. */
 export interface Verdict {
-  /** As the document has it: `post /2010-04-01/Accounts/{AccountSid}/Calls.json`; undefined where it has none. */
+  /** The operation in the document: `post /2010-04-01/Accounts/{AccountSid}/Calls.json`; undefined if it has none. */
   readonly operation: string | undefined
-  /** Where it is not as the document wants it: whatever that does not name counts. */
+  /** The differences from the document; anything that it does not name counts. */
   readonly faults: ReadonlyArray<string>
-  /** The status and the first example of the answer to it. */
+  /** The status and the first example of the response. */
   readonly status: number
   readonly example: unknown
 }
 
 const FORM = "application/x-www-form-urlencoded"
 
-/** Holds a request against the document: its place, and every parameter of path, query and form. */
+/** Checks a request against the document: its path, and every parameter of path, query and form. */
 export const judge = (document: VendorDocument, request: VendorRequest): Verdict => {
   const { pathname, searchParams } = new URL(request.url, "http://vendor.example")
   const method = request.method.toLowerCase()
@@ -113,16 +113,16 @@ export const judge = (document: VendorDocument, request: VendorRequest): Verdict
   return { operation: undefined, faults: [`${method} ${pathname}: unknown`], status: 404, example: {} }
 }
 
-/** The parameters of a path by its template; undefined where it is another path. */
+/** Returns the parameters of a path by its template; undefined if the path does not match. */
 const matchOf = (template: string, pathname: string): ReadonlyArray<readonly [string, string]> | undefined => {
   const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name)
-  // Of what means something in a pattern, templates have dots alone, besides their parameters.
+  // Besides their parameters, templates contain only one kind of special character of patterns: dots.
   const pattern = template.replaceAll(".", String.raw`\.`).replaceAll(/\{\w+\}/g, "([^/]+?)")
   const match = new RegExp(`^${pattern}$`).exec(pathname)
   return match === null ? undefined : names.map((name, index) => [name, decodeURIComponent(match[index + 1] ?? "")])
 }
 
-/** Values come as text: each is held against the schema that the document has of it. */
+/** Values are text: each is checked against its schema in the document. */
 const valueFaults = (
   document: VendorDocument,
   name: string,
