@@ -7,10 +7,10 @@ import { overlapping } from "../Overlap.ts"
 import * as Mailboxes from "./MailboxSample.ts"
 import * as Messages from "./MessageSample.ts"
 
-/** What holds when two transactions on one local part or mailbox overlap. */
+/** Tests of overlapping transactions on one local part or mailbox. */
 export const mailboxOverlapTests: ContractTests<MailboxStore | MessageStore> = (it, capabilities) => {
   describe("two transactions on one local part", () => {
-    it.effect("reserve it for one: the other waits to know", () =>
+    it.effect("reserve it for one: the other waits for the outcome", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const [one, two] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
@@ -26,7 +26,7 @@ export const mailboxOverlapTests: ContractTests<MailboxStore | MessageStore> = (
       })
     )
 
-    it.effect("leave it with its owner when a reservation is given up as the mailbox is made", () =>
+    it.effect("leave it with its owner if its reservation is released while the mailbox is created", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const [tenant, other] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
@@ -57,7 +57,7 @@ export const mailboxOverlapTests: ContractTests<MailboxStore | MessageStore> = (
       })
     )
 
-    it.effect("store no message in it once it is removed, and all of them when it is not", () =>
+    it.effect("store no message in it if it is removed, and all of them if it is not", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         for (const firstEnds of ["committed", "rolled back"] as const) {
@@ -89,7 +89,7 @@ export const mailboxOverlapTests: ContractTests<MailboxStore | MessageStore> = (
       })
     )
 
-    it.effect("update nothing once it is removed", () =>
+    it.effect("do not update it if it is removed", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { mailbox, tenantId } = yield* Mailboxes.owner
@@ -105,10 +105,10 @@ export const mailboxOverlapTests: ContractTests<MailboxStore | MessageStore> = (
   })
 }
 
-/** What holds when two transactions on the messages or suppressions of a tenant overlap. */
+/** Tests of overlapping transactions on the messages or suppressions of a tenant. */
 export const messageOverlapTests: ContractTests<MailboxStore | MessageStore> = (it, capabilities) => {
   describe("two transactions on one mailbox's messages", () => {
-    it.effect("store one of two copies: the other waits to know", () =>
+    it.effect("store one of two copies: the other waits for the outcome", () =>
       Effect.gen(function* () {
         const { mailbox } = yield* Mailboxes.owner
         for (const firstEnds of ["committed", "rolled back"] as const) {
@@ -124,7 +124,7 @@ export const messageOverlapTests: ContractTests<MailboxStore | MessageStore> = (
       })
     )
 
-    it.effect("suppress the same addresses, whatever their order", () =>
+    it.effect("suppress the same addresses in any order", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { tenantId } = yield* Fresh.tenant

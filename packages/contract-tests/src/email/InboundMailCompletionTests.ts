@@ -9,10 +9,10 @@ import { emptied, ids, LEASE, queued } from "./InboundMailSample.ts"
 import * as Mailboxes from "./MailboxSample.ts"
 import * as Sample from "./MessageSample.ts"
 
-/** What is promised of `complete`. */
+/** Tests of `complete`. */
 export const completeTests: ContractTests<InboundMailStore | MailboxStore | MessageStore> = (it, capabilities) => {
   describe("two transactions that complete a mail", () => {
-    it.effect("are told apart: the second is told that it was done, unless the first was undone", () =>
+    it.effect("return different results: the second finds it completed, unless the first was rolled back", () =>
       Effect.gen(function* () {
         for (const firstEnds of ["committed", "rolled back"] as const) {
           const store = yield* emptied
@@ -30,7 +30,7 @@ export const completeTests: ContractTests<InboundMailStore | MailboxStore | Mess
   })
 
   describe("complete", () => {
-    it.effect("ends a mail: nobody is given it any more", () =>
+    it.effect("ends a mail: it is never leased again", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const clock = yield* StoreClock
@@ -42,7 +42,7 @@ export const completeTests: ContractTests<InboundMailStore | MailboxStore | Mess
       })
     )
 
-    it.effect("again changes nothing and says so, as for a mail that nobody knows", () =>
+    it.effect("changes nothing and returns false when repeated, and for an unknown mail", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const { mailbox } = yield* Mailboxes.owner

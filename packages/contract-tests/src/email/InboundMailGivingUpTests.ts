@@ -8,11 +8,11 @@ import { emptied, ids, LEASE, queued } from "./InboundMailSample.ts"
 import * as Mailboxes from "./MailboxSample.ts"
 import * as Sample from "./MessageSample.ts"
 
-/** What is promised of `giveUp`. */
+/** Tests of `giveUp`. */
 export const giveUpTests: ContractTests<InboundMailStore | MailboxStore | MessageStore> = (it, capabilities) => {
   const AGE = Timestamp.HOUR
 
-  /** Begins to read all that waits, so often, and never ends. */
+  /** Leases all waiting mails this many times without completing them. */
   const tried = Effect.fnUntraced(function* (times: number) {
     const store = yield* InboundMailStore
     const clock = yield* StoreClock
@@ -23,7 +23,7 @@ export const giveUpTests: ContractTests<InboundMailStore | MailboxStore | Messag
   })
 
   describe("giveUp", () => {
-    it.effect("deletes what is old, was tried so often and is read by nobody: up to `limit`, the oldest first", () =>
+    it.effect("deletes mails that are old, have enough attempts and are not leased: up to `limit`, oldest first", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const clock = yield* StoreClock
@@ -45,7 +45,7 @@ export const giveUpTests: ContractTests<InboundMailStore | MailboxStore | Messag
       })
     )
 
-    it.effect("leaves what was completed, and what a message refers to", () =>
+    it.effect("keeps completed mails, and those that a message refers to", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const clock = yield* StoreClock
@@ -63,7 +63,7 @@ export const giveUpTests: ContractTests<InboundMailStore | MailboxStore | Messag
       })
     )
 
-    it.effect("waits for nobody who has begun to read a mail, and deletes none of theirs", () =>
+    it.effect("does not wait for a reader of a mail, and does not delete that mail", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const clock = yield* StoreClock

@@ -4,10 +4,10 @@ import { Array, Effect } from "effect"
 import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./MessageSample.ts"
 
-/** For how long a mail is read, in milliseconds. */
+/** Duration of a lease in milliseconds. */
 export const LEASE = 60_000
 
-/** Finishes whatever other tests have left in the queue, which is one for all tenants. */
+/** Completes all mails that other tests have left in the queue, which all tenants share. */
 export const emptied = Effect.gen(function* () {
   const store = yield* InboundMailStore
   const clock = yield* StoreClock
@@ -22,7 +22,7 @@ export const emptied = Effect.gen(function* () {
 
 export const ids = (mails: ReadonlyArray<Pick<WaitingMail, "inboundMailId">>) => mails.map((mail) => mail.inboundMailId)
 
-/** `count` mails, one received a second after the other. */
+/** Adds `count` mails, received one second apart. */
 export const queued = Effect.fnUntraced(function* (count: number) {
   const clock = yield* StoreClock
   const now = yield* clock.now

@@ -26,14 +26,14 @@ type R = Ports | HarnessServices
 
 const MIB = 1024 * 1024
 
-/** An added mail for comparison: its bytes as text, and no attempts. */
+/** Returns an added mail for comparison: its bytes as text, and without attempts. */
 const content = ({ attempts: _, raw, ...rest }: InboundMail) => ({
   ...rest,
   sizeBytes: raw.length,
   raw: Sample.latin1(raw)
 })
 
-/** Leased mails for comparison, with the bytes that the store returns for them. */
+/** Returns leased mails for comparison, with the bytes that the store returns for them. */
 const contents = (mails: ReadonlyArray<WaitingMail>) =>
   Effect.forEach(mails, ({ attempts: _, ...rest }) =>
     Effect.map(Sample.bytesOf(rest), (bytes) => ({ ...rest, raw: Sample.latin1(bytes) }))
@@ -41,7 +41,7 @@ const contents = (mails: ReadonlyArray<WaitingMail>) =>
 
 const leaseTests: ContractTests<Ports> = (it, capabilities) => {
   describe("add and lease", () => {
-    it.effect("give a mail as it came, byte for byte", () =>
+    it.effect("return a mail unchanged, byte for byte", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const everyByte = Uint8Array.from({ length: 1_024 }, (_, index) => index % 256)
@@ -62,7 +62,7 @@ const leaseTests: ContractTests<Ports> = (it, capabilities) => {
       })
     )
 
-    it.effect("give the bytes of a deleted mail no more, and of a mail that never was", () =>
+    it.effect("return no bytes of a deleted or an unknown mail", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const mail = yield* Sample.addedMail()
@@ -94,7 +94,7 @@ const leaseTests: ContractTests<Ports> = (it, capabilities) => {
       })
     )
 
-    it.effect("give up to `limit` mails, oldest first, whatever the order they were added in", () =>
+    it.effect("return up to `limit` mails, oldest first, in whatever order they were added", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const clock = yield* StoreClock
@@ -110,7 +110,7 @@ const leaseTests: ContractTests<Ports> = (it, capabilities) => {
       })
     )
 
-    it.effect("give a mail again when its lease has lapsed, and count each attempt", () =>
+    it.effect("return a mail again when its lease has expired, and count each attempt", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const clock = yield* StoreClock
@@ -134,12 +134,12 @@ const leaseTests: ContractTests<Ports> = (it, capabilities) => {
       })
     )
 
-    it.effect("give no mail to two readers at one time, when many ask at once", () =>
+    it.effect("lease no mail to two of many concurrent readers", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const mails = yield* queued(30)
         const taken: Array<string> = []
-        // A lease may come back with fewer than it asked for while another holds the rest: then it is asked again.
+        // A lease may return fewer mails than requested while another transaction locks the rest: then it is retried.
         for (let round = 0; round < 20 && taken.length < 30; round++) {
           const leased = yield* Effect.forEach(Array.range(1, 10), () => store.lease(2, LEASE), {
             concurrency: "unbounded"
@@ -152,7 +152,7 @@ const leaseTests: ContractTests<Ports> = (it, capabilities) => {
   })
 
   describe("two transactions on the queue", () => {
-    it.effect("lease no mail twice, and leave to the next what was rolled back", () =>
+    it.effect("lease no mail twice, and leave a rolled back lease to the next one", () =>
       Effect.gen(function* () {
         for (const firstEnds of ["committed", "rolled back"] as const) {
           const store = yield* emptied
@@ -175,7 +175,7 @@ const stageTests: ContractTests<Ports> = (it) => {
   const large = Uint8Array.from({ length: 2.5 * MIB }, (_, index) => (index * 7919) % 251)
 
   describe("a staged mail", () => {
-    it.effect("is leased once it is added, byte for byte, and not before", () =>
+    it.effect("is leased after it is added, byte for byte, and not before", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         for (const raw of [large, new TextEncoder().encode("small")]) {
@@ -190,7 +190,7 @@ const stageTests: ContractTests<Ports> = (it) => {
       })
     )
 
-    it.effect("is deleted when it is discarded, and stays when it was added", () =>
+    it.effect("is deleted when it is discarded, but not after it was added", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const refused = yield* Sample.inboundMail({ raw: large })
@@ -224,7 +224,7 @@ const stageTests: ContractTests<Ports> = (it) => {
       })
     )
 
-    it.effect("is not removed once it is added, however old", () =>
+    it.effect("is not removed after it was added, however old", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const mail = yield* Sample.inboundMail({ raw: large })
@@ -240,7 +240,7 @@ const stageTests: ContractTests<Ports> = (it) => {
 
 const rawTests: ContractTests<Ports> = (it) => {
   describe("readRaw", () => {
-    it.effect("gives the bytes behind a message, before its mail is completed and after", () =>
+    it.effect("returns the bytes of a message, before and after its mail is completed", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const { mailbox, tenantId } = yield* Mailboxes.owner
@@ -255,7 +255,7 @@ const rawTests: ContractTests<Ports> = (it) => {
       })
     )
 
-    it.effect("gives each message its own mail's bytes, and messages of one mail the same", () =>
+    it.effect("returns the bytes of its own mail for each message, and the same for messages of one mail", () =>
       Effect.gen(function* () {
         yield* emptied
         const one = yield* Mailboxes.owner
@@ -275,7 +275,7 @@ const rawTests: ContractTests<Ports> = (it) => {
       })
     )
 
-    it.effect("gives nothing to another tenant, for a message without raw mail, or for none", () =>
+    it.effect("returns nothing to another tenant, for a message without raw mail, or for an unknown one", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const { mailbox, tenantId } = yield* Mailboxes.owner
@@ -291,7 +291,7 @@ const rawTests: ContractTests<Ports> = (it) => {
       })
     )
 
-    it.effect("gives nothing for a copy that was not stored", () =>
+    it.effect("returns nothing for a copy that was not stored", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const { mailbox, tenantId } = yield* Mailboxes.owner
@@ -308,7 +308,7 @@ const rawTests: ContractTests<Ports> = (it) => {
   })
 
   describe("a mail that is not completed", () => {
-    it.effect("outlives the mailbox of a message that refers to it: it is still to be read", () =>
+    it.effect("outlives the mailbox of a message that refers to it, since it must still be read", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const mailboxes = yield* MailboxStore
@@ -322,7 +322,7 @@ const rawTests: ContractTests<Ports> = (it) => {
   })
 }
 
-/** What waits in the queue, found out by a lease that is given back. */
+/** The waiting mails of the queue, found by a lease that is rolled back. */
 const waiting = Effect.gen(function* () {
   const store = yield* InboundMailStore
   let mails: ReadonlyArray<WaitingMail> = []
@@ -368,7 +368,7 @@ const undoneTests: ContractTests<Ports> = (it) => {
   })
 }
 
-/** What every `InboundMailStore` does. No two runs of it may share a database at the same time. */
+/** The contract tests of `InboundMailStore`. No two runs may share a database at the same time. */
 export const InboundMailStoreContract = defineContract<Ports>("InboundMailStore", (it, capabilities) => {
   leaseTests(it, capabilities)
   stageTests(it, capabilities)

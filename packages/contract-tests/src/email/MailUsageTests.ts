@@ -21,7 +21,7 @@ const standingOf = Effect.fnUntraced(function* ({ mailboxId }: Mailbox) {
   return (yield* store.findStandings([mailboxId])).get(mailboxId)
 })
 
-/** What a mailbox and its tenant store, as `messages/bytes` each. */
+/** The usage of a mailbox and of its tenant, as `messages/bytes` each. */
 const usageOf = (mailbox: Mailbox) =>
   Effect.map(standingOf(mailbox), (standing) =>
     [standing?.usage, standing?.tenantUsage].map((usage) => `${usage?.messages}/${usage?.bytes}`)
@@ -38,7 +38,7 @@ const sized = Effect.fnUntraced(function* (mailbox: Mailbox, sizeBytes: number, 
   return Messages.fresh(yield* Messages.message(mailbox), { sizeBytes, duplicateKey })
 })
 
-/** What holds of the usage that stores count. */
+/** Tests of the usage that stores count. */
 export const mailUsageTests: ContractTests<InboundMailStore | MailboxStore | MessageStore> = (it, capabilities) => {
   describe("findStandings", () => {
     it.effect("is empty for mailboxes that do not exist, and zero for new ones", () =>
@@ -52,7 +52,7 @@ export const mailUsageTests: ContractTests<InboundMailStore | MailboxStore | Mes
       })
     )
 
-    it.effect("counts the messages of each mailbox, and of all mailboxes of its tenant alone", () =>
+    it.effect("counts the messages of each mailbox, and of all mailboxes of its tenant only", () =>
       Effect.gen(function* () {
         const messages = yield* MessageStore
         const { mailbox: one, tenant } = yield* Mailboxes.owner
@@ -66,7 +66,7 @@ export const mailUsageTests: ContractTests<InboundMailStore | MailboxStore | Mes
       })
     )
 
-    it.effect("counts no copy, no message whose mailbox is gone, and nothing that is rolled back", () =>
+    it.effect("does not count copies, messages of removed mailboxes, or changes that are rolled back", () =>
       Effect.gen(function* () {
         const messages = yield* MessageStore
         const { mailbox, tenant } = yield* Mailboxes.owner
@@ -79,7 +79,7 @@ export const mailUsageTests: ContractTests<InboundMailStore | MailboxStore | Mes
       })
     )
 
-    it.effect("forgets what a mailbox stored once it is removed", () =>
+    it.effect("subtracts the usage of a removed mailbox", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const messages = yield* MessageStore
@@ -94,7 +94,7 @@ export const mailUsageTests: ContractTests<InboundMailStore | MailboxStore | Mes
       })
     )
 
-    it.effect("counts mail that waits in each mailbox that it is for, until it is completed", () =>
+    it.effect("counts waiting mail in each of its mailboxes until it is completed", () =>
       Effect.gen(function* () {
         const messages = yield* MessageStore
         const { mailbox: one, tenant } = yield* Mailboxes.owner
@@ -114,7 +114,7 @@ export const mailUsageTests: ContractTests<InboundMailStore | MailboxStore | Mes
       })
     )
 
-    it.effect("no longer counts mail that was given up, nor mail of a removed mailbox", () =>
+    it.effect("does not count mail that was given up, or mail of a removed mailbox", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const mails = yield* InboundMailStore
@@ -131,7 +131,7 @@ export const mailUsageTests: ContractTests<InboundMailStore | MailboxStore | Mes
       })
     )
 
-    it.effect("loses no count of messages that are stored, and mails that arrive, at one time", () =>
+    it.effect("counts every message that is stored and every mail that arrives concurrently", () =>
       Effect.gen(function* () {
         const messages = yield* MessageStore
         const { mailbox: one, tenant } = yield* Mailboxes.owner
@@ -155,7 +155,7 @@ export const mailUsageTests: ContractTests<InboundMailStore | MailboxStore | Mes
       })
     )
 
-    it.effect("is what it would be one after the other for two transactions that overlap", () =>
+    it.effect("is the same for two overlapping transactions as for consecutive ones", () =>
       Effect.gen(function* () {
         const messages = yield* MessageStore
         for (const firstEnds of ["committed", "rolled back"] as const) {
@@ -184,7 +184,7 @@ export const mailUsageTests: ContractTests<InboundMailStore | MailboxStore | Mes
       })
     )
 
-    it.effect("no longer counts raw mail that was removed, of each message that was read from it", () =>
+    it.effect("subtracts removed raw mail from each message that was read from it", () =>
       Effect.gen(function* () {
         const mails = yield* InboundMailStore
         const messages = yield* MessageStore
@@ -218,7 +218,7 @@ export const mailUsageTests: ContractTests<InboundMailStore | MailboxStore | Mes
       })
     )
 
-    it.effect("says whether the tenant is suspended", () =>
+    it.effect("returns whether the tenant is suspended", () =>
       Effect.gen(function* () {
         const tenants = yield* TenantStore
         const { mailbox, tenantId } = yield* Mailboxes.owner

@@ -6,10 +6,10 @@ import type { ContractTests } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import * as Sample from "./MailboxSample.ts"
 
-/** What is promised of `create`, `find`, `list`, `findActive` and `update`. */
+/** Tests of `create`, `find`, `list`, `findActive` and `update`. */
 export const mailboxRecordTests: ContractTests<MailboxStore> = (it) => {
   describe("find", () => {
-    it.effect("tells one's own mailbox from another tenant's and from none", () =>
+    it.effect("distinguishes the tenant's own mailbox, another tenant's and a missing one", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { mailbox, tenantId } = yield* Sample.owner
@@ -21,7 +21,7 @@ export const mailboxRecordTests: ContractTests<MailboxStore> = (it) => {
       })
     )
 
-    it.effect("gives every text exactly, and null where none was set", () =>
+    it.effect("returns every text exactly, and null if none was set", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const tenant = yield* Fresh.tenant
@@ -38,7 +38,7 @@ export const mailboxRecordTests: ContractTests<MailboxStore> = (it) => {
   })
 
   describe("list", () => {
-    it.effect("gives all mailboxes of the tenant, oldest first, and no other's", () =>
+    it.effect("returns all mailboxes of the tenant, oldest first, and no others", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const tenant = yield* Fresh.tenant
@@ -59,7 +59,7 @@ export const mailboxRecordTests: ContractTests<MailboxStore> = (it) => {
   })
 
   describe("findActive", () => {
-    it.effect("gives the active mailboxes of these local parts, of whatever tenant", () =>
+    it.effect("returns the active mailboxes with these local parts, of any tenant", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const one = yield* Sample.owner
@@ -76,7 +76,7 @@ export const mailboxRecordTests: ContractTests<MailboxStore> = (it) => {
       })
     )
 
-    it.effect("takes a local part for what it is, and no pattern", () =>
+    it.effect("compares a local part literally, not as a pattern", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const tenant = yield* Fresh.tenant
@@ -97,7 +97,7 @@ export const mailboxRecordTests: ContractTests<MailboxStore> = (it) => {
   })
 
   describe("update", () => {
-    it.effect("replaces what can change of the mailbox", () =>
+    it.effect("replaces the fields of the mailbox that can change", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { mailbox, tenantId } = yield* Sample.owner
@@ -121,7 +121,7 @@ export const mailboxRecordTests: ContractTests<MailboxStore> = (it) => {
       })
     )
 
-    it.effect("changes nothing for another tenant, or for a mailbox that is gone or never was", () =>
+    it.effect("changes nothing for another tenant, or for a removed or unknown mailbox", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { mailbox, tenant, tenantId } = yield* Sample.owner

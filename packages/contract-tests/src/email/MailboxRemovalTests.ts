@@ -7,10 +7,10 @@ import { rolledBack } from "../RolledBack.ts"
 import * as Sample from "./MailboxSample.ts"
 import * as Messages from "./MessageSample.ts"
 
-/** What is promised of `remove`. */
+/** Tests of `remove`. */
 export const mailboxRemovalTests: ContractTests<MailboxStore | MessageStore | InboundMailStore> = (it) => {
   describe("remove", () => {
-    it.effect("deletes the mailbox with its messages and answers how many these were", () =>
+    it.effect("deletes the mailbox with its messages and returns their number", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const messages = yield* MessageStore
@@ -32,7 +32,7 @@ export const mailboxRemovalTests: ContractTests<MailboxStore | MessageStore | In
       })
     )
 
-    it.effect("answers 0 for a mailbox without messages", () =>
+    it.effect("returns 0 for a mailbox without messages", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { mailbox, tenantId } = yield* Sample.owner
@@ -40,7 +40,7 @@ export const mailboxRemovalTests: ContractTests<MailboxStore | MessageStore | In
       })
     )
 
-    it.effect("answers undefined for a mailbox that is gone, was never there, or is another tenant's", () =>
+    it.effect("returns undefined for a mailbox that is removed, unknown, or another tenant's", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const messages = yield* MessageStore
@@ -56,7 +56,7 @@ export const mailboxRemovalTests: ContractTests<MailboxStore | MessageStore | In
       })
     )
 
-    it.effect("answers one of many at once", () =>
+    it.effect("succeeds for one of many concurrent calls", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { mailbox, tenantId } = yield* Sample.owner
@@ -71,7 +71,7 @@ export const mailboxRemovalTests: ContractTests<MailboxStore | MessageStore | In
       })
     )
 
-    it.effect("deletes raw mail, and keeps what another mailbox's message still refers to, to the last one", () =>
+    it.effect("deletes raw mail, but not before the last message in any mailbox that refers to it", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const one = yield* Sample.owner
@@ -95,7 +95,7 @@ export const mailboxRemovalTests: ContractTests<MailboxStore | MessageStore | In
       })
     )
 
-    it.effect("forgets what would be a copy: a new mailbox of the local part starts empty", () =>
+    it.effect("forgets duplicate keys: a new mailbox with the local part starts empty", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { mailbox, tenant, tenantId } = yield* Sample.owner

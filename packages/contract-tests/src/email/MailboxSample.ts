@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import * as Fresh from "../Fresh.ts"
 import { StoreClock } from "../StoreClock.ts"
 
-/** A mailbox of the tenant with an id and a local part of its own, unless `parts` say otherwise; not yet stored. */
+/** A mailbox of the tenant with a unique id and local part, unless `parts` say otherwise; not yet stored. */
 export const mailbox = Effect.fnUntraced(function* (tenant: Tenant, parts?: Partial<Mailbox>) {
   const clock = yield* StoreClock
   const now = yield* clock.now
@@ -24,7 +24,7 @@ export const mailbox = Effect.fnUntraced(function* (tenant: Tenant, parts?: Part
   return made
 })
 
-/** Reserves and stores a mailbox as an operation does, under the tenant's lock. */
+/** Reserves and stores a mailbox like an operation, under the tenant's lock. */
 export const create = Effect.fnUntraced(function* (mailbox: Mailbox) {
   const store = yield* MailboxStore
   const tenants = yield* TenantStore

@@ -7,7 +7,7 @@ import { mailUsageTests } from "./MailUsageTests.ts"
 import { reservationModelTests } from "./ReservationModelTests.ts"
 import { reservationTests } from "./ReservationTests.ts"
 
-/** What every `MailboxStore` does, together with the messages and raw mail that go with a mailbox. */
+/** The contract tests of `MailboxStore`, including the messages and raw mail of a mailbox. */
 export const MailboxStoreContract = defineContract<MailboxStore | MessageStore | InboundMailStore>(
   "MailboxStore",
   (it, capabilities) => {

@@ -12,7 +12,7 @@ import { Effect, Stream } from "effect"
 import * as Fresh from "../Fresh.ts"
 import { StoreClock } from "../StoreClock.ts"
 
-/** A message of the mailbox with ids of its own, unless `parts` say otherwise. */
+/** A message of the mailbox with unique ids, unless `parts` say otherwise. */
 export const message = Effect.fnUntraced(function* (mailbox: Mailbox, parts?: Partial<Message>) {
   const clock = yield* StoreClock
   const messageId = parts?.messageId ?? (yield* Fresh.id)
@@ -45,7 +45,7 @@ export const message = Effect.fnUntraced(function* (mailbox: Mailbox, parts?: Pa
   return made
 })
 
-/** A new message with no duplicateKey and no raw mail, unless `parts` say otherwise. */
+/** A new message without duplicateKey and raw mail, unless `parts` say otherwise. */
 export const fresh = (stored: Message, parts?: Partial<NewMessage>): NewMessage => ({
   message: stored,
   duplicateKey: null,
@@ -54,7 +54,7 @@ export const fresh = (stored: Message, parts?: Partial<NewMessage>): NewMessage 
   ...parts
 })
 
-/** A message of the mailbox, stored. */
+/** A stored message of the mailbox. */
 export const stored = Effect.fnUntraced(function* (
   mailbox: Mailbox,
   parts?: Partial<Message>,
@@ -66,16 +66,16 @@ export const stored = Effect.fnUntraced(function* (
   return made
 })
 
-/** Inserts the message; answers how many that stored. */
+/** Inserts the message; returns how many were stored. */
 export const inserted = Effect.fnUntraced(function* (made: Message, more?: Partial<NewMessage>) {
   const store = yield* MessageStore
   return (yield* store.insert([fresh(made, more)])).size
 })
 
-/** The message as lists show it. */
+/** Returns the message as lists show it. */
 export const summary = ({ html: _, text: __, ...rest }: Message): MessageSummary => rest
 
-/** A mail from the wire with an id and bytes of its own, unless `parts` say otherwise. */
+/** An inbound mail with a unique id and bytes, unless `parts` say otherwise. */
 export const inboundMail = Effect.fnUntraced(function* (parts?: Partial<InboundMail>) {
   const clock = yield* StoreClock
   const inboundMailId = yield* Fresh.id
@@ -96,7 +96,7 @@ export const inboundMail = Effect.fnUntraced(function* (parts?: Partial<InboundM
   return made
 })
 
-/** A mail from the wire, added to the queue. */
+/** An inbound mail, added to the queue. */
 export const addedMail = Effect.fnUntraced(function* (
   parts?: Partial<InboundMail>,
   mailboxIds: ReadonlyArray<string> = []
@@ -107,25 +107,25 @@ export const addedMail = Effect.fnUntraced(function* (
   return mail
 })
 
-/** Marks a mail as done. */
+/** Completes a mail. */
 export const completed = Effect.fnUntraced(function* ({ inboundMailId }: InboundMail) {
   const store = yield* InboundMailStore
   yield* store.complete(inboundMailId)
 })
 
-/** The raw bytes behind a message of the tenant, as text of one character per byte, or undefined. */
+/** Returns the raw bytes of a tenant's message, as text with one character per byte, or undefined. */
 export const rawOf = Effect.fnUntraced(function* (owner: Pick<Message, "tenantId" | "messageId">) {
   const store = yield* InboundMailStore
   const raw = yield* store.readRaw(owner.tenantId, owner.messageId)
   return raw === undefined ? undefined : latin1(raw)
 })
 
-/** The bytes of a mail, put together from the pieces that the store returns. */
+/** Returns the bytes of a mail, joined from the pieces that the store returns. */
 export const bytesOf = Effect.fnUntraced(function* ({ inboundMailId }: Pick<InboundMail, "inboundMailId">) {
   const store = yield* InboundMailStore
   const pieces = yield* Stream.runCollect(store.readPieces(inboundMailId))
   return Uint8Array.from(Buffer.concat(pieces))
 })
 
-/** Bytes as text of one character each, for comparison. */
+/** Returns bytes as text with one character per byte, for comparison. */
 export const latin1 = (bytes: Uint8Array): string => new TextDecoder("latin1").decode(bytes)

@@ -18,11 +18,11 @@ const ids = (messages: ReadonlyArray<Pick<Message, "messageId">>) => messages.ma
 
 const positionOf = ({ createdAt, messageId }: MessageSummary) => ({ createdAt, id: messageId })
 
-/** Whether `a` comes before `b` in a list: newest first, then by id downwards. */
+/** Returns whether `a` comes before `b` in a list: newest first, then by descending id. */
 const comesBefore = (a: MessageSummary, b: MessageSummary): boolean =>
   a.createdAt > b.createdAt || (a.createdAt === b.createdAt && a.messageId > b.messageId)
 
-/** More characters than an index entry may have, of which no two are alike enough to be packed. */
+/** Longer than an index entry may be, with random characters, so that it cannot be compressed enough. */
 const longKey = Effect.map(
   Effect.forEach(Array.range(1, 200), () => Fresh.id),
   (parts) => parts.join("")
@@ -30,7 +30,7 @@ const longKey = Effect.map(
 
 const insertTests: Tests = (it) => {
   describe("insert", () => {
-    it.effect("stores messages whole, and answers the ids of all that are new", () =>
+    it.effect("stores complete messages, and returns the ids of all new ones", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { mailbox, tenantId } = yield* Mailboxes.owner
@@ -68,14 +68,14 @@ const insertTests: Tests = (it) => {
       })
     )
 
-    it.effect("takes no messages", () =>
+    it.effect("accepts an empty list", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         assert.deepStrictEqual(yield* store.insert([]), new Set())
       })
     )
 
-    it.effect("keeps every text exactly, long ones too", () =>
+    it.effect("keeps every text exactly, including long ones", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { mailbox, tenantId } = yield* Mailboxes.owner
@@ -106,7 +106,7 @@ const insertTests: Tests = (it) => {
       })
     )
 
-    it.effect("leaves out a copy: the same key in the same mailbox, in one call and in another", () =>
+    it.effect("leaves out a copy with the same key in the same mailbox, in one call and in another", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { mailbox, tenantId } = yield* Mailboxes.owner
@@ -126,7 +126,7 @@ const insertTests: Tests = (it) => {
       })
     )
 
-    it.effect("takes the same key in another mailbox, a key that differs in anything, and always one of null", () =>
+    it.effect("stores the same key in another mailbox, a key with any difference, and any number of null keys", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { mailbox, tenant } = yield* Mailboxes.owner
@@ -150,7 +150,7 @@ const insertTests: Tests = (it) => {
       })
     )
 
-    it.effect("leaves out a message that names another tenant's mailbox", () =>
+    it.effect("leaves out a message with another tenant's mailbox", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { mailbox, tenantId } = yield* Mailboxes.owner
@@ -162,7 +162,7 @@ const insertTests: Tests = (it) => {
       })
     )
 
-    it.effect("leaves out a message whose mailbox is gone or never was, and stores the others", () =>
+    it.effect("leaves out a message whose mailbox is removed or unknown, and stores the others", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const mailboxes = yield* MailboxStore
@@ -180,7 +180,7 @@ const insertTests: Tests = (it) => {
       })
     )
 
-    it.effect("leaves out a message that is stored already", () =>
+    it.effect("leaves out a message that is already stored", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { mailbox, tenantId } = yield* Mailboxes.owner
@@ -191,7 +191,7 @@ const insertTests: Tests = (it) => {
       })
     )
 
-    it.effect("stores one of many copies at once", () =>
+    it.effect("stores one of many concurrent copies", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { mailbox, tenantId } = yield* Mailboxes.owner
@@ -207,7 +207,7 @@ const insertTests: Tests = (it) => {
       })
     )
 
-    it.effect("is undone with its transaction, and the key is free again", () =>
+    it.effect("is undone with its transaction, and the key can be used again", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { mailbox, tenantId } = yield* Mailboxes.owner
@@ -222,7 +222,7 @@ const insertTests: Tests = (it) => {
 
 const findTests: Tests = (it) => {
   describe("find", () => {
-    it.effect("tells one's own message from another tenant's and from none", () =>
+    it.effect("distinguishes the tenant's own message, another tenant's and a missing one", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { mailbox, tenantId } = yield* Mailboxes.owner
@@ -239,7 +239,7 @@ const findTests: Tests = (it) => {
 
 const listTests: Tests = (it, capabilities) => {
   describe("list", () => {
-    it.effect("gives summaries, newest first, of one mailbox or of all", () =>
+    it.effect("returns summaries, newest first, of one mailbox or of all", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { mailbox, tenant, tenantId } = yield* Mailboxes.owner
@@ -263,7 +263,7 @@ const listTests: Tests = (it, capabilities) => {
       })
     )
 
-    it.effect("goes on strictly after a position, whether or not a message is at it", () =>
+    it.effect("continues strictly after a position, even if no message is at it", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { mailbox, tenantId } = yield* Mailboxes.owner
@@ -281,7 +281,7 @@ const listTests: Tests = (it, capabilities) => {
     )
 
     it.effect.prop(
-      "read page by page gives every message once and in order",
+      "returns every message once and in order when read page by page",
       {
         moments: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 }))).check(
           Schema.isMaxLength(12)
@@ -311,7 +311,7 @@ const listTests: Tests = (it, capabilities) => {
   })
 }
 
-/** What every `MessageStore` does. */
+/** The contract tests of `MessageStore`. */
 export const MessageStoreContract = defineContract<MailboxStore | MessageStore>("MessageStore", (it, capabilities) => {
   insertTests(it, capabilities)
   findTests(it, capabilities)

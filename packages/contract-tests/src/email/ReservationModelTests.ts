@@ -5,10 +5,10 @@ import { type ContractTests, propertyOptions } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import * as Sample from "./MailboxSample.ts"
 
-/** Two operations of each of two tenants: operation `n` is of tenant `n % 2`. */
+/** Two operations of each of two tenants: operation `n` belongs to tenant `n % 2`. */
 const Operation = Schema.Literals([0, 1, 2, 3])
 
-/** What happens to one local part. `Create` and `Remove` are done only where they may be. */
+/** Commands on one local part. `Create` and `Remove` run only when they are allowed. */
 const Command = Schema.Union([
   Schema.TaggedStruct("Reserve", { operation: Operation }),
   Schema.TaggedStruct("GiveUp", { operation: Operation }),
@@ -17,7 +17,7 @@ const Command = Schema.Union([
 ])
 type Command = typeof Command.Type
 
-/** Whose the local part is, written down as plainly as can be. */
+/** The state of the local part, in the simplest form. */
 interface Model {
   owner: number | null
   heldBy: number | null
@@ -27,7 +27,7 @@ interface Model {
 const isFree = (model: Model, tenant: number | null): boolean =>
   model.heldBy === null && model.mailboxId === null && (model.owner === null || model.owner === tenant)
 
-/** A new local part beside its model, and what carries out one command on both and compares what they answer. */
+/** A new local part with its model, and a function that runs one command on both and compares the results. */
 const start = Effect.gen(function* () {
   const store = yield* MailboxStore
   const tenants = yield* Effect.all([Fresh.tenant, Fresh.tenant])
@@ -82,11 +82,11 @@ const start = Effect.gen(function* () {
   return { run, compare }
 })
 
-/** Any sequence of what can happen to a local part, against the model of it. */
+/** Compares any sequence of commands on a local part with the model. */
 export const reservationModelTests: ContractTests<MailboxStore> = (it, capabilities) => {
   describe("a local part", () => {
     it.effect.prop(
-      "belongs to whom its model says, whatever happens to it",
+      "has the owner that its model has after any commands",
       { commands: Schema.Array(Command).check(Schema.isMaxLength(40)) },
       ({ commands }) =>
         Effect.gen(function* () {

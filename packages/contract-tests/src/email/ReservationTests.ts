@@ -6,7 +6,7 @@ import * as Fresh from "../Fresh.ts"
 import { refused } from "../Refused.ts"
 import * as Sample from "./MailboxSample.ts"
 
-/** For whom a local part is free: its first tenant, another one, a wallet that is no tenant yet. */
+/** Returns for whom a local part is available: its first tenant, another one, a wallet without a tenant. */
 const availability = Effect.fnUntraced(function* (localPart: string, first: string, other: string) {
   const store = yield* MailboxStore
   return yield* Effect.all([
@@ -16,17 +16,17 @@ const availability = Effect.fnUntraced(function* (localPart: string, first: stri
   ])
 })
 
-/** Two tenants, two operations and a local part that nobody had. */
+/** Two tenants, two operations and an unused local part. */
 const strangers = Effect.gen(function* () {
   const [one, two] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
   const [operation, another] = yield* Effect.all([Fresh.id, Fresh.id])
   return { one, two, operation, another, localPart: yield* Fresh.word }
 })
 
-/** What is promised of `isAvailable`, `reserve`, `releaseReservation` and `create`: to whom a local part belongs. */
+/** Tests of `isAvailable`, `reserve`, `releaseReservation` and `create`: the ownership of a local part. */
 export const reservationTests: ContractTests<MailboxStore> = (it) => {
-  describe("a local part that nobody had", () => {
-    it.effect("is free for everybody, and asking reserves nothing", () =>
+  describe("an unused local part", () => {
+    it.effect("is available to everyone, and a query reserves nothing", () =>
       Effect.gen(function* () {
         const { localPart, one, two } = yield* strangers
         assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [true, true, true])
@@ -35,8 +35,8 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
     )
   })
 
-  describe("a local part that an operation holds", () => {
-    it.effect("is free for nobody else, the same tenant's other operations included", () =>
+  describe("a reserved local part", () => {
+    it.effect("is not available to any other operation, even of the same tenant", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { another, localPart, one, operation, two } = yield* strangers
@@ -48,7 +48,7 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
       })
     )
 
-    it.effect("is reserved again by the same operation", () =>
+    it.effect("can be reserved again by the same operation", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { another, localPart, one, operation } = yield* strangers
@@ -59,7 +59,7 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
       })
     )
 
-    it.effect("is free for everybody again once the operation gives it up", () =>
+    it.effect("is available to everyone again after the operation releases it", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { another, localPart, one, operation, two } = yield* strangers
@@ -77,7 +77,7 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
   })
 
   describe("a local part that has a mailbox", () => {
-    it.effect("is free for nobody, its own tenant included", () =>
+    it.effect("is not available, even to its own tenant", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { another, localPart, one, two } = yield* strangers
@@ -88,7 +88,7 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
       })
     )
 
-    it.effect("stays so although the operation that made it gives up its reservation", () =>
+    it.effect("remains so when the operation that created it releases its reservation", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { localPart, one, operation, two } = yield* strangers
@@ -104,7 +104,7 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
       })
     )
 
-    it.effect("is no other, however alike: case, dots and tags are part of it", () =>
+    it.effect("differs from every similar one: case, dots and tags are part of it", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { localPart, one, two } = yield* strangers
@@ -123,7 +123,7 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
   })
 
   describe("a local part whose mailbox was deleted", () => {
-    it.effect("belongs for ever to the tenant that first had it", () =>
+    it.effect("belongs permanently to the tenant that first had it", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { another, localPart, one, operation, two } = yield* strangers
@@ -140,7 +140,7 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
       })
     )
 
-    it.effect("stays that tenant's when an operation of its own gives it up unpaid", () =>
+    it.effect("remains that tenant's when one of its operations releases it unpaid", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { another, localPart, one, operation, two } = yield* strangers
@@ -155,8 +155,8 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
     )
   })
 
-  describe("what no operation has reserved", () => {
-    it.effect("nobody creates: not without a reservation, by another operation's, or by another tenant's", () =>
+  describe("a local part without a reservation", () => {
+    it.effect("cannot be created: without a reservation, with another operation's, or with another tenant's", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { another, localPart, one, operation, two } = yield* strangers
@@ -173,7 +173,7 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
       })
     )
 
-    it.effect("no tenant reserves that does not exist", () =>
+    it.effect("cannot be reserved by a tenant that does not exist", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { localPart, operation } = yield* strangers
@@ -183,8 +183,8 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
     )
   })
 
-  describe("reserve by many at once", () => {
-    it.effect("lets one have the local part", () =>
+  describe("concurrent reservations", () => {
+    it.effect("give the local part to one", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const tenants = yield* TenantStore
@@ -205,7 +205,7 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
       })
     )
 
-    it.effect("lets the next one have it when the first was rolled back", () =>
+    it.effect("give it to the next one if the first was rolled back", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const transactor = yield* Transactor
@@ -230,7 +230,7 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
       })
     )
 
-    it.effect("lets one of its first tenant's operations have it after a deletion", () =>
+    it.effect("give it to one of its first tenant's operations after a deletion", () =>
       Effect.gen(function* () {
         const store = yield* MailboxStore
         const { mailbox, tenantId } = yield* Sample.owner

@@ -8,10 +8,10 @@ import { rolledBack } from "../RolledBack.ts"
 
 const address = Effect.map(Fresh.word, (word) => `${word}@example.org`)
 
-/** What is promised of `suppress` and `findSuppressed`. */
+/** Tests of `suppress` and `findSuppressed`. */
 export const suppressionTests: ContractTests<MailboxStore | MessageStore> = (it) => {
   describe("suppress and findSuppressed", () => {
-    it.effect("name the addresses that the tenant may no longer write to, and no others", () =>
+    it.effect("return exactly the addresses that the tenant has suppressed", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { tenantId } = yield* Fresh.tenant
@@ -25,7 +25,7 @@ export const suppressionTests: ContractTests<MailboxStore | MessageStore> = (it)
       })
     )
 
-    it.effect("again are as good as once: in one call, for another reason, and at once", () =>
+    it.effect("are idempotent: in one call, for another reason, and concurrently", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { tenantId } = yield* Fresh.tenant
@@ -42,7 +42,7 @@ export const suppressionTests: ContractTests<MailboxStore | MessageStore> = (it)
       })
     )
 
-    it.effect("take no addresses", () =>
+    it.effect("accept an empty list", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { tenantId } = yield* Fresh.tenant
@@ -51,7 +51,7 @@ export const suppressionTests: ContractTests<MailboxStore | MessageStore> = (it)
       })
     )
 
-    it.effect("concern one tenant alone", () =>
+    it.effect("affect one tenant only", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const [one, two] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
@@ -71,7 +71,7 @@ export const suppressionTests: ContractTests<MailboxStore | MessageStore> = (it)
       })
     )
 
-    it.effect("take an address for what it is, and no pattern", () =>
+    it.effect("compare an address literally, not as a pattern", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { tenantId } = yield* Fresh.tenant
@@ -95,7 +95,7 @@ export const suppressionTests: ContractTests<MailboxStore | MessageStore> = (it)
   })
 }
 
-/** What is promised of `findSending` and `putSending`. */
+/** Tests of `findSending` and `putSending`. */
 export const sendingTests: ContractTests<MailboxStore | MessageStore> = (it) => {
   describe("findSending and putSending", () => {
     const record: SendingRecord = { day: 20_000, recipients: 7, bounced: 1, complained: 2, level: 3, pause: null }
@@ -104,7 +104,7 @@ export const sendingTests: ContractTests<MailboxStore | MessageStore> = (it) => 
       pause: { until: Timestamp.Timestamp.make(1_800_000_000_000), reason: "complained" }
     }
 
-    it.effect("keep one record for each tenant, as it was put last", () =>
+    it.effect("keep the last record of each tenant", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const [one, two] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
@@ -129,7 +129,7 @@ export const sendingTests: ContractTests<MailboxStore | MessageStore> = (it) => 
       })
     )
 
-    it.effect("lose nothing under the tenant's lock", () =>
+    it.effect("lose no change under the tenant's lock", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const tenants = yield* TenantStore

@@ -7,10 +7,10 @@ import * as Fresh from "../Fresh.ts"
 import * as Mailboxes from "./MailboxSample.ts"
 import * as Sample from "./MessageSample.ts"
 
-/** What is promised of `findThreads`. */
+/** Tests of `findThreads`. */
 export const threadTests: ContractTests<MailboxStore | MessageStore> = (it) => {
   describe("findThreads", () => {
-    it.effect("gives for each mailbox the thread of its newest message whose Message-ID is among the given", () =>
+    it.effect("returns for each mailbox the thread of its newest message with one of the given Message-IDs", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { mailbox, tenant } = yield* Mailboxes.owner
@@ -61,7 +61,7 @@ export const threadTests: ContractTests<MailboxStore | MessageStore> = (it) => {
       })
     )
 
-    it.effect("finds nothing in no mailbox, and by no header", () =>
+    it.effect("returns nothing without mailboxes, and without headers", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { mailbox } = yield* Mailboxes.owner
@@ -72,7 +72,7 @@ export const threadTests: ContractTests<MailboxStore | MessageStore> = (it) => {
       })
     )
 
-    it.effect("takes a Message-ID for what it is, however long or odd", () =>
+    it.effect("compares a Message-ID literally, however long or unusual", () =>
       Effect.gen(function* () {
         const store = yield* MessageStore
         const { mailbox } = yield* Mailboxes.owner
