@@ -10,10 +10,10 @@ import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
 
 const { retention } = TEST_EVENT_POLICY
 
-/** What is promised of `acknowledgeAll`. */
+/** Tests of `acknowledgeAll`. */
 export const eventAcknowledgeAllTests: ContractTests<EventStore | EventSignal> = (it) => {
   describe("acknowledgeAll", () => {
-    it.effect("ends exactly what was created before the cutoff, and counts it", () =>
+    it.effect("acknowledges exactly the events created before the cutoff, and counts them", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -33,7 +33,7 @@ export const eventAcknowledgeAllTests: ContractTests<EventStore | EventSignal> =
       })
     )
 
-    it.effect("ends what matches every part of the filter that is given", () =>
+    it.effect("acknowledges the events that match every given part of the filter", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -61,7 +61,7 @@ export const eventAcknowledgeAllTests: ContractTests<EventStore | EventSignal> =
       })
     )
 
-    it.effect("ends what is pending, delivered or failed, with its leases, and neither acknowledged nor expired", () =>
+    it.effect("acknowledges pending, delivered and failed events with their leases, and no others", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -96,7 +96,7 @@ export const eventAcknowledgeAllTests: ContractTests<EventStore | EventSignal> =
       })
     )
 
-    it.effect("lets no later event come before a cutoff that is over, and takes one to come for no moment", () =>
+    it.effect("gives no later event a time before a past cutoff, and treats a future cutoff as now", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -117,7 +117,7 @@ export const eventAcknowledgeAllTests: ContractTests<EventStore | EventSignal> =
       })
     )
 
-    it.effect("touches no other tenant's events", () =>
+    it.effect("does not change another tenant's events", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -131,7 +131,7 @@ export const eventAcknowledgeAllTests: ContractTests<EventStore | EventSignal> =
       })
     )
 
-    it.effect("counts each event once when many call at once", () =>
+    it.effect("counts each event once in many concurrent calls", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock

@@ -11,7 +11,7 @@ import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
 
 const { leaseDuration, retention } = TEST_EVENT_POLICY
 
-/** A tenant with `count` events and a session that holds a lease on each. */
+/** A tenant with `count` events and a session with a lease on each. */
 const delivered = Effect.fnUntraced(function* (count: number) {
   const store = yield* EventStore
   const { tenantId } = yield* Fresh.tenant
@@ -22,10 +22,10 @@ const delivered = Effect.fnUntraced(function* (count: number) {
   return { tenantId, session, deliveries, acknowledgements }
 })
 
-/** What is promised of `acknowledge`. */
+/** Tests of `acknowledge`. */
 export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (it) => {
   describe("acknowledge", () => {
-    it.effect("ends an event, pending or delivered, and says when", () =>
+    it.effect("acknowledges an event, pending or delivered, and sets the time", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -46,7 +46,7 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
       })
     )
 
-    it.effect("answers each in the order given: its own, another tenant's and nobody's", () =>
+    it.effect("returns a result for each in the given order: own, another tenant's and unknown ones", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId, acknowledgements } = yield* delivered(2)
@@ -69,7 +69,7 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
       })
     )
 
-    it.effect("answers nothing to nothing", () =>
+    it.effect("returns nothing for an empty list", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId } = yield* Fresh.tenant
@@ -77,7 +77,7 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
       })
     )
 
-    it.effect("again is as good as once, in one call and in another, with the deliveryId and without", () =>
+    it.effect("is idempotent, in one call and in another, with the deliveryId and without", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -94,7 +94,7 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
       })
     )
 
-    it.effect("counts without a deliveryId whoever holds the lease", () =>
+    it.effect("succeeds without a deliveryId, whichever session holds the lease", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -107,7 +107,7 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
       })
     )
 
-    it.effect("ends the lease: the deliveries of other events stay", () =>
+    it.effect("ends the lease: the deliveries of other events remain", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId, session, acknowledgements } = yield* delivered(3)
@@ -123,7 +123,7 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
       })
     )
 
-    it.effect("counts from failed", () =>
+    it.effect("succeeds for a failed event", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const event = yield* failedEvent
@@ -134,7 +134,7 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
       })
     )
 
-    it.effect("changes nothing of an expired event, and calls it stale", () =>
+    it.effect("returns stale for an expired event, and does not change it", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -158,7 +158,7 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
   })
 
   describe("acknowledge with a deliveryId", () => {
-    it.effect("counts until the lease lapses, and not after", () =>
+    it.effect("succeeds until the lease expires, and not after", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -171,7 +171,7 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
       })
     )
 
-    it.effect("is stale once the session gave the lease back", () =>
+    it.effect("is stale after the session released the lease", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId, session, deliveries, acknowledgements } = yield* delivered(1)
@@ -181,7 +181,7 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
       })
     )
 
-    it.effect("is stale once another session has the event, which may go on to acknowledge it", () =>
+    it.effect("is stale after another session leased the event, and succeeds for that session", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -196,7 +196,7 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
       })
     )
 
-    it.effect("is stale when it names another event's delivery, or the event was never delivered", () =>
+    it.effect("is stale with another event's delivery, or if the event was never delivered", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId, acknowledgements } = yield* delivered(2)

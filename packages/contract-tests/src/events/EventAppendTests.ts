@@ -9,10 +9,10 @@ import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./EventSample.ts"
 import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
 
-/** What is promised of `append`: what it stores, what it leaves out, and the order. */
+/** Tests of `append`: stored events, drafts that are left out, and the order. */
 export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it, capabilities) => {
   describe("append", () => {
-    it.effect("stores drafts, pending and never delivered, and answers them in the order given", () =>
+    it.effect("stores drafts, pending and never delivered, and returns them in the given order", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -44,14 +44,14 @@ export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it, ca
       })
     )
 
-    it.effect("answers nothing to no drafts", () =>
+    it.effect("returns nothing for an empty list", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         assert.deepStrictEqual(yield* store.append([]), [])
       })
     )
 
-    it.effect("dies where a tenant does not exist, and stores nothing for the others", () =>
+    it.effect("dies if a tenant does not exist, and stores nothing for the others", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId } = yield* Fresh.tenant
@@ -61,7 +61,7 @@ export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it, ca
       })
     )
 
-    it.effect("keeps every text and every payload as it came", () =>
+    it.effect("keeps every text and every payload unchanged", () =>
       Effect.gen(function* () {
         const { tenantId } = yield* Fresh.tenant
         const payload = {
@@ -84,8 +84,8 @@ export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it, ca
     )
   })
 
-  describe("append, a draft whose dedupeKey is known", () => {
-    it.effect("is left out, and the event of that key stays as it was", () =>
+  describe("append, a draft with a known dedupeKey", () => {
+    it.effect("is left out, and the event with that key does not change", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId } = yield* Fresh.tenant
@@ -101,7 +101,7 @@ export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it, ca
       })
     )
 
-    it.effect("is left out within one call too", () =>
+    it.effect("is left out within one call, too", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId } = yield* Fresh.tenant
@@ -115,7 +115,7 @@ export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it, ca
       })
     )
 
-    it.effect("is another tenant's own event", () =>
+    it.effect("is a separate event for another tenant", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const one = yield* Fresh.tenant
@@ -129,7 +129,7 @@ export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it, ca
       })
     )
 
-    it.effect("is known by its exact key alone", () =>
+    it.effect("is recognized by the exact key only", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId } = yield* Fresh.tenant
@@ -146,7 +146,7 @@ export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it, ca
       })
     )
 
-    it.effect("stays known when the event was acknowledged or has expired", () =>
+    it.effect("is still recognized when the event was acknowledged or has expired", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -160,7 +160,7 @@ export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it, ca
       })
     )
 
-    it.effect("is stored by exactly one of many at once", () =>
+    it.effect("is stored by exactly one of many concurrent calls", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId } = yield* Fresh.tenant
@@ -173,7 +173,7 @@ export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it, ca
       })
     )
 
-    it.effect("is free again when the transaction that stored it was rolled back", () =>
+    it.effect("is stored if the transaction with the first one was rolled back", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const transactor = yield* Transactor
@@ -186,7 +186,7 @@ export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it, ca
   })
 
   describe("append, the order of events", () => {
-    it.effect("is that of the calls, by createdAt and then by an eventId that only grows", () =>
+    it.effect("follows the calls, by createdAt and then by an increasing eventId", () =>
       Effect.gen(function* () {
         const clock = yield* StoreClock
         const { tenantId } = yield* Fresh.tenant
@@ -199,7 +199,7 @@ export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it, ca
       })
     )
 
-    it.effect("holds when the clock goes back: createdAt is the later of the last one and the clock", () =>
+    it.effect("remains when the clock goes back: createdAt is the later of the last one and the clock", () =>
       Effect.gen(function* () {
         const clock = yield* StoreClock
         const { tenantId } = yield* Fresh.tenant
@@ -237,11 +237,11 @@ export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it, ca
           )
         )
         yield* Deferred.await(appended)
-        // What the first has taken as its moment is not to be passed by a clock that goes back.
+        // A clock that goes back must not pass the time that the first transaction has used.
         const clock = yield* StoreClock
         yield* clock.advance(-60_000)
         const second = yield* Effect.forkChild(Sample.appendOne(tenantId))
-        // Time enough for the second to go through, if nothing held it up.
+        // Enough time for the second one to finish if nothing blocked it.
         for (let round = 0; round < 50 && second.pollUnsafe() === undefined; round++) yield* Sample.all(tenantId)
         const seen = yield* Sample.all(tenantId)
         yield* Deferred.succeed(proceed, undefined)
@@ -253,7 +253,7 @@ export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it, ca
       })
     )
 
-    it.effect("is that of commits under 50 appends at once, so that who reads on from a cursor misses nothing", () =>
+    it.effect("follows the commits of 50 concurrent appends, so that reading from a cursor misses nothing", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId } = yield* Fresh.tenant
@@ -282,7 +282,7 @@ export const eventAppendTests: ContractTests<EventStore | EventSignal> = (it, ca
       })
     )
 
-    it.effect("is kept per tenant by calls that name several tenants, in whatever order, at once", () =>
+    it.effect("is kept per tenant by concurrent calls with several tenants in any order", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const tenants = yield* Effect.forEach(Array.range(1, 3), () => Fresh.tenant)

@@ -12,11 +12,11 @@ const inbox = Effect.fnUntraced(function* (count: number) {
   return { tenantId, events: count === 0 ? [] : yield* Sample.append(tenantId, count) }
 })
 
-/** What is promised of `latestEach`, `countReplayableEach`, `leaseEach` and `acknowledgeEach`. */
+/** Tests of `latestEach`, `countReplayableEach`, `leaseEach` and `acknowledgeEach`. */
 export const eventBatchTests: ContractTests<EventStore | EventSignal> = (it) => {
   describe("latestEach", () => {
     it.effect(
-      "gives where the newest event of each tenant stands, whatever its status, and leaves out who has none",
+      "returns the position of each tenant's newest event, whatever its status, and omits tenants without events",
       () =>
         Effect.gen(function* () {
           const store = yield* EventStore
@@ -37,7 +37,7 @@ export const eventBatchTests: ContractTests<EventStore | EventSignal> = (it) => 
   })
 
   describe("countReplayableEach", () => {
-    it.effect("counts those of each tenant up to the limit, and leaves out who has none", () =>
+    it.effect("counts each tenant's events up to the limit, and omits tenants without any", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const [none, one, many] = [yield* inbox(0), yield* inbox(1), yield* inbox(5)]
@@ -52,7 +52,7 @@ export const eventBatchTests: ContractTests<EventStore | EventSignal> = (it) => 
       })
     )
 
-    it.effect("counts what is pending or has lapsed, not what is leased or over", () =>
+    it.effect("counts pending events and expired leases, and no leased or final events", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -72,7 +72,7 @@ export const eventBatchTests: ContractTests<EventStore | EventSignal> = (it) => 
   })
 
   describe("leaseEach", () => {
-    it.effect("answers each request, in the order given, with its own tenant's oldest events", () =>
+    it.effect("returns for each request, in the given order, its own tenant's oldest events", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const inboxes = [yield* inbox(3), yield* inbox(0), yield* inbox(2)]
@@ -95,7 +95,7 @@ export const eventBatchTests: ContractTests<EventStore | EventSignal> = (it) => 
       })
     )
 
-    it.effect("gives no event to two sessions of one tenant, nor any to one that asks for none", () =>
+    it.effect("leases no event to two sessions of one tenant, and none to a request for none", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { events, tenantId } = yield* inbox(5)
@@ -109,7 +109,7 @@ export const eventBatchTests: ContractTests<EventStore | EventSignal> = (it) => 
       })
     )
 
-    it.effect("passes over what is over in one tenant's, and gives the others theirs", () =>
+    it.effect("skips final events of one tenant, and leases the others their own", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -130,7 +130,7 @@ export const eventBatchTests: ContractTests<EventStore | EventSignal> = (it) => 
       })
     )
 
-    it.effect("gives each event once when many lease for many at one time", () =>
+    it.effect("leases each event once in many concurrent calls", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const inboxes = yield* Effect.forEach(Array.range(1, 5), () => inbox(12))
@@ -150,7 +150,7 @@ export const eventBatchTests: ContractTests<EventStore | EventSignal> = (it) => 
   })
 
   describe("acknowledgeEach", () => {
-    it.effect("answers each in the order given, and lets nobody acknowledge another's", () =>
+    it.effect("returns results in the given order, and acknowledges no event of another tenant", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const [one, two] = [yield* inbox(2), yield* inbox(2)]

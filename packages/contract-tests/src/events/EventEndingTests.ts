@@ -10,11 +10,11 @@ import * as Sample from "./EventSample.ts"
 import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
 
 const { leaseDuration, retention } = TEST_EVENT_POLICY
-/** Longer than any event lives on. */
+/** Longer than the retention of any event. */
 const AGE = retention + Timestamp.DAY
 const MANY = 10_000
 
-/** Ends and deletes what other tests have left: both go over all tenants. */
+/** Expires and deletes the events that other tests have left: both act on all tenants. */
 const cleared = Effect.gen(function* () {
   const store = yield* EventStore
   const clock = yield* StoreClock
@@ -28,7 +28,7 @@ const statuses = (tenantId: string) => Effect.map(Sample.all(tenantId), (events)
 
 const expireTests: ContractTests<EventStore | EventSignal> = (it, capabilities) => {
   describe("expire", () => {
-    it.effect("writes down up to `limit` of what has expired, of whatever tenant, and counts it", () =>
+    it.effect("marks up to `limit` expired events of any tenant, and counts them", () =>
       Effect.gen(function* () {
         const store = yield* cleared
         const clock = yield* StoreClock
@@ -53,7 +53,7 @@ const expireTests: ContractTests<EventStore | EventSignal> = (it, capabilities) 
       })
     )
 
-    it.effect("takes pending and delivered events alone, and ends what is left of their leases", () =>
+    it.effect("changes only pending and delivered events, and ends their leases", () =>
       Effect.gen(function* () {
         const store = yield* cleared
         const clock = yield* StoreClock
@@ -77,7 +77,7 @@ const expireTests: ContractTests<EventStore | EventSignal> = (it, capabilities) 
       })
     )
 
-    it.effect("counts each event once when many call at once", () =>
+    it.effect("counts each event once in many concurrent calls", () =>
       Effect.gen(function* () {
         const store = yield* cleared
         const clock = yield* StoreClock
@@ -85,7 +85,7 @@ const expireTests: ContractTests<EventStore | EventSignal> = (it, capabilities) 
         yield* Sample.append(tenantId, 40)
         yield* clock.advance(retention)
         let total = 0
-        // What another holds is passed over, and so is there for the next round.
+        // Rows that another transaction has locked are skipped, and remain for the next round.
         for (let round = 0; round < 20 && total < 40; round++) {
           const counts = yield* Effect.forEach(Array.range(1, 8), () => store.expire(10), { concurrency: "unbounded" })
           total += counts.reduce((sum, count) => sum + count, 0)
@@ -94,7 +94,7 @@ const expireTests: ContractTests<EventStore | EventSignal> = (it, capabilities) 
       })
     )
 
-    it.effect("waits for nobody who has an event, and takes it the next time", () =>
+    it.effect("does not wait for locked events, and marks them the next time", () =>
       Effect.gen(function* () {
         const store = yield* cleared
         const clock = yield* StoreClock
@@ -116,7 +116,7 @@ const expireTests: ContractTests<EventStore | EventSignal> = (it, capabilities) 
 
 const removeTests: ContractTests<EventStore | EventSignal> = (it, capabilities) => {
   describe("remove", () => {
-    it.effect("deletes up to `limit` of what is over and old enough, the oldest first, of whatever tenant", () =>
+    it.effect("deletes up to `limit` final events that are old enough, oldest first, of any tenant", () =>
       Effect.gen(function* () {
         const store = yield* cleared
         const clock = yield* StoreClock
@@ -147,7 +147,7 @@ const removeTests: ContractTests<EventStore | EventSignal> = (it, capabilities) 
       })
     )
 
-    it.effect("leaves what may still be delivered, however old, and takes what has expired, written down or not", () =>
+    it.effect("keeps events that may still be delivered, however old, and deletes expired ones, marked or not", () =>
       Effect.gen(function* () {
         const store = yield* cleared
         const clock = yield* StoreClock
@@ -167,7 +167,7 @@ const removeTests: ContractTests<EventStore | EventSignal> = (it, capabilities) 
       })
     )
 
-    it.effect("frees the dedupeKey, and leaves the tenant's order as it was", () =>
+    it.effect("frees the dedupeKey, and does not change the tenant's order", () =>
       Effect.gen(function* () {
         const store = yield* cleared
         const clock = yield* StoreClock
@@ -185,7 +185,7 @@ const removeTests: ContractTests<EventStore | EventSignal> = (it, capabilities) 
       })
     )
 
-    it.effect("counts each event once when many call at once", () =>
+    it.effect("counts each event once in many concurrent calls", () =>
       Effect.gen(function* () {
         const store = yield* cleared
         const clock = yield* StoreClock
@@ -204,7 +204,7 @@ const removeTests: ContractTests<EventStore | EventSignal> = (it, capabilities) 
       })
     )
 
-    it.effect("waits for nobody who has an event", () =>
+    it.effect("does not wait for locked events", () =>
       Effect.gen(function* () {
         const store = yield* cleared
         const clock = yield* StoreClock
@@ -224,12 +224,12 @@ const removeTests: ContractTests<EventStore | EventSignal> = (it, capabilities) 
   })
 }
 
-/** What is promised of `expire` and `remove`. */
+/** Tests of `expire` and `remove`. */
 export const eventEndingTests: ContractTests<EventStore | EventSignal> = (it, capabilities) => {
   expireTests(it, capabilities)
   removeTests(it, capabilities)
 
-  describe("an end of events of all tenants", () => {
+  describe("ending events of all tenants", () => {
     const old = Effect.gen(function* () {
       const store = yield* cleared
       const { tenantId } = yield* Fresh.tenant

@@ -10,10 +10,10 @@ import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
 
 const { leaseDuration, maxLapses, minFailAge, retention } = TEST_EVENT_POLICY
 
-/** What is promised of events that fail. */
+/** Tests of events that fail. */
 export const eventFailureTests: ContractTests<EventStore | EventSignal> = (it) => {
-  describe("an event whose leases lapse", () => {
-    it.effect("fails at a lease when they are too many and it is old enough", () =>
+  describe("an event whose leases expire", () => {
+    it.effect("fails at a lease when it has too many lapses and is old enough", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -32,7 +32,7 @@ export const eventFailureTests: ContractTests<EventStore | EventSignal> = (it) =
       })
     )
 
-    it.effect("is still delivered one lapse before that", () =>
+    it.effect("is still delivered with one lapse less", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -46,7 +46,7 @@ export const eventFailureTests: ContractTests<EventStore | EventSignal> = (it) =
       })
     )
 
-    it.effect("does not fail while it is young, however often they lapsed, and does later", () =>
+    it.effect("does not fail while it is young, however many lapses it has, and does later", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -62,7 +62,7 @@ export const eventFailureTests: ContractTests<EventStore | EventSignal> = (it) =
       })
     )
 
-    it.effect("never fails by leases that were given back or kept alive", () =>
+    it.effect("never fails by leases that were released or renewed", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -80,7 +80,7 @@ export const eventFailureTests: ContractTests<EventStore | EventSignal> = (it) =
       })
     )
 
-    it.effect("has lapsed although its session gives it back afterwards", () =>
+    it.effect("has a lapse even if its session releases it afterwards", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -97,7 +97,7 @@ export const eventFailureTests: ContractTests<EventStore | EventSignal> = (it) =
       })
     )
 
-    it.effect("takes no place of one that can be delivered when it fails", () =>
+    it.effect("does not take the place of an event that can be delivered when it fails", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -116,7 +116,7 @@ export const eventFailureTests: ContractTests<EventStore | EventSignal> = (it) =
       })
     )
 
-    it.effect("stays failed when its time has passed", () =>
+    it.effect("stays failed after its expiry", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock

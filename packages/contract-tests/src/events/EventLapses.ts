@@ -8,7 +8,7 @@ import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
 
 const { leaseDuration, maxLapses, minFailAge } = TEST_EVENT_POLICY
 
-/** Leases everything to a session of its own and lets the leases lapse, `times` times. */
+/** Leases everything to a new session and lets the leases expire, `times` times. */
 export const lapse = Effect.fnUntraced(function* (tenantId: Uuid.Uuid, times: number) {
   const store = yield* EventStore
   const clock = yield* StoreClock

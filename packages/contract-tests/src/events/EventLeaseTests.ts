@@ -10,10 +10,10 @@ import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
 
 const { leaseDuration } = TEST_EVENT_POLICY
 
-/** What is promised of `lease`, `renew` and `release`. */
+/** Tests of `lease`, `renew` and `release`. */
 export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => {
   describe("lease", () => {
-    it.effect("takes up to `limit` events, oldest first, and makes them delivered", () =>
+    it.effect("leases up to `limit` events, oldest first, and marks them as delivered", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -39,7 +39,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       })
     )
 
-    it.effect("takes nothing where there is nothing, and nothing with a limit of 0", () =>
+    it.effect("leases nothing from an empty inbox, and nothing with a limit of 0", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId, events } = yield* Sample.inbox(1)
@@ -52,7 +52,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       })
     )
 
-    it.effect("gives no event to two sessions at one time, nor twice to one", () =>
+    it.effect("leases no event to two sessions at the same time, or twice to one", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -76,13 +76,13 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       })
     )
 
-    it.effect("gives no event to two sessions at one time when many lease at once", () =>
+    it.effect("leases no event to two of many concurrent sessions", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId, events } = yield* Sample.inbox(60)
         const sessions = yield* Effect.forEach(Array.range(1, 20), () => Fresh.id)
         const taken: Array<string> = []
-        // A lease may come back with fewer than it asked for while another holds the rest: then it is asked again.
+        // A lease may return fewer events than requested while another transaction locks the rest: then it is retried.
         for (let round = 0; round < 20 && taken.length < 60; round++) {
           const deliveries = yield* Effect.forEach(sessions, (session) => store.lease(tenantId, session, 2), {
             concurrency: "unbounded"
@@ -94,7 +94,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       })
     )
 
-    it.effect("takes what lapsed again, with another deliveryId and a deliveryCount that has grown", () =>
+    it.effect("leases an expired lease's event again, with a new deliveryId and a higher deliveryCount", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -113,7 +113,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       })
     )
 
-    it.effect("leaves out what was acknowledged", () =>
+    it.effect("leaves out acknowledged events", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId, events } = yield* Sample.inbox(3)
@@ -163,7 +163,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       })
     )
 
-    it.effect("answers the leases that the sessions hold, and no other", () =>
+    it.effect("returns the leases that the sessions hold, and no other", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -188,7 +188,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       })
     )
 
-    it.effect("keeps the delivery: its deliveryId still counts, and nothing else of the event changes", () =>
+    it.effect("keeps the delivery: its deliveryId remains valid, and nothing else of the event changes", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -205,7 +205,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       })
     )
 
-    it.effect("leaves a lease that has lapsed as it is", () =>
+    it.effect("does not change an expired lease", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -222,7 +222,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       })
     )
 
-    it.effect("does nothing for no session, or one that nobody knows", () =>
+    it.effect("does nothing without sessions, or for an unknown one", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId, events } = yield* Sample.inbox(1)
@@ -268,7 +268,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       })
     )
 
-    it.effect("does nothing for no session, or one that nobody knows", () =>
+    it.effect("does nothing without sessions, or for an unknown one", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId } = yield* Sample.inbox(1)
@@ -279,7 +279,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
       })
     )
 
-    it.effect("takes nothing from a session that has leased the event since", () =>
+    it.effect("does not affect a session that has leased the event since", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock

@@ -3,7 +3,7 @@ import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
 
 const { leaseDuration, maxLapses, minFailAge, retention } = TEST_EVENT_POLICY
 
-/** One event as the model knows it. Moments are the model's own: how far its clock was moved on. */
+/** An event in the model. Times are the model's own: how far its clock was moved. */
 interface ModelEvent {
   readonly stored: DurableEvent
   readonly createdAt: number
@@ -13,7 +13,7 @@ interface ModelEvent {
   lease: { readonly session: string; readonly deliveryId: string; until: number } | null
 }
 
-/** What is compared of an event: everything but the moments that the store reads off its own clock. */
+/** The compared fields of an event: all but the times that the store reads from its own clock. */
 export interface EventView {
   readonly eventId: string
   readonly status: EventStatus
@@ -31,8 +31,8 @@ export const viewOf = (event: DurableEvent): EventView => ({
 })
 
 /**
- * The inbox of one tenant, written down as plainly as can be: the store must do what this does.
- * It is told what the store answered where that is the store's own choice (ids and moments).
+ * The inbox of one tenant in its simplest form, which the store must match. Values that the store chooses
+ * itself (ids and times) are passed to it.
  */
 export class EventModel {
   #events: Array<ModelEvent> = []
@@ -43,7 +43,7 @@ export class EventModel {
     this.#now += millis
   }
 
-  /** Which of these keys are new, in order; they are known from now on. */
+  /** Returns which of these keys are new, in order; they are known from now on. */
   admit(keys: ReadonlyArray<string>): ReadonlyArray<string> {
     return keys.filter((key) => !this.#keys.has(key) && this.#keys.add(key))
   }
@@ -55,7 +55,10 @@ export class EventModel {
     }
   }
 
-  /** The ids of what a lease must give: nothing that it marks as failed is among them or takes a place. */
+  /**
+   * Returns the ids that a lease must return: no event that it marks as failed is among them or counts toward
+   * the limit.
+   */
   leasable(limit: number): ReadonlyArray<string> {
     return this.#events
       .filter((event) => this.#isOpen(event) && !this.#isLeased(event) && !this.#isFailing(event))
@@ -73,7 +76,7 @@ export class EventModel {
     }
   }
 
-  /** The leases that a renewal must answer. */
+  /** Returns the leases that a renewal must return. */
   renew(sessions: ReadonlyArray<string>): Array<HeldLease> {
     return this.#events.flatMap((event) => {
       if (!this.#isLeased(event) || !sessions.includes(event.lease!.session)) return []
@@ -106,7 +109,7 @@ export class EventModel {
     return ended.length
   }
 
-  /** Forgets what is over and this old, and with it what it was known by: its key is its resourceId. */
+  /** Removes the final events of this age with their keys; an event's key is its resourceId. */
   remove(age: number): void {
     const isGone = (event: ModelEvent) =>
       event.createdAt + age <= this.#now && (this.#isExpired(event) || !["pending", "delivered"].includes(event.status))
@@ -131,8 +134,8 @@ export class EventModel {
   }
 
   /**
-   * Takes over which of the events that fail by the policy the store has marked. When it does that is
-   * not promised but for a lease that comes upon one.
+   * Marks the events that the store has marked as failed. The store may do that at any time, but must when a
+   * lease reaches one.
    */
   adoptFailures(failed: ReadonlySet<string>): void {
     for (const event of this.#events) {
@@ -140,7 +143,7 @@ export class EventModel {
     }
   }
 
-  /** What fails by the policy and is not marked: nothing is promised of whether it is replayed until then. */
+  /** Returns the events that fail by the policy but are not marked: until then, they may or may not be replayed. */
   failing(): ReadonlySet<string> {
     return new Set(this.#events.filter((event) => this.#isFailing(event)).map((event) => event.stored.eventId))
   }

@@ -11,18 +11,18 @@ import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
 const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
 const Sessions = Schema.Array(upTo(1)).check(Schema.isMaxLength(2))
 
-/** Of the events of all tenants, whatever other tests have left. */
+/** A limit above the number of events of all tenants, including those that other tests have left. */
 const ALL = 100_000
 
-/** Which delivery an acknowledgement names: none, the event's last one, one before that, or any event's. */
+/** The delivery that an acknowledgement names: none, the event's last one, an earlier one, or any event's. */
 const Named = Schema.Union([Schema.Literals(["none", "last", "earlier"]), upTo(20)])
 
 const Lease = Schema.TaggedStruct("Lease", { session: upTo(1), limit: upTo(4) })
 const LeaseAndLapse = Schema.TaggedStruct("LeaseAndLapse", { session: upTo(1) })
 
 /**
- * What happens to an inbox. Events, keys, sessions and deliveries are named by number, of which there
- * are few, and what makes events fail stands here more than once, so that something comes of it.
+ * Commands on an inbox. Events, keys, sessions and deliveries are small numbers, and commands that make events
+ * fail are listed more than once, so that interesting cases are frequent.
  */
 const Command = Schema.Union([
   Schema.TaggedStruct("Append", { keys: Schema.Array(upTo(12)).check(Schema.isMaxLength(3)) }),
@@ -49,7 +49,7 @@ const Command = Schema.Union([
 ])
 type Command = typeof Command.Type
 
-/** A new inbox beside its model, and what carries out one command on both and compares what they answer. */
+/** A new inbox with its model, and a function that runs one command on both and compares the results. */
 const start = Effect.gen(function* () {
   const store = yield* EventStore
   const clock = yield* StoreClock
@@ -156,11 +156,11 @@ const start = Effect.gen(function* () {
   return { run, compare }
 })
 
-/** Any sequence of what can happen to an inbox, against the model of it. */
+/** Compares any sequence of commands on an inbox with the model. */
 export const eventModelTests: ContractTests<EventStore | EventSignal> = (it, capabilities) => {
   describe("an inbox", () => {
     it.effect.prop(
-      "does what its model does, whatever happens to it",
+      "matches its model after any commands",
       { commands: Schema.Array(Command).check(Schema.isMaxLength(40)) },
       ({ commands }) =>
         Effect.gen(function* () {

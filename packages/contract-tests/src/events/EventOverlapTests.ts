@@ -10,7 +10,7 @@ import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
 
 const { leaseDuration } = TEST_EVENT_POLICY
 
-/** A tenant with `count` events, of which a session holds the first. */
+/** A tenant with `count` events, of which a session has leased the first. */
 const inbox = Effect.fnUntraced(function* (count: number) {
   const store = yield* EventStore
   const { tenantId } = yield* Fresh.tenant
@@ -23,10 +23,10 @@ const inbox = Effect.fnUntraced(function* (count: number) {
 
 const statuses = (tenantId: string) => Effect.map(Sample.all(tenantId), (events) => events.map((event) => event.status))
 
-/** What holds when two transactions on one inbox overlap. */
+/** Tests of overlapping transactions on one inbox. */
 export const eventOverlapTests: ContractTests<EventStore | EventSignal> = (it, capabilities) => {
   describe("two transactions on one inbox", () => {
-    it.effect("store one of two drafts with one key, whichever commits", () =>
+    it.effect("store one of two drafts with the same key, whichever commits", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId } = yield* Fresh.tenant
@@ -59,7 +59,7 @@ export const eventOverlapTests: ContractTests<EventStore | EventSignal> = (it, c
       })
     )
 
-    it.effect("leave what a lease that was rolled back had taken to the next one", () =>
+    it.effect("leave the events of a rolled back lease to the next one", () =>
       Effect.gen(function* () {
         const { events, store, tenantId } = yield* inbox(4)
         const [a, b] = yield* Effect.all([Fresh.id, Fresh.id])
@@ -91,7 +91,7 @@ export const eventOverlapTests: ContractTests<EventStore | EventSignal> = (it, c
       })
     )
 
-    it.effect("acknowledge all: those too that the other was appending, and leave none before the cutoff to come", () =>
+    it.effect("acknowledge all, even events that the other was appending, so that none is left before the cutoff", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -131,7 +131,7 @@ export const eventOverlapTests: ContractTests<EventStore | EventSignal> = (it, c
       })
     )
 
-    it.effect("keep an event acknowledged whatever comes after: a lease, a renewal, a release, all of them", () =>
+    it.effect("keep an event acknowledged through a lease, a renewal, a release, and all of them", () =>
       Effect.gen(function* () {
         for (const lapsed of [false, true]) {
           const { plain, session, store, tenantId } = yield* inbox(1)
@@ -154,7 +154,7 @@ export const eventOverlapTests: ContractTests<EventStore | EventSignal> = (it, c
       })
     )
 
-    it.effect("acknowledge what the other has leased, without its deliveryId", () =>
+    it.effect("acknowledge an event that the other has leased, without its deliveryId", () =>
       Effect.gen(function* () {
         const { events, store, tenantId } = yield* inbox(2)
         const [deliveries, outcomes] = yield* overlapping(capabilities, {
@@ -168,7 +168,7 @@ export const eventOverlapTests: ContractTests<EventStore | EventSignal> = (it, c
       })
     )
 
-    it.effect("refuse an acknowledgement of a delivery that the other has given back or leased anew", () =>
+    it.effect("reject an acknowledgement of a delivery that the other has released or leased again", () =>
       Effect.gen(function* () {
         const clock = yield* StoreClock
         const released = yield* inbox(1)
@@ -191,7 +191,7 @@ export const eventOverlapTests: ContractTests<EventStore | EventSignal> = (it, c
       })
     )
 
-    it.effect("renew no lease that the other has given back", () =>
+    it.effect("renew no lease that the other has released", () =>
       Effect.gen(function* () {
         const { events, session, store, tenantId } = yield* inbox(1)
         const [, held] = yield* overlapping(capabilities, {

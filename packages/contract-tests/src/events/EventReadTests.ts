@@ -17,7 +17,7 @@ import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
 
 const positionOf = (event: DurableEvent) => ({ createdAt: event.createdAt, id: event.eventId })
 
-/** An inbox with events of several types, services, resources, agents and moments. */
+/** An inbox with events of several types, services, resources, agents and times. */
 const mixedInbox = Effect.gen(function* () {
   const store = yield* EventStore
   const clock = yield* StoreClock
@@ -40,10 +40,10 @@ const mixedInbox = Effect.gen(function* () {
   return { tenantId, agent, number, events: yield* Sample.all(tenantId) }
 })
 
-/** What is promised of `find`, `list`, `replayable` and `countReplayable`. */
+/** Tests of `find`, `list`, `replayable` and `countReplayable`. */
 export const eventReadTests: ContractTests<EventStore | EventSignal> = (it, capabilities) => {
   describe("find", () => {
-    it.effect("tells one's own event from another tenant's and from none", () =>
+    it.effect("distinguishes the tenant's own event, another tenant's and a missing one", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId } = yield* Fresh.tenant
@@ -58,7 +58,7 @@ export const eventReadTests: ContractTests<EventStore | EventSignal> = (it, capa
   })
 
   describe("list", () => {
-    it.effect("gives what matches every part of the filter that is given", () =>
+    it.effect("returns the events that match every given part of the filter", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId, agent, number, events } = yield* mixedInbox
@@ -104,7 +104,7 @@ export const eventReadTests: ContractTests<EventStore | EventSignal> = (it, capa
       })
     )
 
-    it.effect("gives at most `limit`, oldest first, strictly after the position", () =>
+    it.effect("returns at most `limit` events, oldest first, strictly after the position", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId } = yield* Fresh.tenant
@@ -122,7 +122,7 @@ export const eventReadTests: ContractTests<EventStore | EventSignal> = (it, capa
     )
 
     it.effect.prop(
-      "read page by page gives everything that matches once and in order",
+      "returns every match once and in order when read page by page",
       {
         batches: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 4 }))).check(
           Schema.isMaxLength(6)
@@ -153,7 +153,7 @@ export const eventReadTests: ContractTests<EventStore | EventSignal> = (it, capa
   })
 
   describe("latest", () => {
-    it.effect("says where the newest event stands, and nothing where there is none", () =>
+    it.effect("returns the position of the newest event, and nothing for an empty inbox", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId } = yield* Fresh.tenant
@@ -171,8 +171,8 @@ export const eventReadTests: ContractTests<EventStore | EventSignal> = (it, capa
     )
   })
 
-  describe("a tenant's reading", () => {
-    it.effect("shows nothing of another tenant", () =>
+  describe("reading as a tenant", () => {
+    it.effect("returns nothing of another tenant", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const one = yield* Fresh.tenant
@@ -189,7 +189,7 @@ export const eventReadTests: ContractTests<EventStore | EventSignal> = (it, capa
   })
 
   describe("replayable and countReplayable", () => {
-    it.effect("give what is pending or delivered with no live lease, oldest first, and take no lease", () =>
+    it.effect("return pending and delivered events without a live lease, oldest first, and lease nothing", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -217,7 +217,7 @@ export const eventReadTests: ContractTests<EventStore | EventSignal> = (it, capa
       })
     )
 
-    it.effect("give and count no more than `limit`", () =>
+    it.effect("return and count no more than `limit`", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId } = yield* Fresh.tenant
@@ -229,7 +229,7 @@ export const eventReadTests: ContractTests<EventStore | EventSignal> = (it, capa
       })
     )
 
-    it.effect("give what a session gave back", () =>
+    it.effect("return the events that a session released", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId } = yield* Fresh.tenant
@@ -246,7 +246,7 @@ export const eventReadTests: ContractTests<EventStore | EventSignal> = (it, capa
     )
   })
 
-  describe("an event whose expiresAt has passed", () => {
+  describe("an event after its expiresAt", () => {
     it.effect("reads as expired everywhere, and is neither replayed nor leased", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
@@ -279,7 +279,7 @@ export const eventReadTests: ContractTests<EventStore | EventSignal> = (it, capa
       })
     )
 
-    it.effect("stays acknowledged when it was: that is an end too", () =>
+    it.effect("stays acknowledged if it was acknowledged before", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock

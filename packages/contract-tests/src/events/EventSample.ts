@@ -10,7 +10,7 @@ import { assert } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import * as Fresh from "../Fresh.ts"
 
-/** A draft of the tenant with a key of its own, unless `parts` say otherwise. */
+/** A draft of the tenant with a unique key, unless `parts` say otherwise. */
 export const draft = (tenantId: Uuid.Uuid, parts?: Partial<EventDraft>): Effect.Effect<EventDraft> =>
   Effect.gen(function* () {
     return {
@@ -33,7 +33,7 @@ export const drafts = (tenantId: Uuid.Uuid, count: number, parts?: Partial<Event
     () => draft(tenantId, parts)
   )
 
-/** `count` events of the tenant, stored in one go. */
+/** `count` events of the tenant, stored in one call. */
 export const append = Effect.fnUntraced(function* (tenantId: Uuid.Uuid, count: number, parts?: Partial<EventDraft>) {
   const store = yield* EventStore
   const stored = yield* store.append(yield* drafts(tenantId, count, parts))
@@ -47,24 +47,24 @@ export const inbox = Effect.fnUntraced(function* (count: number) {
   return { tenantId, events: yield* append(tenantId, count) }
 })
 
-/** One event of the tenant, stored. */
+/** A stored event of the tenant. */
 export const appendOne = (tenantId: Uuid.Uuid, parts?: Partial<EventDraft>) =>
   Effect.map(append(tenantId, 1, parts), (stored) => stored[0]!)
 
-/** Every event of the tenant, as its list gives them. */
+/** Returns every event of the tenant, in the order of its list. */
 export const all = Effect.fnUntraced(function* (tenantId: Uuid.Uuid) {
   const store = yield* EventStore
   return yield* store.list(tenantId, {}, undefined, 1_000)
 })
 
-/** The events' ids, for comparison. */
+/** Returns the events' ids, for comparison. */
 export const ids = (events: ReadonlyArray<DurableEvent>): ReadonlyArray<string> => events.map((event) => event.eventId)
 
-/** The ids of the events that are delivered, for comparison. */
+/** Returns the ids of the delivered events, for comparison. */
 export const deliveredIds = (deliveries: ReadonlyArray<Delivery>): ReadonlyArray<string> =>
   ids(deliveries.map(({ event }) => event))
 
-/** The event as its tenant finds it. */
+/** Returns the event as its tenant reads it. */
 export const found = Effect.fnUntraced(function* (event: Pick<DurableEvent, "tenantId" | "eventId">) {
   const store = yield* EventStore
   const lookup = yield* store.find(event.tenantId, event.eventId)
@@ -72,7 +72,7 @@ export const found = Effect.fnUntraced(function* (event: Pick<DurableEvent, "ten
   return lookup.value
 })
 
-/** Fails unless createdAt and then eventId grow from each event to the next. */
+/** Fails unless createdAt and then eventId increase from each event to the next. */
 export const assertGrowing = (events: ReadonlyArray<DurableEvent>): void => {
   for (const [index, event] of events.slice(1).entries()) {
     const previous = events[index]!

@@ -6,7 +6,7 @@ import * as Fresh from "../Fresh.ts"
 import { rolledBack } from "../RolledBack.ts"
 import * as Sample from "./EventSample.ts"
 
-/** A queue of at most one waiting wake-up of the tenant, until the scope closes. */
+/** A queue of at most one wake-up of the tenant, until the scope closes. */
 const subscribe = Effect.fnUntraced(function* (tenantId: string) {
   const signal = yield* EventSignal
   const queue = yield* Queue.dropping<void>(1)
@@ -17,8 +17,8 @@ const subscribe = Effect.fnUntraced(function* (tenantId: string) {
 })
 
 /**
- * Waits until every wake-up of what was committed so far has arrived: wakes a tenant
- * of its own, and wake-ups arrive in the order of commits.
+ * Waits until the wake-ups of all earlier commits have arrived: it wakes a new tenant, and wake-ups arrive in
+ * the order of commits.
  */
 const settled = Effect.scoped(
   Effect.gen(function* () {
@@ -29,7 +29,7 @@ const settled = Effect.scoped(
   })
 )
 
-/** How many wake-ups wait in the queue; takes them out. */
+/** Removes the wake-ups from the queue and returns their number. */
 const waiting = Effect.fnUntraced(function* (queue: Queue.Dequeue<void>) {
   yield* settled
   let count = 0
@@ -37,10 +37,10 @@ const waiting = Effect.fnUntraced(function* (queue: Queue.Dequeue<void>) {
   return count
 })
 
-/** What is promised of `EventSignal`, and of the stores that wake it. */
+/** Tests of `EventSignal`, and of the stores that wake it. */
 export const eventSignalTests: ContractTests<EventStore | EventSignal> = (it, capabilities) => {
   describe("EventSignal", () => {
-    it.effect("tells every listener of the tenant after an event was stored, and of no other", () =>
+    it.effect("wakes every listener of the tenant after an event was stored, and of no other tenant", () =>
       Effect.gen(function* () {
         const one = yield* Fresh.tenant
         const two = yield* Fresh.tenant
@@ -57,7 +57,7 @@ export const eventSignalTests: ContractTests<EventStore | EventSignal> = (it, ca
       })
     )
 
-    it.effect("wakes who is waiting already", () =>
+    it.effect("wakes a listener that is already waiting", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId } = yield* Fresh.tenant
@@ -85,7 +85,7 @@ export const eventSignalTests: ContractTests<EventStore | EventSignal> = (it, ca
       })
     )
 
-    it.effect("ends with its scope, and leaves other listeners theirs", () =>
+    it.effect("stops with its scope, and does not affect other listeners", () =>
       Effect.gen(function* () {
         const { tenantId } = yield* Fresh.tenant
         const scope = yield* Scope.make()
@@ -100,7 +100,7 @@ export const eventSignalTests: ContractTests<EventStore | EventSignal> = (it, ca
   })
 
   describe("EventSignal and transactions", () => {
-    it.effect("wakes nobody for what was rolled back", () =>
+    it.effect("sends no wake-up for a rolled back change", () =>
       Effect.gen(function* () {
         const { tenantId } = yield* Fresh.tenant
         const queue = yield* subscribe(tenantId)
@@ -109,7 +109,7 @@ export const eventSignalTests: ContractTests<EventStore | EventSignal> = (it, ca
       })
     )
 
-    it.effect("wakes once the transaction commits, when the events can be read", () =>
+    it.effect("sends wake-ups after the transaction commits, when the events can be read", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const transactor = yield* Transactor
@@ -154,7 +154,7 @@ export const eventSignalTests: ContractTests<EventStore | EventSignal> = (it, ca
   })
 
   describe("EventSignal and leases", () => {
-    it.effect("wakes when a session gives leases back", () =>
+    it.effect("sends wake-ups when a session releases leases", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId } = yield* Fresh.tenant

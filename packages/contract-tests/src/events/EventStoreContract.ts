@@ -12,7 +12,7 @@ import { eventOverlapTests } from "./EventOverlapTests.ts"
 import { eventReadTests } from "./EventReadTests.ts"
 import { eventSignalTests } from "./EventSignalTests.ts"
 
-/** What every `EventStore` does, together with the `EventSignal` that it wakes. */
+/** The contract tests of `EventStore`, including the `EventSignal` that it wakes. */
 export const EventStoreContract = defineContract<EventStore | EventSignal>("EventStore", (it, capabilities) => {
   eventAppendTests(it, capabilities)
   eventReadTests(it, capabilities)

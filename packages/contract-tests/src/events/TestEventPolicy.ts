@@ -1,6 +1,6 @@
 import { type EventPolicy, Timestamp } from "@agentos/core"
 
-/** The policy that every suite runs under: unlike the default in each number, and quick to reach. */
+/** The event policy of every suite: each number differs from the default, and its limits are reached quickly. */
 export const TEST_EVENT_POLICY: EventPolicy = {
   retention: 7 * Timestamp.DAY,
   auditRetention: 14 * Timestamp.DAY,
