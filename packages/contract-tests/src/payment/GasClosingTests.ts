@@ -11,7 +11,7 @@ const { opened, openNonces, signed } = Sample
 
 const repriceTests: ContractTests<GasTransactionStore> = (it, capabilities) => {
   describe("reprice", () => {
-    it.effect("adds a version to what is open, from now, and changes nothing else of it", () =>
+    it.effect("adds a version to an open transaction, signed now, and changes nothing else of it", () =>
       Effect.gen(function* () {
         const store = yield* GasTransactionStore
         const clock = yield* StoreClock
@@ -31,7 +31,7 @@ const repriceTests: ContractTests<GasTransactionStore> = (it, capabilities) => {
       })
     )
 
-    it.effect("adds nothing after another version than the newest, nor to what is not open", () =>
+    it.effect("adds nothing after a version that is not the newest, or to a transaction that is not open", () =>
       Effect.gen(function* () {
         const store = yield* GasTransactionStore
         const wallet = yield* Sample.gasWallet
@@ -53,7 +53,7 @@ const repriceTests: ContractTests<GasTransactionStore> = (it, capabilities) => {
       })
     )
 
-    it.effect("lets one of many at once add its version, and only its", () =>
+    it.effect("adds the version of one of many concurrent calls, and only that", () =>
       Effect.gen(function* () {
         const store = yield* GasTransactionStore
         const wallet = yield* Sample.gasWallet
@@ -71,7 +71,7 @@ const repriceTests: ContractTests<GasTransactionStore> = (it, capabilities) => {
       })
     )
 
-    it.effect("waits to know what becomes of a version that another transaction has added", () =>
+    it.effect("waits for the outcome of a version that another transaction has added", () =>
       Effect.gen(function* () {
         const store = yield* GasTransactionStore
         for (const firstEnds of ["committed", "rolled back"] as const) {
@@ -90,7 +90,7 @@ const repriceTests: ContractTests<GasTransactionStore> = (it, capabilities) => {
 
 const closeTests: ContractTests<GasTransactionStore> = (it) => {
   describe("listOpen", () => {
-    it.effect("lists up to `limit` of what a wallet has open, by ascending account nonce", () =>
+    it.effect("lists up to `limit` open transactions of a wallet, by ascending account nonce", () =>
       Effect.gen(function* () {
         const store = yield* GasTransactionStore
         const wallet = yield* Sample.gasWallet
@@ -109,7 +109,7 @@ const closeTests: ContractTests<GasTransactionStore> = (it) => {
   })
 
   describe("closeBelow", () => {
-    it.effect("closes what is below the account nonce, of that wallet alone", () =>
+    it.effect("closes the transactions below the account nonce, of that wallet only", () =>
       Effect.gen(function* () {
         const store = yield* GasTransactionStore
         const wallet = yield* Sample.gasWallet
@@ -128,7 +128,7 @@ const closeTests: ContractTests<GasTransactionStore> = (it) => {
       })
     )
 
-    it.effect("gives no account nonce free again, but the reference", () =>
+    it.effect("frees the reference, but never the account nonce", () =>
       Effect.gen(function* () {
         const store = yield* GasTransactionStore
         const wallet = yield* Sample.gasWallet
@@ -141,7 +141,7 @@ const closeTests: ContractTests<GasTransactionStore> = (it) => {
       })
     )
 
-    it.effect("does nothing for a wallet that nobody has used", () =>
+    it.effect("does nothing for an unused wallet", () =>
       Effect.gen(function* () {
         const store = yield* GasTransactionStore
         const wallet = yield* Sample.gasWallet
@@ -152,7 +152,7 @@ const closeTests: ContractTests<GasTransactionStore> = (it) => {
   })
 }
 
-/** What is promised of `reprice`, `listOpen` and `closeBelow`. */
+/** Tests of `reprice`, `listOpen` and `closeBelow`. */
 export const gasClosingTests: ContractTests<GasTransactionStore> = (it, capabilities) => {
   repriceTests(it, capabilities)
   closeTests(it, capabilities)

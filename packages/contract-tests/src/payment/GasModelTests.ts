@@ -6,7 +6,7 @@ import * as Sample from "./GasTransactionSample.ts"
 
 const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
 
-/** What happens to a wallet. References and account nonces are few, so that something comes of it. */
+/** Commands on a wallet. References and account nonces are few, so that interesting cases are frequent. */
 const Command = Schema.Union([
   Schema.TaggedStruct("Open", { reference: upTo(4), accountNonceMin: upTo(6), fails: Schema.Boolean }),
   Schema.TaggedStruct("Open", { reference: upTo(4), accountNonceMin: upTo(6), fails: Schema.Literal(false) }),
@@ -19,12 +19,12 @@ interface Transaction {
   readonly versions: ReadonlyArray<SignedTransaction>
 }
 
-/** The simplest thing that does what the port promises of one wallet. */
+/** The simplest implementation of the port for one wallet. */
 class GasModel {
   readonly open = new Map<number, Transaction>()
   #next = 0
 
-  /** The account nonce of what is open under the reference, or else of what is opened. */
+  /** Returns the account nonce of the open transaction with the reference, or else opens one. */
   openUnder(reference: string, accountNonceMin: number, version: (accountNonce: number) => SignedTransaction | null) {
     const known = [...this.open].find(([, transaction]) => transaction.reference === reference)
     if (known !== undefined) return known[0]
@@ -47,11 +47,11 @@ class GasModel {
   }
 }
 
-/** That any sequence of commands comes to what the model comes to. */
+/** Compares any sequence of commands with the model. */
 export const gasModelTests: ContractTests<GasTransactionStore> = (it, capabilities) => {
   describe("a wallet", () => {
     it.effect.prop(
-      "has open what the model has, whatever happens to it",
+      "has the same open transactions as the model after any commands",
       { commands: Schema.Array(Command).check(Schema.isMaxLength(25)) },
       ({ commands }) =>
         Effect.gen(function* () {

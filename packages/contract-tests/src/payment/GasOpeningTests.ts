@@ -15,7 +15,7 @@ const noncesOf = (transactions: ReadonlyArray<GasTransaction>) => transactions.m
 
 const givenOutTests: ContractTests<GasTransactionStore> = (it) => {
   describe("open", () => {
-    it.effect("gives out the account nonce, has it signed, and answers what is stored", () =>
+    it.effect("assigns the account nonce, has it signed, and returns the stored transaction", () =>
       Effect.gen(function* () {
         const store = yield* GasTransactionStore
         const clock = yield* StoreClock
@@ -38,7 +38,7 @@ const givenOutTests: ContractTests<GasTransactionStore> = (it) => {
       })
     )
 
-    it.effect("gives one account nonce after the other", () =>
+    it.effect("assigns consecutive account nonces", () =>
       Effect.gen(function* () {
         const wallet = yield* Sample.gasWallet
         const transactions = yield* Effect.forEach(Array.range(0, 11), () => opened(wallet))
@@ -46,7 +46,7 @@ const givenOutTests: ContractTests<GasTransactionStore> = (it) => {
       })
     )
 
-    it.effect("goes on from what the chain expects where that is more, and never goes back", () =>
+    it.effect("continues from the chain's next account nonce if that is higher, and never goes back", () =>
       Effect.gen(function* () {
         const wallet = yield* Sample.gasWallet
         const given: Array<number> = []
@@ -57,7 +57,7 @@ const givenOutTests: ContractTests<GasTransactionStore> = (it) => {
       })
     )
 
-    it.effect("answers what is open under the reference, and signs nothing", () =>
+    it.effect("returns the open transaction with the reference, and signs nothing", () =>
       Effect.gen(function* () {
         const store = yield* GasTransactionStore
         const wallet = yield* Sample.gasWallet
@@ -73,7 +73,7 @@ const givenOutTests: ContractTests<GasTransactionStore> = (it) => {
       })
     )
 
-    it.effect("counts for each wallet on each network alone, references included", () =>
+    it.effect("counts separately for each wallet on each network, references included", () =>
       Effect.gen(function* () {
         const wallet = yield* Sample.gasWallet
         const others = [yield* Sample.gasWallet, { ...wallet, network: "eip155:42220" }]
@@ -104,7 +104,7 @@ const givenOutTests: ContractTests<GasTransactionStore> = (it) => {
       })
     )
 
-    it.effect("dies where the wallet is not written in lower case, which would count on its own", () =>
+    it.effect("dies if the wallet is not in lower case, which would be counted separately", () =>
       Effect.gen(function* () {
         const wallet = yield* Sample.gasWallet
         const shouted = { ...wallet, address: `0x${"AB".repeat(20)}` }
@@ -121,7 +121,7 @@ const givenBackTests: ContractTests<GasTransactionStore> = (it) => {
     "its signing dies": Effect.die("broken"),
     "its signing is interrupted from within": Effect.interrupt
   }
-  describe("the account nonce is given back when", () => {
+  describe("the account nonce is reused when", () => {
     for (const [way, end] of Object.entries(ways)) {
       it.effect(way, () =>
         Effect.gen(function* () {
@@ -138,7 +138,7 @@ const givenBackTests: ContractTests<GasTransactionStore> = (it) => {
       )
     }
 
-    it.effect("whoever asked for it is interrupted while it is signed", () =>
+    it.effect("its caller is interrupted while it is signed", () =>
       Effect.gen(function* () {
         const store = yield* GasTransactionStore
         const wallet = yield* Sample.gasWallet
@@ -159,7 +159,7 @@ const givenBackTests: ContractTests<GasTransactionStore> = (it) => {
       })
     )
 
-    it.effect("its signing fails within a transaction that goes on", () =>
+    it.effect("its signing fails within a transaction that continues", () =>
       Effect.gen(function* () {
         const store = yield* GasTransactionStore
         const { transact } = yield* Transactor
@@ -179,8 +179,8 @@ const givenBackTests: ContractTests<GasTransactionStore> = (it) => {
 }
 
 const manyTests: ContractTests<GasTransactionStore> = (it, capabilities) => {
-  describe("open by many at once", () => {
-    it.effect("gives each an account nonce of its own, without a gap, though some fail", () =>
+  describe("concurrent calls of open", () => {
+    it.effect("get consecutive account nonces without a gap, even if some fail", () =>
       Effect.gen(function* () {
         const store = yield* GasTransactionStore
         const wallet = yield* Sample.gasWallet
@@ -204,7 +204,7 @@ const manyTests: ContractTests<GasTransactionStore> = (it, capabilities) => {
       })
     )
 
-    it.effect("signs once for one reference, and answers that to all", () =>
+    it.effect("sign once for one reference, and all return that", () =>
       Effect.gen(function* () {
         const store = yield* GasTransactionStore
         const wallet = yield* Sample.gasWallet
@@ -224,7 +224,7 @@ const manyTests: ContractTests<GasTransactionStore> = (it, capabilities) => {
       })
     )
 
-    it.effect("waits for the one before, and takes its account nonce when that comes to nothing", () =>
+    it.effect("wait for the one before, and reuse its account nonce if that fails", () =>
       Effect.gen(function* () {
         for (const firstEnds of ["committed", "rolled back"] as const) {
           const wallet = yield* Sample.gasWallet
@@ -264,7 +264,7 @@ const manyTests: ContractTests<GasTransactionStore> = (it, capabilities) => {
   })
 }
 
-/** What is promised of `open`. */
+/** Tests of `open`. */
 export const gasOpeningTests: ContractTests<GasTransactionStore> = (it, capabilities) => {
   givenOutTests(it, capabilities)
   givenBackTests(it, capabilities)

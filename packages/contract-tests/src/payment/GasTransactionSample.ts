@@ -2,19 +2,19 @@ import { GasTransactionStore, type GasWallet, type SignedTransaction } from "@ag
 import { Effect } from "effect"
 import * as Fresh from "../Fresh.ts"
 
-/** A gas wallet that no other test has. */
+/** A unique gas wallet. */
 export const gasWallet: Effect.Effect<GasWallet> = Effect.map(Fresh.wallet, (address) => ({
   network: "eip155:196",
   address
 }))
 
-/** Bytes that are signed for an account nonce, with what tells one signing from another. */
+/** A signed transaction for an account nonce; `version` distinguishes several for the same nonce. */
 export const signed = (accountNonce: number, version = "a"): SignedTransaction => ({
   hash: `0x${version}${accountNonce}`,
   bytes: `0x02${version}${accountNonce}`
 })
 
-/** Opens a transaction, signed by the account nonce that it is given. */
+/** Opens a transaction, signed with its assigned account nonce. */
 export const opened = Effect.fnUntraced(function* (
   wallet: GasWallet,
   parts?: { readonly reference?: string; readonly accountNonceMin?: number }
@@ -26,7 +26,7 @@ export const opened = Effect.fnUntraced(function* (
   )
 })
 
-/** Account nonces of what a wallet has open, in the order in which it is listed. */
+/** Returns the account nonces of a wallet's open transactions, in the order of the list. */
 export const openNonces = Effect.fnUntraced(function* (wallet: GasWallet) {
   const store = yield* GasTransactionStore
   return (yield* store.listOpen(wallet, 1_000)).map(({ accountNonce }) => accountNonce)

@@ -11,7 +11,7 @@ import * as Sample from "./GasTransactionSample.ts"
 
 type R = GasTransactionStore | HarnessServices
 
-/** A wallet with two open transactions, and all that is open of it. */
+/** A wallet with two open transactions, and an effect that reads all its open transactions. */
 const wallet = Effect.gen(function* () {
   const store = yield* GasTransactionStore
   const wallet = yield* Sample.gasWallet
@@ -24,7 +24,7 @@ const undoneTests: ContractTests<GasTransactionStore> = (it) => {
   const changes: Readonly<Record<string, Effect.Effect<Change<R>, unknown, R>>> = {
     open: Effect.gen(function* () {
       const { observe, wallet: own } = yield* wallet
-      // Beside what is open, what the next one is given: found out by a transaction that is given up.
+      // Besides the open transactions, the next account nonce: found by a transaction that is rolled back.
       const next = Effect.flip(
         Effect.flatMap(Effect.all([GasTransactionStore, Fresh.word]), ([store, reference]) =>
           store.open({ wallet: own, reference, accountNonceMin: 0 }, (accountNonce) => Effect.fail(accountNonce))
@@ -46,7 +46,7 @@ const undoneTests: ContractTests<GasTransactionStore> = (it) => {
   })
 }
 
-/** What every `GasTransactionStore` does. */
+/** The contract tests of `GasTransactionStore`. */
 export const GasTransactionStoreContract = defineContract<GasTransactionStore>(
   "GasTransactionStore",
   (it, capabilities) => {

@@ -8,7 +8,7 @@ import * as Sample from "./OperationSample.ts"
 
 type Account = LedgerBalance["account"]
 
-/** The balances of one asset, accounts with nothing in them left out. */
+/** Returns the balances of one asset, without empty accounts. */
 const balancesOf = Effect.fnUntraced(function* (asset: string, network?: string) {
   const store = yield* OperationStore
   const balances = (yield* store.books).balances.filter(
@@ -19,7 +19,7 @@ const balancesOf = Effect.fnUntraced(function* (asset: string, network?: string)
   return byAccount
 })
 
-/** The entries of a move of an amount of the operation's asset. */
+/** Returns the entries that move an amount of the operation's asset. */
 const entries = (
   operation: Operation,
   amount: bigint,
@@ -34,10 +34,10 @@ const entries = (
   ]
 }
 
-/** What is promised of `post` and `balances`. */
+/** Tests of `post` and of the balances. */
 export const ledgerTests: ContractTests<OperationStore> = (it, capabilities) => {
   describe("the ledger", () => {
-    it.effect("sums what was posted, per account, network and asset", () =>
+    it.effect("sums the entries per account, network and asset", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const one = yield* Sample.claimed()
@@ -84,7 +84,7 @@ export const ledgerTests: ContractTests<OperationStore> = (it, capabilities) => 
       })
     )
 
-    it.effect("takes no entries, and moves of nothing", () =>
+    it.effect("accepts an empty list, and entries of zero", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* Sample.claimed()
@@ -94,7 +94,7 @@ export const ledgerTests: ContractTests<OperationStore> = (it, capabilities) => 
       })
     )
 
-    it.effect("forgets what was rolled back", () =>
+    it.effect("forgets entries that were rolled back", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* Sample.claimed()
@@ -103,7 +103,7 @@ export const ledgerTests: ContractTests<OperationStore> = (it, capabilities) => 
       })
     )
 
-    it.effect("loses nothing that is posted at once", () =>
+    it.effect("loses no concurrent entries", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* Sample.claimed()
@@ -125,7 +125,7 @@ export const ledgerTests: ContractTests<OperationStore> = (it, capabilities) => 
       ["settling", "settled"]
     ] as const
     it.effect.prop(
-      "adds up to zero and says where all money is, whatever way operations go",
+      "adds up to zero and accounts for all money, whatever path operations take",
       {
         operations: Schema.Array(
           Schema.Struct({

@@ -21,10 +21,10 @@ const keysOf = ({ endpoint, idempotencyKey, proof }: Operation) => ({
   idempotencyKey
 })
 
-/** What is promised of `claim`, `find` and `findByKeys`. */
+/** Tests of `claim`, `find` and `findByKeys`. */
 export const operationClaimTests: ContractTests<OperationStore> = (it) => {
   describe("claim", () => {
-    it.effect("stores the operation as it is, with a lease to its maker, due when that is over, and fence 1", () =>
+    it.effect("stores the operation unchanged, leased to its creator, due when the lease ends, with fence 1", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
@@ -94,7 +94,7 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("stores nothing when the proof's key is taken, in whatever case either is written", () =>
+    it.effect("stores nothing if the proof's key is taken, in any upper or lower case", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const shout = (hex: string) => `0x${hex.slice(2).toUpperCase()}`
@@ -119,7 +119,7 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("stores nothing when the Idempotency-Key is taken by the payer in another case", () =>
+    it.effect("stores nothing if the payer in another case has used the Idempotency-Key", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const tenant = yield* Fresh.tenant
@@ -132,7 +132,7 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("stores nothing when the payer's Idempotency-Key is taken on the endpoint", () =>
+    it.effect("stores nothing if the payer has used the Idempotency-Key on the endpoint", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const tenant = yield* Fresh.tenant
@@ -142,13 +142,13 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
         const operation = yield* Sample.operation(tenant, { endpoint, idempotencyKey })
         assert.isFalse(yield* store.claim(operation, Sample.LEASE))
         assert.deepStrictEqual(yield* store.find(operation.operationId), Option.none())
-        // Its proof is still good for an operation under another key.
+        // Its proof is still valid for an operation with another key.
         const other = yield* Sample.operation(tenant, { proof: operation.proof })
         assert.isTrue(yield* store.claim(other, Sample.LEASE))
       })
     )
 
-    it.effect("dies where the tenant does not exist", () =>
+    it.effect("dies if the tenant does not exist", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* Sample.operation(yield* Fresh.candidate)
@@ -157,7 +157,7 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("takes what differs in any one part of either key", () =>
+    it.effect("accepts an operation with a difference in any part of either key", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const tenant = yield* Fresh.tenant
@@ -190,7 +190,7 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("takes the longest Idempotency-Key there may be", () =>
+    it.effect("accepts an Idempotency-Key of the maximum length", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const tenant = yield* Fresh.tenant
@@ -203,7 +203,7 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("never gives a key free again, whatever became of its operation", () =>
+    it.effect("never frees a key, whatever the state of its operation", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
@@ -220,8 +220,8 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
     )
   })
 
-  describe("claim by many at once", () => {
-    it.effect("lets one have the proof's key", () =>
+  describe("concurrent claims", () => {
+    it.effect("give the proof's key to one", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const transactor = yield* Transactor
@@ -245,7 +245,7 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("lets one have the Idempotency-Key", () =>
+    it.effect("give the Idempotency-Key to one", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const transactor = yield* Transactor
@@ -263,7 +263,7 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("lets the next one have a key whose first claim was rolled back", () =>
+    it.effect("give a key to the next one if its first claim was rolled back", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const transactor = yield* Transactor
@@ -295,7 +295,7 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
   })
 
   describe("find", () => {
-    it.effect("finds nothing under an id that nobody has", () =>
+    it.effect("returns nothing for an unknown id", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         assert.deepStrictEqual(yield* store.find(yield* Fresh.id), Option.none())
@@ -304,7 +304,7 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
   })
 
   describe("findByKeys", () => {
-    it.effect("finds the one operation that holds both keys, or either", () =>
+    it.effect("returns the one operation with both keys, or either", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const tenant = yield* Fresh.tenant
@@ -322,7 +322,7 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("finds both when one holds the proof's key and another the payer's Idempotency-Key", () =>
+    it.effect("returns two operations if one has the proof's key and another the payer's Idempotency-Key", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const tenant = yield* Fresh.tenant
@@ -337,7 +337,7 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("finds no other payer's operation under the same Idempotency-Key", () =>
+    it.effect("returns no other payer's operation with the same Idempotency-Key", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* Sample.claimed()

@@ -12,10 +12,10 @@ const WORKER = { by: "worker", millis: LEASE } as const
 const NOBODY = { by: "nobody" } as const
 const job = (millis: number) => ({ by: "job", millis }) as const
 
-/** What is promised of `hold` and `stateAge`. */
+/** Tests of `hold` and `stateAge`. */
 export const operationHoldTests: ContractTests<OperationStore> = (it) => {
   describe("stateAge", () => {
-    it.effect("counts from the last move by the store's clock, whoever holds the operation since", () =>
+    it.effect("counts from the last change of state on the store's clock, whatever leases follow", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
@@ -78,7 +78,7 @@ export const operationHoldTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("dies rather than leave it to nobody before it is final", () =>
+    it.effect("dies if it would leave an open operation without a due time", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* Sample.claimed()
@@ -87,7 +87,7 @@ export const operationHoldTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("leaves what is final to nobody, whatever it is told", () =>
+    it.effect("leaves a final operation without a lease and due time, whatever the request", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* Sample.moved(yield* Sample.claimed(), "unpaid")
@@ -98,7 +98,7 @@ export const operationHoldTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("takes a lapsed lease up again as long as nobody took over", () =>
+    it.effect("renews an expired lease if no other worker took over", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
@@ -109,7 +109,7 @@ export const operationHoldTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("does nothing under another fence, or an id that nobody has", () =>
+    it.effect("does nothing with another fence or an unknown id", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* Sample.claimed()

@@ -13,10 +13,10 @@ const WORKER = { by: "worker", millis: LEASE } as const
 const settle = ({ fence, operationId }: Operation) =>
   ({ operationId, fence, from: "claimed", to: "settling", change: {}, hold: WORKER }) as const
 
-/** What holds when two transactions on one operation overlap. */
+/** Tests of overlapping transactions on one operation. */
 export const operationOverlapTests: ContractTests<OperationStore> = (it, capabilities) => {
   describe("two transactions on one key or operation", () => {
-    it.effect("claim a proof's key once: the other waits to know", () =>
+    it.effect("claim a proof's key once: the other waits for the outcome", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const tenant = yield* Fresh.tenant
@@ -34,7 +34,7 @@ export const operationOverlapTests: ContractTests<OperationStore> = (it, capabil
       })
     )
 
-    it.effect("claim a payer's Idempotency-Key once: the other waits to know", () =>
+    it.effect("claim a payer's Idempotency-Key once: the other waits for the outcome", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const tenant = yield* Fresh.tenant
@@ -50,7 +50,7 @@ export const operationOverlapTests: ContractTests<OperationStore> = (it, capabil
       })
     )
 
-    it.effect("make a move once", () =>
+    it.effect("change the state once", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         for (const firstEnds of ["committed", "rolled back"] as const) {
@@ -63,7 +63,7 @@ export const operationOverlapTests: ContractTests<OperationStore> = (it, capabil
       })
     )
 
-    it.effect("take work over once", () =>
+    it.effect("take over an operation once", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const { operationId } = yield* Sample.claimed({}, 0)
@@ -75,7 +75,7 @@ export const operationOverlapTests: ContractTests<OperationStore> = (it, capabil
       })
     )
 
-    it.effect("take what is due once", () =>
+    it.effect("take a due operation once", () =>
       Effect.gen(function* () {
         const store = yield* Sample.emptiedQueue
         const { operationId } = yield* Sample.claimed({}, 0)
@@ -86,7 +86,7 @@ export const operationOverlapTests: ContractTests<OperationStore> = (it, capabil
       })
     )
 
-    it.effect("shut out a worker whose work the other takes over", () =>
+    it.effect("exclude a worker whose operation the other takes over", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
@@ -103,7 +103,7 @@ export const operationOverlapTests: ContractTests<OperationStore> = (it, capabil
       })
     )
 
-    it.effect("take over no work that the other goes on with, late as it is", () =>
+    it.effect("do not take over an operation that the other continues after its lease", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
@@ -124,7 +124,7 @@ export const operationOverlapTests: ContractTests<OperationStore> = (it, capabil
       })
     )
 
-    it.effect("post to one account without losing anything", () =>
+    it.effect("post to one account without losing an entry", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const { operationId, terms } = yield* Sample.claimed()

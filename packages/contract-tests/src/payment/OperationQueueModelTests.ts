@@ -5,7 +5,10 @@ import { type ContractTests, propertyOptions } from "../Contract.ts"
 import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./OperationSample.ts"
 
-/** Times are whole multiples of this, so that what a database's own clock adds while a test runs decides nothing. */
+/**
+ * All times are multiples of this, so that the time which a database's own clock adds during a test does not
+ * matter.
+ */
 const STEP = 10_000
 
 const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
@@ -14,7 +17,7 @@ const Steps = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 4 }))
 const TakeDue = Schema.TaggedStruct("TakeDue", { limit: upTo(4), steps: Steps })
 const Held = { operation: upTo(3), by: Schema.Literals(["worker", "job"]), steps: Steps, stale: upTo(3) }
 
-/** What happens to a few operations. A worker's fence is stale where `stale` is 0. */
+/** Commands on a few operations. A worker's fence is stale if `stale` is 0. */
 const Command = Schema.Union([
   Schema.TaggedStruct("Claim", { steps: Steps }),
   Schema.TaggedStruct("Hold", Held),
@@ -27,7 +30,7 @@ const Command = Schema.Union([
 ])
 type Command = typeof Command.Type
 
-/** What an operation is in the model, in steps of its own time. */
+/** The state of an operation in the model, with times in steps. */
 interface Modelled {
   readonly operationId: string
   readonly state: OperationState
@@ -36,7 +39,7 @@ interface Modelled {
   readonly dueAt: number | null
 }
 
-/** The simplest thing that does what the port promises of who has an operation next. */
+/** The simplest implementation of the port's leases and due times. */
 class QueueModel {
   now = 0
   readonly operations: Array<Modelled> = []
@@ -54,7 +57,7 @@ class QueueModel {
     this.put(index, { fence: this.operations[index]!.fence + 1, ...this.held("worker", steps) })
   }
 
-  /** When those that a taker is given became due, the longest due first. */
+  /** Returns when the operations for a taker became due, oldest first. */
   due(limit: number): ReadonlyArray<number> {
     return this.operations
       .flatMap(({ dueAt }) => (dueAt !== null && dueAt <= this.now ? [dueAt] : []))
@@ -63,7 +66,7 @@ class QueueModel {
   }
 }
 
-/** An empty queue beside its model, and what carries out one command on both and compares what they answer. */
+/** An empty queue with its model, and a function that runs one command on both and compares the results. */
 const start = Effect.gen(function* () {
   const store = yield* Sample.emptiedQueue
   const clock = yield* StoreClock
@@ -165,11 +168,11 @@ const start = Effect.gen(function* () {
   return { run, compare }
 })
 
-/** That any sequence of commands leaves each operation to whom the model leaves it. */
+/** Compares the leases after any sequence of commands with the model. */
 export const operationQueueModelTests: ContractTests<OperationStore> = (it, capabilities) => {
   describe("open operations", () => {
     it.effect.prop(
-      "are taken by those to whom they are left, when it is time, whatever happens to them",
+      "are taken when they are due, and only by the worker or job they are left to, after any commands",
       { commands: Schema.Array(Command).check(Schema.isMaxLength(30)) },
       ({ commands }) =>
         Effect.gen(function* () {

@@ -10,7 +10,7 @@ const { assertLeased, lasting, LEASE } = Sample
 
 const ids = (operations: ReadonlyArray<Operation>) => operations.map(({ operationId }) => operationId)
 
-/** `count` operations that the job takes 10 s after each other, the first of them in 10 s. In an order that is not theirs. */
+/** Adds `count` operations that become due 10 s apart, the first of them in 10 s, in a shuffled order. */
 const queued = Effect.fnUntraced(function* (count: number) {
   const store = yield* OperationStore
   const operations = yield* Effect.forEach(Array.range(1, count), () => Sample.claimed())
@@ -25,10 +25,10 @@ const queued = Effect.fnUntraced(function* (count: number) {
   return yield* Effect.forEach(operations, ({ operationId }) => Sample.found(operationId))
 })
 
-/** What is promised of `takeDue`. The queue is one for all: each test begins by emptying it. */
+/** Tests of `takeDue`. All tests share the queue: each begins by emptying it. */
 export const operationQueueTests: ContractTests<OperationStore> = (it, capabilities) => {
   describe("takeDue", () => {
-    it.effect("takes up to `limit` of what is due, the longest due first", () =>
+    it.effect("takes up to `limit` due operations, the longest due first", () =>
       Effect.gen(function* () {
         const store = yield* Sample.emptiedQueue
         const clock = yield* StoreClock
@@ -45,7 +45,7 @@ export const operationQueueTests: ContractTests<OperationStore> = (it, capabilit
       })
     )
 
-    it.effect("raises the fence, leases to the taker, and answers each operation as it is stored", () =>
+    it.effect("raises the fence, leases to the taker, and returns each operation as stored", () =>
       Effect.gen(function* () {
         const store = yield* Sample.emptiedQueue
         const clock = yield* StoreClock
@@ -67,7 +67,7 @@ export const operationQueueTests: ContractTests<OperationStore> = (it, capabilit
       })
     )
 
-    it.effect("takes at once what is due now", () =>
+    it.effect("takes an operation at once that is due now", () =>
       Effect.gen(function* () {
         const store = yield* Sample.emptiedQueue
         const { fence, operationId } = yield* Sample.claimed()
@@ -76,7 +76,7 @@ export const operationQueueTests: ContractTests<OperationStore> = (it, capabilit
       })
     )
 
-    it.effect("takes from a worker whose lease is over, and from none before", () =>
+    it.effect("takes an operation from a worker when its lease has ended, and not before", () =>
       Effect.gen(function* () {
         const store = yield* Sample.emptiedQueue
         const clock = yield* StoreClock
@@ -89,7 +89,7 @@ export const operationQueueTests: ContractTests<OperationStore> = (it, capabilit
       })
     )
 
-    it.effect("takes a taken one again when its taker has left it, for as long as it is open", () =>
+    it.effect("takes an operation again after its taker has left it, as long as it is open", () =>
       Effect.gen(function* () {
         const store = yield* Sample.emptiedQueue
         const clock = yield* StoreClock
@@ -107,7 +107,7 @@ export const operationQueueTests: ContractTests<OperationStore> = (it, capabilit
       })
     )
 
-    it.effect("never takes what is final", () =>
+    it.effect("never takes a final operation", () =>
       Effect.gen(function* () {
         const store = yield* Sample.emptiedQueue
         const clock = yield* StoreClock
@@ -117,7 +117,7 @@ export const operationQueueTests: ContractTests<OperationStore> = (it, capabilit
       })
     )
 
-    it.effect("gives different ones to many takers at one time, and all of them", () =>
+    it.effect("distributes all due operations among concurrent takers", () =>
       Effect.gen(function* () {
         const store = yield* Sample.emptiedQueue
         const clock = yield* StoreClock
@@ -127,7 +127,7 @@ export const operationQueueTests: ContractTests<OperationStore> = (it, capabilit
           concurrency: "unbounded"
         })
         const taken = takers.flat()
-        // A taker may pass over what another has just locked, and find less than there is: the next pass takes that.
+        // A taker may skip rows that another has just locked, and find fewer than there are: the next pass takes them.
         taken.push(...(yield* store.takeDue(100, LEASE)))
         assert.sameMembers(ids(taken), ids(operations))
         assert.isTrue(taken.every(({ fence }) => fence === 2))

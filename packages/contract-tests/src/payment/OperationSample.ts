@@ -13,15 +13,15 @@ import { Array, Effect, Option } from "effect"
 import * as Fresh from "../Fresh.ts"
 import { StoreClock } from "../StoreClock.ts"
 
-/** For how long a claim is leased where the test does not say. */
+/** Duration of a claim's lease in milliseconds, unless the test sets it. */
 export const LEASE = 60_000
 
-/** The largest amount that a token can name. */
+/** The largest amount of a token. */
 export const UINT256_MAX = 2n ** 256n - 1n
 
 const hex = Effect.map(Effect.all([Fresh.id, Fresh.id]), (parts) => parts.join("").replaceAll("-", ""))
 
-/** A proof of the tenant's wallet with a nonce of its own. */
+/** A proof of the tenant's wallet with a unique nonce. */
 export const proof = Effect.fnUntraced(function* (tenant: Tenant, parts?: Partial<PaymentProof>) {
   const asset = `0x${(yield* hex).slice(0, 40)}`
   const accepted: PaymentProof["accepted"] = {
@@ -50,7 +50,7 @@ export const proof = Effect.fnUntraced(function* (tenant: Tenant, parts?: Partia
   return made
 })
 
-/** An operation of the tenant with keys of its own, unless `parts` say otherwise. */
+/** An operation of the tenant with unique keys, unless `parts` say otherwise. */
 export const operation = Effect.fnUntraced(function* (tenant: Tenant, parts?: Partial<Operation>) {
   const clock = yield* StoreClock
   const now = yield* clock.now
@@ -101,17 +101,17 @@ export const claimed = Effect.fnUntraced(function* (parts?: Partial<Operation>, 
   return yield* found(made.operationId)
 })
 
-/** The operation as it is stored. */
+/** Returns the stored operation. */
 export const found = Effect.fnUntraced(function* (operationId: string) {
   const store = yield* OperationStore
   const stored = yield* store.find(operationId)
   return Option.isSome(stored) ? stored.value : assert.fail("expected the operation to be stored")
 })
 
-/** By whom an operation is held that has come to a state, where the test does not say. */
+/** Returns the hold of an operation that has reached a state, unless the test sets it. */
 const holdOf = (state: OperationState): Hold => (isFinal(state) ? { by: "nobody" } : { by: "worker", millis: LEASE })
 
-/** Moves the operation under its own fence, and fails when that is refused. */
+/** Changes the state of the operation with its own fence, and fails if that is refused. */
 export const moved = Effect.fnUntraced(function* (from: Operation, to: OperationState, hold = holdOf(to)) {
   const store = yield* OperationStore
   const { fence, operationId, state } = from
@@ -119,18 +119,21 @@ export const moved = Effect.fnUntraced(function* (from: Operation, to: Operation
   return Option.isSome(answer) ? answer.value : assert.fail(`expected the move from ${state} to ${to} to be made`)
 })
 
-/** Everything of an operation but what a taking of its work writes: its fence, and who has it next. */
+/** Returns the fields of an operation that taking it does not change: all but its fence, lease and due time. */
 export const lasting = ({ dueAt: _, fence: __, leasedUntil: ___, ...rest }: Operation) => rest
 
-/** Fails unless a worker's lease ends, and the operation is due, `LEASE` after a moment between `before` and `after`. */
+/**
+ * Fails unless the worker's lease ends, and the operation is due, `LEASE` after a moment between `before` and
+ * `after`.
+ */
 export const assertLeased = ({ dueAt, leasedUntil }: Operation, before: number, after: number) => {
   assert.isTrue(leasedUntil !== null && before + LEASE <= leasedUntil && leasedUntil <= after + LEASE, "leasedUntil")
   assert.strictEqual(dueAt, leasedUntil)
 }
 
 /**
- * The store, with nothing in the queue of the completion job, which is one for all: what other tests
- * have left there is leased for longer than any test looks ahead.
+ * The store with an empty queue of the completion job, which all tests share: operations left by other tests
+ * are leased for longer than any test advances the clock.
  */
 export const emptiedQueue: Effect.Effect<OperationStore["Service"], never, OperationStore | StoreClock> = Effect.gen(
   function* () {
@@ -144,7 +147,7 @@ export const emptiedQueue: Effect.Effect<OperationStore["Service"], never, Opera
   }
 )
 
-/** A way from `claimed` to each state that is final. */
+/** A path from `claimed` to each final state. */
 export const FINAL_PATHS: ReadonlyArray<ReadonlyArray<OperationState>> = [
   ["settling", "settled", "fulfilling", "fulfilled"],
   ["settling", "refused", "unpaid"],
@@ -152,7 +155,7 @@ export const FINAL_PATHS: ReadonlyArray<ReadonlyArray<OperationState>> = [
   ["refund_due", "refunded"]
 ]
 
-/** Moves the operation from state to state, by the worker that has it. */
+/** Changes the operation from state to state, as the worker that holds it. */
 export const movedAlong = Effect.fnUntraced(function* (from: Operation, path: ReadonlyArray<OperationState>) {
   let operation = from
   for (const to of path) operation = yield* moved(operation, to)

@@ -9,7 +9,7 @@ import { operationQueueTests } from "./OperationQueueTests.ts"
 import { operationTotalsTests } from "./OperationTotalsTests.ts"
 import { operationWorkTests } from "./OperationWorkTests.ts"
 
-/** What every `OperationStore` does. */
+/** The contract tests of `OperationStore`. */
 export const OperationStoreContract = defineContract<OperationStore>("OperationStore", (it, capabilities) => {
   operationClaimTests(it, capabilities)
   operationWorkTests(it, capabilities)

@@ -6,13 +6,13 @@ import * as Fresh from "../Fresh.ts"
 import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./OperationSample.ts"
 
-/** The totals of one token on all networks. */
+/** Returns the totals of one token on all networks. */
 const totalsOf = Effect.fnUntraced(function* (asset: string) {
   const store = yield* OperationStore
   return (yield* store.books).totals.filter((total) => total.asset === asset)
 })
 
-/** An operation of a token, of an amount, in a state. */
+/** Stores an operation with a token, an amount and a state. */
 const stored = Effect.fnUntraced(function* (
   token: Pick<OperationTotal, "asset" | "network">,
   amount: bigint,
@@ -25,7 +25,7 @@ const stored = Effect.fnUntraced(function* (
   return yield* Sample.movedAlong(yield* Sample.found(base.operationId), path)
 })
 
-/** An operation that was paid, by a transaction of its own. */
+/** A paid operation with a unique transaction. */
 const paid = Effect.gen(function* () {
   const store = yield* OperationStore
   const { fence, operationId } = yield* Sample.moved(yield* Sample.claimed(), "settling")
@@ -35,7 +35,7 @@ const paid = Effect.gen(function* () {
   return yield* Sample.found(operationId)
 })
 
-/** Everything that is paid, in pages of `limit`. */
+/** Returns all paid operations, read in pages of `limit`. */
 const allPaid = Effect.fnUntraced(function* (limit: number) {
   const store = yield* OperationStore
   const operations: Array<Operation> = []
@@ -52,10 +52,10 @@ const allPaid = Effect.fnUntraced(function* (limit: number) {
   }
 })
 
-/** What is promised of `totals`, `openKeyIds` and `listPaid`. */
+/** Tests of the totals, `countOpen`, `openKeyIds` and `listPaid`. */
 export const operationTotalsTests: ContractTests<OperationStore> = (it) => {
   describe("openKeyIds", () => {
-    it.effect("names the key of each open operation once, and none of a final one", () =>
+    it.effect("returns the key of each open operation once, and none of a final one", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const claimedUnder = Effect.fnUntraced(function* (keyId: number) {
@@ -123,7 +123,7 @@ export const operationTotalsTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("name a token in lower case, as the ledger does, in whatever case it was written", () =>
+    it.effect("name a token in lower case, like the ledger, in whatever case it was written", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const { asset, network } = yield* Sample.proof(yield* Fresh.tenant)
@@ -151,7 +151,7 @@ export const operationTotalsTests: ContractTests<OperationStore> = (it) => {
 
   describe("countOpen", () => {
     it.effect(
-      "counts by state what is not final, whoever has it, with the moment of the oldest; what is due first",
+      "counts open operations by state, held or not, with the time of the oldest, and prefers those due first",
       () =>
         Effect.gen(function* () {
           const store = yield* Sample.emptiedQueue
@@ -162,7 +162,7 @@ export const operationTotalsTests: ContractTests<OperationStore> = (it) => {
           yield* clock.advance(1_000)
           const settling = yield* Sample.moved(yield* Sample.claimed(), "settling")
           for (const path of Sample.FINAL_PATHS) yield* Sample.movedAlong(yield* Sample.claimed(), path)
-          // What other tests left open is due in a distant future.
+          // Operations left open by other tests are due in the distant future.
           assert.sameDeepMembers(
             [...(yield* store.countOpen(3))],
             [
@@ -180,7 +180,7 @@ export const operationTotalsTests: ContractTests<OperationStore> = (it) => {
   })
 
   describe("listPaid", () => {
-    it.effect("pages through what has a transaction that paid, by operationId, each once", () =>
+    it.effect("returns all operations with a paying transaction page by page, ordered by operationId, each once", () =>
       Effect.gen(function* () {
         const settling = yield* Sample.moved(yield* Sample.claimed(), "settling")
         const operations = yield* Effect.forEach(Array.range(1, 7), () => paid)
@@ -198,7 +198,7 @@ export const operationTotalsTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("begins strictly after the one that it is told", () =>
+    it.effect("starts strictly after the given operation", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const ours = (yield* Effect.forEach(Array.range(1, 4), () => paid)).map(({ operationId }) => operationId)

@@ -13,10 +13,10 @@ const WORKER = { by: "worker", millis: LEASE } as const
 const NOBODY = { by: "nobody" } as const
 const job = (millis: number) => ({ by: "job", millis }) as const
 
-/** What is promised of `advance` and `takeOver`. */
+/** Tests of `advance` and `takeOver`. */
 export const operationWorkTests: ContractTests<OperationStore> = (it) => {
   describe("advance", () => {
-    it.effect("moves the operation, renews the worker's lease, and answers it as it is stored", () =>
+    it.effect("changes the state, renews the worker's lease, and returns the stored operation", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
@@ -34,7 +34,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("writes what the change names, exactly, and leaves the rest as it is", () =>
+    it.effect("writes the fields of the change exactly, and does not change the others", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         let operation = yield* Sample.claimed()
@@ -69,7 +69,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("changes nothing from another state or under another fence", () =>
+    it.effect("changes nothing from another state or with another fence", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* Sample.moved(yield* Sample.claimed(), "settling")
@@ -87,7 +87,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("leaves it to the job, due when it says, and to whoever asks for it by id before", () =>
+    it.effect("leaves it to the job at the given time, and to a request by id before that", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
@@ -101,7 +101,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("leaves it to nobody once it is final", () =>
+    it.effect("leaves a final operation without a lease and due time", () =>
       Effect.gen(function* () {
         const operation = yield* Sample.moved(yield* Sample.claimed(), "unpaid", NOBODY)
         assert.isNull(operation.leasedUntil)
@@ -110,7 +110,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("dies rather than leave it to nobody before it is final, or to somebody then", () =>
+    it.effect("dies if it would leave an open operation without a due time, or a final one with one", () =>
       Effect.gen(function* () {
         const operation = yield* Sample.claimed()
         yield* refused(Sample.moved(operation, "settling", NOBODY))
@@ -120,7 +120,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("goes on after the lease lapsed, as long as nobody took over", () =>
+    it.effect("succeeds after the lease has expired, if no other worker took over", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
@@ -131,7 +131,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("lets one of many at once make a move", () =>
+    it.effect("lets one of many concurrent callers change the state", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const { fence, operationId } = yield* Sample.claimed()
@@ -164,7 +164,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
   })
 
   describe("takeOver", () => {
-    it.effect("takes the work when the lease is over, and shuts out who had it", () =>
+    it.effect("takes the operation when the lease has ended, and excludes the earlier worker", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
@@ -191,7 +191,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("takes nothing that is final, however long ago", () =>
+    it.effect("takes no final operation, however old", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
@@ -204,14 +204,14 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("takes nothing under an id that nobody has", () =>
+    it.effect("takes nothing with an unknown id", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         assert.deepStrictEqual(yield* store.takeOver(yield* Fresh.id, LEASE), Option.none())
       })
     )
 
-    it.effect("lets one of many at once take the work, each time", () =>
+    it.effect("lets one of many concurrent callers take the operation, each time", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock

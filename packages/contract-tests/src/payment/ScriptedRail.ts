@@ -12,28 +12,28 @@ import {
 } from "@agentos/core"
 import { Effect, Schema } from "effect"
 
-/** What the facilitator does with the next settlement. */
+/** The facilitator's behavior in the next settlement. */
 export type SettleScript = "settle" | "refuse" | "lose the answer" | "fail before" | "use otherwise" | "hang"
 
-/** A chain with one token, and a facilitator that does as it is told. */
+/** A chain with one token, and a facilitator that follows a script. */
 export interface ScriptedRail {
   readonly rail: PaymentRail["Service"]
-  /** What the next settlements do, in order; `settle` when it runs out. */
+  /** The behavior of the next settlements, in order; `settle` when it is empty. */
   readonly script: Array<SettleScript>
-  /** How many transfers to us the chain has seen, by payer. */
+  /** Number of transfers to us on the chain, by payer. */
   readonly transfers: ReadonlyMap<string, number>
   /** Every transfer that the chain shows, in order. */
   readonly log: Array<ChainTransfer>
-  /** How often the signer of an authorization was recovered. */
+  /** Returns how often the signer of an authorization was recovered. */
   readonly authentications: () => number
-  /** How often the facilitator was asked to settle. */
+  /** Returns how often the facilitator was asked to settle. */
   readonly settleCalls: () => number
-  /** The nonces of the authorizations that anybody outside was shown, in order. */
+  /** The nonces of the authorizations that were revealed to a third party, in order. */
   readonly shown: ReadonlyArray<string>
   /**
-   * Whether the payer's balance, or the chain, can't be read; whether the chain's logs lag behind its state; whether
-   * everything on it was there before the challenges; whether the payer's balance is too low; whether the operator no
-   * longer takes the token; and what comes of a simulation.
+   * Failures: whether the payer's balance, or the chain, cannot be read; whether the chain's logs lag behind
+   * its state; whether everything on it is older than the challenges; whether the payer's balance is too low;
+   * whether the operator has removed the token; and the result of a simulation.
    */
   readonly outage: {
     verify: boolean
@@ -44,17 +44,17 @@ export interface ScriptedRail {
     retired: boolean
     simulation: "passes" | "fails" | "away"
   }
-  /** The answers to the next questions for the block before a moment; when it runs out, the block before everything. */
+  /** The answers to the next requests for the block before a moment; when it is empty, the block before everything. */
   readonly blocksBefore: Array<bigint>
-  /** Uses up the authorization in a header once its nonce has been read, as a third party would. */
+  /** Uses the authorization in a header once its nonce has been read, as a third party would. */
   readonly useNonceOnceRead: (header: string) => void
-  /** Uses up the authorization in a header as a third party would. */
+  /** Uses the authorization in a header as a third party would. */
   readonly useNonce: (header: string) => void
-  /** How often money went back, by the nonce of the refund. */
+  /** The refunds paid, by the nonce of the refund. */
   readonly refunds: ReadonlyMap<string, { readonly wallet: string; readonly amount: bigint }>
-  /** What stands in the way of refunds: nothing, a payment that is not final, no wallet, an answer that gets lost. */
+  /** The obstacle to refunds: none, a payment that is not final, no wallet, or a lost answer. */
   readonly refunding: { mode: "pays" | "waits" | "no wallet" | "loses the answer" }
-  /** Lets the authorization in a header end as it may: never used in its time, or used for something else. */
+  /** Ends the authorization in a header: it expires unused, or is used for something else. */
   readonly end: (header: string, how: "expired" | "used otherwise") => void
 }
 
@@ -88,17 +88,17 @@ const Payment = Schema.fromJsonString(
 const toHeader = (text: string) => Buffer.from(text).toString("base64")
 const fromHeader = (header: string) => Buffer.from(header, "base64").toString()
 
-/** What a challenge says. */
+/** Decodes a challenge. */
 export const readChallenge = (header: string) => Schema.decodeSync(Challenge)(fromHeader(header))
 
-/** The header by which `payer` accepts the first terms of a challenge, with an authorization of its own. */
+/** Returns the header with which `payer` accepts the first terms of a challenge, with a new authorization. */
 export const pay = (challenge: string, payer: string, nonce: string, forged = false): string => {
   const [accepted] = readChallenge(challenge).accepts
   if (accepted === undefined) throw new Error("the challenge offers nothing")
   return toHeader(Schema.encodeSync(Payment)({ payer, nonce, accepted, forged }))
 }
 
-/** The nonce that binds a payment to a challenge, by the rule of this rail. */
+/** Returns the nonce that binds a payment to a challenge, by the rule of this rail. */
 export const boundNonceOf = (challenge: string): string => {
   const [accepted] = readChallenge(challenge).accepts
   return `bound ${accepted?.extra["binding"]}`
@@ -107,7 +107,7 @@ export const boundNonceOf = (challenge: string): string => {
 const decode = (header: string): PaymentProof => {
   const { accepted, forged, nonce, payer } = Schema.decodeSync(Payment)(fromHeader(header))
   return {
-    // Whatever tells headers apart will do here.
+    // Any value that distinguishes headers is sufficient here.
     digest: header,
     network: accepted.network,
     asset: accepted.asset,
@@ -216,7 +216,7 @@ export const make = (): ScriptedRail => {
     readNonce: (proof) =>
       unlessChainIsOut(() => {
         const reading = { used: used.has(proof.nonce), block }
-        // By the next question somebody else has submitted it.
+        // By the next request, a third party has submitted it.
         if (frontRunning.delete(proof.nonce)) transfer(proof)
         return reading
       }),

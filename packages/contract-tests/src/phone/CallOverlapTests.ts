@@ -12,7 +12,7 @@ const ENDS = ["committed", "rolled back"] as const
 
 const grantOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capabilities) => {
   describe("two transactions on the seconds of one call", () => {
-    it.effect("grant an operation its own once", () =>
+    it.effect("grant an operation its seconds once", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -28,7 +28,7 @@ const grantOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capa
       })
     )
 
-    it.effect("grant two operations both theirs", () =>
+    it.effect("grant two operations both their seconds", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -45,7 +45,7 @@ const grantOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capa
       })
     )
 
-    it.effect("grant nothing once the call has ended, and all of it when it has not", () =>
+    it.effect("grant nothing if the call has ended, and everything if it has not", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -61,7 +61,7 @@ const grantOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capa
       })
     )
 
-    it.effect("take back once what one operation was granted", () =>
+    it.effect("revoke the seconds of one operation once", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -76,7 +76,7 @@ const grantOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capa
       })
     )
 
-    it.effect("grant again what the other takes back, and as much as was granted before where it does not", () =>
+    it.effect("grant again what the other revokes, and the same as before if it does not", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -96,12 +96,12 @@ const grantOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capa
   })
 }
 
-/** What holds when two transactions on one call overlap. */
+/** Tests of overlapping transactions on one call. */
 export const callOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capabilities) => {
   grantOverlapTests(it, capabilities)
 
   describe("two transactions on one call", () => {
-    it.effect("store an inbound one once: the other waits to know", () =>
+    it.effect("store an inbound one once: the other waits for the outcome", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { number } = yield* Sample.caller
@@ -114,7 +114,7 @@ export const callOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it
       })
     )
 
-    it.effect("end it once, and change nothing of it then", () =>
+    it.effect("end it once, and change nothing of it after that", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -130,7 +130,7 @@ export const callOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it
       })
     )
 
-    it.effect("redeem its token once: the other waits to know", () =>
+    it.effect("redeem its token once: the other waits for the outcome", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -146,7 +146,7 @@ export const callOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it
       })
     )
 
-    it.effect("let nobody in by a token in whose place another has come", () =>
+    it.effect("do not accept a token that another has replaced", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -164,7 +164,7 @@ export const callOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it
       })
     )
 
-    it.effect("look at it once", () =>
+    it.effect("poll it once", () =>
       Effect.gen(function* () {
         const store = yield* Sample.unwatched
         const clock = yield* StoreClock
@@ -206,7 +206,7 @@ export const callOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it
       })
     )
 
-    it.effect("add turns to it one after the other, with no place left out by one that came to nothing", () =>
+    it.effect("add turns to it in order, without a gap for one that was rolled back", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller

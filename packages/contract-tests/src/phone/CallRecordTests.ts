@@ -9,7 +9,7 @@ import * as Sample from "./CallSample.ts"
 
 const readTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
   describe("find and get", () => {
-    it.effect("tell one's own call from another tenant's and from none", () =>
+    it.effect("distinguish the tenant's own call, another tenant's and a missing one", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { begun, tenantId } = yield* Sample.caller
@@ -23,7 +23,7 @@ const readTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("give every text exactly, and null where none was set", () =>
+    it.effect("return every text exactly, and null if none was set", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { begun } = yield* Sample.caller
@@ -36,7 +36,7 @@ const readTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
   })
 
   describe("findByProvider", () => {
-    it.effect("gives the call of the carrier's id, also once it has ended", () =>
+    it.effect("returns the call with the carrier's id, even after it has ended", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { begun } = yield* Sample.caller
@@ -54,7 +54,7 @@ const readTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
   })
 
   describe("live", () => {
-    it.effect("gives the calls of the number that have not ended, oldest first", () =>
+    it.effect("returns the calls of the number that have not ended, oldest first", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered, begun, number } = yield* Sample.caller
@@ -102,7 +102,7 @@ const writeTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("stores an inbound call once, of many reports at once", () =>
+    it.effect("stores an inbound call once from many concurrent reports", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { number } = yield* Sample.caller
@@ -116,7 +116,7 @@ const writeTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("stores no call of a number or of a tenant that is not there, nor one that nobody would look at", () =>
+    it.effect("stores no call of a missing number or tenant, and no live call without `watchAt`", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { number } = yield* Sample.caller
@@ -131,7 +131,7 @@ const writeTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
   })
 
   describe("update", () => {
-    it.effect("replaces what can change of the call, until it has ended", () =>
+    it.effect("replaces the fields of the call that can change, until it has ended", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { begun } = yield* Sample.caller
@@ -154,7 +154,7 @@ const writeTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("changes nothing for another tenant, of a call that is not there, or against what is promised", () =>
+    it.effect("changes nothing for another tenant, of a missing call, or against the contract", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { begun, number } = yield* Sample.caller
@@ -170,7 +170,7 @@ const writeTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
   })
 }
 
-/** What is promised of `find`, `get`, `findByProvider`, `live`, `create` and `update`. */
+/** Tests of `find`, `get`, `findByProvider`, `live`, `create` and `update`. */
 export const callRecordTests: ContractTests<CallStore | PhoneNumberStore> = (it, capabilities) => {
   readTests(it, capabilities)
   writeTests(it, capabilities)

@@ -51,14 +51,14 @@ export const stored = Effect.fnUntraced(function* (number: PhoneNumber, parts?: 
   return made
 })
 
-/** What an answered call has beside one that has just begun. */
+/** The fields of an answered call that differ from a new one. */
 export const answered = Effect.gen(function* () {
   const clock = yield* StoreClock
   const now = yield* clock.now
   return { state: "in_progress", answeredAt: now, watchAt: Timestamp.add(now, 60_000) } as const
 })
 
-/** The call as it is once it has ended. */
+/** Returns the call after it has ended. */
 export const ended = (call: Call): Call => ({
   ...call,
   state: "ended",
@@ -68,7 +68,7 @@ export const ended = (call: Call): Call => ({
   endedAt: Timestamp.add(call.createdAt, 12_000)
 })
 
-/** A new tenant with a number, and what makes calls of it. */
+/** A new tenant with a number, and functions that make its calls. */
 export const caller = Effect.map(Numbers.owner, ({ number, tenant, tenantId }) => ({
   tenant,
   tenantId,
@@ -77,22 +77,22 @@ export const caller = Effect.map(Numbers.owner, ({ number, tenant, tenantId }) =
   answered: (parts?: Partial<Call>) => Effect.flatMap(answered, (state) => stored(number, { ...state, ...parts }))
 }))
 
-/** The call as it is stored. */
+/** Returns the stored call. */
 export const found = Effect.fnUntraced(function* ({ callId, tenantId }: Pick<Call, "callId" | "tenantId">) {
   const store = yield* CallStore
   const lookup = yield* store.find(tenantId, callId)
   return lookup._tag === "Owned" ? lookup.value : yield* Effect.die(new Error(`no call ${callId}`))
 })
 
-/** Something said, in 2026. */
+/** A turn with a time in 2026. */
 export const said = (text: string, role: TurnRole = "caller"): NewTurn => ({ role, text, at: SAID_AT })
 const SAID_AT = Timestamp.Timestamp.make(1_775_000_000_123)
 
-/** Later than other tests have their calls looked at, and longer than all tests together move the clock. */
+/** Later than other tests have calls polled, and longer than all tests together advance the clock. */
 const LATER = Timestamp.HOUR
 const FAR = 3_650 * Timestamp.DAY
 
-/** The store, with no call to be looked at but what the test adds. */
+/** The store, with no calls to be polled except those that the test adds. */
 export const unwatched: Effect.Effect<CallStore["Service"], never, CallStore | StoreClock> = Effect.gen(function* () {
   const store = yield* CallStore
   const clock = yield* StoreClock

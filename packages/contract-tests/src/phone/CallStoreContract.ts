@@ -9,7 +9,7 @@ import { relayTests } from "./RelayTests.ts"
 import { turnTests } from "./TurnTests.ts"
 import { watchTests } from "./WatchTests.ts"
 
-/** What every `CallStore` does, together with the numbers that its calls are of. */
+/** The contract tests of `CallStore`, with the numbers of its calls. */
 export const CallStoreContract = defineContract<CallStore | PhoneNumberStore>("CallStore", (it, capabilities) => {
   callRecordTests(it, capabilities)
   grantTests(it, capabilities)

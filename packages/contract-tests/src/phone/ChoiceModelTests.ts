@@ -8,7 +8,7 @@ import * as Sample from "./PhoneNumberSample.ts"
 const COUNT = 3
 const Index = Schema.Literals([0, 1, 2])
 
-/** What happens to a few numbers and operations. `Create` and `Release` are done only where they may be. */
+/** Commands on a few numbers and operations. `Create` and `Release` run only when they are allowed. */
 const Command = Schema.Union([
   Schema.TaggedStruct("Choose", { number: Index, operation: Index }),
   Schema.TaggedStruct("Choose", { number: Index, operation: Index }),
@@ -19,10 +19,10 @@ const Command = Schema.Union([
 ])
 type Command = typeof Command.Type
 
-/** Where a number is: with an operation, or as a number of ours. */
+/** The holder of a number: an operation, or one of our phone numbers. */
 type Place = number | PhoneNumber | undefined
 
-/** New numbers beside their model, and what carries out one command on both and compares what they answer. */
+/** New numbers with their model, and a function that runs one command on both and compares the results. */
 const start = Effect.gen(function* () {
   const store = yield* PhoneNumberStore
   const tenant = yield* Fresh.tenant
@@ -82,11 +82,11 @@ const start = Effect.gen(function* () {
   return { run, compare }
 })
 
-/** Any sequence of what can happen to numbers, against the model of where they are. */
+/** Compares any sequence of commands on numbers with the model. */
 export const choiceModelTests: ContractTests<PhoneNumberStore> = (it, capabilities) => {
   describe("a number", () => {
     it.effect.prop(
-      "is in the one place that its model says, whatever happens to it",
+      "has the one holder that its model has after any commands",
       { commands: Schema.Array(Command).check(Schema.isMaxLength(40)) },
       ({ commands }) =>
         Effect.gen(function* () {

@@ -6,17 +6,17 @@ import * as Fresh from "../Fresh.ts"
 import { refused } from "../Refused.ts"
 import * as Sample from "./PhoneNumberSample.ts"
 
-/** Two operations, and two numbers that nobody has. */
+/** Two operations, and two unused numbers. */
 const rivals = Effect.gen(function* () {
   const [operation, another] = yield* Effect.all([Fresh.id, Fresh.id])
   const [a, b] = yield* Effect.all([Sample.e164, Sample.e164])
   return { operation, another, a, b }
 })
 
-/** What is promised of `choose`, `chosen`, `findChosen`, `unchoose` and `create`: where a number is. */
+/** Tests of `choose`, `chosen`, `findChosen`, `unchoose` and `create`: the holder of a number. */
 export const choiceTests: ContractTests<PhoneNumberStore> = (it) => {
   describe("a number that an operation has chosen", () => {
-    it.effect("is that operation's alone, until it gives it up", () =>
+    it.effect("belongs to that operation alone until it gives the number up", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const { a, another, b, operation } = yield* rivals
@@ -39,7 +39,7 @@ export const choiceTests: ContractTests<PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("is given up for another one, but kept where that is taken", () =>
+    it.effect("is given up for another one, but kept if that is taken", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const { a, another, b, operation } = yield* rivals
@@ -59,7 +59,7 @@ export const choiceTests: ContractTests<PhoneNumberStore> = (it) => {
   })
 
   describe("a number that is ours", () => {
-    it.effect("is chosen by nobody, its own operation included, until it is released", () =>
+    it.effect("cannot be chosen, even by its own operation, until it is released", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const { a, another, operation } = yield* rivals
@@ -81,7 +81,7 @@ export const choiceTests: ContractTests<PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("stays chosen by who chose it again, whatever becomes of those that had it before", () =>
+    it.effect("stays chosen by its new operation, whatever happens to earlier holders", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const { another } = yield* rivals
@@ -96,8 +96,8 @@ export const choiceTests: ContractTests<PhoneNumberStore> = (it) => {
     )
   })
 
-  describe("what no operation has chosen", () => {
-    it.effect("nobody creates: not without a choice, by another operation's, twice, or for no tenant", () =>
+  describe("a number that no operation has chosen", () => {
+    it.effect("cannot be created: without a choice, with another operation's, twice, or for a missing tenant", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const { a, another, b, operation } = yield* rivals
@@ -119,8 +119,8 @@ export const choiceTests: ContractTests<PhoneNumberStore> = (it) => {
     )
   })
 
-  describe("choose by many at once", () => {
-    it.effect("lets one have the number", () =>
+  describe("concurrent choices", () => {
+    it.effect("give the number to one", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const number = yield* Sample.e164
@@ -134,7 +134,7 @@ export const choiceTests: ContractTests<PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("lets each have one of a few numbers, and none have two", () =>
+    it.effect("give each operation one of a few numbers, and none of them two", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const numbers = yield* Effect.forEach(Array.range(1, 5), () => Sample.e164)

@@ -8,10 +8,10 @@ import * as Sample from "./CallSample.ts"
 const { LIMIT } = Sample
 const withLimit = (call: Call, authorizedSeconds: number) => Option.some({ ...call, authorizedSeconds })
 
-/** What is promised of `grant` and `revoke`. */
+/** Tests of `grant` and `revoke`. */
 export const grantTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
   describe("grant", () => {
-    it.effect("gives each operation its seconds once", () =>
+    it.effect("grants each operation its seconds once", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -29,7 +29,7 @@ export const grantTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("gives nothing of a call that does not go on", () =>
+    it.effect("grants nothing for a call that is not in progress", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered, begun } = yield* Sample.caller
@@ -52,7 +52,7 @@ export const grantTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("says of what it gave before that it did, although the call has ended since", () =>
+    it.effect("confirms an earlier grant even after the call has ended", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -67,7 +67,7 @@ export const grantTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("loses nothing when many operations ask at once, and counts each once", () =>
+    it.effect("loses no grant of concurrent operations, and counts each once", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -82,7 +82,7 @@ export const grantTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
   })
 
   describe("revoke", () => {
-    it.effect("takes back what the operation was given, once, and that alone", () =>
+    it.effect("subtracts the operation's seconds once, and only those", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -99,7 +99,7 @@ export const grantTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("takes back once, however many ask at once", () =>
+    it.effect("subtracts them once in concurrent calls", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -111,7 +111,7 @@ export const grantTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("has the call looked at when it has to end now, and no later than it was to be", () =>
+    it.effect("has the call polled when it must now end, and never later than before", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller

@@ -7,10 +7,10 @@ import * as Fresh from "../Fresh.ts"
 import { refused } from "../Refused.ts"
 import * as Sample from "./PhoneNumberSample.ts"
 
-/** What is promised of `findEach` and `updateEach`. */
+/** Tests of `findEach` and `updateEach`. */
 export const numberBatchTests: ContractTests<PhoneNumberStore> = (it) => {
   describe("findEach", () => {
-    it.effect("gives what is there, to its own tenant alone, whatever its state", () =>
+    it.effect("returns existing numbers to their own tenant only, whatever their state", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const [one, two] = yield* Effect.all([Sample.owner, Sample.owner])
@@ -28,7 +28,7 @@ export const numberBatchTests: ContractTests<PhoneNumberStore> = (it) => {
   })
 
   describe("updateEach", () => {
-    it.effect("replaces all that can change of each, and null where none is set", () =>
+    it.effect("replaces all fields that can change, with null if none is set", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const tenants = yield* Effect.all([Fresh.tenant, Fresh.tenant])
@@ -59,7 +59,7 @@ export const numberBatchTests: ContractTests<PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("answers of each whether it changed: what is another's, released or unknown does not", () =>
+    it.effect("returns whether each changed: numbers of others, released and unknown ones do not", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const [one, two] = yield* Effect.all([Sample.owner, Sample.owner])
@@ -82,7 +82,7 @@ export const numberBatchTests: ContractTests<PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("frees the numbers of those that are released, and of no others", () =>
+    it.effect("frees the numbers of released ones, and of no others", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const { number, tenant } = yield* Sample.owner
@@ -93,7 +93,7 @@ export const numberBatchTests: ContractTests<PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("is never asked for one number twice", () =>
+    it.effect("rejects a number that is given twice", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const { number, tenantId } = yield* Sample.owner

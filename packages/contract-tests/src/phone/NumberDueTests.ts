@@ -5,11 +5,11 @@ import type { ContractTests } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import * as Sample from "./PhoneNumberSample.ts"
 
-/** A moment before which no other test has anything due. */
+/** A time before anything of other tests is due. */
 const DAWN = Timestamp.Timestamp.make(Timestamp.DAY)
 const minutes = (count: number) => Timestamp.add(DAWN, count * Timestamp.MINUTE)
 
-/** The store, with nothing due at these tests' moments but what the test adds. */
+/** The store, with nothing due at the times of these tests except what the test adds. */
 const emptied = Effect.gen(function* () {
   const store = yield* PhoneNumberStore
   const end = minutes(1_000)
@@ -22,7 +22,7 @@ const emptied = Effect.gen(function* () {
 
 const noticeAt = (at: Timestamp.Timestamp): Entitlement.Notice => ({ daysBefore: 5, at })
 
-/** Everything that a list of pages gives, a page after the other, each in the order of the ids. */
+/** Returns all items of a list, read page by page, each ordered by id. */
 const readAll = Effect.fnUntraced(function* (
   list: (after: string | undefined, limit: number) => Effect.Effect<ReadonlyArray<PhoneNumber>>
 ) {
@@ -39,10 +39,10 @@ const readAll = Effect.fnUntraced(function* (
   }
 })
 
-/** What is promised of `dueForNotice`, `expired`, `suspended` and `unreleased`. */
+/** Tests of `dueForNotice`, `expired`, `suspended` and `unreleased`. */
 export const numberDueTests: ContractTests<PhoneNumberStore> = (it) => {
   describe("dueForNotice", () => {
-    it.effect("gives what is due at the moment, the longest due first, and no more than asked for", () =>
+    it.effect("returns numbers due at the moment, the longest due first, and at most `limit`", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const tenant = yield* Fresh.tenant
@@ -64,7 +64,7 @@ export const numberDueTests: ContractTests<PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("gives no number that is suspended or released, whatever notice it is owed", () =>
+    it.effect("returns no suspended or released number, whatever notice is due", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const tenant = yield* Fresh.tenant
@@ -78,7 +78,7 @@ export const numberDueTests: ContractTests<PhoneNumberStore> = (it) => {
   })
 
   describe("expired", () => {
-    it.effect("gives active numbers whose time is over, the longest over first, and no more than asked for", () =>
+    it.effect("returns active numbers that have expired, the longest expired first, and at most `limit`", () =>
       Effect.gen(function* () {
         const store = yield* emptied
         const tenant = yield* Fresh.tenant
@@ -99,7 +99,7 @@ export const numberDueTests: ContractTests<PhoneNumberStore> = (it) => {
   })
 
   describe("suspended and unreleased", () => {
-    it.effect("give each number that is, once, in the order of the ids", () =>
+    it.effect("return each such number once, ordered by id", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const tenant = yield* Fresh.tenant

@@ -6,7 +6,7 @@ import * as Fresh from "../Fresh.ts"
 import { overlapping } from "../Overlap.ts"
 import * as Sample from "./PhoneNumberSample.ts"
 
-/** A number that is held, and what ends that. */
+/** A number with a holder, and an effect that frees it. */
 type Freeing = Effect.Effect<
   { readonly number: string; readonly first: Effect.Effect<unknown> },
   never,
@@ -36,10 +36,10 @@ const changing: Freeing = Effect.gen(function* () {
   return { number, first: store.choose(yield* Sample.e164, operation) }
 })
 
-/** What holds when two transactions on one telephone number overlap. */
+/** Tests of overlapping transactions on one phone number. */
 export const numberOverlapTests: ContractTests<PhoneNumberStore> = (it, capabilities) => {
   describe("two transactions on one number", () => {
-    it.effect("choose it for one: the other waits to know", () =>
+    it.effect("choose it for one: the other waits for the outcome", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         for (const firstEnds of ["committed", "rolled back"] as const) {
@@ -54,7 +54,7 @@ export const numberOverlapTests: ContractTests<PhoneNumberStore> = (it, capabili
       })
     )
 
-    it.effect("choose it once it is given up or released, and not when it is not", () =>
+    it.effect("choose it if it is given up or released, and not otherwise", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         for (const prepare of [releasing, givingUp, changing]) {
@@ -88,7 +88,7 @@ export const numberOverlapTests: ContractTests<PhoneNumberStore> = (it, capabili
       })
     )
 
-    it.effect("of which each wants the other's wait for nothing, and each keep their own", () =>
+    it.effect("that want each other's number do not wait, and each keep their own", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const [a, b] = yield* Effect.all([Sample.e164, Sample.e164])
@@ -105,7 +105,7 @@ export const numberOverlapTests: ContractTests<PhoneNumberStore> = (it, capabili
       })
     )
 
-    it.effect("release it once, and change nothing of it then", () =>
+    it.effect("release it once, and change nothing of it after that", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const { number, tenantId } = yield* Sample.owner

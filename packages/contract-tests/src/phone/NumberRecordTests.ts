@@ -6,10 +6,10 @@ import type { ContractTests } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import * as Sample from "./PhoneNumberSample.ts"
 
-/** What is promised of `create`, `find`, `list`, `findByNumber`, `findByNumbers` and `update`. */
+/** Tests of `create`, `find`, `list`, `findByNumber`, `findByNumbers` and `update`. */
 export const numberRecordTests: ContractTests<PhoneNumberStore> = (it) => {
   describe("find", () => {
-    it.effect("tells one's own number from another tenant's and from none", () =>
+    it.effect("distinguishes the tenant's own number, another tenant's and a missing one", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const { number, tenantId } = yield* Sample.owner
@@ -21,7 +21,7 @@ export const numberRecordTests: ContractTests<PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("gives every text exactly, and null where none was set", () =>
+    it.effect("returns every text exactly, and null if none was set", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const tenant = yield* Fresh.tenant
@@ -38,7 +38,7 @@ export const numberRecordTests: ContractTests<PhoneNumberStore> = (it) => {
   })
 
   describe("list", () => {
-    it.effect("gives all numbers of the tenant, released ones included, oldest first, and no other's", () =>
+    it.effect("returns all numbers of the tenant, including released ones, oldest first, and no others", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const tenant = yield* Fresh.tenant
@@ -57,7 +57,7 @@ export const numberRecordTests: ContractTests<PhoneNumberStore> = (it) => {
   })
 
   describe("findByNumber", () => {
-    it.effect("gives what is not released, of whatever tenant", () =>
+    it.effect("returns numbers that are not released, of any tenant", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const one = yield* Sample.owner
@@ -81,7 +81,7 @@ export const numberRecordTests: ContractTests<PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("gives the one that has the number now, not those that had it before", () =>
+    it.effect("returns the current holder of the number, not earlier ones", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const { number, tenantId } = yield* Sample.owner
@@ -95,7 +95,7 @@ export const numberRecordTests: ContractTests<PhoneNumberStore> = (it) => {
   })
 
   describe("update", () => {
-    it.effect("replaces what can change of the number", () =>
+    it.effect("replaces the fields of the number that can change", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const { number, tenantId } = yield* Sample.owner
@@ -127,7 +127,7 @@ export const numberRecordTests: ContractTests<PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("changes nothing for another tenant, or of a number that is released or never was", () =>
+    it.effect("changes nothing for another tenant, or of a released or unknown number", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         const { number, tenant, tenantId } = yield* Sample.owner

@@ -12,7 +12,7 @@ type Changes<Ports> = Readonly<
   Record<string, Effect.Effect<Change<Ports | HarnessServices>, unknown, Ports | HarnessServices>>
 >
 
-/** A number that an operation has chosen, and what shows where it is. */
+/** A number that an operation has chosen, and an effect that reads its holder. */
 const choice = Effect.gen(function* () {
   const store = yield* PhoneNumberStore
   const [number, operation] = yield* Effect.all([Numbers.e164, Fresh.id])
@@ -46,7 +46,7 @@ const numberChanges: Changes<PhoneNumberStore> = {
   })
 }
 
-/** An answered call in which something was said, and what shows everything of it. */
+/** An answered call with turns, and an effect that reads its whole state. */
 const conversation = Effect.gen(function* () {
   const store = yield* CallStore
   const { answered } = yield* Calls.caller
@@ -91,7 +91,7 @@ const callChanges: Changes<CallStore | PhoneNumberStore> = {
   }))
 }
 
-/** That every change of numbers takes part in the transaction that it is made in. */
+/** Tests that every change of numbers takes part in its transaction. */
 export const numberChangeTests: ContractTests<PhoneNumberStore> = (it) => {
   describe("every change of numbers", () => {
     for (const [name, prepare] of Object.entries(numberChanges)) {
@@ -100,7 +100,7 @@ export const numberChangeTests: ContractTests<PhoneNumberStore> = (it) => {
   })
 }
 
-/** That every change of calls takes part in the transaction that it is made in. */
+/** Tests that every change of calls takes part in its transaction. */
 export const callChangeTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
   describe("every change of calls", () => {
     for (const [name, prepare] of Object.entries(callChanges)) {

@@ -13,13 +13,16 @@ import { Effect } from "effect"
 import * as Fresh from "../Fresh.ts"
 import { StoreClock } from "../StoreClock.ts"
 
-/** A telephone number that no other test has. */
+/** A unique phone number. */
 export const e164: Effect.Effect<string> = Effect.map(Fresh.id, (id) => {
   const random = BigInt(`0x${id.replaceAll("-", "").slice(-16)}`) % 10n ** 14n
   return `+1${random.toString().padStart(14, "0")}`
 })
 
-/** A number of the tenant with an id and digits of its own, bought just now, unless `parts` say otherwise; not yet stored. */
+/**
+ * A number of the tenant with a unique id and digits, bought just now, unless `parts` say otherwise; not yet
+ * stored.
+ */
 export const phoneNumber = Effect.fnUntraced(function* (tenant: Tenant, parts?: Partial<PhoneNumber>) {
   const clock = yield* StoreClock
   const now = yield* clock.now
@@ -52,7 +55,7 @@ export const phoneNumber = Effect.fnUntraced(function* (tenant: Tenant, parts?: 
   return made
 })
 
-/** Chooses and stores a number as an operation does, under the tenant's lock. */
+/** Chooses and stores a number like an operation, under the tenant's lock. */
 export const create = Effect.fnUntraced(function* (number: PhoneNumber) {
   const store = yield* PhoneNumberStore
   const tenants = yield* TenantStore
@@ -73,7 +76,7 @@ export const owner = Effect.gen(function* () {
   return { tenant, tenantId: tenant.tenantId, number: yield* stored(tenant) }
 })
 
-/** The number as it is once it was given back. */
+/** Returns the number after its release. */
 export const released = (number: PhoneNumber): PhoneNumber => ({
   ...number,
   state: "released",

@@ -8,7 +8,7 @@ import { numberOverlapTests } from "./NumberOverlapTests.ts"
 import { numberRecordTests } from "./NumberRecordTests.ts"
 import { numberChangeTests } from "./PhoneChangeTests.ts"
 
-/** What every `PhoneNumberStore` does. */
+/** The contract tests of `PhoneNumberStore`. */
 export const PhoneNumberStoreContract = defineContract<PhoneNumberStore>("PhoneNumberStore", (it, capabilities) => {
   numberRecordTests(it, capabilities)
   numberBatchTests(it, capabilities)

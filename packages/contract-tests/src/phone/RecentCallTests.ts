@@ -6,7 +6,7 @@ import * as Fresh from "../Fresh.ts"
 import * as Calls from "./CallSample.ts"
 import * as Numbers from "./PhoneNumberSample.ts"
 
-/** What is promised of `recent`. */
+/** Tests of `recent`. */
 export const recentCallTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
   describe("recent", () => {
     it.effect("returns a tenant's outbound calls of all its numbers since a moment, newest first, up to a limit", () =>

@@ -5,10 +5,10 @@ import type { ContractTests } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import * as Sample from "./CallSample.ts"
 
-/** What is promised of `issueRelay` and `redeemRelay`. */
+/** Tests of `issueRelay` and `redeemRelay`. */
 export const relayTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
   describe("a token of the relay", () => {
-    it.effect("lets one socket in, once", () =>
+    it.effect("admits one socket, once", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered, begun } = yield* Sample.caller
@@ -24,7 +24,7 @@ export const relayTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("takes the place of the one before", () =>
+    it.effect("replaces the previous one", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -39,7 +39,7 @@ export const relayTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("stays good while the call changes, and lets nobody into one that has ended", () =>
+    it.effect("stays valid while the call changes, but not after it has ended", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { begun } = yield* Sample.caller
@@ -57,7 +57,7 @@ export const relayTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("lets one of many in who show it at once", () =>
+    it.effect("admits one of many concurrent sockets", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller

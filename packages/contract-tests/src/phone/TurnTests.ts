@@ -7,10 +7,10 @@ import * as Fresh from "../Fresh.ts"
 import { refused } from "../Refused.ts"
 import * as Sample from "./CallSample.ts"
 
-/** What is promised of `addTurn`, `setTurnText` and `turns`. */
+/** Tests of `addTurn`, `setTurnText` and `turns`. */
 export const turnTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
   describe("addTurn", () => {
-    it.effect("adds each turn at the end of its own call, whatever its moment", () =>
+    it.effect("adds each turn at the end of its own call, whatever its time", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -36,7 +36,7 @@ export const turnTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("gives every text back exactly", () =>
+    it.effect("returns every text exactly", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -54,7 +54,7 @@ export const turnTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("gives each turn a place of its own, and leaves none out, of many at once", () =>
+    it.effect("gives concurrent turns consecutive indexes without a gap", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -71,7 +71,7 @@ export const turnTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("adds nothing to a call that is not there", () =>
+    it.effect("adds nothing to a missing call", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const callId = yield* Fresh.id
@@ -104,7 +104,7 @@ export const turnTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
   })
 
   describe("turns", () => {
-    it.effect("gives the last ones in order when that is asked", () =>
+    it.effect("returns the last ones in order on request", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller

@@ -8,10 +8,10 @@ import * as Sample from "./CallSample.ts"
 const PUT_OFF = 30_000
 const ids = (calls: ReadonlyArray<Call>) => calls.map(({ callId }) => callId)
 
-/** What is promised of `takeWatched`. */
+/** Tests of `takeWatched`. */
 export const watchTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
   describe("takeWatched", () => {
-    it.effect("gives what is due, the longest due first, and no more than asked for", () =>
+    it.effect("returns due calls, the longest due first, and at most `limit`", () =>
       Effect.gen(function* () {
         const store = yield* Sample.unwatched
         const clock = yield* StoreClock
@@ -28,7 +28,7 @@ export const watchTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("puts the next look off by what is asked, on the store's clock, and changes nothing else", () =>
+    it.effect("postpones the next poll by the given time on the store's clock, and changes nothing else", () =>
       Effect.gen(function* () {
         const store = yield* Sample.unwatched
         const clock = yield* StoreClock
@@ -46,7 +46,7 @@ export const watchTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("gives no call that has ended, nor one whose next look was put off", () =>
+    it.effect("returns no call that has ended, or whose next poll was postponed", () =>
       Effect.gen(function* () {
         const store = yield* Sample.unwatched
         const clock = yield* StoreClock
@@ -59,7 +59,7 @@ export const watchTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
       })
     )
 
-    it.effect("gives each call to one of many who ask at once", () =>
+    it.effect("returns each call to one of many concurrent callers", () =>
       Effect.gen(function* () {
         const store = yield* Sample.unwatched
         const clock = yield* StoreClock
