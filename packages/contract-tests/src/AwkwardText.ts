@@ -1,4 +1,7 @@
-/** Texts that adapters get wrong: quoting, patterns, escapes, line ends, characters outside the basic plane. */
+/**
+ * Texts that adapters often handle wrongly: quotes, patterns, escapes, line ends, characters outside the basic
+ * plane.
+ */
 export const AWKWARD_TEXTS: ReadonlyArray<string> = [
   "",
   " leading and trailing ",

@@ -4,26 +4,26 @@ import { Layer, type Scope } from "effect"
 import { TEST_EVENT_POLICY } from "./events/TestEventPolicy.ts"
 import type { StoreClock } from "./StoreClock.ts"
 
-/** That an adapter can't do something, and why: the reason stands in the report beside the tests that it skips. */
+/** A capability that an adapter lacks. The report shows the reason in the names of the skipped tests. */
 export interface Unsupported {
   readonly unsupported: string
 }
 
-/** What an adapter can do beyond the ports. */
+/** The capabilities of an adapter beyond the ports. */
 export interface StoreCapabilities {
   /**
-   * Whether two transactions can be open at one time, so that one can go on while the other waits.
-   * Races are run on every adapter; only what would never end without this is skipped.
+   * True if two transactions can be open at the same time, so that one proceeds while the other waits. Races
+   * run on every adapter; only tests that would never end without this capability are skipped.
    */
   readonly concurrentTransactions: true | Unsupported
-  /** How often each property is tried; 30 when left out. */
+  /** Number of runs of each property; default 30. */
   readonly propertyRuns?: number
 }
 
-/** What every suite needs beside the ports that it is about. */
+/** The services that every suite needs besides its own ports. */
 export type HarnessServices = TenantStore | Transactor | StoreClock
 
-/** An adapter, made ready for the suites. See the docstring of this package. */
+/** An adapter, prepared for the suites. See the docstring of this package. */
 export interface StoreHarness<Ports> {
   /** The adapter's name in the test report: `memory`, `PGlite`, `PostgreSQL`. */
   readonly name: string
@@ -31,29 +31,32 @@ export interface StoreHarness<Ports> {
   readonly capabilities: StoreCapabilities
 }
 
-/** How a suite registers its tests. */
+/** Registers the tests of a suite. */
 export interface ContractTester<Ports> {
   readonly effect: Vitest.Tester<Ports | HarnessServices | Scope.Scope>
 }
 
-/** Registers tests on a tester whose layer is built already. */
+/** Registers tests on a tester whose layer is already built. */
 export type ContractTests<Ports> = (it: ContractTester<Ports>, capabilities: StoreCapabilities) => void
 
-/** One suite: call it with a harness and it builds the harness's layer and registers all its tests. */
+/** A suite: calling it with a harness builds the harness's layer and registers all tests. */
 export interface Contract<Ports> {
   (harness: StoreHarness<Ports>): void
-  /** The tests alone, in a block of the port's name, for a layer that is built already and shared with other suites. */
+  /**
+   * Registers only the tests, in a block with the port's name, on a layer that is already built and shared with
+   * other suites.
+   */
   readonly register: ContractTests<Ports>
 }
 
-/** Runs `tests` with the layer of a harness, which keeps to the suites' own event policy. */
+/** Runs `tests` with the layer of a harness, under the event policy of the suites. */
 export const withHarness = <Ports>(harness: StoreHarness<Ports>, tests: ContractTests<Ports>): void =>
   layer(Layer.provide(harness.layer, Layer.succeed(EventPolicy, TEST_EVENT_POLICY)), { excludeTestServices: true })(
     `on ${harness.name}`,
     (it) => tests(it, harness.capabilities)
   )
 
-/** A suite of the port of this name. */
+/** Defines the suite of the port with this name. */
 export const defineContract = <Ports>(port: string, tests: ContractTests<Ports>): Contract<Ports> => {
   const register: ContractTests<Ports> = (it, capabilities) => {
     describe(port, () => tests(it, capabilities))
@@ -61,13 +64,13 @@ export const defineContract = <Ports>(port: string, tests: ContractTests<Ports>)
   return Object.assign((harness: StoreHarness<Ports>) => withHarness(harness, register), { register })
 }
 
-/** How often a property is tried on this adapter. */
+/** Returns the number of runs of a property on this adapter. */
 export const propertyOptions = (capabilities: StoreCapabilities) => ({
   arbitrary: { runs: capabilities.propertyRuns ?? 30, size: 80 },
   timeout: 120_000
 })
 
-/** The name of a test that needs a capability, with the reason where it is skipped, and whether it is. */
+/** Returns the name of a test that needs a capability, and whether it is skipped; the name then contains the reason. */
 export const needing = (capability: true | Unsupported, name: string) =>
   capability === true
     ? { name, missing: false }

@@ -3,17 +3,17 @@ import { Array, Deferred, Effect, Fiber } from "effect"
 import type { StoreCapabilities } from "./Contract.ts"
 import * as Fresh from "./Fresh.ts"
 
-/** How often the database is asked something else while the second transaction is let run. */
+/** Number of queries sent to the database while the second transaction runs. */
 const ROUNDS = 25
 
-/** Two things done in transactions of their own that overlap, and how the first of these ends. */
+/** Two effects that run in overlapping transactions, and how the first of these ends. */
 export interface Overlap<A, B, E, R> {
   readonly first: Effect.Effect<A, E, R>
   readonly second: Effect.Effect<B, E, R>
   readonly firstEnds: "committed" | "rolled back"
 }
 
-/** What the first transaction had done when it was told to fail. */
+/** The result of the first transaction, which was told to fail. */
 class RolledBack<A> {
   readonly value: A
   constructor(value: A) {
@@ -22,9 +22,9 @@ class RolledBack<A> {
 }
 
 /**
- * Does two things in transactions that overlap: when the second begins, the first has done its part and
- * its transaction is still open; it ends when the second is done, or has had time enough to be done if
- * nothing held it up. Where no two transactions can be open at once, they are asked for at once.
+ * Runs two effects in overlapping transactions. When the second begins, the first has run its effect and its
+ * transaction is still open. The first ends when the second is done, or has had enough time to finish if
+ * nothing blocked it. Without concurrent transactions, both are started at the same time.
  */
 export const overlapping = Effect.fnUntraced(function* <A, B, E, R>(
   capabilities: StoreCapabilities,

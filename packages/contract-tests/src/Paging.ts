@@ -3,8 +3,8 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 
 /**
- * A list read to its end in pages of `limit`, each going on from the last item of the one before.
- * Fails when there are more than `most` items, as a list that goes round in circles would give.
+ * Reads a list to its end in pages of `limit`, each starting after the last item of the previous one. Fails if
+ * it reads more than `most` items, as it would from a list that repeats itself.
  */
 export const readPages = Effect.fnUntraced(function* <A, E, R>(options: {
   readonly load: (after: Position | undefined, limit: number) => Effect.Effect<ReadonlyArray<A>, E, R>

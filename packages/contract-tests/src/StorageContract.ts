@@ -25,7 +25,6 @@ import { CallStoreContract } from "./phone/CallStoreContract.ts"
 import { PhoneNumberStoreContract } from "./phone/PhoneNumberStoreContract.ts"
 import { TenantStoreContract } from "./tenancy/TenantStoreContract.ts"
 
-/** Every storage port. */
 export type StoragePorts =
   | HarnessServices
   | CallStore

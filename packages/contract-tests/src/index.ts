@@ -1,37 +1,37 @@
 /**
  * One suite per storage port, to be run against every adapter of it.
  *
- * An adapter's test gives the suites a harness and nothing else:
+ * An adapter's test only passes a harness to the suites:
  *
  *     // packages/<adapter>/test/….test.ts
  *     import { StorageContract } from "@agentos/contract-tests"
  *     StorageContract({ name: "PGlite", layer, capabilities })
  *
- * - `layer` provides every storage port, `Transactor`, `EventSignal` and `StoreClock`. It needs
- *   nothing and is built once for all suites; `EventStoreContract(harness)` and its like run a single
- *   one, and need `TenantStore`, `Transactor`, `StoreClock` and what their types say. It is built with
- *   `EventPolicy` set to `TEST_EVENT_POLICY`: an event store that is made for it must keep to that.
- * - Tests run with live services, not Effect's test services. A harness whose stores follow Effect's
- *   Clock (memory) brings the TestClock in its own layer; the others run in real time, and only
- *   `StoreClock.advance` makes a lease lapse. No test sleeps, and none is longer than a few seconds,
- *   so leases, which last 10 s at least, never lapse by themselves.
- * - `StoreClock.advance` moves the one clock that everything in the stores runs on: createdAt of
- *   events and `updatedAt` of operations as well as leases and expiry. It also moves back.
- * - `capabilities` says what the adapter can't do, and why: tests that need it are skipped with the
+ * - `layer` provides every storage port, `Transactor`, `EventSignal` and `StoreClock`. It has no requirements
+ *   and is built once for all suites. `EventStoreContract(harness)` and the others run a single suite, and need
+ *   `TenantStore`, `Transactor`, `StoreClock` and the ports in their types. The layer is built with
+ *   `EventPolicy` set to `TEST_EVENT_POLICY`, which its event store must use.
+ * - Tests run with live services, not Effect's test services. A harness whose stores follow Effect's Clock
+ *   (memory) provides the TestClock in its own layer; the others run in real time, and only
+ *   `StoreClock.advance` makes a lease expire. No test sleeps, and none takes more than a few seconds, so
+ *   leases, which last at least 10 s, never expire by themselves.
+ * - `StoreClock.advance` moves the one clock that the stores use for all times: createdAt of events and
+ *   `updatedAt` of operations as well as leases and expiry. It can also move back.
+ * - `capabilities` names what the adapter does not support, and why: tests that need it are skipped with the
  *   reason in their name.
  *
- * Every test makes tenants, ids, local parts, telephone numbers, assets and gas wallets of its own, so suites
- * share a database with each other and with what else is in it, four exceptions aside: the queue of inbound mail,
- * the queue of open operations, the calls that are to be looked at and what becomes of old events are each one for
- * all. While the InboundMailStore suite runs, nothing else may add to the first or take from it, the MailboxStore
- * suite in another process included; while the OperationStore suite runs, nothing else may claim operations or
- * carry them on; while the CallStore suite runs, nothing else may add calls or look at any; and the EventStore suite
- * ends and deletes whatever events are old on its clock.
+ * Every test makes its own tenants, ids, local parts, phone numbers, assets and gas wallets. So suites can
+ * share a database with each other and with other data, with four exceptions, which all tenants share: the
+ * queue of inbound mail, the queue of open operations, the calls to be polled, and the ending of old events.
+ * While the InboundMailStore suite runs, nothing else may add to the first queue or take from it, including the
+ * MailboxStore suite in another process. While the OperationStore suite runs, nothing else may claim or advance
+ * operations. While the CallStore suite runs, nothing else may add or poll calls. The EventStore suite expires
+ * and deletes all events that are old on its clock.
  *
- * Rows refer to each other only as the ports say: an event, an operation, a reservation, a mailbox or a number
- * to a stored tenant, a call to a stored number, a message to a mailbox and (where it names one) to an inbound mail
- * that was added. Nothing else is stored beforehand; a reservation's operationId, say, is just an id. What
- * refers to a tenant that is not stored is a defect.
+ * Rows refer to each other only as the ports require: an event, an operation, a reservation, a mailbox or a
+ * number to a stored tenant, a call to a stored number, a message to a mailbox and (if it names one) to an
+ * inbound mail that was added. Nothing else must be stored first; for example, a reservation's operationId is
+ * any id. A reference to a tenant that is not stored is a defect.
  */
 export * from "./Contract.ts"
 export * from "./email/InboundMailStoreContract.ts"
@@ -49,5 +49,5 @@ export * from "./phone/PhoneNumberStoreContract.ts"
 export * from "./StorageContract.ts"
 export * from "./StoreClock.ts"
 export * from "./tenancy/TenantStoreContract.ts"
-/** Not a suite: a chain and a facilitator for tests of what stands on `PaymentRail`. */
+/** Not a suite: a chain and a facilitator for tests of code that uses `PaymentRail`. */
 export * as ScriptedRail from "./payment/ScriptedRail.ts"

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { overlapping } from "../src/Overlap.ts"
 
-/** Transactions that hold nothing up, so that only the order of things shows. */
+/** Transactions that block nothing, so that only the order of the steps shows. */
 const stores = Layer.merge(
   Layer.succeed(Transactor, { transact: (effect) => effect, ready: Effect.succeed(true) }),
   Layer.mock(TenantStore)({ find: () => Effect.as(Effect.yieldNow, Option.none()) })
@@ -12,7 +12,7 @@ const stores = Layer.merge(
 const capabilities = { concurrentTransactions: true } as const
 
 layer(stores)("overlapping", (it) => {
-  it.effect("lets the second be done while the first is open, and answers both", () =>
+  it.effect("finishes the second while the first is open, and returns both results", () =>
     Effect.gen(function* () {
       for (const firstEnds of ["committed", "rolled back"] as const) {
         const notes: Array<string> = []
@@ -33,7 +33,7 @@ layer(stores)("overlapping", (it) => {
     })
   )
 
-  it.effect("fails when either fails, and does not wait for ever", () =>
+  it.effect("fails when either fails, without waiting forever", () =>
     Effect.gen(function* () {
       const fine = Effect.succeed(1)
       const broken = Effect.fail("broken" as const)

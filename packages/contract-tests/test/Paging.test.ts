@@ -20,7 +20,7 @@ describe("readPages", () => {
     })
   )
 
-  it.effect("fails on a list that gives an item again, and on a page that is too long", () =>
+  it.effect("fails on a list that repeats an item, and on a page that is too long", () =>
     Effect.gen(function* () {
       const again = readPages({
         load: (after, limit) =>

@@ -20,7 +20,7 @@ const recordOf = Effect.fnUntraced(function* (name: string) {
 
 const takeTests: ContractTests<JobStore> = (it) => {
   describe("take", () => {
-    it.effect("gives a job that was never run, and nothing while its lease lasts", () =>
+    it.effect("leases a job that never ran, and not again during its lease", () =>
       Effect.gen(function* () {
         const store = yield* JobStore
         const clock = yield* StoreClock
@@ -33,7 +33,7 @@ const takeTests: ContractTests<JobStore> = (it) => {
       })
     )
 
-    it.effect("gives it again when it is due, on the store's clock, and at once when asked to", () =>
+    it.effect("leases it again when it is due on the store's clock, and at once on request", () =>
       Effect.gen(function* () {
         const store = yield* JobStore
         const clock = yield* StoreClock
@@ -49,7 +49,7 @@ const takeTests: ContractTests<JobStore> = (it) => {
       })
     )
 
-    it.effect("gives it to one of many at once", () =>
+    it.effect("leases it to one of many concurrent callers", () =>
       Effect.gen(function* () {
         const store = yield* JobStore
         const clock = yield* StoreClock
@@ -67,7 +67,7 @@ const takeTests: ContractTests<JobStore> = (it) => {
       })
     )
 
-    it.effect("knows jobs apart", () =>
+    it.effect("distinguishes jobs", () =>
       Effect.gen(function* () {
         const [one, other] = [yield* Fresh.word, yield* Fresh.word]
         yield* taken(one)
@@ -79,7 +79,7 @@ const takeTests: ContractTests<JobStore> = (it) => {
 
 const endTests: ContractTests<JobStore> = (it) => {
   describe("renew and finish", () => {
-    it.effect("keep a job for as long as its runner renews", () =>
+    it.effect("keep a job leased while its runner renews the lease", () =>
       Effect.gen(function* () {
         const store = yield* JobStore
         const clock = yield* StoreClock
@@ -93,7 +93,7 @@ const endTests: ContractTests<JobStore> = (it) => {
       })
     )
 
-    it.effect("do nothing for a runner whose job another has taken, or that has ended", () =>
+    it.effect("do nothing for a runner whose job another has leased, or that has ended", () =>
       Effect.gen(function* () {
         const store = yield* JobStore
         const clock = yield* StoreClock
@@ -114,7 +114,7 @@ const endTests: ContractTests<JobStore> = (it) => {
       })
     )
 
-    it.effect("write down how runs ended, and count", () =>
+    it.effect("record how runs ended, and count them", () =>
       Effect.gen(function* () {
         const store = yield* JobStore
         const clock = yield* StoreClock
@@ -137,7 +137,7 @@ const endTests: ContractTests<JobStore> = (it) => {
   })
 
   describe("list", () => {
-    it.effect("names every job that was taken, in order", () =>
+    it.effect("returns every job that was ever leased, in order", () =>
       Effect.gen(function* () {
         const store = yield* JobStore
         const names = [yield* Fresh.word, yield* Fresh.word, yield* Fresh.word]
@@ -150,7 +150,7 @@ const endTests: ContractTests<JobStore> = (it) => {
   })
 }
 
-/** What every `JobStore` does. */
+/** The contract tests of `JobStore`. */
 export const JobStoreContract = defineContract<JobStore>("JobStore", (it, capabilities) => {
   takeTests(it, capabilities)
   endTests(it, capabilities)

@@ -27,7 +27,7 @@ const tenantChanges: Readonly<Record<string, Prepare>> = {
   })
 }
 
-/** A tenant with two events of which a session holds the first, and what shows everything of them. */
+/** A tenant with two events of which a session has leased the first, and an effect that reads their whole state. */
 const inbox = Effect.gen(function* () {
   const store = yield* EventStore
   const { tenantId } = yield* Fresh.tenant
@@ -54,7 +54,7 @@ const eventChanges: Readonly<Record<string, Prepare>> = {
   "EventStore.renew": Effect.gen(function* () {
     const { session, store, tenantId } = yield* inbox
     const clock = yield* StoreClock
-    // What a renewal did shows only when the lease would have lapsed without it.
+    // A renewal shows only when the lease would have expired without it.
     yield* clock.advance(30_000)
     const observe = Effect.gen(function* () {
       yield* clock.advance(20_000)
@@ -170,7 +170,7 @@ const emailChanges: Readonly<Record<string, Prepare>> = {
   })
 }
 
-/** That every change of every store takes part in the transaction that it is made in. */
+/** Tests that every change of every store takes part in its transaction. */
 export const storeChangeTests: ContractTests<Ports> = (it) => {
   describe("every change of every store", () => {
     const changes = { ...tenantChanges, ...eventChanges, ...operationChanges, ...emailChanges }

@@ -14,7 +14,7 @@ import * as Events from "../events/EventSample.ts"
 import * as Fresh from "../Fresh.ts"
 import { storeChangeTests } from "./StoreChangeTests.ts"
 
-/** The ports whose changes are undone here. Those of `InboundMailStore` are in its own suite. */
+/** The ports whose changes are rolled back here. Those of `InboundMailStore` are in its own suite. */
 type Ports = EventStore | MailboxStore | MessageStore | OperationStore
 
 const count = Effect.fnUntraced(function* (tenantId: string) {
@@ -23,7 +23,7 @@ const count = Effect.fnUntraced(function* (tenantId: string) {
 
 const answerTests: ContractTests<Ports> = (it) => {
   describe("transact", () => {
-    it.effect("gives what the effect gives: its value, its failure, its defect", () =>
+    it.effect("returns the result of the effect: its value, failure or defect", () =>
       Effect.gen(function* () {
         const { transact } = yield* Transactor
         assert.strictEqual(yield* transact(Effect.succeed(42)), 42)
@@ -35,7 +35,7 @@ const answerTests: ContractTests<Ports> = (it) => {
       })
     )
 
-    it.effect("lets the effect see what it has done itself", () =>
+    it.effect("lets the effect read its own changes", () =>
       Effect.gen(function* () {
         const { transact } = yield* Transactor
         const { tenantId } = yield* Fresh.tenant
@@ -52,7 +52,7 @@ const answerTests: ContractTests<Ports> = (it) => {
       })
     )
 
-    it.effect("commits what an effect did beside a nested failure that it recovered from", () =>
+    it.effect("commits the changes of an effect along with a nested failure that it recovered from", () =>
       Effect.gen(function* () {
         const { transact } = yield* Transactor
         const [one, two] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
@@ -67,7 +67,7 @@ const answerTests: ContractTests<Ports> = (it) => {
       })
     )
 
-    it.effect("works on after many transactions that came to nothing", () =>
+    it.effect("keeps working after many transactions that failed", () =>
       Effect.gen(function* () {
         const { transact } = yield* Transactor
         const { tenantId } = yield* Fresh.tenant
@@ -90,8 +90,8 @@ const answerTests: ContractTests<Ports> = (it) => {
 }
 
 const isolationTests: ContractTests<Ports> = (it, capabilities) => {
-  describe("transactions side by side", () => {
-    it.effect("never show what is rolled back", () =>
+  describe("concurrent transactions", () => {
+    it.effect("never show changes that are rolled back", () =>
       Effect.gen(function* () {
         const { transact } = yield* Transactor
         const { tenantId } = yield* Fresh.tenant
@@ -114,7 +114,7 @@ const isolationTests: ContractTests<Ports> = (it, capabilities) => {
       })
     )
 
-    it.effect("show all of a transaction or nothing", () =>
+    it.effect("show all changes of a transaction or none", () =>
       Effect.gen(function* () {
         const { transact } = yield* Transactor
         const { tenantId } = yield* Fresh.tenant
@@ -134,7 +134,7 @@ const isolationTests: ContractTests<Ports> = (it, capabilities) => {
       })
     )
 
-    it.effect("lose no change that is made under the tenant's lock", () =>
+    it.effect("lose no change made under the tenant's lock", () =>
       Effect.gen(function* () {
         const { transact } = yield* Transactor
         const tenants = yield* TenantStore
@@ -238,7 +238,7 @@ const isolationTests: ContractTests<Ports> = (it, capabilities) => {
   })
 }
 
-/** What every `Transactor` does for every store. */
+/** The contract tests of `Transactor` with every store. */
 export const TransactorContract = defineContract<Ports>("Transactor", (it, capabilities) => {
   answerTests(it, capabilities)
   storeChangeTests(it, capabilities)

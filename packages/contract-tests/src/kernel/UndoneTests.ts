@@ -3,13 +3,13 @@ import { assert } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
 import type { ContractTester, HarnessServices } from "../Contract.ts"
 
-/** A change, and what shows whether it was made. Made afresh for each way in which it is undone. */
+/** A change, and an effect that shows whether it was made. Prepared anew for each way in which it is rolled back. */
 export interface Change<R> {
   readonly make: Effect.Effect<unknown, unknown, R>
   readonly observe: Effect.Effect<unknown, unknown, R>
 }
 
-/** Makes a change in a transaction that comes to nothing in one way or another. */
+/** A way of making a change in a transaction that does not commit. */
 type Undoing = (
   transact: Transactor["Service"]["transact"],
   make: Effect.Effect<unknown, unknown>
@@ -39,7 +39,10 @@ const WAYS: Readonly<Record<string, Undoing>> = {
     expectExit(transact(Effect.andThen(make, transact(refused))), Exit.fail("refused"))
 }
 
-/** Registers that a change is undone with its transaction, however that ends, and stays when it commits. */
+/**
+ * Registers a test that a change is rolled back with its transaction, however that ends, and remains when it
+ * commits.
+ */
 export const undoneTest = <Ports, R extends Ports | HarnessServices>(
   it: ContractTester<Ports>,
   name: string,

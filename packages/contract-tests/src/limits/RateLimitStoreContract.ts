@@ -5,7 +5,7 @@ import { type ContractTests, defineContract } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import { StoreClock } from "../StoreClock.ts"
 
-/** Refilled so slowly that nothing comes back while a test runs. */
+/** Refilled so slowly that no token returns while a test runs. */
 const SLOW = { burst: 100, perSecond: 0.001, isShared: true }
 
 const freshRule = (rule: Omit<RateRule, "name"> = SLOW): Effect.Effect<RateRule> =>
@@ -13,7 +13,7 @@ const freshRule = (rule: Omit<RateRule, "name"> = SLOW): Effect.Effect<RateRule>
 
 const exchangeTests: ContractTests<RateLimitStore> = (it) => {
   describe("exchange", () => {
-    it.effect("adds up what servers took, and returns the sums in the order of the uses", () =>
+    it.effect("adds the tokens that servers took, and returns the sums in the order of the uses", () =>
       Effect.gen(function* () {
         const store = yield* RateLimitStore
         const rule = yield* freshRule()
@@ -48,7 +48,7 @@ const exchangeTests: ContractTests<RateLimitStore> = (it) => {
         yield* store.exchange([{ rule, subject: "a", tokens: 100_000 }])
         yield* clock.advance(1_000_000)
         const [left] = yield* store.exchange([{ rule, subject: "a", tokens: 1 }])
-        // A few tokens more are refilled while a database answers.
+        // A few more tokens are refilled while a database answers.
         assert.isAtMost(left!, 90_001)
         assert.isAtLeast(left!, 89_000)
         yield* clock.advance(100_000_000)
@@ -56,7 +56,7 @@ const exchangeTests: ContractTests<RateLimitStore> = (it) => {
       })
     )
 
-    it.effect("takes nothing away when the clock is set back", () =>
+    it.effect("removes no tokens when the clock is set back", () =>
       Effect.gen(function* () {
         const store = yield* RateLimitStore
         const clock = yield* StoreClock
@@ -69,7 +69,7 @@ const exchangeTests: ContractTests<RateLimitStore> = (it) => {
       })
     )
 
-    it.effect("lets a subject owe another burst at most", () =>
+    it.effect("limits the debt of a subject to another burst", () =>
       Effect.gen(function* () {
         const store = yield* RateLimitStore
         const rule = yield* freshRule()
@@ -78,7 +78,7 @@ const exchangeTests: ContractTests<RateLimitStore> = (it) => {
       })
     )
 
-    it.effect("loses nothing of exchanges that overlap", () =>
+    it.effect("loses nothing in overlapping exchanges", () =>
       Effect.gen(function* () {
         const store = yield* RateLimitStore
         const rule = yield* freshRule()
@@ -93,7 +93,7 @@ const exchangeTests: ContractTests<RateLimitStore> = (it) => {
       })
     )
 
-    it.effect("takes subjects of any text", () =>
+    it.effect("accepts subjects with any text", () =>
       Effect.gen(function* () {
         const store = yield* RateLimitStore
         const rule = yield* freshRule()
@@ -131,7 +131,7 @@ const deletionTests: ContractTests<RateLimitStore> = (it) => {
   })
 }
 
-/** What every `RateLimitStore` does. */
+/** The contract tests of `RateLimitStore`. */
 export const RateLimitStoreContract = defineContract<RateLimitStore>("RateLimitStore", (it, capabilities) => {
   exchangeTests(it, capabilities)
   deletionTests(it, capabilities)

@@ -8,7 +8,7 @@ import { rolledBack } from "../RolledBack.ts"
 
 const ensureTests: ContractTests<TenantStore> = (it, capabilities) => {
   describe("ensure", () => {
-    it.effect("makes the candidate a tenant where its wallet has none", () =>
+    it.effect("stores the candidate as a tenant if its wallet has none", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore
         const transactor = yield* Transactor
@@ -19,7 +19,7 @@ const ensureTests: ContractTests<TenantStore> = (it, capabilities) => {
       })
     )
 
-    it.effect("gives the tenant that the wallet has, as it is, and stores nothing of the candidate", () =>
+    it.effect("returns the tenant of the wallet unchanged, and stores nothing of the candidate", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore
         const transactor = yield* Transactor
@@ -33,7 +33,7 @@ const ensureTests: ContractTests<TenantStore> = (it, capabilities) => {
       })
     )
 
-    it.effect("gives the same tenant to all who ask for one wallet at once", () =>
+    it.effect("returns the same tenant to concurrent callers with one wallet", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore
         const transactor = yield* Transactor
@@ -53,7 +53,7 @@ const ensureTests: ContractTests<TenantStore> = (it, capabilities) => {
       })
     )
 
-    it.effect("gives one tenant to two transactions that overlap: the second waits to know", () =>
+    it.effect("returns one tenant to two overlapping transactions: the second waits for the outcome", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore
         for (const firstEnds of ["committed", "rolled back"] as const) {
@@ -88,7 +88,7 @@ const ensureTests: ContractTests<TenantStore> = (it, capabilities) => {
 
 const findTests: ContractTests<TenantStore> = (it) => {
   describe("find, findByWallet and findTokenVersions", () => {
-    it.effect("find nothing that was not stored", () =>
+    it.effect("return nothing that was not stored", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore
         assert.deepStrictEqual(yield* store.find(yield* Fresh.id), Option.none())
@@ -98,7 +98,7 @@ const findTests: ContractTests<TenantStore> = (it) => {
       })
     )
 
-    it.effect("tell tenants apart", () =>
+    it.effect("distinguish tenants", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore
         const [one, two] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
@@ -107,7 +107,7 @@ const findTests: ContractTests<TenantStore> = (it) => {
       })
     )
 
-    it.effect("give the token versions of those that exist", () =>
+    it.effect("return the token versions of existing tenants", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore
         const [one, two, three] = yield* Effect.all([Fresh.tenant, Fresh.tenant, Fresh.tenant])
@@ -122,7 +122,7 @@ const findTests: ContractTests<TenantStore> = (it) => {
       })
     )
 
-    it.effect("find every wallet there can be", () =>
+    it.effect("find every valid wallet", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore
         const transactor = yield* Transactor
@@ -139,7 +139,7 @@ const findTests: ContractTests<TenantStore> = (it) => {
 
 const revokeTests: ContractTests<TenantStore> = (it, capabilities) => {
   describe("revokeTokens", () => {
-    it.effect("raises the token version, and nothing else, of that tenant alone", () =>
+    it.effect("raises the token version of that tenant, and nothing else", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore
         const [tenant, other] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
@@ -151,7 +151,7 @@ const revokeTests: ContractTests<TenantStore> = (it, capabilities) => {
       })
     )
 
-    it.effect("gives nothing for a tenant that does not exist", () =>
+    it.effect("returns nothing for a tenant that does not exist", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore
         const unknown = yield* Fresh.id
@@ -160,7 +160,7 @@ const revokeTests: ContractTests<TenantStore> = (it, capabilities) => {
       })
     )
 
-    it.effect("never gives a version twice, however many revoke at once", () =>
+    it.effect("never returns a version twice in concurrent calls", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore
         const tenant = yield* Fresh.tenant
@@ -172,7 +172,7 @@ const revokeTests: ContractTests<TenantStore> = (it, capabilities) => {
       })
     )
 
-    it.effect("raises it twice in two transactions that overlap", () =>
+    it.effect("raises it twice in two overlapping transactions", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore
         const { tenantId } = yield* Fresh.tenant
@@ -198,7 +198,7 @@ const suspensionTests: ContractTests<TenantStore> = (it) => {
   describe("setSuspension", () => {
     const suspension = { at: Timestamp.Timestamp.make(1_700_000_000_000), reason: "Sends spam. \u{1f6d1}" }
 
-    it.effect("suspends a tenant and ends its suspension, as every reader then sees", () =>
+    it.effect("suspends a tenant and ends its suspension, as every read then shows", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore
         const transactor = yield* Transactor
@@ -222,7 +222,7 @@ const suspensionTests: ContractTests<TenantStore> = (it) => {
       })
     )
 
-    it.effect("keeps the token version and leaves it out of findTokenVersions while it lasts", () =>
+    it.effect("keeps the token version, and omits it from findTokenVersions during the suspension", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore
         const [tenant, other] = yield* Effect.all([Fresh.tenant, Fresh.tenant])
@@ -250,7 +250,7 @@ const suspensionTests: ContractTests<TenantStore> = (it) => {
 
 const lockTests: ContractTests<TenantStore> = (it, capabilities) => {
   describe("lock", () => {
-    it.effect("takes no tenant, one twice, and one that does not exist", () =>
+    it.effect("accepts no tenant, one twice, and one that does not exist", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore
         const transactor = yield* Transactor
@@ -265,7 +265,7 @@ const lockTests: ContractTests<TenantStore> = (it, capabilities) => {
       })
     )
 
-    it.effect("lets one transaction at a time through until it ends, in whatever order tenants are named", () =>
+    it.effect("admits one transaction at a time until it ends, in whatever order tenants are given", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore
         const transactor = yield* Transactor
@@ -292,7 +292,7 @@ const lockTests: ContractTests<TenantStore> = (it, capabilities) => {
       })
     )
 
-    it.effect("is held by who ensured the tenant too", () =>
+    it.effect("is also held by the transaction that ensured the tenant", () =>
       Effect.gen(function* () {
         const store = yield* TenantStore
         const transactor = yield* Transactor
@@ -346,7 +346,7 @@ const lockTests: ContractTests<TenantStore> = (it, capabilities) => {
   })
 }
 
-/** What every `TenantStore` does. */
+/** The contract tests of `TenantStore`. */
 export const TenantStoreContract = defineContract<TenantStore>("TenantStore", (it, capabilities) => {
   ensureTests(it, capabilities)
   findTests(it, capabilities)
