@@ -53,7 +53,7 @@ const DRAFT = "database.new-"
 const creator = fileURLToPath(new URL(`createDatabaseMain${extname(import.meta.url)}`, import.meta.url))
 
 /**
- * Makes the database if there is none: in another directory first, so that an existing database is always
+ * Makes the database unless it exists: in another directory first, so that an existing database is always
  * complete. Each attempt has a directory of its own, since that of a killed server may still be in use by its
  * child process.
  */

@@ -101,7 +101,7 @@ describe("the content of a mail", () => {
     }
   })
 
-  it("has brackets added to a Message-ID without them, and no Message-ID if there is none", async () => {
+  it("has brackets added to a Message-ID without them, and null for a missing one", async () => {
     expect((await parse("Message-ID: 1@sender.test\r\n\r\nx")).messageIdHeader).toBe("<1@sender.test>")
     expect((await parse("Message-ID: two words\r\n\r\nx")).messageIdHeader).toBeNull()
     expect((await parse("Subject: s\r\n\r\nx")).messageIdHeader).toBeNull()

@@ -44,7 +44,7 @@ export const toOwned = ({ phone_number: number, sid }: IncomingNumber): OwnedNum
   number
 })
 
-/** Parses a time of Twilio; undefined if there is none. */
+/** Parses a time of Twilio; undefined if it is missing or invalid. */
 export const momentOf = (text: string | null | undefined): Timestamp.Timestamp | undefined => {
   const millis = text === null || text === undefined ? Number.NaN : Date.parse(text)
   return millis >= 0 ? Timestamp.Timestamp.make(millis) : undefined

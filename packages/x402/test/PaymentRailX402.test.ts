@@ -59,7 +59,7 @@ describe("PaymentRailX402 terms", () => {
 })
 
 describe("PaymentRailX402.authenticate", () => {
-  it.effect("accepts the signer, and nobody else", () =>
+  it.effect("accepts only the signer", () =>
     Effect.gen(function* () {
       const { rail } = yield* railOf()
       const proof = yield* Sample.proof()

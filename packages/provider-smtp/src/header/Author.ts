@@ -134,8 +134,8 @@ const mailboxOf = (value: string): Author | undefined => {
 
 /**
  * Returns the author of a message: the single mailbox in its single From field (RFC 5322, section 3.6.2).
- * Undefined if there is none or more than one, or if readers could disagree on it: a group, a list, a route, an
- * encoded word in the address, a second address in the display name.
+ * Undefined if the message has no author or several, or if readers could disagree on it: a group, a list, a
+ * route, an encoded word in the address, a second address in the display name.
  */
 export const authorOf = (fields: ReadonlyArray<HeaderField>): Author | undefined => {
   const [from, ...more] = fields.filter(({ name }) => name === "from")
