@@ -22,10 +22,16 @@ export const whileOthersRun = <A, E, R>(waiting: Effect.Effect<A, E, R>): Effect
         )
   )
 
+/** The requests of one client that are worked on or wait. */
+interface Client {
+  readonly permits: Semaphore.Semaphore
+  requests: number
+}
+
 /**
- * Limits how many requests of one client are worked on at a time; the others wait in the order in which they came. A
- * client that sends all the requests that its rate limit allows at once then delays the requests of others by those few.
- * The rate limit bounds how many wait, and the body of a request that waits is not read.
+ * Limits how many requests of one client are worked on at a time, and in one turn of the event loop; the others wait in
+ * the order in which they came. A client that sends all the requests that its rate limit allows at once then delays the
+ * requests of others by those few. The rate limit bounds how many wait, and the body of a request that waits is not read.
  */
 export class RequestConcurrency extends Context.Service<
   RequestConcurrency,
@@ -39,28 +45,45 @@ export class RequestConcurrency extends Context.Service<
     RequestConcurrency,
     Effect.map(ServerSettings, ({ rateLimit }) => {
       if (rateLimit === null) return RequestConcurrency.of({ limit: () => (request) => request })
-      const clients = new Map<string, { readonly permits: Semaphore.Semaphore; requests: number }>()
+      const clients = new Map<string, Client>()
 
-      const enter = (client: string) => {
-        const entry = clients.get(client) ?? { permits: Semaphore.makeUnsafe(REQUESTS_AT_ONCE), requests: 0 }
-        entry.requests += 1
-        clients.set(client, entry)
-        return entry
+      const enter = (name: string): Client => {
+        const client = clients.get(name) ?? { permits: Semaphore.makeUnsafe(REQUESTS_AT_ONCE), requests: 0 }
+        client.requests += 1
+        clients.set(name, client)
+        return client
       }
+      const leave = (name: string, client: Client): void => {
+        client.requests -= 1
+        if (client.requests === 0) clients.delete(name)
+      }
+      // An embedded database answers without a turn of the event loop: permits that are released at once would let all
+      // requests of a client that have arrived run in one turn.
+      const releaseNextTurn = (name: string, client: Client) =>
+        Effect.sync(() => {
+          setImmediate(() => {
+            Effect.runSync(Semaphore.release(client.permits, 1))
+            leave(name, client)
+          })
+        })
+
       const limit =
         (address: Option.Option<string>) =>
-        <A, E, R>(request: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
-          const client = ClientAddress.clientOf(Option.getOrElse(address, () => ""))
-          return Effect.acquireUseRelease(
-            Effect.sync(() => enter(client)),
-            ({ permits }) => Semaphore.withPermit(permits, Effect.provideService(request, Permit, permits)),
-            (entry) =>
-              Effect.sync(() => {
-                entry.requests -= 1
-                if (entry.requests === 0) clients.delete(client)
-              })
+        <A, E, R>(request: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+          Effect.uninterruptibleMask((restore) =>
+            Effect.suspend(() => {
+              const name = ClientAddress.clientOf(Option.getOrElse(address, () => ""))
+              const client = enter(name)
+              return restore(Semaphore.take(client.permits, 1)).pipe(
+                Effect.onError(() => Effect.sync(() => leave(name, client))),
+                Effect.andThen(
+                  Effect.onExit(restore(Effect.provideService(request, Permit, client.permits)), () =>
+                    releaseNextTurn(name, client)
+                  )
+                )
+              )
+            })
           )
-        }
       return RequestConcurrency.of({ limit })
     })
   )

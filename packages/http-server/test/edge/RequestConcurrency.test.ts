@@ -1,19 +1,21 @@
 import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vitest"
-import { Effect, Latch } from "effect"
+import { Effect, Fiber, Latch, Layer, Option } from "effect"
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
-import { REQUESTS_AT_ONCE } from "../../src/edge/RequestConcurrency.ts"
+import { REQUESTS_AT_ONCE, RequestConcurrency } from "../../src/edge/RequestConcurrency.ts"
+import { settings } from "../realtime/GatewayHost.ts"
 import { call, newTenant } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 
 const REQUESTS = 20
+const RATE_LIMIT = { burst: 1_200, perSecond: 20 }
 const NUMBERS = "/api/v1/phone/purchase-us-number-30-days"
 
 let server: TestServer
 beforeAll(async () => {
   server = await startServer({
     carrierToken: "t".repeat(32),
-    rateLimit: { burst: 1_200, perSecond: 20 },
+    rateLimit: RATE_LIMIT,
     trustedProxies: ["127.0.0.0/8"]
   })
 })
@@ -54,6 +56,20 @@ describe("requests of one client at a time", () => {
     assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [402])
     assert.strictEqual(searchingMost, REQUESTS_AT_ONCE + 1)
   })
+
+  it.effect(
+    "starts a few requests of one client in a turn of the event loop, though each is answered without waiting",
+    () =>
+      Effect.gen(function* () {
+        const { limit } = yield* RequestConcurrency
+        let answered = 0
+        const request = limit(Option.some("198.51.100.5"))(Effect.sync(() => (answered += 1)))
+        const running = Array.from({ length: REQUESTS }, () => Effect.runFork(request))
+        assert.strictEqual(answered, REQUESTS_AT_ONCE)
+        yield* Fiber.joinAll(running)
+        assert.strictEqual(answered, REQUESTS)
+      }).pipe(Effect.provide(RequestConcurrency.layer.pipe(Layer.provide(settings(RATE_LIMIT, "127.0.0.0/8")))))
+  )
 
   it("does not count a request whose body is still arriving", async () => {
     const { token } = await newTenant(server)

@@ -53,7 +53,7 @@ const keyring = Layer.succeed(Keyring, {
 })
 
 const ports = Layer.mergeAll(Layer.provideMerge(Upgrades.layer, nodeServer), tokens, keyring, Memory.layer)
-const settings = (rateLimit: RateLimit | null, trustedProxy: string) =>
+export const settings = (rateLimit: RateLimit | null, trustedProxy: string) =>
   Layer.succeed(ServerSettings, {
     environment: "sandbox",
     host: "127.0.0.1",
