@@ -1,19 +1,19 @@
 import { Context, type Effect } from "effect"
 
-/** What a database says of the connections to it. */
+/** The number of database connections in one state. */
 export interface DatabaseConnectionCount {
-  /** As the database calls it: `active`, `idle`, `idle in transaction`. One of a few. */
+  /** The database's own name of the state, such as `active`, `idle` or `idle in transaction`. One of a few. */
   readonly state: string
   readonly count: number
 }
 
 /**
- * How the connections to the database of this server are counted, those of other servers included; undefined where
- * there are none, as in memory. An operator is shown it.
+ * Counts the connections to this server's database, including those of other servers; undefined where there are none,
+ * as in memory. Operators see the result.
  */
 export const DatabaseConnections = Context.Reference<
   | Effect.Effect<{
-      /** How many it takes at most. */
+      /** The maximum number of connections that the database accepts. */
       readonly limit: number
       readonly byState: ReadonlyArray<DatabaseConnectionCount>
     }>

@@ -5,23 +5,22 @@ import { log } from "./config/Log.ts"
 import * as ServerConfig from "./config/ServerConfig.ts"
 import { storageLayer } from "./config/StorageLayer.ts"
 
-/** The report as JSON: amounts are decimal strings of base units, which no number of JSON holds. */
+/** Formats the report as JSON. Amounts are decimal strings of base units, because a JSON number cannot hold them. */
 const toJson = (report: unknown): string =>
   JSON.stringify(report, (_key, value: unknown) => (typeof value === "bigint" ? value.toString() : value), 2)
 
-/** What the operator reads: the report, and whether anything is wrong. */
+/** The report for the operator, and the number of problems found. */
 export interface LedgerReport {
   readonly json: string
   readonly problems: number
-  /** Transfers to us that no operation knows of. */
+  /** Transfers to us that belong to no known operation. */
   readonly unclaimed: number
 }
 
 /**
- * Checks the ledger of the database that the environment names (the variables
- * are the server's own, see `config/ServerConfig.ts`): that it balances, that
- * it says the same as the operations, and that the chain says the same as both.
- * Writes nothing. An embedded database has one user at a time: stop its server first.
+ * Checks the ledger of the database that the environment names: that it balances, that it matches the operations, and
+ * that the chain matches both. Uses the server's own variables (see `config/ServerConfig.ts`). Writes nothing. An
+ * embedded database has one user at a time: stop its server first.
  */
 export const ledgerProgram: Effect.Effect<LedgerReport, unknown> = Effect.gen(function* () {
   const config = yield* ServerConfig.read(process.env)

@@ -6,30 +6,33 @@ import { answerBrokenRequest } from "./edge/BrokenRequests.ts"
 import { HEADER_COUNT_LIMIT, HEADERS_LIMIT_BYTES, pathOf } from "./edge/RequestLimits.ts"
 import { isRelay } from "./webhook/WebhookPath.ts"
 
-/** How long a client may take over its headers, and over the whole request, in milliseconds. */
+/** Time limits for receiving the headers and the whole request, in milliseconds. */
 const HEADERS_TIMEOUT = 15_000
 const REQUEST_TIMEOUT = 60_000
-/** How often connections are looked at for that. */
+/** Interval between checks of those limits, in milliseconds. */
 const CHECK_EVERY = 5_000
-/** Longer than load balancers keep an idle connection, so that they end it and not we, under a request. */
+/**
+ * In milliseconds. Longer than load balancers keep an idle connection, so that they close it first and no request is
+ * cut.
+ */
 const KEEP_ALIVE_TIMEOUT = 75_000
 
-/** Requests of one connection that wait for their answers. */
+/** Maximum number of unanswered requests on one connection. */
 const PIPELINED_MAX = 16
 
-/** Of a body that nobody reads, no more than one read of its socket is parsed: it may be in chunks of one byte. */
+/** An unread body is parsed for at most one socket read, because it may consist of one-byte chunks. */
 const UNREAD_BYTES = 8 * 1024
 
-/** Two kinds of sockets speak another protocol; a wish for one elsewhere is passed over, as HTTP allows. */
+/** Only two kinds of paths accept WebSocket upgrades. An upgrade request elsewhere is ignored, as HTTP allows. */
 const isUpgrade = ({ headers, url }: IncomingMessage): boolean => {
   const path = pathOf(url ?? "")
   return (path === REALTIME_PATH || isRelay(path)) && headers.upgrade?.toLowerCase() === "websocket"
 }
 
 /**
- * A server that answers at most 16 requests of a connection at a time. Node parses all that one read of a socket holds,
- * 2,000 small requests, before anything else runs. What is beyond is dropped, and the connection is closed after the
- * answers to the others. Emits `dropRequest` for the first request that is dropped.
+ * A server that answers at most 16 requests of a connection at a time. Node parses everything that one socket read
+ * contains, up to 2,000 small requests, before anything else runs. Requests beyond the limit are dropped, and the
+ * connection is closed after the other responses. Emits `dropRequest` for the first dropped request.
  */
 class BoundedServer extends Server {
   readonly #waiting = new WeakMap<Socket, number>()
@@ -51,7 +54,7 @@ class BoundedServer extends Server {
   }
 }
 
-/** Node's own server, on which HTTP requests and WebSocket upgrades share one port. */
+/** Node's own server. HTTP requests and WebSocket upgrades share one port. */
 export class NodeServer extends Context.Service<NodeServer, Server>()("@agentos/http-server/NodeServer") {
   /** A server that does not listen yet. */
   static readonly layer = Layer.effect(
@@ -65,20 +68,21 @@ export class NodeServer extends Context.Service<NodeServer, Server>()("@agentos/
         keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
         noDelay: true,
         highWaterMark: UNREAD_BYTES,
-        // Asked for at the edge, which answers in the envelope.
+        // The edge checks for the header and answers in the envelope.
         requireHostHeader: false,
         shouldUpgradeCallback: isUpgrade
       })
-      // Node drops what is beyond silently; the edge refuses requests with fewer.
+      // Node drops headers beyond this count silently; the edge refuses requests that have fewer than that but too
+      // many.
       server.maxHeadersCount = 2 * HEADER_COUNT_LIMIT
       server.on("clientError", answerBrokenRequest)
-      // Once the server has stopped listening, a connection that has got its answer is of no more use.
+      // Once the server has stopped listening, close each connection as soon as its response is sent.
       server.on("request", (_request, response) => {
         response.once("close", () => {
           if (!server.listening) setImmediate(() => server.closeIdleConnections())
         })
       })
-      // An expectation that nobody knows may be passed over (RFC 9110, section 10.1.1).
+      // Unknown expectations may be ignored (RFC 9110, section 10.1.1).
       server.on("checkExpectation", (request, response) => server.emit("request", request, response))
       return server
     })

@@ -1,4 +1,4 @@
-// The module alone: the whole package costs 20 MB and half a second more.
+// Imports the module alone: the whole package costs 20 MB and half a second more.
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -22,7 +22,7 @@ import { Handover } from "./webhook/Handover.ts"
 import * as RelaySockets from "./webhook/RelaySockets.ts"
 import * as WebhookRoutes from "./webhook/WebhookRoutes.ts"
 
-/** Longest part of a path that stands for an id; what is longer is no id. */
+/** Maximum length of a path segment that is an id. A longer segment matches no route. */
 const ID_LENGTH_LIMIT = 256
 
 const routes = Layer.mergeAll(
@@ -36,7 +36,7 @@ const routes = Layer.mergeAll(
   WebhookRoutes.layer
 ).pipe(Layer.provide(HttpEdge.layer))
 
-/** Paths are told apart to the letter, as the catalog writes them. */
+/** Paths match exactly as the catalog writes them, including case and slashes. */
 const application = HttpRouter.serve(routes, {
   disableLogger: true,
   disableListenLog: true,
@@ -56,15 +56,16 @@ const listener = Layer.unwrap(
   })
 )
 
-/** When the time to drain is over, whoever is still connected is cut off: idle clients do not hold a server up. */
+/**
+ * Closes the remaining connections once the drain timeout has passed, so that idle clients do not delay the shutdown.
+ */
 const cutOff = Layer.effectDiscard(
   Effect.acquireRelease(NodeServer, (server) => Effect.sync(() => server.closeAllConnections()))
 )
 
 /**
- * The whole server over the services of the core: it listens when it is built.
- * When it is released, the sockets of the realtime gateway and of calls are ended first, then
- * no new connection is taken, then requests under way get their time to finish.
+ * The whole server over the services of the core. Listens when it is built. On release it first closes the sockets of
+ * the realtime gateway and of calls, then accepts no new connections, then gives requests in progress time to finish.
  */
 export const layer = Layer.mergeAll(RealtimeGateway.layer, RelaySockets.layer).pipe(
   Layer.provide(Upgrades.layer),
@@ -75,7 +76,6 @@ export const layer = Layer.mergeAll(RealtimeGateway.layer, RelaySockets.layer).p
   Layer.provide([Handover.layer, RateLimiting.layer])
 )
 
-/** Where the server listens. */
 export const address = Effect.map(HttpServer.HttpServer, (server) => {
   const { address: bound } = server
   if (bound._tag === "UnixPathAddress") throw new Error("the server listens on a path and not on a port")

@@ -10,7 +10,7 @@ import * as Server from "./Server.ts"
 
 export type { Ports } from "./config/ServerLayer.ts"
 
-/** Says, once, on which networks a debt to a customer can only be written down. */
+/** Warns once about networks without a refund wallet, where refunds can only be recorded. */
 const warnOfMissingWallets = (networks: ServerConfig.ServerConfig["networks"]) =>
   Effect.gen(function* () {
     const rail = yield* PaymentRail
@@ -22,7 +22,10 @@ const warnOfMissingWallets = (networks: ServerConfig.ServerConfig["networks"]) =
     )
   })
 
-/** Fails if an open operation was claimed under a key that is not configured: its refund could not be paid once. */
+/**
+ * Fails if an open operation was claimed under a key that is not configured, because its refund could not be paid
+ * exactly once.
+ */
 const requireKeysOfOpenOperations = Effect.gen(function* () {
   const operations = yield* OperationStore
   const keyring = yield* Keyring
@@ -36,19 +39,18 @@ const requireKeysOfOpenOperations = Effect.gen(function* () {
 })
 
 /**
- * The server of production: everything comes from environment variables (see
- * `config/ServerConfig.ts`). When it listens it prints one line of JSON that
- * says where; its log goes to standard error. It serves until it is
- * interrupted, and then ends gracefully. Why it failed is said before it fails.
+ * The production server, configured by environment variables (see `config/ServerConfig.ts`). Once it listens, it prints
+ * one line of JSON with its addresses; its log goes to standard error. Runs until it is interrupted, then shuts down
+ * gracefully. On failure it prints the reason before it fails.
  */
 export const serverProgram: Effect.Effect<never, unknown> = Effect.suspend(() => serverProgramAround((ports) => ports))
 
-/** The same on ports that `around` changes: for a test that shows what becomes of a port that breaks its promise. */
+/** The same with ports changed by `around`, for tests of how the server behaves when a port breaks its promise. */
 export const serverProgramAround = (around: (ports: Ports) => Ports): Effect.Effect<never, unknown> =>
   Effect.gen(function* () {
     const config = yield* ServerConfig.read(process.env)
     for (const warning of unknownVariables(process.env)) yield* Effect.logWarning(warning)
-    // What begins here ends in reverse: requests first, then who works besides them, and what all of them need last.
+    // Released in reverse order: first requests, then background work, last the services that both need.
     const core = yield* Layer.build(Layer.provideMerge(coreLayer(config, around), settingsLayer(config)))
     return yield* Effect.gen(function* () {
       yield* requireKeysOfOpenOperations
@@ -80,6 +82,6 @@ export const serverProgramAround = (around: (ports: Ports) => Ports): Effect.Eff
     Effect.provide(log)
   )
 
-/** The exit status of the program. Being told to stop, and stopping, is no failure. */
+/** Returns the exit status of the program. Stopping on an interrupt is a success. */
 export const exitCode = (exit: Exit.Exit<unknown, unknown>): number =>
   Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1

@@ -3,32 +3,34 @@ import type { Capabilities } from "@agentos/core"
 import { Context, type Duration, type Redacted } from "effect"
 import type { IpNetwork } from "effect/net"
 
-/** How many requests one client may make: `burst` at once, and `perSecond` in the long run. */
+/** Rate limit of one client: `burst` requests at once, and `perSecond` in the long run. */
 export interface RateLimit {
   readonly burst: number
   readonly perSecond: number
 }
 
-/** What the HTTP server is told about itself. */
+/** Settings of the HTTP server. */
 export class ServerSettings extends Context.Service<
   ServerSettings,
   {
     readonly environment: Environment
     readonly host: string
-    /** 0 takes a free one. */
+    /** 0 selects a free port. */
     readonly port: number
-    /** Where clients reach it, without a slash at the end. A path in it is for the proxy to take away: routes have none of it. */
+    /**
+     * The base URL for clients, without a trailing slash. The proxy must remove a path in it: routes do not include it.
+     */
     readonly publicUrl: string
     readonly capabilities: Capabilities
-    /** Null where nothing is limited. */
+    /** Null disables rate limits. */
     readonly rateLimit: RateLimit | null
-    /** Whose X-Forwarded-For is believed. */
+    /** Networks of the proxies whose X-Forwarded-For header is trusted. */
     readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
-    /** What the carrier's requests are signed with; null where none are taken. */
+    /** The token that signs the carrier's requests; null where none are accepted. */
     readonly carrierToken: Redacted.Redacted | null
-    /** What opens the routes of whoever runs the server; null where there are none. */
+    /** The token for the operator routes; null disables them. */
     readonly operatorToken: Redacted.Redacted | null
-    /** For how long requests under way may go on once the server stops. */
+    /** How long requests in progress may continue once the server stops. */
     readonly drainTimeout: Duration.Duration
   }
 >()("@agentos/http-server/ServerSettings") {}

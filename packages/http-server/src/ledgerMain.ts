@@ -3,8 +3,8 @@ import { explain } from "./config/Explain.ts"
 import { ledgerProgram } from "./LedgerProgram.ts"
 
 /**
- * Prints the ledger's report. The exit status is 0 when everything adds up, 2 when something does not, 3 when it does and
- * the chain shows transfers that no operation knows of, 1 when it can't be told.
+ * Prints the ledger's report. The exit status is 0 if everything matches, 2 if there are problems, 3 if there are none
+ * but the chain shows transfers of no known operation, and 1 if the check itself failed.
  */
 const exit = await Effect.runPromiseExit(ledgerProgram)
 if (Exit.isSuccess(exit)) {

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
 import { ConfigurationInvalid } from "./ServerConfig.ts"
 
-/** The text of a file that a variable names. */
+/** Reads the file that a variable names. */
 export const readConfiguredFile = (variable: string, path: string): Effect.Effect<string, ConfigurationInvalid> =>
   Effect.tryPromise({
     try: () => readFile(path, "utf8"),

@@ -1,6 +1,6 @@
 import { closest, distance } from "fastest-levenshtein"
 
-/** The environment variables of a server, but for DATABASE_URL. */
+/** The environment variables of a server, except DATABASE_URL. */
 const VARIABLES = [
   "AGENTOS_ACTIVE_KEY",
   "AGENTOS_AGENT_WEBHOOK_ALLOW",
@@ -66,10 +66,9 @@ const VARIABLES = [
 /** The name of an environment variable that a server reads. */
 export type Variable = (typeof VARIABLES)[number] | "DATABASE_URL"
 
-/** Variables by their names. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads one variable after the other, and gathers what is wrong with them. */
+/** Reads variables one by one and collects what is wrong with them. */
 export class EnvironmentReader {
   readonly issues: Array<string> = []
   private readonly environment: Environment
@@ -112,12 +111,14 @@ export class EnvironmentReader {
 }
 
 const PREFIX = "AGENTOS_"
-/** The sandbox hands its own environment on to its servers. */
+/** The sandbox passes its own environment on to its servers. */
 const SANDBOX_PREFIX = "AGENTOS_SANDBOX_"
-/** A name is a misspelling of another if at most this part of its letters after the prefix differs. */
+/** A name counts as a misspelling of another if at most this fraction of its letters after the prefix differs. */
 const MISSPELT_PART = 1 / 3
 
-/** A sentence for each `AGENTOS_*` variable that a server does not read, with the name that was probably meant. */
+/**
+ * Returns a sentence for each `AGENTOS_*` variable that a server does not read, with the name that was probably meant.
+ */
 export const unknownVariables = (environment: Environment): ReadonlyArray<string> => {
   const known: ReadonlySet<string> = new Set(VARIABLES)
   return Object.keys(environment)

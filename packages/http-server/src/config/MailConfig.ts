@@ -3,32 +3,32 @@ import { Redacted } from "effect"
 import { Resolver } from "node:dns"
 import type { EnvironmentReader } from "./EnvironmentReader.ts"
 
-/** Mail, where it is configured. */
+/** Mail configuration. */
 export interface MailConfig {
   readonly domain: string
   readonly relay: {
     readonly host: string
     readonly port: number
-    /** `starttls` unless said: encrypted before anything is sent. */
+    /** `starttls` by default: the connection is encrypted before anything is sent. */
     readonly security: "none" | "opportunistic" | "starttls" | "tls"
     readonly user: string | undefined
     readonly password: Redacted.Redacted<string> | undefined
   }
   readonly dkim: { readonly selector: string; readonly keyFile: string } | undefined
-  /** The name of this host in mail: what the domain's MX names. */
+  /** The name of this host in mail, which is the name in the domain's MX record. */
   readonly hostName: string
   readonly listener: {
     readonly host: string
     readonly port: number
-    /** A self-signed one is made when it is left out: senders do not ask who signed it. */
+    /** If undefined, a self-signed certificate is generated, because senders do not verify the issuer. */
     readonly certificate: { readonly keyFile: string; readonly certificateFile: string } | undefined
-    /** At a time, of all senders and of one address. */
+    /** Limits of concurrent sessions: of all senders, and of one address. */
     readonly sessions: number
     readonly sessionsPerAddress: number
-    /** Of one address. */
+    /** Limit of one address. */
     readonly messagesPerHour: number
   }
-  /** Where names are looked up: the system's resolver when both are left out. */
+  /** DNS for lookups: the system's resolver if neither is given. */
   readonly dns: { readonly servers: ReadonlyArray<string>; readonly zoneFile: string | undefined }
 }
 
@@ -36,7 +36,7 @@ const DEFAULT_SESSIONS = 256
 const DEFAULT_SESSIONS_PER_ADDRESS = 80
 const DEFAULT_MESSAGES_PER_HOUR = 6_000
 
-/** Mail as the variables have it; undefined where no domain is named. */
+/** Reads the mail variables; undefined if no domain is configured. */
 export const readMail = (reader: EnvironmentReader): MailConfig | undefined => {
   const domain = reader.text("AGENTOS_EMAIL_DOMAIN")?.toLowerCase()
   if (domain === undefined) return undefined

@@ -35,7 +35,7 @@ const provider = (mail: MailConfig) =>
     })
   )
 
-/** The records that stand in for all of DNS. */
+/** The DNS records that replace all of DNS. */
 const Zone = Schema.Array(
   Schema.Struct({
     name: Schema.String,
@@ -73,7 +73,7 @@ const certificate = Effect.fnUntraced(function* ({
   }
 })
 
-/** The ports of mail: those of the configured provider, or, without one, such as say that there is none. */
+/** The mail ports: those of the configured provider, or ports that fail because no mail is configured. */
 export const mailPorts = (mail: MailConfig | undefined) =>
   mail === undefined ? unavailable : Layer.mergeAll(provider(mail), parser(mail))
 
@@ -89,7 +89,7 @@ const unavailable = Layer.mergeAll(
   Layer.succeed(MailParser, { parse: () => Effect.fail(new MailUnreadable({ message: "no mail is configured here" })) })
 )
 
-/** Where mail is taken, and the job that delivers it; no port without mail. */
+/** Starts the SMTP listener and the job that delivers its mail. Returns the port, or none without mail. */
 export const mailIntake = (mail: MailConfig | undefined) =>
   mail === undefined
     ? Effect.succeed(Option.none<number>())

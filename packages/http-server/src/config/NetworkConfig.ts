@@ -9,7 +9,7 @@ const decodeNetworks = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.N
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Where payments are taken. */
+/** Reads the networks on which payments are accepted. */
 export const readNetworks = (reader: EnvironmentReader): ReadonlyArray<PaymentNetwork> => {
   const text = reader.text("AGENTOS_NETWORKS")
   if (text === undefined) {

@@ -1,30 +1,29 @@
 import { Redacted, Schema, SchemaIssue } from "effect"
 import type { EnvironmentReader } from "./EnvironmentReader.ts"
 
-/** A host that agents may be at though it is not public. */
+/** A host that agents may use although it is not public. */
 const AllowedAgentConfig = Schema.Struct({
-  /** As it stands in the agents' addresses: an IP address without brackets, or `localhost`. */
+  /** The host as written in the agents' URLs: an IP address without brackets, or `localhost`. */
   host: Schema.NonEmptyString,
   port: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65_535 })),
-  /** A PEM of the authority behind its certificate. */
+  /** A PEM file with the certificate authority of the host. */
   caFile: Schema.NonEmptyString
 })
 export type AllowedAgentConfig = typeof AllowedAgentConfig.Type
 
-/** The carrier, where one is configured. */
+/** The carrier's configuration. */
 export interface CarrierConfig {
   readonly accountSid: string
   readonly authToken: Redacted.Redacted
   /** Marks this deployment's numbers at the carrier. */
   readonly label: string
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly apiUrl: string
 }
 
-/** Telephones. */
 export interface PhoneConfig {
   readonly carrier: CarrierConfig | undefined
-  /** None but in a sandbox. */
+  /** Empty except in a sandbox. */
   readonly allowedAgents: ReadonlyArray<AllowedAgentConfig>
 }
 
@@ -35,7 +34,6 @@ const LABEL_DEFAULT = "agentos"
 const LABEL_CHARACTERS_MAX = 64
 const API_URL_DEFAULT = "https://api.twilio.com"
 
-/** Telephones as the variables have them. */
 export const readPhone = (reader: EnvironmentReader, mode: Mode): PhoneConfig => ({
   carrier: readCarrier(reader, mode),
   allowedAgents: readAllowedAgents(reader, mode)
@@ -60,7 +58,7 @@ const readCarrier = (reader: EnvironmentReader, mode: Mode): CarrierConfig | und
     : { accountSid, authToken: Redacted.make(authToken), label, apiUrl }
 }
 
-/** Whether it is Twilio itself: a server in production is never pointed at what stands in for it. */
+/** Returns whether the URL is Twilio's. A production server never uses a substitute for Twilio. */
 const isTwilio = ({ hostname, protocol }: URL): boolean =>
   protocol === "https:" && (hostname === "twilio.com" || hostname.endsWith(".twilio.com"))
 

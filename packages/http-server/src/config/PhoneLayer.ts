@@ -30,8 +30,8 @@ const unavailable = Layer.succeed(TelephonyProvider, {
 })
 
 /**
- * The ports of telephones. Without a carrier there is one that says so: what was paid is then still answered, and what
- * waits for the carrier waits until there is one again, or is paid back.
+ * The telephony ports. Without a carrier, the provider fails every call as misconfigured: what was paid earlier is
+ * still answered, and operations that need the carrier wait until one is configured again or are refunded.
  */
 export const phonePorts = ({ phone: { allowedAgents, carrier }, publicUrl }: ServerConfig) =>
   Layer.mergeAll(

@@ -15,15 +15,15 @@ import type { EnvironmentReader, Variable } from "./EnvironmentReader.ts"
 
 type Mode = "production" | "sandbox"
 
-/** How much a tenant may use of what it does not pay for by its amount. */
+/** Limits on what a tenant may use without paying by amount. */
 export interface QuotaConfig {
   readonly calls: CallPolicy
   readonly mail: MailPolicy
 }
 
 /**
- * The quotas as the variables have them; the defaults of the core where a variable is missing. Without rate limits
- * nothing is limited by the hour.
+ * Reads the quotas. A missing variable means the core's default. Without rate limits there are no limits of calls per
+ * hour.
  */
 export const readQuotas = (reader: EnvironmentReader, mode: Mode, hasRateLimits: boolean): QuotaConfig => ({
   calls: {
@@ -46,13 +46,13 @@ export const readQuotas = (reader: EnvironmentReader, mode: Mode, hasRateLimits:
 const QUOTA_MAX = 1_000_000_000
 const MEBIBYTE = 1024 ** 2
 
-/** A number from 0, which stands for no limit. */
+/** Reads a limit from 0 on; 0 means no limit. */
 const readLimit = (reader: EnvironmentReader, name: Variable, fallback: number): number => {
   const limit = reader.integer(name, 0, QUOTA_MAX) ?? fallback
   return limit === 0 ? Number.POSITIVE_INFINITY : limit
 }
 
-/** A share in percent that makes a rate; a count from which on it matters. */
+/** Reads a rate in thousandths, and the minimum count from which it applies. */
 const readFeedback = (
   reader: EnvironmentReader,
   prefix: "AGENTOS_MAIL_PAUSE_BOUNCES" | "AGENTOS_MAIL_PAUSE_COMPLAINTS",
@@ -80,7 +80,7 @@ const UNLIMITED_CALLS_PER_HOUR: CallsPerHour = {
   short: Number.POSITIVE_INFINITY
 }
 
-/** A sandbox's calls ring nobody. */
+/** Calls in a sandbox reach no real person. */
 const SANDBOX_CALLS_PER_HOUR: CallsPerHour = { calls: 600, toOneNumber: 300, short: 300 }
 
 const readCallsPerHour = (reader: EnvironmentReader, mode: Mode): CallsPerHour => {

@@ -10,7 +10,7 @@ import { readNetworks } from "./NetworkConfig.ts"
 import { type PhoneConfig, readPhone } from "./PhoneConfig.ts"
 import { type QuotaConfig, readQuotas } from "./QuotaConfig.ts"
 
-/** The configuration can't be used. The message names every variable that is wrong, a line each, and no secret. */
+/** The configuration is not valid. The message lists every wrong variable on its own line, and contains no secret. */
 export class ConfigurationInvalid extends Schema.TaggedError<ConfigurationInvalid>()("ConfigurationInvalid", {
   issues: Schema.Array(Schema.String)
 }) {
@@ -19,37 +19,37 @@ export class ConfigurationInvalid extends Schema.TaggedError<ConfigurationInvali
   }
 }
 
-/** All that a server is told. */
+/** The complete configuration of a server. */
 export interface ServerConfig {
   readonly environment: "production" | "sandbox"
   readonly host: string
   readonly port: number
-  /** Where clients reach it, without a slash at the end. */
+  /** The base URL for clients, without a trailing slash. */
   readonly publicUrl: string
   readonly keys: KeyringConfig
   readonly database:
     | {
         readonly url: Redacted.Redacted<string>
         readonly maxConnections: number | undefined
-        /** In seconds: how long a statement may take, and a transaction may do nothing. */
+        /** Maximum time of a statement, and of an idle transaction, in seconds. */
         readonly statementTimeout: number | undefined
         readonly idleTransactionTimeout: number | undefined
       }
     | { readonly directory: string }
-  /** How long events stay that are over, in milliseconds after their creation; null: for ever. */
+  /** How long completed events are kept after their creation, in milliseconds; null keeps them permanently. */
   readonly eventRetention: number | null
   readonly networks: ReadonlyArray<PaymentNetwork>
   readonly mail: MailConfig | undefined
   readonly phone: PhoneConfig
   readonly quotas: QuotaConfig
-  /** Null where nothing is limited. */
+  /** Null disables rate limits. */
   readonly rateLimit: RateLimit | null
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
-  /** Null where nobody is let in as the operator. */
+  /** Null disables operator access. */
   readonly operatorToken: Redacted.Redacted | null
 }
 
-/** Reads the configuration from environment variables; all that is wrong is said at once. */
+/** Reads the configuration from environment variables. Fails with all problems at once. */
 export const read = (environment: Environment): Effect.Effect<ServerConfig, ConfigurationInvalid> =>
   Effect.suspend(() => {
     const reader = new EnvironmentReader(environment)
@@ -76,7 +76,10 @@ export const read = (environment: Environment): Effect.Effect<ServerConfig, Conf
       : Effect.fail(new ConfigurationInvalid({ issues: reader.issues }))
   })
 
-/** Requests a minute of one address, and of one tenant; a burst may take them all at once. 0: no limit. */
+/**
+ * Default requests per minute of one address, and of one tenant. All of them may be used in one burst. 0 means no
+ * limit.
+ */
 const DEFAULT_PER_MINUTE = 1_200
 
 const readProxies = (reader: EnvironmentReader): ReadonlyArray<IpNetwork.IpNetwork> =>
@@ -89,7 +92,7 @@ const readProxies = (reader: EnvironmentReader): ReadonlyArray<IpNetwork.IpNetwo
     return []
   })
 
-/** Of 32 characters nobody guesses a random one; a header carries them all. */
+/** 32 random characters cannot be guessed. Every matched character is allowed in a header. */
 const OPERATOR_TOKEN = /^[\x21-\x7e]{32,}$/
 
 const readOperatorToken = (reader: EnvironmentReader): Redacted.Redacted | null => {
@@ -113,7 +116,7 @@ const readPublicUrl = (reader: EnvironmentReader, mode: ServerConfig["environmen
   return text.replace(/\/+$/, "")
 }
 
-/** `1:secret,2:secret`: the highest id is active unless said otherwise. */
+/** Format `1:secret,2:secret`. The highest id is active by default. */
 const readKeys = (reader: EnvironmentReader): KeyringConfig => {
   const text = reader.required(
     "AGENTOS_KEYS",
@@ -164,7 +167,7 @@ const readDatabase = (reader: EnvironmentReader): ServerConfig["database"] => {
   return { directory: directory ?? "" }
 }
 
-/** A hundred years. */
+/** One hundred years. */
 const RETENTION_DAYS_MAX = 36_500
 
 const readEventRetention = (reader: EnvironmentReader): number | null => {

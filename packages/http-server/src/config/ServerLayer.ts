@@ -8,10 +8,10 @@ import { phonePorts } from "./PhoneLayer.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
 import { storageLayer } from "./StorageLayer.ts"
 
-/** Requests under way get this long to finish; with what else stopping takes it stays under ten seconds. */
+/** How long requests in progress may continue. The complete shutdown stays under ten seconds. */
 const DRAIN_TIMEOUT = Duration.seconds(6)
 
-/** What the core needs from outside, as the configuration names it. */
+/** The adapters that the configuration selects for the core's ports. */
 const portsLayer = (config: ServerConfig) => {
   const storage = storageLayer(config)
   return Layer.mergeAll(
@@ -24,10 +24,9 @@ const portsLayer = (config: ServerConfig) => {
   )
 }
 
-/** The ports of a server. */
 export type Ports = ReturnType<typeof portsLayer>
 
-/** The policy that would hold otherwise, with events kept for as long as the configuration says. */
+/** The default event policy, with events kept for as long as the configuration says. */
 export const policyLayer = ({ eventRetention }: Pick<ServerConfig, "eventRetention">) =>
   Layer.effect(
     EventPolicy,
@@ -35,19 +34,18 @@ export const policyLayer = ({ eventRetention }: Pick<ServerConfig, "eventRetenti
   )
 
 /**
- * The rate limiter of the whole process: the one that admits everything where there is no rate limit, and one that
- * shares nothing where the database is embedded, which serves one server.
+ * The rate limiter of the whole process. Without a rate limit it admits everything; with an embedded database, which
+ * serves one server, it shares nothing.
  */
 export const rateLimiterLayer = ({ database, rateLimit }: Pick<ServerConfig, "database" | "rateLimit">) => {
   if (rateLimit === null) return Layer.succeed(RateLimiter.RateLimiter, RateLimiter.unlimited)
   return "url" in database ? RateLimiter.layer : Layer.sync(RateLimiter.RateLimiter, RateLimiter.makeLocal)
 }
 
-/** The quotas that the configuration sets. */
 const quotaLayer = ({ quotas }: ServerConfig) =>
   Layer.merge(Layer.succeed(CallPolicy, quotas.calls), Layer.succeed(MailPolicy, quotas.mail))
 
-/** The services of the core on the adapters that the configuration names, or on what `around` makes of them. */
+/** The services of the core on the configured adapters, after `around` has changed them. */
 export const coreLayer = (config: ServerConfig, around: (ports: Ports) => Ports) =>
   Core.layerWithPhone.pipe(
     Layer.provideMerge(rateLimiterLayer(config)),
@@ -56,7 +54,6 @@ export const coreLayer = (config: ServerConfig, around: (ports: Ports) => Ports)
     Layer.provide(quotaLayer(config))
   )
 
-/** What the HTTP server is told about itself. */
 export const settingsLayer = (config: ServerConfig) =>
   Layer.succeed(ServerSettings, {
     environment: config.environment,

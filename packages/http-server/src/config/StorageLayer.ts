@@ -5,7 +5,7 @@ import type { ServerConfig } from "./ServerConfig.ts"
 
 const seconds = (count: number | undefined) => (count === undefined ? undefined : Duration.seconds(count))
 
-/** Says, once, how the database may lose what it has confirmed. */
+/** Warns once about database settings that risk losing confirmed data. */
 const warnOfRisks = Layer.effectDiscard(
   Effect.gen(function* () {
     const risks = yield* durabilityRisks
@@ -17,7 +17,7 @@ const warnOfRisks = Layer.effectDiscard(
   })
 )
 
-/** The same of an embedded database, where nothing can be turned on. */
+/** Warns about the same risk with an embedded database, where no setting prevents it. */
 const warnOfEmbedded = Layer.effectDiscard(
   Effect.logWarning(
     "The embedded database (AGENTOS_DATA_DIR) outlives the end of this process, but not a loss of power, and serves " +
@@ -25,7 +25,7 @@ const warnOfEmbedded = Layer.effectDiscard(
   )
 )
 
-/** What an operator is shown of the database. */
+/** The connection counts for operators. */
 const connections = Layer.effect(
   DatabaseConnections,
   Effect.map(Database, (database) => Effect.provideService(countConnections, Database, database))

@@ -5,10 +5,13 @@ import { pathOf } from "./RequestLimits.ts"
 import { countRequest } from "./RequestMetrics.ts"
 import type { RequestRecord } from "./RequestRecord.ts"
 
-/** Nginx's status for a client that went away before it was answered. */
+/** Nginx's status for a client that closed the connection before the response. */
 const CLIENT_GONE = 499
 
-/** One line a request, and one more in the figures: who asked for what, how it went, how long it took. Holds no token, body or query. */
+/**
+ * Logs one line per request and counts it in the metrics: client, operation, result and duration. Logs no token, body
+ * or query.
+ */
 export const logAccess = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
   record: RequestRecord["Service"],

@@ -14,25 +14,25 @@ import type { Duplex } from "node:stream"
 import { HEADERS_LIMIT_BYTES, TARGET_LIMIT_BYTES } from "./RequestLimits.ts"
 import { COMMON_HEADERS } from "./ResponseHeaders.ts"
 
-/** What Node says of a request that it could not read. */
+/** Node's error for a request that it could not parse. */
 export interface ReadingError extends Error {
   readonly code?: string
-  /** The bytes in which it gave up. */
+  /** The bytes in which parsing failed. */
   readonly rawPacket?: Uint8Array
 }
 
-/** For how long a client may read its answer and end its half of the connection, in milliseconds. */
+/** How long a client may read the response and close its half of the connection, in milliseconds. */
 const LINGER = 1_000
 
 const notHttp = new InvalidRequest({ message: "The request is not well-formed HTTP/1.1", issues: [] })
 
-/** RFC 9112, section 6.3: the length can't be told, and what follows may be another request. */
+/** RFC 9112, section 6.3: the length is ambiguous, and the bytes that follow may be another request. */
 const lengthAmbiguous = new InvalidRequest({
   message: "given more than once, or with Transfer-Encoding; send it once",
   issues: [{ path: "Content-Length", message: "given more than once, or with Transfer-Encoding" }]
 })
 
-/** Whether the first line alone is already longer than a target may be. */
+/** Returns whether the first line alone is longer than a target may be. */
 const isTargetTooLong = (packet: Uint8Array | undefined): boolean => {
   const lineEnd = packet?.indexOf(0x0a) ?? 0
   return lineEnd === -1 || lineEnd > TARGET_LIMIT_BYTES
@@ -54,8 +54,8 @@ const apiErrorOf = ({ code, rawPacket }: ReadingError): ApiError => {
 }
 
 /**
- * Answers a request that never became one, in the envelope like all others, and
- * ends its connection: nobody can tell where a next request on it would begin.
+ * Answers a request that could not be parsed, in the envelope like all others, and closes its connection, because the
+ * start of a next request on it is unknown.
  */
 export const answerBrokenRequest = (error: ReadingError, socket: Duplex): void => {
   if (error.code === "ECONNRESET" || !socket.writable) {
@@ -65,16 +65,18 @@ export const answerBrokenRequest = (error: ReadingError, socket: Duplex): void =
   refuse(apiErrorOf(error), socket)
 }
 
-/** Answers a handshake that the WebSocket protocol does not have, in the envelope too, and names the version that is spoken. */
+/** Answers a handshake that violates the WebSocket protocol, also in the envelope, and names the supported version. */
 export const answerBrokenHandshake = (socket: Duplex): void =>
   refuse(new UpgradeRequired(), socket, { "sec-websocket-version": "13" })
 
-/** Answers a handshake that exceeds a rate limit. Nothing of it is left to read, so its connection ends at once. */
+/**
+ * Answers a handshake that exceeds a rate limit. Nothing is left to read from it, so its connection is closed at once.
+ */
 export const answerRefusedHandshake = (socket: Duplex, retryAfterSeconds: number): void => {
   socket.end(errorText(new RateLimited({ retryAfterSeconds })), () => socket.destroy())
 }
 
-/** The answer to an error, whole, after which the connection is closed. */
+/** Formats the complete response to an error, after which the connection is closed. */
 const errorText = (error: ApiError, more: Readonly<Record<string, string>> = {}): string => {
   const requestId = randomUUID()
   const { body, headers, status } = toWireError(error, {
@@ -99,8 +101,8 @@ const errorText = (error: ApiError, more: Readonly<Record<string, string>> = {})
 
 const refuse = (error: ApiError, socket: Duplex, more: Readonly<Record<string, string>> = {}): void => {
   socket.end(errorText(error, more))
-  // No time-out of the server's holds for it any more. At once would be too soon: what the client sends still
-  // would have the answer taken back on its way.
+  // The server's timeouts no longer apply to this socket. Closing it at once would be too early: data that the client
+  // still sends would discard the response in transit.
   const lingering = setTimeout(() => socket.destroy(), LINGER).unref()
   socket.once("close", () => clearTimeout(lingering))
 }

@@ -7,22 +7,22 @@ import type { Duplex } from "node:stream"
 import { NodeServer } from "../NodeServer.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 
-/** Refusals of one address in a second before its new connections are closed unread. */
+/** Refusals of one address per second before its new connections are closed unread. */
 export const REFUSALS: RateRule = { name: "refusals", burst: 100, perSecond: 100, isShared: false }
 
 const REFUSAL_COST = 1
-/** One read of a body in chunks, or of many pipelined requests, is parsed in vain for up to 30 ms. */
+/** Parsing one socket read of a chunked body, or of many pipelined requests, wastes up to 30 ms. */
 const WASTED_READ_COST = 20
 
 /**
- * Closes new connections of an address, before anything of them is read, while it is refused more often than 100 times
- * a second: to answer 429 costs a third of a millisecond, and an attacker does not wait. Trusted proxies are exempt,
- * since they speak for many.
+ * Closes new connections of an address, before reading anything, while that address is refused more than 100 times per
+ * second. A 429 response costs a third of a millisecond, and an attacker does not wait. Trusted proxies are exempt,
+ * because they forward many clients.
  */
 export class ConnectionGate extends Context.Service<
   ConnectionGate,
   {
-    /** Counts a handshake on this connection that a rate limit refused. Requests are counted without it. */
+    /** Counts a handshake on this connection that a rate limit refused. Requests are counted automatically. */
     readonly countRefusal: (connection: Duplex) => void
   }
 >()("@agentos/http-server/edge/ConnectionGate") {

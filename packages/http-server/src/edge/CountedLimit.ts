@@ -1,10 +1,10 @@
 import { RateLimited } from "@agentos/api"
 import type { RateDecision, RateRule } from "@agentos/core"
 
-/** A limit that a request was counted against. */
+/** A limit that a request was counted toward. */
 export interface CountedLimit {
   readonly rule: RateRule
-  /** Whom the rule limits, in words. */
+  /** The client that the rule limits, in words. */
   readonly scope: string
   readonly decision: RateDecision
 }
@@ -12,8 +12,8 @@ export interface CountedLimit {
 const windowSeconds = ({ burst, perSecond }: RateRule): number => Math.ceil(burst / perSecond)
 
 /**
- * The headers of draft-ietf-httpapi-ratelimit-headers-10: the quota of each limit and its window in seconds, and what is
- * left of it and for how many seconds until all of it is there again.
+ * The headers of draft-ietf-httpapi-ratelimit-headers-10: for each limit its quota and window in seconds, the remaining
+ * quota, and the seconds until the full quota is available again.
  */
 export const rateLimitHeaders = (limits: ReadonlyArray<CountedLimit>): Readonly<Record<string, string>> =>
   limits.length === 0
@@ -33,7 +33,7 @@ const refusalOf = ({ decision, rule, scope }: CountedLimit): RateLimited =>
     limit: `${rule.burst} requests in ${windowSeconds(rule)} s from ${scope}`
   })
 
-/** Why a request may not go on, if one of its limits refused it. */
+/** Returns the error for the first limit that refused the request, if any. */
 export const findRefusal = (limits: ReadonlyArray<CountedLimit>): RateLimited | undefined => {
   const refused = limits.find(({ decision }) => !decision.isAdmitted)
   return refused === undefined ? undefined : refusalOf(refused)

@@ -5,7 +5,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { pathOf } from "./RequestLimits.ts"
 import { RequestRecord } from "./RequestRecord.ts"
 
-/** The answer to a request that failed, for an operation or for none. */
+/** Returns the response to a failed request. `entry` is null if the request matches no operation. */
 export const errorResponse = Effect.fnUntraced(function* (error: ApiError, entry: CatalogEntry | null) {
   const { headers: sent, method, url } = yield* HttpServerRequest.HttpServerRequest
   const record = yield* RequestRecord

@@ -8,9 +8,10 @@ const parse = (text: string): NetAddress.IpAddress | undefined => {
 }
 
 /**
- * The remote address of a client behind trusted proxies, for requests that are upgraded: the same that
- * `HttpMiddleware.xForwardedHeaders` finds for all others. From the right, the first address in X-Forwarded-For that
- * belongs to no trusted proxy; the peer's own if the header or the peer can't be trusted.
+ * Returns the remote address of a client behind trusted proxies, for upgrade requests.
+ * `HttpMiddleware.xForwardedHeaders` finds the same address for all other requests: from the right, the first address
+ * in X-Forwarded-For that belongs to no trusted proxy, or the peer's own address if the header or the peer cannot be
+ * trusted.
  */
 export const forwardedAddress = (
   { headers, socket }: IncomingMessage,

@@ -18,13 +18,16 @@ import { allowedMethods, entryAt } from "./RouteTable.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** Those who watch over the server are never told to come back later. */
+/** Health checks are never rate limited. */
 const isHealthCheck = (request: Request): boolean => request.url === LIVE_PATH || request.url === READY_PATH
 
-/** The carrier's requests come from few addresses for all tenants, and show whose they are. */
+/** The carrier's requests come from few addresses for all tenants, and prove their origin. */
 const isCarriers = (request: Request): boolean => isWebhook(pathOf(request.url))
 
-/** What is at no route: an unknown path (or an id in it that is none), or a method that its path does not take. */
+/**
+ * Answers a request that matches no route: an unknown path, a path with a malformed id, or a method that the path does
+ * not accept.
+ */
 const answerWithoutRoute = (request: Request) => {
   const path = pathOf(request.url)
   const allowed = allowedMethods(path)
@@ -47,7 +50,7 @@ const answerOptions = (request: Request) => {
 const isRouteNotFound = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
-/** Whether the client has gone away; otherwise it is the server that could not wait any longer. */
+/** Returns whether the client has disconnected. Otherwise the server interrupted the request itself. */
 const isGone = ({ reasons }: Cause.Cause<unknown>): boolean =>
   reasons.some(({ annotations }) => annotations.has(HttpServerError.ClientAbort.key))
 
@@ -56,20 +59,23 @@ const answerInternal = (request: Request) => {
   return errorResponse(new InternalError({ withPayment }), entryAt(request.method, pathOf(request.url)))
 }
 
-/** What no part of the application has foreseen. The cause goes to the log, and nothing of it to the client. */
+/** Answers an unexpected failure. The cause is logged and never sent to the client. */
 const answerFailure = (request: Request) => (cause: Cause.Cause<unknown>) => {
   if (Cause.hasInterruptsOnly(cause)) return isGone(cause) ? Effect.failCause(cause) : answerInternal(request)
   if (isRouteNotFound(Cause.squash(cause))) return answerWithoutRoute(request)
   return Effect.andThen(Effect.logError("a request failed", cause), answerInternal(request))
 }
 
-/** Whether a part of the body has not arrived. Such a connection is closed: reading on costs more than another one. */
+/**
+ * Returns whether a part of the body has not arrived. Such a connection is closed: reading on costs more than a new
+ * one.
+ */
 const hasUnreadBody = ({ headers, source }: Request): boolean =>
   hasBody(headers) && source instanceof IncomingMessage && !source.complete
 
 /**
- * What surrounds every request: its id, the limits of its size and number, the
- * envelope for whatever went wrong, the headers of all answers, and a log line.
+ * The middleware around every request: request id, limits on size and number, the envelope for errors, common headers
+ * and the access log.
  */
 export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
   Effect.gen(function* () {
@@ -97,7 +103,7 @@ export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
           yield* admitWithin(yield* countAddress(remoteAddress, requestCost(request)))
           const isPreflight = method === "OPTIONS" && headerFlaw(request) === undefined
           if (isPreflight) return yield* answerOptions(request)
-          // A payment waits for the chain most of its time, and costs several times as much of the rate limit.
+          // A payment waits for the chain most of the time, and costs several times as much of the rate limit.
           return yield* presentsPayment(request) ? routed : concurrency.limit(remoteAddress)(routed)
         }).pipe(
           Effect.catchTag("RateLimited", refuse),
@@ -110,7 +116,7 @@ export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
 
         const answer = Effect.suspend(() => {
           if (isHealthCheck(request)) return routed
-          // Where the carrier asks for nothing, somebody else does.
+          // A path that is no webhook route is not the carrier's request.
           return settings.carrierToken !== null && isCarriers(request)
             ? Effect.catchIf(routed, isRouteNotFound, () => limited)
             : limited

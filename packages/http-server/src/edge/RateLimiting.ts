@@ -5,10 +5,10 @@ import { ServerSettings } from "../ServerSettings.ts"
 import { type CountedLimit, findRefusal } from "./CountedLimit.ts"
 import { RequestRecord } from "./RequestRecord.ts"
 
-/** What one IPv6 site (a /48) may take, as a multiple of what each of its 65,536 clients may. */
+/** Limit of one IPv6 site (a /48), as a multiple of the limit of each of its 65,536 clients. */
 const SITE_FACTOR = 10
 
-/** Notes what a request was counted against, and fails if one of the limits refused it. */
+/** Records the limits that a request was counted toward, and fails if one of them refused it. */
 export const admitWithin = (limits: ReadonlyArray<CountedLimit>): Effect.Effect<void, RateLimited, RequestRecord> =>
   Effect.flatMap(RequestRecord, ({ limits: noted }) => {
     noted.push(...limits)
@@ -16,15 +16,15 @@ export const admitWithin = (limits: ReadonlyArray<CountedLimit>): Effect.Effect<
     return refusal === undefined ? Effect.void : Effect.fail(refusal)
   })
 
-/** Counts what addresses, IPv6 sites and tenants ask for. */
+/** Counts the requests of addresses, IPv6 sites and tenants. */
 export class RateLimiting extends Context.Service<
   RateLimiting,
   {
-    /** Takes a cost from the limits of an address: from all of them, or from those before the first that refuses. */
+    /** Takes a cost from the limits of an address, in order, and stops at the first limit that refuses. */
     readonly countAddress: (address: Option.Option<string>, cost: number) => Effect.Effect<ReadonlyArray<CountedLimit>>
     /** Takes a cost from the limit of a tenant. */
     readonly countTenant: (tenantId: TenantId, cost: number) => Effect.Effect<ReadonlyArray<CountedLimit>>
-    /** Takes a cost from the limits of an address for work that is done already, whatever is left. */
+    /** Takes a cost from the limits of an address for work that is already done, even if nothing remains. */
     readonly chargeAddress: (address: Option.Option<string>, cost: number) => Effect.Effect<void>
   }
 >()("@agentos/http-server/edge/RateLimiting") {

@@ -2,15 +2,15 @@ import { ClientAddress } from "@agentos/core"
 import { Context, Effect, Layer, Option, Semaphore } from "effect"
 import { ServerSettings } from "../ServerSettings.ts"
 
-/** Requests of one client that the server works on at a time. A challenge takes 2 to 5 ms of the event loop. */
+/** Requests of one client that the server processes concurrently. A challenge takes 2 to 5 ms of the event loop. */
 export const REQUESTS_AT_ONCE = 8
 
-/** The permit of the request that is worked on. */
+/** The semaphore whose permit the current request holds. */
 const Permit = Context.Reference<Semaphore.Semaphore | null>("@agentos/http-server/edge/RequestConcurrency/Permit", {
   defaultValue: () => null
 })
 
-/** Runs an effect that waits for the client, such as for its body, while other requests of the client go on. */
+/** Runs an effect that waits for the client, such as for its body, while other requests of the client continue. */
 export const whileOthersRun = <A, E, R>(waiting: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Permit, (permits) =>
     permits === null
@@ -29,9 +29,9 @@ interface Client {
 }
 
 /**
- * Limits how many requests of one client are worked on at a time, and in one turn of the event loop; the others wait in
- * the order in which they came. A client that sends all the requests that its rate limit allows at once then delays the
- * requests of others by those few. The rate limit bounds how many wait, and the body of a request that waits is not read.
+ * Limits how many requests of one client are processed concurrently, and in one turn of the event loop; the others wait in
+ * order of arrival. A client that sends all the requests of its rate limit at once therefore delays other clients only by
+ * those few. The rate limit bounds how many wait, and the body of a waiting request is not read.
  */
 export class RequestConcurrency extends Context.Service<
   RequestConcurrency,

@@ -4,26 +4,26 @@ import type { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { FORM_LIMIT_BYTES, isWebhook } from "../webhook/WebhookPath.ts"
 
-/** Longest request target, in bytes: no legal one comes near it. */
+/** Maximum length of a request target, in bytes. Valid targets are far shorter. */
 export const TARGET_LIMIT_BYTES = 8 * 1024
-/** All headers together, the request line included: a payment over several networks has room. */
+/** Maximum size of all headers including the request line. A payment over several networks fits. */
 export const HEADERS_LIMIT_BYTES = 32 * 1024
 
-/** Most headers of a request. */
+/** Maximum number of headers of a request. */
 export const HEADER_COUNT_LIMIT = 100
-/** Most parameters of a query: no operation has more than 4. */
+/** Maximum number of query parameters. No operation has more than 4. */
 export const QUERY_PARAMETERS_LIMIT = 32
 
 const KIB = 1024
 const MIB = 1024 * KIB
 /**
- * Longest body of a service that needs no token, in bytes. The longest input of one has about 2,300 characters that
- * may lie beyond ASCII and a URL of 2,048, or a signature of 4,096 bytes: that fits even if every character beyond
- * ASCII is escaped. The limit is the same with a token, so that it depends on nothing that has to be looked up first.
+ * Maximum body length of a service that needs no token, in bytes. The longest input has about 2,300 characters that may
+ * be non-ASCII, and a URL of 2,048 characters or a signature of 4,096 bytes. That fits even if every non-ASCII
+ * character is escaped. The limit is the same with a token, so that it does not depend on a lookup.
  */
 const START_BODY_LIMIT_BYTES = 16 * KIB
 const DEFAULT_BODY_LIMIT_BYTES = 64 * KIB
-/** JSON may write one byte of text as six: `\u0001`. */
+/** JSON may escape one byte of text as six: `\u0001`. */
 const ESCAPE_FACTOR = 6
 
 const START_PATHS: ReadonlySet<string> = new Set(
@@ -32,8 +32,8 @@ const START_PATHS: ReadonlySet<string> = new Set(
 const MESSAGE_PATH = OPERATIONS.sendMessage.entry.path
 
 /**
- * Longest body of a path, in bytes. A message may have a text and an HTML part of
- * the full length, every byte of them escaped; nothing else needs more than the default.
+ * Returns the maximum body length of a path, in bytes. A message may have a text and an HTML part of maximum length
+ * with every byte escaped; no other body needs more than the default.
  */
 export const bodyLimitOf = (path: string): number => {
   if (isWebhook(path)) return FORM_LIMIT_BYTES
@@ -43,31 +43,30 @@ export const bodyLimitOf = (path: string): number => {
     : DEFAULT_BODY_LIMIT_BYTES
 }
 
-/** Several times what any input has: no objects within objects, and 50 recipients. */
+/** Several times the size of any input: inputs have no nested objects and at most 50 recipients. */
 const DEFAULT_JSON_BUDGET: JsonBudget = { depth: 8, elements: 256, keys: 64, keyBytes: 128, stringBytes: 24 * KIB }
 const MESSAGE_JSON_BUDGET: JsonBudget = { ...DEFAULT_JSON_BUDGET, stringBytes: ESCAPE_FACTOR * MIB }
 
-/** How much JSON the body of a path may hold. Texts of megabytes are for messages alone. */
+/** Returns how much JSON the body of a path may contain. Only messages may have texts of megabytes. */
 export const jsonBudgetOf = (path: string): JsonBudget =>
   path === MESSAGE_PATH ? MESSAGE_JSON_BUDGET : DEFAULT_JSON_BUDGET
 
-/** The path of a request target, without its query. */
+/** Returns the path of a request target, without its query. */
 export const pathOf = (target: string): string => target.split("?", 1)[0] ?? ""
 
-/** Whether a body comes with the request, however long. */
-/** Whether a request brings a body of at least one byte. */
+/** Returns whether a request has a body, that is a positive Content-Length or any Transfer-Encoding. */
 export const hasBody = (headers: HttpServerRequest.HttpServerRequest["headers"]): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
 
 const UTF_8 = /^utf-?8$/i
 
-/** What the carrier sends. */
+/** Returns what is wrong with the declared type of the carrier's form, if anything. */
 const formFlaw = (headers: HttpServerRequest.HttpServerRequest["headers"]): string | undefined =>
   /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(headers["content-type"] ?? "")
     ? undefined
     : "Send the body as a form."
 
-/** What is wrong with how a body is declared, if anything: only plain JSON in UTF-8 is read. */
+/** Returns what is wrong with the declared type of a body, if anything: only plain JSON in UTF-8 is accepted. */
 const jsonFlaw = (headers: HttpServerRequest.HttpServerRequest["headers"]): string | undefined => {
   const [type = "", ...parameters] = (headers["content-type"] ?? "").split(";").map((part) => part.trim())
   if (type.toLowerCase() !== "application/json") {
@@ -94,7 +93,10 @@ const hostMissing = new InvalidRequest({
 const lacksHost = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean =>
   headers["host"] === undefined && source instanceof IncomingMessage && source.httpVersion === "1.1"
 
-/** Headers with one value. Node joins or drops further ones silently, and a proxy may have taken another one than we do. */
+/**
+ * Headers with a single value. Node silently joins or drops further values, and a proxy may have used a different one
+ * than this server.
+ */
 const SINGLE_HEADERS: ReadonlyMap<string, string> = new Map(
   [
     "Authorization",
@@ -107,7 +109,7 @@ const SINGLE_HEADERS: ReadonlyMap<string, string> = new Map(
   ].map((name) => [name.toLowerCase(), name])
 )
 
-/** The header with one value that a request has several times, if there is one. */
+/** Returns the first single-value header that appears more than once, if any. */
 export const repeatedHeader = (rawHeaders: ReadonlyArray<string>): string | undefined => {
   const seen = new Set<string>()
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -119,7 +121,7 @@ export const repeatedHeader = (rawHeaders: ReadonlyArray<string>): string | unde
   return undefined
 }
 
-/** What is wrong with the headers as a whole. */
+/** Returns what is wrong with the number of headers, or with a repeated one. */
 const headersFlaw = ({ source }: HttpServerRequest.HttpServerRequest): ApiError | undefined => {
   if (!(source instanceof IncomingMessage)) return undefined
   const { rawHeaders } = source
@@ -134,8 +136,8 @@ const headersFlaw = ({ source }: HttpServerRequest.HttpServerRequest): ApiError 
 }
 
 /**
- * Chunks of one byte cost Node several microseconds each, and no header tells how many there will be: a message in such
- * chunks takes minutes. A body therefore declares its length.
+ * Node spends several microseconds on each one-byte chunk, and no header states the number of chunks: a message in such
+ * chunks takes minutes. A body must therefore declare its length.
  */
 const lengthRequired = new InvalidRequest({
   message: "required; send the body without Transfer-Encoding",
@@ -155,7 +157,7 @@ const hasTooManyParameters = (target: string): boolean => {
   return false
 }
 
-/** What is too long about a request, or of the wrong kind, by its target and headers alone. */
+/** Checks a request by its target and headers alone. Returns the first violation of size, type or form, if any. */
 export const headerFlaw = (request: HttpServerRequest.HttpServerRequest): ApiError | undefined => {
   const { headers, method, url } = request
   if (url.length > TARGET_LIMIT_BYTES) return new UriTooLong({ limitBytes: TARGET_LIMIT_BYTES })

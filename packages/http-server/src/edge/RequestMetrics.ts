@@ -3,10 +3,10 @@ import type { HttpServerRequest } from "effect/http"
 import { pathOf } from "./RequestLimits.ts"
 import { routeAt } from "./RouteTable.ts"
 
-/** In seconds: from what is answered from memory to what waits for a chain. */
+/** In seconds: from responses served from memory to responses that wait for a chain. */
 const BOUNDARIES = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** Methods are what clients make of them, and must not make a series each. */
+/** Clients choose methods freely, so unknown ones must not create a time series each. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "OPTIONS"])
 const OTHER_METHOD = "other"
 
@@ -19,7 +19,7 @@ const durations = Metric.histogram("agentos_http_request_duration_seconds", {
   boundaries: BOUNDARIES
 })
 
-/** What the same requests are counted by is put together once: they are many, and the kinds of them few. */
+/** Labeled metrics are created once for each combination, because requests are many and combinations are few. */
 const countings = new Map<string, { readonly counter: typeof requests; readonly histogram: typeof durations }>()
 
 const countingOf = (route: string, method: string, status: string) => {
@@ -34,7 +34,7 @@ const countingOf = (route: string, method: string, status: string) => {
   return made
 }
 
-/** Counts a request under its route: a path of the tables, never one of the client's. */
+/** Counts a request under its route, which is always a path of the route tables and never one that a client made up. */
 export const countRequest = (
   { method, url }: HttpServerRequest.HttpServerRequest,
   status: number,

@@ -1,9 +1,8 @@
 /**
- * Headers of every answer.
+ * Headers of every response.
  *
- * CORS: any origin may call and read, since nothing here goes by cookies: a
- * caller shows a token or a payment of its own. Answers say nothing that a
- * browser could run, are never framed, and are not stored unless they say so.
+ * CORS: any origin may call and read, because nothing depends on cookies: a caller sends its own token or payment.
+ * Responses contain nothing that a browser could execute, are never framed, and are not stored unless they say so.
  */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   "access-control-allow-origin": "*",
@@ -19,11 +18,11 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
 
 const TRANSPORT_SECURITY = { "strict-transport-security": "max-age=31536000" }
 
-/** The headers of every answer of a server at `publicUrl`. */
+/** Returns the headers of every response of a server at `publicUrl`. */
 export const commonHeaders = (publicUrl: string): Readonly<Record<string, string>> =>
   publicUrl.startsWith("https:") ? { ...COMMON_HEADERS, ...TRANSPORT_SECURITY } : COMMON_HEADERS
 
-/** What a browser is told before it makes a request for a page of another origin. */
+/** Returns the headers of a CORS preflight response. */
 export const preflightHeaders = (allowed: ReadonlyArray<string>): Readonly<Record<string, string>> => ({
   allow: allowed.join(", "),
   "access-control-allow-methods": allowed.join(", "),

@@ -19,7 +19,7 @@ interface Row {
 }
 
 const operations: ReadonlyArray<Operation> = Object.values(OPERATIONS)
-/** Where whoever runs the server asks; nothing is there unless it has a token for that. */
+/** Routes for the operator, which exist only if the server has an operator token. */
 export const OPERATOR_PATHS = {
   jobs: "/internal/jobs",
   runJob: "/internal/jobs/{name}/run",
@@ -44,7 +44,7 @@ const row = (path: string, entries: ReadonlyArray<CatalogEntry>): Row => {
   }
 }
 
-/** Every path that something is at. No two of them match the same one. */
+/** All paths of the API and its documents. No two of them match the same path. */
 const TABLE: ReadonlyArray<Row> = [
   ...[
     ...Map.groupBy(
@@ -57,20 +57,22 @@ const TABLE: ReadonlyArray<Row> = [
 
 const find = (path: string): Row | undefined => TABLE.find((candidate) => candidate.path.test(path))
 
-/** The methods that a path takes, as in an Allow header; none where nothing is. */
+/** Returns the methods that a path accepts, as in an Allow header; empty for an unknown path. */
 export const allowedMethods = (path: string): ReadonlyArray<string> => find(path)?.methods ?? []
 
-/** The catalog's entry of the operation that a request is for; null when it is for none. */
+/** Returns the catalog entry of the operation that a request matches, or null. */
 export const entryAt = (method: string, path: string): CatalogEntry | null =>
   find(path)?.entries.find((entry) => entry.method === method) ?? null
 
-/** What is no part of the API, and may not be there at all. */
+/** Routes outside the API, which exist only if they are configured. */
 const OTHER_TABLE = [...Object.values(OPERATOR_PATHS), ...WEBHOOK_TEMPLATES].map((template) => ({
   template,
   path: pattern(template)
 }))
 const NO_ROUTE = "none"
 
-/** The path as a table of routes writes it, `/api/v1/services/{serviceId}`; the same for all paths that are in none. */
+/**
+ * Returns the route template of a path, such as `/api/v1/services/{serviceId}`; the same value for all unknown paths.
+ */
 export const routeAt = (path: string): string =>
   (find(path) ?? OTHER_TABLE.find((candidate) => candidate.path.test(path)))?.template ?? NO_ROUTE

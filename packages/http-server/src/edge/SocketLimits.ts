@@ -7,18 +7,18 @@ import { RateLimiting } from "./RateLimiting.ts"
 import { REFUSED_TOKEN_COST } from "./RequestCost.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 
-/** Handshakes of one address, beside what they take from the limit of its requests. */
+/** Handshakes of one address, in addition to their cost in its request limit. */
 export const HANDSHAKES: RateRule = { name: "handshakes", burst: 600, perSecond: 10, isShared: false }
-/** Frames of one socket, and of all sockets of a tenant on one server; pings and pongs count. */
+/** Frames of one socket, and of all sockets of a tenant on one server. Pings and pongs count. */
 export const SOCKET_FRAMES: RateRule = { name: "socket-frames", burst: 4_000, perSecond: 4_000, isShared: false }
 export const TENANT_FRAMES: RateRule = { name: "tenant-frames", burst: 8_000, perSecond: 8_000, isShared: false }
-/** Frames of the carrier in one call: what a person says and presses comes at a few a second. */
+/** Frames of the carrier in one call. Speech and key presses arrive at a few per second. */
 const RELAY_FRAMES: RateRule = { name: "relay-frames", burst: 200, perSecond: 50, isShared: false }
 
-/** Frames that are taken from the limits at a time. */
+/** Number of frames that are taken from the limits at a time. */
 export const FRAMES_AT_ONCE = 100
 
-/** What an address and a tenant may do with sockets. Decisions are made at once, where a socket is served. */
+/** Limits sockets by address and by tenant. Decisions are synchronous, because sockets are served in callbacks. */
 export const make = Effect.gen(function* () {
   const limiter = yield* RateLimiter.RateLimiter
   const { chargeAddress, countAddress } = yield* RateLimiting
@@ -29,9 +29,9 @@ export const make = Effect.gen(function* () {
     run(Effect.map(limiter.take(rule, subject, cost), (decision) => decision.isAdmitted))
 
   return {
-    /** The remote address of a client that asks for a handshake. */
+    /** Returns the remote address of a client that requests a handshake. */
     addressOf: (request: IncomingMessage): string => forwardedAddress(request, trustedProxies),
-    /** Counts a handshake: after how many seconds it may be tried again, 0 if it may go on. */
+    /** Counts a handshake. Returns the seconds after which it may be retried, or 0 if it is admitted. */
     countHandshake: (address: string): number =>
       run(
         Effect.gen(function* () {
@@ -40,10 +40,10 @@ export const make = Effect.gen(function* () {
           return (yield* limiter.take(HANDSHAKES, ClientAddress.clientOf(address))).retryAfterSeconds
         })
       ),
-    /** Takes the next frames of a socket from its limits; false if they are exceeded. */
+    /** Takes the next frames of a socket from its limits. Returns false if they are exceeded. */
     admitFrames: (tenantId: string, sessionId: string): boolean =>
       isAdmitted(SOCKET_FRAMES, sessionId, FRAMES_AT_ONCE) && isAdmitted(TENANT_FRAMES, tenantId, FRAMES_AT_ONCE),
-    /** Counts a frame of the carrier in a call; false if there are too many. */
+    /** Counts a frame of the carrier in a call. Returns false if there are too many. */
     admitRelayFrame: (callId: string): boolean => isAdmitted(RELAY_FRAMES, callId, 1),
     /** Charges an address for a token or signature that is not valid. */
     chargeRefusedToken: (address: string): Effect.Effect<void> =>

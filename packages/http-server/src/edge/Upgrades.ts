@@ -9,7 +9,7 @@ import { pathOf, repeatedHeader } from "./RequestLimits.ts"
 /** Takes a connection over from HTTP. */
 export type Upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => void
 
-/** Says no to an upgrade, and ends its connection, which no time-out of the server's holds for any more. */
+/** Refuses an upgrade and closes its connection, to which the server's timeouts no longer apply. */
 export const refuseUpgrade = (stream: Duplex, status: string): void => {
   stream.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => stream.destroy())
 }
@@ -19,17 +19,17 @@ interface Taker {
   upgrade: Upgrade | undefined
 }
 
-/** Who speaks another protocol than HTTP, by path. All sockets of the server come by here, and go to one each. */
+/** Dispatches WebSocket upgrades by path. Every upgrade of the server passes here and goes to one taker. */
 export class Upgrades extends Context.Service<
   Upgrades,
   {
-    /** Takes the upgrades of the paths that match until the scope closes. From then on they are told to come later. */
+    /** Takes the upgrades of the matching paths until the scope closes. After that, they are answered with 503. */
     readonly take: (matches: (path: string) => boolean, upgrade: Upgrade) => Effect.Effect<void, never, Scope.Scope>
     /** Answers a handshake that exceeds a rate limit with 429. */
     readonly refuse: (stream: Duplex, retryAfterSeconds: number) => void
   }
 >()("@agentos/http-server/edge/Upgrades") {
-  /** Of a server whose listeners for requests are there already: theirs for upgrades, if there are any, go. */
+  /** Requires a server whose request listeners are already attached. Removes existing upgrade listeners. */
   static readonly layer = Layer.effect(
     Upgrades,
     Effect.gen(function* () {
@@ -37,7 +37,7 @@ export class Upgrades extends Context.Service<
       const gate = yield* ConnectionGate
       const takers: Array<Taker> = []
       const dispatch: Upgrade = (request, stream, head) => {
-        // Nobody else listens until a socket is accepted, and what goes wrong would end the process.
+        // No other listener exists until a socket is accepted, and an unhandled error would end the process.
         stream.on("error", () => stream.destroy())
         if (repeatedHeader(request.rawHeaders) !== undefined) return refuseUpgrade(stream, "400 Bad Request")
         const path = pathOf(request.url ?? "")

@@ -78,7 +78,7 @@ const authentication: GuideSection = {
   ]
 }
 
-/** What holds for every service. */
+/** The sections that apply to every service. */
 export const basicSections = (context: GuideContext): ReadonlyArray<GuideSection> => [
   discovery(context),
   payments(context),

@@ -12,7 +12,7 @@ import { REFUSALS } from "../edge/ConnectionGate.ts"
 import { HANDSHAKES, SOCKET_FRAMES, TENANT_FRAMES } from "../edge/SocketLimits.ts"
 import type { GuideSection } from "./GuideBlock.ts"
 
-/** What to do about each error. */
+/** The recommended action for each error. */
 const RECOVERY: Readonly<Record<ErrorCode, string>> = {
   INVALID_REQUEST: "Mend what `error.issues` names, by path.",
   AUTH_REQUIRED: "The token is malformed, unknown or revoked: send a valid one, or begin with a start-here service.",
@@ -43,7 +43,7 @@ const RECOVERY: Readonly<Record<ErrorCode, string>> = {
   SERVICE_UNAVAILABLE: "This server does not offer it; its catalog says what it does."
 }
 
-/** What can go wrong, and how much of anything there may be. */
+/** The sections on errors and limits. */
 export const errorSections: ReadonlyArray<GuideSection> = [
   {
     anchor: "errors",

@@ -7,14 +7,14 @@ import { serviceSections } from "./ServiceSections.ts"
 
 const SUMMARY = "Real mailboxes and telephone numbers for agents, paid per call in USDT through x402."
 
-/** Every section of the guide, in the order in which it is read. */
+/** Returns every section of the guide in reading order. */
 export const guideSections = (context: GuideContext): ReadonlyArray<GuideSection> => [
   ...basicSections(context),
   ...serviceSections(context),
   ...errorSections
 ]
 
-/** The guide for agents: Markdown, after the llms.txt convention (https://llmstxt.org). */
+/** Returns the guide for agents: Markdown in the llms.txt convention (https://llmstxt.org). */
 export const agentGuide = (context: GuideContext): string =>
   [
     `# ${API_NAME}`,
@@ -34,7 +34,7 @@ td,th{text-align:left;vertical-align:top;padding:.4rem .6rem;border-bottom:1px s
 nav ul{columns:3 12rem;padding-left:1.2rem}
 `
 
-/** The guide for people: one page, with every section under its anchor. */
+/** Returns the guide for people: one page, with an anchor for every section. */
 export const docsPage = (context: GuideContext): string => {
   const sections = guideSections(context)
   const contents = sections
@@ -59,5 +59,5 @@ export const docsPage = (context: GuideContext): string => {
 `
 }
 
-/** The style of the page, for the policy that lets it through and nothing else. */
+/** The style of the page, for the content security policy that allows this style and no other. */
 export const DOCS_STYLE = STYLE

@@ -1,4 +1,4 @@
-/** A piece of the guide. Texts may hold `code` between backticks, and nothing else that is marked up. */
+/** A block of the guide. Texts may contain `code` in backticks and no other markup. */
 export type GuideBlock =
   | { readonly text: string }
   | { readonly steps: ReadonlyArray<string> }
@@ -6,7 +6,7 @@ export type GuideBlock =
   | { readonly code: string }
   | { readonly header: ReadonlyArray<string>; readonly rows: ReadonlyArray<ReadonlyArray<string>> }
 
-/** A section of the guide, which the catalog points at by its anchor. */
+/** A section of the guide. The catalog links to its anchor. */
 export interface GuideSection {
   readonly anchor: string
   readonly title: string

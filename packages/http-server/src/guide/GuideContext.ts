@@ -2,7 +2,7 @@ import type { Environment } from "@agentos/api"
 import { type Capabilities, isAvailable, type ServiceEntry, SERVICES, Usdt } from "@agentos/core"
 import type { GuideBlock } from "./GuideBlock.ts"
 
-/** What the guide has to know of the server that it is the guide of. */
+/** The facts about a server that its guide depends on. */
 export interface GuideContext {
   readonly environment: Environment
   readonly publicUrl: string
@@ -12,7 +12,6 @@ export interface GuideContext {
 export const priceText = ({ price }: ServiceEntry): string =>
   price === null ? "free" : `${Usdt.toDecimal(price)} ${Usdt.ASSET}`
 
-/** One row of the table of services. */
 export const serviceRow = (entry: ServiceEntry, { capabilities }: GuideContext): ReadonlyArray<string> => [
   `\`${entry.serviceId}\``,
   `\`${entry.method} ${entry.path}\``,
@@ -21,11 +20,10 @@ export const serviceRow = (entry: ServiceEntry, { capabilities }: GuideContext):
   isAvailable(entry, capabilities) ? "yes" : "no"
 ]
 
-/** What the services of a section do, and what they take. */
 const servicesAt = (anchor: string): ReadonlyArray<ServiceEntry> =>
   SERVICES.filter(({ guide }) => guide.endsWith(`#${anchor}`))
 
-/** What the catalog says of the services of a section. */
+/** Returns the catalog's description of the services of a section. */
 export const serviceBlocks = (anchor: string, { capabilities }: GuideContext): ReadonlyArray<GuideBlock> =>
   servicesAt(anchor).flatMap((entry): ReadonlyArray<GuideBlock> => [
     {

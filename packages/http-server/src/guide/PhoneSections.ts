@@ -75,7 +75,7 @@ X-Service-Signature: v1=5f0c…
   ]
 }
 
-/** What telephones do, and how the agents behind them are asked. */
+/** The sections on telephony, and on the webhook protocol of the agents. */
 export const phoneSections = (context: GuideContext): ReadonlyArray<GuideSection> => [
   numbers(context),
   calls(context),

@@ -2,22 +2,22 @@ import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
 
-/** Clients may keep a document for a while, and ask then whether it has changed. */
+/** Clients may cache a document for five minutes, then revalidate it. */
 const CACHE_CONTROL = "public, max-age=300"
 const TAG_LENGTH = 22
 
-/** The entity tag of a text: its hash. */
+/** Returns the entity tag of a text, which is its hash. */
 export const entityTag = (text: string): string =>
   `"${createHash("sha256").update(text).digest("base64url").slice(0, TAG_LENGTH)}"`
 
-/** RFC 9110, section 13.1.2: the comparison is weak. */
+/** The comparison is weak (RFC 9110, section 13.1.2). */
 const isCurrent = (ifNoneMatch: string | undefined, tag: string): boolean =>
   ifNoneMatch
     ?.split(",")
     .map((candidate) => candidate.trim().replace(/^W\//, ""))
     .some((candidate) => candidate === "*" || candidate === tag.replace(/^W\//, "")) ?? false
 
-/** The answer, or that the client has it already. */
+/** Returns the response, or 304 if the client already has the current version. */
 export const unlessCurrent = <E, R>(
   headers: Readonly<Record<string, string>> & { readonly etag: string },
   response: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
@@ -28,7 +28,7 @@ export const unlessCurrent = <E, R>(
       : response
   )
 
-/** A document that is made once, when the server starts, and given to whoever asks. */
+/** Returns a document that is prepared once, when the server starts, and served to every client. */
 export const preparedDocument = (
   text: string,
   contentType: string,

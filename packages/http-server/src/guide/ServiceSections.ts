@@ -48,7 +48,7 @@ const CALL_FIELDS = "callId, phoneNumberId, direction, fromNumber, toNumber, ans
 const PAYMENT_FIELDS =
   "operationId, serviceId, endpoint, requestId, price, baseUnits, network, token, payer, payTo, transaction (null where nothing was paid), paymentState"
 
-/** When each event comes, and what its payload has besides type and eventId. */
+/** When each event occurs, and the fields of its payload besides type and eventId. */
 const EVENTS: Readonly<Record<Exclude<EventType, "email.bounced" | "email.complained">, readonly [string, string]>> = {
   "email.received": [
     "mail came to an active mailbox",
@@ -125,7 +125,7 @@ const domains = (context: GuideContext): GuideSection => ({
   blocks: serviceBlocks("domains", context)
 })
 
-/** One section for each part of the catalog. */
+/** Returns one section for each part of the catalog. */
 export const serviceSections = (context: GuideContext): ReadonlyArray<GuideSection> => [
   ...email(context),
   ...events(context),

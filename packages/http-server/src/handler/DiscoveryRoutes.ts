@@ -18,17 +18,20 @@ import { publicRoute } from "../operation/FreeRoute.ts"
 import { preparedResponse } from "../operation/SuccessResponse.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 
-/** Data that are the same for everybody as long as the server runs. The envelope around them is not: it has the requestId. */
+/**
+ * Prepares data that are the same for every client while the server runs. The envelope differs: it contains the
+ * requestId.
+ */
 const prepared = (operation: Operation, data: unknown) => {
   const json = JSON.stringify(data)
   const headers = { etag: `W/${entityTag(json)}`, "cache-control": "no-cache" }
   return unlessCurrent(headers, preparedResponse(operation, json, headers))
 }
 
-/** The page runs nothing and loads nothing; its one style is known by its hash. */
+/** The page runs and loads nothing. The policy allows its one style by hash. */
 const docsPolicy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(DOCS_STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-/** What anybody may read: the catalog, the contract and the guides, made once. */
+/** Public routes: the catalog, the contract and the guides, prepared once. */
 export const layer = HttpRouter.addAll(
   Effect.gen(function* () {
     const { capabilities, environment, publicUrl } = yield* ServerSettings

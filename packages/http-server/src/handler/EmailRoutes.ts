@@ -14,7 +14,6 @@ import { HttpRouter } from "effect/http"
 import { tenantRoute } from "../operation/FreeRoute.ts"
 import { paidRoute } from "../operation/PaidRoute.ts"
 
-/** Mailboxes and their messages. */
 export const layer = HttpRouter.addAll(
   Effect.gen(function* () {
     const mailboxes = yield* Mailboxes

@@ -6,7 +6,6 @@ import { errorResponse } from "../edge/ErrorResponse.ts"
 import { tenantRoute } from "../operation/FreeRoute.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 
-/** The inbox of durable events. */
 export const layer = HttpRouter.addAll(
   Effect.gen(function* () {
     const events = yield* Events
@@ -58,7 +57,7 @@ export const layer = HttpRouter.addAll(
         Effect.map(events.acknowledge(tenantId, eventId), (event) => ({ event: toEventRecord(event) }))
       ),
 
-      // The gateway takes upgrades before they come here; what comes here is no upgrade.
+      // The gateway takes upgrades before they reach the router, so a request here is not an upgrade.
       HttpRouter.route("GET", REALTIME_PATH, errorResponse(new UpgradeRequired(), null))
     ] as const
   })

@@ -3,10 +3,10 @@ import { Transactor } from "@agentos/core"
 import { Duration, Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 
-/** A store that takes longer to say that it is there is not. */
+/** The store counts as unavailable if it does not answer within this time. */
 const READY_WITHIN = Duration.seconds(2)
 
-/** What an orchestrator asks: whether the process answers, and whether it can do its work. Not in the envelope. */
+/** Health checks for an orchestrator: whether the process answers, and whether it can work. Without the envelope. */
 export const layer = HttpRouter.addAll(
   Effect.map(Transactor, (transactor) => {
     const ready = transactor.ready.pipe(

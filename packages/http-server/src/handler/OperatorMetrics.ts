@@ -3,12 +3,12 @@ import { Clock, Duration, Effect, Metric, Option } from "effect"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { DatabaseConnections, type DatabaseConnectionCount } from "../DatabaseConnections.ts"
 
-/** A database that takes longer is shown as down: who asks wants to know that, and what this server knows itself. */
+/** A slower database is reported as down, so that the metrics of this server itself still appear. */
 const ANSWER_WITHIN = Duration.seconds(2)
-/** Operations that are counted at most. */
+/** Maximum number of operations that are counted. */
 const OPEN_LIMIT = 10_000
 
-/** Every job that the host has, with what is known of it: nothing, before it was run for the first time. */
+/** Every job of the host with its stored record, which is undefined before the first run. */
 export const knownJobs = Effect.gen(function* () {
   const store = yield* JobStore
   const jobs = yield* Jobs
@@ -60,16 +60,16 @@ const connectionMetrics = Effect.fnUntraced(function* (limit: number, byState: R
   }
 })
 
-/** In a registry of its own, so that a state that nothing is in any more is not shown as it was. */
+/** Uses a separate registry, so that a state without operations is not reported with an old value. */
 const inRegistryOfItsOwn = <R>(metrics: Effect.Effect<void, never, R>) =>
   Effect.suspend(() =>
     Effect.provideService(Effect.andThen(metrics, PrometheusMetrics.format()), Metric.MetricRegistry, new Map())
   )
 
 /**
- * All figures as Prometheus reads them (text format 0.0.4): what this server has counted, then what the store knows of
- * all servers, which takes one bounded query each. Labels name states, routes and jobs, of which there are few; never
- * a tenant.
+ * All metrics in Prometheus text format 0.0.4: first those of this server, then those of the store about all servers,
+ * which take one bounded query each. Labels contain states, routes and jobs, of which there are few, and never a
+ * tenant.
  */
 export const metricsText = Effect.gen(function* () {
   const jobs = yield* knownJobs

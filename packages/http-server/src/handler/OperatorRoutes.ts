@@ -22,13 +22,13 @@ import { readBody } from "../operation/RequestBody.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { knownJobs, metricsText } from "./OperatorMetrics.ts"
 
-/** What Prometheus asks for and knows by this name. */
+/** The content type that Prometheus expects. */
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 const BEARER = /^bearer +(\S+)$/i
 const digest = (text: string): Uint8Array => createHash("sha256").update(text).digest()
 
-/** Whether a header shows the token. How long that takes says nothing of where the two differ, or of their lengths. */
+/** Checks whether a header contains the token. The duration reveals neither the first difference nor the lengths. */
 const tokenCheck = (token: Redacted.Redacted) => {
   const expected = digest(Redacted.value(token))
   return (authorization: string | undefined): boolean =>
@@ -47,7 +47,7 @@ const dataResponse = (data: unknown) =>
 const momentOf = (moment: Timestamp.Timestamp | null | undefined): string | null =>
   moment === null || moment === undefined ? null : Timestamp.toIso(moment)
 
-/** The jobs with what is known of them, over all servers. */
+/** Lists the jobs with their state over all servers. */
 const listJobs = Effect.map(knownJobs, (known): Answer =>
   Effect.flatMap(known, (jobs) =>
     dataResponse({
@@ -68,7 +68,7 @@ const listJobs = Effect.map(knownJobs, (known): Answer =>
   )
 )
 
-/** Runs a job now, for a host that has a clock of its own. What a failure said is in the list, and in the log. */
+/** Runs a job now, for a host with its own scheduler. The message of a failure appears in the list and in the log. */
 const runJob = Effect.map(JobRunner, (runner): Answer =>
   Effect.gen(function* () {
     const { params } = yield* HttpRouter.RouteContext
@@ -86,7 +86,7 @@ const runJob = Effect.map(JobRunner, (runner): Answer =>
 
 const WALLET = /^0x[0-9a-f]{40}$/i
 
-/** The tenant that the path names, by its id or its wallet. */
+/** The tenant that the path names, by id or by wallet. */
 const namedTenant = Effect.map(HttpRouter.RouteContext, ({ params }): string | WalletAddress => {
   const name = params["tenant"] ?? ""
   return WALLET.test(name) ? walletAddress(name) : name
@@ -118,7 +118,7 @@ const decodeSuspension = decodeInput(
 
 const SUSPENSION_BUDGET = jsonBudgetOf(OPERATOR_PATHS.suspendTenant)
 
-/** Suspends a tenant. The body gives the reason, which the tenant is shown. */
+/** Suspends a tenant. The body contains the reason, which the tenant sees. */
 const suspendTenant = Effect.map(TenantAdministration, (tenants): Answer =>
   Effect.gen(function* () {
     const { bytes } = yield* readBody
@@ -135,7 +135,7 @@ const showMetrics = Effect.map(metricsText, (metrics): Answer =>
   Effect.map(metrics, (text) => HttpServerResponse.text(text, { contentType: METRICS_TYPE }))
 )
 
-/** What whoever runs the server may ask and do. Nothing of it is there unless the server has a token for it. */
+/** Routes for the operator. They exist only if the server has an operator token. */
 export const layer = HttpRouter.addAll(
   Effect.gen(function* () {
     const { operatorToken } = yield* ServerSettings
@@ -144,7 +144,7 @@ export const layer = HttpRouter.addAll(
 
     const route = (name: keyof typeof OPERATOR_PATHS, method: "GET" | "POST", answer: Answer) => {
       const allowed = method === "GET" ? ["GET", "HEAD"] : [method]
-      // Of every method, since the table of routes of the catalog does not know what this path takes.
+      // Matches every method, because the catalog's route table does not know which methods this path accepts.
       return HttpRouter.route(
         "*",
         `/${OPERATOR_PATHS[name].slice(1).replaceAll(/\{(\w+)\}/g, ":$1")}`,

@@ -19,7 +19,6 @@ import { HttpRouter } from "effect/http"
 import { tenantRoute } from "../operation/FreeRoute.ts"
 import { paidRoute } from "../operation/PaidRoute.ts"
 
-/** Numbers and their calls. */
 export const layer = HttpRouter.addAll(
   Effect.gen(function* () {
     const numbers = yield* Numbers

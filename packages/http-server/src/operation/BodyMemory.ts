@@ -2,17 +2,17 @@ import { BodyMemoryExhausted } from "@agentos/api"
 import { ByteBudget, ClientAddress, TransitMemory } from "@agentos/core"
 import { Context, Effect, Layer, Option, type Scope } from "effect"
 
-/** The part of the transit memory that the bodies of one client may hold. The longest message takes less. */
+/** Fraction of the transit memory that the bodies of one client may hold. The longest message takes less. */
 const CLIENT_SHARE = 1 / 4
 const RETRY_AFTER_SECONDS = 5
 
-/** The memory of one request's body, in a scope at whose end it is released. */
+/** The memory of one request's body, which is released when its scope closes. */
 export interface BodyLease {
   /** Reserves more bytes for this body. */
   readonly reserve: (bytes: number) => Effect.Effect<void, BodyMemoryExhausted>
 }
 
-/** The memory that request bodies hold, taken from the transit memory of the process, with a share for each client. */
+/** The memory of request bodies, taken from the transit memory of the process, with a share for each client. */
 export class BodyMemory extends Context.Service<
   BodyMemory,
   {
@@ -22,7 +22,7 @@ export class BodyMemory extends Context.Service<
   static readonly layer = Layer.effect(
     BodyMemory,
     Effect.map(TransitMemory, (whole) => {
-      /** The shares of the clients that hold anything. */
+      /** The shares of the clients that hold memory. */
       const shares = new Map<string, ByteBudget>()
       return BodyMemory.of({
         lease: (address) => {

@@ -11,7 +11,7 @@ import {
 import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 
-/** Why a caller is not let in. */
+/** The reason why a caller is refused. */
 export type CallerError = OnboardingRequired | CredentialRefused | WrongCredential
 
 /** RFC 6750, section 2.1; the scheme is case-insensitive (RFC 9110, section 11.1). */
@@ -28,7 +28,7 @@ const openToken = Effect.fnUntraced(function* (authorization: string) {
   return yield* credentials.authenticate(Redacted.make(token))
 })
 
-/** The tenant whose token came with the request, for an operation that needs one. */
+/** Returns the tenant of the request's token, for an operation that requires one. */
 export const requireTenant = (
   entry: CatalogEntry,
   capabilities: Capabilities
@@ -39,7 +39,7 @@ export const requireTenant = (
       : openToken(headers["authorization"])
   )
 
-/** The tenant whose token came with the request, if one came, for an operation that needs none. */
+/** Returns the tenant of the request's token, or null without one, for an operation that requires none. */
 export const findTenant: Effect.Effect<Tenant | null, CallerError, Credentials | HttpServerRequest.HttpServerRequest> =
   Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
     headers["authorization"] === undefined ? Effect.succeed(null) : openToken(headers["authorization"])

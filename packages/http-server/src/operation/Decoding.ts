@@ -1,9 +1,9 @@
 import { InvalidRequest, type Issue, type JsonBudget, scanJson } from "@agentos/core"
 import { Effect, Option, Schema, SchemaIssue } from "effect"
 
-/** Most flaws that an answer names. */
+/** Maximum number of issues in a response. */
 const ISSUES_SHOWN = 50
-/** Longest description of one flaw, in characters: it may quote what the client sent. */
+/** Maximum length of one issue's message, in characters. It may quote the client's input. */
 const MESSAGE_LIMIT = 200
 
 const leafHook: SchemaIssue.LeafHook = (issue) => {
@@ -13,7 +13,8 @@ const leafHook: SchemaIssue.LeafHook = (issue) => {
     case "UnexpectedKey":
       return "unknown property"
     case "InvalidType":
-      // What is sent where nothing is taken; and another kind of value where an object is, whose schema has a name.
+      // The first case is input where none is accepted. The second is a value of another type where a named object
+      // schema expects an object.
       if (issue.ast._tag === "Never") return "unknown property"
       if (issue.ast._tag === "Objects") return "Expected an object"
       return SchemaIssue.defaultLeafHook(issue)
@@ -24,7 +25,7 @@ const leafHook: SchemaIssue.LeafHook = (issue) => {
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1({ leafHook })
 
-/** An error that names every flaw, or as many as an answer has room for. */
+/** Returns an error that lists every issue, up to the maximum. */
 export const refusal = (issues: ReadonlyArray<Issue>): InvalidRequest => {
   const shown = issues
     .slice(0, ISSUES_SHOWN)
@@ -50,7 +51,7 @@ const decodeShapes = Schema.decodeUnknownSync(
   Schema.Struct({ schema: ObjectShape, definitions: Schema.Record(Schema.String, ObjectShape) })
 )
 
-/** How many items each array of an input may have, by its property. The contract has no arrays further inside. */
+/** Returns the maximum number of items of each array property. The contract has no deeper arrays. */
 const itemLimitsOf = (codec: Schema.Codec<unknown, unknown>): ReadonlyArray<readonly [string, number]> => {
   const { definitions, schema } = decodeShapes(Schema.toJsonSchemaDocument(codec))
   const { properties = {} } = definitions[schema.$ref?.split("/").at(-1) ?? ""] ?? schema
@@ -60,8 +61,8 @@ const itemLimitsOf = (codec: Schema.Codec<unknown, unknown>): ReadonlyArray<read
 }
 
 /**
- * Decodes what a client sent: every flaw is named with its path, and unknown properties are flaws. The length of an
- * array is checked before its items are.
+ * Decodes a client's input. Every issue is reported with its path, and unknown properties are issues. The length of an
+ * array is checked before its items.
  */
 export const decodeInput = <A>(
   codec: Schema.Codec<A, unknown>
@@ -92,8 +93,8 @@ const decodeUtf8 = Option.liftThrowable((bytes: Uint8Array) => new TextDecoder("
 const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
 /**
- * The JSON value of a body whose text has one meaning alone and stays within its budget. A body of several megabytes
- * takes long enough for other requests to be served between its steps.
+ * Returns the JSON value of a body that is unambiguous and within its budget. Parsing a body of several megabytes takes
+ * long enough to let other requests run between its steps.
  */
 export const parseBody = Effect.fnUntraced(function* (
   bytes: Uint8Array,
@@ -113,5 +114,5 @@ export const parseBody = Effect.fnUntraced(function* (
   return value.value
 })
 
-/** Reading a shorter body takes a few milliseconds. */
+/** Parsing a shorter body takes a few milliseconds. */
 const YIELDING_BYTES = 1024 * 1024

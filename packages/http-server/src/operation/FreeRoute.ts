@@ -13,7 +13,10 @@ import { successResponse } from "./SuccessResponse.ts"
 
 type AnyCodec = Schema.Codec<unknown, unknown>
 
-/** A free operation of a tenant: the service must be there, then the token, then the input; then comes the domain. */
+/**
+ * A free operation of a tenant. Checks that the service is available, then the token, then the input, and then calls
+ * the domain.
+ */
 export const tenantRoute = <
   Name extends OperationName,
   Params extends AnyCodec,
@@ -43,7 +46,7 @@ export const tenantRoute = <
   )
 }
 
-/** An operation that anybody may read. */
+/** An operation that needs no token. */
 export const publicRoute = <
   Name extends OperationName,
   Params extends AnyCodec,
@@ -61,7 +64,7 @@ export const publicRoute = <
   return operationRoute(operation, Effect.flatMap(decode(NO_BODY), answer))
 }
 
-/** Notes whose request it is, and fails if the tenant exceeds its rate limit. */
+/** Records the tenant of the request, and fails if the tenant exceeds its rate limit. */
 export const admit = Effect.fnUntraced(function* ({ tenantId }: Tenant) {
   const record = yield* RequestRecord
   const { countTenant } = yield* RateLimiting

@@ -11,7 +11,7 @@ import type { RequestBody } from "./RequestBody.ts"
 
 type AnyCodec = Schema.Codec<unknown, unknown>
 
-/** What a request says, decoded. */
+/** The decoded input of a request. */
 export interface OperationInput<Params, Query, Payload> {
   readonly params: Params
   readonly query: Query
@@ -26,7 +26,10 @@ export const requireAvailable = (entry: CatalogEntry): Effect.Effect<void, Servi
       : Effect.fail(new ServiceUnavailable({ ever: entry.capability !== "never" }))
   )
 
-/** The decoder of all that a request to an operation says, made once. An operation that takes no body may be sent an empty object. */
+/**
+ * Returns the decoder of an operation's complete input, which is built once. An operation without a body accepts an
+ * empty object.
+ */
 export const inputDecoder = <
   Params extends AnyCodec,
   Query extends AnyCodec,
@@ -53,8 +56,7 @@ export const inputDecoder = <
 }
 
 /**
- * The route of an operation: whatever it fails with becomes the answer of that
- * operation, in which what became of a payment is said.
+ * The route of an operation. Every failure becomes the operation's error response, which states the payment's state.
  */
 export const operationRoute = <R>(
   { entry, name }: Operation,

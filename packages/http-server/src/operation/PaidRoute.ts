@@ -21,18 +21,17 @@ import { paidResponse } from "./SuccessResponse.ts"
 
 type AnyCodec = Schema.Codec<unknown, unknown>
 
-/** The PAYMENT-SIGNATURE header; one without a value is none. */
+/** Returns the PAYMENT-SIGNATURE header; an empty one counts as missing. */
 const paymentSignature = ({ headers }: HttpServerRequest.HttpServerRequest): string | null =>
   headers["payment-signature"] || null
 
 /**
- * A paid operation. A request whose payment already stands for an operation is
- * answered from it as soon as its token is checked. Any other is checked like a
- * free one, and what is left (ownership, state, payment) is the domain's. Before a
- * paid request is refused, the chain is asked whether its payment was used.
+ * A paid operation. A request whose payment already belongs to an operation is answered from that operation as soon as
+ * its token is checked. Any other request is checked like a free one, and the domain checks ownership, state and
+ * payment. Before a request with a payment is refused, the chain is asked whether the payment was used.
  *
- * A start-here operation that is asked for without payment and without a body
- * answers with its challenge: this is how directories find out what it costs.
+ * A start-here operation that is requested without payment and body returns its challenge: this is how directories
+ * discover its price.
  */
 export const paidRoute = <
   Name extends OperationName,
@@ -58,7 +57,7 @@ export const paidRoute = <
       const readOnce = yield* Effect.cached(readBody)
       const caller = yield* Effect.result(isStartHere(entry) ? findTenant : requireTenant(entry, capabilities))
 
-      /** One value for all that is asked about the request: its payment is decoded and authenticated once. */
+      /** One value for all uses of the request, so that its payment is decoded and authenticated once. */
       const askOnce = yield* Effect.cached(
         Effect.gen(function* () {
           const tenant = yield* Effect.fromResult(caller)
@@ -66,7 +65,7 @@ export const paidRoute = <
         })
       )
 
-      /** The request and its input, if the service is there and the input is right. */
+      /** The request and its input, if the service is available and the input is valid. */
       const admitted = Effect.gen(function* () {
         yield* requireAvailable(entry)
         const tenant = yield* Effect.fromResult(caller)
@@ -90,21 +89,21 @@ export const paidRoute = <
       const ready = yield* Effect.result(admitted)
       if (Result.isFailure(ready)) {
         const error = ready.failure
-        // Too many requests are not answered by as many questions to the chain: whoever comes back hears more.
+        // A rate-limited request must not cause queries to the chain. The client learns more when it retries.
         if (error._tag === "RateLimited") return yield* Effect.fail(error)
         const reclaimed = yield* paidOperations.reclaim(paid)
         if (Option.isSome(reclaimed)) return yield* paidResponse(reclaimed.value)
         record.isPaymentUnused = true
         return yield* Effect.fail(error)
       }
-      // From here on the chain is asked before anything is said of the money.
+      // From here on the chain is asked before the response says anything about the money.
       record.isPaymentUnused = true
       return yield* paidResponse(yield* paidOperations.execute(service, ready.success.asked, ready.success.payload))
     })
   )
 }
 
-/** The request as far as payment is concerned. */
+/** Builds the part of the request that concerns the payment. */
 const paidRequest = Effect.fnUntraced(function* (
   entry: PaidRequest["entry"],
   tenant: Tenant | null,

@@ -9,10 +9,10 @@ import { isWebhook } from "../webhook/WebhookPath.ts"
 import { type BodyLease, BodyMemory } from "./BodyMemory.ts"
 import { refusal } from "./Decoding.ts"
 
-/** A body as it came, byte for byte. */
+/** A body as received, byte for byte. */
 export interface RequestBody {
   readonly bytes: Uint8Array
-  /** SHA-256 of the bytes, in hex: what a payment is bound to. */
+  /** SHA-256 of the bytes, in hex. A payment is bound to it. */
   readonly hash: string
 }
 
@@ -22,21 +22,21 @@ const unreadable = new InvalidRequest({
 })
 
 /**
- * The first bytes of a body are not counted, as its headers are not: a connection costs as much anyway, and small
- * requests are answered while large ones use up the memory.
+ * The first bytes of a body are not counted, and neither are its headers: a connection costs as much anyway, and small
+ * requests are still answered while large ones use up the memory.
  */
 const UNCOUNTED_BYTES = 16 * 1024
 
-/** In each window a client sends so many bytes of its body, or the rest of it: 13 KB/s. */
+/** Within each window a client must send this many bytes of its body, or the rest of it: 13 KB/s. */
 const WINDOW = "10 seconds"
 const WINDOW_BYTES = 128 * 1024
 
-/** How much memory is reserved at a time. */
+/** Amount of memory that is reserved at a time. */
 const RESERVED_AT_ONCE_BYTES = 64 * 1024
 
 /**
- * A body as it arrives, of which the server's parser hands over no more than was declared. Its first bytes have a buffer
- * of their own, all of it has one from then on.
+ * A body that is still arriving. The server's parser delivers no more than the declared length. The first bytes use a
+ * small buffer; a longer body moves to a buffer of the declared length.
  */
 class ArrivingBody {
   #bytes: Uint8Array
@@ -55,7 +55,7 @@ class ArrivingBody {
     return this.#length
   }
 
-  /** What has arrived. */
+  /** The bytes received so far. */
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
   }
@@ -81,7 +81,7 @@ class ArrivingBody {
   }
 }
 
-/** Fails once a window has brought too little of the body. */
+/** Fails once a window has delivered too little of the body. */
 const failIfSlow = (body: ArrivingBody): Effect.Effect<never, RequestTimedOut> =>
   Effect.suspend(() => {
     const before = body.length
@@ -92,8 +92,8 @@ const failIfSlow = (body: ArrivingBody): Effect.Effect<never, RequestTimedOut> =
   }).pipe(Effect.forever)
 
 /**
- * Appends chunks of a JSON body, and scans its beginning each time that its length has doubled, so that a body beyond
- * its budget is refused while most of it is still on its way.
+ * Appends chunks of a JSON body, and scans the received bytes each time their length has doubled, so that a body beyond
+ * its budget is refused while most of it is still in transit.
  */
 const scanning = (body: ArrivingBody, budget: JsonBudget) => {
   let nextScanBytes = UNCOUNTED_BYTES
@@ -110,9 +110,9 @@ const scanning = (body: ArrivingBody, budget: JsonBudget) => {
 }
 
 /**
- * Reads the body of the request, once: as long as its headers say, and only as long as its client sends it and there is
- * memory for it. The edge has refused a length beyond the limit of the path, and a body that declares none. The memory is
- * released with the scope of the request.
+ * Reads the body of the request once, up to the declared length, as long as the client keeps sending and memory is
+ * available. The edge has already refused a length beyond the limit of the path, and a body without a declared length.
+ * The memory is released with the scope of the request.
  */
 export const readBody: Effect.Effect<
   RequestBody,
@@ -133,5 +133,5 @@ export const readBody: Effect.Effect<
   return { bytes, hash: createHash("sha256").update(bytes).digest("hex") }
 })
 
-/** What a request that has no body is read as. */
+/** The value for a request without a body. */
 export const NO_BODY: RequestBody = { bytes: new Uint8Array(0), hash: createHash("sha256").digest("hex") }

@@ -6,7 +6,7 @@ import { RequestRecord } from "../edge/RequestRecord.ts"
 
 const JSON_TYPE = "application/json"
 
-/** The success envelope around what an operation gives. */
+/** Wraps the result of an operation in the success envelope. */
 export const successResponse = ({ entry, status }: Operation, data: unknown) =>
   Effect.map(RequestRecord, ({ requestId }) =>
     HttpServerResponse.text(JSON.stringify({ data, requestId, guide: entry.guide }), {
@@ -15,7 +15,7 @@ export const successResponse = ({ entry, status }: Operation, data: unknown) =>
     })
   )
 
-/** The success envelope around data that stand as JSON text already. */
+/** Wraps data that are already JSON text in the success envelope. */
 export const preparedResponse = ({ entry }: Operation, data: string, headers: Readonly<Record<string, string>>) =>
   Effect.map(RequestRecord, ({ requestId }) =>
     HttpServerResponse.text(`{"data":${data},"requestId":"${requestId}","guide":${JSON.stringify(entry.guide)}}`, {
@@ -24,7 +24,7 @@ export const preparedResponse = ({ entry }: Operation, data: string, headers: Re
     })
   )
 
-/** The answer of a paid operation, with the bytes and headers that it has each time it is given. */
+/** Returns the response of a paid operation, with the same bytes and headers each time. */
 export const paidResponse = (answer: Answer) =>
   Effect.map(RequestRecord, (record) => {
     if (record.requestId !== answer.requestId) record.repeats = answer.requestId

@@ -1,22 +1,21 @@
 import { Cause, Effect } from "effect"
 
 /**
- * Gathers what arrives while work is under way, and works on all of it at once
- * afterwards: one at a time, never one for each. The event loop turns between two
- * batches, so that a flood delays others by one batch.
+ * Collects items while work is in progress, and processes all of them together afterwards: one batch at a time, never
+ * one per item. The event loop turns between two batches, so that a flood delays others by one batch.
  */
 export interface Batcher<A> {
   readonly offer: (item: A) => void
-  /** Waits until nothing waits and nothing is under way. */
+  /** Waits until no item is queued or in progress. */
   readonly idle: Effect.Effect<void>
 }
 
 export interface BatcherOptions<A> {
-  /** How many items are worked on at a time. */
+  /** Maximum number of items in a batch. */
   readonly limit: number
-  /** Gets every item once, in order. */
+  /** Receives every item once, in order. */
   readonly work: (items: ReadonlyArray<A>) => Effect.Effect<void>
-  /** Is told which items' work failed. */
+  /** Receives the items of a failed batch. */
   readonly failed: (items: ReadonlyArray<A>, cause: Cause.Cause<never>) => Effect.Effect<void>
 }
 

@@ -1,29 +1,29 @@
 import { ClientAddress } from "@agentos/core"
 import { CLOSE, type RealtimeConnection } from "./RealtimeConnection.ts"
 
-/** Each connection is asked once in so many turns whether somebody is there: so many at a time, and never all at once. */
+/** Each connection is pinged once per this number of turns, so that never all connections are pinged at once. */
 const TURNS = 20
 
-/** How many times `expire` is called before a connection that has not authenticated is closed. */
+/** Number of `expire` calls before an unauthenticated connection is closed. */
 const PATIENCE = 20
 
-/** Every accepted socket, authenticated or not. One sweep sees to all of them: no socket has a timer of its own. */
+/** Every accepted socket, authenticated or not. One sweep serves all of them: no socket has its own timer. */
 export class Connections {
   readonly #turns = Array.from({ length: TURNS }, () => new Set<RealtimeConnection>())
   readonly #turnOf = new Map<RealtimeConnection, number>()
-  /** Those that have not authenticated, oldest first, with the sweep at which they are closed. */
+  /** Unauthenticated connections, oldest first, with the sweep in which each is closed. */
   readonly #strangers = new Map<RealtimeConnection, number>()
   readonly #strangersByClient = new Map<string, number>()
   #accepted = 0
   #turn = 0
   #sweep = 0
 
-  /** How many have not authenticated. */
+  /** The number of unauthenticated connections. */
   get strangerCount(): number {
     return this.#strangers.size
   }
 
-  /** How many of them come from the client at an address. */
+  /** Returns the number of unauthenticated connections from the client at an address. */
   strangersFrom(address: string): number {
     return this.#strangersByClient.get(ClientAddress.clientOf(address)) ?? 0
   }
@@ -46,12 +46,12 @@ export class Connections {
     this.introduce(connection)
   }
 
-  /** It has said who it is: it may take its time from now on. */
+  /** Marks a connection as having sent its credential, so that it no longer expires. */
   introduce(connection: RealtimeConnection): void {
     if (this.#strangers.delete(connection)) this.#countStranger(connection, -1)
   }
 
-  /** Closes who has not said in time who it is. */
+  /** Closes connections that have not authenticated in time. */
   expire(): void {
     this.#sweep++
     for (const [connection, last] of this.#strangers) {
@@ -61,7 +61,7 @@ export class Connections {
     }
   }
 
-  /** Asks those whose turn it is whether somebody is there. */
+  /** Pings the connections of the current turn. */
   heartbeat(): void {
     this.#turn = (this.#turn + 1) % TURNS
     for (const connection of this.#turns[this.#turn]!) connection.heartbeat()

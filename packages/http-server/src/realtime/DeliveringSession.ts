@@ -7,31 +7,30 @@ import {
 } from "@agentos/core"
 import type { SessionActions, SessionOwner } from "./SessionOwner.ts"
 
-/** What a session asks of the store, by way of who asks for many sessions at once. */
+/** The store requests of a session. They are batched over many sessions. */
 export interface Desk {
-  /** Leases what the session has room for, hands it over, and dismisses the session. */
+  /** Leases as many events as the session has room for, delivers them, and dismisses the session. */
   readonly lease: (session: DeliveringSession) => void
-  /** Acknowledges, and has the session answer it. */
+  /** Acknowledges an event and lets the session send the outcome. */
   readonly acknowledge: (session: DeliveringSession, acknowledgement: Acknowledgement) => void
 }
 
-/** Acknowledgements that may wait before the socket is read no further. */
+/** Number of pending acknowledgements at which the socket is no longer read. */
 const WAITING_LIMIT = 256
 
 /**
- * A session that takes events to work on: each is leased to it, and is its own
- * until it acknowledges, goes away or stops answering. What it needs of the
- * store it asks the desk for, which asks for many sessions at once.
+ * A session that processes events. Each event is leased to it, and belongs to it until the session acknowledges it,
+ * disconnects or stops answering. The desk makes its store requests, batched with those of many sessions.
  */
 export class DeliveringSession implements SessionActions {
   readonly mode = "deliver"
   readonly owner: SessionOwner
   readonly #desk: Desk
   #session = RealtimeSession.opened
-  /** Whether the desk has it in hand, and whether it was woken meanwhile. */
+  /** Whether a lease request is in progress, and whether the session was woken meanwhile. */
   #isAsking = false
   #isWoken = false
-  /** Acknowledgements that wait for their answer. */
+  /** The number of acknowledgements without an answer. */
   #unanswered = 0
 
   constructor(owner: SessionOwner, desk: Desk) {
@@ -39,17 +38,17 @@ export class DeliveringSession implements SessionActions {
     this.#desk = desk
   }
 
-  /** What it holds: the delivery of each event. */
+  /** The deliveries that the session holds, by event. */
   get inFlight(): RealtimeSession.RealtimeSession["inFlight"] {
     return this.#session.inFlight
   }
 
-  /** How many events it can take now. */
+  /** The number of events that the session can accept now. */
   get room(): number {
     return this.owner.connection.isOpen ? RealtimeSession.room(this.#session) : 0
   }
 
-  /** Whether it is full before it could be told that nothing is left to replay. */
+  /** Whether the session is full before it has reported the end of the replay. */
   get isReplayingFull(): boolean {
     return this.#session.phase === "replaying" && RealtimeSession.room(this.#session) === 0
   }
@@ -70,23 +69,23 @@ export class DeliveringSession implements SessionActions {
     this.#desk.acknowledge(this, acknowledgement)
   }
 
-  /** Takes what the desk got for it, having asked for so many. */
+  /** Sends the leased deliveries. `asked` is the number that was requested. */
   deliver(deliveries: ReadonlyArray<Delivery>, asked: number): void {
     for (const { deliveryId, event } of deliveries) {
       this.owner.connection.send({ type: "event.delivery", deliveryId, event: toEventRecord(event) })
     }
     if (asked === 0) return
     this.#become(RealtimeSession.leased(this.#session, deliveries, asked))
-    // What it acknowledged meanwhile has made room, and there may be more.
+    // Acknowledgements have made room meanwhile, and more events may be available.
     if (deliveries.length === asked && this.room > 0) this.#isWoken = true
   }
 
-  /** Is told that nothing was left when it was full. */
+  /** Reports the end of the replay if nothing was left while the session was full. */
   drained(): void {
     if (this.isReplayingFull) this.#become(RealtimeSession.drained(this.#session))
   }
 
-  /** The desk is done with it, until it is woken again. */
+  /** Ends the lease request. Starts another one if the session was woken meanwhile. */
   dismiss(): void {
     this.#isAsking = false
     if (!this.#isWoken) return
@@ -94,7 +93,7 @@ export class DeliveringSession implements SessionActions {
     this.wake()
   }
 
-  /** Says what became of acknowledgements, in their order. */
+  /** Sends the outcomes of acknowledgements, in order. */
   answer(acknowledgements: ReadonlyArray<Acknowledgement>, outcomes: ReadonlyArray<AcknowledgementOutcome>): void {
     const { connection } = this.owner
     const wasFull = RealtimeSession.room(this.#session) === 0
@@ -116,7 +115,7 @@ export class DeliveringSession implements SessionActions {
     if (wasFull) this.wake()
   }
 
-  /** Takes note of which of the deliveries that it held when a renewal was asked for are still its own. */
+  /** Keeps those of the deliveries in `asked` whose leases were renewed. */
   keep(asked: RealtimeSession.RealtimeSession["inFlight"], heldEventIds: ReadonlySet<string>): void {
     const wasFull = RealtimeSession.room(this.#session) === 0
     this.#session = RealtimeSession.renewed(this.#session, asked, heldEventIds)

@@ -5,19 +5,19 @@ import type { DeliveringSession, Desk } from "./DeliveringSession.ts"
 import { CLOSE } from "./RealtimeConnection.ts"
 import { countAcknowledgements, countDeliveries } from "./RealtimeMetrics.ts"
 
-/** How many sessions one statement leases for, acknowledgements one judges, and sessions one gives the leases back of. */
+/** Sessions per lease statement, acknowledgements per statement, and sessions per release statement. */
 const LEASES_AT_ONCE = 100
 const ACKNOWLEDGEMENTS_AT_ONCE = 500
 const RELEASES_AT_ONCE = 500
 
-/** What may be done twice is tried again for a second or so: a database that fails over is back soon. */
+/** Idempotent statements are retried for about a second, because a database that fails over returns soon. */
 const again = Schedule.min([Schedule.exponential("100 millis"), Schedule.recurs(4)])
 
-/** What delivering sessions ask of the store: gathered over all sessions of the server, never a statement for each. */
+/** Batches the store requests of all delivering sessions of the server, so that none needs its own statement. */
 export interface DeliveryDesk extends Desk {
-  /** Gives back what the session holds, whose socket is gone. */
+  /** Releases the leases of a session whose socket is closed. */
   readonly release: (session: DeliveringSession) => void
-  /** Leases nothing more, and waits until what is under way is over. */
+  /** Stops leasing, and waits until the requests in progress have finished. */
   readonly close: Effect.Effect<void>
 }
 
@@ -27,8 +27,8 @@ interface Given {
 }
 
 /**
- * A session is closed when nobody knows what became of what it asked: then its
- * leases are given back, and it connects again and finds things as they are.
+ * A session is closed if the outcome of its request is unknown. Its leases are then released, and after it reconnects
+ * it receives the current state.
  */
 export const make = Effect.fnUntraced(function* (
   fork: (effect: Effect.Effect<void>) => void
@@ -54,7 +54,8 @@ export const make = Effect.fnUntraced(function* (
     sessions.forEach((session, index) => {
       const deliveries = answers[index] ?? []
       session.deliver(deliveries, requests[index]!.limit)
-      // It went away while it was being leased for: what was given back then had not come yet.
+      // The session disconnected while its request was in progress. The release at that time did not include these
+      // leases.
       if (deliveries.length > 0 && !session.owner.connection.isOpen) releases.offer(session)
     })
     yield* countDeliveries(answers.reduce((count, deliveries) => count + deliveries.length, 0))
@@ -121,6 +122,6 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-/** Tries again what died. */
+/** Retries an effect that died. */
 const insist = <A>(effect: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.catch(Effect.retry(Effect.sandbox(effect), again), Effect.failCause)

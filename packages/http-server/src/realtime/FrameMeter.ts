@@ -1,42 +1,42 @@
 import { CLOSE, type RealtimeConnection } from "./RealtimeConnection.ts"
 import { FRAMES_AT_ONCE } from "../edge/SocketLimits.ts"
 
-/** Frames of a socket before its session is open: one message and its pings. */
+/** Maximum number of frames of a socket before its session is open: one message and its pings. */
 const UNAUTHENTICATED_FRAMES = 20
 
-/** Takes the next frames from the limits of a session; false if they are exceeded. */
+/** Takes the next frames from the limits of a session. Returns false if they are exceeded. */
 export type AdmitFrames = () => boolean
 
 /**
- * Counts the frames of one socket. A session that exceeds its limits is read no further until they allow more; a socket
- * that floods before its session is open is closed.
+ * Counts the frames of one socket. A session that exceeds its limits is not read until they allow more. A socket that
+ * floods before its session is open is closed.
  */
 export class FrameMeter {
   readonly #connection: RealtimeConnection
   #admit: AdmitFrames | undefined
-  /** Frames admitted and not received. What was received before reading stopped makes it negative. */
+  /** Frames admitted but not received yet. Negative if more frames were received before reading stopped. */
   #left = UNAUTHENTICATED_FRAMES
 
   constructor(connection: RealtimeConnection) {
     this.#connection = connection
   }
 
-  /** Measures by the limits of a session from now on. */
+  /** Applies the limits of a session from now on. */
   begin(admit: AdmitFrames): void {
     this.#admit = admit
   }
 
-  /** Counts a frame; returns false if the limits are exceeded by it. */
+  /** Counts a frame. Returns false if it exceeds the limits. */
   count(): boolean {
     this.#left--
     if (this.#left >= 0 || this.#refill()) return true
     if (this.#admit === undefined) this.#connection.close(CLOSE.tooManyFrames, "too many frames")
-    // Also where it is closed: the closing handshake lasts seconds, and the flood goes on meanwhile.
+    // Also pauses a closed connection: the closing handshake lasts seconds, and the flood continues meanwhile.
     this.#connection.pause("frames")
     return false
   }
 
-  /** Reads on if the limits allow it; returns whether they do. */
+  /** Resumes reading if the limits allow it. Returns whether they do. */
   retry(): boolean {
     if (!this.#refill()) return false
     this.#connection.resume("frames")

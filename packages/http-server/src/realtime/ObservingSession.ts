@@ -6,8 +6,8 @@ import type { SessionActions, SessionOwner } from "./SessionOwner.ts"
 const PAGE = 100
 
 /**
- * A session that only looks: it is shown what is unacknowledged, then each event
- * as it is stored. It takes no lease and nothing from a session that works.
+ * A read-only session. It receives all unacknowledged events, then each event as it is stored. It takes no lease, so it
+ * takes no event from a delivering session.
  */
 export class ObservingSession implements SessionActions {
   readonly mode = "observe"
@@ -16,7 +16,7 @@ export class ObservingSession implements SessionActions {
   readonly #fork: (effect: Effect.Effect<void>) => void
   #position: Position | undefined
   #isReplaying = true
-  /** Whether it looks at this moment, and whether it was woken meanwhile. */
+  /** Whether a read of the store is in progress, and whether the session was woken meanwhile. */
   #isLooking = false
   #isWoken = false
 
@@ -33,7 +33,7 @@ export class ObservingSession implements SessionActions {
     this.#fork(this.#look)
   }
 
-  /** Whether there is something between what it was shown last and this event, or it has not looked yet. */
+  /** Returns whether there may be events between the last one sent and this one, or nothing has been read yet. */
   isBehind(latest: Position): boolean {
     return this.#isReplaying || this.#position === undefined || isLater(latest, this.#position)
   }
@@ -62,7 +62,7 @@ export class ObservingSession implements SessionActions {
     )
   }
 
-  /** Shows what is unacknowledged of all that there is at its beginning; after that, what is newer. */
+  /** Sends the unacknowledged events that exist at its start. Later reads send newer events. */
   get #replay(): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const newest = yield* this.#store.latest(this.owner.tenantId)
@@ -76,7 +76,7 @@ export class ObservingSession implements SessionActions {
     })
   }
 
-  /** Shows every event after `after` that matches, up to and including `last`; gives where it ended. */
+  /** Sends every matching event after `after`, up to and including `last`. Returns the position reached. */
   #show(filter: EventFilter, after: Position | undefined, last?: Position) {
     const { connection, tenantId } = this.owner
     return Effect.gen({ self: this }, function* () {

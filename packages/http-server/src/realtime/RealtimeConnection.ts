@@ -16,15 +16,15 @@ export const CLOSE = {
 
 export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE]
 
-/** What may wait unsent for a reader, in bytes; one that lets more pile up is cut off. */
+/** Maximum unsent data for a reader, in bytes. A slower reader is disconnected. */
 const UNSENT_LIMIT_BYTES = 1024 * 1024
 
-/** Why a socket is not read for a while. */
+/** The reason why a socket is temporarily not read. */
 export type PauseReason = "acknowledgements" | "frames"
 
-/** One accepted socket: what can be said over it, and whether somebody is still there. */
+/** One accepted socket. Sends messages and detects a lost peer. */
 export class RealtimeConnection {
-  /** Whether a pong has come since the last ping. */
+  /** Whether a pong has arrived since the last ping. */
   private answered = true
   private readonly socket: WebSocket
   readonly #stream: Duplex
@@ -32,7 +32,7 @@ export class RealtimeConnection {
   /** The remote address of the client. */
   readonly address: string
 
-  /** `stream` is what the socket was made of. */
+  /** `stream` is the stream under the socket. */
   constructor(socket: WebSocket, stream: Duplex, address: string) {
     this.socket = socket
     this.#stream = stream
@@ -40,7 +40,7 @@ export class RealtimeConnection {
     socket.on("pong", () => {
       this.answered = true
     })
-    // What goes wrong on a socket ends in its close event; without a listener it would end the process.
+    // An error on a socket leads to its close event; without a listener it would end the process.
     socket.on("error", () => socket.terminate())
   }
 
@@ -54,7 +54,7 @@ export class RealtimeConnection {
     if (this.socket.bufferedAmount > UNSENT_LIMIT_BYTES) this.close(CLOSE.slowReader, "the reader is too slow")
   }
 
-  /** Writes all that `send` sends at once. */
+  /** Writes everything that `send` sends in one piece. */
   sendTogether(send: () => void): void {
     this.#stream.cork()
     send()
@@ -69,19 +69,21 @@ export class RealtimeConnection {
     if (this.isOpen) this.socket.close(code, reason)
   }
 
-  /** Cuts the connection. */
+  /** Closes the connection without a closing handshake. */
   terminate(): void {
     this.socket.terminate()
   }
 
-  /** Asks whether somebody is there; cuts the connection when the last question was not answered. */
+  /** Pings the peer. Terminates the connection if the last ping was not answered. */
   heartbeat(): void {
     if (!this.answered) return this.socket.terminate()
     this.answered = false
     if (this.isOpen) this.socket.ping()
   }
 
-  /** Stops reading until `resume` for the same reason, so that a flood waits in the network and not in memory. */
+  /**
+   * Stops reading until `resume` is called for the same reason, so that a flood waits in the network and not in memory.
+   */
   pause(reason: PauseReason): void {
     if (this.#pausedFor.size === 0) this.socket.pause()
     this.#pausedFor.add(reason)

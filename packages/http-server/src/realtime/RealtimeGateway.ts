@@ -15,20 +15,20 @@ import { SocketCapacity } from "./SocketCapacity.ts"
 import * as SocketLimits from "../edge/SocketLimits.ts"
 import * as Upkeep from "./Upkeep.ts"
 
-/** Longest message from a client, in bytes: a token and its frame. */
+/** Maximum size of a client's message, in bytes: a token and its frame. */
 const MESSAGE_LIMIT_BYTES = 8 * 1024
-/** When a client with too many unauthenticated sockets may try again: they are closed after 5 s. */
+/** Retry delay for a client with too many unauthenticated sockets, which are closed after 5 s. */
 const UNAUTHENTICATED_RETRY_SECONDS = 5
-/** How often sockets that are paused because of their rate are tried again. */
+/** Interval between retries of sockets that are paused by their rate limit. */
 const RETRY_EVERY = "250 millis"
-/** How long a peer may take over its half of the closing handshake, in milliseconds. */
+/** Time limit for the peer's half of the closing handshake, in milliseconds. */
 const CLOSING_GRACE = 2_000
-/** When the server stops: for what is under way, for giving leases back, and for clients to answer the close frame. */
+/** Shutdown limits: for requests in progress, for releasing leases, and for clients to answer the close frame. */
 const FINISH_WITHIN = "500 millis"
 const RELEASE_WITHIN = "1 second"
 const GOODBYE = "1 second"
 
-/** Compression would cost each socket more than all the rest. `closeTimeout` is newer than the types of ws. */
+/** Compression would cost each socket more than everything else. The types of ws do not include `closeTimeout` yet. */
 const SOCKET_OPTIONS = {
   noServer: true,
   maxPayload: MESSAGE_LIMIT_BYTES,
@@ -42,12 +42,11 @@ const decodeMessage = Schema.decodeUnknownOption(Schema.fromJsonString(RealtimeC
 })
 
 /**
- * The WebSocket gateway: authenticates sockets, hands each to a session, keeps
- * their leases while they answer, and gives everything back when it stops.
+ * The WebSocket gateway. Authenticates sockets, opens a session for each, renews their leases while they answer, and
+ * releases all leases when it stops.
  *
- * It takes upgrades itself, since sessions need what lies
- * below messages: pings, unsent bytes, reading stopped. A socket that says nothing
- * costs memory and nothing else: it has no fiber, no timer and no statement of its own.
+ * It takes upgrades itself, because sessions need features below messages: pings, the amount of unsent data, and
+ * pausing reads. An idle socket costs only memory: it has no fiber, timer or statement of its own.
  */
 const make = Effect.gen(function* () {
   const upgrades = yield* Upgrades
@@ -83,7 +82,7 @@ const make = Effect.gen(function* () {
     const { connection } = peer
     count(peer)
     if (!connection.isOpen) return
-    // Whole messages come as one Buffer: that is the `binaryType` of sockets unless set otherwise.
+    // Whole messages arrive as one Buffer, because that is the default `binaryType` of sockets.
     const decoded = isBinary || !Buffer.isBuffer(data) ? Option.none() : decodeMessage(data.toString("utf8"))
     if (Option.isNone(decoded)) {
       connection.sendError("INVALID_REQUEST", "Not a message of this protocol.")
@@ -149,7 +148,7 @@ const make = Effect.gen(function* () {
   })
 
   yield* Effect.addFinalizer(() => stop)
-  // Given up first: what comes from then on is told to come later.
+  // Released first: from then on, upgrades are answered with 503.
   yield* upgrades.take((path) => path === REALTIME_PATH, upgrade)
   yield* Effect.forkScoped(
     Effect.repeat(
@@ -160,19 +159,20 @@ const make = Effect.gen(function* () {
     )
   )
   yield* signal.listen((wakeUp) => {
-    // Who does not know whom to wake asks the store first, instead of having every session ask.
+    // If the signal does not name the tenants, one query to the store finds the sessions to wake, instead of one per
+    // session.
     if (wakeUp === "everybody") return fork(upkeep.look)
     for (const tenantId of wakeUp) for (const session of sessions.of(tenantId)) session.wake()
   })
 })
 
-/** Who is at the other end of a socket. */
+/** The state of one socket. */
 interface Peer {
   readonly connection: RealtimeConnection
   readonly meter: FrameMeter
-  /** Whether it has said who it is. */
+  /** Whether the client has sent its credential. */
   isIntroduced: boolean
-  /** There once it is known that this is true. */
+  /** Set once the credential has been verified. */
   session: Session | undefined
 }
 

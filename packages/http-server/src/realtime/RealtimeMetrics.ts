@@ -14,7 +14,7 @@ const sessionsOf = (mode: "deliver" | "observe") =>
 const delivering = sessionsOf("deliver")
 const observing = sessionsOf("observe")
 
-/** Takes note of who is there at this moment. */
+/** Records the current number of sockets and sessions. */
 export const noteSessions = (connections: Connections, sessions: Sessions): Effect.Effect<void> =>
   Effect.suspend(() => {
     let observers = 0
@@ -34,7 +34,6 @@ const deliveries = Metric.counter("agentos_realtime_deliveries_total", {
   incremental: true
 })
 
-/** Counts what was sent. */
 export const countDeliveries = (count: number): Effect.Effect<void> => Metric.update(deliveries, count)
 
 const acknowledgementsOf = (outcome: AcknowledgementOutcome) =>
@@ -44,7 +43,7 @@ const acknowledgementsOf = (outcome: AcknowledgementOutcome) =>
     incremental: true
   })
 
-/** Counts what became of acknowledgements. */
+/** Counts acknowledgements by outcome. */
 export const countAcknowledgements = (outcomes: ReadonlyArray<AcknowledgementOutcome>): Effect.Effect<void> =>
   Effect.forEach(
     Map.groupBy(outcomes, (outcome) => outcome),

@@ -1,14 +1,12 @@
 import type { DeliveringSession } from "./DeliveringSession.ts"
 import type { ObservingSession } from "./ObservingSession.ts"
 
-/** An authenticated session. */
 export type Session = DeliveringSession | ObservingSession
 
-/** The sessions of this server, by tenant. */
 export class Sessions {
   readonly #byTenant = new Map<string, Array<Session>>()
 
-  /** Those of one tenant. */
+  /** Returns the sessions of one tenant. */
   of(tenantId: string): ReadonlyArray<Session> {
     return this.#byTenant.get(tenantId) ?? []
   }

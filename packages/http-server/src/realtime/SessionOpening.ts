@@ -10,29 +10,32 @@ import type { Session, Sessions } from "./Session.ts"
 import type { SessionOwner } from "./SessionOwner.ts"
 import type { SocketLimits } from "../edge/SocketLimits.ts"
 
-/** Sockets that are authenticated at a time: with one statement, and another for how much there is for them. */
+/**
+ * Maximum number of sockets that are authenticated together: one statement checks them, another counts their pending
+ * events.
+ */
 const OPENINGS_AT_ONCE = 100
-/** Sockets of one tenant on one server. */
+/** Maximum number of sockets of one tenant on one server. */
 const TENANT_LIMIT = 100
-/** `pending` in session.ready is counted up to this. */
+/** `pending` in session.ready is counted up to this number. */
 const PENDING_LIMIT = 10_000
 
 export type Authenticate = Extract<RealtimeClientMessage, { readonly type: "session.authenticate" }>
 
-/** A socket that has said who it is. */
+/** A socket that has sent its credential. */
 export interface Applicant {
   readonly connection: RealtimeConnection
   readonly message: Authenticate
-  /** Is given the session, before anything else comes from the socket. */
+  /** Receives the session before any further message of the socket. */
   readonly opened: (session: Session) => void
 }
 
-/** A socket whose token is good. */
+/** A socket whose token is valid. */
 interface Admitted extends Applicant {
   readonly holder: RealtimeHolder
 }
 
-/** Opens sessions: authenticates sockets, and says why not and closes them otherwise. */
+/** Authenticates sockets and opens their sessions. A refused socket receives the reason and is closed. */
 export const make = Effect.fnUntraced(function* (
   sessions: Sessions,
   desk: DeliveryDesk,

@@ -1,7 +1,7 @@
 import type { Acknowledgement } from "@agentos/core"
 import type { RealtimeConnection } from "./RealtimeConnection.ts"
 
-/** Whom a session serves, and over which socket. */
+/** The tenant of a session, and the socket that it uses. */
 export interface SessionOwner {
   readonly tenantId: string
   readonly tokenVersion: number
@@ -9,9 +9,9 @@ export interface SessionOwner {
   readonly connection: RealtimeConnection
 }
 
-/** What every session can be asked for. Nothing waits for it: what there is to send is sent when it is known. */
+/** The actions of every session. They return at once; results are sent when they are available. */
 export interface SessionActions {
-  /** Looks for events to send: at the beginning, when the tenant is woken, and from time to time. */
+  /** Reads the store for events to send: at the start, when the tenant is woken, and periodically. */
   readonly wake: () => void
   readonly acknowledge: (acknowledgement: Acknowledgement) => void
 }

@@ -1,11 +1,11 @@
 import { Context } from "effect"
 
-/** How many realtime sockets one server holds at a time. */
+/** The maximum number of concurrent realtime sockets of one server. */
 export interface SocketCapacity {
   readonly sockets: number
-  /** Those that have not authenticated, of all clients. */
+  /** Maximum number of unauthenticated sockets of all clients. */
   readonly unauthenticated: number
-  /** The same, of one client. */
+  /** Maximum number of unauthenticated sockets of one client. */
   readonly unauthenticatedPerClient: number
 }
 

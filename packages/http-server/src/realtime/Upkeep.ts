@@ -6,22 +6,22 @@ import { CLOSE } from "./RealtimeConnection.ts"
 import { noteSessions } from "./RealtimeMetrics.ts"
 import type { Session, Sessions } from "./Session.ts"
 
-/** Each connection is asked every 20 turns whether somebody is there. */
+/** Each connection is pinged once in 20 turns. */
 const TURN_EVERY = "1 second"
-/** Who has not authenticated is closed after 20 of these, and before the 21st. */
+/** An unauthenticated connection is closed after 20 of these intervals, and before the 21st. */
 const EXPIRE_EVERY = "250 millis"
 /**
- * Sessions are looked after this often within the duration of a lease: leases are renewed, what was acknowledged by
- * REST shows, what lapsed elsewhere or was not told of is found, and who was revoked is closed.
+ * Number of maintenance rounds within the duration of a lease. A round renews leases, notices acknowledgements made by
+ * REST, finds events whose lease expired elsewhere or whose signal was lost, and closes revoked sessions.
  */
 const ROUNDS_PER_LEASE = 3
-/** Tenants that one statement looks for, and sessions whose leases one renews: each has 64 at most. */
+/** Tenants per query, and sessions per renewal. Each session holds 64 leases at most. */
 const TENANTS_AT_ONCE = 1_000
 const HOLDERS_AT_ONCE = 200
 
-/** What is done for all sessions of a server, from time to time and for many at once: none of them has a timer of its own. */
+/** Periodic maintenance of all sessions of a server, batched: no session has its own timer. */
 export interface Upkeep {
-  /** Wakes the sessions for which there is something in the store. */
+  /** Wakes the sessions for which the store has events. */
   readonly look: Effect.Effect<void>
 }
 
@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* (connections: Connections, sessi
         for (const session of sessions.of(tenantId).filter(isDelivering)) session.wake()
       }
     }
-    // What is new to those who watch need not be deliverable.
+    // Observers also receive events that are not deliverable.
     const watching = [...sessions].filter((session) => session.mode === "observe")
     for (const some of chunksOf(tenantsOf(watching), TENANTS_AT_ONCE)) {
       const latest = yield* store.latestEach(some)
@@ -72,7 +72,7 @@ export const make = Effect.fnUntraced(function* (connections: Connections, sessi
     }
   })
 
-  /** What fails is done again in the next round; leases outlast two that fail. */
+  /** A failed step is retried in the next round. Leases outlast two failed rounds. */
   const attempted = (what: string, effect: Effect.Effect<void>) =>
     Effect.catchCause(effect, (cause) => Effect.logError(`${what} failed; trying again`, cause))
   const round = Effect.gen(function* () {

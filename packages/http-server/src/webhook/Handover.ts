@@ -1,18 +1,18 @@
 import { Context, Deferred, Effect, Layer } from "effect"
 
 /**
- * The calls whose relays this server closes because it stops. The carrier asks at once how each goes on, and is
- * answered while there is somebody to answer.
+ * The calls whose relays this server closes because it stops. The carrier asks at once how each call continues, and is
+ * answered while the server still runs.
  */
 export class Handover extends Context.Service<
   Handover,
   {
-    /** Whether the server stops: a relay that is asked for now finds nobody here. */
+    /** Returns whether the server is stopping, so that it accepts no new relay. */
     readonly isBegun: () => boolean
     readonly begin: (callIds: Iterable<string>) => void
-    /** The carrier has asked about a call. */
+    /** Records that the carrier has asked about a call. */
     readonly asked: (callId: string) => void
-    /** Waits until it has asked about each. */
+    /** Waits until the carrier has asked about every call. */
     readonly allAsked: Effect.Effect<void>
   }
 >()("@agentos/http-server/webhook/Handover") {

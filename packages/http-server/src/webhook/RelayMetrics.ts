@@ -6,7 +6,7 @@ const broken = Metric.counter("agentos_call_relays_broken_total", {
   incremental: true
 })
 
-/** Counts a conversation while it is led. */
+/** Counts a conversation while it runs. */
 export const countedRelay = <A, E, R>(conversation: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.acquireUseRelease(
     Metric.modify(relays, 1),
@@ -14,5 +14,5 @@ export const countedRelay = <A, E, R>(conversation: Effect.Effect<A, E, R>): Eff
     () => Metric.modify(relays, -1)
   )
 
-/** Counts a relay that broke off. */
+/** Counts a relay that was reported as broken. */
 export const countBrokenRelay: Effect.Effect<void> = Metric.update(broken, 1)

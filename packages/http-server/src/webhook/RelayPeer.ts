@@ -8,13 +8,13 @@ import {
 import { type Cause, Deferred, Effect, Option, Queue } from "effect"
 import type { RawData, WebSocket } from "ws"
 
-/** Close codes of relays, by RFC 6455 and its registry. */
+/** Close codes of relays, from RFC 6455 and its registry. */
 export const RELAY_CLOSE = { done: 1000, refused: 1008, failed: 1011, restarting: 1012 } as const
 type RelayCloseCode = (typeof RELAY_CLOSE)[keyof typeof RELAY_CLOSE]
 
-/** What may have been heard and not been listened to yet; one that tells more is cut off. */
+/** Maximum number of received events that are not processed yet. A socket that sends more is closed. */
 const HEARD_MAX = 256
-/** What may wait unsent for the carrier, in bytes. */
+/** Maximum unsent data for the carrier, in bytes. */
 const UNSENT_LIMIT_BYTES = 256 * 1024
 
 const heardOf = (message: RelayInbound): Heard | undefined => {
@@ -22,7 +22,7 @@ const heardOf = (message: RelayInbound): Heard | undefined => {
     case "setup":
       return undefined
     case "prompt":
-      // One that is not the last is a guess at what the last one says whole.
+      // A prompt that is not the last is a partial transcription; the last one contains the whole text.
       return message.last === false ? undefined : { _tag: "Said", text: message.voicePrompt }
     case "interrupt":
       return { _tag: "Interrupted", spoken: message.utteranceUntilInterrupt }
@@ -33,14 +33,14 @@ const heardOf = (message: RelayInbound): Heard | undefined => {
   }
 }
 
-/** One accepted socket of a call: what is heard and said over it. */
+/** One accepted socket of a call. Receives the caller's events and sends utterances. */
 export class RelayPeer {
-  /** The carrier's id of the call that it says the socket is of. */
+  /** The carrier's id of the call, as stated by the socket. */
   readonly setup = Deferred.makeUnsafe<string>()
   readonly closed = Deferred.makeUnsafe<void>()
   /** Ends when the socket does. */
   readonly heard: Queue.Queue<Heard, Cause.Done>
-  /** Whether a pong has come since the last ping. */
+  /** Whether a pong has arrived since the last ping. */
   #answered = true
   readonly #socket: WebSocket
 
@@ -57,7 +57,7 @@ export class RelayPeer {
       this.#answered = true
       this.#count()
     })
-    // What goes wrong on a socket ends in its close event; without a listener it would end the process.
+    // An error on a socket leads to its close event; without a listener it would end the process.
     socket.on("error", () => socket.terminate())
     socket.once("close", () => {
       Queue.endUnsafe(heard)
@@ -67,7 +67,7 @@ export class RelayPeer {
 
   static readonly queue = Queue.make<Heard, Cause.Done>({ capacity: HEARD_MAX, strategy: "dropping" })
 
-  /** Hands an utterance to the carrier; to one that has gone, nothing. */
+  /** Sends an utterance to the carrier. Does nothing if the socket is closed. */
   say(utterance: Utterance): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
     this.#socket.send(
@@ -82,12 +82,12 @@ export class RelayPeer {
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.close(code, reason)
   }
 
-  /** Cuts the connection. */
+  /** Closes the connection without a closing handshake. */
   terminate(): void {
     this.#socket.terminate()
   }
 
-  /** Asks whether somebody is there; cuts the connection when the last question was not answered. */
+  /** Pings the peer. Terminates the connection if the last ping was not answered. */
   heartbeat(): void {
     if (!this.#answered) return this.#socket.terminate()
     this.#answered = false
@@ -102,7 +102,7 @@ export class RelayPeer {
     if (this.#socket.readyState !== this.#socket.OPEN) return
     this.#count()
     if (this.#socket.readyState !== this.#socket.OPEN) return
-    // Whole messages come as one Buffer: that is the `binaryType` of sockets unless set otherwise.
+    // Whole messages arrive as one Buffer, because that is the default `binaryType` of sockets.
     const message = isBinary || !Buffer.isBuffer(data) ? Option.none() : readRelayMessage(data.toString("utf8"))
     if (Option.isNone(message)) return
     if (message.value.type === "setup") {
@@ -116,7 +116,10 @@ export class RelayPeer {
   }
 }
 
-/** What the sockets are held to. Compression would cost each more than all the rest; `closeTimeout` is newer than the types. */
+/**
+ * Limits of the sockets. Compression would cost each socket more than everything else. The types of ws do not include
+ * `closeTimeout` yet.
+ */
 export const RELAY_SOCKET_OPTIONS = {
   noServer: true,
   maxPayload: RELAY_MESSAGE_BYTES_MAX,

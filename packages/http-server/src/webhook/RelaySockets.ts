@@ -13,22 +13,25 @@ import { countedRelay } from "./RelayMetrics.ts"
 import { RELAY_CLOSE, RELAY_SOCKET_OPTIONS, RelayPeer } from "./RelayPeer.ts"
 import { isRelay, relayTokenOf } from "./WebhookPath.ts"
 
-/** Calls that one server leads at a time. */
+/** Maximum number of concurrent calls of one server. */
 const SOCKET_LIMIT = 5_000
-/** How long the carrier waits for a handshake, or little less. */
+/** Slightly less than the carrier's timeout for a handshake. */
 const ADMIT_WITHIN = "5 seconds"
-/** A socket that does not say by then whose it is, is closed. */
+/** A socket that has not named its call by then is closed. */
 const SETUP_WITHIN = "10 seconds"
-/** How long a conversation may take over its end once its socket is gone, and a carrier over closing what was ended. */
+/**
+ * How long a conversation may take to finish once its socket is closed, and how long the carrier may take to close an
+ * ended one.
+ */
 const FINISH_WITHIN = "2 seconds"
 const HEARTBEAT_EVERY = "20 seconds"
-/** When the server stops: for the conversations to end, and for the carrier to ask how their calls go on. */
+/** Shutdown limit: for the conversations to finish, and for the carrier to ask how their calls continue. */
 const GOODBYE = "2500 millis"
 
 /**
- * The sockets over which calls are led: each is let in by the carrier's signature and by a token of its call, once, and
- * has a conversation of its own, which ends with it. When the server stops they are closed as broken, by which the
- * carrier asks how each call goes on; the server listens until it has.
+ * The sockets of calls. Each is admitted once, by the carrier's signature and by a token of its call, and has its own
+ * conversation, which ends with it. When the server stops, they are closed as broken, so that the carrier asks how each
+ * call continues; the server listens until it has.
  */
 const make = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
   const conversations = yield* VoiceConversations
@@ -39,13 +42,13 @@ const make = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
 
   const limits = yield* SocketLimits.make
   const sockets = new WebSocketServer(RELAY_SOCKET_OPTIONS)
-  /** Connections that were not refused, until they are gone. */
+  /** Connections that were not refused, until they close. */
   const streams = new Set<Duplex>()
-  /** With the id of their call. */
+  /** The open sockets, with the ids of their calls. */
   const peers = new Map<RelayPeer, string>()
   const allEnded = Deferred.makeUnsafe<void>()
 
-  /** What the carrier says that the socket is of; none when it says nothing, or goes. */
+  /** Returns the carrier's call id that the socket states; none if the socket stays silent or closes. */
   const introduced = (peer: RelayPeer) =>
     Effect.raceFirst(
       Effect.asSome(Deferred.await(peer.setup)),
@@ -64,12 +67,12 @@ const make = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
       conversations.lead(call, Stream.fromQueue(peer.heard), speak),
       Effect.andThen(Deferred.await(peer.closed), Effect.sleep(FINISH_WITHIN))
     )
-    // The carrier closes what was ended.
+    // The carrier closes an ended relay.
     yield* Effect.timeoutOption(Deferred.await(peer.closed), FINISH_WITHIN)
     peer.close(RELAY_CLOSE.done, "the conversation is over")
   })
 
-  /** A conversation from its socket's first message to its end, whichever of both ends first. */
+  /** Runs a conversation from the socket's first message until the conversation or the socket ends. */
   const lead = (call: Call, peer: RelayPeer): Effect.Effect<void> =>
     countedRelay(converse(call, peer)).pipe(
       Effect.catchCause((cause) =>
@@ -97,7 +100,7 @@ const make = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
       if (Option.isNone(call)) return refuseUpgrade(stream, "404 Not Found")
       if (handover.isBegun()) return refuseUpgrade(stream, "503 Service Unavailable")
       sockets.handleUpgrade(request, stream, head, (socket) => {
-        // At once: the first message may be here already.
+        // Attached at once, because the first message may already have arrived.
         const { callId } = call.value
         const peer = new RelayPeer(socket, heard, () => limits.admitRelayFrame(callId))
         peers.set(peer, callId)
@@ -110,7 +113,7 @@ const make = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
       })
     )
 
-  /** The carrier is not limited; whoever does not sign as the carrier is a client like any other. */
+  /** The carrier is not rate limited. A request without the carrier's signature is treated like any other client's. */
   const refuseUnsigned = (request: IncomingMessage, stream: Duplex): void => {
     const address = limits.addressOf(request)
     const retryAfterSeconds = limits.countHandshake(address)
@@ -142,7 +145,7 @@ const make = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
   })
 
   yield* Effect.addFinalizer(() => stop)
-  // Given up first: what comes from then on is told to come later.
+  // Released first: from then on, upgrades are answered with 503.
   yield* upgrades.take(isRelay, upgrade)
   yield* Effect.forkScoped(
     Effect.repeat(

@@ -6,11 +6,11 @@ import { ServerSettings } from "../ServerSettings.ts"
 
 const decoder = new TextDecoder()
 
-/** Most fields of a form: the carrier sends some thirty. */
+/** Maximum number of fields of a form. The carrier sends about thirty. */
 const FIELDS_LIMIT = 200
 const AMPERSAND = 0x26
 
-/** Whether a form has more fields than the carrier sends. Counted before it is parsed: anybody can send a form. */
+/** Returns whether a form has too many fields. Counted before parsing, because any client can send a form. */
 const hasTooManyFields = (bytes: Uint8Array): boolean => {
   let fields = 1
   for (const byte of bytes) {
@@ -20,8 +20,8 @@ const hasTooManyFields = (bytes: Uint8Array): boolean => {
 }
 
 /**
- * The form of a request, if the carrier has signed it for this very address: that of the configured public URL, with
- * path and query as they came. Who shows no signature has nothing read.
+ * Returns the form of a request, if the carrier has signed it for this exact URL: the configured public URL, with path
+ * and query as received. Without a signature, the body is not read.
  */
 export const signedForm = (authToken: Redacted.Redacted) =>
   Effect.gen(function* () {

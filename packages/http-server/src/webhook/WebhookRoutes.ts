@@ -25,18 +25,21 @@ const unknown = HttpServerResponse.empty({ status: 404 })
 const noted = HttpServerResponse.empty({ status: 204 })
 const document = (twiml: string) => HttpServerResponse.text(twiml, { contentType: Twiml.TWIML_TYPE })
 
-/** How a call is not let in: one that is not answered yet never is. */
+/** Returns the response that refuses a call. A call that is not answered yet is declined without being answered. */
 const away = (form: URLSearchParams): string => (form.get("CallStatus") === "in-progress" ? Twiml.end : Twiml.decline)
 
-/** How long the carrier waits before it opens a relay that it asked a stopping server for: until there is one again. */
+/**
+ * How long the carrier waits before it opens a relay that it requested from a stopping server, so that the next server
+ * has started.
+ */
 const RESTART_SECONDS = 6
 
 const isId = Schema.is(Uuid.Uuid)
 
-/** What a route does with a form that the carrier has signed. */
+/** Handles a form that the carrier has signed. */
 type Handle = (form: URLSearchParams) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, never>
 
-/** What the carrier asks and tells of calls. */
+/** The handlers of the carrier's requests and reports. */
 const make = Effect.gen(function* () {
   const admission = yield* CallAdmission
   const reports = yield* CallReports
@@ -47,8 +50,8 @@ const make = Effect.gen(function* () {
   const addresses = webhookAddresses(publicUrl)
 
   /**
-   * The call of ours that a form is about, which has to know the same one by its id at the carrier. One that does not know
-   * it, as the answer to its dialling has not come, learns it here.
+   * Returns the call that a form is about, if the carrier's call id matches. A call whose carrier id is unknown,
+   * because the response to dialing has not arrived, learns the id here.
    */
   const callOf = Effect.fnUntraced(function* (callId: string, providerCallId: string) {
     if (!isId(callId)) return Option.none<Call>()
@@ -121,18 +124,21 @@ const make = Effect.gen(function* () {
     answered,
     resume,
     status: (callId: string) => status((providerCallId) => callOf(callId, providerCallId)),
-    // One that was declined is not kept: the end of it is nothing to tell the carrier's debugger about.
+    // Declined calls are not stored. Their end must not cause an error in the carrier's debugger.
     inboundStatus: (form: URLSearchParams) =>
       Effect.map(status(calls.findByProvider)(form), (response) => (response === unknown ? noted : response))
   }
 })
 
-/** The carrier's requests, where one is configured. They are answered as it expects, without the envelope. */
+/**
+ * The routes for the carrier's requests, where one is configured. They are answered without the envelope, as the
+ * carrier expects.
+ */
 const routes = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
   const webhooks = yield* make
   const { countAddress } = yield* RateLimiting
 
-  /** What fails inside is logged; the carrier is told to end what it can't be told more of, and not left to guess. */
+  /** Internal failures are logged. The carrier then receives a response that ends or declines the call. */
   const route = (path: `/${string}`, handle: (callId: string) => Handle, failed: (form: URLSearchParams) => string) =>
     HttpRouter.route(
       "POST",
@@ -142,7 +148,7 @@ const routes = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
         const request = yield* HttpServerRequest.HttpServerRequest
         const form = yield* signedForm(authToken)
         if (Option.isNone(form)) {
-          // Who is not the carrier is a client like any other.
+          // A request without the carrier's signature is rate limited like any other client's.
           yield* admitWithin(yield* countAddress(request.remoteAddress, requestCost(request)))
           return forbidden
         }
@@ -166,7 +172,7 @@ const routes = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
   ]
 })
 
-/** Nothing is there without a carrier. */
+/** Empty without a carrier. */
 export const layer = HttpRouter.addAll(
   Effect.flatMap(ServerSettings, ({ carrierToken }) =>
     carrierToken === null ? Effect.succeed([]) : routes(carrierToken)
