@@ -51,10 +51,10 @@ const domains = HttpApiGroup.make("domains", { topLevel: true })
   .add(postEndpoint(OPERATIONS.registerDomain))
   .annotate(OpenApi.Description, "Reserved in this version, and never available.")
 
-/** The whole API as one contract: the OpenAPI document and typed clients are made from it. */
+/** The whole API as one contract. The OpenAPI document and typed clients are generated from it. */
 export class AgentOsApi extends HttpApi.make("agentos")
   .add(discovery, email, phone, events, domains)
   .annotate(OpenApi.Title, API_NAME)
   .annotate(OpenApi.Version, API_VERSION)
-  // What goes over the WebSocket, which no path of the document describes.
+  // WebSocket messages, which no path of the document describes.
   .annotate(HttpApi.AdditionalSchemas, [RealtimeClientMessage, RealtimeServerMessage]) {}

@@ -2,7 +2,7 @@ import { serviceEntry } from "@agentos/core"
 import { Schema } from "effect"
 import { LLMS_PATH, OPENAPI_PATH } from "./PublicPath.ts"
 
-/** Where everything is explained; part of every error. */
+/** Links to the documentation, which every error contains. */
 export const Guides = Schema.Struct({
   llms: Schema.String,
   serviceCatalog: Schema.String,

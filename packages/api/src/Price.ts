@@ -1,7 +1,7 @@
 import { Usdt } from "@agentos/core"
 import { Schema } from "effect"
 
-/** An amount of money: a decimal text, so that nothing is lost on the way, and its asset. */
+/** An amount of money as decimal text, which loses no precision, and its asset. */
 export const PriceRecord = Schema.Struct({
   amount: Schema.String.check(Schema.isPattern(/^\d+\.\d{2,6}$/u)),
   asset: Schema.Literal(Usdt.ASSET)

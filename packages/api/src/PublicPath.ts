@@ -1,6 +1,6 @@
-/** The paths of the API that are no operation of the catalog. */
+/** The paths of the API outside the operation catalog. */
 
-/** Where the WebSocket of the events is. */
+/** The WebSocket for events. */
 export const REALTIME_PATH = "/api/v1/events/socket"
 /** The machine-readable contract: OpenAPI 3.1. */
 export const OPENAPI_PATH = "/openapi.json"
@@ -8,7 +8,7 @@ export const OPENAPI_PATH = "/openapi.json"
 export const LLMS_PATH = "/llms.txt"
 /** The guide for people. */
 export const DOCS_PATH = "/docs"
-/** Whether the process answers at all. */
+/** Reports whether the process answers. */
 export const LIVE_PATH = "/health/live"
-/** Whether it can do its work. */
+/** Reports whether the server can work. */
 export const READY_PATH = "/health/ready"

@@ -1,15 +1,12 @@
 import { ErrorCode, EventRecord, Uuid } from "@agentos/core"
 import { Schema } from "effect"
 
-/** Longest credential that a message may carry, in characters; a realtime token is far shorter. */
+/** Maximum length of a credential in a message, in characters. A realtime token is far shorter. */
 const TOKEN_LIMIT = 4_096
-/** Longest delivery id; what it is made of is the server's affair. */
+/** Maximum length of a delivery id. Its format is private to the server. */
 const DELIVERY_ID_LIMIT = 128
 
-/**
- * How a session takes part: `deliver` takes events to work on, `observe` is only
- * shown them. `deliver` unless said otherwise.
- */
+/** The mode of a session: `deliver` leases events to process, `observe` only shows them. The default is `deliver`. */
 export const RealtimeMode = Schema.Literals(["deliver", "observe"])
 export type RealtimeMode = typeof RealtimeMode.Type
 
@@ -20,20 +17,23 @@ export const SessionAuthenticate = Schema.Struct({
   mode: Schema.optionalKey(RealtimeMode)
 }).annotate({ identifier: "SessionAuthenticate" })
 
-/** Says that an event is handled. With a deliveryId it counts only while that delivery's lease is held. */
+/** Acknowledges an event. With a deliveryId, it has an effect only while that delivery's lease is held. */
 export const EventAcknowledge = Schema.Struct({
   type: Schema.Literal("event.ack"),
   eventId: Uuid.GivenUuid,
   deliveryId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(DELIVERY_ID_LIMIT)))
 }).annotate({ identifier: "EventAcknowledge" })
 
-/** What a client may send over the WebSocket. */
+/** The messages of a client on the WebSocket. */
 export const RealtimeClientMessage = Schema.Union([SessionAuthenticate, EventAcknowledge]).annotate({
   identifier: "RealtimeClientMessage"
 })
 export type RealtimeClientMessage = typeof RealtimeClientMessage.Type
 
-/** The session is open: for how long each delivery is leased to it, how many it may hold, and what waits. */
+/**
+ * The session is open. States how long each delivery is leased, how many the session may hold, and how many are
+ * pending.
+ */
 export const SessionReady = Schema.Struct({
   type: Schema.Literal("session.ready"),
   sessionId: Uuid.Uuid,
@@ -42,19 +42,19 @@ export const SessionReady = Schema.Struct({
   pending: Schema.Int
 }).annotate({ identifier: "SessionReady" })
 
-/** An event to handle and acknowledge. */
+/** An event to process and acknowledge. */
 export const EventDelivery = Schema.Struct({
   type: Schema.Literal("event.delivery"),
   deliveryId: Schema.String,
   event: EventRecord
 }).annotate({ identifier: "EventDelivery" })
 
-/** An event as a session that observes is shown it. */
+/** An event as shown to an observing session. */
 export const EventObserved = Schema.Struct({ type: Schema.Literal("event.observed"), event: EventRecord }).annotate({
   identifier: "EventObserved"
 })
 
-/** What was waiting when the session began has been sent; what follows is new. */
+/** All events that were pending at the start of the session have been sent. New ones follow. */
 export const SessionReplayComplete = Schema.Struct({
   type: Schema.Literal("session.replay.complete"),
   delivered: Schema.Int
@@ -66,20 +66,20 @@ export const EventAcknowledged = Schema.Struct({
   eventId: Uuid.Uuid
 }).annotate({ identifier: "EventAcknowledged" })
 
-/** The delivery that was named is no longer this session's: nothing was acknowledged. */
+/** The named delivery no longer belongs to this session. Nothing was acknowledged. */
 export const EventAcknowledgementStale = Schema.Struct({
   type: Schema.Literal("event.ack_stale"),
   eventId: Uuid.Uuid
 }).annotate({ identifier: "EventAcknowledgementStale" })
 
-/** Something is wrong with a message, or with the session; the close code says whether it goes on. */
+/** A message or the session is invalid. If the session ends, a close code follows. */
 export const RealtimeError = Schema.Struct({
   type: Schema.Literal("error"),
   code: ErrorCode,
   message: Schema.String
 }).annotate({ identifier: "RealtimeError" })
 
-/** What the server may send over the WebSocket. */
+/** The messages of the server on the WebSocket. */
 export const RealtimeServerMessage = Schema.Union([
   SessionReady,
   EventDelivery,

@@ -65,7 +65,7 @@ describe("AgentOsApi", () => {
   })
 
   for (const operation of Object.values(OPERATIONS)) {
-    it(`takes for ${operation.name} what the catalog says`, () => {
+    it(`accepts for ${operation.name} exactly the inputs of the catalog`, () => {
       assert.deepStrictEqual(shapeOf(operation.payload), catalogShape(operation.entry, "body"), "body")
       assert.deepStrictEqual(shapeOf(operation.query), catalogShape(operation.entry, "query"), "query")
       assert.deepStrictEqual(shapeOf(operation.params), catalogShape(operation.entry, "path"), "path")

@@ -24,7 +24,7 @@ const event = {
 }
 
 describe("RealtimeMessage", () => {
-  it("takes what clients send", () => {
+  it("accepts the messages of clients", () => {
     const messages = [
       { type: "session.authenticate", token: "eyJ" },
       { type: "session.authenticate", token: "eyJ", mode: "observe" },
@@ -34,7 +34,7 @@ describe("RealtimeMessage", () => {
     for (const message of messages) assert.deepEqual<unknown>(fromClient(message), Option.some(message))
   })
 
-  it("refuses what is no message", () => {
+  it("rejects invalid messages", () => {
     const refused = [
       {},
       { type: "session.authenticate" },
@@ -47,7 +47,7 @@ describe("RealtimeMessage", () => {
     for (const message of refused) assert.isTrue(Option.isNone(fromClient(message)), JSON.stringify(message))
   })
 
-  it("describes what the server sends", () => {
+  it("accepts the messages of the server", () => {
     const messages = [
       { type: "session.ready", sessionId: eventId, leaseSeconds: 30, maxInFlight: 64, pending: 0 },
       { type: "event.delivery", deliveryId: "1", event },

@@ -13,11 +13,11 @@ import { PriceRecord } from "../Price.ts"
 import { DOCS_PATH } from "../PublicPath.ts"
 import { API_NAME, API_VERSION } from "./ApiIdentity.ts"
 
-/** Whether money and messages are real, or those of a sandbox on somebody's machine. */
+/** Whether money and messages are real, or simulated in a local sandbox. */
 export const Environment = Schema.Literals(["production", "sandbox"])
 export type Environment = typeof Environment.Type
 
-/** The compact catalog: what this is, how to authenticate, what there is and where it is explained. */
+/** The compact catalog: the API's name and version, its authentication rules, its services and links to its guides. */
 export const ApiDescription = Schema.Struct({
   name: Schema.String,
   version: Schema.String,
@@ -54,7 +54,7 @@ const toCompact = ({ method, path, price, serviceId }: ServiceEntry) => ({
   price: price === null ? null : Usdt.toPrice(price)
 })
 
-/** What `GET /api/v1` says on a server with these capabilities. */
+/** Returns the response of `GET /api/v1` on a server with these capabilities. */
 export const apiDescription = (environment: Environment, capabilities: Capabilities): ApiDescription => ({
   name: API_NAME,
   version: API_VERSION,

@@ -19,7 +19,7 @@ export const ServiceRecord = Schema.Struct({
   serviceId: ServiceId,
   method: Method,
   path: Schema.String,
-  /** Null where nothing is charged. */
+  /** Null for a free service. */
   price: Schema.NullOr(PriceRecord),
   authentication: Schema.Literals(["none", "x402-bootstrap", "bearer", "unavailable"]),
   /** Whether a wallet without a token may begin with it. */
@@ -44,7 +44,7 @@ export const ServiceRecord = Schema.Struct({
 }).annotate({ identifier: "Service" })
 export type ServiceRecord = typeof ServiceRecord.Type
 
-/** The record of a service on a server with these capabilities. */
+/** Returns the record of a service on a server with these capabilities. */
 export const toServiceRecord = (entry: ServiceEntry, capabilities: Capabilities): ServiceRecord => {
   const available = isAvailable(entry, capabilities)
   return {

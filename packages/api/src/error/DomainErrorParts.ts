@@ -3,7 +3,7 @@ import { Match } from "effect"
 import type { ErrorParts, FailedRequest } from "./ErrorParts.ts"
 import { again, callOf, listOf } from "./NextCalls.ts"
 
-/** Every error that the domain answers a request with. */
+/** Every error that the domain returns for a request. */
 export type DomainError = CheckError | CredentialRefused | WrongCredential | PaymentError
 
 /** RFC 6750, section 3. */
@@ -13,7 +13,7 @@ const retryAfter = (seconds: number) => ({ "Retry-After": `${seconds}` })
 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
 
-/** What each error of the domain is on the wire. The compiler holds it complete. */
+/** Maps each domain error to its response. The compiler checks that none is missing. */
 export const domainErrorParts = (error: DomainError, request: FailedRequest): ErrorParts =>
   Match.valueTags(error, {
     InvalidRequest: ({ issues, message }): ErrorParts => {

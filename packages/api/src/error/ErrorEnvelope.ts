@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Guides } from "../Guides.ts"
 import { PriceRecord } from "../Price.ts"
 
-/** A call to make. Without a body, it has none, or the same one as the call that failed. */
+/** A call to make next. If `body` is missing, the call has no body, or the same one as the failed call. */
 export const NextCall = Schema.Struct({
   method: Schema.Literals(["GET", "POST"]),
   path: Schema.String,
@@ -11,7 +11,9 @@ export const NextCall = Schema.Struct({
 }).annotate({ identifier: "NextCall" })
 export type NextCall = typeof NextCall.Type
 
-/** How a caller without an access token gets one: the start-here service to call, and what it costs and needs. */
+/**
+ * How a caller without an access token obtains one: the start-here service to call, its price and its required inputs.
+ */
 export const Onboarding = Schema.Struct({
   serviceId: ServiceId,
   method: Schema.Literals(["GET", "POST"]),
@@ -21,23 +23,23 @@ export const Onboarding = Schema.Struct({
 }).annotate({ identifier: "Onboarding" })
 export type Onboarding = typeof Onboarding.Type
 
-/** What went wrong, whether money moved, and what to do. */
+/** The error, whether money moved, and the next step. */
 export const ErrorBody = Schema.Struct({
   code: ErrorCode,
-  /** For people; programs go by the other fields. */
+  /** For people. Programs use the other fields. */
   message: Schema.String,
   requestId: Uuid.Uuid,
   /** Whether the same request, unchanged, may succeed later. */
   retryable: Schema.Boolean,
-  /** What became of the payment; on paid operations alone. */
+  /** The state of the payment. Only on paid operations. */
   paymentState: Schema.optionalKey(PaymentState),
   next: Schema.optionalKey(NextCall),
-  /** Every part of the request that is wrong. */
+  /** Every invalid part of the request. */
   issues: Schema.optionalKey(Schema.Array(Issue.annotate({ identifier: "Issue" }))),
   onboarding: Schema.optionalKey(Onboarding)
 })
 export type ErrorBody = typeof ErrorBody.Type
 
-/** Every answer that is not a success. */
+/** The envelope of every error response. */
 export const ErrorEnvelope = Schema.Struct({ error: ErrorBody, guides: Guides }).annotate({ identifier: "Error" })
 export type ErrorEnvelope = typeof ErrorEnvelope.Type

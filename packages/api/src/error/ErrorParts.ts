@@ -1,25 +1,25 @@
 import type { CatalogEntry, ErrorCode, Issue, PaymentState } from "@agentos/core"
 import type { NextCall, Onboarding } from "./ErrorEnvelope.ts"
 
-/** The request that failed, as far as its error speaks of it. */
+/** The parts of a failed request that its error response needs. */
 export interface FailedRequest {
   readonly requestId: string
   readonly method: string
   readonly path: string
-  /** The operation that it was for; null when it was for none. */
+  /** The operation of the request; null if it matches none. */
   readonly entry: CatalogEntry | null
-  /** Whether it came with a payment of which nobody has looked up what became of it: it may have settled before. */
+  /** Whether the request has a payment whose state was not checked, so that it may have settled before. */
   readonly hasUnknownPayment: boolean
 }
 
-/** What is peculiar to an error on the wire. What all errors have is added to it. */
+/** The parts of a response that are specific to one error. The common parts are added to them. */
 export interface ErrorParts {
   readonly code: ErrorCode
-  /** What happened and what to do. Where nothing was charged, that is added to it. */
+  /** States the problem and the fix. A note is added where nothing was charged. */
   readonly message: string
-  /** False when left out. */
+  /** False by default. */
   readonly retryable?: boolean
-  /** When left out: `none`, or `unknown` where the request has a payment of which nothing was looked up. */
+  /** The default is `none`, or `unknown` if the request has a payment that was not checked. */
   readonly paymentState?: PaymentState
   readonly next?: NextCall | undefined
   readonly issues?: ReadonlyArray<Issue>

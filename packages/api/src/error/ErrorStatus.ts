@@ -1,6 +1,6 @@
 import type { ErrorCode } from "@agentos/core"
 
-/** The HTTP status of each error code: one each, so that the code alone says what the status was. */
+/** The HTTP status of each error code. Each code has exactly one status. */
 export const ERROR_STATUS = {
   INVALID_REQUEST: 400,
   AUTH_REQUIRED: 401,
@@ -30,5 +30,4 @@ export const ERROR_STATUS = {
   SERVICE_UNAVAILABLE: 503
 } as const satisfies Readonly<Record<ErrorCode, number>>
 
-/** Every status that an error can have. */
 export type ErrorStatus = (typeof ERROR_STATUS)[ErrorCode]

@@ -1,13 +1,13 @@
 import { type ResourceKind, serviceEntry, type ServiceId } from "@agentos/core"
 import type { NextCall } from "./ErrorEnvelope.ts"
 
-/** The call of a service, without the body that it may need. */
+/** Returns the call of a service, without a body. */
 export const callOf = (serviceId: ServiceId): NextCall => {
   const { method, path } = serviceEntry(serviceId)
   return { method, path }
 }
 
-/** The same call again, for requests of the kind that the API has. */
+/** Returns the same call for a retry, or undefined for a method that the API does not have. */
 export const again = (request: { readonly method: string; readonly path: string }): NextCall | undefined =>
   request.method === "GET" || request.method === "POST" ? { method: request.method, path: request.path } : undefined
 
@@ -20,5 +20,5 @@ const LIST_OF: Readonly<Record<ResourceKind, NextCall | undefined>> = {
   service: callOf("discovery.services")
 }
 
-/** The list in which a caller finds the ids of a kind that are its own. */
+/** Returns the call that lists the caller's own resources of a kind. */
 export const listOf = (kind: ResourceKind): NextCall | undefined => LIST_OF[kind]

@@ -1,8 +1,8 @@
 import type { CatalogEntry, ErrorCode } from "@agentos/core"
 
-/** What any request may be answered, whatever the operation. */
+/** Errors of every request. */
 const ALWAYS: ReadonlyArray<ErrorCode> = ["RATE_LIMITED", "URI_TOO_LONG", "HEADERS_TOO_LARGE", "INTERNAL_ERROR"]
-/** What a request with a body may be answered besides. */
+/** Additional errors of requests with a body. */
 const WITH_BODY: ReadonlyArray<ErrorCode> = [
   "INVALID_REQUEST",
   "REQUEST_TIMEOUT",
@@ -11,7 +11,7 @@ const WITH_BODY: ReadonlyArray<ErrorCode> = [
   "UNSUPPORTED_MEDIA_TYPE"
 ]
 
-/** Every code that an operation may answer: those of its catalog entry, and those of the layer beneath. */
+/** Returns every error code of an operation: those of its catalog entry, and those of the HTTP layer. */
 export const errorCodesOf = (entry: CatalogEntry): ReadonlySet<ErrorCode> =>
   new Set([
     ...entry.errors,

@@ -1,10 +1,10 @@
 import { ServiceId } from "@agentos/core"
 import { Schema } from "effect"
 
-/** Nothing is at this path. */
+/** No route has this path. */
 export class RouteUnknown extends Schema.TaggedError<RouteUnknown>()("RouteUnknown", { path: Schema.String }) {}
 
-/** Something is at this path, but not for this method. */
+/** The path exists, but does not accept this method. */
 export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("MethodNotAllowed", {
   method: Schema.String,
   path: Schema.String,
@@ -12,7 +12,7 @@ export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("Me
   allowed: Schema.Array(Schema.String)
 }) {}
 
-/** The request did not arrive within the time that it is given. */
+/** The request did not arrive within its time limit. */
 export class RequestTimedOut extends Schema.TaggedError<RequestTimedOut>()("RequestTimedOut", {}) {}
 
 export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", { limitBytes: Schema.Int }) {}
@@ -25,7 +25,7 @@ export class HeadersTooLarge extends Schema.TaggedError<HeadersTooLarge>()("Head
 
 export class TooManyHeaders extends Schema.TaggedError<TooManyHeaders>()("TooManyHeaders", { limit: Schema.Int }) {}
 
-/** The memory for request bodies is used up: the client's own share of it, or the server's whole. */
+/** The memory for request bodies is exhausted: the client's own share, or the whole memory of the server. */
 export class BodyMemoryExhausted extends Schema.TaggedError<BodyMemoryExhausted>()("BodyMemoryExhausted", {
   exhausted: Schema.Literals(["share", "whole"]),
   retryAfterSeconds: Schema.Int
@@ -36,12 +36,12 @@ export class MediaTypeUnsupported extends Schema.TaggedError<MediaTypeUnsupporte
   message: Schema.String
 }) {}
 
-/** This path speaks the WebSocket protocol alone. */
+/** The path accepts WebSocket upgrades only. */
 export class UpgradeRequired extends Schema.TaggedError<UpgradeRequired>()("UpgradeRequired", {}) {}
 
-/** No token came with a request that needs one. */
+/** The request needs a token and has none. */
 export class OnboardingRequired extends Schema.TaggedError<OnboardingRequired>()("OnboardingRequired", {
-  /** The start-here service that gives a token. */
+  /** The start-here service that issues a token. */
   startWith: ServiceId
 }) {}
 
@@ -50,25 +50,22 @@ export class OperatorRefused extends Schema.TaggedError<OperatorRefused>()("Oper
 
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   retryAfterSeconds: Schema.Int,
-  /** What may be had in which time, and by whom: "1200 requests in 60 s from one address". */
+  /** The limit, its window and the limited client: "1200 requests in 60 s from one address". */
   limit: Schema.optionalKey(Schema.String)
 }) {}
 
-/** The service can't be had on this server: it never can, or what it needs is not configured. */
+/** This server does not offer the service: it is never available, or a required provider is not configured. */
 export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>()("ServiceUnavailable", {
   ever: Schema.Boolean
 }) {}
 
-/** Something failed that should not have; the log has the cause under the request's id. */
+/** An unexpected failure. The log has the cause under the request's id. */
 export class InternalError extends Schema.TaggedError<InternalError>()("InternalError", {
-  /** Whether a payment came with the request, so that what became of it is not known. */
+  /** Whether the request has a payment, whose state is therefore unknown. */
   withPayment: Schema.Boolean
 }) {}
 
-/**
- * What is wrong with a request before it reaches the domain: the errors of HTTP
- * itself, of tokens that are missing and of services that are not there.
- */
+/** Errors of a request before it reaches the domain: errors of HTTP, missing tokens and unavailable services. */
 export const RequestError = Schema.Union([
   RouteUnknown,
   MethodNotAllowed,

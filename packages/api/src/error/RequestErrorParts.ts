@@ -5,7 +5,7 @@ import type { ErrorParts, FailedRequest } from "./ErrorParts.ts"
 import { again, callOf } from "./NextCalls.ts"
 import type { RequestError } from "./RequestError.ts"
 
-/** Ends the connection: what is left of the request on it can't be told from the next one. */
+/** Closes the connection, because the rest of this request cannot be separated from the next one. */
 const close = { Connection: "close" }
 
 const onboarding = (serviceId: ServiceId): Onboarding => {
@@ -20,7 +20,7 @@ const onboarding = (serviceId: ServiceId): Onboarding => {
   }
 }
 
-/** What each error of the request itself is on the wire. The compiler holds it complete. */
+/** Maps each request error to its response. The compiler checks that none is missing. */
 export const requestErrorParts = (error: RequestError, request: FailedRequest): ErrorParts =>
   Match.valueTags(error, {
     RouteUnknown: ({ path }): ErrorParts => ({

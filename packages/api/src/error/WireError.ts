@@ -6,17 +6,17 @@ import { ERROR_STATUS } from "./ErrorStatus.ts"
 import { isRequestError, type RequestError } from "./RequestError.ts"
 import { requestErrorParts } from "./RequestErrorParts.ts"
 
-/** Every way in which a request can fail. */
+/** Every error of the API. */
 export type ApiError = DomainError | RequestError
 
-/** An error as it goes to the client. */
+/** An error as sent to the client. */
 export interface WireError {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: ErrorEnvelope
 }
 
-/** The error on the wire: status, headers and envelope. */
+/** Returns the response to an error: status, headers and envelope. */
 export const toWireError = (error: ApiError, request: FailedRequest): WireError => {
   const parts = isRequestError(error) ? requestErrorParts(error, request) : domainErrorParts(error, request)
   const { code, headers, issues, next, onboarding, retryable } = parts
@@ -40,7 +40,10 @@ export const toWireError = (error: ApiError, request: FailedRequest): WireError 
   }
 }
 
-/** Says that nothing was charged, where nothing was; and to hold on to a payment of which that is not known. */
+/**
+ * Adds to the message that nothing was charged, if that is certain, or that a payment whose state is unknown must be
+ * kept.
+ */
 const withMoney = ({ message, paymentState }: ErrorParts, { hasUnknownPayment }: FailedRequest): string => {
   if (paymentState === undefined && hasUnknownPayment) {
     return `${message} The payment was not checked and may have been used before. Fix the request, then repeat it with the same payment; do not sign another.`

@@ -6,7 +6,7 @@ const DATE_LENGTH = "2026-01-31".length
 /** RFC 3339, section 5.6, in the profile that JSON Schema calls `date-time`. */
 const PATTERN = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/
 
-/** `Date.parse` takes the 30th of February for the 2nd of March. */
+/** `Date.parse` accepts February 30 as March 2. */
 const isOnCalendar = (date: string): boolean => new Date(Date.parse(date)).toISOString().startsWith(date)
 
 const isDateTime = (text: string): boolean =>
@@ -22,8 +22,8 @@ const DateTimeText = Schema.String.check(
 )
 
 /**
- * A moment in a request: a date and time with its offset from UTC. Digits
- * beyond the millisecond are dropped; moments before 1970 are all one.
+ * A date and time with its offset from UTC, in a request. Digits beyond the millisecond are dropped. Moments before
+ * 1970 are read as the start of 1970.
  */
 export const DateTime = DateTimeText.pipe(
   Schema.decodeTo(Timestamp.Timestamp, {

@@ -11,12 +11,12 @@ const CURSOR_LIMIT = 256
 const name = plainText(NAME_LIMIT)
 const types = Schema.Array(name).check(Schema.isMaxLength(TYPES_LIMIT))
 
-/** How many events to show at most. */
+/** The maximum number of events to return. */
 export const ReplayEventsQuery = Schema.Struct({
   limit: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: REPLAY_LIMIT })))
 })
 
-/** Which events to list: every part that is given must hold. `from` is inclusive, `to` exclusive. */
+/** The filter of a list of events. An event must match every given part. `from` is inclusive, `to` exclusive. */
 export const ListEventsInput = Schema.Struct({
   status: Schema.optionalKey(EventStatus),
   types: Schema.optionalKey(types),
@@ -30,10 +30,9 @@ export const ListEventsInput = Schema.Struct({
 }).annotate({ identifier: "ListEventsInput" })
 export type ListEventsInput = typeof ListEventsInput.Type
 
-/** The event that is meant. */
 export const EventIdInput = Schema.Struct({ eventId: Uuid.GivenUuid }).annotate({ identifier: "EventIdInput" })
 
-/** Which events to acknowledge: those created before `before`, and of these types or this half alone. */
+/** Selects the events to acknowledge: created before `before`, and limited to these types or this service if given. */
 export const AcknowledgeAllInput = Schema.Struct({
   before: DateTime,
   types: Schema.optionalKey(types),

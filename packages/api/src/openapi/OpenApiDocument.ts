@@ -17,7 +17,7 @@ const child = (json: Schema.Json | undefined, key: string): JsonObject => {
 const generatedOperation = (generated: JsonObject, { entry }: Operation): JsonObject =>
   child(child(generated["paths"], entry.path), entry.method.toLowerCase())
 
-/** Every operation of the catalog, by path and method, in catalog order. */
+/** Returns every operation of the catalog, by path and method, in catalog order. */
 const paths = (generated: JsonObject, serverUrl: string): JsonObject => {
   const found: Record<string, Record<string, JsonObject>> = {}
   for (const operation of operations) {
@@ -28,7 +28,7 @@ const paths = (generated: JsonObject, serverUrl: string): JsonObject => {
   return found
 }
 
-/** What the catalog says of each property of a body. */
+/** Adds the catalog's description of each property of a body. */
 const described = (schema: JsonObject, descriptions: ReadonlyMap<string, string>): JsonObject => ({
   ...schema,
   properties: Object.fromEntries(
@@ -39,7 +39,7 @@ const described = (schema: JsonObject, descriptions: ReadonlyMap<string, string>
   )
 })
 
-/** The schemas that are bodies, by name, with what the catalog says of their properties. */
+/** Returns the names of the body schemas, with the catalog's descriptions of their properties. */
 const bodies = (generated: JsonObject): ReadonlyMap<string, ReadonlyMap<string, string>> =>
   new Map(
     operations.filter(takesBody).map((operation) => {
@@ -51,7 +51,7 @@ const bodies = (generated: JsonObject): ReadonlyMap<string, ReadonlyMap<string, 
     })
   )
 
-/** Schemas that clients send are closed, and described by the catalog; those that they get may gain properties. */
+/** Schemas of requests are closed, and described by the catalog. Schemas of responses may gain properties. */
 const schemas = (generated: JsonObject): JsonObject => {
   const inputs = bodies(generated)
   return Object.fromEntries(
@@ -64,8 +64,8 @@ const schemas = (generated: JsonObject): JsonObject => {
 }
 
 /**
- * The OpenAPI 3.1 document of the API as a server at `serverUrl` offers it: made
- * from the contract, with the gaps of the generator mended.
+ * Returns the OpenAPI 3.1 document of the API for a server at `serverUrl`, generated from the contract, with the
+ * generator's omissions completed.
  */
 export const openApiDocument = (serverUrl: string): JsonObject => {
   const generated = Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))(OpenApi.fromApi(AgentOsApi))

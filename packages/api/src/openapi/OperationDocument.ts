@@ -4,7 +4,7 @@ import { errorsByStatus } from "../operation/Endpoint.ts"
 import { type Operation, takesBody } from "../operation/Operation.ts"
 import { isObject, type JsonObject, mendSchema } from "./JsonSchemaMending.ts"
 
-/** The name of the security scheme, and of the headers, among the components of the document. */
+/** The name of the security scheme among the components of the document. */
 export const ACCESS_TOKEN = "accessToken"
 
 const headerRef = (name: string): JsonObject => ({ $ref: `#/components/headers/${name}` })
@@ -42,7 +42,7 @@ export const HEADERS: JsonObject = {
   }
 }
 
-/** Headers of every answer; those of rate limits are left out where a server has none. */
+/** Headers of every response. A server without rate limits omits the rate limit headers. */
 const COMMON_HEADERS: JsonObject = {
   "X-Request-Id": headerRef("RequestId"),
   RateLimit: headerRef("RateLimit"),
@@ -112,7 +112,7 @@ const errorResponses = (entry: CatalogEntry): JsonObject =>
     ])
   )
 
-/** What the generator made of the success; an operation that never succeeds has none. */
+/** Returns the generated success response; empty for an operation that never succeeds. */
 const successResponses = (self: Operation, generated: JsonObject): JsonObject => {
   const responses = generated["responses"]
   const success = isObject(responses) ? responses[`${self.status}`] : undefined
@@ -136,7 +136,10 @@ const propertiesOf = (codec: Schema.Codec<unknown, unknown>): JsonObject => {
   return isObject(schema) && isObject(schema["properties"]) ? schema["properties"] : {}
 }
 
-/** Parameters in path and query. Their shapes come from the decoded side: the generator knows all numbers as texts. */
+/**
+ * Returns the path and query parameters. Their schemas come from the decoded side, because the generator treats all
+ * numbers as strings.
+ */
 const parameters = ({ entry, params, query }: Operation): ReadonlyArray<JsonObject> => {
   const shapes: JsonObject = { ...propertiesOf(params), ...propertiesOf(query) }
   return entry.inputs
@@ -150,7 +153,7 @@ const parameters = ({ entry, params, query }: Operation): ReadonlyArray<JsonObje
     }))
 }
 
-/** The document of one operation: the generator's shapes, and from the catalog everything else. */
+/** Returns the document of one operation: schemas from the generator, everything else from the catalog. */
 export const operationDocument = (self: Operation, generated: JsonObject, serverUrl: string): JsonObject => {
   const { entry } = self
   return {

@@ -14,7 +14,7 @@ export const listServices = operation("listServices", {
   status: 200
 })
 
-/** An id that is none is answered with 404, so any text will do. */
+/** An unknown id is answered with 404, so any text is accepted. */
 export const getService = operation("getService", {
   ...NO_INPUT,
   params: Schema.Struct({ serviceId: plainText(SERVICE_ID_LIMIT) }),
@@ -22,5 +22,5 @@ export const getService = operation("getService", {
   status: 200
 })
 
-/** It never succeeds. */
+/** Always fails: reserved in this version. */
 export const registerDomain = operation("registerDomain", { ...NO_INPUT, data: Schema.Never, status: 200 })

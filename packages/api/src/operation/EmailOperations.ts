@@ -50,7 +50,7 @@ export const sendMessage = operation("sendMessage", {
   status: 201
 })
 
-/** A page of messages; or, for a query with a messageId, that one message. */
+/** Returns a page of messages, or a single message for a query with a messageId. */
 export const queryMessages = operation("queryMessages", {
   ...NO_INPUT,
   query: Schema.Struct({

@@ -9,11 +9,11 @@ import type { Operation } from "./Operation.ts"
 
 type AnyCodec = Schema.Codec<unknown, unknown>
 
-/** A path of the catalog as routers have it: `:name` for `{name}`. */
+/** Returns the path of a catalog entry in router syntax: `:name` for `{name}`. */
 export const routerPath = (entry: CatalogEntry): `/${string}` =>
   `/${entry.path.slice(1).replaceAll(/\{(\w+)\}/g, ":$1")}`
 
-/** The codes that an operation may answer, by status, in ascending order. */
+/** Returns the error codes of an operation by status, in ascending order. */
 export const errorsByStatus = (entry: CatalogEntry): ReadonlyMap<ErrorStatus, ReadonlyArray<ErrorCode>> =>
   new Map(
     [...Map.groupBy(errorCodesOf(entry), (code) => ERROR_STATUS[code])].toSorted(([left], [right]) => left - right)
@@ -22,7 +22,7 @@ export const errorsByStatus = (entry: CatalogEntry): ReadonlyMap<ErrorStatus, Re
 const errorSchemas = (entry: CatalogEntry) =>
   [...errorsByStatus(entry).keys()].map((status) => ErrorEnvelope.pipe(HttpApiSchema.status(status)))
 
-/** The endpoint of an operation that is read with GET. */
+/** Returns the GET endpoint of an operation. */
 export const getEndpoint = <
   Name extends OperationName,
   Params extends AnyCodec,
@@ -44,7 +44,7 @@ export const getEndpoint = <
     error: errorSchemas(entry)
   })
 
-/** The endpoint of an operation that is called with POST. */
+/** Returns the POST endpoint of an operation. */
 export const postEndpoint = <
   Name extends OperationName,
   Params extends AnyCodec,

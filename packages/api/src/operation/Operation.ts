@@ -1,35 +1,35 @@
 import { type CatalogEntry, type OperationName, operationEntry } from "@agentos/core"
 import { Schema } from "effect"
 
-/** An object without properties: whatever is sent is refused. */
+/** An object without properties; any property is refused. */
 const Nothing = Schema.Record(Schema.String, Schema.Never)
 
-/** What an operation takes that takes nothing. Spread it, and put beside it what the operation does take. */
+/** The input of an operation that accepts none. Spread it, and override the parts that the operation accepts. */
 export const NO_INPUT = { params: Nothing, query: Nothing, payload: Nothing }
 
 type AnyCodec = Schema.Codec<unknown, unknown>
 
-/** The shapes of what an operation takes and gives. */
+/** The schemas of an operation's input and output. */
 export interface OperationShape<
   Params extends AnyCodec = AnyCodec,
   Query extends AnyCodec = AnyCodec,
   Payload extends AnyCodec = AnyCodec,
   Data extends AnyCodec = AnyCodec
 > {
-  /** What stands in the path. */
+  /** Path parameters. */
   readonly params: Params
   readonly query: Query
   /** The JSON body. */
   readonly payload: Payload
   /** `data` of the success envelope. */
   readonly data: Data
-  /** 201 where something new comes into being. */
+  /** 201 if the operation creates something. */
   readonly status: 200 | 201
 }
 
 /**
- * One operation of the API as it stands on the wire: its row of the catalog, and
- * its shapes. Method, path, price and who may call come from the catalog alone.
+ * One operation of the API: its catalog entry and its schemas. Method, path, price and authentication come from the
+ * catalog alone.
  */
 export interface Operation<
   Name extends OperationName = OperationName,
@@ -42,7 +42,7 @@ export interface Operation<
   readonly entry: CatalogEntry
 }
 
-/** Describes an operation of the catalog. */
+/** Defines an operation of the catalog. */
 export const operation = <
   const Name extends OperationName,
   Params extends AnyCodec,
@@ -54,5 +54,4 @@ export const operation = <
   shape: OperationShape<Params, Query, Payload, Data>
 ): Operation<Name, Params, Query, Payload, Data> => ({ name, entry: operationEntry(name), ...shape })
 
-/** Whether an operation takes a body. */
 export const takesBody = (self: Operation): boolean => self.entry.method === "POST" && self.payload !== Nothing

@@ -5,7 +5,7 @@ import * as events from "./EventOperations.ts"
 import type { Operation } from "./Operation.ts"
 import * as phone from "./PhoneOperations.ts"
 
-/** Every operation of the API by its name: exactly those of the catalog. */
+/** Every operation by name: exactly those of the catalog. */
 export const OPERATIONS = { ...discovery, ...email, ...phone, ...events } satisfies {
   readonly [Name in OperationName]: Operation<Name>
 }

@@ -95,7 +95,7 @@ describe("toWireError", () => {
     })
   }
 
-  it("says on paid operations what became of the money, and nothing of it on others", () => {
+  it("states the payment state on paid operations, and omits it on others", () => {
     const error = new InvalidRequest({ message: "wrong", issues: [{ path: "", message: "wrong" }] })
     assert.strictEqual(wire(error).body.error.paymentState, "none")
     assert.strictEqual(wire(error).body.error.message, "wrong. Nothing was charged.")
@@ -108,7 +108,7 @@ describe("toWireError", () => {
     assert.notInclude(settled.message, "Nothing was charged")
   })
 
-  it("does not say that nothing was charged where it is not known what became of the payment", () => {
+  it("does not claim that nothing was charged if the state of the payment is unknown", () => {
     const refused = wire(new CredentialRefused({ message: "wrong" }), undefined, true).body.error
     assert.strictEqual(refused.paymentState, "unknown")
     assert.notInclude(refused.message, "Nothing was charged")
@@ -117,7 +117,7 @@ describe("toWireError", () => {
     assert.strictEqual(wire(pending, undefined, true).body.error.paymentState, "settled")
   })
 
-  it("carries the challenge, and when to come back, in headers", () => {
+  it("sends the challenge and the retry delay in headers", () => {
     assert.strictEqual(wire(new PaymentRequired({ challenge: "abc", reason: null })).headers["PAYMENT-REQUIRED"], "abc")
     const pending = new PaymentPending({ operationId, paymentState: "unknown", retryAfterSeconds: 5 })
     assert.strictEqual(wire(pending).headers["Retry-After"], "5")
@@ -127,7 +127,7 @@ describe("toWireError", () => {
     assert.strictEqual(wire(method).headers["Allow"], "GET, HEAD")
   })
 
-  it("says how to begin", () => {
+  it("names the start-here service, its price and its inputs", () => {
     const { error, guides } = wire(new OnboardingRequired({ startWith: "email.mailbox.create" })).body
     assert.deepStrictEqual(error.onboarding?.price, { amount: "0.25", asset: "USDT" })
     assert.strictEqual(error.onboarding?.serviceId, "email.mailbox.create")

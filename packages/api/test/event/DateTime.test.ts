@@ -6,7 +6,7 @@ const decode = Schema.decodeUnknownOption(OPERATIONS.acknowledgeAllEvents.payloa
 const before = (text: string) => Option.map(decode({ before: text }), (input) => Number(input.before))
 
 describe("DateTime", () => {
-  it("reads moments of any offset to the millisecond", () => {
+  it("reads moments with any offset to the millisecond", () => {
     assert.deepStrictEqual(before("2026-11-21T08:00:00Z"), Option.some(Date.UTC(2026, 10, 21, 8)))
     assert.deepStrictEqual(before("2026-11-21T10:00:00+02:00"), Option.some(Date.UTC(2026, 10, 21, 8)))
     assert.deepStrictEqual(before("2026-11-21T08:00:00.123456Z"), Option.some(Date.UTC(2026, 10, 21, 8, 0, 0, 123)))
@@ -14,7 +14,7 @@ describe("DateTime", () => {
     assert.deepStrictEqual(before("2028-02-29T23:30:00-01:00"), Option.some(Date.UTC(2028, 2, 1, 0, 30)))
   })
 
-  it("refuses what names no moment", () => {
+  it("rejects text that is not a moment", () => {
     const refused = ["", "yesterday", "2026-11-21", "2026-11-21T08:00:00", "2026-13-01T00:00:00Z", "1763712000000"]
     refused.push("2026-02-30T00:00:00Z", "2026-02-29T00:00:00Z", "2026-11-31T00:00:00+02:00")
     for (const text of refused) assert.isTrue(Option.isNone(before(text)), text)

@@ -55,7 +55,7 @@ describe("openApiDocument", () => {
     assert.strictEqual(validator.version, "3.1")
   })
 
-  it("is the one on record; a change of the contract is seen here", async () => {
+  it("equals the recorded document, so that a change of the contract is visible", async () => {
     await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot("../golden/openapi.json")
   })
 
