@@ -1,28 +1,28 @@
 import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto"
 import { Effect, Redacted, Schema } from "effect"
 
-/** Fewest bytes of a secret: as many as HMAC-SHA256 gives (RFC 2104, section 3). */
+/** Minimum length of a secret in bytes: the output length of HMAC-SHA256 (RFC 2104, section 3). */
 export const SECRET_LENGTH_MIN = 32
 
-/** One secret of the server, as an operator configures it. */
+/** One secret of the server, as configured by the operator. */
 export interface KeySecret {
-  /** 1 to 255. It stands in everything made under the key, so it is never given to another secret. */
+  /** 1 to 255. Everything made under the key contains its id, so an id must never be reused for another secret. */
   readonly id: number
-  /** Random text of at least 32 bytes in UTF-8, as `openssl rand -base64 32` prints it. */
+  /** Random text of at least 32 bytes in UTF-8, such as the output of `openssl rand -base64 32`. */
   readonly secret: Redacted.Redacted<string>
 }
 
 /**
- * The server's secrets. To rotate: add a key, let every server have it, make it
- * active, and take the old one out when nothing made under it is needed any more.
+ * The server's secrets. To rotate them: add a key on every server, make it active, and remove the old one when nothing
+ * made under it is needed any more.
  */
 export interface KeyringConfig {
-  /** The id of the key that new values are made under. */
+  /** The id of the key for new values. */
   readonly activeKeyId: number
   readonly keys: ReadonlyArray<KeySecret>
 }
 
-/** The configured keys can't be used. `message` says why, and holds no secret. */
+/** The configured keys are not valid. `message` states the problem and contains no secret. */
 export class KeyringMisconfigured extends Schema.TaggedError<KeyringMisconfigured>()("KeyringMisconfigured", {
   message: Schema.String
 }) {}
@@ -30,20 +30,20 @@ export class KeyringMisconfigured extends Schema.TaggedError<KeyringMisconfigure
 /** Keys of one purpose, by the id of the secret that they are derived from. */
 export type DerivedKeys = ReadonlyMap<number, KeyObject>
 
-/** The configured secrets, checked. They leave it only as keys derived for a purpose. */
+/** The validated secrets. They are exposed only as keys derived for a purpose. */
 export interface KeyMaterial {
   readonly activeKeyId: number
   readonly derive: (purpose: string) => DerivedKeys
 }
 
-/** HKDF's salt (RFC 5869): separates these keys from those of any other use of the same secrets. */
+/** The salt of HKDF (RFC 5869). It separates these keys from any other use of the same secrets. */
 const SALT = "agentos.keyring.v1"
 const KEY_LENGTH = 32
 
 const deriveKey = (secret: Redacted.Redacted<string>, purpose: string): KeyObject =>
   createSecretKey(new Uint8Array(hkdfSync("sha256", Redacted.value(secret), SALT, purpose, KEY_LENGTH)))
 
-/** Why these keys can't be used, or undefined. It holds no secret. */
+/** Returns why the keys are not valid, or undefined. The text contains no secret. */
 export const keyringFlaw = ({ activeKeyId, keys }: KeyringConfig): string | undefined => {
   const ids = new Set<number>()
   const secrets = new Map<string, number>()
@@ -64,8 +64,8 @@ export const keyringFlaw = ({ activeKeyId, keys }: KeyringConfig): string | unde
 }
 
 /**
- * Checks the configuration. A key of each purpose is derived from a secret by
- * HKDF-SHA256 (RFC 5869), so that a key of one says nothing about another's.
+ * Validates the configuration. The key of each purpose is derived by HKDF-SHA256 (RFC 5869), so that it reveals nothing
+ * about the key of another purpose.
  */
 export const make = (config: KeyringConfig): Effect.Effect<KeyMaterial, KeyringMisconfigured> => {
   const flaw = keyringFlaw(config)

@@ -3,7 +3,7 @@ import { Bytes, Keyring, type MacPurpose } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import * as KeyMaterial from "./KeyMaterial.ts"
 
-/** Every purpose, checked against the port: a new one there does not compile here until it has keys. */
+/** Every purpose of the port. A purpose that is missing here is a compile error. */
 const PURPOSES: Readonly<Record<MacPurpose, null>> = {
   "access-token": null,
   challenge: null,
@@ -13,15 +13,15 @@ const PURPOSES: Readonly<Record<MacPurpose, null>> = {
   "relay-token": null
 }
 
-/** The purpose as it stands in front of every message: no purpose holds a zero byte, so none is the start of another. */
+/** The prefix of every message of a purpose. No purpose contains a zero byte, so no prefix is the start of another. */
 const prefixOf = (purpose: string): Uint8Array => Bytes.fromText(`${purpose}\0`)
 
 /**
- * The key ring over node:crypto. A MAC is HMAC-SHA256 over purpose, a zero byte
- * and message, under a key that is derived for the purpose once, when the layer is built.
+ * The key ring on node:crypto. A MAC is HMAC-SHA256 over the purpose, a zero byte and the message. Its key is derived
+ * for the purpose once, when the layer is built.
  *
- * Fails with `KeyringMisconfigured` on a duplicate id or secret, a secret that
- * is too short, an id out of range, or an active key that is not in the ring.
+ * Fails with `KeyringMisconfigured` on a duplicate id or secret, a secret that is too short, an id out of range, or an
+ * active key that is not in the ring.
  */
 export const layer = (config: KeyMaterial.KeyringConfig): Layer.Layer<Keyring, KeyMaterial.KeyringMisconfigured> =>
   Layer.effect(

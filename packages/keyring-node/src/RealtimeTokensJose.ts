@@ -3,28 +3,28 @@ import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { errors, type JWTVerifyGetKey, jwtVerify, SignJWT } from "jose"
 import * as KeyMaterial from "./KeyMaterial.ts"
 
-/** Whom a realtime token is for: the gateway, and nothing else that this service might sign tokens for. */
+/** The audience of realtime tokens: only the gateway, and no other use of tokens that this service may sign. */
 export const AUDIENCE = "agentos.realtime"
 
 const ALGORITHM = "HS256"
 
-/** Longest token that is looked at, in characters. Ours have about 300. */
+/** Maximum length of a token in characters. Valid tokens have about 300. */
 const TOKEN_LENGTH_MAX = 1_024
 
 export interface RealtimeTokensOptions {
-  /** Who signs: the `iss` of every token. One deployment's own, so that another's tokens are refused. */
+  /** The `iss` of every token. It must be unique to the deployment, so that tokens of others are refused. */
   readonly issuer: string
 }
 
 const decodeClaims = Schema.decodeUnknownEffect(Schema.Struct({ sub: Uuid.Uuid, ver: Schema.Int, exp: Schema.Finite }))
 
 /**
- * Realtime tokens as JWT (RFC 7519) signed by HMAC-SHA256, through jose. The
- * header's `kid` is the key's id; `sub` is the tenant, `ver` its token version.
- * `exp` is in seconds with a fraction, so that no millisecond of the claims is lost.
+ * Realtime tokens as JWT (RFC 7519) signed by HMAC-SHA256, through jose. The header's `kid` is the key's id; `sub` is
+ * the tenant, `ver` its token version. `exp` is in seconds with a fraction, so that it keeps the milliseconds of the
+ * claims.
  *
- * The keys are derived from the same secrets as the key ring's, for a purpose
- * of their own. Time is Effect's Clock. Fails like the key ring on unusable keys.
+ * The keys are derived from the same secrets as the key ring's, for a separate purpose. Time is Effect's Clock. Fails
+ * like the key ring if the keys are not valid.
  */
 export const layer = (
   config: KeyMaterial.KeyringConfig,
@@ -38,7 +38,7 @@ export const layer = (
       const activeKey = keys.get(material.activeKeyId)
       if (activeKey === undefined) return yield* Effect.die(new Error("key material without its active key"))
 
-      // Nothing of the header has been looked at yet: whatever the type says, it may be any JSON.
+      // The header is not validated yet: `kid` may be any JSON despite its type.
       const keyOf: JWTVerifyGetKey = ({ kid }) => {
         const key = typeof kid === "string" && /^[1-9]\d{0,2}$/.test(kid) ? keys.get(Number(kid)) : undefined
         if (key === undefined) throw new errors.JWKSNoMatchingKey()
@@ -85,14 +85,14 @@ export const layer = (
     })
   )
 
-/** jose says in its own errors what is wrong with a token; anything else is wrong here. */
+/** jose reports an invalid token by its own errors; any other error is a defect. */
 const ignoreRefusal = (cause: unknown): undefined => {
   if (!(cause instanceof errors.JOSEError)) throw cause
 }
 
 /**
- * Whether the signature is spelled the one way that base64url has for its bytes. Decoders pass over the unused
- * bits of the last character, so that several texts would be the same token; the rest of the text is signed as it is.
+ * Returns whether the signature is in its canonical base64url form. Decoders ignore the unused bits of the last
+ * character, so that several texts would be the same token. The signature covers the rest of the text as written.
  */
 const isCanonical = (token: string): boolean => {
   const signature = token.slice(token.lastIndexOf(".") + 1)

@@ -37,7 +37,7 @@ describe("KeyringNode", () => {
     })
   )
 
-  it.effect("has no MAC under a key that is not in the ring", () =>
+  it.effect("returns no MAC under a key that is not in the ring", () =>
     Effect.gen(function* () {
       const keyring = yield* keyringOf(ringOf(2, firstSecret, secondSecret))
       assert.strictEqual(keyring.activeKeyId, 2)
@@ -47,7 +47,7 @@ describe("KeyringNode", () => {
   )
 
   it.effect.prop(
-    "tells messages, purposes and keys apart",
+    "makes different MACs for different messages, purposes and keys",
     {
       key: Schema.Literals([1, 2]),
       other: Schema.Literals([1, 2]),
@@ -67,7 +67,7 @@ describe("KeyringNode", () => {
       })
   )
 
-  it.effect("opens what an older key made, until that key is taken out", () =>
+  it.effect("opens tokens of an older key until that key is removed", () =>
     Effect.gen(function* () {
       const before = yield* keyringOf(ringOf(1, firstSecret))
       const token = AccessToken.derive(before, { keyId: 1, tenantId, version: 7 })
@@ -84,7 +84,7 @@ describe("KeyringNode", () => {
     })
   )
 
-  it.effect("gives as many random bytes as asked for, others each time", () =>
+  it.effect("returns the requested number of random bytes, different each time", () =>
     Effect.gen(function* () {
       const keyring = yield* keyringOf(ringOf(1, firstSecret))
       const [a, b] = yield* Effect.all([keyring.randomBytes(16), keyring.randomBytes(16)])
@@ -104,7 +104,7 @@ describe("KeyringNode", () => {
     ["the active key 2 is not among the keys", ringOf(2, firstSecret)],
     ["the active key 1 is not among the keys", { activeKeyId: 1, keys: [] }]
   ]
-  it.effect.each(unusable)("refuses a ring where %s", ([why, config]) =>
+  it.effect.each(unusable)("rejects a ring where %s", ([why, config]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(keyringOf(config))
       assert.strictEqual(error._tag, "KeyringMisconfigured")
@@ -113,7 +113,7 @@ describe("KeyringNode", () => {
     })
   )
 
-  it.effect("takes ids up to 255 and secrets of 32 bytes in any script", () =>
+  it.effect("accepts ids up to 255 and secrets of 32 bytes in any script", () =>
     Effect.gen(function* () {
       const keyring = yield* keyringOf({ activeKeyId: 255, keys: [key(1, "₮".repeat(11)), key(255, "x".repeat(32))] })
       assert.strictEqual(keyring.mac(255, "cursor", hello)?.length, 32)

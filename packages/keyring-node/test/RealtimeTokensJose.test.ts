@@ -20,7 +20,7 @@ const issued = Effect.gen(function* () {
   return { claims, token: Redacted.value(yield* (yield* tokensOf()).issue(claims)) }
 })
 
-/** Signs by node:crypto alone, under the key that the tokens of `firstSecret` have. */
+/** Signs with node:crypto alone, with the key that tokens of `firstSecret` use. */
 const signed = (header: object, payload: object, hash = "sha256"): string => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url")
   const key = new Uint8Array(hkdfSync("sha256", firstSecret, "agentos.keyring.v1", "realtime-token", 32))
@@ -37,7 +37,7 @@ const knownToken =
   "LjV9.7nv8jRN2gJyLYCmXN5-TIQ1uQfWotORZJpWDs9UZdo4"
 
 describe("RealtimeTokensJose", () => {
-  it.effect("issues the known token, and reads it", () =>
+  it.effect("issues the known token, and verifies it", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(1_000_500)
       const tokens = yield* tokensOf()
@@ -48,14 +48,14 @@ describe("RealtimeTokensJose", () => {
     })
   )
 
-  it.effect("does not print", () =>
+  it.effect("does not print the token", () =>
     Effect.gen(function* () {
       const token = yield* (yield* tokensOf()).issue({ tenantId, version: 1, expiresAt: at(1_000) })
       assert.notInclude(`${inspect(token)}${JSON.stringify(token)}`, Redacted.value(token).slice(0, 20))
     })
   )
 
-  it.effect("opens until its last millisecond and no longer", () =>
+  it.effect("accepts a token until its last millisecond and no longer", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(1_763_712_345_678)
       const { claims, token } = yield* issued
@@ -67,7 +67,7 @@ describe("RealtimeTokensJose", () => {
     })
   )
 
-  it.effect("opens what an older key made, until that key is taken out", () =>
+  it.effect("accepts tokens of an older key until that key is removed", () =>
     Effect.gen(function* () {
       const { claims, token } = yield* issued
       const rotated = yield* tokensOf(ringOf(2, firstSecret, secondSecret))
@@ -80,7 +80,7 @@ describe("RealtimeTokensJose", () => {
     })
   )
 
-  it.effect("refuses another deployment's token", () =>
+  it.effect("rejects another deployment's token", () =>
     Effect.gen(function* () {
       const { token } = yield* issued
       assert.deepStrictEqual(yield* (yield* tokensOf(undefined, "https://other.test")).verify(token), Option.none())
@@ -118,7 +118,7 @@ describe("RealtimeTokensJose", () => {
     ["padding after it", `${knownToken}=`],
     ["white space after it", `${knownToken}\n`]
   ]
-  it.effect.each(refused)("refuses a token with %s", ([, token]) =>
+  it.effect.each(refused)("rejects a token with %s", ([, token]) =>
     Effect.gen(function* () {
       yield* TestClock.setTime(1_000_000)
       const tokens = yield* tokensOf()
@@ -128,12 +128,12 @@ describe("RealtimeTokensJose", () => {
   )
 
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_. =+/é"
-  it.effect("refuses every token of which one character was changed", () =>
+  it.effect("rejects every token with one changed character", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(1_000_000)
       const tokens = yield* tokensOf()
       const last = knownToken.length - 1
-      // Every spelling of the last character, whose lowest bits carry nothing, and one of each other.
+      // Every spelling of the last character, whose lowest bits are unused, and one change of each other character.
       const changes = [...alphabet].map((character) => [last, character] as const)
       for (let index = 0; index < last; index++) changes.push([index, knownToken[index] === "A" ? "B" : "A"])
       for (const [index, character] of changes) {
@@ -145,7 +145,7 @@ describe("RealtimeTokensJose", () => {
   )
 
   it.effect.prop(
-    "gives back any claims, and refuses any single change of their token",
+    "verifies a token of any claims, and rejects any single change of it",
     {
       sub: Schema.String.check(Schema.isUUID(7)),
       version: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2 ** 31 - 1 })),
