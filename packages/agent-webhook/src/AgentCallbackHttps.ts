@@ -14,37 +14,41 @@ import { type AllowedAgent, type CallbackUrl, hasUsualPort, readCallbackUrl, UNU
 import { exchangeOnce } from "./Exchange.ts"
 import { publicAddresses, resolveByDns, type ResolveHost } from "./HostAddresses.ts"
 
-/** What an agent has, in milliseconds and bytes. */
+/** Limits of an agent's answer, in milliseconds and bytes. */
 export interface AnswerLimits {
-  /** From the question to the first byte of the answer's body, or to its end when it has none. */
+  /** Time from the request to the first byte of the answer's body, or to its end if it has none. */
   readonly firstByte: number
-  /** To the end of the answer. */
+  /** Time to the end of the answer. */
   readonly whole: number
   readonly bytes: number
 }
 export const DEFAULT_ANSWER_LIMITS: AnswerLimits = { firstByte: 5_000, whole: 30_000, bytes: 65_536 }
 
 export interface AgentCallbackOptions {
-  /** Hosts that are let through though they are on this machine. For the sandbox alone; none unless given. */
+  /** Hosts that are allowed although they are on this machine. For the sandbox only; none by default. */
   readonly allow?: ReadonlyArray<AllowedAgent> | undefined
-  /** The DNS unless given. */
+  /** DNS by default. */
   readonly resolve?: ResolveHost | undefined
   readonly limits?: Partial<AnswerLimits> | undefined
-  /** How long the refusal of a name takes; 3 s unless given. */
+  /** Duration of a name's refusal; 3 s by default. */
   readonly refusalMillis?: number | undefined
 }
 
-/** How long `refusal` asks the DNS, and how long every refusal by it takes, so that its time tells nothing either. */
+/**
+ * Time limit of the DNS lookup by `refusal`, and the duration of every refusal that needed DNS, so that the time
+ * reveals nothing about the name.
+ */
 const REFUSAL_MILLIS = 3_000
-/** How long a connection is kept for the next turn, in milliseconds. */
+/** How long an idle connection is kept for the next turn, in milliseconds. */
 const IDLE_TIMEOUT = 60_000
 /**
- * Connections at one time: a call has one while its agent thinks, and one host may be behind the agents of many calls.
- * Whoever waits for one waits out of the agent's own time. A server is full with some 500 calls.
+ * Limits of concurrent connections. A call uses one while its agent prepares the answer, and one host may serve the
+ * agents of many calls. Waiting for a connection counts toward the agent's time limit. A server is full at about 500
+ * calls.
  */
 const SOCKETS_PER_HOST = 1_024
 const SOCKETS_TOTAL = 4_096
-/** Of those kept for the next turn: a handshake costs more than all the rest of a question. */
+/** Limit of idle connections kept for the next turn: a handshake costs more than the rest of a request. */
 const SOCKETS_IDLE_PER_HOST = 256
 
 const bodyOf = (message: AgentMessage): string => {
@@ -130,7 +134,8 @@ const askWith =
         answerTo(asking, target, secret, message, (reply) => Queue.offerUnsafe(queue, reply)).pipe(
           Effect.andThen(Queue.end(queue))
         ),
-      // What an agent says is read whether or not it is spoken already: no part of it is shorter than a byte.
+      // The answer is read even if it is not spoken yet. The buffer fits every reply, because none is shorter than one
+      // byte.
       { bufferSize: asking.limits.bytes }
     )
   }
@@ -140,7 +145,7 @@ const refusalWith =
     Effect.gen(function* () {
       const target = readCallbackUrl(url, allow)
       if (typeof target === "string") return target
-      // Numbers that were bought with another port keep it: `ask` connects to any.
+      // Numbers bought with another port keep it, because `ask` connects to any port.
       if (!hasUsualPort(target)) return "its port must be 443, which is the default"
       if (target.isLiteral || target.allowed !== undefined) return undefined
       const found = Effect.tryPromise(() => publicAddresses(resolve, target.host)).pipe(
@@ -153,9 +158,9 @@ const refusalWith =
     })
 
 /**
- * Agents by https, at addresses of the public internet alone: checked in the address, in what its name resolves to,
- * and on every connection. No redirect is followed and no proxy asked; certificates are verified. Connections are
- * kept for later turns, a bounded number of them; a kept one that the agent closes just then fails that question.
+ * Connects to agents by https, at public internet addresses only: checked in the URL, in its DNS result, and on every
+ * connection. Follows no redirects, uses no proxy and verifies certificates. Keeps a bounded number of connections for
+ * later turns; if the agent closes a kept connection at the moment of reuse, that request fails.
  */
 export const layer = (options: AgentCallbackOptions = {}): Layer.Layer<AgentCallback> =>
   Layer.effect(

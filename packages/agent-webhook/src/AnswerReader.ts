@@ -1,7 +1,7 @@
 import type { AgentReply } from "@agentos/core"
 import { Option, Schema } from "effect"
 
-/** An answer that is not what was asked for. `message` is a clause about it. */
+/** An answer in the wrong format. `message` is a clause about the answer. */
 export class BadAnswer extends Error {
   override readonly name = "BadAnswer"
 }
@@ -11,7 +11,7 @@ const Part = Schema.fromJsonString(
 )
 const decode = Schema.decodeUnknownOption(Part)
 
-/** Undefined when the text is no object in JSON that has a text or a hangup of the right type. */
+/** Returns undefined unless the text is a JSON object with a text or a hangup of the right type. */
 const partsOf = (json: string): ReadonlyArray<AgentReply> | undefined => {
   const part = decode(json)
   if (Option.isNone(part)) return undefined
@@ -26,15 +26,15 @@ const partsOf = (json: string): ReadonlyArray<AgentReply> | undefined => {
 const isLinesType = (contentType: string | undefined): boolean =>
   /^\s*(?:application|text)\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)\b/i.test(contentType ?? "")
 
-/** Reads an answer as it comes in. Its methods answer what has become whole by it, and throw `BadAnswer`. */
+/** Reads an answer incrementally. Each method returns the replies that it completes, or throws `BadAnswer`. */
 export interface AnswerReader {
   readonly take: (bytes: Uint8Array) => ReadonlyArray<AgentReply>
   readonly end: () => ReadonlyArray<AgentReply>
 }
 
 /**
- * Reads objects line by line, each at once, when the content type says so, or when the first line is such an object.
- * Otherwise the whole is one object, over as many lines as it likes. Blank lines say nothing.
+ * Reads one object per line, each as soon as it arrives, if the content type declares lines or the first line is such
+ * an object. Otherwise the whole answer is one object over any number of lines. Blank lines are ignored.
  */
 export const makeAnswerReader = (contentType: string | undefined, bytesMax: number): AnswerReader => {
   const utf8 = new TextDecoder("utf-8", { fatal: true })

@@ -7,7 +7,7 @@ import { BadAnswer, makeAnswerReader } from "./AnswerReader.ts"
 import type { CallbackUrl } from "./CallbackUrl.ts"
 import { lookupOf, mayBeConnected, NotPublic, type ResolveHost } from "./HostAddresses.ts"
 
-/** What an answer's status line and headers may be together, in bytes. */
+/** Maximum size of an answer's status line and headers, in bytes. */
 const HEAD_MAX = 16_384
 
 export interface Exchange {
@@ -17,7 +17,7 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly bytesMax: number
-  /** Called once the first byte of the answer is here, or its end. */
+  /** Called when the first byte of the answer arrives, or when the answer ends. */
   readonly onAnswer: () => void
   readonly onReply: (reply: AgentReply) => void
 }
@@ -29,7 +29,7 @@ const codeOf = (error: Error): string => {
   return /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? code : "no code"
 }
 
-/** Says no more than the host they gave and a code: a message of Node's may have addresses in it. */
+/** Reports only the tenant's host and an error code, because a message of Node may contain addresses. */
 const toUnreachable = (host: string, error: Error): AgentUnreachable => {
   if (error instanceof AgentUnreachable) return error
   if (error instanceof BadAnswer) return unreachable("answer", `The answer of ${host} ${error.message}.`)
@@ -41,11 +41,14 @@ const toUnreachable = (host: string, error: Error): AgentUnreachable => {
     : unreachable("connection", `The connection to ${host} failed (${code}).`)
 }
 
-/** Before a byte of the request leaves: on a new connection once it stands, on a kept one at once. */
+/**
+ * Checks the peer before the first byte of the request is sent: on connect for a new connection, at once for a kept
+ * one.
+ */
 const checkSocket = (socket: Socket, isAllowed: boolean, refuse: (why: Error) => void): void => {
   const check = () => {
     const { remoteAddress } = socket
-    // Who has broken the connection off already has no address any more, public or not.
+    // If the peer has closed the connection, its address is unknown, whether public or not.
     if (remoteAddress === undefined) refuse(Object.assign(new Error("the peer has gone"), { code: "ECONNRESET" }))
     else if (!mayBeConnected(remoteAddress, isAllowed)) refuse(new NotPublic("connected to no public address"))
   }
@@ -68,7 +71,7 @@ const readAnswer = (exchange: Exchange, response: IncomingMessage, done: (error?
       for (const reply of read()) {
         exchange.onReply(reply)
         if (reply._tag !== "HangUp") continue
-        // Nothing is said after it, and nobody waits for more.
+        // Replies after a hangup are ignored, so reading stops here.
         isOver = true
         return done()
       }
@@ -91,8 +94,8 @@ const readAnswer = (exchange: Exchange, response: IncomingMessage, done: (error?
 }
 
 /**
- * One request and its answer. Fails with why there is none. When it is interrupted, or ends before the answer does, the
- * connection is closed; otherwise it is kept for the next one.
+ * Performs one request. Fails with the reason if there is no complete answer. The connection is closed if the exchange
+ * is interrupted or ends before the answer does; otherwise it is kept for the next request.
  */
 export const exchangeOnce = (exchange: Exchange): Effect.Effect<void, AgentUnreachable> =>
   Effect.callback((resume) => {

@@ -3,24 +3,26 @@ import { isIP, type LookupFunction } from "node:net"
 import { callbackify } from "node:util"
 import { isPublicAddress } from "./PublicAddress.ts"
 
-/** An address of a host. */
 export interface HostAddress {
   readonly address: string
   readonly family: 4 | 6
 }
 
-/** Asks the DNS for a host's addresses, of both families. None when it has none; a rejection when it can't say now. */
+/**
+ * Resolves a host's addresses of both families. Returns none if the host has none, and rejects if DNS cannot answer
+ * now.
+ */
 export type ResolveHost = (host: string) => Promise<ReadonlyArray<HostAddress>>
 
-/** How long one server of the DNS may take, in milliseconds, and how often it is asked. */
+/** Timeout of one query to a DNS server, in milliseconds, and the number of tries. */
 const TIMEOUT = 1_000
 const TRIES = 2
 
-/** That there is no such name, or that it has no address of a family. */
+/** Returns whether the name does not exist, or has no address of this family. */
 const isAbsence = (reason: unknown): boolean =>
   reason instanceof Error && "code" in reason && (reason.code === "ENOTFOUND" || reason.code === "ENODATA")
 
-/** By the DNS alone (no file of this machine is read), and without the few threads that other lookups share. */
+/** Uses DNS only: reads no local file, and avoids the small thread pool that other lookups share. */
 export const resolveByDns: ResolveHost = async (host) => {
   const resolver = new Resolver({ timeout: TIMEOUT, tries: TRIES })
   const results = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
@@ -28,18 +30,18 @@ export const resolveByDns: ResolveHost = async (host) => {
     result.status === "fulfilled" ? result.value.map((address) => ({ address, family: FAMILIES[index]! })) : []
   )
   const unwell = results.find((result) => result.status === "rejected" && !isAbsence(result.reason))
-  // What one family has is enough.
+  // Addresses of one family are sufficient.
   if (found.length === 0 && unwell?.status === "rejected") throw unwell.reason
   return found
 }
 const FAMILIES = [4, 6] as const
 
-/** A host that has no address which may be connected to, or none at all. */
+/** The host has no address, or none that may be connected to. */
 export class NotPublic extends Error {
   override readonly name = "NotPublic"
 }
 
-/** The addresses of a host that are the public's. Rejects with `NotPublic`, or with what the DNS failed by. */
+/** Returns the public addresses of a host. Rejects with `NotPublic`, or with the error of DNS. */
 export const publicAddresses = async (resolve: ResolveHost, host: string): Promise<ReadonlyArray<HostAddress>> => {
   const usable = (await resolve(host)).filter(({ address }) => isPublicAddress(address))
   if (usable.length === 0) throw new NotPublic("no public address")
@@ -48,7 +50,7 @@ export const publicAddresses = async (resolve: ResolveHost, host: string): Promi
 
 const loopback: ReadonlyArray<HostAddress> = [{ address: "127.0.0.1", family: 4 }]
 
-/** What node:net asks for a name's addresses. An allowed name is this machine's own. */
+/** The lookup function for node:net. An allowed name resolves to this machine. */
 export const lookupOf = (resolve: ResolveHost, isAllowed: boolean): LookupFunction => {
   const addressesOf = callbackify((host: string) =>
     isAllowed ? Promise.resolve(loopback) : publicAddresses(resolve, host)
@@ -61,6 +63,6 @@ export const lookupOf = (resolve: ResolveHost, isAllowed: boolean): LookupFuncti
     })
 }
 
-/** Whether what a socket is connected to is what it may be. */
+/** Returns whether a socket may be connected to this address. */
 export const mayBeConnected = (address: string, isAllowed: boolean): boolean =>
   isIP(address) !== 0 && (isAllowed ? address === "::1" || address.startsWith("127.") : isPublicAddress(address))

@@ -1,18 +1,18 @@
 import ipaddr from "ipaddr.js"
 
 /**
- * Ranges that the library calls unicast and that are not the public's: of each, the first address and the length
- * of its prefix (the special-purpose registries of IANA).
+ * Ranges that the library classifies as unicast although they are not public: the first address and the prefix length
+ * of each (IANA special-purpose registries).
  */
 const special6 = [
-  // IPv4-compatible, deprecated; and what is nobody's around it.
+  // IPv4-compatible, deprecated, and the unassigned range around it.
   ["::", 8],
   ["64:ff9b::", 96],
-  // NAT64 of a network's own.
+  // NAT64 for local use.
   ["64:ff9b:1::", 48],
   ["100::", 64],
   ["100:0:0:1::", 64],
-  // Teredo, ORCHID, benchmarks and other protocols' own.
+  // Teredo, ORCHID, benchmarks and other protocol assignments.
   ["2001::", 23],
   ["2001:db8::", 32],
   ["2002::", 16],
@@ -36,7 +36,7 @@ const special4 = [
   ["192.0.2.0", 24],
   ["192.31.196.0", 24],
   ["192.52.193.0", 24],
-  // Relays to 6to4, deprecated.
+  // 6to4 relays, deprecated.
   ["192.88.99.0", 24],
   ["192.168.0.0", 16],
   ["192.175.48.0", 24],
@@ -45,7 +45,7 @@ const special4 = [
   ["203.0.113.0", 24],
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
-  // Where hypervisors answer their guests, though it is nobody's by any registry.
+  // Hypervisors answer their guests here, although no registry lists it.
   ["168.63.129.16", 32]
 ] as const
 
@@ -54,15 +54,15 @@ const ranges6 = special6.map(([first, length]) => [ipaddr.IPv6.parse(first), len
 const globalUnicast = ipaddr.IPv6.parse("2000::")
 
 /**
- * Whether an address, as text, is one of the public internet's hosts. An IPv6 address that stands for an IPv4 one
- * (mapped, NAT64, 6to4, Teredo) never is: who has the IPv4 address can be reached by it.
+ * Returns whether the text is the address of a host on the public internet. An IPv6 address that embeds an IPv4 address
+ * (mapped, NAT64, 6to4, Teredo) is never public, because the host is reachable by its IPv4 address.
  */
 export const isPublicAddress = (text: string): boolean => {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) {
     const address = ipaddr.IPv4.parse(text)
     return address.range() === "unicast" && !ranges4.some((range) => address.match(range))
   }
-  // With a zone it is an address of one link.
+  // An address with a zone belongs to one link.
   if (text.includes("%") || !ipaddr.IPv6.isValid(text)) return false
   const address = ipaddr.IPv6.parse(text)
   return (

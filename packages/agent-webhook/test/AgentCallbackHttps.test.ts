@@ -31,7 +31,7 @@ const json = "application/json"
 const lines = "application/x-ndjson"
 
 describe("AgentCallbackHttps", () => {
-  it.live("posts the message, signed", () =>
+  it.live("posts the signed message", () =>
     Effect.gen(function* () {
       const server = yield* agentServer(with200(json, '{"text":"hello"}'))
       const before = Math.floor(Date.now() / 1_000)
@@ -91,7 +91,7 @@ describe("AgentCallbackHttps", () => {
     ["nothing (204)", (response) => response.writeHead(204).end(), []],
     ["nothing (empty)", (response) => response.writeHead(200).end(), []]
   ]
-  it.live.each(answers)("hears %s", ([, answering, replies]) =>
+  it.live.each(answers)("parses an answer with %s", ([, answering, replies]) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* ask(answering), { replies: [...replies] } as never)
     })
@@ -125,7 +125,7 @@ describe("AgentCallbackHttps", () => {
       ""
     ]
   ]
-  it.live.each(failures)("says so of %s", ([, answering, reason, message]) =>
+  it.live.each(failures)("reports the failure of an answer with %s", ([, answering, reason, message]) =>
     Effect.gen(function* () {
       const { error, replies } = yield* ask(answering)
       assert.deepStrictEqual(replies, [])
@@ -135,7 +135,7 @@ describe("AgentCallbackHttps", () => {
     })
   )
 
-  it.live("keeps what was said before an answer breaks or goes wrong", () =>
+  it.live("keeps the replies that arrived before an answer breaks off or becomes invalid", () =>
     Effect.gen(function* () {
       const broken = yield* ask((response) => {
         response.writeHead(200, { "Content-Type": lines })
@@ -149,7 +149,7 @@ describe("AgentCallbackHttps", () => {
     })
   )
 
-  it.live("waits no longer than it may for the first byte, with or without a head", () =>
+  it.live("limits the time to the first byte, with or without response headers", () =>
     Effect.gen(function* () {
       const limits = { firstByte: 200, whole: 5_000 }
       for (const answering of [() => {}, (response: ServerResponse) => response.writeHead(200).flushHeaders()]) {
@@ -160,7 +160,7 @@ describe("AgentCallbackHttps", () => {
     })
   )
 
-  it.live("waits no longer than it may for the end of a drip, and says what came", () =>
+  it.live("limits the time of a slow answer, and keeps the replies that arrived", () =>
     Effect.gen(function* () {
       const { error, replies } = yield* ask(
         (response) => {
@@ -175,7 +175,7 @@ describe("AgentCallbackHttps", () => {
     })
   )
 
-  it.live("gives each line at once", () =>
+  it.live("emits each line at once", () =>
     Effect.gen(function* () {
       let open: ServerResponse | undefined
       const server = yield* agentServer((response) => {
@@ -197,7 +197,7 @@ describe("AgentCallbackHttps", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("closes the connection when it is interrupted, before and amid the answer", () =>
+  it.live("closes the connection when it is interrupted, before and during the answer", () =>
     Effect.gen(function* () {
       for (const answering of [() => {}, (response: ServerResponse) => response.write('{"text":"a"}\n')]) {
         const server = yield* agentServer(answering as Answering)
@@ -214,11 +214,11 @@ describe("AgentCallbackHttps", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks for many calls at one time, on connections that are kept for their next turns", () =>
+  it.live("asks for many calls concurrently, on connections that are kept for their next turns", () =>
     Effect.gen(function* () {
       const calls = 70
       const thinking: Array<ServerResponse> = []
-      // Nobody is answered before all have asked: as agents think that take their time.
+      // No request is answered before all have arrived, as with agents that take their time.
       const server = yield* agentServer((response) => {
         thinking.push(response)
         if (thinking.length % calls === 0) for (const one of thinking.splice(0)) one.end('{"text":"a"}')
@@ -237,7 +237,7 @@ describe("AgentCallbackHttps", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks again on the same connection, and closes it at its end", () =>
+  it.live("reuses the connection, and closes it with the layer", () =>
     Effect.gen(function* () {
       const server = yield* agentServer(with200(json, '{"text":"a"}'))
       yield* withCallback({ allow: [server.allow] }, (callback) =>

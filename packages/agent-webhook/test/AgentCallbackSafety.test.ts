@@ -22,7 +22,7 @@ const refusal = (url: string, resolve: ResolveHost) =>
   withCallback({ resolve, refusalMillis: REFUSAL_MILLIS }, (callback) => callback.refusal(url))
 
 const notPublic = "its host has no address on the public internet"
-/** One that nobody waits for: a refusal by the DNS takes as long as this. */
+/** A short duration for tests: a refusal that needed DNS takes as long as this. */
 const REFUSAL_MILLIS = 400
 const refused: ReadonlyArray<readonly [url: string, why: string]> = [
   ["http://agent.example/", "it is not https"],
@@ -70,8 +70,8 @@ const refused: ReadonlyArray<readonly [url: string, why: string]> = [
   ["https://[fe80::1]/", notPublic]
 ]
 
-describe("AgentCallbackHttps, of addresses", () => {
-  it.live.each(refused)("refuses %s, and asks it nothing", ([url, why]) =>
+describe("AgentCallbackHttps addresses", () => {
+  it.live.each(refused)("refuses %s, and connects to nothing", ([url, why]) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* refusal(url, unasked), why)
       const { error } = yield* ask(url, { resolve: unasked })
@@ -79,7 +79,7 @@ describe("AgentCallbackHttps, of addresses", () => {
     })
   )
 
-  it.live("takes public ones", () =>
+  it.live("accepts public hosts", () =>
     Effect.gen(function* () {
       assert.isUndefined(yield* refusal("https://agent.example/a?b", to(v4("8.8.8.8"))))
       assert.isUndefined(yield* refusal("https://agent.example:443/", to(v4("8.8.8.8"))))
@@ -91,7 +91,7 @@ describe("AgentCallbackHttps, of addresses", () => {
     })
   )
 
-  it.live.each(["22", "25", "80", "444", "5432", "6379", "8443", "65535"])("refuses port %s, and asks no DNS", (port) =>
+  it.live.each(["22", "25", "80", "444", "5432", "6379", "8443", "65535"])("refuses port %s, and uses no DNS", (port) =>
     Effect.gen(function* () {
       const wrongPort = "its port must be 443, which is the default"
       assert.strictEqual(yield* refusal(`https://agent.example:${port}/`, unasked), wrongPort)
@@ -100,7 +100,7 @@ describe("AgentCallbackHttps, of addresses", () => {
     })
   )
 
-  it.live("still asks an agent whose number was bought when any port would do", () =>
+  it.live("still asks an agent whose number was bought when any port was accepted", () =>
     Effect.gen(function* () {
       const { error } = yield* ask("https://agent.example:8443/", { resolve: to(v4("10.0.0.1")) })
       assert.strictEqual(error?.message, "The host agent.example has no address on the public internet.")
@@ -113,7 +113,7 @@ describe("AgentCallbackHttps, of addresses", () => {
     ["the DNS fails on", unasked],
     ["the DNS answers too late on", () => new Promise(() => {})]
   ]
-  it.live.each(unusable)("says the same, after the same time, of a name that %s", ([, resolve]) =>
+  it.live.each(unusable)("gives the same refusal after the same time for a name that %s", ([, resolve]) =>
     Effect.gen(function* () {
       const begun = performance.now()
       assert.strictEqual(yield* refusal("https://agent.example/", resolve), notPublic)
@@ -121,7 +121,7 @@ describe("AgentCallbackHttps, of addresses", () => {
     })
   )
 
-  it.live("connects to no name that has turned private since it was looked at", () =>
+  it.live("refuses to connect to a name that became private after it was checked", () =>
     Effect.gen(function* () {
       const server = yield* answering
       const answers = [[v4("8.8.8.8")], [v4("127.0.0.1")]]
@@ -141,7 +141,7 @@ describe("AgentCallbackHttps, of addresses", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tells a name that there is not from one that the DNS can't say now: that may be asked again", () =>
+  it.live("distinguishes a name that does not exist from a DNS failure, which may be retried", () =>
     Effect.gen(function* () {
       const url = "https://agent.example/"
       const failing = (code: string) => Object.assign(new Error(code), { code })
@@ -158,7 +158,7 @@ describe("AgentCallbackHttps, of addresses", () => {
         [unwell.error?.reason, unwell.error?.message],
         ["connection", "The connection to agent.example failed (ESERVFAIL)."]
       )
-      // What one family has is enough.
+      // Addresses of one family are sufficient.
       v4.mockResolvedValue(["127.0.0.1"])
       assert.strictEqual((yield* ask(url, {})).error?.reason, "address")
       assert.strictEqual(
@@ -168,10 +168,10 @@ describe("AgentCallbackHttps, of addresses", () => {
     }).pipe(Effect.ensuring(Effect.sync(() => vi.restoreAllMocks())))
   )
 
-  it.live("looks at what it is connected to, and not only at what it was told", () =>
+  it.live("checks the address of the connection, not only the result of the lookup", () =>
     Effect.gen(function* () {
       const server = yield* answering
-      // Public when it is read first, and private when the connection is made.
+      // Public on the first read, private when the connection is made.
       let reads = 0
       const turning = {
         family: 4 as const,
@@ -187,7 +187,7 @@ describe("AgentCallbackHttps, of addresses", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lets through what it was told to: that host, at that port, by that authority", () =>
+  it.live("allows exactly the configured host, port and certificate authority", () =>
     Effect.gen(function* () {
       const server = yield* answering
       const { allow, port, url } = server
@@ -217,7 +217,7 @@ describe("AgentCallbackHttps, of addresses", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks no proxy, and has its certificates verified whatever the environment says", () =>
+  it.live("uses no proxy, and verifies certificates regardless of the environment", () =>
     Effect.gen(function* () {
       const server = yield* answering
       for (const name of ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"]) vi.stubEnv(name, "http://127.0.0.1:9")
@@ -229,12 +229,12 @@ describe("AgentCallbackHttps, of addresses", () => {
     }).pipe(Effect.scoped, Effect.ensuring(Effect.sync(() => vi.unstubAllEnvs())))
   )
 
-  it.live("takes a host that breaks connections off for no private one: it may be asked again", () =>
+  it.live("reports a host that resets connections as a connection failure, which may be retried", () =>
     Effect.gen(function* () {
       const port = yield* resettingPeer
       const allow = { host: "127.0.0.1", port, ca: authority }
       const said = new Set<string>()
-      // How far a connection comes before it is broken off is chance.
+      // It depends on timing how far a connection gets before it is reset.
       yield* withCallback({ allow: [allow] }, (callback) =>
         Effect.repeat(
           Effect.map(answerOf(callback, `https://127.0.0.1:${port}/`), ({ error }) => said.add(error?.message ?? "")),
@@ -245,7 +245,7 @@ describe("AgentCallbackHttps, of addresses", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says of a host that refuses the connection no more than that", () =>
+  it.live("reports only that a host refused the connection", () =>
     Effect.gen(function* () {
       const { allow, url } = yield* Effect.scoped(answering)
       const { error } = yield* ask(url, { allow: [allow] })

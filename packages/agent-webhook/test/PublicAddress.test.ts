@@ -24,11 +24,11 @@ const refused: ReadonlyArray<readonly [what: string, addresses: ReadonlyArray<st
 ]
 
 describe("isPublicAddress", () => {
-  it.each(refused)("is not so of %s", (_what, addresses) => {
+  it.each(refused)("returns false for %s", (_what, addresses) => {
     assert.deepStrictEqual(addresses.filter(isPublicAddress), [])
   })
 
-  it("is so of the public's, to the edges of what is not", () => {
+  it("returns true for public addresses, including those next to special ranges", () => {
     const addresses = `
       1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 100.63.255.255
       100.128.0.0 126.255.255.255 128.0.0.1 169.253.255.255 172.15.255.255

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from "node:net"
 import { Effect, type Scope } from "effect"
 import { authority, certificate, privateKey } from "./MadeUpAuthority.ts"
 
-/** A question that an agent got. */
+/** A request that an agent received. */
 export interface Asked {
   readonly method: string
   readonly path: string
@@ -15,16 +15,18 @@ export interface Asked {
 export interface AgentServer {
   readonly port: number
   readonly url: string
-  /** What lets it through. */
+  /** The entry that allows this agent. */
   readonly allow: { readonly host: string; readonly port: number; readonly ca: string }
   readonly asked: ReadonlyArray<Asked>
-  /** Every connection there was, with those that only shook hands. */
+  /** Every connection, including those that only completed a handshake. */
   readonly sockets: ReadonlyArray<Socket>
 }
 
 export type Answering = (response: ServerResponse, asked: Asked) => void
 
-/** An agent on this machine that answers as told, with a certificate for localhost, agent.example and 127.0.0.1. */
+/**
+ * Starts an agent on this machine that answers as given, with a certificate for localhost, agent.example and 127.0.0.1.
+ */
 export const agentServer = (answer: Answering): Effect.Effect<AgentServer, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.promise(async () => {

@@ -1,4 +1,7 @@
-/** A server's key and certificate, and the authority behind it: of these tests alone, and trusted by nobody. */
+/**
+ * A server's key and certificate, and their certificate authority. Used by these tests only, and trusted by no other
+ * program.
+ */
 export const authority = `-----BEGIN CERTIFICATE-----
 MIIBfzCCASSgAwIBAgIUbAFbGNsAc0EZp0TEXsmCHiB/qrwwCgYIKoZIzj0EAwIw
 HDEaMBgGA1UEAwwRTWFkZS11cCBhdXRob3JpdHkwIBcNMjQwMTAxMDAwMDAwWhgP

@@ -22,13 +22,13 @@ export const question: AgentMessage = {
   }))
 }
 
-/** With the callback on its own, as a server has it. */
+/** Provides the callback with its own layer, as in a server. */
 export const withCallback = <A, E, R>(
   options: AgentCallbackHttps.AgentCallbackOptions,
   use: (callback: AgentCallback["Service"]) => Effect.Effect<A, E, R>
 ) => Effect.provide(Effect.flatMap(AgentCallback, use), AgentCallbackHttps.layer(options))
 
-/** All of an answer, and why it ended if it failed. */
+/** Returns all replies of an answer, and the error if it failed. */
 export const answerOf = (callback: AgentCallback["Service"], url: string) =>
   Effect.suspend(() => {
     const replies: Array<AgentReply> = []

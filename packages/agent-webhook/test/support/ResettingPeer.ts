@@ -8,7 +8,10 @@ const RESETTING = `
   server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port))
 `
 
-/** The port of a peer that takes connections and breaks them off at once, in a thread of its own: so as soon as it can. */
+/**
+ * Returns the port of a peer that accepts connections and resets them at once. It runs in its own thread, so that it
+ * resets as early as possible.
+ */
 export const resettingPeer: Effect.Effect<number, never, Scope.Scope> = Effect.map(
   Effect.acquireRelease(
     Effect.promise(async () => {
