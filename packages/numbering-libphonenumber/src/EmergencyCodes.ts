@@ -7,8 +7,8 @@ const codes = `
 `
 
 /**
- * The short codes by which police, ambulance, fire brigade, coast guard or a crisis line is called somewhere, and
- * of their series (100 to 129) all. In one set for all countries: no plan gives a subscriber a national number
- * this short, and networks take several of them (112 and 911 above all) whatever the country.
+ * The short codes for police, ambulance, fire brigade, coast guard and crisis lines of all countries, including the
+ * complete series 100 to 129. One set serves all countries: no plan assigns a subscriber a national number this short,
+ * and networks accept several codes (above all 112 and 911) in every country.
  */
 export const EMERGENCY_CODES: ReadonlySet<string> = new Set(codes.trim().split(/\s+/))

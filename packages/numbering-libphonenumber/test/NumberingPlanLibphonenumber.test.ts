@@ -55,7 +55,7 @@ const countries: ReadonlyArray<readonly [country: string | undefined, numbers: R
 ]
 
 describe("NumberingPlanLibphonenumber", () => {
-  it.effect.each(countries)("tells numbers of %s", ([country, numbers]) =>
+  it.effect.each(countries)("returns the country of numbers of %s", ([country, numbers]) =>
     Effect.gen(function* () {
       const plan = yield* NumberingPlan
       assert.deepStrictEqual(
