@@ -65,11 +65,11 @@ describe("AgentCallbackHttps", () => {
 
   const answers: ReadonlyArray<readonly [what: string, answering: Answering, replies: ReadonlyArray<object>]> = [
     ["a text", with200(json, '{"text":"hello"}'), [say("hello")]],
-    ["the end", with200(json, '{"hangup":true}'), [hangUp]],
-    ["both", with200(json, '{"hangup":true,"text":"bye","mood":1}'), [say("bye"), hangUp]],
-    ["no end", with200(json, '{"hangup":false}'), []],
+    ["a hangup", with200(json, '{"hangup":true}'), [hangUp]],
+    ["a text and a hangup", with200(json, '{"hangup":true,"text":"bye","mood":1}'), [say("bye"), hangUp]],
+    ["no hangup", with200(json, '{"hangup":false}'), []],
     ["an object over several lines", with200(json, '{\n  "text"', ': "a\\nb"\n', "}\n"), [say("a\nb")]],
-    ["no content type that says so", with200("text/plain", '{"text":"a"}\n{"text":"b"}'), [say("a"), say("b")]],
+    ["lines without their content type", with200("text/plain", '{"text":"a"}\n{"text":"b"}'), [say("a"), say("b")]],
     ["lines", with200(lines, '{"text":"a"}\n{"text":"b"}\n'), [say("a"), say("b")]],
     [
       "lines in pieces",
@@ -81,17 +81,17 @@ describe("AgentCallbackHttps", () => {
       with200(lines, Buffer.from('{"text":"ü"}').subarray(0, 10), Buffer.from('{"text":"ü"}').subarray(10)),
       [say("ü")]
     ],
-    ["nothing after the end", with200(lines, '{"hangup":true}\n{"text":"more"}\n'), [hangUp]],
+    ["nothing after a hangup", with200(lines, '{"hangup":true}\n{"text":"more"}\n'), [hangUp]],
     [
-      "nothing after the end, though no line ends it",
+      "nothing after a hangup, without a line break",
       (response) => response.end('{"hangup":true}\n{"text":"more"}'),
       [hangUp]
     ],
-    ["the end of an answer that goes on", (response) => response.write('{"hangup":true}\n'), [hangUp]],
+    ["a hangup in an unfinished answer", (response) => response.write('{"hangup":true}\n'), [hangUp]],
     ["nothing (204)", (response) => response.writeHead(204).end(), []],
     ["nothing (empty)", (response) => response.writeHead(200).end(), []]
   ]
-  it.live.each(answers)("parses an answer with %s", ([, answering, replies]) =>
+  it.live.each(answers)("parses %s", ([, answering, replies]) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* ask(answering), { replies: [...replies] } as never)
     })
@@ -107,12 +107,12 @@ describe("AgentCallbackHttps", () => {
     ["a refusal", head(404), "status", "404"],
     ["a failure", head(500), "status", "500"],
     ["other JSON", with200(json, '{"answer":"x"}'), "answer", "neither"],
-    ["a text that is none", with200(json, '{"text":1}'), "answer", "neither"],
+    ["a text of the wrong type", with200(json, '{"text":1}'), "answer", "neither"],
     ["a list", with200(json, '[{"text":"x"}]'), "answer", "neither"],
-    ["no JSON", with200("text/html", "<p>hello</p>\n<p>"), "answer", "neither"],
-    ["lines that are none", with200(lines, "{\n", '"text":"x"}\n'), "answer", "neither"],
-    ["no UTF-8", with200(json, Buffer.from([0x7b, 0xff, 0xfe])), "answer", "UTF-8"],
-    ["more than fits", with200(json, `{"text":"${"a".repeat(65_536)}"}`), "answer", "65536 bytes"],
+    ["HTML instead of JSON", with200("text/html", "<p>hello</p>\n<p>"), "answer", "neither"],
+    ["malformed lines", with200(lines, "{\n", '"text":"x"}\n'), "answer", "neither"],
+    ["invalid UTF-8", with200(json, Buffer.from([0x7b, 0xff, 0xfe])), "answer", "UTF-8"],
+    ["more than the maximum length", with200(json, `{"text":"${"a".repeat(65_536)}"}`), "answer", "65536 bytes"],
     ["headers without end", head(200, { "X-Long": "a".repeat(20_000) }), "answer", "HPE_HEADER_OVERFLOW"],
     ["no answer at all", (response) => response.socket?.destroy(), "connection", "ECONNRESET"],
     [
@@ -125,7 +125,7 @@ describe("AgentCallbackHttps", () => {
       ""
     ]
   ]
-  it.live.each(failures)("reports the failure of an answer with %s", ([, answering, reason, message]) =>
+  it.live.each(failures)("reports a failure: %s", ([, answering, reason, message]) =>
     Effect.gen(function* () {
       const { error, replies } = yield* ask(answering)
       assert.deepStrictEqual(replies, [])

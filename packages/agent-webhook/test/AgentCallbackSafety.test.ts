@@ -108,10 +108,10 @@ describe("AgentCallbackHttps addresses", () => {
   )
 
   const unusable: ReadonlyArray<readonly [what: string, resolve: ResolveHost]> = [
-    ["has private addresses alone", to(v4("10.0.0.1"), v4("127.0.0.1"))],
+    ["has only private addresses", to(v4("10.0.0.1"), v4("127.0.0.1"))],
     ["has no address", to()],
-    ["the DNS fails on", unasked],
-    ["the DNS answers too late on", () => new Promise(() => {})]
+    ["DNS fails to resolve", unasked],
+    ["DNS resolves too late", () => new Promise(() => {})]
   ]
   it.live.each(unusable)("gives the same refusal after the same time for a name that %s", ([, resolve]) =>
     Effect.gen(function* () {

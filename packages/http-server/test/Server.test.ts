@@ -6,7 +6,7 @@ import { startServer } from "./support/TestServer.ts"
 
 const SEND = "/api/v1/email/messages/send"
 
-/** How long something takes, in milliseconds. */
+/** Returns the duration of an action in milliseconds. */
 const timed = async (action: () => Promise<void>): Promise<number> => {
   const startedAt = performance.now()
   await action()
@@ -14,7 +14,7 @@ const timed = async (action: () => Promise<void>): Promise<number> => {
 }
 
 describe("Server", () => {
-  it("lets requests under way finish when it stops, and takes no new ones", async () => {
+  it("finishes requests in progress when it stops, and accepts no new ones", async () => {
     const server = await startServer({ drainTimeout: "5 seconds" })
     const { mailboxId, token, wallet } = await newTenant(server)
     const request = { body: { mailboxId, to: ["a@example.com"], subject: "slow", text: "t" }, token }
@@ -33,7 +33,7 @@ describe("Server", () => {
     assert.isTrue(refused)
   })
 
-  it("says of requests that it can't wait for that they may be repeated", async () => {
+  it("tells clients to repeat requests that exceed the drain timeout", async () => {
     const server = await startServer({ drainTimeout: "50 millis" })
     const { mailboxId, token, wallet } = await newTenant(server)
     const request = { body: { mailboxId, to: ["a@example.com"], subject: "slow", text: "t" }, token }
@@ -47,7 +47,7 @@ describe("Server", () => {
     assert.deepInclude(errorOf(answer), { code: "INTERNAL_ERROR", retryable: true, paymentState: "unknown" })
   })
 
-  it("is not held up by connections that ask for nothing, and cuts off what takes too long", async () => {
+  it("stops without waiting for idle connections, and closes those that take too long", async () => {
     const server = await startServer({ drainTimeout: "500 millis" })
     await call(server, "GET", "/health/live")
     const idle = connect(server.port, "127.0.0.1")
@@ -65,7 +65,7 @@ describe("Server", () => {
     partial.destroy()
   })
 
-  it("ends sockets with 1012, at once", async () => {
+  it("closes sockets with 1012 at once", async () => {
     const server = await startServer({ drainTimeout: "5 seconds" })
     const { token } = await newTenant(server)
     const data = dataOf(await call(server, "GET", "/api/v1/events/realtime-token", { token }))

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** A client that is made from the contract alone. */
+/** Returns a client that is generated from the contract alone. */
 const clientWith = (token: string | undefined) =>
   HttpApiClient.make(AgentOsApi, {
     baseUrl: server.url,
@@ -21,8 +21,8 @@ const clientWith = (token: string | undefined) =>
     )
   }).pipe(Effect.provide(FetchHttpClient.layer))
 
-describe("a client made from the contract", () => {
-  it("reads what the server answers, and its errors", async () => {
+describe("a client generated from the contract", () => {
+  it("decodes the server's responses and errors", async () => {
     const { eventIds, token } = await newTenant(server).then(async (tenant) => ({
       ...tenant,
       eventIds: await server.append(tenant.wallet, ["a"])

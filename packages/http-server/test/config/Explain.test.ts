@@ -4,7 +4,7 @@ import { HttpServerError } from "effect/http"
 import { explain } from "../../src/config/Explain.ts"
 
 describe("explain", () => {
-  it("says why a provider can't be used, and of any other failure what it says itself", () => {
+  it("adds the cause to a provider error, and uses the message of any other error", () => {
     const cause = new Error("HttpRequestError: HTTP request failed.:\n  connect ECONNREFUSED")
     const failure = new ProviderError({
       provider: "chain",

@@ -10,7 +10,7 @@ const read = (environment: Environment) => {
 }
 
 describe("readMail", () => {
-  it("logs in to the relay with a user and a password, or not at all", () => {
+  it("requires both the relay's user and password, or neither", () => {
     assert.strictEqual(read(MAIL).config?.relay.user, undefined)
     for (const half of ["AGENTOS_SMTP_RELAY_USER", "AGENTOS_SMTP_RELAY_PASSWORD"]) {
       assert.deepStrictEqual(read({ ...MAIL, [half]: "hunter2" }).issues, [
@@ -19,7 +19,7 @@ describe("readMail", () => {
     }
   })
 
-  it("takes the addresses of DNS servers, and nothing else for one", () => {
+  it("accepts only IP addresses as DNS servers", () => {
     const { config } = read({ ...MAIL, AGENTOS_DNS_SERVERS: "192.0.2.1, [2001:db8::1]:53" })
     assert.deepStrictEqual(config?.dns.servers, ["192.0.2.1", "[2001:db8::1]:53"])
     for (const servers of ["dns.example", "192.0.2.1,"]) {
@@ -30,7 +30,7 @@ describe("readMail", () => {
     }
   })
 
-  it("bounds SMTP sessions and messages, with numbers that fit together", () => {
+  it("limits SMTP sessions and messages, and rejects limits that contradict each other", () => {
     const limitsOf = (environment: Environment) => {
       const { messagesPerHour, sessions, sessionsPerAddress } = read({ ...MAIL, ...environment }).config!.listener
       return [sessions, sessionsPerAddress, messagesPerHour]

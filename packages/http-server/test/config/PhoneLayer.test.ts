@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { phonePorts } from "../../src/config/PhoneLayer.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 
-/** The ports that variables choose; what else a server needs is of no account here. */
+/** Builds the telephony ports that the variables select. The other required variables have arbitrary values. */
 const portsOf = (environment: Record<string, string>) =>
   ServerConfig.read({
     AGENTOS_ENVIRONMENT: "sandbox",
@@ -29,7 +29,7 @@ const portsOf = (environment: Record<string, string>) =>
   }).pipe(Effect.flatMap((config) => Layer.build(phonePorts(config))))
 
 describe("phonePorts", () => {
-  it.effect("have a carrier that can do nothing where none is configured, and says so", () =>
+  it.effect("provide a carrier that fails every request as misconfigured if none is configured", () =>
     Effect.gen(function* () {
       const carrier = yield* Effect.provide(TelephonyProvider, yield* portsOf({}))
       for (const asked of [
@@ -50,7 +50,7 @@ describe("phonePorts", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("have the carrier that is named, and read what they are told to read", () =>
+  it.effect("provide the configured carrier, and read the configured files", () =>
     Effect.gen(function* () {
       const account = { AGENTOS_TWILIO_ACCOUNT_SID: `AC${"0".repeat(32)}`, AGENTOS_TWILIO_AUTH_TOKEN: "t" }
       assert.strictEqual((yield* Effect.provide(TelephonyProvider, yield* portsOf(account))).name, "twilio")

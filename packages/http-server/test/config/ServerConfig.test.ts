@@ -33,7 +33,7 @@ const flawsOf = (environment: Record<string, string | undefined>) =>
   Effect.runSync(Effect.flip(ServerConfig.read(environment))).issues
 
 describe("ServerConfig", () => {
-  it("needs an address, keys, a database and a network, and fills in the rest", () => {
+  it("requires a URL, keys, a database and a network, and has defaults for the rest", () => {
     const config = read(COMPLETE)
     assert.deepInclude(config, {
       environment: "production",
@@ -58,7 +58,7 @@ describe("ServerConfig", () => {
     assert.isTrue("url" in read({ ...COMPLETE, DATABASE_URL: "postgresql://db/agentos" }).database)
   })
 
-  it("reports variables that it does not read, with the nearest that it does", () => {
+  it("reports unknown variables, with the nearest known one", () => {
     const unknown = {
       AGENTOS_EMIAL_DOMAIN: "a.example",
       AGENTOS_COLOR: "red",
@@ -71,7 +71,7 @@ describe("ServerConfig", () => {
     ])
   })
 
-  it("calls the US and Canada unless countries are listed, and names those that do not exist", () => {
+  it("allows calls to the US and Canada by default, and reports unknown country codes", () => {
     assert.deepStrictEqual(read(COMPLETE).quotas.calls.countries, new Set(["US", "CA"]))
     assert.deepStrictEqual(
       read({ ...COMPLETE, AGENTOS_CALL_COUNTRIES: "us, CA,gb" }).quotas.calls.countries,
@@ -82,7 +82,7 @@ describe("ServerConfig", () => {
     ])
   })
 
-  it("limits stored mail by default, as it is told, or, with 0, not at all", () => {
+  it("limits stored mail by default or as configured, and not at all with 0", () => {
     const MEBIBYTE = 1024 * 1024
     assert.deepStrictEqual(read(COMPLETE).quotas.mail.mailboxLimit, { messages: 50_000, bytes: 1024 * MEBIBYTE })
     const told = {
@@ -99,7 +99,7 @@ describe("ServerConfig", () => {
     ])
   })
 
-  it("limits what a tenant sends by default, as it is told, or, with 0, not at all", () => {
+  it("limits sent mail by default or as configured, and not at all with 0", () => {
     assert.deepInclude(read(COMPLETE).quotas.mail.sending, { recipientsPerDayAtFirst: 200, recipientsPerDay: 10_000 })
     const told = {
       AGENTOS_MAIL_RECIPIENTS_PER_DAY_AT_FIRST: "5",
@@ -117,7 +117,7 @@ describe("ServerConfig", () => {
     })
   })
 
-  it("limits inbound mail by the hour, a sandbox's less, and keeps raw mail as long as its message by default", () => {
+  it("limits inbound mail per hour, less in a sandbox, and keeps raw mail as long as its message by default", () => {
     const { mail } = read(COMPLETE).quotas
     assert.deepStrictEqual(mail.inboundPerHour, { sender: 1_000, network: 5_000, mailbox: 2_000 })
     assert.isNull(mail.rawRetention)
@@ -127,7 +127,7 @@ describe("ServerConfig", () => {
     assert.strictEqual(quotas.mail.rawRetention, 30 * 86_400_000)
   })
 
-  it("limits calls by default, as it is told, and not by the hour where no rate is limited", () => {
+  it("limits calls by default or as configured, and removes hourly limits if rate limits are disabled", () => {
     const { atOnce, perHour } = read(COMPLETE).quotas.calls
     assert.deepStrictEqual(atOnce, { perNumber: 5, perTenant: 20 })
     assert.deepStrictEqual(perHour, { calls: 60, toOneNumber: 10, short: 20 })
@@ -140,7 +140,7 @@ describe("ServerConfig", () => {
     assert.isTrue(Object.values(unlimited.perHour).every((limit) => limit === Number.POSITIVE_INFINITY))
   })
 
-  it("takes the limits of the database as they are given, and says which are none", () => {
+  it("reads the limits of the database, and rejects invalid ones", () => {
     const limits = {
       AGENTOS_DATABASE_POOL: "40",
       AGENTOS_DATABASE_STATEMENT_TIMEOUT_SECONDS: "5",
@@ -164,7 +164,7 @@ describe("ServerConfig", () => {
     )
   })
 
-  it("keeps events for a year, for as many days as it is told, or for ever, and not for less than they are replayed", () => {
+  it("keeps events for a year by default, or as configured, but at least as long as they are replayable", () => {
     const DAY = 24 * 60 * 60 * 1_000
     const kept = (days: string | undefined) => read({ ...COMPLETE, AGENTOS_EVENT_RETENTION_DAYS: days }).eventRetention
     assert.deepStrictEqual([undefined, "", "30", "400", "0"].map(kept), [
@@ -182,18 +182,18 @@ describe("ServerConfig", () => {
     assert.strictEqual(flawsOf({ ...COMPLETE, AGENTOS_EVENT_RETENTION_DAYS: "-1" }).length, 1)
   })
 
-  it("limits a sandbox, too, which may also be reached without encryption", () => {
+  it("limits a sandbox, too, and allows it a public URL without encryption", () => {
     const config = read({ ...COMPLETE, AGENTOS_ENVIRONMENT: "sandbox", AGENTOS_PUBLIC_URL: "http://127.0.0.1:8080" })
     assert.deepStrictEqual(config.rateLimit, { burst: 1200, perSecond: 20 })
   })
 
-  it("limits to as many requests a minute as it is told, and to none for 0", () => {
+  it("sets the rate limit per minute, and disables it with 0", () => {
     const rateLimitOf = (perMinute: string) => read({ ...COMPLETE, AGENTOS_RATE_LIMIT_PER_MINUTE: perMinute }).rateLimit
     assert.deepStrictEqual(rateLimitOf("60"), { burst: 60, perSecond: 1 })
     assert.isNull(rateLimitOf("0"))
   })
 
-  it("names all that is wrong at once", () => {
+  it("reports all problems at once", () => {
     assert.deepStrictEqual(
       flawsOf({}).map((issue) => issue.split(" ")[0]),
       ["AGENTOS_PUBLIC_URL", "AGENTOS_KEYS", "DATABASE_URL", "AGENTOS_NETWORKS"]
@@ -237,7 +237,7 @@ describe("ServerConfig", () => {
     )
   })
 
-  it("names the keys that can't be used among all else that is wrong", () => {
+  it("reports invalid keys together with all other problems", () => {
     for (const [keys, active, flaw] of [
       ["1:short", undefined, "the secret of key 1 is shorter than 32 bytes; make one by: openssl rand -base64 32"],
       [`0:${SECRET}`, undefined, "key id 0 is not a whole number from 1 to 255"],
@@ -251,7 +251,7 @@ describe("ServerConfig", () => {
     }
   })
 
-  it("has telephones where the carrier's account is named, and calls no stand-in of it in production", () => {
+  it("enables telephony if the carrier's account is configured, and rejects a substitute carrier in production", () => {
     const account = {
       AGENTOS_TWILIO_ACCOUNT_SID: `AC${"0f".repeat(16)}`,
       AGENTOS_TWILIO_AUTH_TOKEN: "hunter2"
@@ -302,7 +302,7 @@ describe("ServerConfig", () => {
     }
   })
 
-  it("lets agents be at addresses that are not public in a sandbox alone", () => {
+  it("allows agents at addresses that are not public only in a sandbox", () => {
     const allow = JSON.stringify([{ host: "127.0.0.1", port: 9443, caFile: "/ca.pem" }])
     const sandbox = { ...COMPLETE, AGENTOS_ENVIRONMENT: "sandbox" }
     assert.deepStrictEqual(read({ ...sandbox, AGENTOS_AGENT_WEBHOOK_ALLOW: allow }).phone.allowedAgents, [
@@ -316,7 +316,7 @@ describe("ServerConfig", () => {
     }
   })
 
-  it("lets nobody in as the operator without a token that nobody guesses", () => {
+  it("requires an operator token that is hard to guess, and no operator has access without one", () => {
     const tokenOf = (token: string | undefined) => read({ ...COMPLETE, AGENTOS_OPERATOR_TOKEN: token }).operatorToken
     for (const none of [undefined, "", " "]) assert.isNull(tokenOf(none))
     const token = tokenOf("0123456789abcdef0123456789abcdef")
@@ -327,7 +327,7 @@ describe("ServerConfig", () => {
     }
   })
 
-  it("shows no secret, in its errors or in itself", () => {
+  it("contains no secret in its errors or its text form", () => {
     const config = read({
       ...COMPLETE,
       AGENTOS_OPERATOR_TOKEN: "hunter2".repeat(5),
@@ -355,7 +355,7 @@ describe("ServerConfig", () => {
 })
 
 describe("main", () => {
-  it("says in plain lines why it can't start, and nothing on standard output", () => {
+  it("prints why it cannot start on standard error, and nothing on standard output", () => {
     const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
     const { status, stderr, stdout } = spawnSync(process.execPath, [main], { env: { PATH: "" }, encoding: "utf8" })
     assert.strictEqual(status, 1)

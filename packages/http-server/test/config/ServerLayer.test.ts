@@ -6,7 +6,7 @@ import type { ServerConfig } from "../../src/config/ServerConfig.ts"
 import { policyLayer, rateLimiterLayer } from "../../src/config/ServerLayer.ts"
 
 describe("policyLayer", () => {
-  it.effect("keeps events for as long as it is told, and all else as it was", () =>
+  it.effect("keeps events for the configured time, and leaves the rest of the policy unchanged", () =>
     Effect.gen(function* () {
       const surrounding = { ...DEFAULT_EVENT_POLICY, leaseDuration: 7 }
       for (const eventRetention of [40, null]) {
@@ -18,7 +18,7 @@ describe("policyLayer", () => {
 })
 
 describe("rateLimiterLayer", () => {
-  it.effect("limits the whole process, and nothing where there is no rate limit", () =>
+  it.effect("limits the whole process, and nothing if rate limits are disabled", () =>
     Effect.gen(function* () {
       const rule = { name: "smtp.message", burst: 1, perSecond: 0.001, isShared: true }
       const databases: ReadonlyArray<ServerConfig["database"]> = [

@@ -14,7 +14,7 @@ const answerTo = async (error: ReadingError): Promise<string> => {
 }
 
 describe("answerBrokenRequest", () => {
-  it("tells who took too long that the request may be sent again (408), and ends the connection", async () => {
+  it("answers a request that took too long with 408, marks it retryable and closes the connection", async () => {
     const [head = "", body = ""] = (await answerTo(broken("ERR_HTTP_REQUEST_TIMEOUT"))).split("\r\n\r\n")
     assert.match(head, /^HTTP\/1\.1 408 Request Timeout\r\n/)
     assert.match(head, /\r\nconnection: close(?:\r\n|$)/i)
@@ -23,14 +23,14 @@ describe("answerBrokenRequest", () => {
     assert.include(body, '"retryable":true')
   })
 
-  it("says nothing to who has gone", () => {
+  it("sends nothing to a client that has disconnected", () => {
     const socket = new PassThrough()
     answerBrokenRequest(broken("ECONNRESET"), socket)
     assert.isTrue(socket.destroyed)
     assert.isNull(socket.read())
   })
 
-  it("does not keep the connection of whoever does not end it", async () => {
+  it("closes a connection that the client does not close", async () => {
     const server = createServer({ allowHalfOpen: true }, (socket) =>
       answerBrokenRequest(broken("ERR_HTTP_REQUEST_TIMEOUT"), socket)
     )

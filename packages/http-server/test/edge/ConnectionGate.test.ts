@@ -13,7 +13,7 @@ const CHUNKED =
   "POST /api/v1/email/mailboxes HTTP/1.1\r\nHost: agentos.test\r\nContent-Type: application/json\r\n" +
   "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
 
-/** The status of the answer on a connection of its own; undefined when it is closed without an answer. */
+/** Returns the response status on a new connection; undefined if it is closed without a response. */
 const statusOf = ({ port }: TestServer, bytes: string): Promise<number | undefined> =>
   new Promise((resolve) => {
     let received = ""
@@ -24,7 +24,7 @@ const statusOf = ({ port }: TestServer, bytes: string): Promise<number | undefin
       .end(bytes)
   })
 
-/** The statuses of so many requests, some of them at a time. */
+/** Returns the statuses of `count` requests, of which `atOnce` run concurrently. */
 const statusesOf = async (options: TestServerOptions, bytes: string, count: number, atOnce = 10) => {
   const server = await startServer(options)
   const statuses: Array<number | undefined> = []
@@ -58,7 +58,7 @@ describe("a new connection", () => {
     )
   })
 
-  it("is answered all the same where it comes from a trusted proxy, or where nothing is limited", async () => {
+  it("is answered if it comes from a trusted proxy, or if rate limits are disabled", async () => {
     const behindProxy = await statusesOf({ ...LIMITED, trustedProxies: ["127.0.0.0/8"] }, REQUEST, 300)
     assert.isFalse(behindProxy.includes(undefined))
     assert.isFalse((await statusesOf({}, CHUNKED, 20)).includes(undefined))

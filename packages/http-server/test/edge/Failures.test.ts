@@ -5,11 +5,11 @@ import { startServer } from "../support/TestServer.ts"
 
 const MAILBOXES = "/api/v1/email/mailboxes"
 
-/** What a store says when it breaks, which is nobody's business. */
+/** The message of a broken store, which clients must not see. */
 const SECRET = "password=hunter2"
 
 describe("failures", () => {
-  it("are answered in the envelope, and their cause is in the log alone", async () => {
+  it("are answered in the envelope, and their cause appears only in the log", async () => {
     const server = await startServer({
       transactor: { transact: () => Effect.die(new Error(SECRET)), ready: Effect.die(new Error(SECRET)) }
     })
@@ -33,7 +33,7 @@ describe("failures", () => {
 })
 
 describe("the access log", () => {
-  it("has one line a request, with what is known of it and no secret", async () => {
+  it("has one line per request, with its known facts and no secret", async () => {
     const server = await startServer()
     const { token } = await newTenant(server)
     const before = server.logs.length

@@ -13,7 +13,7 @@ const BODY = '{"localPart":"a"}'
 
 const operations: ReadonlyArray<Operation> = Object.values(OPERATIONS)
 
-/** The answer to a request that has all headers that it needs, and these. */
+/** Returns the response to a request with all required headers and the given ones. */
 const answerTo = async (...more: ReadonlyArray<string>) => {
   const headers = [
     "POST /api/v1/email/mailboxes HTTP/1.1",
@@ -28,7 +28,7 @@ const answerTo = async (...more: ReadonlyArray<string>) => {
 }
 
 describe("headers", () => {
-  it("are refused with 400 and their name if they have one value and come twice", async () => {
+  it("are refused with 400 and their name if a single-value header appears twice", async () => {
     const rows = [
       ["Host", ["Host: agentos.test"]],
       ["Host", ["HOST: other.test"]],
@@ -53,12 +53,12 @@ describe("headers", () => {
     }
   })
 
-  it("leave a payment open that came twice", async () => {
+  it("report an unknown payment state if the payment header appears twice", async () => {
     const { text } = await answerTo("PAYMENT-SIGNATURE: a", "PAYMENT-SIGNATURE: b", "Idempotency-Key: k")
     assert.strictEqual(JSON.parse(text).error.paymentState, "unknown")
   })
 
-  it("may come twice where they are lists", async () => {
+  it("may appear twice if they are lists", async () => {
     const { status } = await answerTo(
       "Accept: a",
       "Accept: b",
@@ -70,14 +70,14 @@ describe("headers", () => {
     assert.strictEqual(status, "402")
   })
 
-  it("are at most 100 (431)", async () => {
+  it("are limited to 100 (431)", async () => {
     const own = (count: number) => Array.from({ length: count }, (_, index) => `x-${index}: a`)
     assert.strictEqual((await answerTo(...own(90))).status, "402")
     for (const count of [100, 1_000, 2_500])
       assert.strictEqual((await answerTo(...own(count))).status, "431", `${count}`)
   })
 
-  it("declare the length of every body, with a token too", async () => {
+  it("must declare the length of every body, with or without a token", async () => {
     const { token } = await newTenant(server)
     const paths = operations.filter(({ entry }) => entry.method === "POST").map(({ entry }) => entry.path)
     for (const path of [...paths, "/webhooks/twilio/voice", "/internal/tenants/x/suspend"]) {
@@ -97,7 +97,7 @@ describe("headers", () => {
 })
 
 describe("a query", () => {
-  it("has at most 32 parameters", async () => {
+  it("may have at most 32 parameters", async () => {
     const get = (query: string) =>
       rawCall(server, `GET /api/v1/services?${query} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
     const answer = await get("&".repeat(5_000))

@@ -10,7 +10,7 @@ afterAll(() => server.stop())
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** The error envelope in a raw answer. */
+/** Returns the error envelope of a raw response. */
 const rawError = (answer: string): { readonly status: string; readonly code: string; readonly requestId: string } => {
   const [head = "", body = ""] = answer.split("\r\n\r\n")
   const { error } = JSON.parse(body) as { error: { code: string; requestId: string } }
@@ -19,14 +19,14 @@ const rawError = (answer: string): { readonly status: string; readonly code: str
 }
 
 describe("HttpEdge", () => {
-  it("gives every request an id of its own, in header and body", async () => {
+  it("assigns every request its own id, in header and body", async () => {
     const answers = [await call(server, "GET", "/nowhere"), await call(server, "GET", "/nowhere")]
     const ids = answers.map((answer) => errorOf(answer).requestId)
     for (const id of ids) assert.match(id, UUID)
     assert.notStrictEqual(ids[0], ids[1])
   })
 
-  it("answers unknown paths with 404, to the letter", async () => {
+  it("answers unknown paths with 404, and matches paths exactly", async () => {
     const paths = [
       "/",
       "/nowhere",
@@ -44,7 +44,7 @@ describe("HttpEdge", () => {
     }
   })
 
-  it("answers other methods with 405 and what is allowed", async () => {
+  it("answers unsupported methods with 405 and the allowed ones", async () => {
     const rows = [
       ["PUT", "/api/v1", "GET, HEAD, OPTIONS"],
       ["DELETE", "/api/v1/email/mailboxes", "POST, OPTIONS"],
@@ -80,7 +80,7 @@ describe("HttpEdge", () => {
     }
   })
 
-  it("lets any origin call and read, and no browser do more", async () => {
+  it("allows any origin to call and read, and restricts browsers otherwise", async () => {
     const preflight = await call(server, "OPTIONS", "/api/v1/email/mailboxes", {
       headers: { origin: "https://agent.example", "access-control-request-method": "POST" }
     })
@@ -104,7 +104,7 @@ describe("HttpEdge", () => {
     assert.strictEqual(answers[1]?.headers.get("cache-control"), "no-store")
   })
 
-  it("reads bodies of plain JSON alone (415)", async () => {
+  it("accepts only bodies of plain JSON (415)", async () => {
     const types = [
       "text/plain",
       "application/x-www-form-urlencoded",
@@ -145,7 +145,7 @@ describe("HttpEdge", () => {
     }
   })
 
-  it("takes a message of the full length, every byte of it escaped", async () => {
+  it("accepts a message of the maximum length with every byte escaped", async () => {
     const { mailboxId, token } = await newTenant(server)
     const escaped = "\\u0001".repeat(1024 * 1024)
     const body = `{"mailboxId":"${mailboxId}","to":["a@example.com"],"subject":"s","text":"${escaped}","html":"${escaped}"}`
@@ -164,7 +164,7 @@ describe("HttpEdge", () => {
     assert.include(rawError(headers), { status: "431", code: "HEADERS_TOO_LARGE" })
   })
 
-  it("answers what is no HTTP in the envelope", async () => {
+  it("answers malformed HTTP in the envelope", async () => {
     for (const text of [
       "nonsense\r\n\r\n",
       "GET /api/v1 HTTP/1.1\r\nHost: a\r\nBad Header\r\n\r\n",
@@ -180,14 +180,14 @@ describe("HttpEdge", () => {
     assert.include(rawError(await rawCall(server, smuggled)), { status: "400" })
   })
 
-  it("passes over expectations and upgrades that it does not know", async () => {
+  it("ignores unknown expectations and upgrades", async () => {
     const expectation = "GET /health/live HTTP/1.1\r\nHost: a\r\nExpect: the-best\r\nConnection: close\r\n\r\n"
     assert.include(await rawCall(server, expectation), "HTTP/1.1 200")
     const upgrade = "GET /api/v1 HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n"
     assert.include(await rawCall(server, upgrade), "HTTP/1.1 200")
   })
 
-  it("says that the realtime path is a WebSocket (426)", async () => {
+  it("answers requests without an upgrade to the realtime path with 426", async () => {
     const answer = await call(server, "GET", "/api/v1/events/socket")
     assert.strictEqual(answer.status, 426)
     assert.strictEqual(errorOf(answer).code, "UPGRADE_REQUIRED")

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { call, callPaid, errorOf, freshWallet, newTenant, payFor, type TestAnswer } from "../support/TestClient.ts"
 import { startServer, type TestServer, type TestServerOptions } from "../support/TestServer.ts"
 
-/** Refilled so slowly that nothing comes back while a test runs. */
+/** Refills so slowly that nothing is refilled during a test. */
 const ONE_A_QUARTER_HOUR = 0.001
 const burstOf = (burst: number) => ({ burst, perSecond: ONE_A_QUARTER_HOUR })
 
@@ -30,14 +30,14 @@ const answersOf = async (count: number, request: (index: number) => Promise<Test
 const statusesOf = async (count: number, request: (index: number) => Promise<TestAnswer>) =>
   (await answersOf(count, request)).map(({ status }) => status)
 
-/** How many requests for the catalog an address may still make. */
+/** Returns the number of catalog requests that an address may still make. */
 const leftOf = async (server: TestServer, address: string) => {
   const answer = await call(server, "GET", "/api/v1", from(address))
   return answer.status === 429 ? 0 : Number(/"address";r=(\d+)/.exec(answer.headers.get("ratelimit") ?? "")?.[1]) + 1
 }
 
 describe("rate limiting", () => {
-  it("tells an address that exceeds its limit what the limit is and when to retry, and never a health check", async () => {
+  it("returns the limit and the retry delay when an address exceeds its limit, except for health checks", async () => {
     const { health, limited, statuses } = await withServer({ rateLimit: burstOf(5) }, async (server) => ({
       statuses: await statusesOf(5, () => call(server, "GET", "/api/v1")),
       limited: await call(server, "GET", "/api/v1"),
@@ -53,7 +53,7 @@ describe("rate limiting", () => {
     assert.isNull(health.headers.get("ratelimit"))
   })
 
-  it("shows the limits and what is left of them on every limited answer", async () => {
+  it("shows the limits and the remaining quota on every limited response", async () => {
     const { anonymous, limited, ofTenant } = await withServer({ rateLimit: burstOf(20) }, async (server) => {
       const { token } = await newTenant(server)
       const anonymousAnswer = await call(server, "GET", "/api/v1")
@@ -77,7 +77,7 @@ describe("rate limiting", () => {
       return Number(/^agentos_rate_limit_refusals_total\{rule="address"\} (\d+)$/m.exec(text)?.[1] ?? 0)
     }
     const options = { rateLimit: burstOf(3), trustedProxies: PROXY, operatorToken: token }
-    // Figures are those of the process, in which other tests count, too.
+    // Metrics belong to the process, so requests of other tests count, too.
     const counted = await withServer(options, async (server) => {
       const before = await refusals(server)
       await statusesOf(5, () => call(server, "GET", "/api/v1", from("198.51.100.1")))
@@ -86,7 +86,7 @@ describe("rate limiting", () => {
     assert.strictEqual(counted, 2)
   })
 
-  it("limits before a body is read", async () => {
+  it("refuses a request before its body is read", async () => {
     const answer = await withServer({ rateLimit: burstOf(1) }, async (server) => {
       await call(server, "GET", "/api/v1")
       return await call(server, "POST", "/api/v1/email/mailboxes", { body: "{not json" })
@@ -94,7 +94,7 @@ describe("rate limiting", () => {
     assert.strictEqual(answer.status, 429)
   })
 
-  it("limits requests whose headers are refused", async () => {
+  it("counts requests whose headers are refused", async () => {
     const statuses = await withServer({ rateLimit: burstOf(2) }, (server) =>
       statusesOf(3, () =>
         call(server, "POST", "/api/v1/email/mailboxes", { body: "x", headers: { "content-type": "text/plain" } })
@@ -103,7 +103,7 @@ describe("rate limiting", () => {
     assert.deepStrictEqual(statuses, [415, 415, 429])
   })
 
-  it("says that nothing was charged, or that an earlier payment was not looked up", async () => {
+  it("states that nothing was charged, or that an earlier payment was not checked", async () => {
     const { fresh, repeated } = await withServer({ rateLimit: burstOf(7) }, async (server) => {
       const path = "/api/v1/email/mailboxes"
       const body = { localPart: "ada" }
@@ -121,7 +121,7 @@ describe("rate limiting", () => {
     assert.include(errorOf(fresh).message, "Nothing was charged.")
   })
 
-  it("limits a tenant wherever it calls from", async () => {
+  it("limits a tenant across all its addresses", async () => {
     const statuses = await withServer({ rateLimit: burstOf(10), trustedProxies: PROXY }, async (server) => {
       const { token } = await newTenant(server)
       return await statusesOf(11, (index) =>
@@ -131,7 +131,7 @@ describe("rate limiting", () => {
     assert.deepStrictEqual(statuses, [...Array.from({ length: 10 }, () => 200), 429])
   })
 
-  it("limits what a tenant may pay for, and does not ask the chain about a payment beyond the limit", async () => {
+  it("limits a tenant's payments, and does not query the chain for a payment beyond the limit", async () => {
     const path = "/api/v1/email/mailboxes"
     const body = { localPart: "ada" }
     const { paid, statuses } = await withServer({ rateLimit: burstOf(10), trustedProxies: PROXY }, async (server) => {
@@ -149,12 +149,12 @@ describe("rate limiting", () => {
       }
     })
     assert.deepStrictEqual(statuses, [...Array.from({ length: 9 }, () => 402), 429])
-    // Whether the payment stands for an operation would be known had the chain been asked.
+    // If the chain had been queried, the state of the payment would be known.
     assert.deepStrictEqual([paid.status, errorOf(paid).paymentState], [429, "unknown"])
   })
 })
 
-describe("what a request costs", () => {
+describe("the cost of a request", () => {
   const options = { rateLimit: burstOf(100), trustedProxies: PROXY, operatorToken: "o".repeat(32) }
   const cases: ReadonlyArray<
     readonly [
@@ -227,7 +227,7 @@ describe("what a request costs", () => {
     assert.strictEqual(left, 95)
   })
 
-  it("stays owed by an address that guesses tokens faster than they are refilled", async () => {
+  it("remains as debt of an address that guesses tokens faster than its limit is refilled", async () => {
     const { honest, statuses } = await withServer({ ...options, rateLimit: burstOf(20) }, async (server) => ({
       statuses: await statusesOf(4, () =>
         call(server, "GET", "/api/v1/events", { token: "at_v1_guess", ...from("198.51.100.1") })
@@ -240,14 +240,14 @@ describe("what a request costs", () => {
 })
 
 describe("the address of a client", () => {
-  it("is what the last proxy that is not trusted said, however many addresses the client adds", async () => {
+  it("is the one reported by the last untrusted hop, even if the client adds more addresses", async () => {
     const statuses = await withServer({ rateLimit: burstOf(2), trustedProxies: PROXY }, (server) =>
       statusesOf(3, (index) => call(server, "GET", "/api/v1", from(`203.0.113.${index}`, "unknown", "198.51.100.1")))
     )
     assert.deepStrictEqual(statuses, [200, 200, 429])
   })
 
-  it("is its own where no proxy is trusted, whatever it says", async () => {
+  it("is the peer's own if no proxy is trusted, whatever the header contains", async () => {
     const statuses = await withServer({ rateLimit: burstOf(2) }, (server) =>
       statusesOf(3, (index) => call(server, "GET", "/api/v1", from(`198.51.100.${index}`)))
     )
@@ -263,7 +263,7 @@ describe("the address of a client", () => {
     assert.deepStrictEqual(statuses, [200, 429, 200])
   })
 
-  it("counts against its /48, too, which may take ten times as much", async () => {
+  it("also counts toward its /48, whose limit is ten times as high", async () => {
     const answers = await withServer({ rateLimit: burstOf(2), trustedProxies: PROXY }, (server) =>
       answersOf(21, (index) => call(server, "GET", "/api/v1", from(`2001:db8:7:${index}::1`)))
     )
@@ -275,7 +275,7 @@ describe("the address of a client", () => {
     assert.include(errorOf(answers[20]!).message, "20 requests in 2000 s from one IPv6 /48 network")
   })
 
-  it("owes the cost of its guesses to its /48, too", async () => {
+  it("also charges the cost of its guesses to its /48", async () => {
     const statuses = await withServer({ rateLimit: burstOf(2), trustedProxies: PROXY }, (server) =>
       statusesOf(3, (index) =>
         call(server, "GET", "/api/v1/events", { token: "at_v1_guess", ...from(`2001:db8:7:${index}::1`) })
@@ -296,7 +296,7 @@ describe("servers on one store", () => {
         let count = 0
         while ((await call(other, "GET", "/api/v1")).status === 200) {
           count++
-          // Alone it would admit 10, which at this pace is several times what an exchange takes.
+          // Alone, the server would admit 10 requests, which takes several times as long at this pace.
           await new Promise((resolve) => setTimeout(resolve, 400))
         }
         return count

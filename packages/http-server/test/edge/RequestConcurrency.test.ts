@@ -23,7 +23,7 @@ afterAll(() => server.stop())
 
 const from = (address: string) => ({ "x-forwarded-for": address })
 
-/** The beginning of a request whose body never arrives. The server is waiting for it: it has answered "100 Continue". */
+/** Starts a request whose body never arrives. Resolves when the server waits for the body, after "100 Continue". */
 const beginRequest = async (path: string, token: string, address: string): Promise<Socket> => {
   const socket = connect(server.port, "127.0.0.1")
   await once(socket, "connect")
@@ -35,8 +35,8 @@ const beginRequest = async (path: string, token: string, address: string): Promi
   return socket
 }
 
-describe("requests of one client at a time", () => {
-  it("works on a few requests of one client at a time, and on those of others beside them", async () => {
+describe("concurrent requests of one client", () => {
+  it("are limited to a few at a time, and run beside those of other clients", async () => {
     const body = { agentName: "Ada", agentWebhookUrl: "https://agent.example/voice" }
     const [flooding, other] = ["198.51.100.1", "198.51.100.2"]
     const latch = Latch.makeUnsafe()
@@ -58,7 +58,7 @@ describe("requests of one client at a time", () => {
   })
 
   it.effect(
-    "starts a few requests of one client in a turn of the event loop, though each is answered without waiting",
+    "start in a turn of the event loop up to the limit, though each is answered without waiting",
     () =>
       Effect.gen(function* () {
         const { limit } = yield* RequestConcurrency
@@ -71,7 +71,7 @@ describe("requests of one client at a time", () => {
       }).pipe(Effect.provide(RequestConcurrency.layer.pipe(Layer.provide(settings(RATE_LIMIT, "127.0.0.0/8")))))
   )
 
-  it("does not count a request whose body is still arriving", async () => {
+  it("do not include a request whose body is still arriving", async () => {
     const { token } = await newTenant(server)
     const address = "198.51.100.3"
     const sockets = await Promise.all(
@@ -86,7 +86,7 @@ describe("requests of one client at a time", () => {
     }
   })
 
-  it("lets the next request go on when the client of one gives up", async () => {
+  it("let the next request continue when a client aborts one", async () => {
     const { token } = await newTenant(server)
     const address = "198.51.100.4"
     for (let round = 0; round < 3; round++) {

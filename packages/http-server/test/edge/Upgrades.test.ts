@@ -6,10 +6,10 @@ import { fateOf } from "../support/HalfOpen.ts"
 import { call, rawCall } from "../support/TestClient.ts"
 import { startServer } from "../support/TestServer.ts"
 
-/** There is no carrier in these tests, so nobody takes its relays. */
+/** No carrier is configured in these tests, so no server part accepts its relays. */
 const RELAY = "/webhooks/twilio/relay/token"
 
-/** A connection whose wish for a socket was refused, and of which this end has ended nothing. */
+/** Opens a connection whose upgrade is refused, and does not close it on this side. */
 const refused = async (port: number, path = RELAY): Promise<Socket> => {
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
   socket.on("error", () => {})
@@ -19,8 +19,8 @@ const refused = async (port: number, path = RELAY): Promise<Socket> => {
   return socket
 }
 
-describe("a socket that is refused", () => {
-  it("ends nothing but itself, however it breaks off", async () => {
+describe("a refused socket", () => {
+  it("closes only itself, even if it is reset", async () => {
     const server = await startServer()
     const errors: Array<unknown> = []
     const note = (error: unknown): void => void errors.push(error)
@@ -39,10 +39,10 @@ describe("a socket that is refused", () => {
   })
 
   for (const [what, path] of [
-    ["is one that nobody takes", RELAY],
-    ["shows no handshake of the protocol", REALTIME_PATH]
+    ["has a path without a taker", RELAY],
+    ["sends an invalid handshake", REALTIME_PATH]
   ] as const) {
-    it(`is not kept open for whoever does not end it, where it ${what}`, async () => {
+    it(`is closed by the server if it ${what}`, async () => {
       const server = await startServer()
       const socket = await refused(server.port, path)
       try {
@@ -54,7 +54,7 @@ describe("a socket that is refused", () => {
     })
   }
 
-  it("repeats a header that has one value", async () => {
+  it("is answered with 400 if a single-value header is repeated", async () => {
     const server = await startServer()
     const handshake = [
       `GET ${REALTIME_PATH} HTTP/1.1`,

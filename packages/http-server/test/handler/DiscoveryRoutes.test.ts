@@ -24,7 +24,7 @@ const read = async <A>(data: Schema.Codec<A, unknown>, path: string, from = serv
 }
 
 describe("discovery", () => {
-  it("says what the API is", async () => {
+  it("describes the API", async () => {
     const { authentication, environment, guides, name, services, version } = await read(
       OPERATIONS.describeApi.data,
       "/api/v1"
@@ -38,7 +38,7 @@ describe("discovery", () => {
     for (const path of Object.values(guides)) assert.strictEqual((await call(server, "GET", path)).status, 200, path)
   })
 
-  it("lists every service, and says which can be had", async () => {
+  it("lists every service and its availability", async () => {
     const { items } = await read(OPERATIONS.listServices.data, "/api/v1/services")
     assert.deepStrictEqual(
       items.map(({ serviceId }) => serviceId),
@@ -64,14 +64,14 @@ describe("discovery", () => {
     )
   })
 
-  it("knows no other service", async () => {
+  it("answers an unknown service with 404", async () => {
     const answer = await call(server, "GET", "/api/v1/services/email.mailbox")
     assert.strictEqual(answer.status, 404)
     assert.strictEqual(errorOf(answer).code, "RESOURCE_NOT_FOUND")
     assert.deepStrictEqual(errorOf(answer).next, { method: "GET", path: "/api/v1/services" })
   })
 
-  it("gives documents once, and says when they have not changed", async () => {
+  it("serves documents with an entity tag, and answers 304 if they are unchanged", async () => {
     const paths = ["/api/v1", "/api/v1/services", "/api/v1/services/events.list", "/openapi.json", "/llms.txt", "/docs"]
     for (const path of paths) {
       const first = await call(server, "GET", path)
@@ -88,7 +88,7 @@ describe("discovery", () => {
     }
   })
 
-  it("serves the contract", async () => {
+  it("serves the OpenAPI document", async () => {
     const answer = await call(server, "GET", "/openapi.json")
     assert.strictEqual(answer.headers.get("content-type"), "application/json")
     assert.deepStrictEqual(JSON.parse(answer.text), openApiDocument("http://agentos.test"))
@@ -108,7 +108,7 @@ describe("discovery", () => {
     assert.notInclude(text, "undefined")
   })
 
-  it("guides agents through everything that there is", async () => {
+  it("documents every operation, event and protocol in the guide for agents", async () => {
     const { headers, text } = await call(server, "GET", "/llms.txt")
     assert.include(headers.get("content-type"), "charset=utf-8")
     for (const entry of CATALOG) assert.include(text, entry.path)
@@ -131,7 +131,7 @@ describe("discovery", () => {
     assert.notInclude(text, "undefined")
   })
 
-  it("says whether it lives and is ready", async () => {
+  it("reports liveness and readiness", async () => {
     assert.strictEqual((await call(server, "GET", "/health/live")).text, '{"status":"live"}')
     assert.strictEqual((await call(server, "GET", "/health/ready")).text, '{"status":"ready"}')
   })

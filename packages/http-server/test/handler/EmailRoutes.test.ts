@@ -61,7 +61,7 @@ describe("email", () => {
     assert.isNull(second.nextCursor)
   })
 
-  it("shows nobody the mail of another", async () => {
+  it("refuses access to another tenant's mail", async () => {
     const owner = await newTenant(server)
     const messageId = await send(owner, "secret")
     const { token } = await newTenant(server)

@@ -13,10 +13,10 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** A tenant to whom events have happened. */
+/** Creates a tenant with these events. */
 const tenantWith = async (...names: ReadonlyArray<string>) => {
   const tenant = await newTenant(server)
-  // What tells of the payment that made it a tenant is no part of this.
+  // Acknowledges the events of the tenant's first payment, which do not matter here.
   const { token } = tenant
   await call(server, "POST", "/api/v1/events/ack-all", { token, body: { before: "2100-01-01T00:00:00Z" } })
   return { ...tenant, eventIds: await server.append(tenant.wallet, names) }
@@ -29,7 +29,7 @@ const read = async <A>(data: Schema.Codec<A, unknown>, method: string, path: str
 }
 
 describe("events", () => {
-  it("wait for their tenant, oldest first, and stay until they are acknowledged", async () => {
+  it("are returned to their tenant oldest first, until they are acknowledged", async () => {
     const { eventIds, token } = await tenantWith("a", "b", "c")
     const replay = () => read(OPERATIONS.replayEvents.data, "GET", "/api/v1/events", token)
     assert.deepStrictEqual(
@@ -57,7 +57,7 @@ describe("events", () => {
     )
   })
 
-  it("are listed in pages that go by their filter", async () => {
+  it("are listed in filtered pages", async () => {
     const { eventIds, token } = await tenantWith("a", "b", "c")
     const list = (body: unknown) => read(OPERATIONS.listEvents.data, "POST", LIST, token, body)
     const one = await list({ limit: 2, types: ["email.received"] })
@@ -87,7 +87,7 @@ describe("events", () => {
     )
   })
 
-  it("are acknowledged all at once up to a moment", async () => {
+  it("are acknowledged together up to a moment", async () => {
     const { token } = await tenantWith("a", "b")
     const path = "/api/v1/events/ack-all"
     const all = (body: unknown) => read(OPERATIONS.acknowledgeAllEvents.data, "POST", path, token, body)
@@ -115,7 +115,7 @@ describe("events", () => {
     assert.strictEqual((await call(server, "POST", `/api/v1/events/${eventId}/acknowledge`, { token })).status, 403)
   })
 
-  it("come over the WebSocket with a credential of its own", async () => {
+  it("are delivered over the WebSocket with its own credential", async () => {
     const { eventIds, token } = await tenantWith("a")
     const { items, realtime } = await read(
       OPERATIONS.getRealtimeToken.data,

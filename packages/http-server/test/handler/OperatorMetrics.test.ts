@@ -37,20 +37,20 @@ const scrape = async (server: TestServer): Promise<ReadonlyArray<Sample>> => {
   return readMetrics(answer.text)
 }
 
-/** The samples of a name whose labels are these, and maybe others. */
+/** Returns the samples of a name that have at least these labels. */
 const all = (samples: ReadonlyArray<Sample>, name: string, labels: Sample["labels"] = {}) =>
   samples.filter(
     (sample) => sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value)
   )
 
-/** The only sample of a name with these labels; 0 where there is none yet. */
+/** Returns the value of the only sample of a name with these labels; 0 if there is none yet. */
 const valueOf = (samples: ReadonlyArray<Sample>, name: string, labels: Sample["labels"] = {}): number => {
   const found = all(samples, name, labels)
   assert.isAtMost(found.length, 1)
   return found[0]?.value ?? 0
 }
 
-/** What a counter gained between two scrapes: the figures are those of the process, of which a test has one. */
+/** Returns the increase of a counter between two scrapes. Metrics belong to the process, so only differences count. */
 const gained = (before: ReadonlyArray<Sample>, after: ReadonlyArray<Sample>, name: string, labels: Sample["labels"]) =>
   valueOf(after, name, labels) - valueOf(before, name, labels)
 
@@ -70,8 +70,8 @@ const openSocket = async (server: TestServer, token: string) => {
   return { socket, messages }
 }
 
-describe("the figures for the operator", () => {
-  it("count requests by route, method and status, and how long they took", async () => {
+describe("the metrics for the operator", () => {
+  it("count requests by route, method and status, and measure their duration", async () => {
     const server = await startServer({ operatorToken: TOKEN })
     const before = await scrape(server)
     const { token } = await newTenant(server)
@@ -102,7 +102,7 @@ describe("the figures for the operator", () => {
     }
   })
 
-  it("show sockets, sessions, deliveries and what became of acknowledgements", async () => {
+  it("report sockets, sessions, deliveries and the outcomes of acknowledgements", async () => {
     const server = await startServer({ operatorToken: TOKEN })
     const { token, wallet } = await newTenant(server)
     const { messages, socket } = await openSocket(server, token)
@@ -142,7 +142,7 @@ describe("the figures for the operator", () => {
     await server.stop()
   })
 
-  it("show the calls that are led, and the relays that broke off", async () => {
+  it("report active call relays, and those that broke", async () => {
     const server = await startServer({ operatorToken: TOKEN, carrierToken: CARRIER_TOKEN, publicUrl: PUBLIC_URL })
     const placed = await placeCall(server, await newNumber(server))
     const before = await scrape(server)
@@ -160,7 +160,7 @@ describe("the figures for the operator", () => {
     assert.strictEqual(gained(before, after, "agentos_call_relays_broken_total", {}), 1)
   })
 
-  it("show what the store knows of jobs and open operations, and nothing that is over", async () => {
+  it("report jobs and open operations, and omit final operations", async () => {
     const server = await startServer({ operatorToken: TOKEN })
     const { mailboxId, token, wallet } = await newTenant(server)
     const done = await scrape(server)
@@ -194,7 +194,7 @@ describe("the figures for the operator", () => {
     assert.deepStrictEqual(jobs("agentos_job_done_total"), jobs("agentos_job_runs_total"))
   })
 
-  it("name no tenant, no address and no secret", async () => {
+  it("contain no tenant, address or secret", async () => {
     const server = await startServer({ operatorToken: TOKEN })
     const tenant = await newTenant(server)
     const path = `/api/v1/events/${crypto.randomUUID()}/ack`
@@ -204,12 +204,12 @@ describe("the figures for the operator", () => {
     await server.stop()
     assert.notInclude(text, "127.0.0.1")
     for (const secret of [TOKEN, ...Object.values(tenant), path]) assert.notInclude(text, secret)
-    // The contract of a token is everybody's. Figures are those of the process, in which other tests count, too.
+    // A token's contract is public. Metrics belong to the process, so those of other tests appear, too.
     const ofOthers = text.replaceAll(/,?asset="0x[0-9a-f]{40}"/g, "")
     assert.isEmpty(ofOthers.match(/[0-9a-f]{8}-[0-9a-f]{4}|0x[0-9a-f]{8}/g) ?? [])
   })
 
-  it("are there when the store is not, and say so", async () => {
+  it("are available without the store, and report that it is down", async () => {
     const away = Effect.die(new Error("the store is away"))
     const jobStore = JobStore.of({ take: () => away, renew: () => away, finish: () => away, list: away })
     const server = await startServer({ operatorToken: TOKEN, jobStore })

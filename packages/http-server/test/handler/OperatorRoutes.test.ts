@@ -38,8 +38,8 @@ const jobIn = (answer: TestAnswer, name: string): ListedJob => {
   return job
 }
 
-describe("a server without a token for its operator", () => {
-  it("has nothing at the operator's paths", async () => {
+describe("a server without an operator token", () => {
+  it("answers the operator's paths like unknown ones", async () => {
     const server = await startServer()
     for (const [method, path] of [...PATHS, ...TENANT_PATHS]) {
       for (const request of [{}, bearing(TOKEN), bearing("")]) {
@@ -55,7 +55,7 @@ describe("a server without a token for its operator", () => {
   })
 })
 
-describe("the routes of the operator", () => {
+describe("the operator's routes", () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startServer({ operatorToken: TOKEN })
@@ -65,7 +65,7 @@ describe("the routes of the operator", () => {
   const get = (path: string) => call(server, "GET", path, bearing(TOKEN))
   const runJob = (name: string) => call(server, "POST", `${JOBS}/${name}/run`, bearing(TOKEN))
 
-  it("are for who has the token", async () => {
+  it("require the operator token", async () => {
     const { token } = await newTenant(server)
     const wrong = [token, TOKEN.slice(1), `${TOKEN}0`, TOKEN.replace("0", "1"), ""].map(bearing)
     for (const [method, path] of [...PATHS, ...TENANT_PATHS]) {
@@ -81,7 +81,7 @@ describe("the routes of the operator", () => {
     }
   })
 
-  it("take one method each", async () => {
+  it("accept one method each", async () => {
     for (const [method, path] of PATHS) {
       const answer = await call(server, method === "GET" ? "POST" : "GET", path, bearing(TOKEN))
       assert.strictEqual(answer.status, 405)
@@ -91,7 +91,7 @@ describe("the routes of the operator", () => {
     assert.strictEqual((await call(server, "HEAD", JOBS, bearing(TOKEN))).status, 200)
   })
 
-  it("are in no document, and each request of them is logged, without the token", async () => {
+  it("appear in no document, and log each request without the token", async () => {
     await get(JOBS)
     for (const path of ["/openapi.json", "/llms.txt", "/docs", "/api/v1", "/api/v1/services"]) {
       assert.notInclude((await call(server, "GET", path)).text, "/internal")
@@ -101,7 +101,7 @@ describe("the routes of the operator", () => {
     for (const line of server.logs) assert.notInclude(line, TOKEN)
   })
 
-  it("list every job, also one that was never run, and run it when they are told to, due or not", async () => {
+  it("list every job, even before its first run, and run it on request, whether due or not", async () => {
     const name = "event-expiry"
     assert.deepInclude(jobIn(await get(JOBS), name), { dueAt: null, succeededAt: null, failure: null, runs: 0 })
     const answer = await runJob(name)
@@ -117,7 +117,7 @@ describe("the routes of the operator", () => {
     assert.strictEqual(jobIn(await get(JOBS), name).runs, 2)
   })
 
-  it("say that there is no job of the name, and that another runner is at it", async () => {
+  it("report an unknown job, and a job that another runner has leased", async () => {
     const unknown = await runJob("no-such-job")
     assert.deepStrictEqual([unknown.status, errorOf(unknown).code], [404, "RESOURCE_NOT_FOUND"])
     const name = "event-retention"
@@ -130,7 +130,7 @@ describe("the routes of the operator", () => {
     assert.strictEqual((await runJob(name)).status, 200)
   })
 
-  it("say that a job failed, and why to who lists the jobs", async () => {
+  it("report a failed job, with the reason only in the list of jobs", async () => {
     const entry = { operationId: crypto.randomUUID(), network: "eip155:4242", asset: "0xa" }
     const post = (store: OperationStore["Service"]) => store.post([{ ...entry, account: "received", amount: 1n }])
     await server.run(Effect.flatMap(OperationStore, post))
@@ -142,7 +142,7 @@ describe("the routes of the operator", () => {
     assert.include(job.failure ?? "", "eip155:4242")
   })
 
-  it("suspend a tenant, which may then read and not pay, and resume it", async () => {
+  it("suspend a tenant, which may then read but not pay, and resume it", async () => {
     const { mailboxId, token, wallet } = await newTenant(server)
     const tenant = `/internal/tenants/${wallet}`
     const post = (path: string, body?: unknown) =>
@@ -192,7 +192,7 @@ describe("the routes of the operator", () => {
     )
   })
 
-  it("close the open sockets of a tenant that they suspend, and no other tenant's", async () => {
+  it("close the open sockets of a suspended tenant, and of no other", async () => {
     const server = await startServer({ operatorToken: TOKEN, leaseMillis: 3_000 })
     const [suspended, other] = [await newTenant(server), await newTenant(server)]
     const open = Effect.fnUntraced(function* ({ token }: typeof other) {
@@ -220,7 +220,7 @@ describe("the routes of the operator", () => {
     await server.stop()
   })
 
-  it("show by the job ledger-audit that a transfer is unclaimed, in the log and as a metric", async () => {
+  it("report unclaimed transfers by the job ledger-audit, in the log and as a metric", async () => {
     const server = await startServer({ operatorToken: TOKEN })
     await newTenant(server)
     const unclaimed = async () => {
@@ -230,7 +230,7 @@ describe("the routes of the operator", () => {
     const audit = () => call(server, "POST", `${JOBS}/ledger-audit/run`, bearing(TOKEN))
     const [transfer] = server.payments.log
     server.payments.log.push({ ...transfer!, transaction: "0xstray", block: 7n })
-    // The scripted chain says which blocks were before the moments that it is asked about.
+    // The scripted chain returns these blocks as the last ones before the requested moments.
     server.payments.blocksBefore.push(1n, 7n)
     assert.strictEqual((await audit()).status, 200)
     assert.strictEqual(await unclaimed(), "1")
@@ -243,7 +243,7 @@ describe("the routes of the operator", () => {
     await server.stop()
   })
 
-  it("are held to the rate of an address, whether the token is right or not", async () => {
+  it("are limited by the rate of the address, with or without a valid token", async () => {
     const limited = await startServer({ operatorToken: TOKEN, rateLimit: { burst: 11, perSecond: 0.001 } })
     const statuses: Array<number> = []
     for (const token of ["guess", TOKEN, TOKEN]) {

@@ -34,7 +34,7 @@ const listed = async (number: BoughtNumber) =>
   Schema.decodeUnknownSync(Listed)(dataOf(await read("/api/v1/phone/numbers", number))).items
 
 describe("numbers", () => {
-  it("are bought with their token and secret, in the country that was asked for", async () => {
+  it("are sold with a token and secret, in the requested country", async () => {
     for (const [path, country, beginning] of [
       [US, "US", "+1415"],
       [CANADA, "CA", "+1604"]
@@ -59,7 +59,7 @@ describe("numbers", () => {
     }
   })
 
-  it("are not charged for where there are none, or where the agent can't be", async () => {
+  it("are not charged for if none is available or the agent's URL is refused", async () => {
     const none = await call(server, "POST", US, { body: { ...agent, areaCode: "999" } })
     assert.deepStrictEqual([none.status, errorOf(none).code], [409, "CONFLICT"])
     const hidden = await call(server, "POST", US, { body: { ...agent, agentWebhookUrl: "https://private.example" } })
@@ -87,7 +87,7 @@ describe("numbers", () => {
     }
   })
 
-  it("are renewed, given minutes and listed", async () => {
+  it("are renewed, receive inbound minutes and are listed", async () => {
     const number = await newNumber(server)
     const { phoneNumberId } = number
     const renewed = await paid("/api/v1/phone/renew-number-30-days", number, { phoneNumberId })
@@ -106,7 +106,7 @@ describe("numbers", () => {
     assert.closeTo(entitlement.secondsRemaining, 60 * 24 * 3_600, 10)
   })
 
-  it("are given back when that is confirmed, once and for good", async () => {
+  it("are released after confirmation, once and permanently", async () => {
     const number = await newNumber(server)
     const { phoneNumberId, token } = number
     for (const body of [{ phoneNumberId }, { phoneNumberId, confirmRelease: false }]) {
@@ -128,7 +128,7 @@ describe("numbers", () => {
 })
 
 describe("calls", () => {
-  it("are placed for one minute or five, from the number, to where calls may go", async () => {
+  it("are placed for one minute or five, from the tenant's number, to permitted destinations", async () => {
     const number = await newNumber(server)
     const { phoneNumberId, token } = number
     const toNumber = "+12025550151"
@@ -150,7 +150,7 @@ describe("calls", () => {
     assert.deepStrictEqual([premium.status, errorOf(premium).code], [400, "INVALID_REQUEST"])
   })
 
-  it("are extended while they go on, and not before or after", async () => {
+  it("are extended while they are in progress, and not before or after", async () => {
     const number = await newNumber(server)
     const placed = await placeCall(server, number)
     const { callId, providerCallId } = placed
@@ -165,7 +165,7 @@ describe("calls", () => {
     assert.strictEqual(late.status, 409)
   })
 
-  it("are their tenant's alone", async () => {
+  it("belong to their tenant alone", async () => {
     const number = await newNumber(server)
     const { callId } = await placeCall(server, number)
     const other = await newNumber(server)
@@ -182,7 +182,7 @@ describe("calls", () => {
     assert.deepStrictEqual([borrowed.status, errorOf(borrowed).code], [403, "RESOURCE_NOT_OWNED"])
   })
 
-  it("are answered again from what was done, however often they are asked for, and dialled once", async () => {
+  it("return the stored response on every repetition, and are dialed once", async () => {
     const number = await newNumber(server)
     const body = { phoneNumberId: number.phoneNumberId, toNumber: "+12025550152" }
     const headers = await payFor(server, CALL, { body, token: number.token }, number.wallet)

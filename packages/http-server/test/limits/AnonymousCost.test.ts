@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** Sends a request on a connection of its own and resolves with the status of its answer. */
+/** Sends a request on a new connection and resolves with the status of its response. */
 const send = (bytes: Uint8Array): Promise<number> =>
   new Promise((resolve, reject) => {
     const socket = connect(server.port, "127.0.0.1")
@@ -28,7 +28,7 @@ const send = (bytes: Uint8Array): Promise<number> =>
 
 const TIMES = 5
 
-/** The CPU of client and server for a request, in milliseconds. */
+/** Returns the CPU time of client and server for a request, in milliseconds. */
 const costOf = async (bytes: Uint8Array): Promise<number> => {
   const start = process.cpuUsage()
   for (let index = 0; index < TIMES; index++) await send(bytes)
@@ -37,19 +37,19 @@ const costOf = async (bytes: Uint8Array): Promise<number> => {
 }
 
 describe("a request without a token", () => {
-  it("costs little more than a challenge, whatever it consists of", async () => {
+  it("costs little more than a challenge, regardless of its content", async () => {
     for (let index = 0; index < 20; index++) await send(CHALLENGE)
     for (const [name, bytes] of Object.entries(anonymousRequests())) {
       const status = await send(bytes)
       assert.isTrue(status >= 200 && status < 500, `${status} to ${name}`)
-      // `costMain.ts` measures it closely: 3 ms at most. Bodies of 256 KiB took up to 100 ms, and forms 300.
+      // The measured maximum (`costMain.ts`) is 3 ms. Bodies of 256 KiB used to take up to 100 ms, and forms 300 ms.
       assert.isBelow(await costOf(bytes), 25, name)
     }
   })
 })
 
-describe("a body that nobody reads", () => {
-  it.effect("is parsed no further than one read of the socket when it comes in chunks", () =>
+describe("an unread body", () => {
+  it.effect("is parsed for at most one socket read if it arrives in chunks", () =>
     Effect.gen(function* () {
       const server = yield* NodeServer
       const request = yield* Effect.promise(
@@ -65,7 +65,7 @@ describe("a body that nobody reads", () => {
             })
           })
       )
-      // Parsing goes on until the parser has stopped reading. One read of 64 KiB holds 11,000 of these chunks.
+      // Parsing continues until the parser has stopped reading. One read of 64 KiB contains 11,000 of these chunks.
       for (let parsed = -1; parsed !== request.readableLength;) {
         parsed = request.readableLength
         yield* Effect.promise(() => sleep(100))
@@ -78,7 +78,7 @@ describe("a body that nobody reads", () => {
 })
 
 describe("pipelined requests", () => {
-  it("are answered up to 16 at a time, and the connection is closed after the last", async () => {
+  it("are answered up to 16 at a time, and the connection is closed after the last response", async () => {
     const request = "GET /health/live HTTP/1.1\r\nHost: agentos.test\r\n\r\n"
     const answers = await rawCall(server, request.repeat(1_000))
     const heads = answers.match(/HTTP\/1.1 200 [\s\S]*?\r\n\r\n/g) ?? []
@@ -89,7 +89,7 @@ describe("pipelined requests", () => {
     )
   })
 
-  it("are answered without end while each waits for the answer before it", async () => {
+  it("are answered without limit if each waits for the previous response", async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const sockets = new Set<Socket>()
     for (let index = 0; index < 40; index++) {

@@ -3,7 +3,7 @@ const PHONE_PATH = "/webhooks/twilio/voice"
 
 const TARGET_BYTES = 8_000
 const HEADER_BYTES = 28_000
-/** Longest body that a service without a token reads. */
+/** Maximum length of a body of a service without a token. */
 const BODY_BYTES = 16 * 1024
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64")
@@ -32,7 +32,7 @@ const form = (body: string): Uint8Array =>
     body
   )
 
-/** Repeats `part` until the text is as long as a body may be, between `head` and `tail`. */
+/** Repeats `part` between `head` and `tail` until the text has the maximum length. */
 const filled = (head: string, part: (index: number) => string, tail: string, limitBytes = BODY_BYTES): string => {
   const parts: Array<string> = []
   for (let index = 0, length = head.length + tail.length; ; index++) {
@@ -43,10 +43,10 @@ const filled = (head: string, part: (index: number) => string, tail: string, lim
   }
 }
 
-/** The request that an honest client begins with. */
+/** The first request of an honest client. */
 export const CHALLENGE = json('{"localPart":"a"}')
 
-/** Bodies that cost as much as `bytes` can, by what they consist of. */
+/** Bodies of `bytes` bytes that are as costly as possible, by their content. */
 export const bodiesOf = (bytes: number): Readonly<Record<string, string | Uint8Array>> => ({
   "unknown properties": filled("{", (index) => `"k${index}":0`, "}", bytes),
   "short unknown properties": filled("{", (index) => `"${index.toString(36)}":0`, "}", bytes),
@@ -70,7 +70,7 @@ export const bodiesOf = (bytes: number): Readonly<Record<string, string | Uint8A
   NULs: Buffer.alloc(bytes)
 })
 
-/** Requests that anybody can send, as bytes: each as costly as its size allows. */
+/** Requests that any client can send, as bytes: each as costly as its size allows. */
 export const anonymousRequests = (): Readonly<Record<string, Uint8Array>> => ({
   ...Object.fromEntries(Object.entries(bodiesOf(BODY_BYTES)).map(([name, body]) => [name, json(body)])),
   ...Object.fromEntries(Object.entries(bodiesOf(256 * 1024)).map(([name, body]) => [`${name} (256 KiB)`, json(body)])),
@@ -113,8 +113,8 @@ export const anonymousRequests = (): Readonly<Record<string, Uint8Array>> => ({
 })
 
 /**
- * A body in chunks of one byte. It is refused by its headers; Node parses what has arrived with them all the same, at
- * some microsecond for each chunk.
+ * A body in one-byte chunks. It is refused by its headers, but Node still parses the chunks that arrive with them, at
+ * several microseconds per chunk.
  */
 export const TINY_CHUNKS = request(
   PATH,

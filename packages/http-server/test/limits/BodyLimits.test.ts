@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** The answer to a body, and the CPU that client and server took for it. */
+/** Returns the response to a body, and the CPU time of client and server. */
 const costOf = async (path: string, body: string) => {
   const start = process.cpuUsage()
   const answer = await call(server, "POST", path, { body, token: tenant.token })
@@ -27,7 +27,7 @@ const costOf = async (path: string, body: string) => {
   return { answer, cpuMillis: (user + system) / 1_000 }
 }
 
-/** A text in which every character is escaped, as some encoders write what lies beyond ASCII. */
+/** Returns a text with every character escaped, as some encoders write non-ASCII characters. */
 const escaped = (length: number): string => "\\u00e9".repeat(length)
 
 interface Property {
@@ -35,7 +35,7 @@ interface Property {
   readonly maxItems?: number
   readonly maxLength?: number
 }
-/** What bounds a text in a JSON Schema. */
+/** The keywords that bound a text in a JSON Schema. */
 const BOUND = /"(?:maxLength|pattern|format|enum)":/
 const Shape = Schema.Struct({ properties: Schema.optionalKey(Schema.Record(Schema.String, Schema.Any)) })
 const Document = Schema.Struct({ schema: Shape, definitions: Schema.Record(Schema.String, Shape) })
@@ -48,7 +48,7 @@ const propertiesOf = (payload: Operation["payload"]): Readonly<Record<string, Pr
 const operations: ReadonlyArray<Operation> = Object.values(OPERATIONS)
 
 describe("the limits of bodies", () => {
-  it("hold every input that the contract allows", () => {
+  it("accept every input that the contract allows", () => {
     for (const { entry, name, payload } of operations) {
       const properties = Object.values(propertiesOf(payload))
       const budget = jsonBudgetOf(entry.path)
@@ -78,12 +78,12 @@ describe("the limits of bodies", () => {
       const [issue, ...more] = errorOf(answer).issues ?? []
       assert.isEmpty(more)
       assert.match(issue?.path ?? "", /^to(?:\.\d+)?$/)
-      // It was 11 to 16 s.
+      // This used to take 11 to 16 s.
       assert.isBelow(cpuMillis, 500, item)
     }
   })
 
-  it("refuse 12 MB of anything else that is not a message within one pass", async () => {
+  it("refuse 12 MB of any other invalid content within one pass", async () => {
     const length = 12 * 1024 * 1024
     const bodies = {
       properties: `{${Array.from({ length: length / 12 }, (_, index) => `"k${index}":0`).join(",")}}`,
@@ -134,7 +134,7 @@ describe("the limits of bodies", () => {
     assert.include(answer, "more than 256 array elements")
   })
 
-  it.effect("let other work go on between the steps of reading a long body", () =>
+  it.effect("let other work run between the steps of reading a long body", () =>
     Effect.gen(function* () {
       const order: Array<string> = []
       setImmediate(() => order.push("other work"))
@@ -155,7 +155,7 @@ describe("the limits of bodies", () => {
     assert.strictEqual((await costOf("/api/v1/events/list", `{"types":[${"0,".repeat(130_000)}0]}`)).answer.status, 413)
   })
 
-  it("are 16 KiB where no token is needed, with a token too", async () => {
+  it("are 16 KiB for operations that need no token, even with a token", async () => {
     for (const { entry } of operations.filter((operation) => isStartHere(operation.entry))) {
       assert.strictEqual(bodyLimitOf(entry.path), 16 * 1024)
       for (const token of [{}, { token: tenant.token }]) {
@@ -166,7 +166,7 @@ describe("the limits of bodies", () => {
     }
   })
 
-  it("leave room for the longest start-here inputs, escaped", async () => {
+  it("allow the longest start-here inputs with every character escaped", async () => {
     const mailbox = `{"localPart":"${fresh("long").padEnd(64, "x")}","displayName":"${escaped(128)}","outboundSignature":"${escaped(2_048)}"}`
     assert.strictEqual((await call(server, "POST", MAILBOXES, { body: mailbox })).status, 402)
     const url = `https://example.com/${"u".repeat(2_028)}`

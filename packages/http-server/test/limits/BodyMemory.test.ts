@@ -12,7 +12,7 @@ import { startServer, type TestServer } from "../support/TestServer.ts"
 
 const SEND = "/api/v1/email/messages/send"
 const KIB = 1024
-/** A client may hold a quarter of it. */
+/** A client may use a quarter of it. */
 const TRANSIT_LIMIT_BYTES = 1024 * KIB
 
 let server: TestServer
@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** Begins a body of `bytes` and never ends it; resolves once the server has taken it or refused it. */
+/** Starts a body of `bytes` bytes and never ends it. Resolves once the bytes are written. */
 const beginBody = async (address: string, bytes: number): Promise<Socket> => {
   const socket = connect(server.port, "127.0.0.1")
   socket.on("error", () => {})
@@ -41,11 +41,11 @@ const beginBody = async (address: string, bytes: number): Promise<Socket> => {
   return socket
 }
 
-/** A body that is read whole and then refused for what it says: 400, unless there is no memory for it. */
+/** Sends a body that is read completely and then refused as invalid with 400, unless no memory is available for it. */
 const sendBody = (address: string, bytes: number) =>
   call(server, "POST", SEND, { body: "x".repeat(bytes), token, headers: { "x-forwarded-for": address } })
 
-/** Sends a body until its answer has the status: what other connections do is seen a little later. */
+/** Repeats a body until the response has the status, because other connections take effect after a delay. */
 const sendUntil = async (status: number, address: string, bytes: number) => {
   for (;;) {
     const answer = await sendBody(address, bytes)
@@ -60,8 +60,8 @@ const small = (address: string) =>
     headers: { "x-forwarded-for": address }
   })
 
-describe("the memory of bodies", () => {
-  it("is a share for each client, which is free again when its requests end", async () => {
+describe("the memory of request bodies", () => {
+  it("has a share for each client, which is released when its requests end", async () => {
     const held = await beginBody("192.0.2.1", 200 * KIB)
     try {
       const refused = await sendUntil(429, "192.0.2.1", 100 * KIB)
@@ -77,7 +77,7 @@ describe("the memory of bodies", () => {
     assert.strictEqual((await sendUntil(400, "192.0.2.1", 100 * KIB)).status, 400)
   })
 
-  it("is one share for an IPv6 network of 64 bits", async () => {
+  it("has one share for an IPv6 /64 network", async () => {
     const held = await beginBody("2001:db8:0:1::1", 200 * KIB)
     try {
       await sendUntil(429, "2001:db8:0:1:ffff::2", 100 * KIB)
@@ -87,7 +87,7 @@ describe("the memory of bodies", () => {
     }
   })
 
-  it("is bounded for all clients together, and small requests are answered beside", async () => {
+  it("is bounded for all clients together, while small requests are still answered", async () => {
     const held = await Promise.all(
       ["198.51.100.1", "198.51.100.2", "198.51.100.3", "198.51.100.4"].map((address) => beginBody(address, 250 * KIB))
     )
@@ -108,7 +108,7 @@ describe("the memory of bodies", () => {
 const budget = new ByteBudget(TRANSIT_LIMIT_BYTES)
 const memory = BodyMemory.layer.pipe(Layer.provide(Layer.succeed(TransitMemory, budget)))
 
-/** A request whose body brings a chunk whenever it is asked to. */
+/** Returns a request whose body delivers a chunk on each call of `bring`. */
 const slowRequest = () => {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   const body = new ReadableStream<Uint8Array>({ start: (opened) => void (controller = opened) })
@@ -125,7 +125,7 @@ const slowRequest = () => {
     bring: (bytes: number) =>
       Effect.andThen(
         Effect.sync(() => controller?.enqueue(new Uint8Array(bytes))),
-        // The stream hands it over in tasks of its own.
+        // The stream delivers the chunk in its own tasks.
         Effect.promise(() => new Promise((resolve) => setImmediate(() => setImmediate(resolve))))
       )
   }
@@ -139,7 +139,7 @@ const reading = (request: HttpServerRequest.HttpServerRequest) =>
   )
 
 describe("readBody", () => {
-  it.effect("gives up a body that stops, and releases its memory", () =>
+  it.effect("fails if a body stops arriving, and releases its memory", () =>
     Effect.gen(function* () {
       const { bring, request } = slowRequest()
       const fiber = yield* reading(request)
@@ -151,7 +151,7 @@ describe("readBody", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("waits for a body that brings 128 KiB in ten seconds", () =>
+  it.effect("waits for a body that delivers 128 KiB in ten seconds", () =>
     Effect.gen(function* () {
       const { bring, request } = slowRequest()
       const fiber = yield* reading(request)
@@ -164,7 +164,7 @@ describe("readBody", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("reserves memory for what has arrived, and not for what was announced", () =>
+  it.effect("reserves memory for the received bytes, not for the declared length", () =>
     Effect.gen(function* () {
       const { bring, request } = slowRequest()
       const fiber = yield* reading(request)
@@ -181,7 +181,7 @@ describe("readBody", () => {
 })
 
 describe("BodyMemory", () => {
-  it.effect("releases what a request has reserved with its scope", () =>
+  it.effect("releases the memory of a request with its scope", () =>
     Effect.gen(function* () {
       const { lease } = yield* BodyMemory
       yield* Effect.scoped(

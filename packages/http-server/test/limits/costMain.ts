@@ -5,8 +5,8 @@ import { startServer } from "../support/TestServer.ts"
 import { anonymousRequests, CHALLENGE, TINY_CHUNKS } from "./AnonymousRequests.ts"
 
 /**
- * Measures the CPU that each anonymous request costs the server, in milliseconds, and how much more that is than a
- * challenge: `node packages/http-server/test/limits/costMain.ts [REQUESTS]`. The server is a process of its own.
+ * Measures the CPU time that each anonymous request costs the server, in milliseconds, and the difference from a
+ * challenge: `node packages/http-server/test/limits/costMain.ts [REQUESTS]`. The server runs in its own process.
  */
 const SERVE = "serve"
 const WARM_UP = 300
@@ -18,7 +18,7 @@ const serve = async () => {
   process.send?.(server.port)
 }
 
-/** Sends a request and resolves with the status, when the answer has begun and the server has read what it reads. */
+/** Sends a request and resolves with the status once the response has begun, or with "closed". */
 const send = (port: number, bytes: Uint8Array): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket: Socket = connect(port, "127.0.0.1")

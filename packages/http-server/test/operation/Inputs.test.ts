@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** The paths of what is wrong with a request, which must be refused with 400. */
+/** Returns the paths of all issues of a request, which must be refused with 400. */
 const flawsOf = async (method: string, path: string, body?: unknown) => {
   const answer = await call(server, method, path, { token: tenant.token, ...(body === undefined ? {} : { body }) })
   assert.strictEqual(answer.status, 400, answer.text)
@@ -53,7 +53,7 @@ describe("inputs", () => {
     assert.strictEqual(response.status, 400)
   })
 
-  it("have no property that is not described", async () => {
+  it("must not have unknown properties", async () => {
     assert.deepStrictEqual(await flawsOf("POST", MAILBOXES, { localPart: "a", admin: true }), ["admin"])
     assert.deepStrictEqual(await flawsOf("POST", MAILBOXES, '{"localPart":"a","__proto__":{}}'), ["__proto__"])
     assert.deepStrictEqual(await flawsOf("POST", `/api/v1/events/${tenant.mailboxId}/acknowledge`, { eventId: "x" }), [
@@ -65,7 +65,7 @@ describe("inputs", () => {
     assert.deepStrictEqual(await flawsOf("POST", `${MAILBOXES}?x=1`, { localPart: "a" }), ["x"])
   })
 
-  it("are told apart in words that name no schema", async () => {
+  it("are refused with messages that name no schema", async () => {
     const messageOf = async (method: string, path: string, body?: unknown) =>
       errorOf(await call(server, method, path, { token: tenant.token, ...(body === undefined ? {} : { body }) }))
         .message
@@ -74,7 +74,7 @@ describe("inputs", () => {
     assert.strictEqual(await messageOf("POST", MAILBOXES, "7"), "Expected an object. Nothing was charged.")
   })
 
-  it("are refused with every flaw and its path", async () => {
+  it("are refused with every issue and its path", async () => {
     const flaws = await flawsOf("POST", SEND, {
       mailboxId: "1",
       to: ["fine@example.com", "not an address", 7],
@@ -87,7 +87,7 @@ describe("inputs", () => {
     assert.lengthOf((await flawsOf("POST", SEND, { to: recipients, cc: recipients })) ?? [], 50)
   })
 
-  it("have numbers within their bounds, as numbers are written", async () => {
+  it("must have numbers within their bounds and in number format", async () => {
     for (const limit of ["0", "101", "1.5", "-1", "abc", "", "1&limit=2", "NaN", "1e9"]) {
       assert.deepStrictEqual(await flawsOf("GET", `/api/v1/email/messages/query?limit=${limit}`), ["limit"], limit)
     }
@@ -99,7 +99,7 @@ describe("inputs", () => {
     assert.strictEqual(highest.status, 200)
   })
 
-  it("have ids that are UUIDs, in body, query and path", async () => {
+  it("must have ids that are UUIDs, in body, query and path", async () => {
     assert.deepStrictEqual(await flawsOf("POST", "/api/v1/events/get", { eventId: "1" }), ["eventId"])
     assert.deepStrictEqual(await flawsOf("GET", "/api/v1/email/messages/query?messageId=1"), ["messageId"])
     assert.deepStrictEqual(await flawsOf("POST", "/api/v1/events/1/acknowledge"), ["eventId"])
@@ -110,7 +110,7 @@ describe("inputs", () => {
     assert.strictEqual((await call(server, "POST", "/api/v1/email/mailboxes/delete", { body, token })).status, 402)
   })
 
-  it("put no line break or NUL into a header, or into the store", async () => {
+  it("must not put a line break or NUL into a header or the store", async () => {
     const message = { mailboxId: tenant.mailboxId, to: ["a@example.com"], subject: "s", text: "t" }
     for (const subject of ["a\r\nBcc: b@example.com", "a\nb", "a\rb", "a\u0000b", "a\u2028b", "\ud800"]) {
       assert.deepStrictEqual(await flawsOf("POST", SEND, { ...message, subject }), ["subject"], JSON.stringify(subject))
@@ -130,7 +130,7 @@ describe("inputs", () => {
     ])
   })
 
-  it("hold to the limits of mail", async () => {
+  it("must respect the limits of mail", async () => {
     const message = { mailboxId: tenant.mailboxId, to: ["a@example.com"], subject: "s", text: "t" }
     const many = Array.from({ length: 51 }, (_, index) => `a${index}@example.com`)
     assert.deepStrictEqual(await flawsOf("POST", SEND, { ...message, to: many }), ["to"])
@@ -142,14 +142,14 @@ describe("inputs", () => {
     assert.deepStrictEqual(await flawsOf("POST", SEND, { ...message, text: "é".repeat(600_000) }), ["text"])
   })
 
-  it("have moments with an offset", async () => {
+  it("must have moments with an offset", async () => {
     for (const before of ["yesterday", "2026-11-21", 1_763_712_000_000]) {
       assert.deepStrictEqual(await flawsOf("POST", "/api/v1/events/ack-all", { before }), ["before"])
     }
     assert.deepStrictEqual(await flawsOf("POST", "/api/v1/events/ack-all", {}), ["before"])
   })
 
-  it("have cursors of this very list", async () => {
+  it("must have cursors of the same list", async () => {
     assert.deepStrictEqual(await flawsOf("POST", "/api/v1/events/list", { cursor: "nonsense" }), ["cursor"])
     assert.deepStrictEqual(await flawsOf("GET", "/api/v1/email/messages/query?cursor=nonsense"), ["cursor"])
   })

@@ -23,7 +23,7 @@ afterAll(async () => {
 })
 
 describe("order of checks", () => {
-  it("answers 503 without a challenge for every service that is not there, whatever comes with the request", async () => {
+  it("answers 503 without a challenge for every unavailable service, whatever the request contains", async () => {
     for (const entry of entries.filter(({ capability }) => capability !== "always")) {
       const requests = [{}, { token: "nonsense" }, ...(entry.method === "POST" ? [{ body: "not json" }] : [])]
       for (const request of requests) {
@@ -35,7 +35,7 @@ describe("order of checks", () => {
     }
   })
 
-  it("answers 428 for every bearer operation without a token, free or paid, before its input is looked at", async () => {
+  it("answers 428 for every bearer operation without a token, free or paid, before its input is checked", async () => {
     const there = entries.filter(
       ({ authentication, capability }) => authentication === "bearer" && capability !== "phone"
     )
@@ -60,7 +60,7 @@ describe("order of checks", () => {
     }
   })
 
-  it("answers 401 for a token that is malformed, unknown or of the other kind, before the input is looked at", async () => {
+  it("answers 401 for a token that is malformed, unknown or of the other kind, before it checks the input", async () => {
     const { token } = await newTenant(server)
     const realtime = await call(server, "GET", "/api/v1/events/realtime-token", { token })
     const [, jwt = ""] = /"token":"([^"]+)"/.exec(realtime.text) ?? []
@@ -107,7 +107,7 @@ describe("order of checks", () => {
     assert.strictEqual((await update({ mailboxId, active: false })).status, 402)
   })
 
-  it("asks for the payment of this very request", async () => {
+  it("returns a challenge that is bound to the request", async () => {
     const answer = await call(server, "POST", MAILBOXES, { body: { localPart: fresh("ask") } })
     assert.strictEqual(answer.status, 402)
     const error = errorOf(answer)
@@ -120,7 +120,7 @@ describe("order of checks", () => {
     assert.property(accepts[0]?.extra, "binding")
   })
 
-  it("answers an unpaid start-here request without a body with its challenge, and any other such request with 400", async () => {
+  it("answers a start-here request without payment and body with its challenge, and others without body with 400", async () => {
     const probe = await call(server, "POST", MAILBOXES)
     assert.strictEqual(probe.status, 402)
     assert.isNotNull(probe.headers.get("payment-required"))
@@ -133,7 +133,7 @@ describe("order of checks", () => {
     assert.strictEqual((await call(server, "POST", MAILBOXES, { token })).status, 402)
   })
 
-  it("answers what was paid for from its operation, although the resource is gone and the service is out", async () => {
+  it("answers a paid request from its operation, even if the resource is deleted and the service is down", async () => {
     const { mailboxId, token, wallet } = await newTenant(server)
     const path = "/api/v1/email/mailboxes/delete"
     const request = { body: { mailboxId }, token }
@@ -159,7 +159,7 @@ describe("order of checks", () => {
     }
   })
 
-  it("wants an Idempotency-Key beside a payment (400), and none beside a request for the challenge", async () => {
+  it("requires an Idempotency-Key with a payment (400), and none with a request for the challenge", async () => {
     const body = { localPart: fresh("key") }
     const { "payment-signature": signature } = await payFor(server, MAILBOXES, { body }, freshWallet())
     for (const headers of [
@@ -178,7 +178,7 @@ describe("order of checks", () => {
     assert.strictEqual((await call(server, "POST", MAILBOXES, { body, headers })).status, 201)
   })
 
-  it("lets a start-here request carry a token, whose wallet must pay", async () => {
+  it("accepts a token on a start-here request, and requires payment from the token's wallet", async () => {
     const { token, wallet } = await newTenant(server)
     const own = await callPaid(server, MAILBOXES, { body: { localPart: fresh("own") }, token }, wallet)
     assert.strictEqual(own.status, 201)

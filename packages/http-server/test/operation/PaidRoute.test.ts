@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 describe("paid operations", () => {
-  it("give a mailbox and the wallet's token, once, in the envelope and with a receipt", async () => {
+  it("return a mailbox and the wallet's token, once, in the envelope and with a receipt", async () => {
     const wallet = freshWallet()
     const localPart = fresh("ada")
     const request = { body: { localPart, displayName: "Ada" } }
@@ -48,7 +48,7 @@ describe("paid operations", () => {
     assert.strictEqual(textAt(dataOf(second), "authentication", "accessToken"), data.authentication.accessToken)
   })
 
-  it("give the same answer to the same request, byte for byte and header for header", async () => {
+  it("return the same response to the same request, byte for byte and header for header", async () => {
     const wallet = freshWallet()
     const request = { body: { localPart: fresh("same") } }
     const headers = await payFor(server, MAILBOXES, request, wallet)
@@ -62,7 +62,7 @@ describe("paid operations", () => {
     assert.strictEqual(server.payments.transfers.get(wallet), 1)
   })
 
-  it("recover the signer of a payment once, whether it is forged or buys", async () => {
+  it("recover the signer of a payment once, whether the payment is forged or valid", async () => {
     const wallet = freshWallet()
     const request = { body: { localPart: fresh("signed") } }
     const challenge = (await call(server, "POST", MAILBOXES, request)).headers.get("payment-required") ?? ""
@@ -81,7 +81,7 @@ describe("paid operations", () => {
     assert.deepStrictEqual(counts, [1, 1])
   })
 
-  it("happen once, however many copies of the request come at once", async () => {
+  it("are fulfilled once for any number of concurrent copies of the request", async () => {
     const { mailboxId, token, wallet } = await newTenant(server)
     const request = { body: { mailboxId, to: ["a@example.com"], subject: fresh("once"), text: "t" }, token }
     const headers = await payFor(server, SEND, request, wallet)
@@ -109,7 +109,7 @@ describe("paid operations", () => {
     assert.strictEqual(last.text, done[0]?.text)
   })
 
-  it("refuse a key or a payment that stands for something else (409)", async () => {
+  it("refuse a key or a payment that belongs to another operation (409)", async () => {
     const wallet = freshWallet()
     const request = { body: { localPart: fresh("one") } }
     const headers = await payFor(server, MAILBOXES, request, wallet)
@@ -127,7 +127,7 @@ describe("paid operations", () => {
     for (const answer of conflicts) {
       assert.strictEqual(answer.status, 409)
       assert.strictEqual(errorOf(answer).code, "IDEMPOTENCY_CONFLICT")
-      // Of a payment that stands for no operation nothing is known here.
+      // The state of a payment that belongs to no operation is unknown here.
       assert.strictEqual(errorOf(answer).paymentState, answer === conflicts[2] ? "unknown" : "settled")
       assert.include(
         errorOf(answer).message,
@@ -137,10 +137,10 @@ describe("paid operations", () => {
     assert.strictEqual(server.payments.transfers.get(wallet), 1)
   })
 
-  it("return a payment that others submitted first, also where the request is not right (409)", async () => {
+  it("refund a payment that a third party submitted first, even if the request is invalid (409)", async () => {
     for (const [request, code] of [
       [{ body: { localPart: fresh("front") } }, undefined],
-      // Without a body it is challenged, and wrong once it is paid.
+      // Without a body it returns a challenge, and is invalid once it is paid.
       [{}, 400]
     ] as const) {
       if (code !== undefined) {
@@ -160,7 +160,7 @@ describe("paid operations", () => {
     }
   })
 
-  it("say that they do not know, while the chain can't be asked about the payment of a wrong request", async () => {
+  it("report an unknown state while the chain cannot be queried about the payment of an invalid request", async () => {
     const headers = await payFor(server, MAILBOXES, {}, freshWallet())
     server.payments.outage.chain = true
     const answer = await call(server, "POST", MAILBOXES, { headers })
@@ -170,7 +170,7 @@ describe("paid operations", () => {
     assert.notInclude(errorOf(answer).message, "Nothing was charged")
   })
 
-  it("say nothing of a payment that was not looked up, because the body is refused while it arrives (400)", async () => {
+  it("report an unknown payment state if the body is refused while it arrives (400)", async () => {
     const { mailboxId, token, wallet } = await newTenant(server)
     const message = { mailboxId, to: ["a@example.com"], subject: "s", text: "t" }
     const headers = await payFor(server, SEND, { body: message, token }, wallet)
@@ -182,7 +182,7 @@ describe("paid operations", () => {
     assert.notInclude(errorOf(answer).message, "Nothing was charged")
   })
 
-  it("refuse a payment that is none, or is for another request, with a challenge and the reason (402)", async () => {
+  it("refuse a payment that is invalid or for another request, with a challenge and the reason (402)", async () => {
     const wallet = freshWallet()
     const request = { body: { localPart: fresh("ref") } }
     const challenge = (await call(server, "POST", MAILBOXES, request)).headers.get("payment-required") ?? ""
@@ -203,7 +203,7 @@ describe("paid operations", () => {
     assert.isUndefined(server.payments.transfers.get(wallet))
   })
 
-  it("say to wait while a settlement is not known, and never ask for another payment", async () => {
+  it("tell the client to wait while a settlement is unknown, and never ask for another payment", async () => {
     const wallet = freshWallet()
     const request = { body: { localPart: fresh("lost") } }
     const headers = await payFor(server, MAILBOXES, request, wallet)
@@ -221,7 +221,7 @@ describe("paid operations", () => {
     assert.strictEqual(server.payments.transfers.get(wallet), 1)
   })
 
-  it("say what becomes of the money when the provider is unwell, or refuses for good (502)", async () => {
+  it("report the payment state when the provider is unavailable, or rejects permanently (502)", async () => {
     const { mailboxId, token, wallet } = await newTenant(server)
     const request = { body: { mailboxId, to: ["a@example.com"], subject: fresh("down"), text: "t" }, token }
     const headers = await payFor(server, SEND, request, wallet)
@@ -242,7 +242,7 @@ describe("paid operations", () => {
     assert.deepInclude(errorOf(rejected), { code: "PROVIDER_REJECTED", paymentState: "refund_due", retryable: false })
   })
 
-  it("update, delete and send as the contract says", async () => {
+  it("update, delete and send as the contract defines", async () => {
     const { mailboxId, token, wallet } = await newTenant(server)
     const updated = await callPaid(server, UPDATE, { body: { mailboxId, displayName: "Ada" }, token }, wallet)
     assert.strictEqual(updated.status, 200)

@@ -3,13 +3,13 @@ import { Effect } from "effect"
 import * as Batcher from "../../src/realtime/Batcher.ts"
 
 describe("Batcher", () => {
-  it.effect("lets the event loop turn between batches whose work does not", () =>
+  it.effect("lets the event loop turn between batches that never yield", () =>
     Effect.gen(function* () {
       const order: Array<string> = []
       const batcher = Batcher.make<string>(
         {
           limit: 2,
-          // As a statement of the embedded database: a promise that is kept without a turn of the event loop.
+          // Like a statement of the embedded database: its promise resolves without a turn of the event loop.
           work: (items) =>
             Effect.promise(async () => {
               order.push(items.join(" "))

@@ -34,7 +34,7 @@ const nodeServer = Layer.effect(
   )
 )
 
-/** Tokens that say in plain words what they claim. */
+/** Tokens that contain their claims in plain text. */
 const tokens = Layer.succeed(RealtimeTokens, {
   issue: ({ tenantId, version }) => Effect.succeed(Redacted.make(`${tenantId} ${version}`)),
   verify: (token) => {
@@ -67,7 +67,7 @@ export const settings = (rateLimit: RateLimit | null, trustedProxy: string) =>
     drainTimeout: Duration.seconds(1)
   })
 
-/** What a gateway stands on, in memory, and whose clients are limited unless it is null. They are on 127.0.0.1. */
+/** The dependencies of a gateway, in memory. Clients are on 127.0.0.1 and limited unless the rate limit is null. */
 export const hostWith = (rateLimit: RateLimit | null, trustedProxy = "127.0.0.0/8") =>
   Credentials.layer.pipe(
     Layer.provideMerge(RateLimiting.layer),

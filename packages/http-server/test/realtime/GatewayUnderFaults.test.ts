@@ -9,10 +9,10 @@ import { connect } from "./RealtimeClient.ts"
 type Store = typeof EventStore.Service
 type Method = Exclude<keyof Store, symbol>
 
-/** Real time, which sockets run on. */
+/** Waits in real time, which sockets depend on. */
 const pause = (millis: number) => Effect.promise(() => new Promise((resolve) => setTimeout(resolve, millis)))
 
-/** The store of the host some way off, with what is asked of it counted, and refused where a test says so. */
+/** Wraps the host's store: adds latency, counts calls, and fails calls on request. */
 class Watched {
   readonly calls = new Map<Method, number>()
   readonly dying = new Map<Method, number>()
@@ -39,11 +39,11 @@ class Watched {
 }
 
 interface Options {
-  /** Whether nobody is told of what was stored. */
+  /** Whether no signal about stored events arrives. */
   readonly isDeaf?: boolean
 }
 
-/** A test against a gateway of its own, whose store is watched. */
+/** Runs a test against its own gateway, whose store is wrapped. */
 const scenario = (
   name: string,
   options: Options,
@@ -60,7 +60,7 @@ const scenario = (
     }).pipe(Effect.scoped, Effect.provide(host))
   )
 
-/** Calls of the store that a session of its own could make. */
+/** Store calls that each session could make on its own. */
 const ASKING: ReadonlyArray<Method> = [
   "countReplayableEach",
   "leaseEach",
@@ -72,7 +72,7 @@ const ASKING: ReadonlyArray<Method> = [
 ]
 
 describe("RealtimeGateway with many sockets", () => {
-  scenario("asks the store for all of them at once, and seldom", {}, (store) =>
+  scenario("batches the store requests of all sockets, and makes few of them", {}, (store) =>
     Effect.gen(function* () {
       const tenants = yield* Effect.replicateEffect(newTenant, 60)
       const address = yield* port
@@ -89,7 +89,7 @@ describe("RealtimeGateway with many sockets", () => {
       const before = store.count(...ASKING)
       for (let second = 0; second < 60; second++) {
         yield* TestClock.adjust("1 second")
-        // A pong goes over the real network, so let it arrive before it is missed.
+        // Pongs travel over the real network, so wait for them before the next ping.
         yield* pause(5)
       }
       assert.isAtMost(store.count(...ASKING) - before, 6, "a minute of nothing is six looks, for all tenants")
@@ -101,7 +101,7 @@ describe("RealtimeGateway with many sockets", () => {
 })
 
 describe("RealtimeGateway with invalid tokens", () => {
-  scenario("refuses them without asking the store", {}, (store) =>
+  scenario("refuses them without querying the store", {}, (store) =>
     Effect.gen(function* () {
       const clients = yield* Effect.replicateEffect(connect(yield* port), 3)
       for (const client of clients) client.send({ type: "session.authenticate", token: "guess" })
@@ -111,8 +111,8 @@ describe("RealtimeGateway with invalid tokens", () => {
   )
 })
 
-describe("RealtimeGateway with many who watch", () => {
-  scenario("asks the store for all of them at once, and shows each what is new", { isDeaf: true }, (store) =>
+describe("RealtimeGateway with many observers", () => {
+  scenario("batches the store requests of all observers, and sends each its new events", { isDeaf: true }, (store) =>
     Effect.gen(function* () {
       const tenants = yield* Effect.replicateEffect(newTenant, 30)
       for (const tenant of tenants.slice(0, 20)) yield* append(tenant, ["old"])
@@ -135,8 +135,8 @@ describe("RealtimeGateway with many who watch", () => {
   )
 })
 
-describe("RealtimeGateway with a database that is away for a moment", () => {
-  scenario("acknowledges all the same, a moment later", {}, (store) =>
+describe("RealtimeGateway during a short database outage", () => {
+  scenario("acknowledges after a short delay", {}, (store) =>
     Effect.gen(function* () {
       const tenant = yield* newTenant
       const [event] = yield* append(tenant, ["kept"])
@@ -157,7 +157,7 @@ describe("RealtimeGateway with a database that is away for a moment", () => {
     })
   )
 
-  scenario("closes whom it can't tell what became of their events, and gives those to others", {}, (store) =>
+  scenario("closes sessions whose lease request failed, and delivers their events to other sessions", {}, (store) =>
     Effect.gen(function* () {
       const tenant = yield* newTenant
       const [first, second] = [yield* open(tenant), yield* open(tenant)]
@@ -175,7 +175,7 @@ describe("RealtimeGateway with a database that is away for a moment", () => {
     })
   )
 
-  scenario("finds what it was not told of", { isDeaf: true }, () =>
+  scenario("finds events without a signal", { isDeaf: true }, () =>
     Effect.gen(function* () {
       const tenant = yield* newTenant
       const worker = yield* open(tenant)
@@ -189,7 +189,7 @@ describe("RealtimeGateway with a database that is away for a moment", () => {
     })
   )
 
-  scenario("takes over what lapsed elsewhere, of which nobody tells", { isDeaf: true }, () =>
+  scenario("delivers events whose lease expired elsewhere, without a signal", { isDeaf: true }, () =>
     Effect.gen(function* () {
       const tenant = yield* newTenant
       yield* append(tenant, numbered(2))

@@ -2,17 +2,17 @@ import { REALTIME_PATH, type RealtimeClientMessage, type RealtimeServerMessage }
 import { Effect, Queue } from "effect"
 import { WebSocket } from "ws"
 
-/** A plain client of the realtime protocol. Close it, or let its scope do so. */
+/** A plain client of the realtime protocol. Its scope closes the socket. */
 export interface RealtimeClient {
   readonly socket: WebSocket
   readonly send: (message: RealtimeClientMessage) => void
   /** The next message from the server. */
   readonly next: Effect.Effect<RealtimeServerMessage>
-  /** The next message, which must be of this type. */
+  /** The next message, which must have this type. */
   readonly expect: <Type extends RealtimeServerMessage["type"]>(
     type: Type
   ) => Effect.Effect<Extract<RealtimeServerMessage, { readonly type: Type }>>
-  /** The code that the server closed with. */
+  /** The close code of the server. */
   readonly closed: Effect.Effect<number>
 }
 

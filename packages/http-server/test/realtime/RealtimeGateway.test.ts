@@ -8,7 +8,7 @@ import { connect } from "./RealtimeClient.ts"
 
 const { MAX_IN_FLIGHT } = RealtimeSession
 
-/** A test against a gateway of its own, with the ports it stands on. */
+/** Runs a test against its own gateway and its dependencies. */
 const scenario = (name: string, test: Effect.Effect<void, unknown, Ports | Scope.Scope>) =>
   it.effect(name, () =>
     Effect.gen(function* () {
@@ -19,7 +19,7 @@ const scenario = (name: string, test: Effect.Effect<void, unknown, Ports | Scope
 
 describe("RealtimeGateway", () => {
   scenario(
-    "replays in order, says when the replay is over, and acknowledges",
+    "replays in order, reports the end of the replay, and acknowledges",
     Effect.gen(function* () {
       const tenant = yield* newTenant
       const events = yield* append(tenant, numbered(3))
@@ -40,7 +40,7 @@ describe("RealtimeGateway", () => {
   )
 
   scenario(
-    "shows a tenant nothing of another's, and lets it acknowledge nothing of it",
+    "shows a tenant no event of another's, and refuses to acknowledge it",
     Effect.gen(function* () {
       const [ada, bob] = [yield* newTenant, yield* newTenant]
       const [secret] = yield* append(ada, ["ada's"])
@@ -72,7 +72,7 @@ describe("RealtimeGateway", () => {
   )
 
   scenario(
-    "holds no more than its window, and takes more as it is acknowledged",
+    "leases no more than its window, and more after acknowledgements",
     Effect.gen(function* () {
       const tenant = yield* newTenant
       yield* append(tenant, numbered(MAX_IN_FLIGHT + 2))
@@ -91,7 +91,7 @@ describe("RealtimeGateway", () => {
   )
 
   scenario(
-    "ends the replay of a window that is full exactly",
+    "reports the end of a replay that fills the window exactly",
     Effect.gen(function* () {
       const tenant = yield* newTenant
       yield* append(tenant, numbered(MAX_IN_FLIGHT))
@@ -102,7 +102,7 @@ describe("RealtimeGateway", () => {
   )
 
   scenario(
-    "makes room for what was acknowledged by REST",
+    "makes room for events that were acknowledged by REST",
     Effect.gen(function* () {
       const tenant = yield* newTenant
       const events = yield* append(tenant, numbered(MAX_IN_FLIGHT + 1))
@@ -115,7 +115,7 @@ describe("RealtimeGateway", () => {
   )
 
   scenario(
-    "gives the leases of a closed socket to the next one at once",
+    "passes the leases of a closed socket to the next one at once",
     Effect.gen(function* () {
       const tenant = yield* newTenant
       const events = yield* append(tenant, numbered(2))
@@ -130,14 +130,14 @@ describe("RealtimeGateway", () => {
   )
 
   scenario(
-    "keeps leases while the socket answers, and cuts one that does not",
+    "keeps leases while the socket answers pings, and terminates one that does not",
     Effect.gen(function* () {
       const tenant = yield* newTenant
       yield* append(tenant, ["kept"])
       const client = yield* open(tenant)
       yield* client.expect("event.delivery")
       const store = yield* EventStore
-      // An answer to anything proves that the pong before it has arrived.
+      // A response to any message proves that the previous pong has arrived.
       const answered = Effect.gen(function* () {
         client.send({ type: "event.ack", eventId: yield* Uuid.next })
         yield* client.expect("error")
@@ -156,7 +156,7 @@ describe("RealtimeGateway", () => {
   )
 
   scenario(
-    "answers a delivery that is no longer the session's as stale",
+    "answers an acknowledgement of a delivery that the session does not hold as stale",
     Effect.gen(function* () {
       const tenant = yield* newTenant
       yield* append(tenant, ["once"])
@@ -171,7 +171,7 @@ describe("RealtimeGateway", () => {
   )
 
   scenario(
-    "closes what does not authenticate in time with 4401",
+    "closes a socket that does not authenticate in time with 4401",
     Effect.gen(function* () {
       const client = yield* connect(yield* port)
       yield* TestClock.adjust("4999 millis")
@@ -209,7 +209,7 @@ describe("RealtimeGateway", () => {
   )
 
   scenario(
-    "closes what is not a message with 4400",
+    "closes a socket that sends an invalid message with 4400",
     Effect.gen(function* () {
       const tenant = yield* newTenant
       const bad = ["nonsense", "{}", '{"type":"event.ack"}', '{"type":"event.ack","eventId":"1","more":1}', "[]"]
@@ -226,7 +226,7 @@ describe("RealtimeGateway", () => {
   )
 
   scenario(
-    "shows an observer everything and lets it take nothing",
+    "shows an observer all events and refuses its acknowledgements",
     Effect.gen(function* () {
       const tenant = yield* newTenant
       const events = yield* append(tenant, numbered(3))
@@ -248,13 +248,13 @@ describe("RealtimeGateway", () => {
   )
 
   scenario(
-    "cuts off a reader that does not read with 4408, and keeps what it was not shown",
+    "closes a socket that does not read with 4408, and keeps the events that it did not receive",
     Effect.gen(function* () {
       const tenant = yield* newTenant
       const observer = yield* open(tenant, "observe")
       yield* observer.expect("session.replay.complete")
       observer.socket.pause()
-      // Far more than what the network between the two holds for itself.
+      // Far more than the network buffers between the two hold.
       const large = "x".repeat(256 * 1024)
       const events = yield* append(
         tenant,
@@ -267,7 +267,7 @@ describe("RealtimeGateway", () => {
     })
   )
 
-  it.effect("gives every lease back and closes with 1012 when it stops", () =>
+  it.effect("releases every lease and closes with 1012 when it stops", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       yield* Layer.buildWithScope(RealtimeGateway.layer, scope)

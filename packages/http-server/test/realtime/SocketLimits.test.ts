@@ -16,7 +16,7 @@ const KIB = 1024
 
 const PLENTY: RateLimit = { burst: 100_000, perSecond: 100 }
 
-/** A test against a gateway of its own whose clients are limited. */
+/** Runs a test against its own gateway with limited clients. */
 const scenario = (
   name: string,
   rateLimit: RateLimit | null,
@@ -37,7 +37,7 @@ interface Handshake {
   readonly socket: WebSocket
 }
 
-/** Asks for a socket from an address. */
+/** Requests a socket from an address. */
 const handshake = (address: string) =>
   Effect.flatMap(port, (number) =>
     Effect.acquireRelease(
@@ -72,7 +72,7 @@ const closeCodeOf = (socket: WebSocket): Effect.Effect<number> =>
     socket.once("close", (code) => resume(Effect.succeed(code)))
   })
 
-/** Waits, in real time, until a count has reached this and not grown for a while. */
+/** Waits in real time until a count has reached the minimum and stopped growing. */
 const settled = (count: () => number, atLeast: number): Effect.Effect<number> =>
   Effect.promise(async () => {
     for (let last = -1; last !== count() || last < atLeast;) {
@@ -82,7 +82,7 @@ const settled = (count: () => number, atLeast: number): Effect.Effect<number> =>
     return count()
   })
 
-/** Sends so many acknowledgements of events that nobody has, and counts the answers. */
+/** Sends `count` acknowledgements of an unknown event, and returns a function that counts the answers. */
 const flood = Effect.fnUntraced(function* (socket: WebSocket, count: number) {
   let answers = 0
   socket.on("message", () => answers++)
@@ -106,7 +106,7 @@ describe("handshakes", () => {
   )
 
   scenario(
-    "are counted by the address that the last untrusted proxy saw",
+    "are counted by the address that the last untrusted proxy reported",
     { burst: 2, perSecond: 0.1 },
     Effect.gen(function* () {
       const forged = yield* statusesOf(3, (index) => `203.0.113.${index}, 198.51.100.1`)
@@ -117,7 +117,7 @@ describe("handshakes", () => {
   )
 
   scenario(
-    "are counted by the address of the peer where that is not a trusted proxy",
+    "are counted by the peer's address if the peer is not a trusted proxy",
     { burst: 2, perSecond: 0.1 },
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* statusesOf(3, (index) => `198.51.100.${index}`), [101, 101, 429])
@@ -126,7 +126,7 @@ describe("handshakes", () => {
   )
 
   scenario(
-    "that do not authenticate are at most 1,000 of one client, also where no rate is limited",
+    "are limited to 1,000 unauthenticated sockets per client, even without rate limits",
     null,
     Effect.gen(function* () {
       const statuses = yield* statusesOf(1_001, (index) => `2001:db8:0:1::${index.toString(16)}`)
@@ -150,7 +150,7 @@ describe("handshakes", () => {
   )
 
   scenario(
-    "are refused with 503 while the server has as many sockets as it may, authenticated or not",
+    "are refused with 503 at the socket limit of the server, authenticated or not",
     null,
     Effect.gen(function* () {
       yield* open(yield* newTenant)
@@ -159,7 +159,7 @@ describe("handshakes", () => {
     { capacity: { sockets: 2 } }
   )
 
-  it.effect("may be 20,000 sockets on a server, of which 5,000 have not authenticated, 1,000 of one client", () =>
+  it.effect("are limited to 20,000 sockets per server, 5,000 unauthenticated, 1,000 of those per client", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* SocketCapacity, {
         sockets: 20_000,
@@ -170,7 +170,7 @@ describe("handshakes", () => {
   )
 
   scenario(
-    "have a rate of their own for each client that is lower than that of requests",
+    "have their own rate limit per client, which is lower than that of requests",
     PLENTY,
     Effect.gen(function* () {
       const statuses = yield* statusesOf(601, (index) => `2001:db8:0:1::${index.toString(16)}`)
@@ -219,7 +219,7 @@ describe("frames", () => {
   )
 
   scenario(
-    "are not read on from a socket that was closed before it authenticated",
+    "are not read from a socket that was closed before it authenticated",
     PLENTY,
     Effect.gen(function* () {
       const accepted: Array<Socket> = []
@@ -229,7 +229,7 @@ describe("frames", () => {
       yield* Effect.promise(() => new Promise((resolve) => socket.once("open", resolve)))
       for (let index = 0; index < 4_000; index++) socket.send("x".repeat(4 * KIB))
       assert.strictEqual(yield* closeCodeOf(socket), 4400)
-      // The 20 frames of a socket that has not authenticated, and what came with them.
+      // The 20 frames allowed before authentication, and those that arrived with them.
       assert.deepStrictEqual(
         accepted.map(({ bytesRead }) => bytesRead < 1_000 * KIB),
         [true]
@@ -238,12 +238,12 @@ describe("frames", () => {
   )
 
   scenario(
-    "of a session beyond its rate are read later, and each is answered",
+    "beyond the rate of a session are read later, and each is answered",
     PLENTY,
     Effect.gen(function* () {
       const { socket } = yield* open(yield* newTenant)
       const answers = yield* flood(socket, 12_000)
-      // The rate is 4,000 a second, and time stands still; what one read brought with it is answered, too.
+      // The rate is 4,000 per second and the clock stands still. Frames from the same socket read are answered, too.
       assert.isAtMost(yield* settled(answers, 4_000), 6_000)
       yield* TestClock.adjust("1 second")
       assert.isAtMost(yield* settled(answers, 8_000), 10_000)
@@ -267,7 +267,7 @@ describe("frames", () => {
   )
 
   scenario(
-    "are not limited where no rate is",
+    "are not limited if rate limits are disabled",
     null,
     Effect.gen(function* () {
       const { socket } = yield* open(yield* newTenant)

@@ -1,10 +1,13 @@
 import type { Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 
-/** How long a server may keep a connection that it has answered for the last time, in milliseconds. */
+/** How long a server may keep a connection after its last response, in milliseconds. */
 const KEPT_AT_MOST = 4_000
 
-/** What becomes of a connection of which this end ends nothing. Whoever writes to one that is gone is told so. */
+/**
+ * Returns whether the server closes a connection that this side keeps open. Writes repeatedly, because a write reveals
+ * a closed connection.
+ */
 export const fateOf = async (socket: Socket): Promise<"gone" | "kept"> => {
   const gone = new Promise<"gone">((resolve) => socket.once("close", () => resolve("gone")))
   const writing = setInterval(() => socket.write("x"), 20)

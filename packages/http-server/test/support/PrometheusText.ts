@@ -1,6 +1,6 @@
 /** One line of the Prometheus text format (version 0.0.4). */
 export interface Sample {
-  /** As it stands in the line: a histogram's end in `_bucket`, `_sum` and `_count`. */
+  /** As written in the line: the names of a histogram end in `_bucket`, `_sum` and `_count`. */
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
@@ -11,7 +11,7 @@ const HELP_LINE = /^# HELP ([a-zA-Z_:][\w:]*) .*$/
 const SAMPLE_LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?)|[+-]Inf|NaN)$/
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/gy
 
-/** Reads the format strictly, and fails on the first line that is none of it, comes twice or is out of its family. */
+/** Parses the format strictly. Throws on the first line that is malformed, duplicated or outside its family. */
 export const readMetrics = (text: string): ReadonlyArray<Sample> => {
   if (!text.endsWith("\n")) throw new Error("the last line has no end")
   const samples: Array<Sample> = []

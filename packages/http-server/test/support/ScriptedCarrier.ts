@@ -12,27 +12,27 @@ import {
 } from "@agentos/core"
 import { Effect, Layer, Option, Stream } from "effect"
 
-/** What a carrier is asked to do that can fail. */
+/** Carrier operations that can fail. */
 type Operation = "search" | "buy" | "release" | "place"
 
-/** A call as this carrier has it. */
+/** A call at the scripted carrier. */
 export interface ScriptedCall extends OutboundCall {
   readonly providerCallId: string
   report: CallProgress.CallReport
 }
 
 let ids = 0
-/** An id of a call such as Twilio gives. */
+/** Returns a new call id in Twilio's format. */
 export const freshCallSid = (): string => `CA${(++ids).toString(16).padStart(32, "0")}`
 
-/** A carrier that sells numbers and dials, and says no where it is told to; and the agents behind the numbers. */
+/** A carrier that sells numbers, places calls and fails on request; and the agents of the numbers. */
 export const make = () => {
   const owned: Array<OwnedNumber> = []
   const calls: Array<ScriptedCall> = []
   const asked: Array<AgentMessage> = []
   const failures: Partial<Record<Operation, Array<ProviderError["reason"]>>> = {}
   const agent = { answer: (_message: AgentMessage): Stream.Stream<AgentReply, AgentUnreachable> => Stream.empty }
-  /** What a search waits for. */
+  /** Searches wait for this effect. */
   const pace = { search: Effect.void as Effect.Effect<void> }
   let sold = 0
 
@@ -44,7 +44,7 @@ export const make = () => {
         : Effect.fail(new ProviderError({ provider: "scripted", reason, message: `The carrier says ${reason}.` }))
     })
 
-  /** Area 999 has none; there is always another elsewhere. */
+  /** Returns the next number for sale. Area 999 has none. */
   const nextOf = (country: "US" | "CA", areaCode = country === "US" ? "415" : "604") =>
     areaCode === "999" ? [] : [{ number: `+1${areaCode}${String(5_550_100 + sold).padStart(7, "0")}`, areaCode }]
 
@@ -73,7 +73,7 @@ export const make = () => {
         if (at >= 0) owned.splice(at, 1)
       }),
     listNumbers: () => Effect.sync(() => ({ items: [...owned], nextCursor: undefined })),
-    // Where the outcome is to be unknown, the call is made and the answer lost.
+    // If the outcome must be unknown, the call is placed and the response is lost.
     place: (call) => {
       const placed: ScriptedCall = { ...call, providerCallId: freshCallSid(), report: { _tag: "Ringing" } }
       if (failures.place?.[0] === "Unknown") calls.push(placed)

@@ -11,13 +11,13 @@ export interface TestAnswer {
 }
 
 export interface TestRequest {
-  /** Sent as JSON, unless it is a text already. */
+  /** Sent as JSON, unless it is already a string. */
   readonly body?: unknown
   readonly token?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** One request, as any HTTP client would make it. */
+/** Makes one request, like any HTTP client. */
 export const call = async (
   { url }: Pick<TestServer, "url">,
   method: string,
@@ -36,7 +36,7 @@ export const call = async (
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** Bytes on a connection of their own, and all that comes back until the server ends it. */
+/** Sends bytes on a new connection, and returns everything received until the server closes it. */
 export const rawCall = ({ port }: TestServer, ...parts: ReadonlyArray<string | Uint8Array>): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1")
@@ -49,7 +49,7 @@ export const rawCall = ({ port }: TestServer, ...parts: ReadonlyArray<string | U
 
 const decodeError = Schema.decodeUnknownSync(Schema.fromJsonString(ErrorEnvelope), { onExcessProperty: "error" })
 
-/** The error of an answer, which must be in the envelope and carry the request's id. */
+/** Returns the error of a response, which must be in the envelope and contain the request's id. */
 export const errorOf = (answer: TestAnswer) => {
   const { error } = decodeError(answer.text)
   if (error.requestId !== answer.headers.get("x-request-id")) throw new Error("another requestId in the header")
@@ -60,10 +60,10 @@ const Data = Schema.fromJsonString(
   Schema.Struct({ data: Schema.Record(Schema.String, Schema.Json), requestId: Schema.String, guide: Schema.String })
 )
 
-/** `data` of an answer, which must be a success in the envelope. */
+/** Returns `data` of a response, which must be a success in the envelope. */
 export const dataOf = (answer: TestAnswer) => Schema.decodeUnknownSync(Data)(answer.text).data
 
-/** What `at` says in nested data, as a text. */
+/** Returns the string at a path in nested data. */
 export const textAt = (json: Schema.Json | undefined, ...at: ReadonlyArray<string>): string => {
   const [key, ...rest] = at
   if (key === undefined) {
@@ -75,24 +75,23 @@ export const textAt = (json: Schema.Json | undefined, ...at: ReadonlyArray<strin
 }
 
 let counter = 0
-/** A wallet, an authorization nonce or a key that no other test has. */
+/** Returns a value for a wallet, a nonce or a key that no other test uses. */
 export const fresh = (prefix: string): string => `${prefix}${++counter}`
 export const freshWallet = (): string => `0x${(++counter).toString(16).padStart(40, "0")}`
 
-/** The payment headers for a request, made from its own challenge. */
+/** Returns the payment headers for a request, made from its own challenge. */
 export const payFor = async (server: TestServer, path: string, request: TestRequest, payer: string) => {
   const challenge = (await call(server, "POST", path, request)).headers.get("payment-required")
   if (challenge === null) throw new Error("no challenge")
   return { "payment-signature": ScriptedRail.pay(challenge, payer, fresh("n")), "idempotency-key": fresh("key") }
 }
 
-/** Pays for a request and makes it. */
 export const callPaid = async (server: TestServer, path: string, request: TestRequest, payer: string) => {
   const headers = await payFor(server, path, request, payer)
   return await call(server, "POST", path, { ...request, headers: { ...request.headers, ...headers } })
 }
 
-/** A wallet that has bought a mailbox, and with it its token. */
+/** Creates a wallet that has bought a mailbox, and returns it with its token. */
 export const newTenant = async (server: TestServer) => {
   const wallet = freshWallet()
   const answer = await callPaid(server, "/api/v1/email/mailboxes", { body: { localPart: fresh("box") } }, wallet)

@@ -34,7 +34,7 @@ import * as ScriptedCarrier from "./ScriptedCarrier.ts"
 
 export const DOMAIN = "agents.test"
 
-/** What the mail provider does with the next mails; it sends when this runs out. */
+/** The outcomes of the next mails. After the last one, the provider sends. */
 export type SendScript = "send" | "wait" | ProviderError["reason"]
 
 export interface TestServer {
@@ -44,30 +44,30 @@ export interface TestServer {
   readonly carrier: ScriptedCarrier.ScriptedCarrier
   readonly sent: ReadonlyArray<OutgoingMail>
   readonly sendScript: Array<SendScript>
-  /** The lines of the log so far, as JSON. */
+  /** The log lines so far, as JSON. */
   readonly logs: ReadonlyArray<string>
-  /** Runs on the stores of the server. */
+  /** Runs an effect on the stores of the server. */
   readonly run: <A>(effect: Effect.Effect<A, never, CallStore | JobStore | OperationStore>) => Promise<A>
-  /** Lets events happen to a wallet's tenant; gives their ids. */
+  /** Appends events for a wallet's tenant and returns their ids. */
   readonly append: (wallet: string, names: ReadonlyArray<string>) => Promise<ReadonlyArray<string>>
-  /** Ends it as a signal would, and waits until it has. */
+  /** Stops the server as a signal would, and waits until it has stopped. */
   readonly stop: () => Promise<void>
 }
 
 export interface TestServerOptions {
   readonly capabilities?: Capabilities
-  /** What its carrier's requests are signed with; it has telephones then. */
+  /** The token that signs the carrier's requests. Enables telephony. */
   readonly carrierToken?: string
   readonly rateLimit?: RateLimit
   readonly publicUrl?: string
   readonly drainTimeout?: Duration.Input
   readonly trustedProxies?: ReadonlyArray<string>
   readonly operatorToken?: string
-  /** How long an event is leased. Sessions are checked three times as often. */
+  /** Duration of an event's lease. Sessions are checked three times as often. */
   readonly leaseMillis?: number
   /** The memory that bodies in transit share. */
   readonly transitLimitBytes?: number
-  /** Stands in for the store's own. */
+  /** Replaces the store's own. */
   readonly transactor?: Transactor["Service"]
   readonly jobStore?: JobStore["Service"]
   readonly rateLimitStore?: RateLimitStore["Service"]
@@ -75,7 +75,7 @@ export interface TestServerOptions {
 
 const keys = { activeKeyId: 1, keys: [{ id: 1, secret: Redacted.make("k".repeat(44)) }] }
 
-/** How long a relay that is told to wait takes over a mail. */
+/** How long the provider takes over a mail with the script "wait". */
 const SLOW_SEND = "300 millis"
 
 const emailProvider = (sent: Array<OutgoingMail>, sendScript: Array<SendScript>) =>
@@ -107,7 +107,7 @@ const asDraft =
 
 const encodeLine = Schema.encodeSync(Schema.fromJsonString(Schema.Unknown))
 
-/** The whole server on a free port, over memory, with a chain and a mail provider that do as they are told. */
+/** Starts the whole server on a free port, with storage in memory, a scripted chain and a scripted mail provider. */
 export const startServer = async (options: TestServerOptions = {}): Promise<TestServer> => {
   const payments = ScriptedRail.make()
   const carrier = ScriptedCarrier.make()

@@ -3,11 +3,11 @@ import { WebSocket } from "ws"
 import { call, callPaid, dataOf, freshWallet, type TestAnswer, textAt } from "../support/TestClient.ts"
 import type { TestServer } from "../support/TestServer.ts"
 
-/** The account's secret, and the address that the carrier was given. */
+/** The account's secret, and the server's public URL as known to the carrier. */
 export const CARRIER_TOKEN = "0123456789abcdef0123456789abcdef"
 export const PUBLIC_URL = "http://agentos.test"
 
-/** As https://www.twilio.com/docs/usage/security has it, for forms whose fields are there once. */
+/** Signs as https://www.twilio.com/docs/usage/security describes, for forms without repeated fields. */
 export const signatureOf = (
   url: string,
   form: Readonly<Record<string, string>> = {},
@@ -20,7 +20,7 @@ export const signatureOf = (
 
 const FORM_TYPE = "application/x-www-form-urlencoded"
 
-/** A request as the carrier makes it; with other headers, as somebody else might. */
+/** Sends a request like the carrier. Other headers simulate another sender. */
 export const ask = (
   server: TestServer,
   path: string,
@@ -36,7 +36,7 @@ export const ask = (
     }
   })
 
-/** A wallet that has bought a number, with its token. */
+/** Creates a wallet that has bought a number, and returns it with its token. */
 export const newNumber = async (server: TestServer, more: Readonly<Record<string, string>> = {}) => {
   const wallet = freshWallet()
   const body = { agentName: "Ada", agentWebhookUrl: "https://agent.example/voice", ...more }
@@ -51,7 +51,7 @@ export const newNumber = async (server: TestServer, more: Readonly<Record<string
 }
 export type BoughtNumber = Awaited<ReturnType<typeof newNumber>>
 
-/** Places a call of a minute; gives its id, and the carrier's own. */
+/** Places a call of one minute. Returns its id, and the carrier's id. */
 export const placeCall = async (
   server: TestServer,
   number: BoughtNumber,
@@ -66,14 +66,14 @@ export const placeCall = async (
 }
 export type PlacedCall = Awaited<ReturnType<typeof placeCall>>
 
-/** The called person answers: what the carrier is told, and the path of the relay in it. */
+/** Simulates that the called person answers. Returns the response to the carrier and the path of its relay. */
 export const answerCall = async (server: TestServer, { callId, providerCallId }: PlacedCall) => {
   const form = { CallSid: providerCallId, CallStatus: "in-progress", From: "+14155550100", To: "+12025550150" }
   const answer = await ask(server, `/webhooks/twilio/answer/${callId}`, form)
   return { answer, relay: relayOf(answer.text) }
 }
 
-/** The path of the relay that a document connects with. */
+/** Returns the path of the relay that a TwiML document connects to. */
 export const relayOf = (twiml: string): string =>
   new RegExp(`url="${PUBLIC_URL.replace("http", "ws")}([^"]*)"`).exec(twiml)?.[1] ?? ""
 
@@ -89,7 +89,7 @@ export class RelayClient {
     this.closed = new Promise((resolve) => this.socket.once("close", resolve))
   }
 
-  /** The status of a handshake: 101, or what it is refused with. */
+  /** The status of the handshake: 101, or that of the refusal. */
   get status(): Promise<number> {
     return new Promise((resolve) => {
       this.socket.once("open", () => resolve(101))

@@ -44,7 +44,7 @@ const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
   }
 }
 
-/** A relay that is let in and set up. */
+/** Opens a relay that is admitted and set up. */
 const openRelay = async (path: string, callSid: string): Promise<RelayClient> => {
   const relay = new RelayClient(server.port, path)
   assert.strictEqual(await relay.status, 101)
@@ -52,11 +52,11 @@ const openRelay = async (path: string, callSid: string): Promise<RelayClient> =>
   return relay
 }
 
-/** All that a relay was told so far. */
+/** Returns all messages that a relay has received so far. */
 const spoken = (relay: RelayClient): string => relay.received.map((one) => JSON.stringify(one)).join("\n")
 
 describe("a conversation", () => {
-  it("goes from the greeting through what is said to the end, and is in the transcript", async () => {
+  it("runs from the greeting to the hangup, and is in the transcript", async () => {
     server.carrier.agent.answer = ({ turn }) =>
       turn.text === "Bye"
         ? Stream.make(say("Good"), say("bye."), { _tag: "HangUp" } as const)
@@ -92,7 +92,7 @@ describe("a conversation", () => {
     assert.strictEqual(whole.turns[4]?.replace(" ", ""), "agent:Goodbye.")
   })
 
-  it("is cut where it is interrupted, and goes on over another relay when the first one breaks", async () => {
+  it("stops speaking when it is interrupted, and continues over another relay when the first one breaks", async () => {
     server.carrier.agent.answer = ({ turn }) =>
       turn.text === "Tell me all"
         ? Stream.concat(Stream.make(say("It is a long story.")), Stream.never)
@@ -126,7 +126,7 @@ describe("a conversation", () => {
     next.socket.terminate()
   })
 
-  it("outlives the server, which keeps what was said and says when to come back", async () => {
+  it("survives a restart of the server, which keeps the transcript and delays the next relay", async () => {
     const own = await startServer({ carrierToken: CARRIER_TOKEN, publicUrl: PUBLIC_URL })
     own.carrier.agent.answer = () => Stream.concat(Stream.make(say("As I was saying,")), Stream.never)
     const number = await newNumber(own)

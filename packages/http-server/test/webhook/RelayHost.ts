@@ -10,23 +10,23 @@ import { Handover } from "../../src/webhook/Handover.ts"
 import { freshCallSid } from "../support/ScriptedCarrier.ts"
 import { CARRIER_TOKEN, PUBLIC_URL, RelayClient } from "./CarrierClient.ts"
 
-/** What becomes of a conversation. */
+/** The state of a conversation that a relay has started. */
 export interface Led {
   readonly call: Call
   readonly heard: Array<Heard>
   readonly say: (utterance: Utterance) => Effect.Effect<void>
-  /** Lets it come to its end. */
+  /** Ends the conversation when it is completed. */
   readonly end: Deferred.Deferred<void>
-  /** How it ended: of itself, or because it was interrupted. */
+  /** Whether the conversation completed or was interrupted. */
   readonly ended: Deferred.Deferred<"done" | "interrupted">
 }
 
-/** Conversations of which a test is both the tokens and the agent. */
+/** Conversations for which the test provides both the tokens and the agent. */
 export const makeConversations = () => {
   const tokens = new Map<string, Call>()
   const led: Array<Led> = []
   const asked: Array<string> = []
-  /** Whether nothing is listened to. */
+  /** `isDeaf`: the conversation reads no events. `dies`: it fails at its start. */
   const script = { isDeaf: false, dies: false }
   const layer = Layer.succeed(VoiceConversations, {
     admit: (token) =>
@@ -87,7 +87,7 @@ const settings = (rateLimit: RateLimit | null) =>
     drainTimeout: Duration.seconds(1)
   })
 
-/** What relays stand on, but for the conversations; clients are limited unless the rate limit is null. */
+/** The dependencies of relays, except the conversations. Clients are limited unless the rate limit is null. */
 export const hostWith = (rateLimit: RateLimit | null) =>
   Layer.mergeAll(Layer.provideMerge(Upgrades.layer, nodeServer), RateLimiting.layer, Handover.layer).pipe(
     Layer.provideMerge(
@@ -98,7 +98,7 @@ export const hostWith = (rateLimit: RateLimit | null) =>
 export const host = hostWith(null)
 
 let tokens = 0
-/** An answered call that one relay is let in to, and the path of that. */
+/** Creates an answered call that admits one relay, and returns it with the relay's path. */
 export const newCall = Effect.fnUntraced(function* (
   conversations: Conversations,
   providerCallId: string | null = freshCallSid()
@@ -129,7 +129,7 @@ export const newCall = Effect.fnUntraced(function* (
   return { call, token, path: `/webhooks/twilio/relay/${token}` }
 })
 
-/** The carrier's end of a relay at the host. */
+/** Opens the carrier's end of a relay at the host. */
 export const connect = Effect.fnUntraced(function* (path: string, signature?: string) {
   const server = yield* NodeServer
   const { port } = server.address() as AddressInfo
@@ -141,7 +141,7 @@ export const connect = Effect.fnUntraced(function* (path: string, signature?: st
 
 const PATIENCE = 4_000
 
-/** Waits, in real time, until it is so; fails when that takes too long. */
+/** Waits in real time until the condition is true. Throws after 4 seconds. */
 export const until = (isSo: () => boolean): Effect.Effect<void> =>
   Effect.promise(async () => {
     const startedAt = performance.now()

@@ -8,7 +8,7 @@ import { connect, type Conversations, host, hostWith, makeConversations, newCall
 
 type Ports = Layer.Success<typeof host>
 
-/** A test of relays over conversations that do as they are told; `stop` ends them as a server's end would. */
+/** Runs a test of relays over scripted conversations. `stop` ends the relays as the server's shutdown would. */
 const scenario = (
   name: string,
   test: (conversations: Conversations, stop: Effect.Effect<void>) => Effect.Effect<void, unknown, Ports | Scope.Scope>,
@@ -19,7 +19,7 @@ const scenario = (
       const conversations = makeConversations()
       const scope = yield* Scope.make()
       yield* Layer.buildWithScope(Layer.provide(RelaySockets.layer, conversations.layer), scope)
-      // Where a test leaves relays open, the carrier asks nothing, and their end takes its time.
+      // If a test leaves relays open, the carrier sends no requests, so their shutdown takes until the timeout.
       yield* Effect.addFinalizer(() =>
         Effect.gen(function* () {
           for (const { end } of conversations.led) yield* Deferred.succeed(end, undefined)
@@ -34,7 +34,7 @@ const scenario = (
     }).pipe(Effect.scoped, Effect.provide(on))
   )
 
-/** A moment of real time, which sockets run on. */
+/** A short real-time pause, which sockets depend on. */
 const pause = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 20)))
 
 const statusOf = Effect.fnUntraced(function* (path: string, signature?: string) {
@@ -42,7 +42,7 @@ const statusOf = Effect.fnUntraced(function* (path: string, signature?: string) 
   return yield* Effect.promise(() => client.status)
 })
 
-/** A relay whose conversation has begun. */
+/** Opens a relay whose conversation has started. */
 const opened = Effect.fnUntraced(function* (conversations: Conversations) {
   const { call, path } = yield* newCall(conversations)
   const client = yield* connect(path)
@@ -56,7 +56,7 @@ const opened = Effect.fnUntraced(function* (conversations: Conversations) {
 const prompt = (voicePrompt: string, last = true) => ({ type: "prompt", voicePrompt, lang: "en-US", last })
 
 describe("a relay's handshake", () => {
-  scenario("is the carrier's, at the public address, before its token is looked at", (conversations) =>
+  scenario("requires the carrier's signature of the public URL before its token is checked", (conversations) =>
     Effect.gen(function* () {
       const { path } = yield* newCall(conversations)
       const socketUrl = PUBLIC_URL.replace("http", "ws")
@@ -74,7 +74,7 @@ describe("a relay's handshake", () => {
     })
   )
 
-  scenario("lets a token in once, and no other", (conversations) =>
+  scenario("accepts a token once, and no unknown token", (conversations) =>
     Effect.gen(function* () {
       const { path } = yield* newCall(conversations)
       assert.strictEqual(yield* statusOf(path), 101)
@@ -86,7 +86,7 @@ describe("a relay's handshake", () => {
     })
   )
 
-  scenario("is followed by a setup of the very call, in time", (conversations) =>
+  scenario("must be followed in time by a setup message of the same call", (conversations) =>
     Effect.gen(function* () {
       const { path } = yield* newCall(conversations)
       const wrong = yield* connect(path)
@@ -103,7 +103,7 @@ describe("a relay's handshake", () => {
       assert.strictEqual(yield* Effect.promise(() => silent.closed), 1008)
       assert.lengthOf(conversations.led, 0)
 
-      // The carrier may be here before its answer to who placed the call.
+      // The carrier may connect before the response to placing the call arrives.
       const early = yield* newCall(conversations, null)
       const client = yield* connect(early.path)
       yield* Effect.promise(() => client.status)
@@ -114,7 +114,7 @@ describe("a relay's handshake", () => {
 })
 
 describe("a relay", () => {
-  scenario("tells what is heard, and says what it is told, in order", (conversations) =>
+  scenario("passes on what it hears, and sends utterances, in order", (conversations) =>
     Effect.gen(function* () {
       const { client, led } = yield* opened(conversations)
       client.send(
@@ -150,7 +150,7 @@ describe("a relay", () => {
     })
   )
 
-  scenario("is closed when its conversation is over, and the carrier has not closed it", (conversations) =>
+  scenario("is closed when its conversation has ended and the carrier has not closed it", (conversations) =>
     Effect.gen(function* () {
       const { client, led } = yield* opened(conversations)
       yield* Deferred.succeed(led.end, undefined)
@@ -162,7 +162,7 @@ describe("a relay", () => {
     })
   )
 
-  scenario("ends its conversation with itself, however the other side goes", (conversations) =>
+  scenario("ends its conversation when the socket closes, in whichever way", (conversations) =>
     Effect.gen(function* () {
       const one = yield* opened(conversations)
       one.client.socket.close(1000)
@@ -171,7 +171,7 @@ describe("a relay", () => {
       other.client.socket.terminate()
       assert.strictEqual(yield* Deferred.await(other.led.ended), "done")
       yield* other.led.say({ _tag: "Say", text: "Anybody?", isLast: true })
-      // One that listens to nothing has two seconds.
+      // A conversation that reads nothing has two seconds.
       conversations.script.isDeaf = true
       const deaf = yield* opened(conversations)
       deaf.client.socket.close(1000)
@@ -183,7 +183,7 @@ describe("a relay", () => {
     })
   )
 
-  scenario("is closed when it tells more than is listened to, or too much at once", (conversations) =>
+  scenario("is closed when it sends more than the conversation reads, or too large a message", (conversations) =>
     Effect.gen(function* () {
       conversations.script.isDeaf = true
       const { client } = yield* opened(conversations)
@@ -197,7 +197,7 @@ describe("a relay", () => {
     })
   )
 
-  scenario("is cut when what is said is not taken, or pings are not answered", (conversations) =>
+  scenario("is closed when its peer does not read or does not answer pings", (conversations) =>
     Effect.gen(function* () {
       const slow = yield* opened(conversations)
       slow.client.socket.pause()
@@ -237,7 +237,7 @@ describe("a relay", () => {
   )
 
   scenario(
-    "is closed as broken when the server stops, which waits until the carrier has asked how each call goes on",
+    "is closed as broken when the server stops, which waits until the carrier has asked how each call continues",
     (conversations, stop) =>
       Effect.gen(function* () {
         const { call, client, led } = yield* opened(conversations)
@@ -259,7 +259,7 @@ describe("a relay", () => {
       })
   )
 
-  scenario("keeps a server that stops no longer than two and a half seconds", (conversations, stop) =>
+  scenario("delays the shutdown of the server by at most two and a half seconds", (conversations, stop) =>
     Effect.gen(function* () {
       const { client } = yield* opened(conversations)
       const stopped = yield* Effect.forkChild(stop)
@@ -276,7 +276,7 @@ describe("the limits of relays", () => {
   const rateLimit = { burst: 20, perSecond: 0.001 }
 
   scenario(
-    "refuse handshakes that are not signed by the carrier with 429 after a while, and never one that is",
+    "refuse unsigned handshakes with 429 beyond the rate limit, and never refuse one that the carrier signed",
     (conversations) =>
       Effect.gen(function* () {
         const { path } = yield* newCall(conversations)

@@ -37,7 +37,7 @@ const isHangup = /^<\?xml version="1.0" encoding="UTF-8"\?><Response><Hangup\/><
 const callRecord = async (token: string, callId: string) =>
   dataOf(await call(server, "GET", `/api/v1/phone/calls/${callId}`, { token }))["call"]
 
-/** A number that can be called for ten minutes. */
+/** Creates a number with ten minutes of inbound call time. */
 const openNumber = async (more: Readonly<Record<string, string>> = {}) => {
   const number = await newNumber(server, more)
   const { phoneNumberId, token, wallet } = number
@@ -45,8 +45,8 @@ const openNumber = async (more: Readonly<Record<string, string>> = {}) => {
   return number
 }
 
-describe("what the carrier asks", () => {
-  it("is answered when it is signed for the very address and form, and refused without a word when it is not", async () => {
+describe("a request of the carrier", () => {
+  it("is answered if it is signed for its exact URL and form, and refused without a body otherwise", async () => {
     const form = ringing("+14155550199")
     const signature = signatureOf(`${PUBLIC_URL}${VOICE}`, form)
     assert.strictEqual((await ask(server, VOICE, form)).status, 200)
@@ -73,7 +73,7 @@ describe("what the carrier asks", () => {
     assert.strictEqual((await ask(server, query, form)).status, 200)
   })
 
-  it("is a form, and no long or wide one", async () => {
+  it("must be a form of limited length and number of fields", async () => {
     const json = await ask(server, VOICE, ringing("+14155550199"), { "content-type": "application/json" })
     assert.deepStrictEqual([json.status, errorOf(json).code], [415, "UNSUPPORTED_MEDIA_TYPE"])
     const long = await ask(server, VOICE, { ...ringing("+14155550199"), SpeechResult: "a".repeat(64 * 1024) })
@@ -85,14 +85,14 @@ describe("what the carrier asks", () => {
     assert.deepStrictEqual([none.status, none.text], [400, ""])
   })
 
-  it("is not there without a carrier", async () => {
+  it("is answered with 404 without a carrier", async () => {
     const without = await startServer({ publicUrl: PUBLIC_URL })
     const answer = await ask(without, VOICE, ringing("+14155550199"))
     assert.deepStrictEqual([answer.status, errorOf(answer).code], [404, "RESOURCE_NOT_FOUND"])
     await without.stop()
   })
 
-  it("is never told to come later, as those are who do not sign", async () => {
+  it("is never rate limited, unlike unsigned requests", async () => {
     const limited = await startServer({
       carrierToken: CARRIER_TOKEN,
       publicUrl: PUBLIC_URL,
@@ -111,7 +111,7 @@ describe("what the carrier asks", () => {
     await limited.stop()
   })
 
-  it("is not what asks for something else there, which is limited like any other client", async () => {
+  it("excludes requests to other routes and methods, which are rate limited like any other client's", async () => {
     const rateLimit = { burst: 10, perSecond: 0.001 }
     for (const [method, path, status] of [
       ["GET", VOICE, 404],
@@ -125,7 +125,7 @@ describe("what the carrier asks", () => {
     }
   })
 
-  it("is told to decline a call, and not to say that something broke, when the store is away", async () => {
+  it("is answered with a document that declines the call if the store is down", async () => {
     let isAway = false
     const transact = Transactor.of({
       ready: Effect.succeed(true),
@@ -142,8 +142,8 @@ describe("what the carrier asks", () => {
   })
 })
 
-describe("a call that comes in", () => {
-  it("is declined at a number that nobody has, or that has no allowance", async () => {
+describe("an inbound call", () => {
+  it("is declined at a number that is unknown or has no allowance", async () => {
     const { number } = await newNumber(server)
     for (const to of [number, "+14155550199", "anonymous"]) {
       const form = ringing(to)
@@ -155,7 +155,7 @@ describe("a call that comes in", () => {
     }
   })
 
-  it("is connected with a relay of its own, in the number's voice, once more when it is asked again", async () => {
+  it("is connected to a new relay in the number's voice, and to another one when asked again", async () => {
     const { number } = await openNumber({ voice: "Amy & Co", language: "en-GB" })
     const form = ringing(number)
     const first = await ask(server, VOICE, form)
@@ -170,7 +170,7 @@ describe("a call that comes in", () => {
     assert.notStrictEqual(relayOf(first.text), relayOf(second.text))
   })
 
-  it("takes nothing from the allowance where it was given up before it was connected", async () => {
+  it("uses no allowance if the caller hung up before it was connected", async () => {
     const { number, token } = await openNumber()
     const form = ringing(number)
     const { text } = await ask(server, VOICE, form)
@@ -181,7 +181,7 @@ describe("a call that comes in", () => {
     assert.include(JSON.stringify(numbers), '"usedSeconds":0,"remainingSeconds":600')
   })
 
-  it("ends when the carrier says so, and what it took is taken from the allowance", async () => {
+  it("ends when the carrier reports it, and uses the allowance by its duration", async () => {
     const { number, token } = await openNumber()
     const form = ringing(number)
     const { text } = await ask(server, VOICE, form)
@@ -201,14 +201,14 @@ describe("a call that comes in", () => {
       JSON.stringify(numbers),
       '"inboundAllowance":{"purchasedSeconds":600,"usedSeconds":12,"remainingSeconds":588}'
     )
-    // Late, or twice, it finds nothing to connect; an answered call is ended, not declined.
+    // A late or repeated request has no call to connect. An answered call is ended, not declined.
     assert.match((await ask(server, VOICE, form)).text, isReject)
     assert.match((await ask(server, VOICE, { ...form, CallStatus: "in-progress" })).text, isHangup)
   })
 })
 
-describe("a call that goes out", () => {
-  it("is connected when it is answered, and goes as the carrier says", async () => {
+describe("an outbound call", () => {
+  it("is connected when it is answered, and follows the carrier's reports", async () => {
     const number = await newNumber(server)
     const placed = await placeCall(server, number)
     const statusPath = `/webhooks/twilio/status/${placed.callId}`
@@ -224,7 +224,7 @@ describe("a call that goes out", () => {
     assert.match((await answerCall(server, placed)).answer.text, isHangup)
   })
 
-  it("is known by both its ids, or not at all", async () => {
+  it("is found only if both its ids match", async () => {
     const number = await newNumber(server)
     const placed = await placeCall(server, number)
     const another = await placeCall(server, number)
@@ -243,7 +243,7 @@ describe("a call that goes out", () => {
     assert.deepInclude(await callRecord(number.token, placed.callId), { status: "queued" })
   })
 
-  it("is known by what the carrier reports of it, where the answer to its dialling was lost", async () => {
+  it("learns its carrier id from the carrier's report if the response to dialing was lost", async () => {
     const number = await newNumber(server)
     server.carrier.failures.place = ["Unknown"]
     const known = server.carrier.calls.length
@@ -261,7 +261,7 @@ describe("a call that goes out", () => {
     assert.strictEqual((await ask(server, `/webhooks/twilio/answer/${callId}`, stranger)).status, 404)
   })
 
-  it("is taken up again when its relay broke, and ended when that was ended", async () => {
+  it("continues over a new relay when its relay broke, and is ended when the relay was ended", async () => {
     const number = await newNumber(server)
     const placed = await placeCall(server, number)
     const { relay } = await answerCall(server, placed)
@@ -275,7 +275,7 @@ describe("a call that goes out", () => {
     const broken = await end("in-progress", "failed", { ErrorCode: "64105" })
     assert.match(relayOf(broken.text), /^\/webhooks\/twilio\/relay\/[\w-]{43}$/)
     assert.notStrictEqual(relayOf(broken.text), relay)
-    // The next one waits a moment, in case they fail at once.
+    // The next relay waits a moment, in case relays fail at once.
     const again = await end("in-progress", "failed", { ErrorCode: "64105" })
     assert.match(again.text, /<Response><Pause length="1"\/><Connect /)
     assert.match((await end("in-progress", "ended")).text, isHangup)
@@ -285,7 +285,7 @@ describe("a call that goes out", () => {
 })
 
 describe("the log", () => {
-  it("shows where the carrier called, and no token of a relay", async () => {
+  it("contains the paths of the carrier's requests, and no token of a relay", async () => {
     const path = "/webhooks/twilio/relay/c2VjcmV0"
     for (const target of [path, `${path}?a=1`, `${path}/more`]) await call(server, "GET", target)
     const lines = server.logs.filter((line) => line.includes("/webhooks/twilio/relay/"))
