@@ -24,7 +24,7 @@ export interface CallbackUrl {
 const LENGTH_MAX = 2_048
 const HTTPS_PORT = 443
 
-/** Names that are never public, regardless of what a resolver returns. */
+/** Names that are never public, even if a resolver returns a public address for them. */
 const privateName = /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|home|corp|private|onion|home\.arpa)$/
 
 /**

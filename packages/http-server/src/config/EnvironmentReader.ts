@@ -68,7 +68,7 @@ export type Variable = (typeof VARIABLES)[number] | "DATABASE_URL"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads variables one by one and collects what is wrong with them. */
+/** Reads variables one by one and collects all problems with them. */
 export class EnvironmentReader {
   readonly issues: Array<string> = []
   private readonly environment: Environment

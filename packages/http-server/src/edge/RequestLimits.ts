@@ -60,13 +60,13 @@ export const hasBody = (headers: HttpServerRequest.HttpServerRequest["headers"])
 
 const UTF_8 = /^utf-?8$/i
 
-/** Returns what is wrong with the declared type of the carrier's form, if anything. */
+/** Returns the problem with the declared type of the carrier's form, if any. */
 const formFlaw = (headers: HttpServerRequest.HttpServerRequest["headers"]): string | undefined =>
   /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(headers["content-type"] ?? "")
     ? undefined
     : "Send the body as a form."
 
-/** Returns what is wrong with the declared type of a body, if anything: only plain JSON in UTF-8 is accepted. */
+/** Returns the problem with the declared type of a body, if any: only plain JSON in UTF-8 is accepted. */
 const jsonFlaw = (headers: HttpServerRequest.HttpServerRequest["headers"]): string | undefined => {
   const [type = "", ...parameters] = (headers["content-type"] ?? "").split(";").map((part) => part.trim())
   if (type.toLowerCase() !== "application/json") {
@@ -121,7 +121,7 @@ export const repeatedHeader = (rawHeaders: ReadonlyArray<string>): string | unde
   return undefined
 }
 
-/** Returns what is wrong with the number of headers, or with a repeated one. */
+/** Returns the error for too many headers or a repeated single-value header, if any. */
 const headersFlaw = ({ source }: HttpServerRequest.HttpServerRequest): ApiError | undefined => {
   if (!(source instanceof IncomingMessage)) return undefined
   const { rawHeaders } = source

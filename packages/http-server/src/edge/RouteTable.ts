@@ -44,7 +44,7 @@ const row = (path: string, entries: ReadonlyArray<CatalogEntry>): Row => {
   }
 }
 
-/** All paths of the API and its documents. No two of them match the same path. */
+/** All paths except those of the operator and the carrier. No two templates match the same path. */
 const TABLE: ReadonlyArray<Row> = [
   ...[
     ...Map.groupBy(
