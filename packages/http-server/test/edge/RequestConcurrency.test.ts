@@ -57,18 +57,16 @@ describe("concurrent requests of one client", () => {
     assert.strictEqual(searchingMost, REQUESTS_AT_ONCE + 1)
   })
 
-  it.effect(
-    "start in a turn of the event loop up to the limit, though each is answered without waiting",
-    () =>
-      Effect.gen(function* () {
-        const { limit } = yield* RequestConcurrency
-        let answered = 0
-        const request = limit(Option.some("198.51.100.5"))(Effect.sync(() => (answered += 1)))
-        const running = Array.from({ length: REQUESTS }, () => Effect.runFork(request))
-        assert.strictEqual(answered, REQUESTS_AT_ONCE)
-        yield* Fiber.joinAll(running)
-        assert.strictEqual(answered, REQUESTS)
-      }).pipe(Effect.provide(RequestConcurrency.layer.pipe(Layer.provide(settings(RATE_LIMIT, "127.0.0.0/8")))))
+  it.effect("start in a turn of the event loop up to the limit, though each is answered without waiting", () =>
+    Effect.gen(function* () {
+      const { limit } = yield* RequestConcurrency
+      let answered = 0
+      const request = limit(Option.some("198.51.100.5"))(Effect.sync(() => (answered += 1)))
+      const running = Array.from({ length: REQUESTS }, () => Effect.runFork(request))
+      assert.strictEqual(answered, REQUESTS_AT_ONCE)
+      yield* Fiber.joinAll(running)
+      assert.strictEqual(answered, REQUESTS)
+    }).pipe(Effect.provide(RequestConcurrency.layer.pipe(Layer.provide(settings(RATE_LIMIT, "127.0.0.0/8")))))
   )
 
   it("do not include a request whose body is still arriving", async () => {
