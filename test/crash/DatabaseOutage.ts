@@ -74,9 +74,11 @@ const takeAway = async (rig: CrashRig, outage: Outage, meanwhile: () => void): P
     process.kill(backend, "SIGKILL")
     return
   }
+  // While the postmaster is stopped it reaps no child, so a process that ends keeps its id and can be signaled.
+  process.kill(postmaster, "SIGSTOP")
   const family = familyOf(postmaster)
-  for (const pid of family) process.kill(pid, "SIGSTOP")
   try {
+    for (const pid of family) process.kill(pid, "SIGSTOP")
     meanwhile()
     await sleep(STOPPED_MILLIS)
   } finally {
