@@ -6,7 +6,7 @@ import {
   type AgentMessage,
   type AgentReply,
   AgentUnreachable,
-  SOFAR_TURNS,
+  CONTEXT_TURNS,
   Timestamp
 } from "@agentos/core"
 import { Cause, Deferred, Effect, Layer, Queue, Redacted, Stream } from "effect"
@@ -62,7 +62,7 @@ const bodyOf = (message: AgentMessage): string => {
     to,
     turn: { text: turn.text, at: Timestamp.toIso(turn.at) },
     transcriptSoFar: transcriptSoFar
-      .slice(-SOFAR_TURNS)
+      .slice(-CONTEXT_TURNS)
       .map(({ at, role, text }) => ({ role, text, at: Timestamp.toIso(at) }))
   })
 }

@@ -5,7 +5,7 @@ import type { CallDirection } from "./Call.ts"
 import type { Turn } from "./Transcript.ts"
 
 /** The maximum number of previous turns that an agent receives with each message. */
-export const SOFAR_TURNS = 20
+export const CONTEXT_TURNS = 20
 
 /** A turn of the caller, sent to the agent behind the number. */
 export interface AgentMessage {
@@ -15,7 +15,7 @@ export interface AgentMessage {
   readonly from: string
   readonly to: string
   readonly turn: { readonly text: string; readonly at: Timestamp }
-  /** The turns before this one, oldest first: the last `SOFAR_TURNS` at most. */
+  /** The turns before this one, oldest first: the last `CONTEXT_TURNS` at most. */
   readonly transcriptSoFar: ReadonlyArray<Turn>
 }
 
@@ -44,8 +44,7 @@ export class AgentCallback extends Context.Service<
      */
     readonly refusal: (url: string) => Effect.Effect<string | undefined>
     /**
-     * Posts a message once and streams the parts of the answer as they arrive. Never retries: that is left to the code
-     * that calls it. The first byte must arrive within 5 s, and the whole answer within 30 s and 64 KiB. Redirects are
+     * Posts a message once and streams the parts of the answer as they arrive. Never retries. The first byte must arrive within 5 s, and the whole answer within 30 s and 64 KiB. Redirects are
      * not followed, and the address is checked again on the connection itself.
      */
     readonly ask: (address: AgentAddress, message: AgentMessage) => Stream.Stream<AgentReply, AgentUnreachable>

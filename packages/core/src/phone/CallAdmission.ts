@@ -12,13 +12,12 @@ import { CallStore } from "./CallStore.ts"
 import * as Entitlement from "./Entitlement.ts"
 import * as InboundAllowance from "./InboundAllowance.ts"
 import { liveInbound, shareOut } from "./InboundLimits.ts"
-import * as LiveTranscript from "./LiveTranscript.ts"
 import * as PhoneEvent from "./PhoneEvent.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
-import * as RelayRetries from "./RelayRetries.ts"
-import * as RelayTokens from "./RelayTokens.ts"
 import { TelephonyProvider } from "./TelephonyProvider.ts"
+import * as Transcript from "./Transcript.ts"
+import { makeRetries, makeToken } from "./VoiceRelay.ts"
 
 /** An incoming call to one of the service's numbers, as the carrier reports it. */
 export interface ArrivingCall {
@@ -40,7 +39,7 @@ export type Admission =
   | { readonly _tag: "Decline" }
 
 const DECLINE: Admission = { _tag: "Decline" }
-const GIVEN_UP = "The call was ended: its relay failed again and again."
+const RELAY_FAILED = "The call was ended because its relay failed repeatedly."
 
 /** Decides whether a call is connected to the agent behind its number. */
 export class CallAdmission extends Context.Service<
@@ -71,7 +70,7 @@ export class CallAdmission extends Context.Service<
       const transactor = yield* Transactor
       const keyring = yield* Keyring
       const { name: source } = yield* TelephonyProvider
-      const retries = RelayRetries.make()
+      const retries = makeRetries()
 
       /** Issues a token for one relay socket, if the call is in progress and is not being ended. */
       const connect = Effect.fnUntraced(function* (
@@ -79,7 +78,7 @@ export class CallAdmission extends Context.Service<
         waitSeconds = 0
       ): Effect.fn.Return<Admission> {
         if (Option.isNone(call) || !goesOn(call.value)) return DECLINE
-        const { hash, token } = yield* Effect.provideService(RelayTokens.make, Keyring, keyring)
+        const { hash, token } = yield* Effect.provideService(makeToken, Keyring, keyring)
         yield* calls.issueRelay(call.value.callId, hash)
         return { _tag: "Connect", call: call.value, token, waitSeconds }
       })
@@ -123,10 +122,12 @@ export class CallAdmission extends Context.Service<
         resume: Effect.fnUntraced(function* (callId) {
           const call = yield* calls.get(callId)
           if (Option.isNone(call) || !goesOn(call.value)) return DECLINE
-          const waitSeconds = retries.next(callId, yield* Timestamp.now)
+          const now = yield* Timestamp.now
+          const waitSeconds = retries.next(callId, now)
           if (waitSeconds !== undefined) return yield* connect(call, waitSeconds)
-          const transcript = yield* LiveTranscript.make(calls, callId)
-          yield* transcript.add("system", GIVEN_UP)
+          const [last] = yield* calls.turns(callId, 1)
+          const turn = Transcript.stored(Transcript.nextTurn(last, "system", RELAY_FAILED, now))
+          if (turn !== null) yield* calls.addTurn(callId, turn)
           return DECLINE
         })
       })

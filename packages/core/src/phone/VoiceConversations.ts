@@ -1,16 +1,14 @@
 import { Cause, Context, Effect, Exit, Fiber, Layer, type Option, Redacted, Stream } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
 import * as CallbackSecret from "../tenancy/CallbackSecret.ts"
-import { AgentCallback, AgentUnreachable } from "./AgentCallback.ts"
+import { AgentCallback, AgentUnreachable, CONTEXT_TURNS } from "./AgentCallback.ts"
 import type { Call } from "./Call.ts"
 import * as CallProgress from "./CallProgress.ts"
 import { CallReports } from "./CallReports.ts"
 import { CallStore } from "./CallStore.ts"
-import * as LiveTranscript from "./LiveTranscript.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
-import * as RelayTokens from "./RelayTokens.ts"
-import type { Heard, Speak } from "./VoiceRelay.ts"
-import * as VoiceSession from "./VoiceSession.ts"
+import { hashToken, type RelayEvent, type SendToRelay } from "./VoiceRelay.ts"
+import * as VoiceRunner from "./VoiceRunner.ts"
 
 /** The live conversations between the people on the line and the agents behind the numbers. */
 export class VoiceConversations extends Context.Service<
@@ -22,11 +20,11 @@ export class VoiceConversations extends Context.Service<
      */
     readonly admit: (token: Redacted.Redacted<string>) => Effect.Effect<Option.Option<Call>>
     /**
-     * Runs the conversation of an admitted call until `heard` ends, the call is ended, or another relay of the same
+     * Runs the conversation of an admitted call until `events` ends, the call is ended, or another relay of the same
      * call starts on this server. Has no typed failure: problems with the agent are spoken to the caller and added to
      * the transcript.
      */
-    readonly lead: (call: Call, heard: Stream.Stream<Heard>, speak: Speak) => Effect.Effect<void>
+    readonly run: (call: Call, events: Stream.Stream<RelayEvent>, send: SendToRelay) => Effect.Effect<void>
   }
 >()("@agentos/core/phone/VoiceConversations") {
   static readonly layer = Layer.effect(
@@ -43,22 +41,24 @@ export class VoiceConversations extends Context.Service<
        */
       const addressOf = Effect.fnUntraced(function* ({ phoneNumberId, tenantId }: Call) {
         const number = yield* numbers.find(tenantId, phoneNumberId)
-        if (number._tag !== "Owned") return unusable("Its number is not there any more.")
+        if (number._tag !== "Owned") return unusable("Its number does not exist.")
         const { agentWebhookUrl: url, callbackKeyId: keyId, callbackVersion: version } = number.value
         const secret = CallbackSecret.derive(keyring, { keyId, phoneNumberId, version })
-        return secret === undefined ? unusable("The key of its number's secret is gone.") : { url, secret }
+        return secret === undefined ? unusable("The key of its callback secret is not configured.") : { url, secret }
       })
 
-      const lead = Effect.fnUntraced(function* (call: Call, heard: Stream.Stream<Heard>, speak: Speak) {
-        const { callId, direction, fromNumber: from, phoneNumberId, toNumber: to } = call
-        const [address, transcript] = yield* Effect.all([addressOf(call), LiveTranscript.make(calls, callId)], {
+      const run = Effect.fnUntraced(function* (call: Call, events: Stream.Stream<RelayEvent>, send: SendToRelay) {
+        const { callId, direction, fromNumber: from, greeting, phoneNumberId, toNumber: to } = call
+        const [address, turns] = yield* Effect.all([addressOf(call), calls.turns(callId, CONTEXT_TURNS + 1)], {
           concurrency: "unbounded"
         })
-        yield* VoiceSession.run(
+        yield* VoiceRunner.run(
           {
-            greeting: call.greeting,
-            transcript,
-            speak,
+            callId,
+            greeting,
+            turns,
+            calls,
+            send,
             ask: ({ at, text }, transcriptSoFar) =>
               address instanceof AgentUnreachable
                 ? Stream.fail(address)
@@ -76,19 +76,19 @@ export class VoiceConversations extends Context.Service<
                 reports.change(callId, (current, now) => CallProgress.hangingUp(current, "hangup_agent", now, at))
               )
           },
-          heard
+          events
         )
       })
 
-      const leading = newestOnly()
+      const runNewest = newestOnly()
 
       return VoiceConversations.of({
         admit: (token) =>
-          RelayTokens.hashOf(Redacted.value(token)).pipe(
+          hashToken(Redacted.value(token)).pipe(
             Effect.provideService(Keyring, keyring),
             Effect.flatMap(calls.redeemRelay)
           ),
-        lead: (call, heard, speak) => leading(call.callId, lead(call, heard, speak))
+        run: (call, events, send) => runNewest(call.callId, run(call, events, send))
       })
     })
   )
@@ -114,4 +114,4 @@ const newestOnly = () => {
 }
 
 const unusable = (why: string) =>
-  new AgentUnreachable({ reason: "address", message: `The agent can't be asked. ${why}` })
+  new AgentUnreachable({ reason: "address", message: `The agent can't be called. ${why}` })

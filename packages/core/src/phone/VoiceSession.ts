@@ -1,303 +1,349 @@
-import { type Cause, Effect, FiberHandle, Queue, type Scope, Stream } from "effect"
-import * as Timestamp from "../kernel/Timestamp.ts"
-import type { AgentReply, AgentUnreachable } from "./AgentCallback.ts"
-import { exchange, type Told } from "./AgentExchange.ts"
-import type { NewTurn } from "./CallStore.ts"
-import type { LiveTranscript } from "./LiveTranscript.ts"
-import * as PressedKeys from "./PressedKeys.ts"
-import * as Speeches from "./Speeches.ts"
-import { continued, spokenText } from "./SpokenText.ts"
-import type { Turn } from "./Transcript.ts"
-import type { Heard, Speak } from "./VoiceRelay.ts"
+import { add, type Timestamp } from "../kernel/Timestamp.ts"
+import { type AgentReply, type AgentUnreachable, CONTEXT_TURNS } from "./AgentCallback.ts"
+import * as Playback from "./Playback.ts"
+import * as Transcript from "./Transcript.ts"
+import type { Turn, TurnRole } from "./Transcript.ts"
+import type { RelayCommand, RelayEvent } from "./VoiceRelay.ts"
 
 /** The text that is spoken to the caller if the agent can't be reached. */
 export const APOLOGY = "Sorry, I can't answer that right now. Please try again in a moment."
 
 /** The maximum length of a caller's turn, in characters: minutes of speech. */
-const SAID_MAX = 4_096
+const CALLER_TURN_MAX = 4_096
 /** The maximum length of an agent's answer, in characters. */
 const ANSWER_MAX = 16_384
 const FAILURE_MAX = 500
-/** The capacity of the input queue. Producers wait while it is full. */
-const INPUTS_MAX = 16
+/**
+ * The interval at which a growing turn is written, in milliseconds. Newer text was sent to the relay, but the caller
+ * has not heard it yet.
+ */
+const WRITE_INTERVAL = 250
+/** The longest pause between two keys of one turn, in milliseconds; and the maximum number of keys in a turn. */
+const KEY_PAUSE = 1_500
+const KEYS_MAX = 64
+const KEY = /^[0-9A-D*#]$/u
 const NEVER = Number.POSITIVE_INFINITY
 
-/** The dependencies of a session. */
-export interface VoiceSessionOptions {
-  readonly greeting: string | null
-  readonly transcript: LiveTranscript
-  readonly speak: Speak
-  readonly ask: (turn: NewTurn, soFar: ReadonlyArray<Turn>) => Stream.Stream<AgentReply, AgentUnreachable>
-  /** Has the carrier end the call soon after `at` if the relay has not ended it by then, even if this server dies. */
-  readonly hangUp: (at: Timestamp.Timestamp) => Effect.Effect<void>
+/** A part of the agent's answer to one question. Exactly one `Completed` or `Failed` ends the answer. */
+export type AgentOutput =
+  | AgentReply
+  | { readonly _tag: "Completed" }
+  | { readonly _tag: "Failed"; readonly error: AgentUnreachable }
+
+/** The state of the conversation of one relay, as an immutable value. */
+export interface VoiceSession {
+  /** The last turns of the transcript, oldest first. Their indexes are those that the session expects. */
+  readonly turns: ReadonlyArray<Turn>
+  /** The number of the open question to the agent, or of the last one. */
+  readonly question: number
+  readonly playback: Playback.PlaybackState
+  /** The keys that were pressed, and when they become a turn if no further key is pressed. */
+  readonly keys: { readonly text: string; readonly due: Timestamp } | null
+  /** The text of a growing turn that is not yet written. */
+  readonly unwritten: { readonly index: number; readonly text: string } | null
+  readonly writtenAt: Timestamp
+  /** When the call must end after its agent has hung up; null before. */
+  readonly hangUpAt: Timestamp | null
+  /** Nothing follows. */
+  readonly isOver: boolean
 }
 
-/** An input of a session; inputs are handled one after another. Input about any question but the last is ignored. */
-type Input =
-  | Heard
-  | { readonly _tag: "Told"; readonly question: number; readonly told: Told }
+/** An input of a session, with its time. Input about any question but the open one is ignored. */
+export type Input = { readonly at: Timestamp } & SessionEvent
+export type SessionEvent =
+  | RelayEvent
+  | { readonly _tag: "Answer"; readonly question: number; readonly output: AgentOutput }
+  /** A text was sent to the relay. */
+  | { readonly _tag: "Sent"; readonly text: string }
   /** A timer may be due. */
-  | { readonly _tag: "Alarm" }
+  | { readonly _tag: "Tick" }
+  /** The relay is gone. */
+  | { readonly _tag: "Closed" }
+  /** The session is interrupted, by another relay of its call or by the end of its server. */
+  | { readonly _tag: "Stopped" }
 
-/**
- * The conversation of one relay. A single fiber handles the inputs in order, so that the transcript matches the speech.
- * The agent is called in a second fiber, and both end together.
- *
- * Each turn of the caller starts a question to the agent and cancels the previous one. The answer is spoken as it
- * arrives, until an interruption or the caller's next turn. After the agent has hung up, it is not asked again; the
- * call ends when the text before has been spoken, or is interrupted.
- */
-class VoiceSession {
-  readonly #options: VoiceSessionOptions
-  readonly #inputs: Queue.Queue<Input, Cause.Done>
-  readonly #exchange: FiberHandle.FiberHandle<void>
-  readonly #alarm: FiberHandle.FiberHandle<void>
-  /** When the alarm is set to fire. */
-  #alarmAt = NEVER
-  /** The number of the open question, or of the last one. */
-  #question = 0
-  #speeches = Speeches.none
-  #keys = PressedKeys.none
-  /** When the call must end after its agent has hung up; `NEVER` before. */
-  #endDue = NEVER
-  #isOver = false
+/** A command of a session. Commands are executed in order, and completed before the next input. */
+export type Command =
+  | RelayCommand
+  | { readonly _tag: "AddTurn"; readonly turn: Turn }
+  /** Replaces the text of a turn of this session. */
+  | { readonly _tag: "SetTurnText"; readonly index: number; readonly text: string }
+  /** Asks the agent about a turn in the background. `context` is the turns before it. */
+  | {
+      readonly _tag: "Ask"
+      readonly question: number
+      readonly turn: Turn
+      readonly context: ReadonlyArray<Turn>
+    }
+  /** Cancels the question under way. */
+  | { readonly _tag: "Cancel" }
+  /** Has the carrier end the call soon after `at` if the relay has not ended it by then, even if this server dies. */
+  | { readonly _tag: "HangUp"; readonly at: Timestamp }
 
-  private constructor(
-    options: VoiceSessionOptions,
-    inputs: Queue.Queue<Input, Cause.Done>,
-    exchange: FiberHandle.FiberHandle<void>,
-    alarm: FiberHandle.FiberHandle<void>
-  ) {
-    this.#options = options
-    this.#inputs = inputs
-    this.#exchange = exchange
-    this.#alarm = alarm
+export type Step = readonly [session: VoiceSession, commands: ReadonlyArray<Command>]
+
+/** A part of a step. The commands of several moves are executed in order. */
+type Move = (session: VoiceSession, at: Timestamp) => Step
+
+const sequence =
+  (...moves: ReadonlyArray<Move>): Move =>
+  (session, at) => {
+    let current = session
+    const commands = moves.flatMap((move) => {
+      const [next, issued] = move(current, at)
+      current = next
+      return issued
+    })
+    return [current, commands]
+  }
+const change =
+  (changes: Partial<VoiceSession>, ...commands: ReadonlyArray<Command>): Move =>
+  (session) => [{ ...session, ...changes }, commands]
+const nothing: Move = change({})
+const when = (condition: boolean, move: Move): Move => (condition ? move : nothing)
+
+/** Adds the turn that follows the last one, as far as the transcript has room. */
+const addTurn =
+  (role: TurnRole, text: string): Move =>
+  (session, at) => {
+    const turn = Transcript.stored(Transcript.nextTurn(session.turns.at(-1), role, text, at))
+    if (turn === null) return [session, []]
+    const turns = [...session.turns, turn].slice(-CONTEXT_TURNS - 1)
+    return [{ ...session, turns, writtenAt: at }, [{ _tag: "AddTurn", turn }]]
   }
 
-  static readonly make = Effect.fnUntraced(function* (
-    options: VoiceSessionOptions,
-    inputs: Queue.Queue<Input, Cause.Done>
-  ): Effect.fn.Return<VoiceSession, never, Scope.Scope> {
-    return new VoiceSession(options, inputs, yield* FiberHandle.make<void>(), yield* FiberHandle.make<void>())
-  })
+/** Writes the unwritten text. */
+const flush: Move = (session, at) => {
+  const { unwritten } = session
+  if (unwritten === null) return [session, []]
+  return [{ ...session, unwritten: null, writtenAt: at }, [{ _tag: "SetTurnText", ...unwritten }]]
+}
+const writeDue = ({ unwritten, writtenAt }: VoiceSession): number =>
+  unwritten === null ? NEVER : writtenAt + WRITE_INTERVAL
+const flushIfDue: Move = (session, at) => when(writeDue(session) <= at, flush)(session, at)
 
-  /**
-   * Speaks the greeting, or continues where another relay broke off. Then handles inputs until they end or the call
-   * ends.
-   */
-  readonly run = Effect.gen({ self: this }, function* () {
-    yield* this.#begin()
-    while (!this.#isOver) {
-      yield* this.#setAlarm()
-      yield* this.#act(yield* Queue.take(this.#inputs))
-    }
-  }).pipe(
-    // The relay is gone, so nothing more can be spoken. Keys that were pressed are still stored.
-    Effect.catchTag("Done", () => Effect.flatMap(this.#stop(), () => this.#takeKeys(false))),
-    Effect.ensuring(Effect.suspend(() => this.#settle()))
+/** Sets the text of a turn. It is written by `flush`. */
+const setText =
+  (index: number, text: string): Move =>
+  (session) => {
+    const turns = session.turns.map((turn) => (turn.index === index ? { ...turn, text } : turn))
+    return [{ ...session, turns, unwritten: { index, text } }, []]
+  }
+
+const cancel: Move = (session) => [{ ...session, question: session.question + 1 }, [{ _tag: "Cancel" }]]
+
+/** Ends the open speech, if there is one. */
+const close: Move = (session, at) => {
+  if (!session.playback.isOpen) return [session, []]
+  const playback = Playback.closed(session.playback)
+  return sequence(change({ playback }, { _tag: "Say", text: "", isLast: true }), flush)(session, at)
+}
+
+/** Cancels the question under way. The part of the answer that was spoken stays in the transcript. */
+const stop = sequence(cancel, close)
+
+/** Asks the agent, unless it has hung up. */
+const ask =
+  (turn: Turn, context: ReadonlyArray<Turn>): Move =>
+  (session) => {
+    if (session.hangUpAt !== null) return [session, []]
+    const question = session.question + 1
+    return [{ ...session, question }, [{ _tag: "Ask", question, turn, context }]]
+  }
+
+/** The agent is asked before the turn is stored, but nothing of its answer is handled until then. */
+const takeTurn =
+  (text: string, isAsked: boolean): Move =>
+  (session, at) => {
+    const turn = Transcript.nextTurn(session.turns.at(-1), "caller", text, at)
+    return sequence(
+      change({ playback: Playback.answered(session.playback) }),
+      when(isAsked && Transcript.fits(turn), ask(turn, session.turns.slice(-CONTEXT_TURNS))),
+      addTurn("caller", text)
+    )(session, at)
+  }
+
+/** Turns the pressed keys into a turn, for example `[pressed 12#]`, and asks the agent about it if `isAsked`. */
+const takeKeys =
+  (isAsked: boolean): Move =>
+  (session, at) =>
+    session.keys === null
+      ? [session, []]
+      : sequence(change({ keys: null }), takeTurn(`[pressed ${session.keys.text}]`, isAsked))(session, at)
+
+const askAboutKeys = sequence(stop, takeKeys(true))
+
+/** `#` ends the turn immediately. A name that is not a telephone key changes nothing. */
+const pressed =
+  (key: string): Move =>
+  (session, at) => {
+    if (!KEY.test(key)) return [session, []]
+    const text = (session.keys?.text ?? "") + key
+    const isComplete = key === "#" || text.length >= KEYS_MAX
+    const keys = { text, due: isComplete ? at : add(at, KEY_PAUSE) }
+    return sequence(change({ keys }), when(isComplete, askAboutKeys))(session, at)
+  }
+
+/** An empty text is not a turn. */
+const said = (text: string): Move => when(text !== "", sequence(stop, takeKeys(false), takeTurn(text, true)))
+
+const speak =
+  (speech: Playback.Speech, isLast: boolean): Move =>
+  (session, at) => {
+    const opened = Playback.opened(session.playback, speech, at)
+    const playback = isLast ? Playback.closed(opened) : opened
+    return [{ ...session, playback }, [{ _tag: "Say", text: speech.text, isLast }]]
+  }
+
+const sayFirst =
+  (text: string, isLast: boolean): Move =>
+  (session, at) => {
+    const turn = Transcript.nextTurn(session.turns.at(-1), "agent", text, at)
+    const next = Transcript.fits(turn) ? speak({ turnIndex: turn.index, text }, isLast) : stop
+    return sequence(addTurn("agent", text), next)(session, at)
+  }
+
+const sayMore =
+  (before: string, turnIndex: number, text: string): Move =>
+  (session, at) => {
+    const piece = Playback.spokenText(Playback.continued(before, text), ANSWER_MAX - before.length)
+    const playback = Playback.extended(session.playback, piece)
+    const spoken = sequence(
+      change({ playback }, { _tag: "Say", text: piece, isLast: false }),
+      setText(turnIndex, before + piece),
+      flushIfDue
+    )
+    const isFull = before.length + piece.length >= ANSWER_MAX
+    return sequence(when(piece !== "", spoken), when(isFull, stop))(session, at)
+  }
+
+/** Speaks a piece of the agent's answer, but does not start a turn with white space alone. */
+const say =
+  (text: string, isLast: boolean): Move =>
+  (session, at) => {
+    const open = session.playback.isOpen ? session.playback.speeches.at(-1) : undefined
+    const isMore = open !== undefined && open.turnIndex !== null
+    const move = isMore ? sayMore(open.text, open.turnIndex, text) : when(text.trim() !== "", sayFirst(text, isLast))
+    return move(session, at)
+  }
+
+const apologize = ({ message }: AgentUnreachable): Move =>
+  sequence(
+    close,
+    addTurn("system", `${Playback.spokenText(message, FAILURE_MAX)} The caller heard an apology.`),
+    speak({ turnIndex: null, text: APOLOGY }, true)
   )
 
-  /** Writes the unwritten text, and ends the call if its agent has hung up, however the session ends. */
-  readonly #settle = Effect.fnUntraced({ self: this }, function* () {
-    yield* this.#options.transcript.flush
-    if (this.#endDue !== NEVER && !this.#isOver) yield* this.#options.hangUp(yield* Timestamp.now)
-  })
+/**
+ * The agent hangs up: the call ends after the estimated time that the text before needs to be spoken. A relay does not
+ * wait for the end of speech itself: Twilio's documentation does not say what happens to remaining speech when a
+ * session ends, and a session was observed to close within 90 ms (github.com/ivy/thicket, docs/reference.md).
+ */
+const hangUp = sequence(stop, (session, at) => {
+  const hangUpAt = Playback.playbackEnd(session.playback, at)
+  return [{ ...session, hangUpAt }, [{ _tag: "HangUp", at: hangUpAt }]]
+})
 
-  readonly #begin = Effect.fnUntraced({ self: this }, function* () {
-    const { greeting, transcript } = this.#options
-    const last = transcript.last()
-    if (last?.role === "caller") return yield* this.#ask(last, transcript.soFar(last))
-    const text = spokenText(greeting ?? "", ANSWER_MAX)
-    if (last === undefined) yield* this.#say(text, true)
-  })
+const end = sequence(takeKeys(false), (session, at) => [
+  { ...session, isOver: true },
+  [{ _tag: "HangUp", at }, { _tag: "End" }]
+])
 
-  #act(input: Input): Effect.Effect<unknown> {
-    switch (input._tag) {
-      case "Said":
-        return this.#said(spokenText(input.text, SAID_MAX).trim())
-      case "Pressed":
-        return this.#pressed(input.key)
-      case "Interrupted":
-        return this.#interrupted(spokenText(input.spoken, ANSWER_MAX))
-      case "Failed":
-        return this.#options.transcript.add("system", `The relay reported: ${spokenText(input.why, FAILURE_MAX)}`)
-      case "Told":
-        return input.question === this.#question ? this.#told(input.told) : Effect.void
-      case "Alarm":
-        return this.#lookAtClock()
-    }
+const interrupted =
+  (heard: string): Move =>
+  (session, at) => {
+    const cut = Playback.interrupted(session.playback, heard, at)
+    if (cut === undefined) return [session, []]
+    return sequence(
+      // If the agent has not begun to answer the open question, that answer is not the one that was interrupted.
+      when(session.playback.isOpen, stop),
+      change({ playback: Playback.silent }),
+      ...cut.map(({ text, turnIndex }) => (turnIndex === null ? nothing : sequence(setText(turnIndex, text), flush))),
+      when(session.hangUpAt !== null, end)
+    )(session, at)
   }
 
-  #told(told: Told): Effect.Effect<unknown> {
-    switch (told._tag) {
-      case "Say":
-        return this.#say(spokenText(told.text, ANSWER_MAX), false)
-      case "HangUp":
-        return this.#waitToEnd()
-      case "Answered":
-        return this.#close()
-      case "Unanswered":
-        return this.#apologize(told.why)
-    }
+const ticked: Move = (session, at) =>
+  sequence(
+    flushIfDue,
+    when(session.keys !== null && session.keys.due <= at, askAboutKeys),
+    when(session.hangUpAt !== null && session.hangUpAt <= at, end)
+  )(session, at)
+
+/** Writes the unwritten text, and ends the call if its agent has hung up. */
+const stopped: Move = (session, at) => {
+  const hangUps: ReadonlyArray<Command> = session.hangUpAt === null ? [] : [{ _tag: "HangUp", at }]
+  return sequence(flush, change({ isOver: true }, ...hangUps))(session, at)
+}
+
+const closed = sequence(cancel, takeKeys(false), stopped)
+
+const answered = (output: AgentOutput): Move => {
+  switch (output._tag) {
+    case "Say":
+      return say(Playback.spokenText(output.text, ANSWER_MAX), false)
+    case "HangUp":
+      return hangUp
+    case "Completed":
+      return close
+    case "Failed":
+      return apologize(output.error)
   }
+}
 
-  /** An empty text is not a turn. */
-  readonly #said = Effect.fnUntraced({ self: this }, function* (text: string) {
-    if (text === "") return
-    yield* this.#stop()
-    yield* this.#takeKeys(false)
-    yield* this.#takeTurn(text, true)
-  })
-
-  readonly #pressed = Effect.fnUntraced({ self: this }, function* (key: string) {
-    const now = yield* Timestamp.now
-    this.#keys = PressedKeys.pressed(this.#keys, key, now)
-    if (this.#keys.due <= now) yield* this.#askOfKeys()
-  })
-
-  readonly #askOfKeys = Effect.fnUntraced({ self: this }, function* () {
-    yield* this.#stop()
-    yield* this.#takeKeys(true)
-  })
-
-  /** Turns the pressed keys into a turn, and asks the agent about it if `isAsked`. */
-  #takeKeys(isAsked: boolean): Effect.Effect<void> {
-    const text = PressedKeys.textOf(this.#keys)
-    this.#keys = PressedKeys.none
-    return text === undefined ? Effect.void : this.#takeTurn(text, isAsked)
+const moveOf = (input: Input, session: VoiceSession): Move => {
+  switch (input._tag) {
+    case "Said":
+      return said(Playback.spokenText(input.text, CALLER_TURN_MAX).trim())
+    case "Pressed":
+      return pressed(input.key.toUpperCase())
+    case "Interrupted":
+      return interrupted(Playback.spokenText(input.spoken, ANSWER_MAX))
+    case "Failed":
+      return addTurn("system", `The relay reported: ${Playback.spokenText(input.why, FAILURE_MAX)}`)
+    case "Answer":
+      return when(input.question === session.question, answered(input.output))
+    case "Sent":
+      return change({ playback: Playback.sent(session.playback, input.text, input.at) })
+    case "Tick":
+      return ticked
+    case "Closed":
+      return closed
+    case "Stopped":
+      return stopped
   }
-
-  /** Asks the agent while the turn is being written, but handles nothing of the answer before it is written. */
-  readonly #takeTurn = Effect.fnUntraced({ self: this }, function* (text: string, isAsked: boolean) {
-    const { transcript } = this.#options
-    this.#speeches = Speeches.answered(this.#speeches)
-    const turn = yield* transcript.said("caller", text)
-    if (isAsked && transcript.hasRoom()) yield* this.#ask(turn, transcript.soFar())
-    yield* transcript.store(turn)
-  })
-
-  /** Asks the agent, unless it has hung up. */
-  readonly #ask = Effect.fnUntraced({ self: this }, function* (turn: NewTurn, soFar: ReadonlyArray<Turn>) {
-    if (this.#endDue !== NEVER) return
-    const question = ++this.#question
-    const answer = exchange(this.#options.ask(turn, soFar))
-    yield* FiberHandle.run(
-      this.#exchange,
-      Stream.runForEach(answer, (told) => Queue.offer(this.#inputs, { _tag: "Told", question, told }))
-    )
-  })
-
-  /** Cancels the exchange with the agent. The part of the answer that was spoken stays in the transcript. */
-  readonly #stop = Effect.fnUntraced({ self: this }, function* () {
-    this.#question += 1
-    yield* FiberHandle.clear(this.#exchange)
-    yield* this.#close()
-  })
-
-  /** Speaks a piece of the agent's answer, but does not start a turn with white space alone. */
-  readonly #say = Effect.fnUntraced({ self: this }, function* (text: string, isLast: boolean) {
-    const open = this.#speeches.isOpen ? this.#speeches.all.at(-1) : undefined
-    if (open !== undefined && open.turnIndex !== null) yield* this.#sayMore(open.text, open.turnIndex, text)
-    else if (text.trim() !== "") yield* this.#sayFirst(text, isLast)
-  })
-
-  /** Stores the turn before its first piece is spoken. */
-  readonly #sayFirst = Effect.fnUntraced({ self: this }, function* (text: string, isLast: boolean) {
-    const turn = yield* this.#options.transcript.add("agent", text)
-    if (turn === undefined) return yield* this.#stop()
-    const begun = Speeches.begun(this.#speeches, { turnIndex: turn.index, text }, yield* Timestamp.now)
-    this.#speeches = isLast ? Speeches.closed(begun) : begun
-    yield* this.#options.speak({ _tag: "Say", text, isLast })
-  })
-
-  readonly #sayMore = Effect.fnUntraced({ self: this }, function* (before: string, turnIndex: number, text: string) {
-    const piece = spokenText(continued(before, text), ANSWER_MAX - before.length)
-    if (piece !== "") {
-      this.#speeches = Speeches.grown(this.#speeches, piece, yield* Timestamp.now)
-      yield* this.#options.speak({ _tag: "Say", text: piece, isLast: false })
-      yield* this.#options.transcript.grow(turnIndex, before + piece)
-    }
-    if (before.length + piece.length >= ANSWER_MAX) yield* this.#stop()
-  })
-
-  /** Ends the open speech, if there is one. */
-  readonly #close = Effect.fnUntraced({ self: this }, function* () {
-    if (!this.#speeches.isOpen) return
-    this.#speeches = Speeches.closed(this.#speeches)
-    yield* this.#options.speak({ _tag: "Say", text: "", isLast: true })
-    yield* this.#options.transcript.flush
-  })
-
-  readonly #apologize = Effect.fnUntraced({ self: this }, function* ({ message }: AgentUnreachable) {
-    const { speak, transcript } = this.#options
-    yield* this.#close()
-    yield* transcript.add("system", `${spokenText(message, FAILURE_MAX)} The caller heard an apology.`)
-    const apology: Speeches.Speech = { turnIndex: null, text: APOLOGY }
-    this.#speeches = Speeches.closed(Speeches.begun(this.#speeches, apology, yield* Timestamp.now))
-    yield* speak({ _tag: "Say", text: APOLOGY, isLast: true })
-  })
-
-  readonly #interrupted = Effect.fnUntraced({ self: this }, function* (heard: string) {
-    const now = yield* Timestamp.now
-    const left = Speeches.interrupted(this.#speeches, heard, now)
-    if (left === undefined) return
-    // If the agent has not begun to answer the open question, that answer is not the one that was interrupted.
-    if (this.#speeches.isOpen) yield* this.#stop()
-    this.#speeches = Speeches.none
-    yield* Effect.forEach(left, ({ text, turnIndex }) =>
-      turnIndex === null ? Effect.void : this.#options.transcript.revise(turnIndex, text)
-    )
-    if (this.#endDue !== NEVER) yield* this.#end()
-  })
-
-  /**
-   * Handles a hangup of the agent: the call ends after the estimated time that the text before needs to be spoken. A
-   * relay does not wait for the end of speech itself: Twilio's documentation does not say what happens to remaining
-   * speech when a session ends, and a session was observed to close within 90 ms (github.com/ivy/thicket,
-   * docs/reference.md).
-   */
-  readonly #waitToEnd = Effect.fnUntraced({ self: this }, function* () {
-    yield* this.#stop()
-    const due = Speeches.heardOutAt(this.#speeches, yield* Timestamp.now)
-    this.#endDue = due
-    yield* this.#options.hangUp(due)
-  })
-
-  readonly #end = Effect.fnUntraced({ self: this }, function* () {
-    yield* this.#takeKeys(false)
-    yield* this.#options.hangUp(yield* Timestamp.now)
-    this.#isOver = true
-    yield* this.#options.speak({ _tag: "End" })
-  })
-
-  /** Sets the alarm for the next due time. */
-  readonly #setAlarm = Effect.fnUntraced({ self: this }, function* () {
-    const due = Math.min(this.#keys.due, this.#endDue, this.#options.transcript.flushDue() ?? NEVER)
-    if (due >= this.#alarmAt) return
-    this.#alarmAt = due
-    const wait = Math.max(0, due - (yield* Timestamp.now))
-    const ring = Effect.asVoid(Queue.offer(this.#inputs, { _tag: "Alarm" }))
-    yield* FiberHandle.run(this.#alarm, Effect.andThen(Effect.sleep(wait), ring))
-  })
-
-  /** Handles all timers that are due. */
-  readonly #lookAtClock = Effect.fnUntraced({ self: this }, function* () {
-    this.#alarmAt = NEVER
-    const now = yield* Timestamp.now
-    if ((this.#options.transcript.flushDue() ?? NEVER) <= now) yield* this.#options.transcript.flush
-    if (this.#keys.due <= now) yield* this.#askOfKeys()
-    if (this.#endDue <= now) yield* this.#end()
-  })
 }
 
 /**
- * Runs the conversation of one relay until `heard` ends or the call is ended. Leaves no fiber running, also if it is
- * interrupted.
+ * Opens the session of a relay, given the last turns of the call's transcript. Speaks the greeting, or continues where
+ * another relay broke off: by asking about a caller's last turn.
  */
-export const run = (options: VoiceSessionOptions, heard: Stream.Stream<Heard>): Effect.Effect<void> =>
-  Effect.gen(function* () {
-    const inputs = yield* Queue.bounded<Input, Cause.Done>(INPUTS_MAX)
-    const session = yield* VoiceSession.make(options, inputs)
-    yield* Effect.forkScoped(Stream.runIntoQueue(heard, inputs))
-    yield* session.run
-  }).pipe(Effect.scoped)
+export const open = (greeting: string | null, turns: ReadonlyArray<Turn>, at: Timestamp): Step => {
+  const session: VoiceSession = {
+    turns,
+    question: 0,
+    playback: Playback.silent,
+    keys: null,
+    unwritten: null,
+    writtenAt: at,
+    hangUpAt: null,
+    isOver: false
+  }
+  const last = turns.at(-1)
+  if (last === undefined) return say(Playback.spokenText(greeting ?? "", ANSWER_MAX), true)(session, at)
+  return when(last.role === "caller", ask(last, turns.slice(0, -1)))(session, at)
+}
+
+/**
+ * Returns the session after an input, and the commands to execute.
+ *
+ * Each turn of the caller asks the agent a question and cancels the previous one. The answer is spoken as it arrives,
+ * until an interruption or the caller's next turn. After the agent has hung up, it is not asked again; the call ends
+ * when the text before has been spoken, or is interrupted. A turn is stored before its first piece is spoken.
+ */
+export const step = (session: VoiceSession, input: Input): Step =>
+  session.isOver ? [session, []] : moveOf(input, session)(session, input.at)
+
+/** Returns when the session must get a `Tick`, or infinity if nothing is due. */
+export const dueAt = (session: VoiceSession): number =>
+  Math.min(writeDue(session), session.keys?.due ?? NEVER, session.hangUpAt ?? NEVER)

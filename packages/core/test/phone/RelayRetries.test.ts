@@ -22,7 +22,7 @@ describe("a relay that broke off", () => {
         yield* TestClock.adjust(`${last ?? 0} seconds`)
       }
       assert.deepStrictEqual(waited, [0, 1, 2, 4, 8, 8, 8, undefined])
-      assert.deepStrictEqual(yield* linesOf(call), ["system: The call was ended: its relay failed again and again."])
+      assert.deepStrictEqual(yield* linesOf(call), ["system: The call was ended because its relay failed repeatedly."])
     })
   )
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { continued, heardPart, speechMillis, spokenText } from "../../src/phone/SpokenText.ts"
+import { continued, heardPart, speechMillis, spokenText } from "../../src/phone/Playback.ts"
 
 describe("a spoken text", () => {
   it("contains no characters that can't be stored or spoken", () => {

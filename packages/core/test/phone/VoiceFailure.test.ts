@@ -1,9 +1,9 @@
-import { CallStore, type Heard, Keyring, PhoneNumberStore, VoiceConversations } from "@agentos/core"
+import { CallStore, type RelayEvent, Keyring, PhoneNumberStore, VoiceConversations } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Exit, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { APOLOGY } from "../../src/phone/VoiceSession.ts"
-import { TURNS_MAX } from "../../src/phone/LiveTranscript.ts"
+import { TURNS_MAX } from "../../src/phone/Transcript.ts"
 import { answeredCall, conversation, linesOf, settle, talk } from "../support/Conversation.ts"
 import { scenario } from "../support/Purchase.ts"
 import { messageOf } from "../support/SimulatedAgent.ts"
@@ -85,7 +85,10 @@ describe("an agent callback with a defect", () => {
       asked(1).die()
       yield* settle
       assert.strictEqual(heard(), `${APOLOGY}|`)
-      assert.match((yield* linesOf(call)).at(-1)!, /^system: The agent could not be asked: this service failed\./)
+      assert.match(
+        (yield* linesOf(call)).at(-1)!,
+        /^system: The agent could not be asked because of an internal error of this service\./
+      )
       yield* say("Hello!")
       asked(2).say("Here I am.")
       yield* settle
@@ -107,7 +110,7 @@ describe("a number whose callback secret can't be derived any more", () => {
       yield* say("Hello?")
       assert.lengthOf(host.carrier.agent.asked, 0)
       assert.strictEqual(heard(), `${APOLOGY}|`)
-      assert.match((yield* linesOf(call)).at(-1)!, /^system: The agent can't be asked\. .* gone\./)
+      assert.match((yield* linesOf(call)).at(-1)!, /^system: The agent can't be called\. .* not configured\./)
     })
   )
 })
@@ -116,12 +119,12 @@ describe("a relay that fails to carry out an instruction", () => {
   scenario("or has a defect lets the handler of its socket see the defect", () =>
     Effect.gen(function* () {
       const { call } = yield* answeredCall("Hello.")
-      const { lead } = yield* VoiceConversations
+      const { run } = yield* VoiceConversations
       const broken = Stream.concat(
-        Stream.succeed<Heard>({ _tag: "Said", text: "Hm." }),
+        Stream.succeed<RelayEvent>({ _tag: "Said", text: "Hm." }),
         Stream.die("the socket failed")
       )
-      const exit = yield* Effect.exit(lead(call, broken, () => Effect.void))
+      const exit = yield* Effect.exit(run(call, broken, () => Effect.void))
       assert.deepStrictEqual(exit, Exit.die("the socket failed"))
       assert.deepStrictEqual(yield* linesOf(call), ["agent: Hello.", "caller: Hm."])
     })
@@ -136,7 +139,7 @@ describe("a relay that fails to carry out an instruction", () => {
   )
 })
 
-const pressed = (keys: string): ReadonlyArray<Heard> => [...keys].map((key) => ({ _tag: "Pressed", key }))
+const pressed = (keys: string): ReadonlyArray<RelayEvent> => [...keys].map((key) => ({ _tag: "Pressed", key }))
 
 describe("keys", () => {
   scenario("are one turn, after a pause", (host) =>

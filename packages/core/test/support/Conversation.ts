@@ -1,4 +1,11 @@
-import { type Call, CallAdmission, CallStore, type Heard, type Utterance, VoiceConversations } from "@agentos/core"
+import {
+  type Call,
+  CallAdmission,
+  CallStore,
+  type RelayCommand,
+  type RelayEvent,
+  VoiceConversations
+} from "@agentos/core"
 import { assert } from "@effect/vitest"
 import { type Cause, Effect, Fiber, Option, Queue, Stream } from "effect"
 import { adasNumber, bought, PERSON } from "./PhonePurchase.ts"
@@ -28,24 +35,24 @@ export const settle = Effect.repeat(Effect.yieldNow, { times: 300 })
 export const conversation = Effect.fnUntraced(function* (host: ReturnType<typeof TestHost.make>, call: Call) {
   const voices = yield* VoiceConversations
   const store = yield* CallStore
-  const line = yield* Queue.unbounded<Heard, Cause.Done>()
-  const spoken: Array<Utterance> = []
+  const line = yield* Queue.unbounded<RelayEvent, Cause.Done>()
+  const spoken: Array<RelayCommand> = []
   /** The first pieces of turns that were spoken before they were in the transcript. */
   const unwritten: Array<string> = []
-  const speak = Effect.fnUntraced(function* (utterance: Utterance) {
+  const speak = Effect.fnUntraced(function* (command: RelayCommand) {
     const isFirst = spoken.at(-1)?._tag !== "Say" || (spoken.at(-1) as { readonly isLast: boolean }).isLast
-    spoken.push(utterance)
+    spoken.push(command)
     const last = (yield* store.turns(call.callId, 1)).at(-1)
-    if (utterance._tag === "Say" && isFirst && last?.text !== utterance.text) unwritten.push(utterance.text)
+    if (command._tag === "Say" && isFirst && last?.text !== command.text) unwritten.push(command.text)
   })
-  const fiber = yield* Effect.forkScoped(voices.lead(call, Stream.fromQueue(line), speak))
+  const fiber = yield* Effect.forkScoped(voices.run(call, Stream.fromQueue(line), speak))
   yield* settle
   return {
     fiber,
     spoken,
     unwritten,
     /** Sends events from the relay. */
-    tell: (...heard: ReadonlyArray<Heard>) => Effect.andThen(Queue.offerAll(line, heard), settle),
+    tell: (...heard: ReadonlyArray<RelayEvent>) => Effect.andThen(Queue.offerAll(line, heard), settle),
     say: (text: string) => Effect.andThen(Queue.offer(line, { _tag: "Said", text }), settle),
     /** Closes the relay, and waits for the end of the conversation. */
     leave: Effect.andThen(Queue.end(line), Fiber.join(fiber)),

@@ -1,4 +1,4 @@
-import type { Heard, Utterance } from "@agentos/core"
+import type { RelayCommand, RelayEvent } from "@agentos/core"
 import {
   RELAY_MESSAGE_BYTES_MAX,
   type RelayInbound,
@@ -13,11 +13,11 @@ export const RELAY_CLOSE = { done: 1000, refused: 1008, failed: 1011, restarting
 type RelayCloseCode = (typeof RELAY_CLOSE)[keyof typeof RELAY_CLOSE]
 
 /** Maximum number of received events that are not processed yet. A socket that sends more is closed. */
-const HEARD_MAX = 256
+const EVENTS_MAX = 256
 /** Maximum unsent data for the carrier, in bytes. */
 const UNSENT_LIMIT_BYTES = 256 * 1024
 
-const heardOf = (message: RelayInbound): Heard | undefined => {
+const relayEventOf = (message: RelayInbound): RelayEvent | undefined => {
   switch (message.type) {
     case "setup":
       return undefined
@@ -33,13 +33,13 @@ const heardOf = (message: RelayInbound): Heard | undefined => {
   }
 }
 
-/** One accepted socket of a call. Receives the caller's events and sends utterances. */
+/** One accepted socket of a call. Receives the caller's events and sends commands. */
 export class RelayPeer {
   /** The carrier's id of the call, as stated by the socket. */
   readonly setup = Deferred.makeUnsafe<string>()
   readonly closed = Deferred.makeUnsafe<void>()
   /** Ends when the socket does. */
-  readonly heard: Queue.Queue<Heard, Cause.Done>
+  readonly events: Queue.Queue<RelayEvent, Cause.Done>
   /** Whether a pong has arrived since the last ping. */
   #answered = true
   readonly #socket: WebSocket
@@ -47,9 +47,9 @@ export class RelayPeer {
   readonly #admitFrame: () => boolean
 
   /** `admitFrame` counts a frame and returns false if there are too many. */
-  constructor(socket: WebSocket, heard: Queue.Queue<Heard, Cause.Done>, admitFrame: () => boolean) {
+  constructor(socket: WebSocket, events: Queue.Queue<RelayEvent, Cause.Done>, admitFrame: () => boolean) {
     this.#socket = socket
-    this.heard = heard
+    this.events = events
     this.#admitFrame = admitFrame
     socket.on("message", (data, isBinary) => this.#receive(data, isBinary))
     socket.on("ping", () => this.#count())
@@ -60,19 +60,19 @@ export class RelayPeer {
     // An error on a socket leads to its close event; without a listener it would end the process.
     socket.on("error", () => socket.terminate())
     socket.once("close", () => {
-      Queue.endUnsafe(heard)
+      Queue.endUnsafe(events)
       Deferred.doneUnsafe(this.closed, Effect.void)
     })
   }
 
-  static readonly queue = Queue.make<Heard, Cause.Done>({ capacity: HEARD_MAX, strategy: "dropping" })
+  static readonly queue = Queue.make<RelayEvent, Cause.Done>({ capacity: EVENTS_MAX, strategy: "dropping" })
 
-  /** Sends an utterance to the carrier. Does nothing if the socket is closed. */
-  say(utterance: Utterance): void {
+  /** Sends a command to the carrier. Does nothing if the socket is closed. */
+  send(command: RelayCommand): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
     this.#socket.send(
       writeRelayMessage(
-        utterance._tag === "End" ? { type: "end" } : { type: "text", token: utterance.text, last: utterance.isLast }
+        command._tag === "End" ? { type: "end" } : { type: "text", token: command.text, last: command.isLast }
       )
     )
     if (this.#socket.bufferedAmount > UNSENT_LIMIT_BYTES) this.close(RELAY_CLOSE.refused, "the reader is too slow")
@@ -109,8 +109,8 @@ export class RelayPeer {
       Deferred.doneUnsafe(this.setup, Effect.succeed(message.value.callSid))
       return
     }
-    const one = heardOf(message.value)
-    if (one !== undefined && !Queue.offerUnsafe(this.heard, one)) {
+    const one = relayEventOf(message.value)
+    if (one !== undefined && !Queue.offerUnsafe(this.events, one)) {
       this.close(RELAY_CLOSE.refused, "too much at once")
     }
   }

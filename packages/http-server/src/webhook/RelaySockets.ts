@@ -1,4 +1,4 @@
-import { type Call, type Utterance, VoiceConversations } from "@agentos/core"
+import { type Call, type RelayCommand, VoiceConversations } from "@agentos/core"
 import { TwilioSignature } from "@agentos/provider-twilio"
 import { Cause, Deferred, Effect, FiberSet, Layer, Option, Redacted, Schedule, Stream } from "effect"
 import type { IncomingMessage } from "node:http"
@@ -62,9 +62,9 @@ const make = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
       yield* Effect.logWarning("a relay was set up for another call than its own")
       return peer.close(RELAY_CLOSE.refused, "another call")
     }
-    const speak = (utterance: Utterance) => Effect.sync(() => peer.say(utterance))
+    const send = (command: RelayCommand) => Effect.sync(() => peer.send(command))
     yield* Effect.raceFirst(
-      conversations.lead(call, Stream.fromQueue(peer.heard), speak),
+      conversations.run(call, Stream.fromQueue(peer.events), send),
       Effect.andThen(Deferred.await(peer.closed), Effect.sleep(FINISH_WITHIN))
     )
     // The carrier closes an ended relay.
@@ -96,13 +96,13 @@ const make = Effect.fnUntraced(function* (authToken: Redacted.Redacted) {
     Effect.gen(function* () {
       const token = Redacted.make(relayTokenOf(pathOf(request.url ?? "")))
       const call = Option.flatten(yield* Effect.timeoutOption(conversations.admit(token), ADMIT_WITHIN))
-      const heard = yield* RelayPeer.queue
+      const events = yield* RelayPeer.queue
       if (Option.isNone(call)) return refuseUpgrade(stream, "404 Not Found")
       if (handover.isBegun()) return refuseUpgrade(stream, "503 Service Unavailable")
       sockets.handleUpgrade(request, stream, head, (socket) => {
         // Attached at once, because the first message may already have arrived.
         const { callId } = call.value
-        const peer = new RelayPeer(socket, heard, () => limits.admitRelayFrame(callId))
+        const peer = new RelayPeer(socket, events, () => limits.admitRelayFrame(callId))
         peers.set(peer, callId)
         fork(lead(call.value, peer))
       })

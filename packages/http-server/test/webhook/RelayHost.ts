@@ -1,4 +1,12 @@
-import { type Call, type Heard, RateLimiter, Timestamp, Uuid, type Utterance, VoiceConversations } from "@agentos/core"
+import {
+  type Call,
+  RateLimiter,
+  type RelayCommand,
+  type RelayEvent,
+  Timestamp,
+  Uuid,
+  VoiceConversations
+} from "@agentos/core"
 import { Deferred, Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -13,8 +21,8 @@ import { CARRIER_TOKEN, PUBLIC_URL, RelayClient } from "./CarrierClient.ts"
 /** The state of a conversation that a relay has started. */
 export interface Led {
   readonly call: Call
-  readonly heard: Array<Heard>
-  readonly say: (utterance: Utterance) => Effect.Effect<void>
+  readonly heard: Array<RelayEvent>
+  readonly say: (command: RelayCommand) => Effect.Effect<void>
   /** Ends the conversation when it is completed. */
   readonly end: Deferred.Deferred<void>
   /** Whether the conversation completed or was interrupted. */
@@ -37,20 +45,20 @@ export const makeConversations = () => {
         tokens.delete(text)
         return Option.fromUndefinedOr(call)
       }),
-    lead: (call, heard, speak) =>
+    run: (call, events, send) =>
       Effect.gen(function* () {
         if (script.dies) return yield* Effect.die(new Error("the agent's own fault"))
         const one: Led = {
           call,
           heard: [],
-          say: speak,
+          say: send,
           end: Deferred.makeUnsafe(),
           ended: Deferred.makeUnsafe()
         }
         led.push(one)
         const listen = script.isDeaf
           ? Effect.never
-          : Stream.runForEach(heard, (next) => Effect.sync(() => void one.heard.push(next)))
+          : Stream.runForEach(events, (next) => Effect.sync(() => void one.heard.push(next)))
         yield* Effect.raceFirst(listen, Deferred.await(one.end)).pipe(
           Effect.onExit((exit) =>
             Deferred.succeed(one.ended, exit._tag === "Success" ? ("done" as const) : ("interrupted" as const))

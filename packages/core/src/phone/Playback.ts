@@ -1,0 +1,121 @@
+import { Timestamp } from "../kernel/Timestamp.ts"
+
+/** The maximum number of speeches that are tracked: the last ones. */
+const TRACKED_MAX = 4
+/** The longest time from sending a text to its first sound, in milliseconds. */
+const START_MILLIS = 1_000
+/** The longest wait for the end of the playback, in milliseconds. */
+const REMAINING_MILLIS_MAX = 60_000
+
+/** Characters that no voice can speak and some stores can't hold: control characters except tabs and line breaks. */
+const UNSPEAKABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/gu
+
+/** Makes any text safe to speak and to store, and cuts it to `lengthMax` characters. */
+export const spokenText = (text: string, lengthMax: number): string =>
+  text.slice(0, lengthMax).toWellFormed().replaceAll(UNSPEAKABLE, "")
+
+/**
+ * Returns a piece as it is spoken after `before`. Pieces are joined unchanged, but for a space between a sentence and a
+ * next piece that begins with a letter: an agent may send one sentence per line.
+ */
+export const continued = (before: string, piece: string): string =>
+  /[.!?…]$/u.test(before) && /^\p{L}/u.test(piece) ? ` ${piece}` : piece
+
+/**
+ * Returns the part of a text that was heard, given the words that a relay reports, whose white space may differ.
+ * Returns undefined if the text does not begin with those words.
+ */
+export const heardPart = (text: string, heard: string): string | undefined => {
+  let end = 0
+  for (const character of heard.replaceAll(/\s+/gu, "")) {
+    while (/\s/u.test(text.charAt(end))) end += 1
+    if (!text.startsWith(character, end)) return undefined
+    end += character.length
+  }
+  return text.slice(0, end)
+}
+
+/** About 130 words a minute: voices are faster, so the speech is over by the estimated time. */
+const CHARACTER_MILLIS = 80
+/** Digits are read one by one, and a character of these scripts is a syllable or more. */
+const LONG_CHARACTER_MILLIS = 300
+const LONG_CHARACTER = /[\p{Nd}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
+
+/** Estimates the longest time a text takes to speak, in milliseconds: no carrier reports this beforehand. */
+export const speechMillis = (text: string): number => {
+  const long = text.match(LONG_CHARACTER)?.length ?? 0
+  return (text.length - long) * CHARACTER_MILLIS + long * LONG_CHARACTER_MILLIS
+}
+
+/** A text that is spoken to the caller. `turnIndex` is null if the text is this service's own and not the agent's. */
+export interface Speech {
+  readonly turnIndex: number | null
+  readonly text: string
+}
+
+/** The estimated state of the playback: a relay reports how much was heard only if it is interrupted. */
+export interface PlaybackState {
+  /** The speeches that may still be playing, in order. The last one is always kept. */
+  readonly speeches: ReadonlyArray<Speech>
+  /** Whether the last speech may get more text. */
+  readonly isOpen: boolean
+  /** Whether the caller has had a turn since the last speech began. */
+  readonly isAnswered: boolean
+  /** The estimated end of the playback; 0 if nothing was sent to the relay. */
+  readonly endsAt: number
+}
+
+export const silent: PlaybackState = { speeches: [], isOpen: false, isAnswered: false, endsAt: 0 }
+
+/** Adds a speech, which is played after those that are still playing. */
+export const opened = (self: PlaybackState, speech: Speech, now: Timestamp): PlaybackState => ({
+  ...self,
+  speeches: [...(isPlaying(self, now) ? self.speeches : []), speech].slice(-TRACKED_MAX),
+  isOpen: true,
+  isAnswered: false
+})
+
+/** Appends a piece to the last speech. */
+export const extended = (self: PlaybackState, piece: string): PlaybackState => ({
+  ...self,
+  speeches: self.speeches.map((one, index) =>
+    index === self.speeches.length - 1 ? { ...one, text: one.text + piece } : one
+  )
+})
+
+/** Records that a piece was sent to the relay, which plays it after the pieces before. */
+export const sent = (self: PlaybackState, piece: string, now: Timestamp): PlaybackState =>
+  piece === "" ? self : { ...self, endsAt: Math.max(now, self.endsAt) + speechMillis(piece) }
+
+/** Marks the last speech as complete. */
+export const closed = (self: PlaybackState): PlaybackState => ({ ...self, isOpen: false })
+
+/** Records a turn of the caller. */
+export const answered = (self: PlaybackState): PlaybackState => ({ ...self, isAnswered: true })
+
+/** Returns when all text sent so far has been heard, by estimate: `REMAINING_MILLIS_MAX` from now at the latest. */
+export const playbackEnd = ({ endsAt }: PlaybackState, now: Timestamp): Timestamp =>
+  endsAt === 0
+    ? now
+    : Timestamp.make(Math.min(Math.max(now, Math.ceil(endsAt) + START_MILLIS), now + REMAINING_MILLIS_MAX))
+
+/**
+ * Records that the caller interrupted after hearing `heard`. Returns the remaining text of each speech that this cuts,
+ * or undefined if it cuts none. The interrupted speech is the last one that begins with `heard`; later speeches were
+ * not heard. If no speech begins so, `heard` is taken as the heard part of the last speech, at most as long as that
+ * speech.
+ *
+ * Nothing is being spoken once the caller has had a turn and there was enough time to speak all of it.
+ */
+export const interrupted = (self: PlaybackState, heard: string, now: Timestamp): ReadonlyArray<Speech> | undefined => {
+  const { speeches } = self
+  if (speeches.length === 0 || (self.isAnswered && !self.isOpen && !isPlaying(self, now))) return undefined
+  const known = speeches.findLastIndex(({ text }) => heardPart(text, heard) !== undefined)
+  const first = known < 0 ? speeches.length - 1 : known
+  return speeches.slice(first).map(({ text, turnIndex }, index) => ({
+    turnIndex,
+    text: index > 0 ? "" : (heardPart(text, heard) ?? spokenText(heard, text.length))
+  }))
+}
+
+const isPlaying = ({ endsAt }: PlaybackState, now: Timestamp): boolean => now < endsAt
