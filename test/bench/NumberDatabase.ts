@@ -1,6 +1,6 @@
 import {
   CallReports,
-  Entitlement,
+  Allowance,
   type Job,
   NumberExpiry,
   NumberNotices,
@@ -44,8 +44,8 @@ const insertNumbers = (from: number, count: number, now: number, end: string, no
   )
   select
     gen_random_uuid(), tenant_id, gen_random_uuid(), '+1' || (2000000000 + n), 'US', 'PN' || n, 'Ada',
-    'https://agents.example/ada', 'active', ends_at - ${Entitlement.GRANT}, ends_at, ${notice.join()}, 600, n % 600, 1, 1,
-    ends_at - ${Entitlement.GRANT}
+    'https://agents.example/ada', 'active', ends_at - ${Allowance.ENTITLEMENT}, ends_at, ${notice.join()}, 600, n % 600, 1, 1,
+    ends_at - ${Allowance.ENTITLEMENT}
   from (
     select n, ${end} as ends_at, lpad(to_hex(n), 32, '0')::uuid as tenant_id, ${now}::bigint as now
     from generate_series(${from}::bigint, ${from + count - 1}) n
@@ -56,7 +56,7 @@ export const fillNumbers = async (url: string, { due, numbers }: NumberCounts, n
   const tellable = 25 * Timestamp.DAY
   const noticeAt = (days: number) => [`${days}`, `ends_at - ${days * Timestamp.DAY}`] as const
   const kinds = [
-    ...Entitlement.NOTICE_DAYS.map((days) => ({
+    ...Allowance.NOTICE_DAYS.map((days) => ({
       end: `${now + days * Timestamp.DAY} - 1000 - n`,
       notice: noticeAt(days)
     })),
@@ -73,7 +73,7 @@ export const fillNumbers = async (url: string, { due, numbers }: NumberCounts, n
       0,
       idle,
       now,
-      `${now + Entitlement.GRANT} - n * ${tellable - Timestamp.DAY}::bigint / ${idle}`,
+      `${now + Allowance.ENTITLEMENT} - n * ${tellable - Timestamp.DAY}::bigint / ${idle}`,
       noticeAt(5)
     ),
     ...kinds.map(({ end, notice }, kind) => insertNumbers(idle + kind * due, due, now, end, notice)),

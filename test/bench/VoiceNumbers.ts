@@ -1,5 +1,5 @@
 import {
-  Entitlement,
+  Allowance,
   type PhoneNumber,
   PhoneNumberStore,
   TenantStore,
@@ -47,7 +47,7 @@ const storeOne = Effect.fnUntraced(function* (index: number, agentWebhookUrl: st
   ])
   const wallet = walletAddress(`0x${tenantId.replaceAll("-", "").padStart(40, "0")}`)
   const now = yield* Timestamp.now
-  const expiresAt = Timestamp.add(now, Entitlement.GRANT)
+  const expiresAt = Timestamp.add(now, Allowance.ENTITLEMENT)
   const number = `+1${2_000_000_000 + index}`
   yield* numbers.choose(number, operationId)
   yield* transact(
@@ -70,7 +70,7 @@ const storeOne = Effect.fnUntraced(function* (index: number, agentWebhookUrl: st
         suspension: null,
         startedAt: now,
         expiresAt,
-        nextNotice: Entitlement.firstNotice(expiresAt),
+        nextNotice: Allowance.firstNotice(expiresAt),
         allowance: { purchasedSeconds: ALLOWANCE_SECONDS, usedSeconds: 0 },
         callbackKeyId: KEY_ID,
         callbackVersion: 1,

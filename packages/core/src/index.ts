@@ -79,27 +79,30 @@ export * as SendingQuota from "./email/SendingQuota.ts"
 export type { SendingPolicy, SendingRecord } from "./email/SendingQuota.ts"
 
 export * from "./phone/AgentCallback.ts"
+export * as Allowance from "./phone/Allowance.ts"
 export * from "./phone/Call.ts"
 export * from "./phone/CallAdmission.ts"
-export * from "./phone/CallExtension.ts"
 export * from "./phone/CallPlacing.ts"
-export * from "./phone/CallPolicy.ts"
+export { CallPolicy, type CallsPerHour, DEFAULT_CALL_POLICY } from "./phone/CallPolicy.ts"
 export * as CallProgress from "./phone/CallProgress.ts"
-export * from "./phone/CallReports.ts"
 export * from "./phone/Calls.ts"
-export { CALL_TRANSITIONS, CallMove, CallState } from "./phone/CallState.ts"
 export * from "./phone/CallStore.ts"
-export * as Entitlement from "./phone/Entitlement.ts"
-export * as InboundAllowance from "./phone/InboundAllowance.ts"
-export * from "./phone/InboundMinutes.ts"
+export * from "./phone/Extensions.ts"
 export * from "./phone/NumberingPlan.ts"
 export * from "./phone/NumberPurchase.ts"
-export * from "./phone/NumberRenewal.ts"
-export * from "./phone/Numbers.ts"
-export { NUMBER_TRANSITIONS, NumberMove, NumberState, Suspension } from "./phone/NumberState.ts"
+export { Numbers } from "./phone/Numbers.ts"
 export * from "./phone/PhoneInput.ts"
 export * from "./phone/PhoneNumber.ts"
 export * from "./phone/PhoneNumberStore.ts"
+export {
+  CALL_TRANSITIONS,
+  CallMove,
+  CallState,
+  NUMBER_TRANSITIONS,
+  NumberMove,
+  NumberState,
+  Suspension
+} from "./phone/PhoneState.ts"
 export * from "./phone/TelephonyProvider.ts"
 export { toTranscriptRecord, TranscriptRecord, Turn, TurnRole } from "./phone/Transcript.ts"
 export * from "./phone/VoiceConversations.ts"

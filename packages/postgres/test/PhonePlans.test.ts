@@ -2,8 +2,7 @@ import {
   type Call,
   CallProgress,
   CallStore,
-  Entitlement,
-  InboundAllowance,
+  Allowance,
   type PhoneNumber,
   PhoneNumberStore,
   TenantStore,
@@ -46,7 +45,7 @@ const samples = Effect.gen(function* () {
   const now = yield* Timestamp.now
   const wallet = walletAddress(`0x${tenantId.replaceAll("-", "").padStart(40, "0")}`)
   yield* tenants.ensure({ tenantId, wallet, tokenVersion: 1, createdAt: now })
-  const expiresAt = Timestamp.add(now, Entitlement.GRANT)
+  const expiresAt = Timestamp.add(now, Allowance.ENTITLEMENT)
   const number: PhoneNumber = {
     phoneNumberId: yield* Uuid.next,
     tenantId,
@@ -64,8 +63,8 @@ const samples = Effect.gen(function* () {
     suspension: null,
     startedAt: now,
     expiresAt,
-    nextNotice: Entitlement.firstNotice(expiresAt),
-    allowance: InboundAllowance.EMPTY,
+    nextNotice: Allowance.firstNotice(expiresAt),
+    allowance: Allowance.NO_INBOUND,
     callbackKeyId: 1,
     callbackVersion: 1,
     createdAt: now,

@@ -1,4 +1,4 @@
-import { Entitlement, type PhoneNumber, PhoneNumberStore, Timestamp } from "@agentos/core"
+import { type Allowance, type PhoneNumber, PhoneNumberStore, Timestamp } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import type { ContractTests } from "../Contract.ts"
@@ -20,7 +20,7 @@ const emptied = Effect.gen(function* () {
   return store
 })
 
-const noticeAt = (at: Timestamp.Timestamp): Entitlement.Notice => ({ daysBefore: 5, at })
+const noticeAt = (at: Timestamp.Timestamp): Allowance.Notice => ({ daysBefore: 5, at })
 
 /** Returns all items of a list, read page by page, each ordered by id. */
 const readAll = Effect.fnUntraced(function* (

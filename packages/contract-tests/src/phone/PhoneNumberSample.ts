@@ -1,6 +1,5 @@
 import {
-  Entitlement,
-  InboundAllowance,
+  Allowance,
   type PhoneNumber,
   PhoneNumberStore,
   type Tenant,
@@ -26,7 +25,7 @@ export const e164: Effect.Effect<string> = Effect.map(Fresh.id, (id) => {
 export const phoneNumber = Effect.fnUntraced(function* (tenant: Tenant, parts?: Partial<PhoneNumber>) {
   const clock = yield* StoreClock
   const now = yield* clock.now
-  const expiresAt = Timestamp.add(now, Entitlement.GRANT)
+  const expiresAt = Timestamp.add(now, Allowance.ENTITLEMENT)
   const made: PhoneNumber = {
     phoneNumberId: yield* Fresh.id,
     tenantId: tenant.tenantId,
@@ -44,8 +43,8 @@ export const phoneNumber = Effect.fnUntraced(function* (tenant: Tenant, parts?: 
     suspension: null,
     startedAt: now,
     expiresAt,
-    nextNotice: Entitlement.firstNotice(expiresAt),
-    allowance: InboundAllowance.EMPTY,
+    nextNotice: Allowance.firstNotice(expiresAt),
+    allowance: Allowance.NO_INBOUND,
     callbackKeyId: 1,
     callbackVersion: 1,
     createdAt: now,

@@ -1,10 +1,11 @@
 import { Duration, Effect, FiberSet, Option, Semaphore } from "effect"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
+import { deadlineOf } from "../phone/Allowance.ts"
 import type { Call } from "../phone/Call.ts"
-import { tellLimit } from "../phone/CallLimit.ts"
+import { sendLimit } from "../phone/CallLimits.ts"
 import * as CallProgress from "../phone/CallProgress.ts"
-import { CallReports } from "../phone/CallReports.ts"
+import { CallReports } from "../phone/Calls.ts"
 import { CallStore } from "../phone/CallStore.ts"
 import { TelephonyProvider } from "../phone/TelephonyProvider.ts"
 
@@ -53,7 +54,7 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
    * then.
    */
   const limit = (call: Call, providerCallId: string) =>
-    tellLimit(calls, provider, call, providerCallId).pipe(
+    sendLimit(calls, provider, call, providerCallId).pipe(
       Effect.catchIf(
         ({ reason }) => reason === "Rejected",
         () => Effect.as(ask(call, providerCallId), call)
@@ -65,7 +66,7 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
     const { hangUpReason, providerCallId } = call
     // The request that dials the call determines whether it was created.
     if (providerCallId === null) return
-    const deadline = CallProgress.deadlineOf(call)
+    const deadline = deadlineOf(call)
     const now = yield* Timestamp.now
     let told: number | undefined
     if (hangUpReason !== null || (deadline !== null && now >= deadline)) yield* end(call, providerCallId)
@@ -108,7 +109,7 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
 
 /** Returns the call with a hangup requested if it has expired. Runs on the current call, under its lock. */
 const ending = (call: Call, now: Timestamp.Timestamp): Call => {
-  const deadline = CallProgress.deadlineOf(call)
+  const deadline = deadlineOf(call)
   if (deadline === null || now < deadline) return call
   return CallProgress.hangingUp(call, call.direction === "inbound" ? "allowance_exhausted" : "time_limit", now)
 }

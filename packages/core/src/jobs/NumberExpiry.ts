@@ -1,7 +1,7 @@
 import { Effect, Result } from "effect"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import * as Entitlement from "../phone/Entitlement.ts"
-import * as NumberRelease from "../phone/NumberRelease.ts"
+import * as Allowance from "../phone/Allowance.ts"
+import { makeRelease } from "../phone/Numbers.ts"
 import { PhoneNumberStore } from "../phone/PhoneNumberStore.ts"
 import { inBatches } from "./Batches.ts"
 import type { Job } from "./Job.ts"
@@ -15,25 +15,25 @@ const BATCH = 100
  */
 export const make = Effect.gen(function* () {
   const numbers = yield* PhoneNumberStore
-  const releasing = yield* NumberRelease.make
+  const releases = yield* makeRelease
 
   const suspend = Effect.fnUntraced(function* (limit: number) {
     const now = yield* Timestamp.now
     const over = yield* numbers.expired(now, limit)
-    yield* releasing.suspend(over, "expired", (number) => !Entitlement.isUsable(number, now))
+    yield* releases.suspend(over, "expired", (number) => !Allowance.isUsable(number, now))
     return over.length
   })
 
   /** Tries once to release every suspended number. The next run retries those that the carrier did not release. */
-  const giveBackAll = Effect.gen(function* () {
+  const releaseAll = Effect.gen(function* () {
     let done = 0
     let after: string | undefined
     for (;;) {
       const batch = yield* numbers.suspended(after, BATCH)
-      const outcomes = yield* releasing.giveBackEach(batch)
+      const outcomes = yield* releases.releaseEach(batch)
       for (const [index, outcome] of outcomes.entries()) {
         if (Result.isSuccess(outcome)) done++
-        else yield* Effect.logWarning(`${batch[index]!.number} could not be given back yet: ${outcome.failure.message}`)
+        else yield* Effect.logWarning(`${batch[index]!.number} was not released; retrying: ${outcome.failure.message}`)
       }
       after = batch.at(-1)?.phoneNumberId
       if (batch.length < BATCH) return done
@@ -43,7 +43,7 @@ export const make = Effect.gen(function* () {
   const job: Job = {
     name: "number-expiry",
     every: 10 * Timestamp.SECOND,
-    run: Effect.zipWith(inBatches(suspend, BATCH), giveBackAll, (suspended, givenBack) => suspended + givenBack)
+    run: Effect.zipWith(inBatches(suspend, BATCH), releaseAll, (suspended, released) => suspended + released)
   }
   return job
 })

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { EventStore } from "../events/EventStore.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
-import * as Entitlement from "../phone/Entitlement.ts"
+import * as Allowance from "../phone/Allowance.ts"
 import * as PhoneEvent from "../phone/PhoneEvent.ts"
 import type { PhoneNumber } from "../phone/PhoneNumber.ts"
 import { PhoneNumberStore } from "../phone/PhoneNumberStore.ts"
@@ -46,7 +46,7 @@ export const make: Effect.Effect<Job, never, PhoneNumberStore | EventStore | Ten
  */
 const owedTo = (number: PhoneNumber, now: Timestamp.Timestamp) => {
   if (number.state !== "active") return []
-  if (!Entitlement.isUsable(number, now)) return [{ number: { ...number, nextNotice: null }, due: [] }]
-  const { due, next } = Entitlement.noticesDue(number.expiresAt, number.nextNotice, now)
+  if (!Allowance.isUsable(number, now)) return [{ number: { ...number, nextNotice: null }, due: [] }]
+  const { due, next } = Allowance.noticesDue(number.expiresAt, number.nextNotice, now)
   return [{ number: { ...number, nextNotice: next }, due }]
 }

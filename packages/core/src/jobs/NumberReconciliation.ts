@@ -1,7 +1,7 @@
 import { Array, Effect, Number } from "effect"
 import { ProviderError } from "../kernel/ProviderError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import * as NumberRelease from "../phone/NumberRelease.ts"
+import { makeRelease } from "../phone/Numbers.ts"
 import type { PhoneNumber } from "../phone/PhoneNumber.ts"
 import { PhoneNumberStore } from "../phone/PhoneNumberStore.ts"
 import { type OwnedNumber, TelephonyProvider } from "../phone/TelephonyProvider.ts"
@@ -23,7 +23,7 @@ const STRANGERS = 5
 export const make = Effect.gen(function* () {
   const numbers = yield* PhoneNumberStore
   const provider = yield* TelephonyProvider
-  const releasing = yield* NumberRelease.make
+  const releases = yield* makeRelease
 
   /** Returns the carrier's numbers that belong to no tenant and no purchase. */
   const orphansAmong = Effect.fnUntraced(function* (page: ReadonlyArray<OwnedNumber>) {
@@ -76,7 +76,7 @@ export const make = Effect.gen(function* () {
     const found = yield* provider.findNumber(number.number)
     if (found._tag === "Some") return 0
     yield* Effect.logWarning(`${number.number} has vanished at ${provider.name}; it is released here`)
-    yield* releasing.noteGone(number)
+    yield* releases.recordVanished(number)
     return 1
   })
 

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { IsoTimestamp, Timestamp, toIso, toIsoOrNull } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
-import { CallState } from "./CallState.ts"
+import { CallState } from "./PhoneState.ts"
 
 export const CallDirection = Schema.Literals(["inbound", "outbound"])
 export type CallDirection = typeof CallDirection.Type

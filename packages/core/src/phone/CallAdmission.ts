@@ -6,12 +6,11 @@ import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { isSuspended } from "../tenancy/TenantSuspended.ts"
+import * as Allowance from "./Allowance.ts"
 import type { Call } from "./Call.ts"
-import { CallReports } from "./CallReports.ts"
+import { reserveAllowance } from "./CallLimits.ts"
+import { CallReports } from "./Calls.ts"
 import { CallStore } from "./CallStore.ts"
-import * as Entitlement from "./Entitlement.ts"
-import * as InboundAllowance from "./InboundAllowance.ts"
-import { liveInbound, shareOut } from "./InboundLimits.ts"
 import * as PhoneEvent from "./PhoneEvent.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
@@ -96,15 +95,15 @@ export class CallAdmission extends Context.Service<
             if (yield* isSuspended(tenants, number.tenantId)) return Option.none()
             const now = yield* Timestamp.now
             const current = yield* numbers.find(number.tenantId, number.phoneNumberId)
-            if (current._tag !== "Owned" || !Entitlement.isUsable(current.value, now)) return Option.none()
+            if (current._tag !== "Owned" || !Allowance.isUsable(current.value, now)) return Option.none()
             const callId = yield* Uuid.next
-            const live = liveInbound(yield* calls.live(number.phoneNumberId))
-            const limits = InboundAllowance.limits(current.value.allowance, [...live, { callId, answeredAt: now }], now)
-            const authorizedSeconds = limits.get(callId) ?? 0
+            const live = Allowance.liveInbound(yield* calls.live(number.phoneNumberId))
+            const reserved = Allowance.reserve(current.value.allowance, [...live, { callId, answeredAt: now }], now)
+            const authorizedSeconds = reserved.get(callId) ?? 0
             if (authorizedSeconds < 1) return Option.none()
             const call = inboundCall(callId, current.value, arriving, authorizedSeconds, now)
             yield* calls.create(call)
-            yield* shareOut(calls, current.value, now)
+            yield* reserveAllowance(calls, current.value, now)
             yield* events.append([PhoneEvent.callStarted(call, source)])
             return Option.some(call)
           })

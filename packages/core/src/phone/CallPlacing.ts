@@ -11,14 +11,12 @@ import type { Tenant, TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { isSuspended } from "../tenancy/TenantSuspended.ts"
 import { type Call, toCallRecord } from "./Call.ts"
-import { requireAttended } from "./Attendance.ts"
 import * as CallProgress from "./CallProgress.ts"
-import { CallPolicy } from "./CallPolicy.ts"
-import { CallReports } from "./CallReports.ts"
-import * as CallVelocity from "./CallVelocity.ts"
+import { CallPolicy, RECENT_LIMIT, velocityRefusal, VELOCITY_WINDOW } from "./CallPolicy.ts"
+import { CallReports } from "./Calls.ts"
 import { CallStore } from "./CallStore.ts"
 import { NumberingPlan, type NumberKind } from "./NumberingPlan.ts"
-import { remainingNumber, usableNumber } from "./OwnedNumber.ts"
+import { remainingNumber, requireAttended, usableNumber } from "./PhoneChecks.ts"
 import { PlaceCallInput } from "./PhoneInput.ts"
 import { E164 } from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
@@ -80,9 +78,9 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       tenantId: TenantId,
       call: Pick<Call, "phoneNumberId" | "toNumber">
     ) {
-      const since = Timestamp.Timestamp.make(Math.max(0, (yield* Timestamp.now) - CallVelocity.WINDOW))
-      const recent = yield* calls.recent(tenantId, since, CallVelocity.RECENT_LIMIT)
-      const refusal = CallVelocity.refusalOf(policy, recent, call)
+      const since = Timestamp.Timestamp.make(Math.max(0, (yield* Timestamp.now) - VELOCITY_WINDOW))
+      const recent = yield* calls.recent(tenantId, since, RECENT_LIMIT)
+      const refusal = velocityRefusal(policy, recent, call)
       if (refusal === undefined) return
       yield* countRefusal(refusal.reason)
       return yield* Effect.fail(refusal)

@@ -1,7 +1,7 @@
 import * as Timestamp from "../kernel/Timestamp.ts"
 import type { Call, CallEndReason, HangUpReason } from "./Call.ts"
-import { type CallMove, move } from "./CallState.ts"
-import { secondsSince } from "./InboundAllowance.ts"
+import { deadlineOf, secondsSince } from "./Allowance.ts"
+import { type CallMove, moveCall } from "./PhoneState.ts"
 
 /** How a call ended, as the carrier reports it. */
 export type Ending = "completed" | "busy" | "no_answer" | "failed"
@@ -31,12 +31,6 @@ const HANG_UP_WATCH = 2 * Timestamp.SECOND
 /** Returns when a new call is polled for the first time. */
 export const firstWatch = (createdAt: Timestamp.Timestamp): Timestamp.Timestamp =>
   Timestamp.add(createdAt, UNANSWERED_WATCH)
-
-/** Returns when an answered call must end, or null for a call that was not answered or has ended. */
-export const deadlineOf = ({ answeredAt, authorizedSeconds, state }: Call): Timestamp.Timestamp | null =>
-  state === "in_progress" && answeredAt !== null
-    ? Timestamp.add(answeredAt, authorizedSeconds * Timestamp.SECOND)
-    : null
 
 /** Returns when a call that was polled at `now` is polled next, or null if it has ended. */
 export const nextWatch = (call: Call, now: Timestamp.Timestamp): Timestamp.Timestamp | null => {
@@ -100,7 +94,7 @@ const beforeLimit = (call: Call, at: Timestamp.Timestamp, now: Timestamp.Timesta
  * Returns the call after a move, or the same object if the move is not allowed. Updates `watchAt` if `now` is given.
  */
 const moved = (call: Call, by: CallMove, change: Partial<Call>, now?: Timestamp.Timestamp): Call => {
-  const state = move(call.state, by)
+  const state = moveCall(call.state, by)
   if (state === undefined) return call
   const next = { ...call, ...change, state }
   return now === undefined ? next : watched(next, now)

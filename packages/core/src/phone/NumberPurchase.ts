@@ -7,8 +7,7 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { AnswerSecret, type OperationContext, type PaidService } from "../payment/PaidService.ts"
 import { AgentCallback } from "./AgentCallback.ts"
-import * as Entitlement from "./Entitlement.ts"
-import * as InboundAllowance from "./InboundAllowance.ts"
+import * as Allowance from "./Allowance.ts"
 import { PurchaseNumberInput } from "./PhoneInput.ts"
 import { type NumberCountry, type PhoneNumber, toPhoneNumberRecord } from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
@@ -133,7 +132,6 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
       perform,
       record: Effect.fnUntraced(function* ({ operationId, tenant }, plan, input, bought) {
         const now = yield* Timestamp.now
-        const expiresAt = Timestamp.add(now, Entitlement.GRANT)
         const number: PhoneNumber = {
           ...plan,
           tenantId: tenant.tenantId,
@@ -148,9 +146,8 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
           state: "active",
           suspension: null,
           startedAt: now,
-          expiresAt,
-          nextNotice: Entitlement.firstNotice(expiresAt),
-          allowance: InboundAllowance.EMPTY,
+          ...Allowance.extendEntitlement(now),
+          allowance: Allowance.NO_INBOUND,
           callbackVersion: FIRST_VERSION,
           createdAt: now,
           releasedAt: null

@@ -3,7 +3,7 @@ import { serviceEntry } from "../catalog/Catalog.ts"
 import * as Usdt from "../catalog/Usdt.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import type { Call } from "./Call.ts"
-import type { Notice } from "./Entitlement.ts"
+import type { Notice } from "./Allowance.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
 
 const ofNumber = (
@@ -41,8 +41,8 @@ export const expiring = (number: PhoneNumber, { daysBefore }: Notice): EventDraf
     renewalEndpoint: { method, path },
     requestBody: { phoneNumberId: number.phoneNumberId },
     releaseWarning:
-      `Unless it is renewed by then, ${number.number} is suspended and given back to the carrier, for good: ` +
-      `nobody reaches its agent any more, and somebody else may get the number.`
+      `Unless it is renewed by then, ${number.number} is suspended and released to the carrier permanently: ` +
+      `calls no longer reach its agent, and the number may be sold to others.`
   })
 }
 
@@ -60,7 +60,7 @@ export const released = (number: PhoneNumber): EventDraft =>
 /** The event that the carrier no longer has a number that was never released. */
 export const reconciled = (number: PhoneNumber): EventDraft =>
   ofNumber(number, "phone.number.reconciled", "", {
-    finding: "The carrier no longer has this number for us.",
+    finding: "The carrier no longer has this number under the account of the service.",
     releasedAt: Timestamp.toIsoOrNull(number.releasedAt)
   })
 

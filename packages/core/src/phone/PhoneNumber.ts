@@ -1,9 +1,8 @@
 import { Schema } from "effect"
 import { IsoTimestamp, Timestamp, toIso, toIsoOrNull } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
-import * as Entitlement from "./Entitlement.ts"
-import * as InboundAllowance from "./InboundAllowance.ts"
-import { NumberState, Suspension } from "./NumberState.ts"
+import * as Allowance from "./Allowance.ts"
+import { NumberState, Suspension } from "./PhoneState.ts"
 
 /** A telephone number in E.164: `+`, then 7 to 15 digits of which the first is not 0. */
 export const E164 = Schema.String.check(
@@ -38,8 +37,8 @@ export const PhoneNumber = Schema.Struct({
   startedAt: Timestamp,
   expiresAt: Timestamp,
   /** The next notice of the end; null when all notices were sent. */
-  nextNotice: Schema.NullOr(Entitlement.Notice),
-  allowance: InboundAllowance.InboundAllowance,
+  nextNotice: Schema.NullOr(Allowance.Notice),
+  allowance: Allowance.InboundAllowance,
   /** The callback secret is derived from these two and the phoneNumberId. */
   callbackKeyId: Schema.Int,
   callbackVersion: Schema.Int,
@@ -63,7 +62,7 @@ export const PhoneNumberRecord = Schema.Struct({
   beginMessage: optionalText,
   voice: optionalText,
   language: optionalText,
-  status: Entitlement.NumberStatus,
+  status: Allowance.NumberStatus,
   entitlement: Schema.Struct({
     startedAt: IsoTimestamp,
     expiresAt: IsoTimestamp,
@@ -90,13 +89,13 @@ export const toPhoneNumberRecord = (number: PhoneNumber, now: Timestamp): PhoneN
   beginMessage: number.beginMessage,
   voice: number.voice,
   language: number.language,
-  status: Entitlement.statusAt(number, now),
+  status: Allowance.statusAt(number, now),
   entitlement: {
     startedAt: toIso(number.startedAt),
     expiresAt: toIso(number.expiresAt),
-    secondsRemaining: Entitlement.secondsRemaining(number, now)
+    secondsRemaining: Allowance.secondsRemaining(number, now)
   },
-  inboundAllowance: { ...number.allowance, remainingSeconds: InboundAllowance.remaining(number.allowance) },
+  inboundAllowance: { ...number.allowance, remainingSeconds: Allowance.remaining(number.allowance) },
   createdAt: toIso(number.createdAt),
   releasedAt: toIsoOrNull(number.releasedAt)
 })

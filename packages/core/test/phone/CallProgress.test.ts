@@ -1,4 +1,4 @@
-import { type Call, CallProgress, CallState, HangUpReason, Timestamp } from "@agentos/core"
+import { Allowance, type Call, CallProgress, CallState, HangUpReason, Timestamp } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 
@@ -248,7 +248,7 @@ describe("any sequence of events of a call", () => {
       now += Math.max(0, later)
       call = happen(call, what, moment(now))
       if (call.watchAt === null) continue
-      const deadline = CallProgress.deadlineOf(call)
+      const deadline = Allowance.deadlineOf(call)
       if (call.hangUpReason !== null) assert.isAtMost(call.watchAt, now + 60 * SECOND)
       if (deadline === null) continue
       // A call that was polled after its deadline is polled again 2 s later, whatever else is reported about it.

@@ -13,7 +13,7 @@ export type NumberState = typeof NumberState.Type
 export const Suspension = Schema.Literals(["expired", "release_requested"])
 export type Suspension = typeof Suspension.Type
 
-export const NumberMove = Schema.Literals(["Renew", "Suspend", "ProveReleased"])
+export const NumberMove = Schema.Literals(["Renew", "Suspend", "ConfirmRelease"])
 export type NumberMove = typeof NumberMove.Type
 
 /**
@@ -25,9 +25,30 @@ export type NumberMove = typeof NumberMove.Type
  *   account. A number that vanished there is released without being suspended first.
  */
 export const NUMBER_TRANSITIONS: Readonly<Record<NumberState, Partial<Record<NumberMove, NumberState>>>> = {
-  active: { Renew: "active", Suspend: "suspended", ProveReleased: "released" },
-  suspended: { ProveReleased: "released" },
+  active: { Renew: "active", Suspend: "suspended", ConfirmRelease: "released" },
+  suspended: { ConfirmRelease: "released" },
   released: {}
 }
 
-export const move = (state: NumberState, by: NumberMove): NumberState | undefined => NUMBER_TRANSITIONS[state][by]
+export const moveNumber = (state: NumberState, by: NumberMove): NumberState | undefined => NUMBER_TRANSITIONS[state][by]
+
+/**
+ * The states of a call. A call only moves forward, and skips states that were not reported.
+ *
+ *     queued ─► ringing ─► in_progress ─► ended
+ */
+export const CallState = Schema.Literals(["queued", "ringing", "in_progress", "ended"])
+export type CallState = typeof CallState.Type
+
+export const CallMove = Schema.Literals(["Ring", "Answer", "Extend", "End"])
+export type CallMove = typeof CallMove.Type
+
+/** All allowed moves; any other move changes nothing. Only a call in progress can be extended. */
+export const CALL_TRANSITIONS: Readonly<Record<CallState, Partial<Record<CallMove, CallState>>>> = {
+  queued: { Ring: "ringing", Answer: "in_progress", End: "ended" },
+  ringing: { Answer: "in_progress", End: "ended" },
+  in_progress: { Extend: "in_progress", End: "ended" },
+  ended: {}
+}
+
+export const moveCall = (state: CallState, by: CallMove): CallState | undefined => CALL_TRANSITIONS[state][by]

@@ -1,0 +1,297 @@
+import { Allowance, NumberState, Timestamp } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+
+const { DAY, SECOND } = Timestamp
+const moment = (millis: number) => Timestamp.Timestamp.make(millis)
+
+/** A time within one year. */
+const Moment = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 365 * DAY }))
+const START = moment(Date.UTC(2026, 0, 1))
+const END = Timestamp.add(START, Allowance.ENTITLEMENT)
+const active = { state: "active", expiresAt: END } as const
+
+const EXPIRING_FROM = Timestamp.add(END, -5 * DAY)
+
+describe("the status of a number", () => {
+  it("changes exactly 5 days before the end and at the end", () => {
+    const at = (now: number) => Allowance.statusAt(active, moment(now))
+    assert.deepStrictEqual([START, EXPIRING_FROM - 1, EXPIRING_FROM, END - 1, END, END + 365 * DAY].map(at), [
+      "active",
+      "active",
+      "expiring",
+      "expiring",
+      "suspended",
+      "suspended"
+    ])
+  })
+
+  it("is its state once that is no longer active, at any time", () => {
+    for (const state of ["suspended", "released"] as const) {
+      for (const now of [START, EXPIRING_FROM, END - 1, END]) {
+        const number = { state, expiresAt: END }
+        assert.strictEqual(Allowance.statusAt(number, moment(now)), state)
+        assert.isFalse(Allowance.isUsable(number, moment(now)))
+        assert.strictEqual(Allowance.secondsRemaining(number, moment(now)), 0)
+      }
+    }
+  })
+
+  it.prop(
+    "only moves forward, and allows use of the number until it is suspended",
+    [NumberState, Moment, Schema.Array(Moment)],
+    ([state, expiresAt, moments]) => {
+      const number = { state, expiresAt: moment(expiresAt) }
+      const statuses = moments.toSorted((a, b) => a - b).map((now) => Allowance.statusAt(number, moment(now)))
+      const ranks = statuses.map((status) => Allowance.NumberStatus.literals.indexOf(status))
+      assert.deepStrictEqual(
+        ranks,
+        ranks.toSorted((a, b) => a - b)
+      )
+      for (const now of moments) {
+        const status = Allowance.statusAt(number, moment(now))
+        assert.strictEqual(Allowance.isUsable(number, moment(now)), status === "active" || status === "expiring")
+      }
+    }
+  )
+
+  it.prop(
+    "counts the whole seconds that are left of the entitlement, and never fewer than 0",
+    [Moment, Moment],
+    ([now, expiresAt]) => {
+      const number = { state: "active", expiresAt: moment(expiresAt) } as const
+      const seconds = Allowance.secondsRemaining(number, moment(now))
+      const left = Math.max(0, expiresAt - now)
+      assert.isAtMost(seconds * SECOND, left)
+      assert.isAbove((seconds + 1) * SECOND, left)
+    }
+  )
+
+  it("allows a use that lasts until exactly the end", () => {
+    const lasts = (millis: number) => Allowance.lasts(active, START, millis / SECOND)
+    assert.deepStrictEqual([0, Allowance.ENTITLEMENT, Allowance.ENTITLEMENT + 1].map(lasts), [true, true, false])
+  })
+
+  it.prop(
+    "allows a use that lasts until the end, and no longer one",
+    [Moment, Moment, Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 30 * DAY }))],
+    ([now, expiresAt, millis]) => {
+      const number = { state: "active", expiresAt: moment(expiresAt) } as const
+      const isUsableThroughout = Allowance.isUsable(number, moment(now + millis - 1))
+      assert.strictEqual(Allowance.lasts(number, moment(now), millis / SECOND), isUsableThroughout)
+    }
+  )
+})
+
+/** The events of a number: time passes and the job runs, or its tenant renews it. */
+const NumberEvent = Schema.Union([
+  Schema.TaggedStruct("Look", { days: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 })) }),
+  Schema.TaggedStruct("Look", { days: Schema.Literals([1, 2]) }),
+  Schema.TaggedStruct("Renew", {})
+])
+
+describe("the notices of a number's end", () => {
+  it("are due 5, 3 and 1 days before it, to the millisecond", () => {
+    const { due: notices, next } = Allowance.noticesDue(END, Allowance.firstNotice(END), END)
+    assert.isNull(next)
+    assert.deepStrictEqual(
+      notices,
+      ([5, 3, 1] as const).map((daysBefore) => ({ daysBefore, at: Timestamp.add(END, -daysBefore * DAY) }))
+    )
+    assert.strictEqual(Allowance.statusAt(active, notices[0]!.at), "expiring", "the first as it begins to expire")
+  })
+
+  it.prop(
+    "are sent in order, once for each end, none before it is due, and all by the end, however late the job runs",
+    [Schema.Array(NumberEvent).check(Schema.isMaxLength(30))],
+    ([events]) => {
+      let now: number = START
+      let expiresAt: Timestamp.Timestamp = END
+      let next: Allowance.Notice | null = Allowance.firstNotice(expiresAt)
+      const given = new Map<number, Array<number>>()
+      for (const event of events) {
+        if (event._tag === "Renew") {
+          if (!Allowance.isUsable({ state: "active", expiresAt }, moment(now))) continue
+          expiresAt = Timestamp.add(expiresAt, Allowance.ENTITLEMENT)
+          next = Allowance.firstNotice(expiresAt)
+          assert.isAbove(next.at, now - 5 * DAY)
+          continue
+        }
+        now += event.days * DAY
+        const owed: ReturnType<typeof Allowance.noticesDue> = Allowance.noticesDue(expiresAt, next, moment(now))
+        for (const notice of owed.due) assert.strictEqual(notice.at, expiresAt - notice.daysBefore * DAY)
+        const told = owed.due.map(({ daysBefore }) => daysBefore)
+        given.set(expiresAt, [...(given.get(expiresAt) ?? []), ...told])
+        next = owed.next
+        if (next !== null) assert.isAbove(next.at, now)
+        const due = Allowance.NOTICE_DAYS.filter((days) => expiresAt - days * DAY <= now)
+        assert.deepStrictEqual(given.get(expiresAt) ?? [], due, "exactly what is due by now")
+      }
+      for (const days of given.values()) {
+        assert.deepStrictEqual(days, Allowance.NOTICE_DAYS.slice(0, days.length), "in order, and once each")
+      }
+    }
+  )
+})
+
+const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+const NOW = moment(1_000_000 * SECOND)
+const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, each) => total + each, 0)
+
+/** Calls that were answered these numbers of milliseconds ago. */
+const liveSince = (ages: ReadonlyArray<number>): ReadonlyArray<Allowance.LiveCall> =>
+  ages.map((age, n) => ({ callId: `${n}`, answeredAt: moment(NOW - age) }))
+
+const Inbound = Schema.Struct({ purchasedSeconds: between(0, 6_000), usedSeconds: between(0, 6_000) })
+const Ages = Schema.Array(between(0, 900 * SECOND)).check(Schema.isMaxLength(8))
+
+describe("the remaining allowance", () => {
+  it("grows by 600 seconds with each purchase, shrinks with use, and is never negative", () => {
+    const bought = Allowance.extendInbound(Allowance.NO_INBOUND)
+    assert.strictEqual(Allowance.remaining(Allowance.NO_INBOUND), 0)
+    assert.strictEqual(Allowance.remaining(bought), 600)
+    assert.strictEqual(Allowance.remaining(Allowance.consume(bought, 61)), 539)
+    assert.strictEqual(Allowance.remaining(Allowance.consume(bought, 601)), 0)
+  })
+
+  it("counts the seconds since the answer, rounded up", () => {
+    const after = (millis: number) => Allowance.secondsSince(NOW, moment(NOW + millis))
+    assert.deepStrictEqual([-5, 0, 1, 999, 1_000, 1_001, 60_000].map(after), [0, 0, 1, 1, 1, 2, 60])
+  })
+})
+
+describe("the limits of live calls", () => {
+  it("add equal shares of the remaining allowance to the used seconds", () => {
+    const allowance = { purchasedSeconds: 600, usedSeconds: 100 }
+    const limits = (ages: ReadonlyArray<number>) => [...Allowance.reserve(allowance, liveSince(ages), NOW).values()]
+    assert.deepStrictEqual(limits([]), [])
+    assert.deepStrictEqual(limits([0]), [500])
+    assert.deepStrictEqual(limits([40 * SECOND]), [500])
+    assert.deepStrictEqual(limits([100 * SECOND, 0]), [300, 200])
+    assert.deepStrictEqual(limits([100 * SECOND, 50 * SECOND, 0]), [216, 166, 116])
+  })
+
+  it.prop(
+    "give each call an equal share, and all calls together no more than the allowance",
+    [Inbound, Ages],
+    ([allowance, ages]) => {
+      const live = liveSince(ages)
+      const limits = Allowance.reserve(allowance, live, NOW)
+      const used = live.map(({ answeredAt }) => Allowance.secondsSince(answeredAt, NOW))
+      const shares = live.map(({ callId }, n) => limits.get(callId)! - used[n]!)
+      const left = Math.max(0, Allowance.remaining(allowance) - sum(used))
+      assert.strictEqual(limits.size, live.length)
+      assert.strictEqual(new Set(shares).size, Math.min(1, live.length), "equal shares")
+      for (const share of shares) assert.isAtLeast(share, 0)
+      assert.isAtMost(sum(shares), left)
+      if (live.length > 0) assert.isAbove(sum(shares), left - live.length, "and all but what can't be shared out")
+    }
+  )
+
+  it.prop("do not depend on the order of the calls", [Inbound, Ages], ([allowance, ages]) => {
+    const live = liveSince(ages)
+    const reversed = Allowance.reserve(allowance, live.toReversed(), NOW)
+    for (const [callId, limit] of Allowance.reserve(allowance, live, NOW)) {
+      assert.strictEqual(reversed.get(callId), limit)
+    }
+  })
+})
+
+/** The events of a number that receives calls. `Pass` advances the time by milliseconds. */
+const CallEvent = Schema.Union([
+  Schema.TaggedStruct("Join", {}),
+  Schema.TaggedStruct("Leave", { call: between(0, 5) }),
+  Schema.TaggedStruct("Pass", { millis: between(0, 5 * SECOND) }),
+  Schema.TaggedStruct("Pass", { millis: between(0, 400 * SECOND) }),
+  Schema.TaggedStruct("Buy", {})
+])
+
+interface LimitedCall extends Allowance.LiveCall {
+  readonly limit: number
+}
+
+/** A number whose carrier ends each call exactly at its limit. */
+class CalledNumber {
+  now: number = NOW
+  allowance = Allowance.NO_INBOUND
+  live: ReadonlyArray<LimitedCall> = []
+
+  share(): void {
+    const limits = Allowance.reserve(this.allowance, this.live, moment(this.now))
+    this.live = this.live.map((call) => ({ ...call, limit: limits.get(call.callId)! }))
+  }
+
+  join(callId: string): void {
+    const call = { callId, answeredAt: moment(this.now), limit: 0 }
+    const limits = Allowance.reserve(this.allowance, [...this.live, call], moment(this.now))
+    if (limits.get(callId)! < 1) return
+    this.live = [...this.live, call]
+    this.share()
+  }
+
+  leave(call: LimitedCall): void {
+    const seconds = Math.min(call.limit, Allowance.secondsSince(call.answeredAt, moment(this.now)))
+    this.live = this.live.filter((other) => other !== call)
+    this.allowance = Allowance.consume(this.allowance, seconds)
+    this.share()
+  }
+
+  pass(millis: number): void {
+    const until = this.now + millis
+    for (;;) {
+      const [first] = this.live.toSorted((a, b) => endOf(a) - endOf(b))
+      if (first === undefined || endOf(first) > until) break
+      this.now = Math.max(this.now, endOf(first))
+      this.leave(first)
+    }
+    this.now = until
+  }
+}
+
+const endOf = ({ answeredAt, limit }: LimitedCall): number => answeredAt + limit * SECOND
+
+describe("a shared allowance", () => {
+  it.prop(
+    "is never exceeded, however calls join and leave",
+    [Schema.Array(CallEvent).check(Schema.isMaxLength(60))],
+    ([events]) => {
+      const number = new CalledNumber()
+      number.allowance = Allowance.extendInbound(number.allowance)
+      for (const [n, event] of events.entries()) {
+        if (event._tag === "Join") number.join(`${n}`)
+        if (event._tag === "Leave" && number.live.length > 0) {
+          number.leave(number.live[event.call % number.live.length]!)
+        }
+        if (event._tag === "Pass") number.pass(event.millis)
+        if (event._tag === "Buy") {
+          number.allowance = Allowance.extendInbound(number.allowance)
+          number.share()
+        }
+        const promised = sum(number.live.map(({ limit }) => limit))
+        assert.isAtMost(number.allowance.usedSeconds + promised, number.allowance.purchasedSeconds)
+        for (const { answeredAt, limit } of number.live) {
+          assert.isAtMost(Allowance.secondsSince(answeredAt, moment(number.now)), limit, "and no call cut short")
+        }
+      }
+    }
+  )
+
+  it("is not reduced for one call by another call that has ended", () => {
+    const number = new CalledNumber()
+    number.allowance = Allowance.extendInbound(number.allowance)
+    number.join("a")
+    number.pass(100 * SECOND)
+    number.join("b")
+    assert.deepStrictEqual(
+      number.live.map(({ limit }) => limit),
+      [350, 250]
+    )
+    number.pass(50 * SECOND)
+    number.leave(number.live[1]!)
+    assert.deepStrictEqual(
+      number.live.map(({ limit }) => limit),
+      [550]
+    )
+  })
+})
