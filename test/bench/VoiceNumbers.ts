@@ -49,7 +49,7 @@ const storeOne = Effect.fnUntraced(function* (index: number, agentWebhookUrl: st
   const now = yield* Timestamp.now
   const expiresAt = Timestamp.add(now, Allowance.ENTITLEMENT)
   const number = `+1${2_000_000_000 + index}`
-  yield* numbers.choose(number, operationId)
+  yield* numbers.reserve(number, operationId)
   yield* transact(
     Effect.gen(function* () {
       const tenant = yield* tenants.ensure({ tenantId, wallet, tokenVersion: 1, createdAt: now })

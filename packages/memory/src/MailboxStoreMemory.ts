@@ -52,7 +52,7 @@ export const layer = Layer.effect(
           localParts.set(localPart, { ...row, heldBy: { tenantId, operationId } })
           return "reserved"
         }),
-      releaseReservation: (operationId) =>
+      release: (operationId) =>
         run(() => {
           for (const row of localParts.where("operation", operationId)) {
             if (row.owner === null) localParts.delete(row.localPart)

@@ -3,11 +3,11 @@ import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import { OPEN, requireTenant } from "./Tables.ts"
 
-/** Phone numbers in memory, and the choices of purchases. */
+/** Phone numbers in memory, and the reservations of purchases. */
 export const layer = Layer.effect(
   PhoneNumberStore,
   Effect.map(MemoryDatabase, ({ run, tables }) => {
-    const { chosenNumbers, phoneNumbers } = tables
+    const { reservedNumbers, phoneNumbers } = tables
 
     const owned = (tenantId: TenantId, phoneNumberId: string): PhoneNumber | undefined => {
       const number = phoneNumbers.get(phoneNumberId)
@@ -33,29 +33,30 @@ export const layer = Layer.effect(
       list: (tenantId) => run(() => phoneNumbers.where("tenant", tenantId).toSorted(by("createdAt"))),
       findByNumber: (number) => run(() => Option.fromUndefinedOr(unreleased(number)[0])),
       findByNumbers: (numbers) => run(() => [...new Set(numbers)].flatMap(unreleased)),
-      choose: (number, operationId) =>
+      reserve: (number, operationId) =>
         run(() => {
-          const chosenBy = chosenNumbers.get(number)?.operationId
-          if (chosenBy === operationId) return "chosen"
-          if (chosenBy !== undefined || unreleased(number).length > 0) return "taken"
-          for (const { number: before } of chosenNumbers.where("operation", operationId)) chosenNumbers.delete(before)
-          chosenNumbers.set(number, { number, operationId })
-          return "chosen"
+          const reservedBy = reservedNumbers.get(number)?.operationId
+          if (reservedBy === operationId) return "reserved"
+          if (reservedBy !== undefined || unreleased(number).length > 0) return "taken"
+          for (const { number: before } of reservedNumbers.where("operation", operationId))
+            reservedNumbers.delete(before)
+          reservedNumbers.set(number, { number, operationId })
+          return "reserved"
         }),
-      chosen: (operationId) =>
-        run(() => Option.fromUndefinedOr(chosenNumbers.where("operation", operationId)[0]?.number)),
-      findChosen: (numbers) => run(() => new Set(numbers.filter((number) => chosenNumbers.has(number)))),
-      unchoose: (operationId) =>
+      reservation: (operationId) =>
+        run(() => Option.fromUndefinedOr(reservedNumbers.where("operation", operationId)[0]?.number)),
+      findReserved: (numbers) => run(() => new Set(numbers.filter((number) => reservedNumbers.has(number)))),
+      release: (operationId) =>
         run(() => {
-          for (const { number } of chosenNumbers.where("operation", operationId)) chosenNumbers.delete(number)
+          for (const { number } of reservedNumbers.where("operation", operationId)) reservedNumbers.delete(number)
         }),
       create: (number, operationId) =>
         run(() => {
           requireTenant(tables, number.tenantId)
-          if (chosenNumbers.get(number.number)?.operationId !== operationId) {
-            throw new Error(`operation ${operationId} has not chosen ${number.number}`)
+          if (reservedNumbers.get(number.number)?.operationId !== operationId) {
+            throw new Error(`operation ${operationId} has not reserved ${number.number}`)
           }
-          chosenNumbers.delete(number.number)
+          reservedNumbers.delete(number.number)
           phoneNumbers.set(number.phoneNumberId, number)
         }),
       update: (number) => run(() => replace(number)),

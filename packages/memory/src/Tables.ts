@@ -160,8 +160,8 @@ export const makeTables = (journal: Journal) => ({
     suspended: ({ state }) => (state === "suspended" ? OPEN : null),
     unreleased: ({ state }) => (state === "released" ? null : OPEN)
   }),
-  /** By number: the operation that has chosen it. */
-  chosenNumbers: new Table<{ readonly number: string; readonly operationId: string }, "operation">(journal, {
+  /** By number: the operation that has reserved it. */
+  reservedNumbers: new Table<{ readonly number: string; readonly operationId: string }, "operation">(journal, {
     operation: ({ operationId }) => operationId
   }),
   /** By callId. */

@@ -164,7 +164,7 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
             returning local_part`),
           (rows) => (rows.length > 0 ? "reserved" : "taken")
         ),
-      releaseReservation: (operationId) =>
+      release: (operationId) =>
         orDie(
           Effect.asVoid(sql`
             with freed as (

@@ -118,26 +118,26 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
     const valuesOf = (given: Columns) => sql.csv(Object.values(given).map((values) => sql`${values}`))
     const many = (rows: ReadonlyArray<PhoneNumberRow>) => rows.map(toPhoneNumber)
 
-    const chosen = (operationId: string) => sql<{ readonly number: string }>`
+    const reservation = (operationId: string) => sql<{ readonly number: string }>`
       select number from held_numbers where operation_id = ${Parameter.uuid(operationId)}`
 
     /**
-     * Takes the new number before it gives up the one chosen earlier. If two operations want each other's
+     * Reserves the new number before it releases the one reserved earlier. If two operations want each other's
      * number, each finds it taken, and neither waits for the other.
      */
-    const choose = Effect.fnUntraced(function* (number: string, operationId: string) {
-      const [held] = yield* chosen(operationId)
-      if (held?.number === number) return "chosen" as const
+    const reserve = Effect.fnUntraced(function* (number: string, operationId: string) {
+      const [held] = yield* reservation(operationId)
+      if (held?.number === number) return "reserved" as const
       const taken = yield* sql`
         insert into held_numbers (number) values (${Parameter.text(number)}) on conflict do nothing returning number`
       if (taken.length === 0) return "taken" as const
-      yield* unchoose(operationId)
+      yield* release(operationId)
       yield* sql`
         update held_numbers set operation_id = ${Parameter.uuid(operationId)} where number = ${Parameter.text(number)}`
-      return "chosen" as const
+      return "reserved" as const
     })
 
-    const unchoose = (operationId: string) =>
+    const release = (operationId: string) =>
       sql`delete from held_numbers where operation_id = ${Parameter.uuid(operationId)}`
 
     const create = Effect.fnUntraced(function* (number: PhoneNumber, operationId: string) {
@@ -146,7 +146,7 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
         where number = ${Parameter.text(number.number)} and operation_id = ${Parameter.uuid(operationId)}
         returning number`
       if (rows.length === 0) {
-        return yield* Effect.die(new Error(`operation ${operationId} has not chosen ${number.number}`))
+        return yield* Effect.die(new Error(`operation ${operationId} has not reserved ${number.number}`))
       }
       const row = { ...fixed([number]), ...changing([number]) }
       yield* sql`insert into phone_numbers (${namesOf(row)}) select * from unnest(${valuesOf(row)})`
@@ -217,17 +217,17 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
             select ${columns} from phone_numbers where unreleased_number = any(${Parameter.texts(numbers)})`),
           many
         ),
-      choose: (number, operationId) => transact(orDie(choose(number, operationId))),
-      chosen: (operationId) =>
-        Effect.map(orDie(chosen(operationId)), (rows) => Option.map(Array.head(rows), ({ number }) => number)),
-      findChosen: (numbers) =>
+      reserve: (number, operationId) => transact(orDie(reserve(number, operationId))),
+      reservation: (operationId) =>
+        Effect.map(orDie(reservation(operationId)), (rows) => Option.map(Array.head(rows), ({ number }) => number)),
+      findReserved: (numbers) =>
         Effect.map(
           orDie(sql<{ readonly number: string }>`
             select number from held_numbers
             where number = any(${Parameter.texts(numbers)}) and operation_id is not null`),
           (rows) => new Set(rows.map(({ number }) => number))
         ),
-      unchoose: (operationId) => orDie(Effect.asVoid(unchoose(operationId))),
+      release: (operationId) => orDie(Effect.asVoid(release(operationId))),
       create: (number, operationId) => transact(orDie(create(number, operationId))),
       update: (number) => Effect.map(orDie(updateEach([number])), ([isUpdated]) => isUpdated === true),
       updateEach: (numbers) => (numbers.length === 0 ? Effect.succeed([]) : orDie(updateEach(numbers))),

@@ -70,7 +70,7 @@ const samples = Effect.gen(function* () {
     createdAt: now,
     releasedAt: null
   }
-  assert.strictEqual(yield* numbers.choose(number.number, operationId), "chosen")
+  assert.strictEqual(yield* numbers.reserve(number.number, operationId), "reserved")
   yield* numbers.create(number, operationId)
   const call: Call = {
     callId: yield* Uuid.next,
@@ -185,11 +185,11 @@ const assertNumberPlans = Effect.fnUntraced(function* ({ number }: Samples) {
     yield* check("updateEach, at their end", ["phone_numbers_key", "held_numbers_key"], undone)
   }
   const operationId = yield* Uuid.next
-  const choose = store.choose("+14155550103", operationId)
-  yield* check("choose", ["held_numbers_key", "held_numbers_operation_key"], choose)
-  yield* check("chosen", ["held_numbers_operation_key"], store.chosen(operationId))
-  yield* check("findChosen", ["held_numbers_key"], store.findChosen(["+14155550103", "+14155550104"]))
-  yield* check("unchoose", ["held_numbers_operation_key"], store.unchoose(operationId))
+  const reserve = store.reserve("+14155550103", operationId)
+  yield* check("reserve", ["held_numbers_key", "held_numbers_operation_key"], reserve)
+  yield* check("reservation", ["held_numbers_operation_key"], store.reservation(operationId))
+  yield* check("findReserved", ["held_numbers_key"], store.findReserved(["+14155550103", "+14155550104"]))
+  yield* check("release", ["held_numbers_operation_key"], store.release(operationId))
 })
 
 const assertCallPlans = Effect.fnUntraced(function* ({ call, number }: Samples) {

@@ -6,7 +6,7 @@ import { runCrashServer } from "../CrashServer.ts"
 import { aroundCalls, aroundNumbers } from "./AroundPort.ts"
 
 const aroundChoice = aroundNumbers((store) =>
-  PhoneNumberStore.of({ ...store, chosen: () => Effect.succeed(Option.none()) })
+  PhoneNumberStore.of({ ...store, reservation: () => Effect.succeed(Option.none()) })
 )
 const aroundGrant = aroundCalls((store) =>
   CallStore.of({ ...store, grant: (callId, _operationId, seconds) => store.grant(callId, randomUUID(), seconds) })
@@ -14,6 +14,6 @@ const aroundGrant = aroundCalls((store) =>
 
 /**
  * A server that begins anew with what it takes up: it searches without looking for the number that the purchase has
- * chosen, and grants the seconds of an extension again.
+ * reserved, and grants the seconds of an extension again.
  */
 runCrashServer(serverProgramAround((ports) => aroundGrant(aroundChoice(ports))))

@@ -35,7 +35,7 @@ export const mailboxOverlapTests: ContractTests<MailboxStore | MessageStore> = (
         yield* store.reserve(mailbox.localPart, tenant.tenantId, operationId)
         yield* overlapping(capabilities, {
           first: store.create(mailbox, operationId),
-          second: store.releaseReservation(operationId),
+          second: store.release(operationId),
           firstEnds: "committed"
         })
         assert.deepStrictEqual(yield* store.findActive([mailbox.localPart]), [mailbox])

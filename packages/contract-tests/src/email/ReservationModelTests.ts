@@ -47,7 +47,7 @@ const start = Effect.gen(function* () {
         return
       }
       case "GiveUp":
-        yield* store.releaseReservation(operations[command.operation]!)
+        yield* store.release(operations[command.operation]!)
         if (model.heldBy === command.operation) model.heldBy = null
         return
       case "Create": {

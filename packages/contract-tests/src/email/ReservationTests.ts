@@ -23,7 +23,7 @@ const strangers = Effect.gen(function* () {
   return { one, two, operation, another, localPart: yield* Fresh.word }
 })
 
-/** Tests of `isAvailable`, `reserve`, `releaseReservation` and `create`: the ownership of a local part. */
+/** Tests of `isAvailable`, `reserve`, `release` and `create`: the ownership of a local part. */
 export const reservationTests: ContractTests<MailboxStore> = (it) => {
   describe("an unused local part", () => {
     it.effect("is available to everyone, and a query reserves nothing", () =>
@@ -64,13 +64,13 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
         const store = yield* MailboxStore
         const { another, localPart, one, operation, two } = yield* strangers
         yield* store.reserve(localPart, one.tenantId, operation)
-        yield* store.releaseReservation(another)
+        yield* store.release(another)
         assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [false, false, false])
-        yield* store.releaseReservation(operation)
+        yield* store.release(operation)
         assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [true, true, true])
-        yield* store.releaseReservation(operation)
+        yield* store.release(operation)
         assert.strictEqual(yield* store.reserve(localPart, two.tenantId, another), "reserved")
-        yield* store.releaseReservation(operation)
+        yield* store.release(operation)
         assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [false, false, false])
       })
     )
@@ -95,11 +95,11 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
         yield* store.reserve(localPart, one.tenantId, operation)
         const mailbox = yield* Sample.mailbox(one, { localPart })
         yield* store.create(mailbox, operation)
-        yield* store.releaseReservation(operation)
+        yield* store.release(operation)
         assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [false, false, false])
         assert.deepStrictEqual(yield* store.list(one.tenantId), [mailbox])
         yield* store.remove(one.tenantId, mailbox.mailboxId)
-        yield* store.releaseReservation(operation)
+        yield* store.release(operation)
         assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [true, false, false])
       })
     )
@@ -148,7 +148,7 @@ export const reservationTests: ContractTests<MailboxStore> = (it) => {
         yield* store.remove(one.tenantId, mailbox.mailboxId)
         assert.strictEqual(yield* store.reserve(localPart, one.tenantId, operation), "reserved")
         assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [false, false, false])
-        yield* store.releaseReservation(operation)
+        yield* store.release(operation)
         assert.deepStrictEqual(yield* availability(localPart, one.tenantId, two.tenantId), [true, false, false])
         assert.strictEqual(yield* store.reserve(localPart, two.tenantId, another), "taken")
       })

@@ -123,12 +123,12 @@ const emailChanges: Readonly<Record<string, Prepare>> = {
     const [localPart, operationId] = yield* Effect.all([Fresh.word, Fresh.id])
     return { make: store.reserve(localPart, tenantId, operationId), observe: store.isAvailable(localPart, tenantId) }
   }),
-  "MailboxStore.releaseReservation": Effect.gen(function* () {
+  "MailboxStore.release": Effect.gen(function* () {
     const store = yield* MailboxStore
     const { tenantId } = yield* Fresh.tenant
     const [localPart, operationId] = yield* Effect.all([Fresh.word, Fresh.id])
     yield* store.reserve(localPart, tenantId, operationId)
-    return { make: store.releaseReservation(operationId), observe: store.isAvailable(localPart, null) }
+    return { make: store.release(operationId), observe: store.isAvailable(localPart, null) }
   }),
   "MailboxStore.create": Effect.gen(function* () {
     const store = yield* MailboxStore

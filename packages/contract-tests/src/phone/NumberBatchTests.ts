@@ -88,8 +88,8 @@ export const numberBatchTests: ContractTests<PhoneNumberStore> = (it) => {
         const { number, tenant } = yield* Sample.owner
         const other = yield* Sample.stored(tenant)
         yield* store.updateEach([Sample.released(number), { ...other, state: "suspended", suspension: "expired" }])
-        assert.strictEqual(yield* store.choose(number.number, yield* Fresh.id), "chosen")
-        assert.strictEqual(yield* store.choose(other.number, yield* Fresh.id), "taken")
+        assert.strictEqual(yield* store.reserve(number.number, yield* Fresh.id), "reserved")
+        assert.strictEqual(yield* store.reserve(other.number, yield* Fresh.id), "taken")
       })
     )
 

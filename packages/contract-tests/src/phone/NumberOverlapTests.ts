@@ -19,66 +19,66 @@ const releasing: Freeing = Effect.gen(function* () {
   return { number: number.number, first: store.update(Sample.released(number)) }
 })
 
-const chosen = Effect.gen(function* () {
+const reserved = Effect.gen(function* () {
   const store = yield* PhoneNumberStore
   const [number, operation] = yield* Effect.all([Sample.e164, Fresh.id])
-  assert.strictEqual(yield* store.choose(number, operation), "chosen")
+  assert.strictEqual(yield* store.reserve(number, operation), "reserved")
   return { store, number, operation }
 })
 
-const givingUp: Freeing = Effect.map(chosen, ({ number, operation, store }) => ({
+const releasing: Freeing = Effect.map(reserved, ({ number, operation, store }) => ({
   number,
-  first: store.unchoose(operation)
+  first: store.release(operation)
 }))
 
 const changing: Freeing = Effect.gen(function* () {
-  const { number, operation, store } = yield* chosen
-  return { number, first: store.choose(yield* Sample.e164, operation) }
+  const { number, operation, store } = yield* reserved
+  return { number, first: store.reserve(yield* Sample.e164, operation) }
 })
 
 /** Tests of overlapping transactions on one phone number. */
 export const numberOverlapTests: ContractTests<PhoneNumberStore> = (it, capabilities) => {
   describe("two transactions on one number", () => {
-    it.effect("choose it for one: the other waits for the outcome", () =>
+    it.effect("reserve it for one: the other waits for the outcome", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         for (const firstEnds of ["committed", "rolled back"] as const) {
           const number = yield* Sample.e164
           const answers = yield* overlapping(capabilities, {
-            first: store.choose(number, yield* Fresh.id),
-            second: store.choose(number, yield* Fresh.id),
+            first: store.reserve(number, yield* Fresh.id),
+            second: store.reserve(number, yield* Fresh.id),
             firstEnds
           })
-          assert.deepStrictEqual(answers, ["chosen", firstEnds === "committed" ? "taken" : "chosen"])
+          assert.deepStrictEqual(answers, ["reserved", firstEnds === "committed" ? "taken" : "reserved"])
         }
       })
     )
 
-    it.effect("choose it if it is given up or released, and not otherwise", () =>
+    it.effect("reserve it if its reservation or the number is released, and not otherwise", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
-        for (const prepare of [releasing, givingUp, changing]) {
+        for (const prepare of [releasing, releasing, changing]) {
           for (const firstEnds of ["committed", "rolled back"] as const) {
             const { first, number } = yield* prepare
-            const second = store.choose(number, yield* Fresh.id)
+            const second = store.reserve(number, yield* Fresh.id)
             const [, answer] = yield* overlapping(capabilities, { first, second, firstEnds })
-            assert.strictEqual(answer, firstEnds === "committed" ? "chosen" : "taken")
+            assert.strictEqual(answer, firstEnds === "committed" ? "reserved" : "taken")
           }
         }
       })
     )
 
-    it.effect("do not choose it while it becomes ours", () =>
+    it.effect("do not reserve it while it becomes ours", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         for (const firstEnds of ["committed", "rolled back"] as const) {
           const tenant = yield* Fresh.tenant
           const number = yield* Sample.phoneNumber(tenant)
           const operation = yield* Fresh.id
-          yield* store.choose(number.number, operation)
+          yield* store.reserve(number.number, operation)
           const [, second] = yield* overlapping(capabilities, {
             first: store.create(number, operation),
-            second: store.choose(number.number, yield* Fresh.id),
+            second: store.reserve(number.number, yield* Fresh.id),
             firstEnds
           })
           assert.strictEqual(second, "taken")
@@ -93,15 +93,18 @@ export const numberOverlapTests: ContractTests<PhoneNumberStore> = (it, capabili
         const store = yield* PhoneNumberStore
         const [a, b] = yield* Effect.all([Sample.e164, Sample.e164])
         const [one, two] = yield* Effect.all([Fresh.id, Fresh.id])
-        yield* store.choose(a, one)
-        yield* store.choose(b, two)
+        yield* store.reserve(a, one)
+        yield* store.reserve(b, two)
         const answers = yield* overlapping(capabilities, {
-          first: store.choose(b, one),
-          second: store.choose(a, two),
+          first: store.reserve(b, one),
+          second: store.reserve(a, two),
           firstEnds: "committed"
         })
         assert.deepStrictEqual(answers, ["taken", "taken"])
-        assert.deepStrictEqual([yield* store.chosen(one), yield* store.chosen(two)], [Option.some(a), Option.some(b)])
+        assert.deepStrictEqual(
+          [yield* store.reservation(one), yield* store.reservation(two)],
+          [Option.some(a), Option.some(b)]
+        )
       })
     )
 

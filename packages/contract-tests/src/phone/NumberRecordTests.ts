@@ -66,16 +66,16 @@ export const numberRecordTests: ContractTests<PhoneNumberStore> = (it) => {
         yield* store.update(Sample.released(gone))
         const suspended: PhoneNumber = { ...two.number, state: "suspended", suspension: "expired" }
         yield* store.update(suspended)
-        const chosen = yield* Sample.e164
-        yield* store.choose(chosen, yield* Fresh.id)
+        const reserved = yield* Sample.e164
+        yield* store.reserve(reserved, yield* Fresh.id)
 
         const asked = [one.number, two.number, gone].map(({ number }) => number)
         assert.deepStrictEqual(yield* store.findByNumber(asked[0]!), Option.some(one.number))
         assert.deepStrictEqual(yield* store.findByNumber(asked[1]!), Option.some(suspended))
-        for (const number of [asked[2]!, chosen, yield* Sample.e164, "", "%"]) {
+        for (const number of [asked[2]!, reserved, yield* Sample.e164, "", "%"]) {
           assert.deepStrictEqual(yield* store.findByNumber(number), Option.none())
         }
-        const found = yield* store.findByNumbers([...asked, chosen, yield* Sample.e164, asked[0]!])
+        const found = yield* store.findByNumbers([...asked, reserved, yield* Sample.e164, asked[0]!])
         assert.sameDeepMembers([...found], [one.number, suspended])
         assert.deepStrictEqual(yield* store.findByNumbers([]), [])
       })

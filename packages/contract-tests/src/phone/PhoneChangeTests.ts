@@ -12,23 +12,23 @@ type Changes<Ports> = Readonly<
   Record<string, Effect.Effect<Change<Ports | HarnessServices>, unknown, Ports | HarnessServices>>
 >
 
-/** A number that an operation has chosen, and an effect that reads its holder. */
-const choice = Effect.gen(function* () {
+/** A number that an operation has reserved, and an effect that reads its holder. */
+const reservation = Effect.gen(function* () {
   const store = yield* PhoneNumberStore
   const [number, operation] = yield* Effect.all([Numbers.e164, Fresh.id])
-  yield* store.choose(number, operation)
-  const observe = Effect.all([store.chosen(operation), store.findChosen([number]), store.findByNumber(number)])
+  yield* store.reserve(number, operation)
+  const observe = Effect.all([store.reservation(operation), store.findReserved([number]), store.findByNumber(number)])
   return { store, number, operation, observe }
 })
 
 const numberChanges: Changes<PhoneNumberStore> = {
-  choose: Effect.gen(function* () {
-    const { observe, operation, store } = yield* choice
-    return { make: store.choose(yield* Numbers.e164, operation), observe }
+  reserve: Effect.gen(function* () {
+    const { observe, operation, store } = yield* reservation
+    return { make: store.reserve(yield* Numbers.e164, operation), observe }
   }),
-  unchoose: Effect.map(choice, ({ observe, operation, store }) => ({ make: store.unchoose(operation), observe })),
+  release: Effect.map(reservation, ({ observe, operation, store }) => ({ make: store.release(operation), observe })),
   create: Effect.gen(function* () {
-    const { number, observe, operation, store } = yield* choice
+    const { number, observe, operation, store } = yield* reservation
     const made = yield* Numbers.phoneNumber(yield* Fresh.tenant, { number })
     return { make: store.create(made, operation), observe }
   }),

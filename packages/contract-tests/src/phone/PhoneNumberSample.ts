@@ -60,7 +60,7 @@ export const create = Effect.fnUntraced(function* (number: PhoneNumber) {
   const tenants = yield* TenantStore
   const { transact } = yield* Transactor
   const operationId = yield* Fresh.id
-  assert.strictEqual(yield* store.choose(number.number, operationId), "chosen")
+  assert.strictEqual(yield* store.reserve(number.number, operationId), "reserved")
   yield* transact(Effect.andThen(tenants.lock([number.tenantId]), store.create(number, operationId)))
   return number
 })

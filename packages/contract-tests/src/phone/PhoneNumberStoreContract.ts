@@ -1,7 +1,7 @@
 import type { PhoneNumberStore } from "@agentos/core"
 import { defineContract } from "../Contract.ts"
-import { choiceModelTests } from "./ChoiceModelTests.ts"
-import { choiceTests } from "./ChoiceTests.ts"
+import { numberReservationModelTests } from "./NumberReservationModelTests.ts"
+import { numberReservationTests } from "./NumberReservationTests.ts"
 import { numberBatchTests } from "./NumberBatchTests.ts"
 import { numberDueTests } from "./NumberDueTests.ts"
 import { numberOverlapTests } from "./NumberOverlapTests.ts"
@@ -13,8 +13,8 @@ export const PhoneNumberStoreContract = defineContract<PhoneNumberStore>("PhoneN
   numberRecordTests(it, capabilities)
   numberBatchTests(it, capabilities)
   numberDueTests(it, capabilities)
-  choiceTests(it, capabilities)
-  choiceModelTests(it, capabilities)
+  numberReservationTests(it, capabilities)
+  numberReservationModelTests(it, capabilities)
   numberOverlapTests(it, capabilities)
   numberChangeTests(it, capabilities)
 })

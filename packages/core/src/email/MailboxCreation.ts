@@ -61,7 +61,7 @@ export class MailboxCreation extends Context.Service<MailboxCreation, PaidServic
           const reservation = yield* store.reserve(localPart, context.tenant.tenantId, context.operationId)
           return reservation === "reserved" ? { mailboxId: yield* Uuid.next } : yield* taken(localPart)
         }),
-        abandon: (context) => store.releaseReservation(context.operationId),
+        abandon: (context) => store.release(context.operationId),
         revalidate: () => Effect.void,
         perform: () => Effect.void,
         record: Effect.fnUntraced(function* ({ createdAt, operationId, tenant }, plan, input) {

@@ -41,7 +41,7 @@ export class MailboxStore extends Context.Service<
     /** Reserves a local part for an operation, if it is available to its tenant. */
     readonly reserve: (localPart: string, tenantId: TenantId, operationId: string) => Effect.Effect<Reservation>
     /** Releases the reservation of the operation if it did not become permanent. */
-    readonly releaseReservation: (operationId: string) => Effect.Effect<void>
+    readonly release: (operationId: string) => Effect.Effect<void>
     /** Stores a mailbox under the reservation of the operation, which then permanently belongs to the tenant. */
     readonly create: (mailbox: Mailbox, operationId: string) => Effect.Effect<void>
     /** Replaces the mailbox if the tenant still has it, and returns whether it was replaced. */

@@ -29,9 +29,9 @@ export const make = Effect.gen(function* () {
   const orphansAmong = Effect.fnUntraced(function* (page: ReadonlyArray<OwnedNumber>) {
     const listed = page.map(({ number }) => number)
     // Reservations are read first: a purchase deletes its own in the transaction that stores the tenant's number.
-    const chosen = yield* numbers.findChosen(listed)
+    const reserved = yield* numbers.findReserved(listed)
     const ours = new Set((yield* numbers.findByNumbers(listed)).map(({ number }) => number))
-    return page.filter(({ number }) => !ours.has(number) && !chosen.has(number))
+    return page.filter(({ number }) => !ours.has(number) && !reserved.has(number))
   })
 
   /** Lists all numbers of the carrier, and those of them that belong to no tenant and no purchase. */

@@ -62,14 +62,14 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
     })
 
     /** Reserves a number that is for sale and that no other operation has reserved. */
-    const choose = Effect.fnUntraced(function* (
+    const reserveAny = Effect.fnUntraced(function* (
       operationId: string,
       areaCode: string | undefined,
       tried: ReadonlySet<string>
     ) {
       const candidates = yield* provider.search({ country, areaCode, limit: CANDIDATES })
       for (const { number } of candidates) {
-        if (!tried.has(number) && (yield* numbers.choose(number, operationId)) === "chosen") return number
+        if (!tried.has(number) && (yield* numbers.reserve(number, operationId)) === "reserved") return number
       }
       return yield* refused("The carrier has no number left of the kind that was asked for.")
     })
@@ -95,14 +95,15 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
       _plan: Plan,
       { areaCode }: PurchaseNumberInput
     ) {
-      const before = yield* numbers.chosen(operationId)
+      const before = yield* numbers.reservation(operationId)
       if (Option.isSome(before)) {
         const bought = yield* findOurs(before.value)
         if (Option.isSome(bought)) return bought.value
       }
       const tried = new Set<string>()
       for (let tries = 0; tries < TRIES; tries++) {
-        const number = tries === 0 && Option.isSome(before) ? before.value : yield* choose(operationId, areaCode, tried)
+        const number =
+          tries === 0 && Option.isSome(before) ? before.value : yield* reserveAny(operationId, areaCode, tried)
         const bought = yield* buy(number)
         if (Option.isSome(bought)) return bought.value
         tried.add(number)
@@ -127,7 +128,7 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
       prepare: Effect.fnUntraced(function* () {
         return { phoneNumberId: yield* Uuid.next, agentId: yield* Uuid.next, callbackKeyId: keyring.activeKeyId }
       }),
-      abandon: ({ operationId }) => numbers.unchoose(operationId),
+      abandon: ({ operationId }) => numbers.release(operationId),
       revalidate: () => Effect.void,
       perform,
       record: Effect.fnUntraced(function* ({ operationId, tenant }, plan, input, bought) {

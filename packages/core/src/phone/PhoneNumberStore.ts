@@ -29,13 +29,13 @@ export class PhoneNumberStore extends Context.Service<
      * operation has reserved the number or it is stored and unreleased; then the previous reservation of the operation
      * stays.
      */
-    readonly choose: (number: string, operationId: string) => Effect.Effect<"chosen" | "taken">
+    readonly reserve: (number: string, operationId: string) => Effect.Effect<"reserved" | "taken">
     /** Returns the number that an operation has reserved. */
-    readonly chosen: (operationId: string) => Effect.Effect<Option.Option<string>>
+    readonly reservation: (operationId: string) => Effect.Effect<Option.Option<string>>
     /** Returns those of these numbers that any operation has reserved. */
-    readonly findChosen: (numbers: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
+    readonly findReserved: (numbers: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
     /** Releases the reservation of the operation. */
-    readonly unchoose: (operationId: string) => Effect.Effect<void>
+    readonly release: (operationId: string) => Effect.Effect<void>
     /** Stores a number that the operation has reserved and bought, and ends the reservation. */
     readonly create: (number: PhoneNumber, operationId: string) => Effect.Effect<void>
     /**

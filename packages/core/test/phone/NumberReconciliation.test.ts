@@ -78,14 +78,14 @@ describe("the stored numbers and the carrier's numbers", () => {
   scenario("match again after an unknown one is released; those that are being bought are not touched", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
-      const chosen = "+14155550101"
-      yield* (yield* PhoneNumberStore).choose(chosen, "01900000-0000-7000-8000-0000000000aa")
-      host.carrier.owned.push({ number: chosen, providerNumberId: "PN8" })
+      const reserved = "+14155550101"
+      yield* (yield* PhoneNumberStore).reserve(reserved, "01900000-0000-7000-8000-0000000000aa")
+      host.carrier.owned.push({ number: reserved, providerNumberId: "PN8" })
       host.carrier.owned.push({ number: "+14155550102", providerNumberId: "PN9" })
       assert.strictEqual(yield* runJob("number-reconciliation"), 1)
       assert.deepStrictEqual(
         host.carrier.owned.map((one) => one.number),
-        [number.number, chosen]
+        [number.number, reserved]
       )
     })
   )

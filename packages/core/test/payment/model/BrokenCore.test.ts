@@ -105,7 +105,7 @@ const BROKEN: Readonly<Record<string, Breakage>> = {
     })
   },
   "a local part stays reserved for an operation that was never paid": {
-    mailboxes: (store) => ({ ...store, releaseReservation: () => Effect.void })
+    mailboxes: (store) => ({ ...store, release: () => Effect.void })
   },
   "the ledger is not written": {
     operations: (store: Operations): Operations => ({ ...store, post: () => Effect.void })

@@ -8,14 +8,14 @@ import * as Sample from "./PhoneNumberSample.ts"
 const COUNT = 3
 const Index = Schema.Literals([0, 1, 2])
 
-/** Commands on a few numbers and operations. `Create` and `Release` run only when they are allowed. */
+/** Commands on a few numbers and operations. `Create` and `ReleaseNumber` run only when they are allowed. */
 const Command = Schema.Union([
-  Schema.TaggedStruct("Choose", { number: Index, operation: Index }),
-  Schema.TaggedStruct("Choose", { number: Index, operation: Index }),
-  Schema.TaggedStruct("Unchoose", { operation: Index }),
+  Schema.TaggedStruct("Reserve", { number: Index, operation: Index }),
+  Schema.TaggedStruct("Reserve", { number: Index, operation: Index }),
+  Schema.TaggedStruct("ReleaseReservation", { operation: Index }),
   Schema.TaggedStruct("Create", { operation: Index }),
   Schema.TaggedStruct("Suspend", { number: Index }),
-  Schema.TaggedStruct("Release", { number: Index })
+  Schema.TaggedStruct("ReleaseNumber", { number: Index })
 ])
 type Command = typeof Command.Type
 
@@ -40,17 +40,17 @@ const start = Effect.gen(function* () {
 
   const run = Effect.fnUntraced(function* (command: Command) {
     switch (command._tag) {
-      case "Choose": {
+      case "Reserve": {
         const { number, operation } = command
-        const expected = places[number] === undefined || places[number] === operation ? "chosen" : "taken"
-        assert.strictEqual(yield* store.choose(numbers[number]!, operations[operation]!), expected)
+        const expected = places[number] === undefined || places[number] === operation ? "reserved" : "taken"
+        assert.strictEqual(yield* store.reserve(numbers[number]!, operations[operation]!), expected)
         if (expected === "taken") return
         if (places.includes(operation)) places[places.indexOf(operation)] = undefined
         places[number] = operation
         return
       }
-      case "Unchoose":
-        yield* store.unchoose(operations[command.operation]!)
+      case "ReleaseReservation":
+        yield* store.release(operations[command.operation]!)
         if (places.includes(command.operation)) places[places.indexOf(command.operation)] = undefined
         return
       case "Create": {
@@ -63,17 +63,17 @@ const start = Effect.gen(function* () {
       }
       case "Suspend":
         return yield* change(command.number, "suspended")
-      case "Release":
+      case "ReleaseNumber":
         return yield* change(command.number, "released")
     }
   })
 
   const compare = Effect.gen(function* () {
-    const chosen = numbers.filter((_, at) => typeof places[at] === "number")
-    assert.deepStrictEqual(yield* store.findChosen(numbers), new Set(chosen))
+    const reserved = numbers.filter((_, at) => typeof places[at] === "number")
+    assert.deepStrictEqual(yield* store.findReserved(numbers), new Set(reserved))
     for (const [n, operationId] of operations.entries()) {
       const at = places.indexOf(n)
-      assert.deepStrictEqual(yield* store.chosen(operationId), Option.fromUndefinedOr(numbers[at]))
+      assert.deepStrictEqual(yield* store.reservation(operationId), Option.fromUndefinedOr(numbers[at]))
     }
     const ours = places.filter((place) => typeof place === "object")
     assert.sameDeepMembers([...(yield* store.findByNumbers(numbers))], ours)
@@ -83,7 +83,7 @@ const start = Effect.gen(function* () {
 })
 
 /** Compares any sequence of commands on numbers with the model. */
-export const choiceModelTests: ContractTests<PhoneNumberStore> = (it, capabilities) => {
+export const numberReservationModelTests: ContractTests<PhoneNumberStore> = (it, capabilities) => {
   describe("a number", () => {
     it.effect.prop(
       "has the one holder that its model has after any commands",
