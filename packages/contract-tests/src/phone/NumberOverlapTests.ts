@@ -26,7 +26,7 @@ const reserved = Effect.gen(function* () {
   return { store, number, operation }
 })
 
-const releasing: Freeing = Effect.map(reserved, ({ number, operation, store }) => ({
+const releasingReservation: Freeing = Effect.map(reserved, ({ number, operation, store }) => ({
   number,
   first: store.release(operation)
 }))
@@ -57,7 +57,7 @@ export const numberOverlapTests: ContractTests<PhoneNumberStore> = (it, capabili
     it.effect("reserve it if its reservation or the number is released, and not otherwise", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
-        for (const prepare of [releasing, releasing, changing]) {
+        for (const prepare of [releasing, releasingReservation, changing]) {
           for (const firstEnds of ["committed", "rolled back"] as const) {
             const { first, number } = yield* prepare
             const second = store.reserve(number, yield* Fresh.id)

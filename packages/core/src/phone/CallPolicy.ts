@@ -70,13 +70,13 @@ export const velocityRefusal = (
   if (live.filter((call) => call.phoneNumberId === phoneNumberId).length >= atOnce.perNumber) {
     return {
       reason: "calls_at_once",
-      message: `The number has ${atOnce.perNumber} outbound calls now, and can have no more. Wait until one ends.`
+      message: `The number has reached its limit of ${atOnce.perNumber} concurrent outbound calls. Wait until one ends.`
     }
   }
   if (live.length >= atOnce.perTenant) {
     return {
       reason: "calls_at_once",
-      message: `Your numbers have ${atOnce.perTenant} outbound calls now, and can have no more. Wait until one ends.`
+      message: `Your numbers have reached their limit of ${atOnce.perTenant} concurrent outbound calls. Wait until one ends.`
     }
   }
   const toOne = recent.filter((call) => call.toNumber === toNumber)

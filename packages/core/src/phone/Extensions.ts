@@ -115,7 +115,7 @@ export class CallExtension extends Context.Service<CallExtension, PaidService<Ca
         if (call.direction === "inbound") return yield* new AllowanceExhausted({ phoneNumberId })
         const deadline = Allowance.deadlineOf(call)
         if (deadline === null || call.hangUpReason !== null) {
-          const why = call.state === "ended" || call.hangUpReason !== null ? "has ended" : "was not answered yet"
+          const why = call.state === "ended" || call.hangUpReason !== null ? "has ended" : "is not answered yet"
           return yield* new Conflict({ message: `The call ${callId} ${why}. Only a call in progress can be extended.` })
         }
         const number = yield* usableNumber(numbers, tenant, phoneNumberId)
@@ -128,7 +128,7 @@ export class CallExtension extends Context.Service<CallExtension, PaidService<Ca
         new ProviderError({
           provider: provider.name,
           reason: "Rejected",
-          message: "The call had ended before it could be extended."
+          message: "The call ended before it could be extended."
         })
 
       const grant = ({ operationId, tenant }: OperationContext, callId: string) =>

@@ -185,7 +185,7 @@ export class Numbers extends Context.Service<
             releases.release(suspended),
             ({ message }) =>
               new ProviderUnwell({
-                message: `The number can no longer be used. The carrier has not confirmed its release yet: ${message}`,
+                message: `The number is suspended, but the carrier has not confirmed its release yet: ${message}`,
                 retryAfterSeconds: RELEASE_RETRY_SECONDS
               })
           )

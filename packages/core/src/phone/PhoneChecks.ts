@@ -61,7 +61,7 @@ export const remainingNumber = Effect.fnUntraced(function* (
   phoneNumberId: string
 ): Effect.fn.Return<PhoneNumber, ResourceGone> {
   const gone = () =>
-    new ResourceGone({ message: "The number was released or expired before the operation was performed." })
+    new ResourceGone({ message: "The number was released or expired before the operation could complete." })
   const number = yield* Effect.mapError(ownedNumber(numbers, tenant, phoneNumberId), gone)
   return number.state === "active" ? number : yield* gone()
 })
@@ -84,7 +84,11 @@ export const requireAttended = Effect.fnUntraced(function* (
     ? new ProviderError({
         provider,
         reason: "Temporary",
-        message: `${what} waits until the client retries its request.`
+        message: `${what} waits until its request is repeated.`
       })
-    : new ProviderError({ provider, reason: "Rejected", message: `${what} was not made: its request had ended.` })
+    : new ProviderError({
+        provider,
+        reason: "Rejected",
+        message: `${what} was not made, because its request had ended.`
+      })
 })

@@ -64,7 +64,7 @@ describe("a call", () => {
         yield* placed(number)
         assert.strictEqual(
           yield* answerTo(number),
-          "Conflict: The number has 2 outbound calls now, and can have no more. Wait until one ends."
+          "Conflict: The number has reached its limit of 2 concurrent outbound calls. Wait until one ends."
         )
         yield* ended(callId, 30)
         assert.strictEqual(yield* answerTo(number), "a challenge")
@@ -78,7 +78,10 @@ describe("a call", () => {
       Effect.gen(function* () {
         const number = yield* adasNumber
         yield* placed(number)
-        assert.include(yield* answerTo(number), "Conflict: Your numbers have 1 outbound calls now")
+        assert.include(
+          yield* answerTo(number),
+          "Conflict: Your numbers have reached their limit of 1 concurrent outbound calls"
+        )
       }),
     under({ atOnce: { perNumber: 9, perTenant: 1 } })
   )
