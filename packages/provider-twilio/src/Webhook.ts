@@ -1,4 +1,4 @@
-import type { ArrivingCall, CallProgress, Timestamp } from "@agentos/core"
+import type { InboundCall, CallProgress, Timestamp } from "@agentos/core"
 import { Option, Schema } from "effect"
 import { callReportOf } from "./CallReportOf.ts"
 
@@ -65,7 +65,7 @@ const readStatusForm = reader(StatusForm)
 const readActionForm = reader(ActionForm)
 
 /** Returns the caller and the called number. None if the form is invalid. */
-export const readVoice = (form: URLSearchParams): Option.Option<ArrivingCall> =>
+export const readVoice = (form: URLSearchParams): Option.Option<InboundCall> =>
   Option.map(readVoiceForm(form), ({ CallSid, From, To }) => ({ providerCallId: CallSid, from: From, to: To }))
 
 /** Returns the call that was answered. None if the form is invalid. */

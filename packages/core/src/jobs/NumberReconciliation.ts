@@ -13,7 +13,7 @@ const PAGES_MAX = 1_000
 /**
  * With this many numbers on one side and none in common, the account is another deployment's. A release is permanent.
  */
-const STRANGERS = 5
+const FOREIGN_MIN = 5
 
 /**
  * The job that compares our numbers with the carrier's. A number that is gone at the carrier is released here; a number
@@ -65,9 +65,9 @@ export const make = Effect.gen(function* () {
     }
   })
 
-  const giveBack = ({ number, providerNumberId }: OwnedNumber) =>
+  const releaseOrphan = ({ number, providerNumberId }: OwnedNumber) =>
     Effect.andThen(
-      Effect.logWarning(`${number} is ours at ${provider.name} and belongs to nobody here; it is given back`),
+      Effect.logWarning(`Releasing ${number} at ${provider.name}: no tenant and no purchase has it`),
       Effect.result(provider.release(providerNumberId))
     )
 
@@ -75,7 +75,7 @@ export const make = Effect.gen(function* () {
   const noteVanished = Effect.fnUntraced(function* (number: PhoneNumber) {
     const found = yield* provider.findNumber(number.number)
     if (found._tag === "Some") return 0
-    yield* Effect.logWarning(`${number.number} has vanished at ${provider.name}; it is released here`)
+    yield* Effect.logWarning(`${number.number} no longer exists at ${provider.name}; marking it released`)
     yield* releases.recordVanished(number)
     return 1
   })
@@ -83,16 +83,16 @@ export const make = Effect.gen(function* () {
   const compare = Effect.gen(function* () {
     const { orphans, there } = yield* listThere
     const { missing, present } = yield* listMissing(there)
-    if (present === 0 && Math.max(missing.length, orphans.length) >= STRANGERS) {
+    if (present === 0 && Math.max(missing.length, orphans.length) >= FOREIGN_MIN) {
       return yield* new ProviderError({
         provider: provider.name,
         reason: "Misconfigured",
         message:
-          `None of ${missing.length} numbers here is at ${provider.name}, and ${orphans.length} are there that nobody has. ` +
-          "Nothing was released: is this the right account, label and database?"
+          `${provider.name} has none of the ${missing.length} stored numbers, and ${orphans.length} numbers that are not ` +
+          "stored. Nothing was released. Check the account, the label and the database."
       })
     }
-    const outcomes = yield* Effect.forEach(orphans, giveBack)
+    const outcomes = yield* Effect.forEach(orphans, releaseOrphan)
     const vanished = yield* Effect.forEach(missing, noteVanished)
     // One release that fails does not stop the others, and fails the job so that it is retried soon.
     const [failure] = Array.getFailures(outcomes)

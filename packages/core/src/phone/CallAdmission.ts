@@ -19,7 +19,7 @@ import * as Transcript from "./Transcript.ts"
 import { makeRetries, makeToken } from "./VoiceRelay.ts"
 
 /** An incoming call to one of the service's numbers, as the carrier reports it. */
-export interface ArrivingCall {
+export interface InboundCall {
   readonly providerCallId: string
   readonly from: string
   readonly to: string
@@ -48,7 +48,7 @@ export class CallAdmission extends Context.Service<
      * Admits an incoming call. The call counts as answered now if the number may be used, its allowance has at least
      * one second left for this call, and its tenant is not suspended. Idempotent for one `providerCallId`.
      */
-    readonly arrive: (arriving: ArrivingCall) => Effect.Effect<Admission>
+    readonly admit: (inbound: InboundCall) => Effect.Effect<Admission>
     /** Records that an outbound call was answered now, and connects it. */
     readonly answered: (callId: string) => Effect.Effect<Admission>
     /**
@@ -76,7 +76,7 @@ export class CallAdmission extends Context.Service<
         call: Option.Option<Call>,
         waitSeconds = 0
       ): Effect.fn.Return<Admission> {
-        if (Option.isNone(call) || !goesOn(call.value)) return DECLINE
+        if (Option.isNone(call) || !isConnectable(call.value)) return DECLINE
         const { hash, token } = yield* Effect.provideService(makeToken, Keyring, keyring)
         yield* calls.issueRelay(call.value.callId, hash)
         return { _tag: "Connect", call: call.value, token, waitSeconds }
@@ -86,11 +86,11 @@ export class CallAdmission extends Context.Service<
        * Stores the incoming call as answered and returns it, or returns the call that is already stored for this
        * `providerCallId`. Returns none if the number can't be used, its tenant is suspended or no second is left.
        */
-      const admit = (number: PhoneNumber, arriving: ArrivingCall): Effect.Effect<Option.Option<Call>> =>
+      const store = (number: PhoneNumber, inbound: InboundCall): Effect.Effect<Option.Option<Call>> =>
         transactor.transact(
           Effect.gen(function* () {
             yield* tenants.lock([number.tenantId])
-            const known = yield* calls.findByProvider(arriving.providerCallId)
+            const known = yield* calls.findByProvider(inbound.providerCallId)
             if (Option.isSome(known)) return known
             if (yield* isSuspended(tenants, number.tenantId)) return Option.none()
             const now = yield* Timestamp.now
@@ -101,7 +101,7 @@ export class CallAdmission extends Context.Service<
             const reserved = Allowance.reserve(current.value.allowance, [...live, { callId, answeredAt: now }], now)
             const authorizedSeconds = reserved.get(callId) ?? 0
             if (authorizedSeconds < 1) return Option.none()
-            const call = inboundCall(callId, current.value, arriving, authorizedSeconds, now)
+            const call = inboundCall(callId, current.value, inbound, authorizedSeconds, now)
             yield* calls.create(call)
             yield* reserveAllowance(calls, current.value, now)
             yield* events.append([PhoneEvent.callStarted(call, source)])
@@ -110,9 +110,9 @@ export class CallAdmission extends Context.Service<
         )
 
       return CallAdmission.of({
-        arrive: Effect.fnUntraced(function* (arriving) {
-          const number = yield* numbers.findByNumber(arriving.to)
-          return Option.isNone(number) ? DECLINE : yield* connect(yield* admit(number.value, arriving))
+        admit: Effect.fnUntraced(function* (inbound) {
+          const number = yield* numbers.findByNumber(inbound.to)
+          return Option.isNone(number) ? DECLINE : yield* connect(yield* store(number.value, inbound))
         }),
         answered: Effect.fnUntraced(function* (callId) {
           const at = yield* Timestamp.now
@@ -120,7 +120,7 @@ export class CallAdmission extends Context.Service<
         }),
         resume: Effect.fnUntraced(function* (callId) {
           const call = yield* calls.get(callId)
-          if (Option.isNone(call) || !goesOn(call.value)) return DECLINE
+          if (Option.isNone(call) || !isConnectable(call.value)) return DECLINE
           const now = yield* Timestamp.now
           const waitSeconds = retries.next(callId, now)
           if (waitSeconds !== undefined) return yield* connect(call, waitSeconds)
@@ -135,12 +135,12 @@ export class CallAdmission extends Context.Service<
 }
 
 /** Whether the call can be connected to a relay. */
-const goesOn = ({ hangUpReason, state }: Call): boolean => state === "in_progress" && hangUpReason === null
+const isConnectable = ({ hangUpReason, state }: Call): boolean => state === "in_progress" && hangUpReason === null
 
 const inboundCall = (
   callId: string,
   { agentId, beginMessage, phoneNumberId, tenantId }: PhoneNumber,
-  { from, providerCallId, to }: ArrivingCall,
+  { from, providerCallId, to }: InboundCall,
   authorizedSeconds: number,
   now: Timestamp.Timestamp
 ): Call => ({

@@ -118,13 +118,13 @@ describe("a suspended tenant", () => {
       yield* Effect.forkScoped(CallWatch.run)
       assert.deepInclude(yield* suspend(tenant), { numbers: 1, liveCalls: 1 })
       const arriving = { providerCallId: "in-1", from: PERSON, to: number }
-      assert.strictEqual((yield* admission.arrive(arriving))._tag, "Decline")
+      assert.strictEqual((yield* admission.admit(arriving))._tag, "Decline")
       assert.strictEqual((yield* admission.resume(call.callId))._tag, "Decline")
       yield* TestClock.adjust("10 seconds")
       assert.deepInclude(Option.getOrThrow(yield* (yield* CallStore).get(call.callId)), { state: "ended" })
       assert.isTrue(host.carrier.log.some((line) => line.startsWith("hangUp")))
       yield* resume(tenant)
-      assert.strictEqual((yield* admission.arrive({ ...arriving, providerCallId: "in-2" }))._tag, "Connect")
+      assert.strictEqual((yield* admission.admit({ ...arriving, providerCallId: "in-2" }))._tag, "Connect")
     })
   )
 

@@ -15,12 +15,12 @@ describe("the call watch with many calls", () => {
     Effect.gen(function* () {
       const { number, phoneNumberId, tenant } = yield* adasNumber
       yield* bought({ serviceId: "phone.call.inbound.add.10m", tenant, input: { phoneNumberId } })
-      const { arrive } = yield* CallAdmission
+      const { admit } = yield* CallAdmission
       const ids = Array.from({ length: CALLS }, (_, index) => `CA${index}`)
       for (const providerCallId of ids) {
         const call = { callId: "", from: PERSON, to: number, limitSeconds: 0, providerCallId, placedAt: 0 }
         host.carrier.calls.push({ ...call, report: { _tag: "Ringing" } } as (typeof host.carrier.calls)[number])
-        yield* arrive({ providerCallId, from: PERSON, to: number })
+        yield* admit({ providerCallId, from: PERSON, to: number })
       }
 
       const reports = yield* CallReports

@@ -325,7 +325,7 @@ describe("an answered call", () => {
 })
 
 const arrive = (number: Number_, id: string) =>
-  Effect.flatMap(CallAdmission, ({ arrive }) => arrive({ providerCallId: id, from: PERSON, to: number.number }))
+  Effect.flatMap(CallAdmission, ({ admit }) => admit({ providerCallId: id, from: PERSON, to: number.number }))
 
 /** An incoming call from the carrier. */
 const incoming = (host: PhoneHost, number: Number_, id: string) => {

@@ -54,7 +54,7 @@ describe("a limit that changes while an older one is sent to the carrier", () =>
       const { number, phoneNumberId, tenant } = yield* adasNumber
       yield* bought({ serviceId: "phone.call.inbound.add.10m", tenant, input: { phoneNumberId } })
       const admission = yield* CallAdmission
-      const arrive = (providerCallId: string) => admission.arrive({ providerCallId, from: PERSON, to: number })
+      const arrive = (providerCallId: string) => admission.admit({ providerCallId, from: PERSON, to: number })
       for (const providerCallId of ["CA1", "CA2"]) {
         const call = { callId: "", from: PERSON, to: number, limitSeconds: 0, providerCallId, placedAt: 0 }
         host.carrier.calls.push({ ...call, report: { _tag: "Ringing" } } as (typeof host.carrier.calls)[number])
@@ -103,9 +103,9 @@ describe("two calls that use up an allowance", () => {
       yield* bought({ serviceId: "phone.call.inbound.add.10m", tenant, input: { phoneNumberId } })
       const [admission, calls, reports] = [yield* CallAdmission, yield* CallStore, yield* CallReports]
       const found = (id: string) => Effect.map(calls.findByProvider(id), Option.getOrThrow)
-      yield* admission.arrive({ providerCallId: "CA1", from: PERSON, to: number })
+      yield* admission.admit({ providerCallId: "CA1", from: PERSON, to: number })
       yield* TestClock.adjust("100 seconds")
-      yield* admission.arrive({ providerCallId: "CA2", from: PERSON, to: number })
+      yield* admission.admit({ providerCallId: "CA2", from: PERSON, to: number })
       // The carrier ends both calls at their limits, and reports that a moment later.
       yield* TestClock.adjust("250050 millis")
       for (const [id, seconds] of [

@@ -75,9 +75,9 @@ const make = Effect.gen(function* () {
   })
 
   const voice: Handle = Effect.fnUntraced(function* (form) {
-    const arriving = Webhook.readVoice(form)
-    if (Option.isNone(arriving)) return malformed
-    return yield* answer(yield* admission.arrive(arriving.value), away(form))
+    const inbound = Webhook.readVoice(form)
+    if (Option.isNone(inbound)) return malformed
+    return yield* answer(yield* admission.admit(inbound.value), away(form))
   })
 
   const answered =
