@@ -44,9 +44,9 @@ export class AgentCallback extends Context.Service<
      */
     readonly refusal: (url: string) => Effect.Effect<string | undefined>
     /**
-     * Posts a message once and streams the parts of the answer as they arrive. Never retries. The first byte must arrive
-     * within 5 s, and the whole answer within 30 s and 64 KiB. Redirects are not followed, and the address is checked
-     * again on the connection itself.
+     * Posts a message once and streams the parts of the answer as they arrive. Never retries. The first byte must
+     * arrive within 5 s, and the whole answer within 30 s and 64 KiB. Redirects are not followed, and the address is
+     * checked again on the connection itself.
      */
     readonly ask: (address: AgentAddress, message: AgentMessage) => Stream.Stream<AgentReply, AgentUnreachable>
   }

@@ -4,8 +4,8 @@
  * - A number may be used until its entitlement ends. A purchase or renewal extends it by 30 days.
  * - A number has an allowance of seconds for inbound calls. A purchase extends it by 600 s, each live call reserves an
  *   equal share of the rest, and a call that ends consumes its connected seconds and releases the others.
- * - A call has a limit in connected seconds from its answer: the seconds that were bought for an outbound call, and those
- *   that are reserved for an inbound one.
+ * - A call has a limit in connected seconds from its answer: the seconds that were bought for an outbound call, and
+ *   those that are reserved for an inbound one.
  */
 import { Schema } from "effect"
 import * as Timestamp from "../kernel/Timestamp.ts"
