@@ -21,27 +21,30 @@ const bearerOperations = [
   ["POST", `/api/v1/events/${UNKNOWN}/acknowledge`]
 ] as const
 
-describe("a request without a good token", () => {
-  it.each(bearerOperations)("%s %s sends newcomers to the start, and wrong tokens away", async (method, path) => {
-    const agent = host.agent(0)
-    const body = method === "POST" ? { body: {} } : {}
-    const newcomer = await agent.send({ method, path, ...body })
-    expect([newcomer.status, newcomer.body.error.code]).toEqual([428, "ONBOARDING_REQUIRED"])
-    expect(newcomer.headers.get("payment-required")).toBeNull()
-    expect(newcomer.body.error.onboarding).toMatchObject({
-      serviceId: "email.mailbox.create",
-      method: "POST",
-      endpoint: expect.stringContaining("/api/v1/email/mailboxes"),
-      price: { amount: "0.25", asset: "USDT" }
-    })
-    for (const token of ["nonsense", `at_v1_${"0".repeat(72)}`, "at_v1_"]) {
-      agent.token = token
-      const wrong = await agent.send({ method, path, ...body })
-      expect([wrong.status, wrong.body.error.code]).toEqual([401, "AUTH_REQUIRED"])
+describe("a request without a valid access token", () => {
+  it.each(bearerOperations)(
+    "%s %s is refused with the onboarding hint, or with 401 for an invalid token",
+    async (method, path) => {
+      const agent = host.agent(0)
+      const body = method === "POST" ? { body: {} } : {}
+      const newcomer = await agent.send({ method, path, ...body })
+      expect([newcomer.status, newcomer.body.error.code]).toEqual([428, "ONBOARDING_REQUIRED"])
+      expect(newcomer.headers.get("payment-required")).toBeNull()
+      expect(newcomer.body.error.onboarding).toMatchObject({
+        serviceId: "email.mailbox.create",
+        method: "POST",
+        endpoint: expect.stringContaining("/api/v1/email/mailboxes"),
+        price: { amount: "0.25", asset: "USDT" }
+      })
+      for (const token of ["nonsense", `at_v1_${"0".repeat(72)}`, "at_v1_"]) {
+        agent.token = token
+        const wrong = await agent.send({ method, path, ...body })
+        expect([wrong.status, wrong.body.error.code]).toEqual([401, "AUTH_REQUIRED"])
+      }
     }
-  })
+  )
 
-  it("tells the two kinds of token apart", async () => {
+  it("is refused if its token is a realtime token", async () => {
     const agent = host.agent(0)
     await agent.createMailbox(freshName())
     const reply = await agent.send({ path: "/api/v1/events/realtime-token" })
@@ -51,8 +54,8 @@ describe("a request without a good token", () => {
   })
 })
 
-describe("another tenant's resources", () => {
-  it("are seen by their owner alone, before any payment is asked for", async () => {
+describe("a resource of another tenant", () => {
+  it("is visible to its owner alone, which is checked before a payment is requested", async () => {
     const [owner, stranger] = [host.agent(0), host.agent(1)]
     const mailbox = await owner.createMailbox(freshName())
     await stranger.createMailbox(freshName())
@@ -81,7 +84,7 @@ describe("another tenant's resources", () => {
     }
   })
 
-  it("are not paid for by another wallet than the token's", async () => {
+  it("accepts no payment from a wallet other than the owner's", async () => {
     const [owner, stranger] = [host.agent(0), host.agent(1)]
     const { mailboxId } = await owner.createMailbox(freshName())
     const request = { path: "/api/v1/email/mailboxes/update", body: { mailboxId, displayName: "x" } }
@@ -91,16 +94,16 @@ describe("another tenant's resources", () => {
   })
 })
 
-describe("services that can't be had", () => {
-  it("answer 503 and never ask for payment", async () => {
+describe("an unavailable service", () => {
+  it("responds with 503 and without a challenge", async () => {
     const reply = await host.agent(0).send({ path: "/api/v1/domains/register", body: {} })
     expect([reply.status, reply.body.error.code]).toEqual([503, "SERVICE_UNAVAILABLE"])
     expect(reply.headers.get("payment-required")).toBeNull()
   })
 })
 
-describe("what is no request of this API", () => {
-  it("gets the error envelope all the same", async () => {
+describe("a request outside of the API", () => {
+  it("is refused with the error envelope", async () => {
     const agent = host.agent(0)
     const cases = [
       [{ path: "/api/v1/nothing" }, 404],
@@ -125,7 +128,7 @@ describe("what is no request of this API", () => {
 })
 
 describe("events by REST", () => {
-  it("are listed, read and acknowledged one by one and all together, and never leased by looking", async () => {
+  it("are listed, read and acknowledged one by one and all together, and reading takes no lease", async () => {
     const agent = host.agent(2)
     const mailbox = await agent.createMailbox(freshName())
     const friend = host.agent(1)

@@ -10,10 +10,10 @@ import { Realtime, type RealtimeMessage } from "../support/Realtime.ts"
 import { type RealtimeRig, socketUrl, startRealtimeRig } from "../support/RealtimeRig.ts"
 import { SHORT_LEASE_MILLIS, SHORT_LEASE_SERVER } from "../support/ShortLease.ts"
 
-/** Sessions are looked after three times within a lease; a machine that is busy may be late. */
+/** Sessions are maintained three times per lease; a busy machine may be late. */
 const ROUND_MILLIS = SHORT_LEASE_MILLIS / 3
 const SLACK_MILLIS = 5_000
-/** What other servers are told of comes long before anybody looks for it. */
+/** A signal from another server arrives long before the next poll. */
 const AT_ONCE_MILLIS = ROUND_MILLIS / 2
 const LISTENING = "application_name = 'agentos events'"
 
@@ -35,7 +35,7 @@ const server = (index: number): ClusterServer => rig.cluster.servers[index]!
 
 const newTenant = async (): Promise<Tenant> => (await rig.tenants(1))[0]!
 
-/** A session of the tenant on a server, once its replay is over. */
+/** Opens a session of the tenant on a server and waits until its replay is complete. */
 const session = async (tenant: Tenant, index: number): Promise<Realtime> => {
   const [order] = await rig.orders([tenant])
   const socket = await Realtime.connect({ ...order!, url: socketUrl(server(index)) })
@@ -44,7 +44,7 @@ const session = async (tenant: Tenant, index: number): Promise<Realtime> => {
   return socket
 }
 
-/** Stores events of the tenant, by neither of the servers; gives their ids. */
+/** Stores events of the tenant from this process and returns their ids. */
 const append = async ({ tenantId }: Tenant, count: number): Promise<ReadonlyArray<string>> => {
   const events = await rig.run(
     Effect.gen(function* () {
@@ -83,15 +83,15 @@ const statusOf = async ({ tenantId }: Tenant, eventId: string) => {
   return found._tag === "Owned" ? found.value.status : found._tag
 }
 
-describe("a server on a PostgreSQL that was made for speed", () => {
-  it("says what can be lost", () => {
+describe("a server on a PostgreSQL without durability", () => {
+  it("logs the settings that can lose data", () => {
     const warning = "The database runs with fsync off, full_page_writes off, synchronous_commit off"
     for (const index of [A, B]) expect(server(index).log()).toContain(warning)
   })
 })
 
 describe("sessions on two servers over one PostgreSQL", () => {
-  it("are sent what another server stored, at once", async () => {
+  it("receive at once the events that another server stored", async () => {
     const agent = new Agent(server(A), rig.cluster.chain.wallets[0]!.privateKey)
     await agent.createMailbox(freshName())
     const b = await openOn(agent, B)
@@ -105,7 +105,7 @@ describe("sessions on two servers over one PostgreSQL", () => {
     b.close()
   })
 
-  it("share a tenant's events: each goes to one of them, in order, and only that one may acknowledge it", async () => {
+  it("share a tenant's events: each event goes to one session, in order, and only that session may acknowledge it", async () => {
     const tenant = await newTenant()
     const [a, b] = [await session(tenant, A), await session(tenant, B)]
     const stored = await append(tenant, 40)
@@ -139,7 +139,7 @@ describe("sessions on two servers over one PostgreSQL", () => {
     b.close()
   })
 
-  it("lose nothing when the connections that listen are ended, which are made again", async () => {
+  it("lose nothing when the listening connections end, and reconnect", async () => {
     const tenant = await newTenant()
     const [a, b] = [await session(tenant, A), await session(await newTenant(), B)]
     const { url } = rig.cluster.database
@@ -179,7 +179,7 @@ describe("sessions on two servers over one PostgreSQL", () => {
     bystander.close()
   })
 
-  it("take over from a server that was killed once its leases are over, and not before", async () => {
+  it("take over from a killed server when its leases expire, and not before", async () => {
     const tenant = await newTenant()
     const a = await session(tenant, A)
     const stored = await append(tenant, 3)
@@ -192,7 +192,7 @@ describe("sessions on two servers over one PostgreSQL", () => {
     const elapsed = performance.now() - killedAt
     expect(idsOf(again)).toEqual(stored)
     expect(again.map(({ event }) => event?.deliveryCount)).toEqual([2, 2, 2])
-    // A lease that was renewed just before lasts longest, one that was about to be renewed is two thirds as long.
+    // The rest of a lease is longest just after a renewal, and two thirds as long just before one.
     expect(elapsed).toBeGreaterThan(SHORT_LEASE_MILLIS - ROUND_MILLIS - 1_000)
     expect(elapsed).toBeLessThan(SHORT_LEASE_MILLIS + ROUND_MILLIS + SLACK_MILLIS)
     b.send({ type: "event.ack", eventId: stored[0]!, deliveryId: held[0]!.deliveryId! })
@@ -202,7 +202,7 @@ describe("sessions on two servers over one PostgreSQL", () => {
     await server(A).start()
   })
 
-  it("take over at once from a server that is stopped, which lets requests under way finish", async () => {
+  it("take over at once from a server that stops, which finishes the requests under way", async () => {
     const tenant = await newTenant()
     const a = await session(tenant, A)
     const stored = await append(tenant, 3)
@@ -223,7 +223,7 @@ describe("sessions on two servers over one PostgreSQL", () => {
   })
 })
 
-/** A session of the agent's on a server. */
+/** Opens a session of the agent on a server. */
 const openOn = async (agent: Agent, index: number): Promise<Realtime> => {
   const reply = await agent.send({ path: "/api/v1/events/realtime-token" })
   const { token } = reply.body.data["realtime"] as unknown as { readonly token: string }
@@ -232,7 +232,7 @@ const openOn = async (agent: Agent, index: number): Promise<Realtime> => {
   return socket
 }
 
-/** A request of which half has been sent, and which is answered when the rest is. */
+/** Sends the first half of a request; `finish` sends the rest and returns the response. */
 const slowRequest = async ({ baseUrl }: ClusterServer) => {
   const { hostname, port } = new URL(baseUrl)
   const socket = connect(Number(port), hostname)

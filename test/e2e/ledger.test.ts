@@ -9,7 +9,7 @@ import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 
 const MAIN = fileURLToPath(new URL("ledgerMain.ts", import.meta.resolve("@agentos/http-server")))
 
-/** What the server of a sandbox is told, as far as the ledger's check needs it. */
+/** Returns the settings of a sandbox's server that the ledger check needs. */
 const environmentOf = (sandbox: SandboxDescription, databaseUrl: string) => {
   const { asset, assetName, assetVersion, decimals, network, payTo, rpcUrl } = sandbox.chain
   return {
@@ -34,7 +34,6 @@ const environmentOf = (sandbox: SandboxDescription, databaseUrl: string) => {
   }
 }
 
-/** Runs the command as an operator does. */
 const runLedger = async (environment: Readonly<Record<string, string>>) => {
   const child = spawn(process.execPath, [MAIN], { env: { ...process.env, ...environment }, stdio: "pipe" })
   let [output, errors] = ["", ""]
@@ -58,7 +57,7 @@ describe("pnpm ledger", () => {
     await postgres?.stop()
   })
 
-  it("proves to the last unit where the money is, beside a server that runs, and that the chain agrees", async () => {
+  it("accounts for every base unit while a server runs, and matches the chain", async () => {
     const agent = new Agent(sandbox, sandbox.wallets[0]!.privateKey)
     const { mailboxId } = await agent.createMailbox(freshName())
     await agent.pay({ path: "/api/v1/email/mailboxes/update", body: { mailboxId, displayName: "Ada" } })
@@ -72,7 +71,7 @@ describe("pnpm ledger", () => {
     })
   })
 
-  it("ends with 3 where the chain shows a transfer that no operation knows of", async () => {
+  it("exits with 3 if the chain shows a transfer of no known operation", async () => {
     const agent = new Agent(sandbox, sandbox.wallets[1]!.privateKey)
     const request = { path: "/api/v1/email/mailboxes", body: { localPart: freshName() } }
     const payload = await agent.sign(await agent.challenge(request))
@@ -90,7 +89,7 @@ describe("pnpm ledger", () => {
     })
   })
 
-  it("ends with 1 and says why where it can't tell", async () => {
+  it("exits with 1 and the reason if the check fails", async () => {
     const { errors, output, status } = await runLedger({
       ...environmentOf(sandbox, postgres.url),
       AGENTOS_NETWORKS: "[]"

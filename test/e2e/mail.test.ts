@@ -39,10 +39,10 @@ interface MessageFields {
   }>
 }
 
-/** How long the money takes back to the wallet at most: the payment has to be final first. */
+/** Upper bound of the time until a refund: the payment must be final first. */
 const REFUND_MILLIS = 60_000
 
-/** A stranger's mail program, straight at the door of the service. */
+/** Sends a mail directly to the SMTP server of the service. */
 const deliver = (options: SendMailOptions) =>
   createTransport({
     host: host.sandbox.mail.host,
@@ -92,7 +92,7 @@ const outbox = async (recipient: string): Promise<ReadonlyArray<string>> => {
 }
 
 describe("inbound mail", () => {
-  it("becomes a message and an event, pushed over the socket, once", async () => {
+  it("becomes one message and one event, which is delivered on the socket", async () => {
     const { agent, mailbox } = await newMailbox()
     const realtime = await Realtime.open(agent)
     await realtime.next("session.ready")
@@ -138,7 +138,7 @@ describe("inbound mail", () => {
     expect(got.body.data["event"]).toMatchObject({ status: "acknowledged", source: "smtp", deliveryCount: 1 })
   })
 
-  it("from the sandbox's outside world proves its domain, in the event and in the message", async () => {
+  it("from the sandbox's outside domain passes DMARC, in the event and in the message", async () => {
     const { agent, mailbox } = await newMailbox()
     const { domain } = host.sandbox.mail.outside
     await deliver({ from: `bob@${domain}`, to: mailbox.address, subject: "Your code", text: "482 913" })
@@ -149,7 +149,7 @@ describe("inbound mail", () => {
     expect(event!.payload).toMatchObject({ emailId: message!.messageId, authentication: message!.authentication })
   })
 
-  it("that claims a domain without its proof says so", async () => {
+  it("with an unproven domain fails DMARC", async () => {
     const { agent, mailbox } = await newMailbox()
     const from = `ceo@${host.sandbox.emailDomain}`
     await deliver({ envelope: { from: "x@elsewhere.test", to: mailbox.address }, from, subject: "Pay", text: "now" })
@@ -157,7 +157,7 @@ describe("inbound mail", () => {
     expect(message).toMatchObject({ from, authentication: { dmarc: "fail", domain: null } })
   })
 
-  it("without exactly one sender is refused", async () => {
+  it("without exactly one author is refused", async () => {
     const { mailbox } = await newMailbox()
     const from = [`ceo@${host.sandbox.emailDomain}`, "x@elsewhere.test"]
     await expect(deliver({ from, to: mailbox.address, subject: "Pay", text: "now" })).rejects.toMatchObject({
@@ -165,7 +165,7 @@ describe("inbound mail", () => {
     })
   })
 
-  it("goes to every mailbox that it names, tags included, and to each once", async () => {
+  it("is delivered once to each mailbox that it names, tags included", async () => {
     const { agent, mailbox } = await newMailbox()
     const second = await agent.createMailbox(freshName())
     const other = await newMailbox(1)
@@ -181,7 +181,7 @@ describe("inbound mail", () => {
     await arrived(other.agent, other.mailbox.mailboxId, 1)
   })
 
-  it("is recognised when it comes again", async () => {
+  it("is stored once if it is sent twice", async () => {
     const { agent, mailbox } = await newMailbox()
     const mail = {
       from: "a@elsewhere.test",
@@ -195,7 +195,7 @@ describe("inbound mail", () => {
     await arrived(agent, mailbox.mailboxId, 2)
   })
 
-  it("is refused for unknown and inactive mailboxes, other domains and when it is too large", async () => {
+  it("is refused for unknown and inactive mailboxes and other domains, and if it is too large", async () => {
     const { agent, mailbox } = await newMailbox()
     const refused = async (options: SendMailOptions) => {
       const error = (await deliver({ from: "a@elsewhere.test", subject: "x", text: "x", ...options }).catch(
@@ -217,7 +217,7 @@ describe("inbound mail", () => {
     expect(await listed(agent, mailbox.mailboxId)).toHaveLength(0)
   })
 
-  it("is kept and flagged, or read as far as it goes, when its MIME is broken", async () => {
+  it("is stored and flagged, or read as far as possible, if its MIME is broken", async () => {
     const { agent, mailbox } = await newMailbox()
     const bomb = `From: a@elsewhere.test\r\nTo: ${"g:".repeat(20_000)}\r\nSubject: bomb\r\n\r\nbody\r\n`
     const broken =
@@ -256,7 +256,7 @@ describe("inbound mail", () => {
 })
 
 describe("outbound mail", () => {
-  it("leaves signed, once, and is charged its price", async () => {
+  it("is signed, sent once and charged its price", async () => {
     const { agent, mailbox } = await newMailbox()
     const recipient = `${freshName()}@elsewhere.test`
     const hidden = `${freshName()}@elsewhere.test`
@@ -284,7 +284,7 @@ describe("outbound mail", () => {
     expect(await fetched(agent, message.messageId)).toMatchObject({ text: "Hi\n" })
   })
 
-  it("reaches another mailbox here with SPF, DKIM and DMARC passing, and threads the answer", async () => {
+  it("reaches another mailbox of the service with SPF, DKIM and DMARC passing, and threads the answer", async () => {
     const { agent, mailbox } = await newMailbox()
     const friend = await newMailbox(1)
     await send(agent, { mailboxId: mailbox.mailboxId, to: [friend.mailbox.address], subject: "Question", text: "?" })
@@ -308,7 +308,7 @@ describe("outbound mail", () => {
     expect(answer!.authentication!.dkim).not.toBe("pass")
   })
 
-  it("says which recipients were refused, and suppresses an address that does not exist", async () => {
+  it("reports the refused recipients and suppresses an address that does not exist", async () => {
     const { agent, mailbox } = await newMailbox()
     const nobody = `${freshName()}@${host.sandbox.emailDomain}`
     const recipient = `${freshName()}@elsewhere.test`
@@ -326,7 +326,7 @@ describe("outbound mail", () => {
     expect([again.status, again.body.error.issues?.[0]?.path]).toEqual([400, "to.0"])
   })
 
-  it("owes the money back when every recipient is refused for good, says so each time, and pays it back", async () => {
+  it("is refunded if every recipient is refused permanently, and each retry reports the state of the refund", async () => {
     const { agent, mailbox } = await newMailbox()
     const request = {
       path: "/api/v1/email/messages/send",
@@ -344,7 +344,7 @@ describe("outbound mail", () => {
       expect(reply.body.error).toMatchObject({ paymentState: "refund_due", retryable: false })
     }
     expect(await listed(agent, mailbox.mailboxId)).toHaveLength(0)
-    // Seen to its end also for the sake of those who look at this wallet's balance next.
+    // Tests that run later read the balance of this wallet, so the refund must be complete.
     await expect
       .poll(async () => (await agent.replay(request, signature, "refused")).body.error.paymentState, {
         timeout: REFUND_MILLIS,
@@ -354,14 +354,14 @@ describe("outbound mail", () => {
     expect(await host.chain.balanceOf(agent.account.address)).toBe(before)
   })
 
-  it("asks for the same request again when the relay is unwell, and charges it once", async () => {
+  it("is charged once while the relay defers it, and each retry of the request fails as retryable", async () => {
     const { agent, mailbox } = await newMailbox()
     const request = {
       path: "/api/v1/email/messages/send",
       body: { mailboxId: mailbox.mailboxId, to: [`${freshName()}@defer.test`], subject: "s", text: "t" }
     }
     const signature = await agent.payment(request)
-    // The server tries by itself meanwhile, and says so to whoever asks just then.
+    // The server also retries by itself, and a request at that moment receives PAYMENT_PENDING.
     const replay = () => untilNotPending(() => agent.replay(request, signature, "deferred"))
     const { amount, result } = await host.chain.charged(agent.account.address, async () => [
       await replay(),
@@ -375,7 +375,7 @@ describe("outbound mail", () => {
     }
   })
 
-  it("is refused before payment when anything of it is wrong", async () => {
+  it("is refused before payment if a field is invalid", async () => {
     const { agent, mailbox } = await newMailbox()
     const good = { mailboxId: mailbox.mailboxId, to: ["a@elsewhere.test"], subject: "s", text: "t" }
     const wrong: ReadonlyArray<readonly [string, unknown, string]> = [
@@ -411,7 +411,7 @@ describe("outbound mail", () => {
 })
 
 describe("a mailbox", () => {
-  it("is changed, and deleted with its messages; its name stays its owner's", async () => {
+  it("is updated, deleted with its messages, and created again by its owner alone", async () => {
     const { agent, mailbox } = await newMailbox()
     await deliver({ from: "a@elsewhere.test", to: mailbox.address, subject: "x", text: "x" })
     const [message] = await arrived(agent, mailbox.mailboxId, 1)

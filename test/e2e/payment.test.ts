@@ -13,7 +13,7 @@ const host = useSandbox()
 
 const createRequest = (localPart: string = freshName()) => ({ path: CREATE, body: { localPart } })
 
-/** Arms the facilitator with a fault. */
+/** Sets a fault of the facilitator. */
 const arm = async (operation: "verify" | "settle", mode: "before" | "after" | "reject" | "hang", times = 1) => {
   const response = await fetch(`${host.sandbox.facilitatorUrl}/sandbox/faults`, {
     method: "POST",
@@ -23,7 +23,7 @@ const arm = async (operation: "verify" | "settle", mode: "before" | "after" | "r
   expect(response.ok).toBe(true)
 }
 
-/** Repeats a request until its answer is the one that is waited for. */
+/** Repeats a request until `isDone` accepts the response. */
 const until = async (attempt: () => Promise<Reply>, isDone: (reply: Reply) => boolean): Promise<Reply> => {
   for (let tries = 0; ; tries++) {
     const reply = await attempt()
@@ -32,7 +32,7 @@ const until = async (attempt: () => Promise<Reply>, isDone: (reply: Reply) => bo
   }
 }
 
-/** What a test changes in a payment: its accepted terms, its authorization. */
+/** Returns the header of a payment with changed terms, authorization or signature. */
 const tampered = (
   payload: PaymentPayload,
   change: {
@@ -53,7 +53,7 @@ const tampered = (
 }
 
 describe("a start-here request", () => {
-  it("is challenged without any body, and refused with a wrong one", async () => {
+  it("is challenged without a body, and refused with an invalid one", async () => {
     const agent = host.agent(0)
     const probe = await agent.send({ method: "POST", path: CREATE })
     expect(probe.status).toBe(402)
@@ -71,7 +71,7 @@ describe("a start-here request", () => {
     }
   })
 
-  it("offers the terms of the chain it runs on", async () => {
+  it("is offered the terms of the configured chain", async () => {
     const challenge = await host.agent(0).challenge(createRequest())
     const { asset, assetName, assetVersion, network, payTo } = host.sandbox.chain
     expect(challenge.x402Version).toBe(2)
@@ -86,7 +86,7 @@ describe("a start-here request", () => {
     })
   })
 
-  it("charges exactly the price once, and answers a retry with the same bytes", async () => {
+  it("is charged exactly the price once, and a retry receives the same bytes", async () => {
     const agent = host.agent(0)
     const request = createRequest()
     const key = randomUUID()
@@ -110,7 +110,7 @@ describe("a start-here request", () => {
     expect(receipt).toMatchObject({ success: true, network: host.sandbox.chain.network })
   })
 
-  it("gives the same wallet the same token, and takes the token along", async () => {
+  it("returns the same token for the same wallet, and refuses the token of another wallet", async () => {
     const agent = host.agent(1)
     await agent.createMailbox(freshName())
     const token = agent.token
@@ -122,7 +122,7 @@ describe("a start-here request", () => {
     expect([reply.status, reply.body.error.code]).toEqual([403, "FORBIDDEN"])
   })
 
-  it("refuses a taken or reserved name before it asks for payment", async () => {
+  it("is refused for a taken or reserved name before payment", async () => {
     const agent = host.agent(0)
     const { localPart } = await agent.createMailbox(freshName())
     const taken = await agent.send({ path: CREATE, body: { localPart: localPart.toUpperCase() } })
@@ -132,7 +132,7 @@ describe("a start-here request", () => {
   })
 })
 
-describe("a payment that does not hold", () => {
+describe("an invalid payment", () => {
   const attempt = async (
     header: (challenge: PaymentRequired, agent: Agent) => Promise<string>,
     expected: readonly [number, string]
@@ -191,7 +191,7 @@ describe("a payment that does not hold", () => {
     await attempt(async (challenge, agent) => tampered(await agent.sign(challenge), { signature: "0x1234" }), required)
   })
 
-  it("is refused for another request than it was made for", async () => {
+  it("is refused for a request other than its own", async () => {
     await attempt(async (_challenge, agent) => agent.payment(createRequest()), required)
   })
 
@@ -207,7 +207,7 @@ describe("a payment that does not hold", () => {
     expect((await agent.replay(request, signature, "k".repeat(255))).status).toBe(201)
   })
 
-  it("is refused when key or proof stand for something else", async () => {
+  it("is refused if its key or proof was used for another request", async () => {
     const agent = host.agent(0)
     const [request, other] = [createRequest(), createRequest()]
     const key = randomUUID()
@@ -223,7 +223,7 @@ describe("a payment that does not hold", () => {
     expect(amount).toBe(0n)
   })
 
-  /** Has the authorization settled by somebody who saw it before the server did. */
+  /** Settles the authorization at the facilitator before the server receives it. */
   const settleElsewhere = async (payload: PaymentPayload): Promise<void> => {
     const settle = await fetch(`${host.sandbox.facilitatorUrl}/settle`, {
       method: "POST",
@@ -235,7 +235,7 @@ describe("a payment that does not hold", () => {
 
   const isReturned = (reply: Reply) => reply.body.error?.paymentState === "refunded"
 
-  it("buys nothing and is returned when its authorization was settled behind our back", async () => {
+  it("buys nothing and is refunded if its authorization was settled by a third party", async () => {
     const agent = host.agent(0)
     const request = createRequest()
     const payload = await agent.sign(await agent.challenge(request))
@@ -251,11 +251,11 @@ describe("a payment that does not hold", () => {
     }
     expect(first.body.error.paymentState).toBe("refund_due")
     expect(await host.chain.balanceOf(agent.account.address)).toBe(before)
-    // Nothing was prepared for it, so the name is free.
+    // The request reserved nothing, so the name is free.
     expect((await agent.pay(request)).status).toBe(201)
   })
 
-  it("is returned where the request could not have been fulfilled anyway", async () => {
+  it("is refunded if its authorization was settled by a third party and the request cannot be fulfilled", async () => {
     const [agent, other] = [host.agent(0), host.agent(1)]
     const request = createRequest()
     const payload = await agent.sign(await agent.challenge(request))
@@ -269,7 +269,7 @@ describe("a payment that does not hold", () => {
     expect(await host.chain.balanceOf(agent.account.address)).toBe(before)
   })
 
-  it("is of no use to whoever intercepts it: neither by a challenge of their own nor by the nonce of another", async () => {
+  it("is refused with the challenge of an interceptor", async () => {
     const [victim, thief] = [host.agent(0), host.agent(1)]
     const payload = await victim.sign(await victim.challenge(createRequest()))
     const stolen = createRequest()
@@ -284,7 +284,7 @@ describe("a payment that does not hold", () => {
 })
 
 describe("a hundred copies of one paid request", () => {
-  it("are one transfer, one mailbox and one answer", async () => {
+  it("cause one transfer and one mailbox and receive one response", async () => {
     const agent = host.agent(2)
     await agent.createMailbox(freshName())
     const request = createRequest()
@@ -316,7 +316,7 @@ describe("a facilitator that fails", () => {
     return () => agent.replay(request, signature, key)
   }
 
-  it("in verification is not noticed: it is never asked to verify", async () => {
+  it("in verification has no effect, because the server does not use it", async () => {
     const agent = host.agent(0)
     const attempt = await payOnce(agent)
     await arm("verify", "reject")
@@ -324,7 +324,7 @@ describe("a facilitator that fails", () => {
     expect([result.status, amount]).toEqual([201, MAILBOX_PRICE])
   })
 
-  it("by losing its answer after settling: charged once, delivered once", async () => {
+  it("by losing its response after settling: one charge, one delivery", async () => {
     const agent = host.agent(0)
     const attempt = await payOnce(agent)
     await arm("settle", "after")
@@ -332,7 +332,7 @@ describe("a facilitator that fails", () => {
     expect([result.status, amount]).toEqual([201, MAILBOX_PRICE])
   })
 
-  it("before settling: never answered with 402, and settled once by a retry", async () => {
+  it("before settling: the response is not a 402, and a retry settles once", async () => {
     const agent = host.agent(0)
     const attempt = await payOnce(agent)
     await arm("settle", "before")
@@ -344,7 +344,7 @@ describe("a facilitator that fails", () => {
     expect([result.status, amount]).toEqual([201, MAILBOX_PRICE])
   })
 
-  it("by refusing to settle: nothing is charged", async () => {
+  it("by refusing to settle: no charge", async () => {
     const agent = host.agent(0)
     const attempt = await payOnce(agent)
     await arm("settle", "reject")
@@ -352,7 +352,7 @@ describe("a facilitator that fails", () => {
     expect([result.status, result.body.error.code, amount]).toEqual([402, "PAYMENT_REQUIRED", 0n])
   })
 
-  it("by hanging after it broadcast: charged once, delivered once", async () => {
+  it("by hanging after the broadcast: one charge, one delivery", async () => {
     const agent = host.agent(0)
     const attempt = await payOnce(agent)
     await arm("settle", "hang")

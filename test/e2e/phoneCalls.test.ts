@@ -37,7 +37,7 @@ describe("a call", () => {
     [CALL_ONE, 60],
     [CALL_FIVE, 300]
   ] as const)(
-    "%s is placed from the number, for its price, once, and is what was said in it",
+    "%s is placed once from the number for its price, with a complete transcript and events",
     async (path, seconds) => {
       const { carrier, chain } = host
       const customer = await host.customer()
@@ -99,7 +99,7 @@ describe("a call", () => {
       const times = [ended.createdAt, ended.answeredAt!, ...transcript.turns.map(({ at }) => at), ended.endedAt!]
       expect(times.map(Date.parse)).toEqual(times.map(Date.parse).toSorted((a, b) => a - b))
 
-      // Dialled once, with the limit, and nothing about recordings; again is the same answer.
+      // A retry receives the same response. The carrier dialled once, with the limit and without recording.
       const again = await chain.charged(address, () => agent.replay(request, signature, key))
       expect([again.amount, again.result.text]).toEqual([0n, result.text])
       const [form, ...more] = await carrier.dialled(toNumber)
@@ -126,7 +126,7 @@ describe("a call", () => {
     }
   )
 
-  it("begins with the number's own message where it has no greeting", async () => {
+  it("without a greeting begins with the message of its number", async () => {
     const customer = await host.customer()
     const { phoneNumberId } = await customer.buy({ beginMessage: "You are called by Ada." })
     const person = await host.carrier.person()
@@ -135,7 +135,7 @@ describe("a call", () => {
     expect((await host.carrier.playTo(person)).heard).toEqual(["You are called by Ada."])
   })
 
-  it("ends as the carrier says that it did, without an answer too", async () => {
+  it("that is not answered ends with the reason of the carrier", async () => {
     const { carrier } = host
     const customer = await host.customer()
     const { phoneNumberId } = await customer.buy()
@@ -157,7 +157,7 @@ describe("a call", () => {
     }
   })
 
-  it("has nothing of a recording, whoever tells of one", async () => {
+  it("stores nothing of a recording that the carrier reports", async () => {
     const { carrier, running } = host
     const customer = await host.customer()
     const { phoneNumberId } = await customer.buy()
@@ -199,7 +199,7 @@ describe("a call", () => {
 })
 
 describe("an extension", () => {
-  it("adds exactly 60 seconds to an answered call that goes on, which the carrier keeps", async () => {
+  it("adds exactly 60 seconds to a call in progress, and the carrier enforces the new limit", async () => {
     const { carrier, chain } = host
     const customer = await host.customer()
     const { address, agent } = customer
@@ -225,7 +225,7 @@ describe("an extension", () => {
     const { id } = await carrier.playTo(toNumber)
     expect((await carrier.limitsTold(id)).at(-1)).toBe(180)
 
-    // Its end comes by the carrier's limit: three minutes of hers, and no more.
+    // The carrier ends the call at its limit of three minutes.
     await carrier.speed(120)
     const ended = await until(customer, callId, "ended")
     expect(ended).toMatchObject({ endReason: "time_limit", authorizedSeconds: 180, connectedSeconds: 180 })
@@ -240,7 +240,7 @@ describe("an extension", () => {
   })
 })
 
-/** The next event of a type that a socket is sent. */
+/** Returns the next event of a type from a socket. */
 const nextOf = async (socket: Realtime, type: string) => {
   for (;;) {
     const { event } = await socket.next()
@@ -248,7 +248,7 @@ const nextOf = async (socket: Realtime, type: string) => {
   }
 }
 
-/** As the carrier signs: https://www.twilio.com/docs/usage/security#validating-requests */
+/** Signs like the carrier: https://www.twilio.com/docs/usage/security#validating-requests */
 const signed = (authToken: string, url: string, fields: Readonly<Record<string, string>>): string => {
   const sorted = Object.entries(fields).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return createHmac("sha1", authToken)

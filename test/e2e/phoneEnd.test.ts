@@ -34,13 +34,13 @@ const moment: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.
 
 let aheadMillis = 0
 
-/** Lets the service find itself so much later than its number was bought. */
+/** Moves the clock of the service to a time after the purchase of a number. */
 const after = async ({ phoneNumber }: Purchase, millis: number): Promise<void> => {
   aheadMillis = Date.parse(phoneNumber.entitlement.startedAt) + millis - Date.now()
   await server.restart(host.running, { aheadMillis })
 }
 
-/** Pays as a wallet does whose clock is the service's: the chain's own time has not moved. */
+/** Pays with a wallet that has the clock of the service. The chain has its own clock, which has not moved. */
 const payAhead = async ({ agent }: PhoneCustomer, request: Request): Promise<Reply> => {
   const payload = await agent.sign(await agent.challenge(request))
   const signed = payload.payload as {
@@ -74,7 +74,7 @@ const noticesOf = async (customer: PhoneCustomer, { phoneNumberId }: Purchase) =
 const daysOf = (events: Awaited<ReturnType<typeof noticesOf>>) =>
   events.map(({ payload }) => Number(payload["daysBefore"])).toSorted((a, b) => b - a)
 
-/** Everything that can be done with a number. */
+/** All requests that use a number. */
 const uses = ({ phoneNumberId }: Purchase, toNumber: string): ReadonlyArray<Request> => [
   { path: RENEW, body: { phoneNumberId } },
   { path: ADD_MINUTES, body: { phoneNumberId } },
@@ -83,9 +83,9 @@ const uses = ({ phoneNumberId }: Purchase, toNumber: string): ReadonlyArray<Requ
   { path: RELEASE, body: { phoneNumberId, confirmRelease: true } }
 ]
 
-/** Time passes from test to test, as it does for these. */
+/** The tests share these numbers, and time passes from test to test. */
 let customer: PhoneCustomer
-/** One that nobody renews, one that is, and one that the carrier loses. */
+/** One number that is not renewed, one that is, and one that the carrier loses. */
 let left: Purchase
 let renewed: Purchase
 let lost: Purchase
@@ -101,8 +101,8 @@ beforeAll(async () => {
   person = await host.carrier.person({ seconds: 10_000 })
 })
 
-describe("four days and a half before the end of a number", () => {
-  /** At the carrier, behind the service's back. */
+describe("a number, four and a half days before its expiry", () => {
+  /** Bought and released directly at the carrier. */
   const ORPHAN = "+19075550140"
 
   beforeAll(async () => {
@@ -111,7 +111,7 @@ describe("four days and a half before the end of a number", () => {
     await after(left, 25.5 * DAY)
   })
 
-  it("it is expiring, and its owner is told once, with all that is needed to renew it", async () => {
+  it("is reported once as expiring, in an event with the data for its renewal", async () => {
     const [notice, ...more] = await host.carrier.until(
       () => noticesOf(customer, left),
       ({ length }) => length > 0
@@ -135,7 +135,7 @@ describe("four days and a half before the end of a number", () => {
     })
   })
 
-  it("it is renewed from its end on", async () => {
+  it("is renewed from its expiry on", async () => {
     const request = { path: RENEW, body: { phoneNumberId: renewed.phoneNumberId } }
     const { amount, result } = await host.chain.charged(customer.address, () => payAhead(customer, request))
     const { phoneNumber } = dataOf<{ readonly phoneNumber: NumberFields }>(result)
@@ -144,7 +144,7 @@ describe("four days and a half before the end of a number", () => {
     expect(Date.parse(phoneNumber.entitlement.expiresAt)).toBe(end)
   })
 
-  it("one that its carrier has lost is released, and one there that is nobody's is given back", async () => {
+  it("is released if the carrier has lost it, and a number without an owner is released at the carrier", async () => {
     const [event] = await host.carrier.until(
       () => customer.events("phone.number.reconciled"),
       ({ length }) => length > 0
@@ -158,10 +158,10 @@ describe("four days and a half before the end of a number", () => {
   })
 })
 
-describe("a minute and a half before the end of a number", () => {
+describe("a number, ninety seconds before its expiry", () => {
   beforeAll(() => after(left, 30 * DAY - 90_000))
 
-  it("what was missed is told at once, and nothing of one that was renewed", async () => {
+  it("is reported at once with the missed event, unless it was renewed", async () => {
     await host.carrier.until(
       () => noticesOf(customer, left),
       ({ length }) => length === 3
@@ -170,7 +170,7 @@ describe("a minute and a half before the end of a number", () => {
     expect(daysOf(await noticesOf(customer, renewed))).toEqual([5])
   })
 
-  it("it may be used for what ends before it does, and for nothing else", async () => {
+  it("may be used only for calls that end before it expires", async () => {
     const { agent } = customer
     const { phoneNumberId } = left
     const call = { path: CALL_ONE, body: { phoneNumberId, toNumber: person } }
@@ -194,7 +194,7 @@ describe("a minute and a half before the end of a number", () => {
   })
 })
 
-describe("after the end of a number", () => {
+describe("a number after its expiry", () => {
   beforeAll(async () => {
     await host.carrier.fault({ operation: "release", mode: "before", times: 1_000, only: left.number })
     await after(left, 30 * DAY + 1_000)
@@ -210,7 +210,7 @@ describe("after the end of a number", () => {
     expect((await host.carrier.over(await host.carrier.callIn(left.number))).state).toBe("rejected")
   }
 
-  it("nobody uses it any more, though its carrier has not taken it back, and its calls end", async () => {
+  it("is unusable before the carrier releases it, and its calls end", async () => {
     const [event] = await host.carrier.until(
       () => customer.events("phone.number.suspended"),
       ({ length }) => length > 0
@@ -230,7 +230,7 @@ describe("after the end of a number", () => {
     )
   })
 
-  it("it is given back as soon as the carrier takes it, and the renewed one goes on", async () => {
+  it("is released as soon as the carrier accepts it, and a renewed number stays active", async () => {
     await host.carrier.noFaults()
     const [event] = await host.carrier.until(
       () => customer.events("phone.number.released"),

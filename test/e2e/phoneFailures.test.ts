@@ -29,13 +29,13 @@ const host = usePhone(async () => {
 })
 afterAll(() => server.remove())
 
-/** A paid request that can be repeated byte for byte. */
+/** Prepares a paid request that can be repeated byte for byte. */
 const prepared = async ({ agent }: PhoneCustomer, request: Request): Promise<() => Promise<Reply>> => {
   const [signature, key] = [await agent.payment(request), randomUUID()]
   return () => agent.replay(request, signature, key)
 }
 
-/** Whether a wallet's money moved by the chain: its payments, and what came back. */
+/** Returns the payments and refunds of a wallet on the chain. */
 const movedOf = async ({ address }: PhoneCustomer) => {
   const { chain } = host.sandbox
   const movements = await new TokenLog(chain).read()
@@ -45,7 +45,7 @@ const movedOf = async ({ address }: PhoneCustomer) => {
   return { paid: values(wallet, payTo), returned: values(refunds, wallet) }
 }
 
-/** Settled, refused for good by the carrier, and paid back once, whoever asks again. */
+/** Expects a request that is settled, rejected by the carrier and refunded once, however often it is repeated. */
 const expectReturned = async (customer: PhoneCustomer, attempt: () => Promise<Reply>, price: bigint) => {
   const before = await movedOf(customer)
   const refused = await attempt()
@@ -66,7 +66,7 @@ const expectReturned = async (customer: PhoneCustomer, attempt: () => Promise<Re
 }
 
 describe("the catalog of a server with a carrier", () => {
-  it("offers all eleven operations, with their paths in the contract and the callbacks in the guide", async () => {
+  it("lists all eleven operations, with their paths in OpenAPI and their callbacks in the guide", async () => {
     const read = async (path: string) => (await fetch(host.sandbox.baseUrl + path)).text()
     const services = dataOfText(await read("/api/v1/services"))["items"] as ReadonlyArray<Record<string, unknown>>
     const phones = services.filter(({ serviceId }) => String(serviceId).startsWith("phone."))
@@ -103,7 +103,7 @@ describe("the catalog of a server with a carrier", () => {
 })
 
 describe("a carrier that fails", () => {
-  it("at a search: nothing is charged, and later it is sold", async () => {
+  it("at a search: no charge, and a later retry succeeds", async () => {
     const { carrier, chain } = host
     const customer = await host.customer()
     const attempt = await prepared(customer, { path: BUY_US, body: customer.order() })
@@ -120,7 +120,7 @@ describe("a carrier that fails", () => {
     expect((await attempt()).status).toBe(201)
   })
 
-  it("at a sale that may pass: bought once by a retry, under the same payment", async () => {
+  it("at a purchase, temporarily: a retry with the same payment buys once", async () => {
     const { carrier } = host
     const customer = await host.customer()
     const attempt = await prepared(customer, { path: BUY_CANADA, body: customer.order() })
@@ -137,7 +137,7 @@ describe("a carrier that fails", () => {
     expect((await movedOf(customer)).paid).toEqual([PRICES[BUY_CANADA]])
   })
 
-  it("by refusing every sale: paid back", async () => {
+  it("by rejecting every purchase: refunded", async () => {
     const { carrier } = host
     const customer = await host.customer()
     await customer.buy()
@@ -147,7 +147,7 @@ describe("a carrier that fails", () => {
     expect(await customer.numbers()).toHaveLength(1)
   })
 
-  it("by refusing a call: paid back, and it never rang", async () => {
+  it("by rejecting a call: refunded, and the call never rings", async () => {
     const { carrier } = host
     const customer = await host.customer()
     const { phoneNumberId } = await customer.buy()
@@ -159,7 +159,7 @@ describe("a carrier that fails", () => {
     expect(await customer.events("phone.call.started")).toEqual([])
   })
 
-  it("by losing its answer to a call: dialled and charged once", async () => {
+  it("by losing its response to a call: dialled and charged once", async () => {
     const { carrier } = host
     const customer = await host.customer()
     const { phoneNumberId } = await customer.buy()
@@ -176,7 +176,7 @@ describe("a carrier that fails", () => {
     )
   })
 
-  it("at an extension: 60 seconds once by a retry, or the money back and none", async () => {
+  it("at an extension: a retry adds 60 seconds once, and a rejection is refunded", async () => {
     const { carrier } = host
     const customer = await host.customer()
     const { phoneNumberId } = await customer.buy()
@@ -207,7 +207,7 @@ describe("a carrier that fails", () => {
 })
 
 describe("a payment whose outcome is unknown", () => {
-  it("is pending, never asked for again, and one call in the end", async () => {
+  it("is reported as pending, not charged again, and ends in one call", async () => {
     const { carrier, sandbox } = host
     const customer = await host.customer()
     const { phoneNumberId } = await customer.buy()
@@ -227,8 +227,8 @@ describe("a payment whose outcome is unknown", () => {
   })
 })
 
-describe("a server whose carrier was taken out", () => {
-  it("offers no telephone service and asks no payment for one, but answers for what was paid", async () => {
+describe("a server whose carrier was removed", () => {
+  it("offers no phone service and sends no challenge for one, but replays earlier purchases", async () => {
     const customer = await host.customer()
     const attempt = await prepared(customer, { path: BUY_US, body: customer.order() })
     const bought = await attempt()

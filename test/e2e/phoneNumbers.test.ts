@@ -25,7 +25,7 @@ const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const uuid: unknown = expect.stringMatching(UUID)
 const moment: unknown = expect.stringMatching(ISO)
 
-/** All that a record of a number has, and nothing more. */
+/** All fields of a number. */
 const recordOf = (fields: object): object => ({
   phoneNumberId: uuid,
   agentId: uuid,
@@ -45,7 +45,7 @@ const recordOf = (fields: object): object => ({
   ...fields
 })
 
-/** What each paid success says besides its data. */
+/** Checks the envelope, headers and receipt of a paid success. */
 const expectPaid = (reply: Reply, status: 200 | 201, payer: string, guide: string) => {
   expect(reply.status).toBe(status)
   expect(Object.keys(reply.body).toSorted()).toEqual(["data", "guide", "requestId"])
@@ -64,7 +64,7 @@ describe("buying a number", () => {
     [BUY_US, "US", "415", { description: "desk", beginMessage: "Hi", voice: "en-US-Journey-D", language: "en-US" }],
     [BUY_CANADA, "CA", "604", {}]
   ] as const)(
-    "%s gives it with token and secret, for its price, and again for nothing",
+    "%s returns a number, token and secret for its price, and a retry is free",
     async (path, country, areaCode, more) => {
       const customer = await host.customer()
       const { address, agent } = customer
@@ -105,13 +105,13 @@ describe("buying a number", () => {
       expect(told).toMatchObject([
         { service: "payment", payload: { operationId: data.operationId, payer: address.toLowerCase() } }
       ])
-      // The secret is shown in the purchase's own answer and nowhere else.
+      // Only the response to the purchase contains the secret.
       for (const text of [listed.text, JSON.stringify(told)])
         expect(text).not.toContain(data.callbackVerificationSecret)
     }
   )
 
-  it("belongs to the wallet whose token comes along, and to no other", async () => {
+  it("is refused with the token of another wallet", async () => {
     const [customer, stranger] = await Promise.all([host.customer(), host.customer()])
     const first = await customer.buy()
     const second = await customer.buy()
@@ -130,11 +130,11 @@ describe("buying a number", () => {
     ])
   })
 
-  it("is for nothing where there is no number, and says where there are some", async () => {
+  it("is free in an area without numbers, and names areas with some", async () => {
     const customer = await host.customer()
     for (const [path, areaCode, elsewhere] of [
       [BUY_US, "999", /\b999\b.*; there are some in (?:\d{3}, ){7}\d{3}\./],
-      // A Canadian one.
+      // A Canadian area code.
       [BUY_US, "604", /\b604\b.*there are some in/],
       [BUY_CANADA, "415", /\b415\b.*there are some in/]
     ] as const) {
@@ -147,7 +147,7 @@ describe("buying a number", () => {
 })
 
 describe("a number", () => {
-  it("is renewed by exactly 30 days each time, from its end on", async () => {
+  it("is renewed by exactly 30 days each time, from its expiry on", async () => {
     const customer = await host.customer()
     const { phoneNumber, phoneNumberId } = await customer.buy()
     const ends = [phoneNumber.entitlement.expiresAt]
@@ -177,7 +177,7 @@ describe("a number", () => {
     ])
   })
 
-  it("is given 600 inbound seconds at a time", async () => {
+  it("gains 600 inbound seconds per purchase", async () => {
     const customer = await host.customer()
     const { phoneNumberId } = await customer.buy()
     for (const seconds of [600, 1_200]) {
@@ -194,7 +194,7 @@ describe("a number", () => {
     }
   })
 
-  it("is given back when that is confirmed, for good, with its calls ended before", async () => {
+  it("is released permanently if that is confirmed, after its calls have ended", async () => {
     const { carrier } = host
     const customer = await host.customer()
     const { agent } = customer
@@ -245,7 +245,7 @@ describe("a number", () => {
     expect(events.filter(({ callSid, event }) => callSid === played.id && event === "ended")).toHaveLength(1)
     expect((await customer.call(call.callId)).endReason).toBe("hangup_agent")
 
-    // Whatever is asked of it now, paid for or not, is refused for nothing.
+    // Every later request for it is refused without a charge, with or without a payment.
     const { amount, result } = await host.chain.charged(customer.address, async () => [
       await agent.replay(sent, signature, randomUUID()),
       await agent.replay({ path: RENEW, body: { phoneNumberId } }, renewal, randomUUID()),
@@ -279,7 +279,7 @@ describe("a number", () => {
     })
   })
 
-  it("is out of use at once where the carrier does not take it back, and given back later", async () => {
+  it("is unusable at once if the carrier fails to release it, and is released later", async () => {
     const { carrier } = host
     const customer = await host.customer()
     const { number, phoneNumberId } = await customer.buy()

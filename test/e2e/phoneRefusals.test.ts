@@ -23,7 +23,7 @@ import { usePhone } from "../support/usePhone.ts"
 const host = usePhone()
 const UNKNOWN = "01900000-0000-7000-8000-000000000000"
 
-/** A customer with a number, whom no request of this file may cost anything. */
+/** A customer with a number. No request of this file may charge it. */
 let customer: PhoneCustomer
 let bought: Purchase
 beforeAll(async () => {
@@ -31,14 +31,14 @@ beforeAll(async () => {
   bought = await customer.buy({ areaCode: "415" })
 })
 
-/** Refused with the field named, for nothing, with no challenge and without anybody being asked. */
+/** Expects a refusal that names the field and carries no challenge. */
 const expectInvalid = (reply: Reply, field: string) => {
   expect([...refusalOf(reply), reply.body.error?.issues?.[0]?.path]).toEqual([400, "INVALID_REQUEST", field])
   expect(reply.headers.get("payment-required")).toBeNull()
   expect(reply.body.error.retryable).toBe(false)
 }
 
-describe("a purchase with a wrong field", () => {
+describe("a purchase with an invalid field", () => {
   it.each([BUY_US, BUY_CANADA])("%s is refused with the field's name", async (path) => {
     const stranger = await host.customer()
     for (const [field, change] of WRONG_PURCHASES) {
@@ -52,13 +52,13 @@ describe("a purchase with a wrong field", () => {
     expect(refusalOf(typed)).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"])
   })
 
-  it("names every field that is wrong", async () => {
+  it("is refused with the names of all invalid fields", async () => {
     const reply = await customer.agent.send({ path: BUY_US, body: { agentName: "", areaCode: "x", extra: 1 } })
     const paths = reply.body.error.issues?.map(({ path }) => path)
     expect(paths?.toSorted()).toEqual(["agentName", "agentWebhookUrl", "areaCode", "extra"])
   })
 
-  it("is refused where an area is sold out, which names those nearby", async () => {
+  it("is refused if its area is sold out, with the areas nearby", async () => {
     const numbers = Array.from({ length: 50 }, (_, line) => `+142555501${String(line).padStart(2, "0")}`)
     for (const number of numbers) await host.account.buy(number, "somebody else's")
     const reply = await customer.agent.send({ path: BUY_US, body: customer.order({ areaCode: "425" }) })
@@ -66,7 +66,7 @@ describe("a purchase with a wrong field", () => {
     expect(reply.body.error.message).toContain("area code 425 at the moment; nearby there are some in 206.")
   })
 
-  it("is refused for an agent that is hidden, and says why; and not for one that anybody can reach", async () => {
+  it("is refused with the reason for an agent without a public address, and accepted for a public one", async () => {
     const send = (agentWebhookUrl: string) =>
       customer.agent.send({ path: BUY_US, body: customer.order({ agentWebhookUrl }) })
     for (const [address, why] of HIDDEN_ADDRESSES) {
@@ -79,7 +79,7 @@ describe("a purchase with a wrong field", () => {
     }
   })
 
-  it("is refused for an agent on this machine but the sandbox's own", async () => {
+  it("is refused for any agent on this machine except the sandbox's own", async () => {
     const own = new URL(host.sandbox.agentWebhookUrl)
     for (const address of [`https://127.0.0.1:${Number(own.port) + 1}/`, `https://127.0.0.2:${own.port}/`]) {
       expectInvalid(
@@ -90,7 +90,7 @@ describe("a purchase with a wrong field", () => {
   })
 })
 
-describe("a request about a number or a call with a wrong field", () => {
+describe("a request about a number or a call with an invalid field", () => {
   it.each([RENEW, ADD_MINUTES])("%s is refused with the field's name", async (path) => {
     for (const phoneNumberId of [
       undefined,
@@ -108,7 +108,7 @@ describe("a request about a number or a call with a wrong field", () => {
     expect(refusalOf(await customer.agent.send({ path, method: "POST" }))).toEqual([400, "INVALID_REQUEST"])
   })
 
-  it("is refused where it is an extension, a release or a read", async () => {
+  it("is refused if it is an extension, a release or a read", async () => {
     const { agent } = customer
     for (const callId of [undefined, "nonsense"])
       expectInvalid(await agent.send({ path: EXTEND, body: { callId } }), "callId")
@@ -129,7 +129,7 @@ describe("a request about a number or a call with a wrong field", () => {
     ])
   })
 
-  it.each([CALL_ONE, CALL_FIVE])("%s is refused for what can't or may not be called", async (path) => {
+  it.each([CALL_ONE, CALL_FIVE])("%s is refused for numbers that cannot or may not be called", async (path) => {
     const { number, phoneNumberId } = bought
     const call = (body: object) =>
       customer.agent.send({ path, body: { phoneNumberId, toNumber: "+14155550150", ...body } })
@@ -160,7 +160,7 @@ describe("the order of checks", () => {
   ] as const
 
   it.each(bearer)(
-    "%s %s asks for a token before anything else, and says where one is had",
+    "%s %s requires a token first, and names the operation that returns one",
     async (method, path, serviceId) => {
       const stranger = await host.customer()
       const send = (headers: Record<string, string>) =>
@@ -186,7 +186,7 @@ describe("the order of checks", () => {
     }
   )
 
-  it("looks at the body before ids, at ids before what they stand for, and at payment last", async () => {
+  it("is the body, ids, ownership, and the payment last", async () => {
     const [stranger, { agent }] = [await host.customer(), customer]
     const theirs = await stranger.buy({ areaCode: "212" })
     const person = await host.carrier.person()
@@ -200,7 +200,7 @@ describe("the order of checks", () => {
       [EXTEND, (callId) => ({ callId }), call.callId],
       [RELEASE, (phoneNumberId) => ({ phoneNumberId, confirmRelease: true }), theirs.phoneNumberId]
     ]
-    // A payment that would hold for another request of this wallet changes nothing.
+    // A valid payment for another request of this wallet makes no difference.
     const signature = await agent.payment({ path: RENEW, body: { phoneNumberId: bought.phoneNumberId } })
     const { amount } = await host.chain.charged(customer.address, async () => {
       for (const [path, body, theirId] of paths) {
@@ -227,8 +227,8 @@ describe("the order of checks", () => {
   })
 })
 
-describe("payment for a telephone service", () => {
-  it("is asked for with the price and the terms, of a directory that sends no body too", async () => {
+describe("a payment for a phone service", () => {
+  it("is requested with the price and terms, also without a body", async () => {
     const stranger = await host.customer()
     for (const path of [BUY_US, BUY_CANADA]) {
       const probe = await stranger.agent.send({ method: "POST", path })
@@ -251,7 +251,7 @@ describe("payment for a telephone service", () => {
     }
   })
 
-  it("is taken for the very request, with a key, from the token's wallet, once", async () => {
+  it("is accepted once, for its own request, with a key, from the wallet of the token", async () => {
     const { agent } = customer
     const stranger = await host.customer()
     const { phoneNumberId } = bought
@@ -262,7 +262,7 @@ describe("payment for a telephone service", () => {
     const { amount } = await host.chain.charged(customer.address, async () => {
       const bare = await agent.send({ ...renewal, headers: { "payment-signature": signature } })
       expect(refusalOf(bare)).toEqual([400, "INVALID_REQUEST"])
-      // Offered for another service, another wallet's token, or changed: a new challenge, or a clear no.
+      // A payment for another service, and a token of another wallet.
       expect(refusalOf(await agent.replay(minutes, signature, key))).toEqual([402, "PAYMENT_REQUIRED"])
       stranger.agent.token = agent.token
       const theirs = await stranger.agent.pay(renewal)

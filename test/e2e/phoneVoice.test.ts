@@ -32,7 +32,7 @@ afterAll(async () => {
 const APOLOGY = "Sorry, I can't answer that right now. Please try again in a moment."
 const PAUSE_MILLIS = 400
 
-/** Somebody is called by a number whose agent answers like this; what became of it. */
+/** Calls a person from a number whose agent gives this answer. */
 const converse = async (path: string, answer: Answer, behaviour: Behaviour, greeting = "Hello.") => {
   const customer = await host.customer()
   const bought = await customer.buy({ agentWebhookUrl: voice.at(path, answer) })
@@ -54,14 +54,14 @@ const callEnded = (customer: PhoneCustomer, callId: string): Promise<CallFields>
     ({ status }) => status === "ended"
   )
 
-/** Whether the bytes that came are signed with a number's secret, and when. */
+/** Returns the signature of a callback with the secret of a number. */
 const signatureOf = ({ callbackVerificationSecret: secret }: Purchase, timestamp: unknown, body: string): string =>
   `v1=${createHmac("sha256", secret)
     .update(`${String(timestamp)}.${body}`)
     .digest("hex")}`
 
 describe("an agent behind a number", () => {
-  it("is sent each turn, signed with its number's secret, and what was said before", async () => {
+  it("receives each turn with the transcript so far, signed with the secret of its number", async () => {
     const talk = await converse("/signed", saying({ text: "I see." }), { lines: ["One.", "Two.", { dtmf: "42#" }] })
     const { play, turns } = await ended(talk)
     expect(play.heard).toEqual(["Hello.", "I see.", "I see.", "I see."])
@@ -97,7 +97,7 @@ describe("an agent behind a number", () => {
     }
   })
 
-  it("is told no more than the last 20 turns", async () => {
+  it("receives at most the last 20 turns", async () => {
     const lines = Array.from({ length: 12 }, (_, index) => `Line ${index}.`)
     const talk = await converse("/long", saying({ text: "Go on." }), { lines })
     expect((await ended(talk)).turns).toHaveLength(25)
@@ -107,7 +107,7 @@ describe("an agent behind a number", () => {
     expect(last.transcriptSoFar.at(-1)).toMatchObject({ role: "agent", text: "Go on." })
   })
 
-  it("is heard piece by piece while it still answers", async () => {
+  it("is heard piece by piece while it streams its answer", async () => {
     const pieces = ["First. ", "Second. ", "Third."]
     const answer = streaming(PAUSE_MILLIS, ...pieces.map((text) => ({ text })))
     const talk = await converse("/stream", answer, { lines: ["Well?"] })
@@ -136,7 +136,7 @@ describe("an agent behind a number", () => {
     expect(voice.of(path)).toHaveLength(1)
   })
 
-  it("that fails is asked once more, and then the caller hears an apology", async () => {
+  it("that fails is retried once, and then the caller hears an apology", async () => {
     const failing: Answer = (_message, response) => response.writeHead(503).end()
     const talk = await converse("/failing", failing, { lines: ["Anybody?"] })
     const { call, play, turns } = await ended(talk)
@@ -153,7 +153,7 @@ describe("an agent behind a number", () => {
 
   it.each([
     ["redirects", "/redirect", moving],
-    ["sends what is no answer", "/garbage", sending("<html>")],
+    ["sends an invalid answer", "/garbage", sending("<html>")],
     ["sends too much", "/flood", sending(JSON.stringify({ text: "x".repeat(70_000) }))]
   ])("that %s has failed", async (_name, path, answer) => {
     const { play, turns } = await ended(await converse(path, answer, { lines: ["Anybody?"] }))
@@ -161,7 +161,7 @@ describe("an agent behind a number", () => {
     expect(turns.at(-1)![0]).toBe("system")
   })
 
-  it("that is interrupted is in the transcript as far as it was heard", async () => {
+  it("that is interrupted is in the transcript up to the interruption", async () => {
     const story = "This is a long story that nobody will ever listen to until its very end, which is far away."
     const lines = ["Tell me.", { text: "Stop!", interrupt: true, afterMillis: 500 }]
     const answers = [saying({ text: story }), saying({ text: "Sorry." })]
@@ -179,7 +179,7 @@ describe("an agent behind a number", () => {
     ])
   })
 
-  it("is asked nothing, and not waited for, once the caller has gone", async () => {
+  it("is neither called nor awaited after the caller hangs up", async () => {
     const answer = streaming(PAUSE_MILLIS, { text: "One moment. " }, { text: "Here it is." })
     const talk = await converse("/gone", answer, {
       lines: ["Quick.", { hangup: true, interrupt: true, afterMillis: 50 }]
@@ -194,7 +194,7 @@ describe("an agent behind a number", () => {
   })
 })
 
-/** The record of the only call that a number has had, by its event. */
+/** Waits for the only event of a call from a number and returns the call. */
 const inboundOf = async (customer: PhoneCustomer, type: "started" | "ended", from: string): Promise<CallFields> => {
   const events = await host.carrier.until(
     async () => (await customer.events(`phone.call.${type}`)).filter(({ payload }) => payload["fromNumber"] === from),
@@ -210,7 +210,7 @@ describe("a number that is called", () => {
     { phoneNumberId }: Purchase
   ): Promise<NumberFields["inboundAllowance"]> => (await customer.number(phoneNumberId)).inboundAllowance
 
-  it("does not answer without inbound minutes", async () => {
+  it("rejects calls without inbound minutes", async () => {
     const customer = await host.customer()
     const bought = await customer.buy({ beginMessage: "Hello?" })
     const play = await host.carrier.over(await host.carrier.callIn(bought.number, { lines: ["Hello?"] }))
@@ -223,7 +223,7 @@ describe("a number that is called", () => {
     expect(await allowance(customer, bought)).toEqual({ purchasedSeconds: 0, usedSeconds: 0, remainingSeconds: 0 })
   })
 
-  it("greets, answers by its agent, and is counted by the second", async () => {
+  it("greets, answers through its agent, and uses minutes by the second", async () => {
     const { carrier } = host
     const customer = await host.customer()
     const agentWebhookUrl = voice.at("/inbound", saying({ text: "Gladly." }))
@@ -236,7 +236,7 @@ describe("a number that is called", () => {
       () => carrier.limitsTold(id),
       (told) => told.at(-1) === 600
     )
-    // It lasts as long as the number's minutes: more of those are what makes it longer.
+    // Additional inbound minutes, and not extensions, extend an inbound call.
     const extension = await customer.agent.send({ path: EXTEND, body: { callId } })
     expect(refusalOf(extension)).toEqual([409, "ALLOWANCE_EXHAUSTED"])
     expect(extension.body.error.next).toEqual({ method: "POST", path: "/api/v1/phone/add-inbound-minutes-10" })
@@ -262,7 +262,7 @@ describe("a number that is called", () => {
     ])
   })
 
-  it("shares its minutes among callers at one time, ends them when those are used up, and answers nobody then", async () => {
+  it("shares its minutes among concurrent callers, ends their calls when none are left, and rejects later calls", async () => {
     const { carrier } = host
     const customer = await host.customer()
     const bought = await customer.buy({ beginMessage: "Ada speaking." })
@@ -276,7 +276,7 @@ describe("a number that is called", () => {
     await told(first, (limit) => limit === 600)
     const second = await carrier.callIn(bought.number, { seconds: 20_000 })
     for (const id of [first, second]) await told(id, (limit) => limit > 280 && limit <= 310)
-    // Whoever leaves leaves the rest to the others.
+    // The rest of a caller that hangs up goes to the others.
     await carrier.speed(40)
     const left = await carrier.over(first)
     await told(second, (limit) => limit === 600 - left.seconds!)

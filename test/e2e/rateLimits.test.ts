@@ -3,7 +3,7 @@ import { execute } from "../support/ClusterDatabase.ts"
 import { type RealtimeRig, startRealtimeRig } from "../support/RealtimeRig.ts"
 
 const PER_MINUTE = 60
-/** Between requests to the server that has to learn what the other took: it does so once a second. */
+/** Pause between requests to the second server, which reads the usage of the first once per second. */
 const PACE_MILLIS = 250
 
 let rig: RealtimeRig
@@ -26,11 +26,11 @@ const status = async (index: number, path: string, { address, token }: Caller): 
   return response.status
 }
 
-/** Makes requests of one server until it refuses one; gives how many it admitted. */
+/** Sends requests to a server until it refuses one; returns the number that it admitted. */
 const admitted = async (index: number, paceMillis: number, request: () => Parameters<typeof status>) => {
   for (let count = 0; ; count++) {
     if ((await status(...request())) === 429) return count
-    if (count > 3 * PER_MINUTE) throw new Error(`server ${index} refuses nothing`)
+    if (count > 3 * PER_MINUTE) throw new Error(`server ${index} refuses no request`)
     await new Promise((resolve) => setTimeout(resolve, paceMillis))
   }
 }
@@ -42,7 +42,7 @@ describe("two servers on one PostgreSQL", () => {
     expect(await admitted(1, PACE_MILLIS, () => [1, "/api/v1", caller])).toBeLessThan(PER_MINUTE / 2)
   })
 
-  it("share the limit of a tenant, from wherever it calls", async () => {
+  it("share the limit of a tenant across addresses", async () => {
     const [tenant] = await rig.tenants(1)
     const token = await rig.accessToken(tenant!)
     let host = 0
@@ -51,7 +51,7 @@ describe("two servers on one PostgreSQL", () => {
     expect(await admitted(1, PACE_MILLIS, () => [1, "/api/v1/events", caller()])).toBeLessThan(PER_MINUTE / 2)
   })
 
-  it("limit each by itself while the database can't share, and serve all the same", async () => {
+  it("keep serving with a limit of their own while the database cannot share it", async () => {
     const caller = { address: "198.51.100.2" }
     await execute(rig.cluster.database.url, "alter table rate_limits rename to rate_limits_away")
     const [one, other] = await Promise.all([0, 1].map((index) => admitted(index, 0, () => [index, "/api/v1", caller])))

@@ -7,7 +7,7 @@ import { type OpenDatabase, openDatabase } from "../support/ClusterDatabase.ts"
 import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 
 const PIECE_BYTES = 256 * 1024
-/** Beside the first, which is in the row of the mail. */
+/** Without the first, which is in the row of the mail. */
 const PIECES = 32
 const HOUR_MILLIS = 3_600_000
 const SEVEN_DAYS_MILLIS = 7 * 24 * HOUR_MILLIS
@@ -16,11 +16,11 @@ const PATIENCE = { timeout: 20_000, interval: 50 }
 
 interface Kill {
   readonly when: string
-  /** The statement that is made to take longer, for each row, so that the kill comes before it is over. */
+  /** The statement that is slowed down for each row, so that the kill comes before its end. */
   readonly statement: string
   readonly table: string
   readonly seconds: number
-  /** The server is killed once so many pieces are stored. */
+  /** Number of stored pieces at which the server is killed. */
   readonly pieces: number
 }
 
@@ -76,7 +76,7 @@ const largeMail = (to: string): string => {
   return `${head.join("\r\n")}\r\n\r\n${line.repeat(Math.ceil((PIECES * PIECE_BYTES) / line.length))}`
 }
 
-/** Sends a mail once, and resolves to the reply of the server. */
+/** Sends a mail once and returns the reply of the server. */
 const offer = async (to: string, raw: string): Promise<string> => {
   const { mail } = await sandbox.describe()
   const transport = createTransport({
@@ -94,7 +94,7 @@ const stagedMails = (to: string) =>
       (select count(*)::int from inbound_mail_pieces where inbound_mail_id = mail.inbound_mail_id) as pieces
     from inbound_mails as mail where staged and envelope::jsonb -> 'rcptTo' ? '${to}'`)
 
-/** Runs the job that removes staged mail, once. */
+/** Runs the job that removes staged mail once. */
 const removeOldMail = async (): Promise<void> => {
   const { baseUrl } = await sandbox.describe()
   const response = await fetch(`${baseUrl}/internal/jobs/inbound-mail-retention/run`, {
@@ -183,7 +183,7 @@ describe("a mail of 8 MiB whose server is killed before the reply", () => {
     expect(usage!["bytes"]).toBeLessThan(1.1 * raw.length)
   })
 
-  it("is removed with 119 others by one run of the job, once they are old", async () => {
+  it("is removed together with 119 others by one run of the job when they are old", async () => {
     await database.execute(`
       insert into inbound_mails (
         inbound_mail_id, envelope, raw, size_bytes, received_at, attempts, counted_mailbox_ids, staged, leased_until

@@ -12,7 +12,7 @@ const host = useSandbox()
 const account = () => privateKeyToAccount(host.sandbox.wallets[0]!.privateKey)
 const url = () => `${host.sandbox.baseUrl}/api/v1/email/mailboxes`
 
-describe("clients that nobody here wrote", () => {
+describe("clients of x402", () => {
   it("@x402/axios pays", async () => {
     const client = wrapAxiosWithPayment(
       axios.create(),
@@ -25,7 +25,7 @@ describe("clients that nobody here wrote", () => {
     expect(result.headers["payment-response"]).toBeTruthy()
   })
 
-  it("@x402/fetch pays, once it is allowed to spend the asset", async () => {
+  it("@x402/fetch pays if it is allowed to spend the asset", async () => {
     const wallet = new FetchClient().register("eip155:*", new ExactEvmScheme(account()))
     const { asset, network } = host.sandbox.chain
     wallet.setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: "5000000" }] })
@@ -42,7 +42,7 @@ describe("clients that nobody here wrote", () => {
 })
 
 describe("discovery", () => {
-  it("tells what there is, at what price, and that this is a sandbox", async () => {
+  it("lists the services with prices and the environment", async () => {
     const agent = host.agent(0)
     const index = await agent.send({ path: "/api/v1" })
     expect(index.body.data).toMatchObject({ name: "AgentOS", environment: "sandbox" })

@@ -13,13 +13,13 @@ import { Agent } from "../support/Agent.ts"
 import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 
 const README = new URL("../../README.md", import.meta.url)
-/** Beside this file, so that it finds the packages that it imports. */
+/** Beside this file, so that its imports resolve. */
 const PROGRAM = fileURLToPath(new URL(`readme-${process.pid}.mjs`, import.meta.url))
 
 const sourceOf = (path: string) => fileURLToPath(new URL(`../../examples/${path}`, import.meta.url))
 
 const directory = mkdtempSync(join(tmpdir(), "agentos-examples-"))
-/** For the agent of the example that answers calls: where it will listen, and the certificate that it will show. */
+/** Port and certificate of the example that answers calls. */
 let agentPort = 0
 let certificate: ServerCertificate
 let sandbox: Sandbox
@@ -49,7 +49,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true })
 })
 
-/** Starts an example; `find` resolves with what it prints where the expression says so. */
+/** Starts an example; `find` waits for output that matches and returns the first group. */
 const startExample = (path: string, args: ReadonlyArray<string>, environment: Record<string, string> = {}) => {
   const child: ChildProcess = spawn(process.execPath, [sourceOf(path), ...args], {
     env: { ...process.env, ...environment }
@@ -63,7 +63,7 @@ const startExample = (path: string, args: ReadonlyArray<string>, environment: Re
     vi.waitFor(
       () => {
         const found = expression.exec(printed)?.[1]
-        if (found === undefined) throw new Error(`nothing like ${String(expression)} in: ${printed}`)
+        if (found === undefined) throw new Error(`no match for ${String(expression)} in: ${printed}`)
         return found
       },
       { timeout: 60_000, interval: 50 }
@@ -108,7 +108,7 @@ it("receive-mail pays for a mailbox, receives mail and acknowledges it", async (
   expect(await byEnvironment.exit).toEqual([0, null])
   expect(byEnvironment.printed()).toMatch(/the third/)
 
-  // Nothing is left to be told: it was all acknowledged.
+  // Every event was acknowledged.
   const agent = new Agent(description, wallets[0]!.privateKey)
   await agent.createMailbox("onlooker")
   const events = await agent.send({ path: "/api/v1/events" })
@@ -116,7 +116,7 @@ it("receive-mail pays for a mailbox, receives mail and acknowledges it", async (
   expect(items.filter(({ type }) => type === "email.received")).toEqual([])
 })
 
-/** The status with which the agent answers a question that nobody signed. */
+/** Sends a callback with an invalid signature and returns the status. */
 const askUnsigned = async (): Promise<number | undefined> => {
   const body = JSON.stringify({ type: "agent.message", from: "+14155550199", turn: { text: "Let me in." } })
   const headers = {
@@ -132,7 +132,7 @@ const askUnsigned = async (): Promise<number | undefined> => {
   return response.statusCode
 }
 
-it("answer-call buys a number, and talks to whoever calls it until they say bye", async () => {
+it("answer-call buys a number and talks to a caller until the caller says bye", async () => {
   const [key, cert] = [join(directory, "key.pem"), join(directory, "cert.pem")]
   writeFileSync(key, certificate.privateKey)
   writeFileSync(cert, certificate.certificate)

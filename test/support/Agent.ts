@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { BoundScheme, type SandboxDescription } from "@agentos/sandbox"
 
-/** An answer as it came over the wire. */
+/** A response as received. */
 export interface Reply {
   readonly status: number
   readonly headers: Headers
@@ -13,7 +13,7 @@ export interface Reply {
   readonly body: ReplyBody
 }
 
-/** Either envelope: what a test looks at is there, or the test fails. */
+/** Either envelope, without the `undefined` of absent members: a test that reads an absent member fails. */
 export interface ReplyBody {
   readonly data: Record<string, never>
   readonly requestId: string
@@ -37,7 +37,7 @@ export type Request = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An agent with a wallet: it signs what it is told to, and sends what a test wants sent. */
+/** An API client with a wallet. It signs and sends exactly what a test passes. */
 export class Agent {
   readonly account: PrivateKeyAccount
   token: string | undefined
@@ -70,11 +70,12 @@ export class Agent {
     }
   }
 
-  /** The challenge for a request; fails when the answer is anything else. */
+  /** Returns the challenge for a request; fails on any other response. */
   async challenge(request: Request): Promise<PaymentRequired> {
     const reply = await this.send({ method: "POST", ...request })
     const header = reply.headers.get("payment-required")
-    if (reply.status !== 402 || header === null) throw new Error(`no challenge but ${reply.status}: ${reply.text}`)
+    if (reply.status !== 402 || header === null)
+      throw new Error(`expected a challenge, got ${reply.status}: ${reply.text}`)
     return decodePaymentRequiredHeader(header)
   }
 
@@ -82,12 +83,12 @@ export class Agent {
     return this.wallet.createPaymentPayload(challenge)
   }
 
-  /** The header of a signed payment of the challenge for a request. */
+  /** Returns the payment header for a request, signed for a new challenge. */
   async payment(request: Request): Promise<string> {
     return encodePaymentSignatureHeader(await this.sign(await this.challenge(request)))
   }
 
-  /** Pays for a request and sends it. */
+  /** Signs a payment for a request and sends both. */
   async pay(request: Request, idempotencyKey: string = randomUUID()): Promise<Reply> {
     const signature = await this.payment(request)
     return this.replay(request, signature, idempotencyKey)
@@ -98,10 +99,10 @@ export class Agent {
     return this.send({ method: "POST", ...request, headers })
   }
 
-  /** Creates a mailbox and keeps the token that comes with it. */
+  /** Creates a mailbox and stores the access token from the response. */
   async createMailbox(localPart: string): Promise<MailboxFields> {
     const reply = await this.pay({ path: "/api/v1/email/mailboxes", body: { localPart } })
-    if (reply.status !== 201) throw new Error(`no mailbox but ${reply.status}: ${reply.text}`)
+    if (reply.status !== 201) throw new Error(`expected a mailbox, got ${reply.status}: ${reply.text}`)
     const data = reply.body.data as unknown as {
       readonly mailbox: MailboxFields
       readonly authentication: { readonly accessToken: string }
@@ -120,13 +121,13 @@ export interface MailboxFields {
 }
 
 let names = 0
-/** A local part that no other test has. */
+/** Returns a local part that no other test uses. */
 export const freshName = (): string => `agent-${process.pid}-${++names}-${Math.random().toString(36).slice(2, 8)}`
 
 const PENDING_TRIES = 60
 const PENDING_PAUSE_MILLIS = 500
 
-/** Repeats a request until its answer is no longer that somebody else is at it. */
+/** Repeats a request while the response is 409 PAYMENT_PENDING. */
 export const untilNotPending = async (attempt: () => Promise<Reply>): Promise<Reply> => {
   for (let tries = 0; ; tries++) {
     const reply = await attempt()

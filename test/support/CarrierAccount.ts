@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Sandbox } from "./Sandbox.ts"
 
-/** The service's account at the sandbox's carrier, as its owner uses it: behind the service's back. */
+/** The service's account at the sandbox's carrier, used directly and not through the service. */
 export class CarrierAccount {
   private readonly numbersUrl: string
   private readonly credentials: string
@@ -22,7 +22,7 @@ export class CarrierAccount {
     return new CarrierAccount(`${carrier.url}/2010-04-01/Accounts/${sid}/IncomingPhoneNumbers`, credentials)
   }
 
-  /** Buys a number under a name; one of the service's name is taken for its own. */
+  /** Buys a number under a name. The service treats a number with its own label as its own. */
   async buy(number: string, name: string): Promise<void> {
     await this.ask(".json", { method: "POST", body: new URLSearchParams({ PhoneNumber: number, FriendlyName: name }) })
   }
@@ -31,7 +31,7 @@ export class CarrierAccount {
     await this.ask(`/${await this.sidOf(number)}.json`, { method: "DELETE" })
   }
 
-  /** The carrier's own id of a number that the account has. */
+  /** Returns the carrier's id of a number that the account owns. */
   async sidOf(number: string): Promise<string | undefined> {
     const query = new URLSearchParams({ PhoneNumber: number }).toString()
     const page = (await (await this.ask(`.json?${query}`, {})).json()) as {

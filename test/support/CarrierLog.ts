@@ -1,38 +1,37 @@
-/** A call as the carrier has it. */
+/** A call in the carrier's records. */
 export interface CarrierCall {
-  /** The carrier's id of it. */
   readonly id: string
   readonly state: "ringing" | "in-progress" | "completed" | "rejected"
   readonly direction: "inbound" | "outbound-api"
   readonly from: string
   readonly to: string
-  /** Connected seconds after which the carrier ends it. */
+  /** Connected seconds after which the carrier ends the call. */
   readonly timeLimitSeconds: number
 }
 
 export interface TimedCall extends CarrierCall {
-  /** For how long it was connected, once it is over. */
+  /** Connected seconds; null until the call ends. */
   readonly seconds: number | null
 }
 
-/** A request of the service's, as the carrier has it on record. */
+/** A request from the service in the carrier's log. */
 export interface LoggedRequest {
   readonly method: string
   readonly path: string
   readonly form: Readonly<Record<string, string | ReadonlyArray<string>>>
-  /** What it was answered; null until then. */
+  /** Status of the response; null until it is sent. */
   readonly status: number | null
 }
 
-/** What the carrier has done for the service's account, by its own word. */
+/** The carrier's records of the service's account. */
 export interface CarrierSight {
-  /** Every number that is sold and was not given back. */
+  /** Numbers that are sold and not released. */
   readonly numbers: ReadonlySet<string>
-  /** Every call that was dialled, by whom it was to. */
+  /** Outbound calls by the number that was called. */
   readonly dialled: ReadonlyMap<string, ReadonlyArray<CarrierCall>>
 }
 
-/** Reads what the carrier has sold and dialled. */
+/** Reads the carrier's records. */
 export class CarrierLog {
   private readonly url: string
 
@@ -49,24 +48,24 @@ export class CarrierLog {
     return { numbers: new Set(numbers), dialled: Map.groupBy(dialled, ({ to }) => to) }
   }
 
-  /** Every call, in either direction, oldest first. */
+  /** Returns the calls of both directions, oldest first. */
   async calls(): Promise<ReadonlyArray<TimedCall>> {
     return (await this.ask<{ readonly calls: ReadonlyArray<TimedCall> }>("calls")).calls
   }
 
-  /** Every request that the carrier remembers, oldest first, and how many there were before those. */
+  /** Returns the requests that the carrier still stores, oldest first, and the number of older ones. */
   requests(): Promise<{ readonly requests: ReadonlyArray<LoggedRequest>; readonly forgottenRequests: number }> {
     return this.ask("log")
   }
 
-  /** The area codes in which it has numbers for sale, by country. */
+  /** Returns the area codes with numbers for sale, by country. */
   areaCodes(): Promise<Readonly<Record<"US" | "CA", ReadonlyArray<string>>>> {
     return this.ask("area-codes")
   }
 
   private async ask<Answer>(what: string): Promise<Answer> {
     const response = await fetch(`${this.url}/sandbox/${what}`)
-    if (!response.ok) throw new Error(`the carrier does not tell its ${what}: ${response.status}`)
+    if (!response.ok) throw new Error(`the carrier's ${what} could not be read: ${response.status}`)
     return (await response.json()) as Answer
   }
 }

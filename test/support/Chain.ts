@@ -1,7 +1,7 @@
 import { createPublicClient, erc20Abi, http } from "viem"
 import type { SandboxDescription } from "@agentos/sandbox"
 
-/** The balances of the token, in base units: what was charged, by the only witness that counts. */
+/** Token balances on the chain, in base units. */
 export class Chain {
   private readonly client
   private readonly sandbox: SandboxDescription
@@ -20,7 +20,7 @@ export class Chain {
     })
   }
 
-  /** What `work` moved from the payer to the service. Both must agree. */
+  /** Returns the amount that `work` moved from the payer to the service; fails if their balances disagree. */
   async charged<A>(
     payer: `0x${string}`,
     work: () => Promise<A>

@@ -1,16 +1,16 @@
 import { Database, layerPostgres } from "@agentos/postgres"
 import { Effect, ManagedRuntime, Redacted } from "effect"
 
-/** The same server's address with another database. */
+/** Returns the URL of another database on the same server. */
 export const databaseUrl = (serverUrl: string, database: string): string => {
   const url = new URL(serverUrl)
   url.pathname = `/${database}`
   return url.toString()
 }
 
-/** A connection of the test's own. */
+/** A connection from the test. */
 export interface OpenDatabase {
-  /** Runs statements one after the other, outside a transaction; answers the rows of the last. */
+  /** Runs statements in order, outside a transaction; returns the rows of the last. */
   readonly execute: (...statements: ReadonlyArray<string>) => Promise<ReadonlyArray<Row>>
   readonly close: () => Promise<void>
 }
@@ -33,7 +33,7 @@ export const openDatabase = (url: string): OpenDatabase => {
   }
 }
 
-/** Runs statements over a connection that is closed afterwards. */
+/** Runs statements on a connection that is closed afterwards. */
 export const execute = async (url: string, ...statements: ReadonlyArray<string>): Promise<ReadonlyArray<Row>> => {
   const database = openDatabase(url)
   try {

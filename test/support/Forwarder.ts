@@ -1,17 +1,17 @@
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 
-/** An address of this machine that leads to others. */
+/** A TCP forwarder. */
 export interface Forwarder {
   readonly url: string
-  /** Breaks off every connection. */
+  /** Closes every connection. */
   readonly cut: () => void
   readonly stop: () => Promise<void>
 }
 
 /**
- * Leads each connection to the port of this machine that `next` names for it. It is closed where there is none, or where
- * nobody listens there.
+ * Forwards each connection to the local port that `next` returns. Closes the connection if there is no port, or no
+ * listener on it.
  */
 export const startForwarder = async (next: () => number | undefined): Promise<Forwarder> => {
   const open = new Set<Socket>()

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { BaseSequencer, type TestSpecification, type Vitest } from "vitest/node"
 
-/** The files that take longest, longest first, by their paths from the root. */
+/** Paths from the root of the files that take longest, longest first. */
 const LONGEST = [
   "test/crash/matrix.test.ts",
   "test/crash/faults.test.ts",
@@ -27,8 +27,8 @@ const LONGEST = [
 ]
 
 /**
- * Begins with the files that take longest, so that at the end no worker waits for a long one of another. On a machine
- * that has not run them before, Vitest itself begins with the largest: and those that do the most are small.
+ * Runs the longest files first, so that no worker waits at the end for a long file of another. By default, Vitest
+ * starts with the largest files on a machine without a cache, and the largest are not the longest.
  */
 export class LongestFirst extends BaseSequencer {
   private readonly paths: ReadonlyArray<string>
@@ -37,7 +37,7 @@ export class LongestFirst extends BaseSequencer {
     super(vitest)
     this.paths = LONGEST.map((path) => join(vitest.config.root, path))
     const missing = this.paths.filter((path) => !existsSync(path))
-    if (missing.length > 0) throw new Error(`These are to run first, and are not there: ${missing.join(", ")}`)
+    if (missing.length > 0) throw new Error(`LONGEST names files that do not exist: ${missing.join(", ")}`)
   }
 
   override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {

@@ -5,12 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import type { Sandbox, SandboxOptions } from "./Sandbox.ts"
 
-/** Names the file in which a server that is started as `movedServerMain.ts` finds its circumstances. */
+/** Environment variable with the file of the circumstances that `movedServerMain.ts` reads. */
 export const CIRCUMSTANCES_VARIABLE = "AGENTOS_TEST_CIRCUMSTANCES"
 
-/** What a server finds when it starts. */
 export interface Circumstances {
-  /** How far its clock and its database's are ahead of everybody's. */
+  /** Milliseconds by which the clocks of the server and its database are ahead. */
   readonly aheadMillis: number
   readonly hasCarrier: boolean
 }
@@ -19,7 +18,7 @@ const USUAL: Circumstances = { aheadMillis: 0, hasCarrier: true }
 const POLL_MILLIS = 50
 const PATIENCE_MILLIS = 60_000
 
-/** A sandbox's server that can be started again in another month, or without its carrier. */
+/** A sandbox's server that can be restarted at a later date or without its carrier. */
 export class MovedServer {
   private readonly folder: string
 
@@ -33,7 +32,7 @@ export class MovedServer {
     return moved
   }
 
-  /** How a sandbox is started whose server this is. */
+  /** Options of a sandbox that runs this server. */
   get options(): SandboxOptions {
     return {
       environment: {
@@ -43,7 +42,7 @@ export class MovedServer {
     }
   }
 
-  /** Ends the server, and waits until the sandbox has started it again, in these circumstances. */
+  /** Ends the server and waits until the sandbox has restarted it in these circumstances. */
   async restart(sandbox: Sandbox, circumstances: Partial<Circumstances>): Promise<void> {
     await this.write({ ...USUAL, ...circumstances })
     const { baseUrl, processes } = await sandbox.describe()
@@ -52,7 +51,7 @@ export class MovedServer {
     for (;;) {
       const now = await sandbox.describe()
       if (now.processes.server !== processes.server && (await isServed(baseUrl))) return
-      if (Date.now() > deadline) throw new Error(`the server did not come back:\n${sandbox.output()}`)
+      if (Date.now() > deadline) throw new Error(`the server was not restarted:\n${sandbox.output()}`)
       await sleep(POLL_MILLIS)
     }
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { SandboxDescription } from "@agentos/sandbox"
 
-/** What a person says in their turn, or does; see the carrier's own description. */
+/** One turn of a person in a call. */
 export type Line =
   | string
   | { readonly text: string; readonly interrupt?: boolean; readonly afterMillis?: number }
@@ -9,7 +9,7 @@ export type Line =
   | { readonly silence: number }
   | { readonly hangup: true }
 
-/** How somebody behaves on the telephone. */
+/** How a person handles a call. */
 export interface Behaviour {
   readonly behaviour?: "answers" | "busy" | "no-answer"
   readonly lines?: ReadonlyArray<Line>
@@ -17,7 +17,7 @@ export interface Behaviour {
   readonly ringSeconds?: number
 }
 
-/** How a call went for the person in it. */
+/** A call as the person experienced it. */
 export interface Play {
   readonly id: string
   readonly state: "ringing" | "in-progress" | "completed" | "rejected"
@@ -32,7 +32,7 @@ export interface Play {
   readonly to: string
 }
 
-/** A request that the service made of the carrier. */
+/** A request from the service to the carrier. */
 export interface CarrierRequest {
   readonly method: string
   readonly path: string
@@ -44,24 +44,24 @@ export type CarrierFault = {
   readonly operation: "search" | "buy" | "release" | "call" | "update"
   readonly mode: "before" | "after" | "reject" | "hang"
   readonly times?: number
-  /** A number, or a call's id at the carrier. */
+  /** A number, or the carrier's id of a call. */
   readonly only?: string
 }
 
 const POLL_MILLIS = 50
-/** Jobs look each few seconds, and every ten for what is to be given back. */
+/** Jobs run every few seconds, and the one that releases numbers every ten. */
 const PATIENCE_MILLIS = 30_000
-/** Area codes of people: a number whose area does not exist is called by nobody. */
+/** Area codes of people. The service calls only numbers in areas that exist. */
 const AREAS =
   "201 202 203 205 206 207 208 209 210 212 213 214 215 216 217 218 219 224 225 228 229 231 234 239 240 248 251 252 253 254 " +
   "256 260 262 267 269 270 276 281 301 302 303 304 305 307 308 309 310 312 313 314 315 316 317 318 319 320 321 323 325 330 " +
   "334 336 337 347 351 352 360 361 386 401 402 404 405 406 407 408 409 410 412 413 414 415 417 419 423 424 425 430 432 434"
 const AREA_CODES = AREAS.split(" ")
-/** Of each area. */
+/** In each area. */
 const PEOPLE = 50
 let people = 0
 
-/** The sandbox's carrier, as those see it who rule it: the witness of what was bought, dialled, limited and said. */
+/** Control API of the sandbox's carrier: its records of purchases, calls, limits and speech, and its faults. */
 export class PhoneCarrier {
   private readonly url: string
 
@@ -69,22 +69,22 @@ export class PhoneCarrier {
     this.url = carrier.url
   }
 
-  /** The number of somebody new, who behaves like this when called. */
+  /** Creates a person with this behavior and returns their number. */
   async person(behaviour: Behaviour = {}): Promise<string> {
     const number = PhoneCarrier.personNumber()
     await this.ask("people", { number, behaviour: "answers", lines: [], ...behaviour })
     return number
   }
 
-  /** A number of somebody that no other test has, out of those that nobody can buy. */
+  /** Returns a number that no other test uses and that is not for sale. */
   static personNumber(): string {
     const index = people++
     const areaCode = AREA_CODES[Math.floor(index / PEOPLE)]
-    if (areaCode === undefined) throw new Error("there are no people left to call")
+    if (areaCode === undefined) throw new Error("no numbers of people are left")
     return `+1${areaCode}55501${50 + (index % PEOPLE)}`
   }
 
-  /** Lets somebody new call a number; answers the id of the call. */
+  /** Makes a new person call a number and returns the id of the call. */
   async callIn(to: string, behaviour: Omit<Behaviour, "behaviour"> = {}): Promise<string> {
     const from = PhoneCarrier.personNumber()
     const { id } = await this.ask<{ readonly id: string }>("calls", { from, to, lines: [], ...behaviour })
@@ -95,7 +95,7 @@ export class PhoneCarrier {
     return this.ask(`calls/${id}`)
   }
 
-  /** The call to somebody who was called once. */
+  /** Returns the only call to a number. */
   async playTo(number: string): Promise<Play> {
     const { calls } = await this.ask<{ readonly calls: ReadonlyArray<Play> }>("calls")
     const played = calls.filter(({ to }) => to === number)
@@ -103,7 +103,7 @@ export class PhoneCarrier {
     return played[0]!
   }
 
-  /** A call once it is over. */
+  /** Waits until a call has ended. */
   async over(id: string): Promise<Play> {
     return this.until(
       () => this.play(id),
@@ -111,13 +111,13 @@ export class PhoneCarrier {
     )
   }
 
-  /** What comes, once it is as wanted; fails after 30 seconds. */
+  /** Polls until `isWanted` holds and returns the result; fails after 30 seconds. */
   async until<A>(look: () => Promise<A>, isWanted: (seen: A) => boolean): Promise<A> {
     const deadline = Date.now() + PATIENCE_MILLIS
     for (;;) {
       const seen = await look()
       if (isWanted(seen)) return seen
-      if (Date.now() > deadline) throw new Error(`not in time; last seen: ${JSON.stringify(seen)}`)
+      if (Date.now() > deadline) throw new Error(`timed out; last result: ${JSON.stringify(seen)}`)
       await sleep(POLL_MILLIS)
     }
   }
@@ -129,21 +129,21 @@ export class PhoneCarrier {
     return this.ask("log")
   }
 
-  /** The forms by which somebody was called. */
+  /** Returns the forms of the requests that dialled a number. */
   async dialled(to: string): Promise<ReadonlyArray<CarrierRequest["form"]>> {
     const { requests } = await this.log()
     const dials = requests.filter(({ method, path }) => method === "POST" && path.endsWith("/Calls.json"))
     return dials.map(({ form }) => form).filter((form) => form["To"] === to)
   }
 
-  /** The limits, in seconds, that the carrier was told of a call that goes on, oldest first. */
+  /** Returns the limits in seconds that the service set on a call in progress, oldest first. */
   async limitsTold(id: string): Promise<ReadonlyArray<number>> {
     const { requests } = await this.log()
     const told = requests.filter(({ path, status }) => path.endsWith(`/Calls/${id}.json`) && status === 200)
     return told.flatMap(({ form }) => (typeof form["TimeLimit"] === "string" ? [Number(form["TimeLimit"])] : []))
   }
 
-  /** How often a number was sold. */
+  /** Returns how often a number was sold. */
   async sales(number: string): Promise<number> {
     const { requests } = await this.log()
     return requests.filter(
@@ -155,18 +155,18 @@ export class PhoneCarrier {
     ).length
   }
 
-  /** How many numbers were given back. */
+  /** Returns how many numbers were released. */
   async returns(): Promise<number> {
     const { requests } = await this.log()
     return requests.filter(({ method, status }) => method === "DELETE" && status === 204).length
   }
 
-  /** Seconds of calls pass so much faster. */
+  /** Sets the speed of the clock of calls. */
   async speed(speed: number): Promise<void> {
     await this.ask("clock", { speed })
   }
 
-  /** Whether calls that are answered, or given a limit, from now on end at it. */
+  /** Sets whether calls that are answered or given a limit from now on end at the limit. */
   async keepLimits(kept: boolean): Promise<void> {
     await this.ask("limits", { kept })
   }

@@ -11,7 +11,7 @@ export const ADD_MINUTES = `${PHONE}/add-inbound-minutes-10`
 export const RELEASE = `${PHONE}/release-number`
 export const NUMBERS = `${PHONE}/numbers`
 
-/** What the paid operations cost, in base units. */
+/** Prices in base units. */
 export const PRICES = {
   [BUY_US]: 5_000_000n,
   [BUY_CANADA]: 5_000_000n,
@@ -72,19 +72,20 @@ export interface Purchase {
   readonly operationId: string
 }
 
-/** What a success says. Fails when it is none. */
+/** Returns the data of a success; fails on an error. */
 export const dataOf = <Data>(reply: Reply): Data => {
-  if (reply.status !== 200 && reply.status !== 201) throw new Error(`no success but ${reply.status}: ${reply.text}`)
+  if (reply.status !== 200 && reply.status !== 201)
+    throw new Error(`expected a success, got ${reply.status}: ${reply.text}`)
   return reply.body.data as unknown as Data
 }
 
-/** Status and code of an answer that is an error. */
+/** Returns the status and code of an error response. */
 export const refusalOf = ({ body, status }: Reply): readonly [number, string | undefined] => [status, body.error?.code]
 
 /** A wallet that buys telephone services. */
 export class PhoneCustomer {
   readonly agent: Agent
-  /** Of the agent that talks for its numbers. */
+  /** URL of the agent that answers calls to its numbers. */
   readonly webhookUrl: string
 
   constructor(agent: Agent, webhookUrl: string) {
@@ -96,12 +97,12 @@ export class PhoneCustomer {
     return this.agent.account.address
   }
 
-  /** What a purchase asks for. */
+  /** Returns the body of a purchase. */
   order(more: object = {}): Readonly<Record<string, unknown>> {
     return { agentName: "Ada", agentWebhookUrl: this.webhookUrl, ...more }
   }
 
-  /** Buys a US number, and keeps the token that comes with it. */
+  /** Buys a US number and stores the access token from the response. */
   async buy(more: object = {}): Promise<Purchase> {
     const bought = dataOf<Purchase>(await this.agent.pay({ path: BUY_US, body: this.order(more) }))
     this.agent.token = bought.authentication.accessToken
@@ -112,7 +113,7 @@ export class PhoneCustomer {
     dataOf(await this.agent.pay({ path: ADD_MINUTES, body: { phoneNumberId } }))
   }
 
-  /** Calls somebody for a minute. */
+  /** Places a call of one minute. */
   async callOut(phoneNumberId: string, toNumber: string, initialGreeting?: string): Promise<CallFields> {
     const body = { phoneNumberId, toNumber, ...(initialGreeting === undefined ? {} : { initialGreeting }) }
     return dataOf<{ readonly call: CallFields }>(await this.agent.pay({ path: CALL_ONE, body })).call
@@ -124,7 +125,7 @@ export class PhoneCustomer {
 
   async number(phoneNumberId: string): Promise<NumberFields> {
     const found = (await this.numbers()).find((one) => one.phoneNumberId === phoneNumberId)
-    if (found === undefined) throw new Error(`no number ${phoneNumberId} is listed`)
+    if (found === undefined) throw new Error(`number ${phoneNumberId} is not listed`)
     return found
   }
 
@@ -137,7 +138,7 @@ export class PhoneCustomer {
     return dataOf<{ readonly transcript: TranscriptFields }>(reply).transcript
   }
 
-  /** The events of some types, oldest first. */
+  /** Returns the events of these types, oldest first. */
   async events(...types: ReadonlyArray<string>): Promise<ReadonlyArray<EventFields>> {
     const reply = await this.agent.send({ path: "/api/v1/events/list", body: { types, limit: 100 } })
     return dataOf<{ readonly items: ReadonlyArray<EventFields> }>(reply).items

@@ -1,7 +1,7 @@
-/** A text of so many characters. */
+/** Returns a text of this length. */
 export const long = (length: number): string => "x".repeat(length)
 
-/** What makes the order of a number wrong, with the field that is to be named. */
+/** Invalid changes of a purchase, with the field that the error must name. */
 export const WRONG_PURCHASES: ReadonlyArray<readonly [string, object]> = [
   ["agentName", { agentName: undefined }],
   ["agentName", { agentName: "" }],
@@ -24,14 +24,14 @@ export const WRONG_PURCHASES: ReadonlyArray<readonly [string, object]> = [
   ["voice", { voice: long(129) }],
   ["language", { language: long(36) }],
   ["language", { language: true }],
-  // Numbers can't be changed, and their calls would all fail.
+  // The language of a number cannot be changed, and every call would fail.
   ["language", { language: "American English" }],
   ["language", { language: "en_US" }],
   ["language", { language: "en-" }],
   ["country", { country: "US" }]
 ]
 
-/** Where no agent may be, with what is said of it. */
+/** URLs that an agent may not have, with the expected message. */
 export const HIDDEN_ADDRESSES: ReadonlyArray<readonly [address: string, why: RegExp]> = [
   ["http://1.1.1.1/voice", /https/],
   ["ftp://1.1.1.1/voice", /https/],
@@ -45,7 +45,7 @@ export const HIDDEN_ADDRESSES: ReadonlyArray<readonly [address: string, why: Reg
   ["https://router/", /no address on the public internet/],
   ["https://localhost./", /no address on the public internet/],
   ["https://metadata.google.internal./", /no address on the public internet/],
-  // Of top-level names that never resolve (RFC 2606).
+  // A top-level domain that never resolves (RFC 2606).
   ["https://agent.invalid/", /no address on the public internet/],
   ...[
     "localhost",
@@ -80,7 +80,7 @@ export const HIDDEN_ADDRESSES: ReadonlyArray<readonly [address: string, why: Reg
   ].map((host) => [`https://${host}/voice`, /no address on the public internet/] as const)
 ]
 
-/** What is no telephone number that may be called. */
+/** Numbers that may not be called. */
 export const UNCALLABLE: ReadonlyArray<string> = [
   "4155550150",
   "+04155550150",
@@ -90,14 +90,14 @@ export const UNCALLABLE: ReadonlyArray<string> = [
   "+1415555015000000",
   "+14155550150\n",
   "sip:a@b.example",
-  // Emergencies, as they would be dialled with a plus, or in a country's plan.
+  // Emergency numbers, with a plus or in the plan of a country.
   "+911",
   "+1911",
   "+112",
   "+44999",
   "+2710111",
   "+9981122",
-  // Numbers that cost whoever calls them, or that are nobody's.
+  // Premium-rate and unassigned numbers.
   "+19005550123",
   "+14159761234",
   "+14155551212",

@@ -5,16 +5,16 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 
-/** A part of a data directory: the deployed chain with its keys, the server's secrets, the migrated database. */
+/** Parts of a data directory: the deployed chain with its keys, the server's secrets, the migrated database. */
 export type PreparedPart = "chain" | "server" | "database"
 
 const PREPARE = fileURLToPath(new URL("prepareDataMain.ts", import.meta.url))
 const run = promisify(execFile)
 
 /**
- * Puts into a new data directory what a first start would make there, which takes longer than all the rest of a start.
- * It is made once in a test run and copied from then on: same keys and wallets, but a chain and a database of one's own.
- * Outside a test run nothing is put there, and the sandbox makes it itself.
+ * Fills a new data directory with the parts that a first start would create, which takes longer than the rest of a
+ * start. They are created once per test run and copied: the keys and wallets are the same in each copy. Outside a test
+ * run it does nothing, and the sandbox creates them.
  */
 export const copyPrepared = async (directory: string, parts: ReadonlyArray<PreparedPart>): Promise<void> => {
   const made = await prepared("data", (draft) => run(process.execPath, [PREPARE, draft]))

@@ -6,7 +6,7 @@ interface Row {
   readonly parent: number
 }
 
-/** What runs on this machine. Who has ended, and waits for a parent to notice, does not. */
+/** The running processes of this machine, without zombies. */
 const running = (): ReadonlyArray<Row> =>
   spawnSync("ps", ["-A", "-o", "pid=,ppid=,stat="])
     .stdout.toString()
@@ -16,7 +16,7 @@ const running = (): ReadonlyArray<Row> =>
     .filter(([, , state]) => !state?.startsWith("Z"))
     .map(([pid, parent]) => ({ pid: Number(pid), parent: Number(parent) }))
 
-/** A process and everything below it. */
+/** Returns the ids of a process and its descendants. */
 export const familyOf = (pid: number): ReadonlyArray<number> => {
   const rows = running()
   const family = rows.filter((row) => row.pid === pid).map((row) => row.pid)
@@ -26,7 +26,7 @@ export const familyOf = (pid: number): ReadonlyArray<number> => {
 
 export const isRunning = (pid: number): boolean => running().some((row) => row.pid === pid)
 
-/** Waits until none of them runs. */
+/** Waits until all of them have ended. */
 export const untilGone = (pids: ReadonlyArray<number>, timeoutMillis: number): Promise<void> =>
   vi.waitFor(
     () => {

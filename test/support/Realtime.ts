@@ -3,7 +3,7 @@ import { WebSocket } from "ws"
 import type { Agent } from "./Agent.ts"
 import type { SocketOrder } from "./RealtimeRig.ts"
 
-/** A message of the realtime protocol, as a stranger reads it. */
+/** A message of the realtime protocol, declared here and not imported. */
 export interface RealtimeMessage {
   readonly type: string
   readonly event?: {
@@ -24,7 +24,7 @@ export interface RealtimeMessage {
   readonly message?: string
 }
 
-/** A plain socket of the `ws` package, with what came over it in order. */
+/** A plain socket of the `ws` package with the received messages in order. */
 export class Realtime {
   readonly socket: WebSocket
   private readonly messages: Array<RealtimeMessage> = []
@@ -48,7 +48,7 @@ export class Realtime {
     return Realtime.connect({ url: websocketUrl, token }, message)
   }
 
-  /** Connects where it is told to, and authenticates. */
+  /** Connects to the URL of the order and authenticates. */
   static async connect(order: SocketOrder, message: Record<string, string> = {}): Promise<Realtime> {
     const socket = new WebSocket(order.url)
     const realtime = new Realtime(socket)
@@ -57,7 +57,7 @@ export class Realtime {
     return realtime
   }
 
-  /** The code that the server closed with, once it has. */
+  /** Waits for the close and returns its code. */
   async closed(): Promise<number> {
     if (this.socket.readyState === WebSocket.CLOSED) throw new Error("the socket was closed before")
     const [code] = (await once(this.socket, "close")) as [number]
@@ -68,7 +68,7 @@ export class Realtime {
     this.socket.send(JSON.stringify(message))
   }
 
-  /** The next message, within ten seconds. */
+  /** Returns the next message; fails after ten seconds, or if it has another type. */
   async next(type?: string): Promise<RealtimeMessage> {
     const deadline = Date.now() + 10_000
     while (this.messages.length === 0) {

@@ -17,7 +17,7 @@ import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { type Cluster, type ClusterOptions, type ClusterServer, startCluster } from "./Cluster.ts"
 
-/** What opens a socket: where, and as whom. */
+/** The URL and token of a socket. */
 export interface SocketOrder {
   readonly url: string
   readonly token: string
@@ -25,21 +25,21 @@ export interface SocketOrder {
 
 type Ports = EventStore | TenantStore | Transactor | RealtimeTokens | Keyring
 
-/** Real servers on one PostgreSQL, and a process beside them that has the same stores and keys: this one. */
+/** Real servers on one PostgreSQL, with the same stores and keys in this process. */
 export interface RealtimeRig {
   readonly cluster: Cluster
-  /** Runs on the stores, in this process: what it stores comes to every server through the database. */
+  /** Runs an effect on the stores in this process. Servers see its changes through the database. */
   readonly run: <A>(effect: Effect.Effect<A, never, Ports>) => Promise<A>
-  /** New tenants. */
+  /** Creates tenants. */
   readonly tenants: (count: number) => Promise<ReadonlyArray<Tenant>>
-  /** What opens a socket of each, on the servers in turn. */
+  /** Returns a URL and token for each tenant, on the servers in turn. */
   readonly orders: (tenants: ReadonlyArray<Tenant>) => Promise<ReadonlyArray<SocketOrder>>
-  /** What a tenant sends with its requests. */
+  /** Returns the access token of a tenant. */
   readonly accessToken: (tenant: Tenant) => Promise<string>
   readonly stop: () => Promise<void>
 }
 
-/** Connections of the process beside the servers. */
+/** Connections of this process. */
 const POOL = 10
 
 export const startRealtimeRig = async (options: ClusterOptions): Promise<RealtimeRig> => {
@@ -76,7 +76,7 @@ export const startRealtimeRig = async (options: ClusterOptions): Promise<Realtim
   }
 }
 
-/** Where a server takes sockets. */
+/** Returns the URL of the realtime endpoint of a server. */
 export const socketUrl = ({ baseUrl }: Pick<ClusterServer, "baseUrl">): string =>
   baseUrl.replace(/^http/, "ws") + REALTIME_PATH
 
@@ -112,6 +112,6 @@ const issueTokens = (tenants: ReadonlyArray<Tenant>) =>
 const deriveToken = ({ tenantId, tokenVersion: version }: Tenant) =>
   Effect.map(Keyring, (keyring) => {
     const token = AccessToken.derive(keyring, { keyId: keyring.activeKeyId, tenantId, version })
-    if (token === undefined) throw new Error("the ring has lost its active key")
+    if (token === undefined) throw new Error("the keyring has no active key")
     return Redacted.value(token)
   })

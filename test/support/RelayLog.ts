@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 
-/** Reads what the relay took. A mail that was read is not read again. */
+/** Reads the mail that the relay accepted, each file once. */
 export class RelayLog {
   private readonly directory: string
   private readonly known = new Set<string>()
@@ -12,7 +12,7 @@ export class RelayLog {
     this.directory = outboxDir
   }
 
-  /** By recipient, in lower case: the Message-ID of each copy. */
+  /** Returns the Message-ID of each copy by recipient, in lower case. */
   read(): Promise<ReadonlyMap<string, ReadonlyArray<string | null>>> {
     const reading = this.reading.then(() => this.readOn())
     this.reading = reading.catch(() => undefined)
@@ -22,7 +22,7 @@ export class RelayLog {
   private async readOn(): Promise<ReadonlyMap<string, ReadonlyArray<string | null>>> {
     const files = new Set(await readdir(this.directory))
     for (const file of files) {
-      // The envelope is there first; the mail is kept once its own file is there too.
+      // The envelope is written first; the mail is complete once its own file exists.
       if (!file.endsWith(".json") || this.known.has(file) || !files.has(file.replace(/\.json$/, ".eml"))) continue
       this.known.add(file)
       const envelope = JSON.parse(await readFile(join(this.directory, file), "utf8")) as {

@@ -3,8 +3,8 @@ const VARIABLE = "AGENTOS_SANDBOX_SERVER_MODULE"
 let starting: Promise<unknown> = Promise.resolve()
 
 /**
- * Starts something whose servers run this module in place of the real server's. The module is named by a variable of
- * the environment, so what is started in this way is started one after the other.
+ * Calls `start` such that its servers run this module instead of the real server's. Concurrent calls run one after the
+ * other, because an environment variable names the module.
  */
 export const withServerModule = <A>(path: string, start: () => Promise<A>): Promise<A> => {
   const started = starting.then(async () => {

@@ -3,7 +3,7 @@ import { exitCode } from "@agentos/http-server/ServerProgram"
 import { Effect, Fiber } from "effect"
 import { SHORT_LEASE_MILLIS } from "./ShortLease.ts"
 
-/** Runs a server whose leases are short, until it is told to end. */
+/** Runs a server with short leases until SIGTERM. */
 export const runShortLeaseServer = (program: Effect.Effect<never, unknown>): void => {
   const serving = Effect.runFork(
     Effect.provideService(program, EventPolicy, { ...DEFAULT_EVENT_POLICY, leaseDuration: SHORT_LEASE_MILLIS })

@@ -1,11 +1,11 @@
 import { type Address, createPublicClient, http, parseAbi } from "viem"
 
-/** Money that the token moved. Addresses and nonces in lower case. */
+/** A transfer of the token. Addresses and nonces are in lower case. */
 export interface Movement {
   readonly from: string
   readonly to: string
   readonly value: bigint
-  /** Of the authorization that moved it; undefined where it moved without one. */
+  /** Nonce of the authorization, or undefined for a transfer without one. */
   readonly nonce: string | undefined
   readonly transaction: `0x${string}`
 }
@@ -17,7 +17,7 @@ const EVENTS = parseAbi([
 export const AUTHORIZATION_USED = EVENTS[1]
 const BLOCKS_AT_ONCE = 2_000n
 
-/** Reads what a token moved on a chain, going on from where the last reading ended. */
+/** Reads the transfers of a token on a chain. Each call continues where the last one ended. */
 export class TokenLog {
   private readonly client
   private readonly asset: Address
@@ -31,7 +31,7 @@ export class TokenLog {
     this.nextBlock = firstBlock
   }
 
-  /** All that the token moved from the first block on, oldest first. An authorization's use stands directly before its transfer (EIP-3009). */
+  /** Returns all transfers, oldest first. The event of an authorization directly precedes its transfer (EIP-3009). */
   read(): Promise<ReadonlyArray<Movement>> {
     const reading = this.reading.then(() => this.readOn())
     this.reading = reading.catch(() => undefined)
@@ -65,7 +65,7 @@ export class TokenLog {
     return [...this.movements]
   }
 
-  /** The time of the newest block that is final, in unix seconds: no later block is older. */
+  /** Returns the time of the newest final block in unix seconds. */
   async finalSeconds(): Promise<bigint> {
     return (await this.client.getBlock({ blockTag: "finalized" })).timestamp
   }

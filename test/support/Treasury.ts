@@ -2,11 +2,11 @@ import { type ChainDescription, sandboxChain, sandboxUsdtAbi, usdt } from "@agen
 import { type Address, createWalletClient, encodeFunctionData, http, publicActions } from "viem"
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 
-/** Any of its transactions takes less. */
+/** More than any of its transactions needs. */
 const GAS = 200_000n
 const GAS_PRICE = 10_000_000_000n
 
-/** An EIP-3009 authorization with its signature, as anybody who holds it can submit it. */
+/** An EIP-3009 authorization with its signature, ready to submit. */
 export interface SignedAuthorization {
   readonly from: Address
   readonly to: Address
@@ -17,7 +17,7 @@ export interface SignedAuthorization {
   readonly signature: `0x${string}`
 }
 
-/** The owner of a sandbox's token: makes money, and submits other people's authorizations as a stranger would. */
+/** The owner of a sandbox's token: mints, and submits authorizations of other accounts. */
 export class Treasury {
   private readonly client
   private readonly chain: ChainDescription
@@ -33,7 +33,7 @@ export class Treasury {
     }).extend(publicActions)
   }
 
-  /** Gives each of the wallets so many whole USDT. */
+  /** Mints an amount of whole USDT for each wallet. */
   async fund(wallets: ReadonlyArray<Address>, amount: number): Promise<void> {
     const sent = wallets.map((to) =>
       this.transact(encodeFunctionData({ abi: sandboxUsdtAbi, functionName: "mint", args: [to, usdt(amount)] }))
@@ -41,14 +41,14 @@ export class Treasury {
     await Promise.all(sent)
   }
 
-  /** Submits an authorization that somebody else signed for somebody else. */
+  /** Submits an authorization between two other accounts. */
   async submit(signed: SignedAuthorization): Promise<void> {
     const { from, nonce, signature, to, validAfter, validBefore, value } = signed
     const args = [from, to, value, validAfter, validBefore, nonce, signature] as const
     await this.transact(encodeFunctionData({ abi: sandboxUsdtAbi, functionName: "transferWithAuthorization", args }))
   }
 
-  /** Submits what a payer signs to take an authorization back before it is used. */
+  /** Signs and submits the cancellation of an unused authorization. */
   async cancel(payer: PrivateKeyAccount, { nonce }: SignedAuthorization): Promise<void> {
     const { assetName: name, assetVersion: version, chainId } = this.chain
     const signature = await payer.signTypedData({
@@ -66,7 +66,7 @@ export class Treasury {
     await this.transact(encodeFunctionData({ abi: sandboxUsdtAbi, functionName: "cancelAuthorization", args }))
   }
 
-  /** Sends a transaction to the token and waits for it; any number at a time. */
+  /** Sends a transaction to the token and waits for its receipt. May be called concurrently. */
   private async transact(data: `0x${string}`): Promise<void> {
     const nonce = this.next ?? this.client.getTransactionCount({ address: this.client.account.address })
     this.next = nonce.then((taken) => taken + 1)

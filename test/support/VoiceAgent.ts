@@ -5,7 +5,7 @@ import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 
-/** What a number's agent is sent. */
+/** The body of a callback to an agent. */
 export interface AgentMessage {
   readonly type: string
   readonly callId: string
@@ -17,7 +17,7 @@ export interface AgentMessage {
   readonly transcriptSoFar: ReadonlyArray<{ readonly role: string; readonly text: string; readonly at: string }>
 }
 
-/** A callback as it came. */
+/** A received callback. */
 export interface Callback {
   readonly path: string
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
@@ -28,19 +28,19 @@ export interface Callback {
 /** How an agent answers a turn. */
 export type Answer = (message: AgentMessage, response: ServerResponse) => unknown
 
-/** One that sends what may be no answer at all. */
+/** Responds with a body, which need not be a valid answer. */
 export const sending =
   (body: string): Answer =>
   (_message, response) =>
     response.setHeader("content-type", "application/json").end(body)
 
-/** One that says a thing, in one piece. */
+/** Responds with one answer. */
 export const saying = (answer: object): Answer => sending(JSON.stringify(answer))
 
-/** One that has moved. */
+/** Responds with a redirect. */
 export const moving: Answer = (_message, response) => response.writeHead(302, { location: "https://127.0.0.1/" }).end()
 
-/** One that says pieces, with a pause after each. */
+/** Streams pieces of an answer with a pause after each. */
 export const streaming =
   (pauseMillis: number, ...pieces: ReadonlyArray<object>): Answer =>
   async (_message, response) => {
@@ -52,7 +52,7 @@ export const streaming =
     response.end()
   }
 
-/** Agents behind numbers, on https and this machine: each has a path, and answers there as its test wants. */
+/** Agents behind numbers on a local https server. Each has a path and its own answer. */
 export class VoiceAgent {
   readonly port: number
   readonly caFile: string
@@ -89,13 +89,13 @@ export class VoiceAgent {
     return agent
   }
 
-  /** The address of an agent that answers like this. */
+  /** Returns the URL of an agent that gives this answer. */
   at(path: string, answer: Answer): string {
     this.answers.set(path, answer)
     return `https://127.0.0.1:${this.port}${path}`
   }
 
-  /** What was sent to one of them. */
+  /** Returns the callbacks to an agent. */
   of(path: string): ReadonlyArray<Callback> {
     return this.callbacks.filter((callback) => callback.path === path)
   }

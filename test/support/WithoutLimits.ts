@@ -1,4 +1,4 @@
-/** Settings of a server that is put under load by a few tenants, all of them at one address. */
+/** Settings of a server under load from a few tenants at one address. */
 export const WITHOUT_LIMITS: Readonly<Record<string, string>> = {
   AGENTOS_RATE_LIMIT_PER_MINUTE: "0",
   AGENTOS_CALLS_AT_ONCE_PER_NUMBER: "0",

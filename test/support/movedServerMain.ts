@@ -4,7 +4,7 @@ import { Clock, Effect, Fiber } from "effect"
 import { readFileSync } from "node:fs"
 import { type Circumstances, CIRCUMSTANCES_VARIABLE } from "./MovedServer.ts"
 
-/** The server of production, in the circumstances that a test has written down; see `MovedServer`. */
+/** Runs the production server in the circumstances of a `MovedServer`. */
 const { aheadMillis, hasCarrier } = JSON.parse(
   readFileSync(process.env[CIRCUMSTANCES_VARIABLE] ?? "", "utf8")
 ) as Circumstances
@@ -14,7 +14,7 @@ if (!hasCarrier) {
   delete process.env["AGENTOS_TWILIO_AUTH_TOKEN"]
 }
 
-/** A clock that is ahead of another. */
+/** Returns a clock that is ahead of another. */
 const ahead = (clock: Clock.Clock): Clock.Clock => {
   const millis = () => clock.currentTimeMillisUnsafe() + aheadMillis
   const nanos = () => clock.currentTimeNanosUnsafe() + BigInt(aheadMillis) * 1_000_000n

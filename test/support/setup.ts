@@ -5,16 +5,16 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** Where sandboxes have Node keep what it has compiled, too. */
+/** The compile cache of Node that sandboxes use, too. */
 const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/compile", import.meta.url))
 
-/** Before all files of a run: a folder for what they prepare once and share, which is gone after the last. */
+/** Runs before all test files: creates the folder of the data that they share, and deletes it after the last. */
 export const setup = async (): Promise<() => Promise<void>> => {
   const folder = await mkdtemp(join(tmpdir(), "agentos-prepared-"))
   process.env[PREPARED_VARIABLE] = folder
   process.env[BUILT_VARIABLE] = join(folder, "agentctl")
   await mkdir(join(folder, "agentctl"))
-  // Most files have a process of their own, and load much the same modules.
+  // Most files run in a process of their own and load much the same modules.
   process.env["NODE_COMPILE_CACHE"] ??= COMPILED
   return () => rm(folder, { recursive: true, force: true })
 }

@@ -1,5 +1,5 @@
 import { serverProgram } from "@agentos/http-server/ServerProgram"
 import { runShortLeaseServer } from "./ShortLeaseServer.ts"
 
-/** The server of production with a short lease, for tests that wait until one is over. */
+/** Runs the production server with short leases, for tests that wait until a lease expires. */
 runShortLeaseServer(serverProgram)

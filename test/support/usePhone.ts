@@ -10,20 +10,20 @@ import { PhoneCustomer } from "./PhoneCustomer.ts"
 import { type Sandbox, type SandboxOptions, startSandbox } from "./Sandbox.ts"
 import { Treasury } from "./Treasury.ts"
 
-/** A sandbox for all tests of a file, with what tests of telephones need. */
+/** A sandbox for all tests of a file, with its carrier and funded customers. */
 export interface PhoneUnderTest {
   readonly running: Sandbox
   readonly sandbox: SandboxDescription
   readonly chain: Chain
   readonly carrier: PhoneCarrier
   readonly account: CarrierAccount
-  /** A new wallet with 100 USDT, without a token: a tenant of its own as soon as it has paid. */
+  /** Creates a wallet with 100 USDT and no access token. Its first payment makes it a tenant. */
   readonly customer: () => Promise<PhoneCustomer>
 }
 
 const FUNDS = 100
 
-/** Starts it before the first test, with the options that `prepare` gives, and ends it after the last. */
+/** Starts the sandbox before the first test with the options of `prepare`, and stops it after the last. */
 export const usePhone = (prepare: () => Promise<SandboxOptions> = async () => ({})): PhoneUnderTest => {
   let started:
     | {
@@ -36,7 +36,7 @@ export const usePhone = (prepare: () => Promise<SandboxOptions> = async () => ({
   beforeAll(async () => {
     const running = await startSandbox(await prepare())
     const chain = await readChainDescription(join(running.directory, "chain"))
-    if (chain === undefined) throw new Error("there is no chain in the sandbox's folder")
+    if (chain === undefined) throw new Error("the sandbox's folder has no chain")
     const sandbox = await running.describe()
     started = { running, sandbox, treasury: new Treasury(chain), account: await CarrierAccount.open(running, sandbox) }
   })

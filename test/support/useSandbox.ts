@@ -8,7 +8,7 @@ import type { SandboxDescription } from "@agentos/sandbox"
 export interface SandboxUnderTest {
   readonly sandbox: SandboxDescription
   readonly chain: Chain
-  /** An agent on one of the funded wallets, without a token. */
+  /** Returns an agent with one of the funded wallets and no access token. */
   readonly agent: (wallet: 0 | 1 | 2) => Agent
 }
 

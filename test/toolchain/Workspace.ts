@@ -3,18 +3,17 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** The root of the workspace that these tests belong to. */
+/** The root of this repository. */
 export const repository = fileURLToPath(new URL("../..", import.meta.url))
 
-/** A workspace of its own in the temporary folder, laid out like this one, gone when it is disposed. */
+/** A workspace in the temporary folder with the layout of this one, deleted when it is disposed. */
 export interface Workspace extends Disposable {
   readonly root: string
 }
 
 /**
- * Writes the given files (path from the root to text) into a new workspace.
- * Packages find each other and the real effect by name, as they do after an
- * install; the lint configuration is this repository's.
+ * Creates a workspace with these files (path from the root to text). Packages import each other and effect by name, as
+ * after an install. The lint configuration is that of this repository.
  */
 export const makeWorkspace = (files: Readonly<Record<string, string>>): Workspace => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "agentos-toolchain-")))

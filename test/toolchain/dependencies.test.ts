@@ -66,7 +66,7 @@ const refused: ReadonlyArray<readonly [file: string, text: string, rule: string]
 ]
 
 describe("dependency rules", () => {
-  it("let through what the design allows", async () => {
+  it("allow the imports of the design", async () => {
     using workspace = makeWorkspace(allowed)
     const report = await readDependencies(workspace.root)
     expect(report.violations).toEqual([])
@@ -74,7 +74,7 @@ describe("dependency rules", () => {
     expect(report.moduleCount).toBe(Object.keys(allowed).length + 1)
   })
 
-  it("catch every import that they are there for", async () => {
+  it("refuse every forbidden import", async () => {
     using workspace = makeWorkspace({
       ...allowed,
       "packages/memory/test/fixture.ts": "export {}",
@@ -87,7 +87,7 @@ describe("dependency rules", () => {
     expect(report.violations.filter((violation) => violation.from in allowed)).toEqual([])
   })
 
-  it("are held against every module of this repository", async () => {
+  it("check every module of this repository", async () => {
     const report = await readDependencies(repository)
     expect(report.moduleCount).toBeGreaterThan(10)
     expect(report.importCount).toBeGreaterThan(report.moduleCount)

@@ -9,7 +9,7 @@ interface Diagnostic {
   readonly filename: string
 }
 
-/** File, text, and the rules that refuse it: none, when it is allowed. */
+/** File, text, and the rules that refuse it; empty if it is allowed. */
 const cases: ReadonlyArray<readonly [file: string, text: string, rules: ReadonlyArray<string>]> = [
   ["packages/core/src/kernel/Now.ts", "export const now = () => Date.now()", ["eslint(no-restricted-properties)"]],
   ["packages/core/src/kernel/Today.ts", "export const today = () => new Date()", ["agentos(no-ambient-clock)"]],
@@ -32,13 +32,13 @@ const cases: ReadonlyArray<readonly [file: string, text: string, rules: Readonly
   ],
   [
     "packages/core/src/kernel/Reasoned.ts",
-    "// oxlint-disable-next-line no-restricted-properties -- the host's clock is what is measured here\nexport const now = () => Date.now()",
+    "// oxlint-disable-next-line no-restricted-properties -- this measures the clock of the host\nexport const now = () => Date.now()",
     []
   ]
 ]
 
 describe("code rules", () => {
-  it("refuse what they are there for, and nothing beside it", () => {
+  it("refuse exactly the forbidden code", () => {
     using workspace = makeWorkspace(Object.fromEntries(cases.map(([file, text]) => [file, `${text}\n`])))
     const run = spawnSync(process.execPath, [join(repository, "node_modules/oxlint/bin/oxlint"), "-f", "json"], {
       cwd: workspace.root,
@@ -55,7 +55,7 @@ describe("code rules", () => {
 })
 
 describe("Effect diagnostics", () => {
-  it.runIf(hasEffectDiagnostics)("refuse an effect that nothing runs", () => {
+  it.runIf(hasEffectDiagnostics)("refuse an effect that is never run", () => {
     using workspace = makeWorkspace({
       "packages/core/src/Float.ts": [
         `import { Effect } from "effect"`,

@@ -17,7 +17,7 @@ interface Manifest {
 }
 const manifestOf = (path: string): Manifest => JSON.parse(textOf(path)) as Manifest
 
-/** The settings as pnpm itself reads them: a misspelled one is not among them. */
+/** The settings as pnpm reads them, which omits misspelled ones. */
 const settings = (): Readonly<Record<string, unknown>> => {
   const { status, stderr, stdout } = spawnSync("pnpm", ["config", "list", "--json"], {
     cwd: repository,
@@ -28,14 +28,14 @@ const settings = (): Readonly<Record<string, unknown>> => {
 }
 
 describe("an install", () => {
-  it("takes only versions of a week, from the registry, whose install scripts somebody has decided on", () => {
+  it("accepts only versions that are a week old, from the registry, with install scripts allowed or denied by name", () => {
     const { allowBuilds, blockExoticSubdeps, minimumReleaseAge, strictDepBuilds, trustPolicy } = settings()
     assert.isAtLeast(Number(minimumReleaseAge), WEEK_MINUTES)
     assert.deepStrictEqual([blockExoticSubdeps, strictDepBuilds, trustPolicy], [true, true, "no-downgrade"])
     for (const decision of Object.values(allowBuilds as object)) assert.isBoolean(decision)
   })
 
-  it("makes exceptions for exact versions alone", () => {
+  it("makes exceptions only for exact versions", () => {
     for (const entry of settings()["minimumReleaseAgeExclude"] as ReadonlyArray<string>)
       assert.match(entry, /^(?:@[\w.-]+\/)?[\w.-]+@\d+\.\d+\.\d+$/)
   })
@@ -65,13 +65,13 @@ describe("licenses", () => {
   })
   const refusedOf = (...components: ReadonlyArray<object>) => readLicenses(JSON.stringify({ components })).refused
 
-  it("are checked with the other rules, and so in CI", () => {
+  it("are checked with the other rules, and in CI", () => {
     const { scripts = {} } = manifestOf("package.json")
     assert.include(scripts["lint:licenses"], "pnpm sbom --sbom-format cyclonedx")
     assert.match(textOf(".ci/run"), /step pnpm lint$/m)
   })
 
-  it("are allowed by name, or by choice", () => {
+  it("are allowed by name or by choice", () => {
     assert.deepStrictEqual(
       refusedOf(
         component("a", { license: { id: "MIT" } }),
@@ -83,7 +83,7 @@ describe("licenses", () => {
     )
   })
 
-  it("are refused where they are others, unclear or missing", () => {
+  it("are refused if they are not allowed, unclear or missing", () => {
     assert.deepStrictEqual(
       refusedOf(
         component("a", { license: { id: "GPL-3.0-only" } }),

@@ -4,7 +4,7 @@ import { createWalletClient, type Hex, http, parseAbi, parseSignature } from "vi
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { PaymentRig } from "./PaymentRig.ts"
 
-/** EIP-3009, as the token has it. */
+/** EIP-3009, as implemented by the token. */
 const abi = parseAbi([
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)",
   "function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)"
@@ -31,7 +31,7 @@ const decodePayload = Schema.decodeUnknownSync(
   Schema.fromJsonString(Schema.Struct({ payload: Schema.Struct({ signature: Schema.String }) }))
 )
 
-/** The account that holds gas and is neither the facilitator nor a customer: anybody. */
+/** An account with gas that is neither the facilitator nor a customer. */
 const submitter = Effect.map(PaymentRig, ({ chain, client }) => ({
   asset: chain.asset,
   domain: {
@@ -58,7 +58,7 @@ const signatureParts = (signature: Hex) => {
   return { r, s, v: 27 + yParity }
 }
 
-/** Somebody submits an authorization as it was signed for us. */
+/** Submits the authorization of a proof from a third account. */
 export const submit = Effect.fnUntraced(function* (proof: PaymentProof) {
   const { asset, mined, wallet } = yield* submitter
   const { r, s, v } = signatureParts(hex(decodePayload(proof.payload).payload.signature))
@@ -77,7 +77,7 @@ export const submit = Effect.fnUntraced(function* (proof: PaymentProof) {
   )
 })
 
-/** The payer signs another transfer with the nonce of a proof, and somebody submits that. */
+/** Signs another transfer with the nonce of a proof as its payer and submits it from a third account. */
 export const redirect = Effect.fnUntraced(function* (
   proof: PaymentProof,
   payer: PrivateKeyAccount,
@@ -99,7 +99,7 @@ export const redirect = Effect.fnUntraced(function* (
   return yield* submit({ ...proof, payTo: message.to, value: message.value, payload })
 })
 
-/** The payer cancels the authorization of a proof. */
+/** Cancels the authorization of a proof as its payer. */
 export const cancel = Effect.fnUntraced(function* (
   proof: Pick<PaymentProof, "payer" | "nonce">,
   payer: PrivateKeyAccount

@@ -2,13 +2,13 @@ import { createServer } from "node:http"
 import { Effect, type Scope } from "effect"
 import { numberToHex } from "viem"
 
-/** A node whose chain calls no block final beyond the one that it is told. */
+/** A node that reports no block after a chosen one as final. */
 export interface HeldFinality {
   readonly rpcUrl: string
   holdAt: bigint
 }
 
-/** Stands before a node, and hands on every question but the one for the finalized block as it is. */
+/** Starts a proxy for a node that passes every request except the one for the finalized block. */
 export const holdFinality = (nodeUrl: string): Effect.Effect<HeldFinality, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(

@@ -14,21 +14,21 @@ import { privateKeyToAccount } from "viem/accounts"
 
 type Rail = PaymentRail["Service"]
 
-/** A chain and a facilitator of the sandbox, and payment rails over them. */
+/** A chain and a facilitator of the sandbox, with payment rails over them. */
 export interface Rig {
   readonly dataDir: string
   readonly chain: Chain
   readonly facilitatorUrl: string
   readonly client: ReturnType<typeof sandboxClient>
-  /** The network, configured as the sandbox is but for what is said. */
+  /** Returns the configuration of the network, with changes. */
   readonly networkOf: (other?: Partial<PaymentNetwork>) => PaymentNetwork
-  /** The rail over that network alone. */
+  /** Builds a rail over that network alone. */
   readonly railOf: (other?: Partial<PaymentNetwork>) => Effect.Effect<Rail, never, Scope.Scope>
-  /** Lets the next question of a kind fail in a way of the sandbox's facilitator. */
+  /** Makes the next request of this kind to the facilitator fail. */
   readonly plan: (operation: "verify" | "settle", mode: "before" | "after" | "hang") => Effect.Effect<void>
 }
 
-/** The rail over some networks. */
+/** Builds a rail over networks. */
 export const railOver = (...networks: ReadonlyArray<PaymentNetwork>): Effect.Effect<Rail, ProviderError, Scope.Scope> =>
   Effect.map(Layer.build(PaymentRailX402.layer({ networks }).pipe(Layer.provide(Memory.layer))), (context) =>
     Context.get(context, PaymentRail)
@@ -81,7 +81,7 @@ export class PaymentRig extends Context.Service<PaymentRig, Rig>()("@agentos/tes
   )
 }
 
-/** Another chain with the same token, wallets and addresses as the first: only its id differs. */
+/** A second chain that differs from the first only in its id. */
 export class SecondRig extends Context.Service<SecondRig, Rig>()("@agentos/test/x402/SecondRig") {
   static readonly layer = Layer.effect(
     SecondRig,
@@ -94,7 +94,7 @@ export class SecondRig extends Context.Service<SecondRig, Rig>()("@agentos/test/
   ).pipe(Layer.provideMerge(PaymentRig.layer))
 }
 
-/** The chain of a directory, for as long as the scope lasts. */
+/** Starts the chain of a directory; stops it when the scope closes. */
 const startedChain = (dataDir: string, chainId?: number): Effect.Effect<Chain, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -104,7 +104,7 @@ const startedChain = (dataDir: string, chainId?: number): Effect.Effect<Chain, n
     (chain) => Effect.promise(() => chain.stop())
   )
 
-/** Gives a chain another id, as if it had been made with it: the token's code holds the domain of the chain it was deployed on. */
+/** Changes the id of a chain, and the domain separator in the code of its token, which contains the id. */
 const renumber = async (chain: Chain, chainId: number): Promise<Chain> => {
   const client = sandboxClient(chain.rpcUrl)
   const separatorOn = (id: number) => {
@@ -118,7 +118,7 @@ const renumber = async (chain: Chain, chainId: number): Promise<Chain> => {
   return { ...chain, chainId, network: `eip155:${chainId}` }
 }
 
-/** Asks a node for what clients have no name for. */
+/** Sends a JSON-RPC request that viem has no method for. */
 export const sendRpc = async (rpcUrl: string, method: string, ...params: ReadonlyArray<unknown>): Promise<void> => {
   const response = await fetch(rpcUrl, {
     method: "POST",
@@ -144,17 +144,17 @@ const startedFacilitator = (chain: Chain) =>
 
 export const price = Usdt.fromDecimal("0.25")
 
-/** Keys of a binding, of which the rail knows nothing. */
+/** A binding, which is opaque to the rail. */
 export const binding = { challengeNonce: "00ff", issuedAt: 1_763_712_345_678, keyId: 1, binding: "f".repeat(64) }
 
-/** The terms that a challenge offers for a quarter of a USDT: on the first network, or on the one that is named. */
+/** Returns terms for 0.25 USDT on the named network, by default the first. */
 export const termsOf = (rail: Rail, network?: string): PaymentTerms => {
   const terms = rail.terms(price).find((offered) => network === undefined || offered.network === network)
-  if (terms === undefined) throw new Error("the rail offers nothing")
+  if (terms === undefined) throw new Error("the rail has no terms")
   return { ...terms, extra: { ...terms.extra, ...binding } }
 }
 
-/** A payment that the stock client made of the rail's own challenge, and the rail read again. */
+/** Pays a challenge of the rail with the client of x402 and returns the decoded proof. */
 export const pay = (
   rail: Rail,
   privateKey: `0x${string}`,

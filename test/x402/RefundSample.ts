@@ -7,7 +7,7 @@ import { pay, PaymentRig, price, type Rig, termsOf } from "./PaymentRig.ts"
 
 type Rail = PaymentRail["Service"]
 
-/** A payment that settled and is owed back, and the refund of it. */
+/** A settled payment with its pending refund. */
 export const settled = Effect.fnUntraced(function* (rail: Rail, walletIndex: number) {
   const rig = yield* PaymentRig
   const { chain } = rig
@@ -20,16 +20,16 @@ export const settled = Effect.fnUntraced(function* (rail: Rail, walletIndex: num
   const found = yield* rail.findSettlement(proof, terms, afterBlock)
   if (found._tag !== "Paid") return assert.fail(found._tag)
   const { block, transaction } = found
-  // A private key is thirty-two bytes of chance, as a nonce is.
+  // A private key is 32 random bytes, like a nonce.
   const refund: Refund = { terms, proof, transaction, afterBlock, nonce: generatePrivateKey() }
   const refundsBefore = (yield* transfersBetween(rig, yield* refundWallet, address)).length
   return { refund, proof, payer: address, paidInBlock: block, refundsBefore }
 })
 
-/** Lets the chain call all that it has final. */
+/** Makes all blocks of the chain final. */
 export const finalize = Effect.flatMap(PaymentRig, ({ client }) => Effect.promise(() => client.mine({ blocks: 3 })))
 
-/** Asks for the refund until it is paid, as a job does. */
+/** Retries the refund until it is paid, like the job. */
 export const untilPaid = (rail: Rail, refund: Refund) =>
   Effect.gen(function* () {
     const progress = yield* Effect.repeat(rail.refund(refund), {
@@ -47,7 +47,7 @@ export const balanceOf = ({ chain, client }: Rig, address: Hex): Effect.Effect<b
 
 const Transfer = parseAbiItem("event Transfer(address indexed from, address indexed to, uint256 value)")
 
-/** Every transfer from one account to another that the chain has, read by code that is not the rail's. */
+/** Returns the transfers between two accounts, read without the rail. */
 export const transfersBetween = ({ chain, client }: Rig, from: Hex, to: Hex) =>
   Effect.promise(() =>
     client.getLogs({ address: chain.asset, event: Transfer, args: { from, to }, fromBlock: 0n, toBlock: "latest" })
@@ -56,7 +56,7 @@ export const transfersBetween = ({ chain, client }: Rig, from: Hex, to: Hex) =>
 /** The refund wallet of the sandbox. */
 export const refundWallet = Effect.map(PaymentRig, ({ chain }) => privateKeyToAddress(chain.refundKey))
 
-/** Holds that the sandbox's refund wallet paid what is owed in a transaction, and nothing else since it is owed. */
+/** Asserts that the refund wallet paid the refund in this transaction, and nothing else since it was due. */
 export const assertMovedOnce = Effect.fnUntraced(function* (
   { payer, refundsBefore }: Effect.Success<ReturnType<typeof settled>>,
   transaction: string
@@ -71,7 +71,7 @@ export const assertMovedOnce = Effect.fnUntraced(function* (
   return since[0]!.blockNumber
 })
 
-/** Holds that the sandbox's refund wallet has paid nothing since it is owed. */
+/** Asserts that the refund wallet has paid nothing since the refund was due. */
 export const assertNothingMoved = Effect.fnUntraced(function* ({
   payer,
   refundsBefore

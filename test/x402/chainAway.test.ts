@@ -4,7 +4,7 @@ import { Effect, Schedule } from "effect"
 import { pay, PaymentRig, termsOf } from "./PaymentRig.ts"
 
 layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("PaymentRailX402 over time", (it) => {
-  it.effect("knows an authorization to be lost once finalized time is past it, and not before", () =>
+  it.effect("reports an authorization as expired when the finalized time is past it, and not before", () =>
     Effect.gen(function* () {
       const { chain, railOf } = yield* PaymentRig
       const rail = yield* railOf()
@@ -18,7 +18,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("Payment
 
       const find = rail.findSettlement(proof, terms, block)
       assert.deepStrictEqual(yield* find, { _tag: "Unused", expired: false })
-      // The chain makes a block a second by itself, and calls one final two blocks later.
+      // The chain mines a block per second, which is final two blocks later.
       const lost = yield* Effect.repeat(find, {
         schedule: Schedule.spaced("250 millis"),
         until: (settlement) => settlement._tag !== "Unused" || settlement.expired,
@@ -28,8 +28,8 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("Payment
     })
   )
 
-  // The last one: it ends the chain of the others.
-  it.effect("finds a payment from before the chain was away, and says nothing while it is", () =>
+  // This test is last because it stops the chain.
+  it.effect("finds an earlier payment after the chain was unavailable, and is undecided meanwhile", () =>
     Effect.gen(function* () {
       const rig = yield* PaymentRig
       const rail = yield* rig.railOf({ rpcTimeoutMillis: 1_000 })

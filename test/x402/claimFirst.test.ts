@@ -25,7 +25,7 @@ import { Context, Effect, Layer, Option, Redacted, Result, type Scope } from "ef
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { PaymentRig } from "./PaymentRig.ts"
 
-/** A request that left the server for somebody outside. */
+/** A request to the outside. */
 interface Seen {
   readonly by: "node" | "facilitator"
   /** The JSON-RPC method, or the path. */
@@ -35,7 +35,7 @@ interface Seen {
 
 type Watch = (seen: Seen) => Promise<void>
 
-/** An address that passes everything on to another, once `watch` has seen it. */
+/** Starts a proxy that calls `watch` before it passes a request on. */
 const recorder = (by: Seen["by"], target: string, watch: Watch): Effect.Effect<string, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
@@ -75,7 +75,7 @@ const recorder = (by: Seen["by"], target: string, watch: Watch): Effect.Effect<s
     ({ url }) => url
   )
 
-/** The core over a rail whose node and facilitator are watched. */
+/** The core over a rail with a watched node and facilitator. */
 const coreOver = Effect.fnUntraced(function* (watch: Watch) {
   const rig = yield* PaymentRig
   const network = rig.networkOf({
@@ -122,7 +122,7 @@ const requestFor = (localPart: string, header: string | null): PaidRequest => {
 }
 
 layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("An authorization that is presented", (it) => {
-  /** A purchase by a stock client, with all that was seen outside meanwhile. */
+  /** A purchase by the client of x402, with the requests to the outside. */
   const purchase = Effect.fnUntraced(function* (localPart: string, privateKey: `0x${string}`) {
     const seen: Array<Seen> = []
     const early: Array<string> = []
@@ -146,7 +146,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("An auth
     const header = encodePaymentSignatureHeader(payload)
     const proof = yield* Effect.orDie(rail.decodeProof(header))
     const signature = String(payload.payload["signature"]).slice(2).toLowerCase()
-    // Both halves of the signature, since calldata has them apart.
+    // Both halves of the signature, which are separate in calldata.
     marks = [signature.slice(0, 64), signature.slice(64, 128)]
     isHeld = async () => {
       const keys = { proof: proofKey(proof), endpoint: "", idempotencyKey: "" }
@@ -157,7 +157,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("An auth
     return { attempt: buy(header), seen, early, showing }
   })
 
-  it.effect("is shown to nobody, the node and the facilitator included, before its operation is claimed", () =>
+  it.effect("reaches neither the node nor the facilitator before its operation is claimed", () =>
     Effect.gen(function* () {
       const { attempt, early, seen, showing } = yield* purchase(
         "claimed-first",
@@ -165,7 +165,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("An auth
       )
       assert.isTrue(Result.isSuccess(yield* attempt))
       assert.deepStrictEqual(early, [])
-      // It was watched at all: the simulation by the node, and the settlement.
+      // The watch works: it saw the simulation at the node and the settlement.
       assert.deepStrictEqual(
         showing().map(({ by, what }) => `${by} ${what}`),
         ["node eth_call", "facilitator /settle"]
@@ -174,7 +174,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("An auth
     })
   )
 
-  it.effect("is shown to nobody at all where the wallet holds too little", () =>
+  it.effect("never leaves the server if the balance of the wallet is too low", () =>
     Effect.gen(function* () {
       const { attempt, showing } = yield* purchase("too-poor", generatePrivateKey())
       const answer = yield* attempt

@@ -9,7 +9,7 @@ import { pay, PaymentRig, price, termsOf } from "./PaymentRig.ts"
 
 type Rail = PaymentRail["Service"]
 
-/** A rail, a customer, and a payment that was read as unused: where the engine stands before it settles. */
+/** A rail, a customer and an unused payment: the state before a settlement. */
 const begin = Effect.fnUntraced(function* (wallet: number, rail?: Rail) {
   const rig = yield* PaymentRig
   const used = rail ?? (yield* rig.railOf())
@@ -31,7 +31,7 @@ const balanceOf = (address: Hex) =>
     )
   )
 
-/** What `work` moved to us. */
+/** Returns the amount that `work` moved to the service. */
 const received = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { chain } = yield* PaymentRig
@@ -43,7 +43,7 @@ const received = <A, E, R>(work: Effect.Effect<A, E, R>) =>
 layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })(
   "PaymentRailX402 on the sandbox's chain",
   (it) => {
-    it.effect("is paid, and finds it with and without knowing where", () =>
+    it.effect("receives a payment and finds it with and without its transaction", () =>
       Effect.gen(function* () {
         const { block, find, proof, rail, terms } = yield* begin(0)
         yield* rail.verify(proof, terms)
@@ -67,12 +67,12 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })(
       })
     )
 
-    it.effect("charges a replayed payment once, and calls it used for whoever comes later", () =>
+    it.effect("charges a replayed payment once and reports it as used afterwards", () =>
       Effect.gen(function* () {
         const { find, proof, rail, terms } = yield* begin(0)
         yield* rail.settle(proof, terms)
         const { amount, result } = yield* received(rail.settle(proof, terms))
-        assert.strictEqual(result._tag, "Unknown", "only the chain says that it had been used by us")
+        assert.strictEqual(result._tag, "Unknown", "only the chain shows that the service used it")
         assert.strictEqual(amount, 0n)
         assert.strictEqual((yield* Effect.flip(rail.simulate(proof, terms)))._tag, "ProofInvalid")
         const reading = yield* rail.readNonce(proof)
@@ -87,7 +87,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })(
       })
     )
 
-    /** What became of a payment after something else was done with its nonce. */
+    /** Returns the outcome of a payment after another use of its nonce. */
     const afterwards = Effect.fnUntraced(function* (payment: Effect.Success<ReturnType<typeof begin>>) {
       const { find, proof, rail, terms } = payment
       const settled = yield* received(rail.settle(proof, terms))
@@ -96,7 +96,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })(
       return yield* find()
     })
 
-    it.effect("is not paid by an authorization that was cancelled", () =>
+    it.effect("receives nothing from a cancelled authorization", () =>
       Effect.gen(function* () {
         const payment = yield* begin(1)
         yield* payment.rail.verify(payment.proof, payment.terms)
@@ -106,7 +106,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })(
       })
     )
 
-    it.effect("is not paid by another transfer of the same nonce", () =>
+    it.effect("receives nothing from another transfer with the same nonce", () =>
       Effect.gen(function* () {
         const { wallets } = (yield* PaymentRig).chain
         for (const change of [{ to: wallets[4]!.address }, { value: 1n }, { value: price + 1n }]) {
@@ -118,7 +118,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })(
       })
     )
 
-    it.effect("is paid by whoever submits the authorization first", () =>
+    it.effect("accepts an authorization that a third account submitted first", () =>
       Effect.gen(function* () {
         const payment = yield* begin(2)
         const { amount, result } = yield* received(submit(payment.proof))
@@ -129,7 +129,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })(
       })
     )
 
-    it.effect("finds a transfer that others submitted, from the block before its challenge on", () =>
+    it.effect("finds a transfer of a third account from the block before its challenge on", () =>
       Effect.gen(function* () {
         const payment = yield* begin(2)
         const { result } = yield* received(submit(payment.proof))
@@ -146,7 +146,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })(
       })
     )
 
-    it.effect("does not know what became of a settlement whose answer it did not get, and finds out", () =>
+    it.effect("reports a settlement without a response as unknown, and finds its outcome on the chain", () =>
       Effect.gen(function* () {
         const rig = yield* PaymentRig
         const rail = yield* rig.railOf({ facilitator: { url: rig.facilitatorUrl, settleTimeoutMillis: 1_000 } })
@@ -160,7 +160,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })(
       })
     )
 
-    it.effect("may submit an authorization again that was not used", () =>
+    it.effect("may submit an unused authorization again", () =>
       Effect.gen(function* () {
         const { find, proof, rail, rig, terms } = yield* begin(2)
         yield* rig.plan("settle", "before")
@@ -172,7 +172,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })(
       })
     )
 
-    it.effect("is refused what a wallet does not hold, and charges nothing", () =>
+    it.effect("charges nothing if the balance of the wallet is too low", () =>
       Effect.gen(function* () {
         const { rail, privateKey, terms } = yield* begin(3)
         const dear = { ...terms, amount: 1_000_000_000_000n }
@@ -186,7 +186,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })(
       })
     )
 
-    it.effect("waits for the confirmations that it is told to", () =>
+    it.effect("waits for the configured confirmations", () =>
       Effect.gen(function* () {
         const rig = yield* PaymentRig
         const rail = yield* rig.railOf({ confirmations: 30 })
@@ -199,7 +199,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })(
       })
     )
 
-    it.effect("finds many payments at a time", () =>
+    it.effect("finds many payments concurrently", () =>
       Effect.gen(function* () {
         const rail = yield* (yield* PaymentRig).railOf()
         const payments = yield* Effect.forEach([0, 1, 2, 3, 4, 0, 1, 2], (wallet) => begin(wallet, rail))
@@ -216,7 +216,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })(
       })
     )
 
-    it.effect("starts only where the token is what its configuration says", () =>
+    it.effect("starts only if the token matches its configuration", () =>
       Effect.gen(function* () {
         const { railOf } = yield* PaymentRig
         for (const wrong of [{ name: "USDT0" }, { version: "2" }, { decimals: 18 }, { network: "eip155:196" }]) {

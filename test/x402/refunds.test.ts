@@ -17,7 +17,7 @@ import {
   untilPaid
 } from "./RefundSample.ts"
 
-/** A rail that pays back from the sandbox's refund wallet, or from another. */
+/** Builds a rail with the sandbox's refund wallet, or another. */
 const refundingRail = (key?: Hex) =>
   Effect.flatMap(PaymentRig, (rig) =>
     rig.railOf({
@@ -41,7 +41,7 @@ const fund = Effect.fnUntraced(function* (to: Hex, amount: bigint) {
 })
 
 layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("Refunds on the sandbox's chain", (it) => {
-  it.effect("go back to the payer, and once", () =>
+  it.effect("are paid to the payer once", () =>
     Effect.gen(function* () {
       const rig = yield* PaymentRig
       const rail = yield* refundingRail()
@@ -98,7 +98,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("Refunds
     })
   )
 
-  it.effect("happen once when servers race for them", () =>
+  it.effect("are paid once if servers race for them", () =>
     Effect.gen(function* () {
       const rails = yield* Effect.forEach([1, 2, 3], () => refundingRail())
       const owed = yield* settled(rails[0]!, 1)
@@ -111,7 +111,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("Refunds
     })
   )
 
-  it.effect("survive a facilitator that fails before, loses its answer, or never gives one", () =>
+  it.effect("survive a facilitator that fails before the transfer, loses its response or hangs", () =>
     Effect.gen(function* () {
       const { plan } = yield* PaymentRig
       const rail = yield* refundingRail()
@@ -126,7 +126,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("Refunds
     })
   )
 
-  it.effect("are found by another server when the one that submitted them is gone", () =>
+  it.effect("are found by another server after the one that submitted them has died", () =>
     Effect.gen(function* () {
       const rig = yield* PaymentRig
       const rail = yield* rig.railOf({ refund: { privateKey: Redacted.make(rig.chain.refundKey) } })
@@ -146,7 +146,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("Refunds
     })
   )
 
-  it.effect("wait for an empty wallet to be filled", () =>
+  it.effect("wait until an empty wallet is funded", () =>
     Effect.gen(function* () {
       const rig = yield* PaymentRig
       const key = generatePrivateKey()
@@ -168,31 +168,29 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("Refunds
     }).pipe(Effect.provideService(References.MinimumLogLevel, "Error"))
   )
 
-  it.effect(
-    "do not happen where the wallet's key spent the nonce elsewhere, until another wallet takes its place",
-    () =>
-      Effect.gen(function* () {
-        const rig = yield* PaymentRig
-        const key = generatePrivateKey()
-        const account = privateKeyToAccount(key)
-        yield* fund(account.address, price)
-        const rail = yield* refundingRail(key)
-        const owed = yield* settled(rail, 4)
-        const { refund } = owed
-        yield* finalize
-        yield* cancel({ payer: account.address.toLowerCase(), nonce: refund.nonce }, account)
-        const error = yield* Effect.flip(rail.refund(refund))
-        assert.strictEqual(error.reason, "Misconfigured")
-        assert.include(error.message, "has spent the nonce of this refund on something else")
-        assert.strictEqual(yield* balanceOf(rig, account.address), price)
-        const successor = yield* rig.railOf({
-          refund: { privateKey: Redacted.make(rig.chain.refundKey), formerWallets: [account.address] }
-        })
-        yield* assertMovedOnce(owed, yield* untilPaid(successor, refund))
+  it.effect("are blocked if the key of the wallet spent the nonce elsewhere, until another wallet replaces it", () =>
+    Effect.gen(function* () {
+      const rig = yield* PaymentRig
+      const key = generatePrivateKey()
+      const account = privateKeyToAccount(key)
+      yield* fund(account.address, price)
+      const rail = yield* refundingRail(key)
+      const owed = yield* settled(rail, 4)
+      const { refund } = owed
+      yield* finalize
+      yield* cancel({ payer: account.address.toLowerCase(), nonce: refund.nonce }, account)
+      const error = yield* Effect.flip(rail.refund(refund))
+      assert.strictEqual(error.reason, "Misconfigured")
+      assert.include(error.message, "has spent the nonce of this refund on something else")
+      assert.strictEqual(yield* balanceOf(rig, account.address), price)
+      const successor = yield* rig.railOf({
+        refund: { privateKey: Redacted.make(rig.chain.refundKey), formerWallets: [account.address] }
       })
+      yield* assertMovedOnce(owed, yield* untilPaid(successor, refund))
+    })
   )
 
-  it.effect("are not made twice by a wallet that takes another's place", () =>
+  it.effect("are not paid twice after the wallet is replaced", () =>
     Effect.gen(function* () {
       const rig = yield* PaymentRig
       const key = generatePrivateKey()
@@ -209,13 +207,13 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("Refunds
     })
   )
 
-  // The last one: it takes blocks from the chain of the others.
-  it.effect("are not made for a payment that a reorganisation took back", () =>
+  // This test is last because it removes blocks from the chain.
+  it.effect("are not paid for a payment that a reorganization removed", () =>
     Effect.gen(function* () {
       const rig = yield* PaymentRig
       const rail = yield* refundingRail()
       const owed = yield* settled(rail, 1)
-      // One block more than there are: another may come while it is counted.
+      // One block more than exist, because another may be mined meanwhile.
       const depth = (yield* Effect.promise(() => rig.client.getBlockNumber())) - owed.paidInBlock + 2n
       yield* Effect.promise(() => sendRpc(rig.chain.rpcUrl, "anvil_rollback", Number(depth)))
       assert.isFalse((yield* rail.readNonce(owed.proof)).used)

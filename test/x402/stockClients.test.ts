@@ -25,7 +25,7 @@ const bindingOf = (path: string): RequestBinding.RequestBinding => ({
   bodyHash: "0".repeat(64)
 })
 
-/** What a small server does with a request: a challenge bound to it, or the receipt of its payment. */
+/** Handles a request to a small server: returns a challenge bound to it, or the receipt of its payment. */
 const handle = Effect.fnUntraced(function* (rail: PaymentRail["Service"], path: string, header: string | undefined) {
   const resource = { url: `http://localhost${path}`, description: "A mailbox" }
   const challenge = (error?: string) =>
@@ -52,7 +52,7 @@ const handle = Effect.fnUntraced(function* (rail: PaymentRail["Service"], path: 
   return { status: 201, header: { "PAYMENT-RESPONSE": receipt } }
 })
 
-/** The small server, for as long as the scope lasts. */
+/** Starts the small server; stops it when the scope closes. */
 const served = Effect.gen(function* () {
   const rail = yield* (yield* PaymentRig).railOf()
   const run = Effect.runPromiseWith(yield* Effect.context<Keyring>())
@@ -91,7 +91,7 @@ layer(Layer.merge(PaymentRig.layer, keyring), { excludeTestServices: true, timeo
         const client = new FetchClient().register("eip155:*", new ExactEvmScheme(signer))
         const paying = wrapFetchWithPayment(fetch, client)
         const post = { method: "POST", body: "{}" }
-        // It takes no asset that it does not know, until its owner says so.
+        // The client refuses an unknown asset unless it is configured.
         yield* Effect.flip(Effect.tryPromise(() => paying(`${url}/mailboxes`, post)))
         client.setSpendControls({
           allowedAssets: [{ network: chain.network, asset: chain.asset, maxAmountPerPayment: price.toString() }]

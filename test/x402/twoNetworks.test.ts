@@ -11,7 +11,7 @@ import { balanceOf } from "./RefundSample.ts"
 
 type Rail = PaymentRail["Service"]
 
-/** Both chains, and a rail that offers both: the second first. */
+/** Both chains and a rail that offers the second one first. */
 const prepare = Effect.gen(function* () {
   const [first, second] = [yield* PaymentRig, yield* SecondRig]
   const offered = [second, first].map((rig) =>
@@ -20,7 +20,7 @@ const prepare = Effect.gen(function* () {
   return { first, second, rail: yield* railOver(...offered) }
 })
 
-/** What a client sends that has been shown all that is offered, and pays on one network: a payload, not yet a header. */
+/** Returns the payload of a client that received all offers and pays on one network. */
 const answer = (rail: Rail, rig: Rig) =>
   Effect.promise(() => {
     const scheme = new ExactEvmScheme(privateKeyToAccount(rig.chain.wallets[0]!.privateKey))
@@ -39,7 +39,7 @@ const read = (rail: Rail, payload: PaymentPayload): Effect.Effect<PaymentProof> 
 const termsFor = (rail: Rail, { chain }: Rig): PaymentTerms =>
   rail.terms(price).find(({ network }) => network === chain.network)!
 
-/** A payment on one network, from its header to what the chain shows. */
+/** Pays on one network and returns the outcome on the chain. */
 const purchase = Effect.fnUntraced(function* (rail: Rail, rig: Rig) {
   const proof = yield* read(rail, yield* answer(rail, rig))
   assert.strictEqual(proof.network, rig.chain.network)
@@ -61,7 +61,7 @@ layer(SecondRig.layer, { excludeTestServices: true, timeout: 60_000 })("Two netw
   it.effect("are offered in the order of the configuration, in one challenge", () =>
     Effect.gen(function* () {
       const { first, rail, second } = yield* prepare
-      assert.strictEqual(first.chain.asset, second.chain.asset, "only the chain's id tells them apart")
+      assert.strictEqual(first.chain.asset, second.chain.asset, "the chains differ only in their ids")
       const resource = { url: "https://agentos.test/", description: "A mailbox" }
       const { accepts } = decodePaymentRequiredHeader(
         rail.encodeChallenge({ error: undefined, resource, accepts: rail.terms(price) })
@@ -73,7 +73,7 @@ layer(SecondRig.layer, { excludeTestServices: true, timeout: 60_000 })("Two netw
     })
   )
 
-  it.effect("are each paid on their own chain", () =>
+  it.effect("are paid on their own chains", () =>
     Effect.gen(function* () {
       const { first, rail, second } = yield* prepare
       for (const [chosen, other] of [
@@ -83,7 +83,7 @@ layer(SecondRig.layer, { excludeTestServices: true, timeout: 60_000 })("Two netw
         const before = [yield* receivedOn(chosen), yield* receivedOn(other)]
         const { block, proof, terms, transaction } = yield* purchase(rail, chosen)
         assert.deepStrictEqual([yield* receivedOn(chosen), yield* receivedOn(other)], [before[0]! + price, before[1]!])
-        // Where the same nonce is looked for on the other chain, it is not used.
+        // The same nonce is unused on the other chain.
         const elsewhere = { ...proof, network: other.chain.network }
         assert.isFalse((yield* rail.readNonce(elsewhere)).used)
         const notThere = yield* rail.findSettlement(elsewhere, termsFor(rail, other), block, transaction)
@@ -93,7 +93,7 @@ layer(SecondRig.layer, { excludeTestServices: true, timeout: 60_000 })("Two netw
     })
   )
 
-  it.effect("take no payment that was made for the other", () =>
+  it.effect("refuse payments for the other network", () =>
     Effect.gen(function* () {
       const { first, rail, second } = yield* prepare
       for (const [from, to] of [
@@ -111,7 +111,7 @@ layer(SecondRig.layer, { excludeTestServices: true, timeout: 60_000 })("Two netw
         assert.strictEqual((yield* Effect.flip(rail.simulate(moved, terms)))._tag, "ProofInvalid")
         assert.notStrictEqual((yield* rail.settle(moved, terms))._tag, "Accepted")
         assert.strictEqual(yield* receivedOn(to), before)
-        // Nor does a proof for one network pass against the terms of the other.
+        // A proof for one network is invalid under the terms of the other.
         const own = yield* read(rail, payload)
         yield* rail.authenticate(own)
         const flaw = yield* Effect.flip(rail.verify(own, terms))
@@ -120,7 +120,7 @@ layer(SecondRig.layer, { excludeTestServices: true, timeout: 60_000 })("Two netw
     })
   )
 
-  it.effect("know the same nonce as two payments, one on each", () =>
+  it.effect("treat the same nonce on each chain as two payments", () =>
     Effect.gen(function* () {
       const { first, rail, second } = yield* prepare
       const account = privateKeyToAccount(first.chain.wallets[1]!.privateKey)
@@ -144,8 +144,8 @@ layer(SecondRig.layer, { excludeTestServices: true, timeout: 60_000 })("Two netw
     })
   )
 
-  // The last one: it ends the second chain.
-  it.effect("do without each other: one that is away stops its own payments alone", () =>
+  // This test is last because it stops the second chain.
+  it.effect("are independent: an unavailable chain stops only its own payments", () =>
     Effect.gen(function* () {
       const { first, rail, second } = yield* prepare
       const waiting = yield* read(rail, yield* answer(rail, second))
@@ -168,7 +168,7 @@ layer(SecondRig.layer, { excludeTestServices: true, timeout: 60_000 })("Two netw
       assert.strictEqual((yield* Effect.flip(rail.refund(owed))).reason, "Temporary")
       assert.strictEqual((yield* Effect.flip(rail.transfers(there, 0n))).reason, "Temporary")
 
-      // At the start it is the operator's: terms that nobody checked are not offered.
+      // A start fails, because unchecked terms must not be offered.
       const restarted = yield* Effect.flip(railOver(first.networkOf(), second.networkOf({ rpcTimeoutMillis: 1_000 })))
       assert.strictEqual(restarted.reason, "Temporary")
       assert.include(restarted.message, second.chain.network)
@@ -177,7 +177,7 @@ layer(SecondRig.layer, { excludeTestServices: true, timeout: 60_000 })("Two netw
   )
 })
 
-/** The payment of a payload, signed by an account for the token of a chain: nonce and all else as they are. */
+/** Signs the authorization of a payload for the token of a chain, and changes nothing else. */
 const sign = async (
   payload: PaymentPayload,
   { chain }: Rig,

@@ -2,21 +2,21 @@ import { createServer } from "node:http"
 import { Effect, Schema, type Scope } from "effect"
 
 /**
- * What a node does with a question:
- * - `answer`: as it should;
- * - `lose`: it answers, and forgets what it was told (a mempool after a restart);
- * - `drop`: the connection breaks before it has the question;
- * - `break`: it does as it was told, and the connection breaks before its answer;
- * - `stand`: it answers as it did when it was first asked so, as if the chain stood still in this.
+ * The handling of a request:
+ * - `answer`: normal;
+ * - `lose`: responds and discards the request (a mempool after a restart);
+ * - `drop`: the connection breaks before the node receives the request;
+ * - `break`: the connection breaks before the response;
+ * - `stand`: repeats the first response to the same request, as if the chain stood still.
  */
 export type Behaviour = "answer" | "lose" | "drop" | "break" | "stand"
 
-/** A node's address that leads to a chain, and that a test can make behave as nodes do. */
+/** A proxy for a node with configurable faults. */
 export interface RpcProxy {
   readonly url: string
-  /** How often each method was asked. */
+  /** Number of requests by method. */
   readonly asked: ReadonlyMap<string, number>
-  /** From now on, questions of this method, or of all, are treated so. */
+  /** Sets the behavior of a method, by default of all. */
   readonly behave: (behaviour: Behaviour, method?: string) => void
 }
 
@@ -38,7 +38,7 @@ export const startProxy = (chainUrl: string): Effect.Effect<RpcProxy, never, Sco
             fetch(chainUrl, { method: "POST", headers: { "content-type": "application/json" }, body }).then((answer) =>
               answer.text()
             )
-          /** Whatever number the question has. */
+          /** Ignores the id of the request. */
           const passOnce = async (body: string): Promise<string> => {
             const { id, method, params } = decodeCall(body)
             const question = JSON.stringify([method, params])

@@ -11,7 +11,7 @@ import { type RpcProxy, startProxy } from "./RpcProxy.ts"
 
 type SelfConfig = Extract<FacilitatorConfig, { readonly kind: "self" }>
 
-/** The storage of a deployment: each server has a connection of its own to what all of them share. */
+/** The storage of a deployment, which each server opens with its own connection. */
 export class SharedStorage extends Context.Service<
   SharedStorage,
   { readonly connect: Effect.Effect<Context.Context<GasTransactionStore>, never, Scope.Scope> }
@@ -39,21 +39,21 @@ export class SharedStorage extends Context.Service<
   )
 }
 
-/** A server of the deployment: its rail, its own view of the node, and its own end. */
+/** A server of the deployment. */
 export interface Server {
   readonly rail: PaymentRail["Service"]
   readonly node: RpcProxy
-  /** Ends it with what it was doing, its keeper above all. */
+  /** Stops the server and its keeper. */
   readonly kill: Effect.Effect<void>
 }
 
-/** A wallet that pays for gas, of which no other test knows. */
+/** A gas wallet that no other test uses. */
 export interface Purse {
   readonly address: Hex
   readonly privateKey: Hex
 }
 
-/** A new gas wallet that holds so much of the chain's coin. */
+/** Creates a gas wallet with an amount of the native coin. */
 export const purse = Effect.fnUntraced(function* (coins = "10") {
   const { client } = yield* PaymentRig
   const privateKey = generatePrivateKey()
@@ -62,7 +62,7 @@ export const purse = Effect.fnUntraced(function* (coins = "10") {
   return { address, privateKey }
 })
 
-/** Starts a server that settles from a wallet. */
+/** Starts a server that settles from a gas wallet. */
 export const server = Effect.fnUntraced(function* (
   { privateKey }: Purse,
   config: Partial<SelfConfig> = {},
@@ -92,7 +92,7 @@ export const server = Effect.fnUntraced(function* (
   return { rail, node, kill: Scope.close(scope, Exit.void) }
 })
 
-/** What the deployment keeps of a wallet. */
+/** Returns the open transactions of a gas wallet. */
 export const openOf = Effect.fnUntraced(function* ({ address }: Purse) {
   const { chain } = yield* PaymentRig
   const { connect } = yield* SharedStorage
@@ -101,13 +101,13 @@ export const openOf = Effect.fnUntraced(function* ({ address }: Purse) {
   return yield* store.listOpen(wallet, 1_000)
 }, Effect.scoped)
 
-/** How many account nonces of a wallet the chain has taken. */
+/** Returns the number of mined transactions of a gas wallet. */
 export const takenOf = Effect.fnUntraced(function* ({ address }: Purse) {
   const { client } = yield* PaymentRig
   return yield* Effect.promise(() => client.getTransactionCount({ address }))
 })
 
-/** A payment by one of the chain's customers. */
+/** Signs a payment of one of the chain's customers. */
 export const payment = Effect.fnUntraced(function* (rail: PaymentRail["Service"], customer = 0) {
   const { chain } = yield* PaymentRig
   const terms = termsOf(rail)
@@ -119,7 +119,7 @@ export const payment = Effect.fnUntraced(function* (rail: PaymentRail["Service"]
 })
 export type Payment = Effect.Success<ReturnType<typeof payment>>
 
-/** Settles a payment up to its being stored, and no further: the node is to be such that it gets no transaction. */
+/** Settles a payment until its transaction is stored. The node must drop transactions. */
 export const storeOnly = Effect.fnUntraced(function* (wallet: Purse, rail: PaymentRail["Service"], paid: Payment) {
   const settling = yield* Effect.forkChild(rail.settle(paid.proof, paid.terms))
   const open = yield* until(openOf(wallet), (transactions) => transactions.length > 0)
@@ -127,15 +127,15 @@ export const storeOnly = Effect.fnUntraced(function* (wallet: Purse, rail: Payme
   return open
 })
 
-/** What the chain says of a payment. */
+/** Returns the outcome of a payment on the chain. */
 export const outcome = (rail: PaymentRail["Service"], { block, proof, terms }: Payment) =>
   Effect.orDie(rail.findSettlement(proof, terms, block))
 
-/** Looks again until something holds, for half a minute at most. */
+/** Polls until a condition holds, for 30 seconds at most. */
 export const until = <A, E, R>(look: Effect.Effect<A, E, R>, holds: (value: A) => boolean): Effect.Effect<A, E, R> =>
   Effect.repeat(look, { until: holds, schedule: Schedule.spaced("100 millis"), times: 300 })
 
-/** What is logged while an effect runs, one line each. */
+/** Passes the lines that an effect logs. */
 export const loggedBy = <A, E, R>(use: (lines: ReadonlyArray<string>) => Effect.Effect<A, E, R>) => {
   const lines: Array<string> = []
   const logger = Logger.make(({ logLevel, message }) => {

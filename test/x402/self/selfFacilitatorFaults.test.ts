@@ -20,7 +20,7 @@ import {
 
 const hexOf = (text: string): Hex => `0x${text.slice(2)}`
 
-/** What something else would do that has the key of a gas wallet. */
+/** Sends transactions from a gas wallet like another program with its key. */
 const sendElsewhere = Effect.fnUntraced(function* ({ privateKey }: Purse, nonce: number) {
   const { chain, client } = yield* PaymentRig
   const account = privateKeyToAccount(privateKey)
@@ -38,7 +38,7 @@ const flipNibble = (payload: string): string => {
 }
 
 const rig = Layer.merge(PaymentRig.layer, SharedStorage.memory)
-layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of the server's own", (it) => {
+layer(rig, { excludeTestServices: true, timeout: 120_000 })("A self-hosted facilitator", (it) => {
   it.effect("verifies, settles and supports its network", () =>
     Effect.gen(function* () {
       const { rail } = yield* server(yield* purse())
@@ -51,7 +51,7 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
     })
   )
 
-  it.effect("refuses what can't settle, and gives no account nonce to it", () =>
+  it.effect("refuses a payment that cannot settle, without using an account nonce", () =>
     Effect.gen(function* () {
       const wallet = yield* purse()
       const { rail } = yield* server(wallet)
@@ -69,7 +69,7 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
     })
   )
 
-  it.effect("does not call refused what was paid, however late it is asked", () =>
+  it.effect("never reports a paid authorization as refused, even after it expired", () =>
     Effect.gen(function* () {
       const wallet = yield* purse()
       const { rail } = yield* server(wallet)
@@ -84,7 +84,7 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
     })
   )
 
-  it.effect("sends nothing while gas costs more than it may, and says so before anything is charged", () =>
+  it.effect("refuses payments before a charge while gas is above the ceiling", () =>
     Effect.gen(function* () {
       const wallet = yield* purse()
       const { rail } = yield* server(wallet, { maxFeePerGasGwei: 0.000_001 })
@@ -98,7 +98,7 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
     })
   )
 
-  it.effect("begins where the chain is with a wallet that has sent before", () =>
+  it.effect("continues after the earlier transactions of a wallet", () =>
     Effect.gen(function* () {
       const wallet = yield* purse()
       yield* sendElsewhere(wallet, 0)
@@ -110,7 +110,7 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
     })
   )
 
-  it.effect("pays back from the refund wallet, and needs none of its coin there", () =>
+  it.effect("pays refunds from a refund wallet without native coin", () =>
     Effect.gen(function* () {
       const { chain, client } = yield* PaymentRig
       const wallet = yield* purse()
@@ -134,7 +134,7 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
     })
   )
 
-  it.effect("names the wallet that is empty, and goes on when it is filled", () =>
+  it.effect("reports the empty wallet, and continues after it is funded", () =>
     Effect.gen(function* () {
       const { client } = yield* PaymentRig
       const wallet = yield* purse("0")
@@ -153,13 +153,13 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
       )
       assert.lengthOf(yield* openOf(wallet), 0)
       yield* Effect.promise(() => client.setBalance({ address: wallet.address, value: 10n ** 18n }))
-      // At once: only that the wallet could pay is taken for granted for a while.
+      // At once, because only a successful check of the balance is cached.
       yield* rail.verify(paid.proof, paid.terms)
       assert.strictEqual((yield* rail.settle(paid.proof, paid.terms))._tag, "Accepted")
     })
   )
 
-  it.effect("knows nothing where the chain can't be asked, and takes no silence for a refusal", () =>
+  it.effect("reports an unknown outcome while the chain is unavailable, and not a refusal", () =>
     Effect.gen(function* () {
       const wallet = yield* purse()
       const { node, rail } = yield* server(wallet)
@@ -179,7 +179,7 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
     })
   )
 
-  it.effect("finds its transaction mined where the node broke off before it said that it took it", () =>
+  it.effect("finds its mined transaction if the node dropped the connection before its response", () =>
     Effect.gen(function* () {
       const wallet = yield* purse()
       const { node, rail } = yield* server(wallet)
@@ -190,7 +190,7 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
     })
   )
 
-  it.effect("spends the account nonce of a payment that somebody else submitted first, and goes on behind it", () =>
+  it.effect("uses up the account nonce of a payment that a third account submitted first, and continues", () =>
     Effect.gen(function* () {
       const wallet = yield* purse()
       yield* loggedBy((lines) =>
@@ -214,7 +214,7 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
     })
   )
 
-  it.effect("says loudly that something else sends from its wallet, and settles all the same when asked again", () =>
+  it.effect("logs an error if another program sends from its wallet, and settles on a retry", () =>
     Effect.gen(function* () {
       const wallet = yield* purse()
       yield* loggedBy((lines) =>
@@ -237,7 +237,7 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
     })
   )
 
-  it.effect("tells of account nonces that went to something else while it was at work", () =>
+  it.effect("reports account nonces that another program used while it ran", () =>
     Effect.gen(function* () {
       const wallet = yield* purse()
       yield* loggedBy((lines) =>
@@ -246,11 +246,11 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
           const paid = yield* payment(rail)
           node.behave("lose", "eth_sendRawTransaction")
           yield* storeOnly(wallet, rail, paid)
-          // While nothing becomes final the keeper has all the time that it needs, on however busy a machine.
+          // The keeper has unlimited time while no block becomes final.
           node.behave("stand", "eth_getBlockByNumber")
           const standing = createPublicClient({ transport: http(node.url) })
           yield* Effect.promise(() => standing.getBlock({ blockTag: "finalized" }))
-          // One in the place of the settlement, and more after it, of which the store knows nothing.
+          // One transaction replaces the settlement, and more follow that are not in the store.
           yield* Effect.forEach([0, 1, 2], (nonce) => sendElsewhere(wallet, nonce))
           const found = yield* until(
             Effect.sync(() => lines.find((line) => line.startsWith("Error") && line.includes("something else"))),
@@ -262,11 +262,11 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
     })
   )
 
-  it.effect("asks the chain nothing while its wallet has nothing open", () =>
+  it.effect("sends no request to the chain while its wallet has no open transaction", () =>
     Effect.gen(function* () {
       const { node } = yield* server(yield* purse())
       const asked = () => Array.from(node.asked.values()).reduce((sum, count) => sum + count, 0)
-      // Once it has seen that the wallet can pay for gas.
+      // After it has checked that the wallet can pay for gas.
       const looked = ["eth_getBalance", "eth_maxPriorityFeePerGas"].map((method) =>
         until(
           Effect.sync(() => node.asked.has(method)),
@@ -280,13 +280,13 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
     })
   )
 
-  it.effect("waits at its ceiling, loudly, and goes on when gas is cheap again", () =>
+  it.effect("waits at its ceiling with an error log, and continues when gas is cheaper", () =>
     Effect.gen(function* () {
       const { client } = yield* PaymentRig
       const wallet = yield* purse()
       yield* loggedBy((lines) =>
         Effect.gen(function* () {
-          // As much as it was signed for, so that there is no room for a quarter more.
+          // The signed price, which leaves no room for the required increase of a quarter.
           const market = yield* Effect.promise(() => client.getBlock())
           const base = Number(market.baseFeePerGas ?? 0n) / 1e9
           const { node, rail } = yield* server(wallet, { repriceAfterMillis: 1_000, maxFeePerGasGwei: base + 1.5 })
@@ -300,7 +300,7 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A facilitator of th
             Effect.sync(() => lines.some((line) => line.startsWith("Error") && line.includes("can't be raised"))),
             (said) => said
           )
-          // Empty blocks make gas cheaper, an eighth a second.
+          // Each empty block lowers the price of gas by an eighth.
           const found = yield* until(outcome(rail, paid), ({ _tag }) => _tag === "Paid")
           assert.strictEqual(found._tag, "Paid")
         })
