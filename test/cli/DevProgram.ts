@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { copyPrepared } from "../support/PreparedData.ts"
+import { useProgramBundle } from "../support/ProgramBundle.ts"
 
 /** `agentctl dev`, with a home and data of its own, on free ports. */
 export class DevProgram {
@@ -44,6 +45,7 @@ export class DevProgram {
 
   /** Starts it, and waits until the sandbox serves. */
   static async start(): Promise<DevProgram> {
+    await useProgramBundle()
     const directory = await mkdtemp(join(tmpdir(), "agentos-"))
     await copyPrepared(directory, ["chain", "server", "database"])
     const dev = new DevProgram(await builtProgram(), directory, await mkdtemp(join(tmpdir(), "agentctl-")))

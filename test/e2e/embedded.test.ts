@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url"
 import { startPostgres } from "@agentos/postgres/testing"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { execute } from "../support/ClusterDatabase.ts"
+import { FROM_SOURCES } from "../support/ProgramBundle.ts"
 import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 
 type Description = Awaited<ReturnType<Sandbox["describe"]>>
@@ -14,7 +15,7 @@ const KEY_2 = `2:${"l".repeat(44)}`
 
 const ID = "01900000-0000-7000-8000-000000000001"
 const WALLET = `0x${"a".repeat(40)}`
-/** An operation that was claimed under key 1, and is due in an hour. */
+/** An operation that was claimed under key 1 and is due in an hour. */
 const openOperation = [
   `insert into tenants (tenant_id, wallet, token_version, created_at) values ('${ID}', '${WALLET}', 1, 0)`,
   `insert into operations (
@@ -28,12 +29,14 @@ const openOperation = [
 
 const MAIN = fileURLToPath(new URL("main.ts", import.meta.resolve("@agentos/http-server")))
 
-/** A server of its own that is not supervised: what it prints, and its status once it has ended. */
+/** Starts an unsupervised server; gives its output so far and its exit status. */
 const startServer = ({ baseUrl, chain }: Description, environment: Readonly<Record<string, string>>) => {
   const network = { network: chain.network, rpcUrl: chain.rpcUrl, asset: chain.asset, decimals: 6, confirmations: 1 }
   const child = spawn(process.execPath, [MAIN], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
+      NODE_OPTIONS: process.env["NODE_OPTIONS"],
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
       AGENTOS_ENVIRONMENT: "sandbox",
       AGENTOS_PUBLIC_URL: baseUrl,
       AGENTOS_PORT: "0",
@@ -73,7 +76,7 @@ describe("a server", () => {
   })
   afterAll(() => sandbox?.stop())
 
-  it("does not start on an embedded database that is in use, says what to do, and leaves the first alone", async () => {
+  it("refuses to start on an embedded database that is in use, prints a fix, and does not disturb its user", async () => {
     const server = startServer(description, { AGENTOS_DATA_DIR: join(sandbox.directory, "database") })
     expect(await server.ended).toBe(1)
     expect(server.said()).toMatch(
@@ -83,7 +86,7 @@ describe("a server", () => {
     expect((await fetch(`${description.baseUrl}/api/v1`)).status).toBe(200)
   })
 
-  it("reports unknown settings, does not start without the key of an open operation, and starts with it", async () => {
+  it("starts from its sources, reports unknown settings, and starts only with the keys of all open operations", async () => {
     const postgres = await startPostgres()
     const runs: Array<ReturnType<typeof startServer>> = []
     const run = (keys: string, more: Readonly<Record<string, string>> = {}) => {
@@ -96,7 +99,7 @@ describe("a server", () => {
       return server.ended
     }
     try {
-      const first = run(KEY_1, { AGENTOS_EMIAL_DOMAIN: "agents.example" })
+      const first = run(KEY_1, { ...FROM_SOURCES, AGENTOS_EMIAL_DOMAIN: "agents.example" })
       await first.listening
       expect(first.said()).toContain(
         "AGENTOS_EMIAL_DOMAIN is not a setting of the server and has no effect. Did you mean AGENTOS_EMAIL_DOMAIN?"

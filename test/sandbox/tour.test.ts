@@ -9,6 +9,7 @@ import { privateKeyToAccount } from "viem/accounts"
 import { afterAll, expect, it, onTestFinished, vi } from "vitest"
 import { Chain } from "../support/Chain.ts"
 import { untilGone } from "../support/Processes.ts"
+import { FROM_SOURCES } from "../support/ProgramBundle.ts"
 import { startSandbox } from "../support/Sandbox.ts"
 
 const TOUR = fileURLToPath(new URL("tourMain.ts", import.meta.resolve("@agentos/sandbox/main")))
@@ -47,7 +48,8 @@ const paidIn = (output: string, step: string): number => {
 const takeTour = () => spawnSync(process.execPath, [TOUR, "--data", directory], { encoding: "utf8", timeout: 60_000 })
 
 it("is taken once by start, and again whenever it is asked for", async () => {
-  const first = await startSandbox({ directory, arguments: [] })
+  // The command of the README as users run it, for every program of the sandbox.
+  const first = await startSandbox({ directory, arguments: [], environment: FROM_SOURCES })
   onTestFinished(async () => void (await first.stop()))
   await vi.waitFor(() => expect(first.output()).toMatch(/The tour took/), { timeout: 60_000, interval: 100 })
   for (const step of STEPS) expect(first.output()).toMatch(step)

@@ -23,19 +23,19 @@ import { privateKeyToAddress } from "viem/accounts"
 import { databaseUrl, execute } from "./ClusterDatabase.ts"
 import { startForwarder } from "./Forwarder.ts"
 import { copyPrepared } from "./PreparedData.ts"
+import { useProgramBundle } from "./ProgramBundle.ts"
 import { WITHOUT_LIMITS } from "./WithoutLimits.ts"
 
-/** One of the servers. */
 export interface ClusterServer {
   readonly baseUrl: string
-  /** Of the process that serves now. */
+  /** Process id of the running server. */
   readonly pid: () => number
-  /** Takes the processor away from it, as a machine does that swaps or a hypervisor that moves it. */
+  /** Stops the process by SIGSTOP, like a machine that swaps or a hypervisor that migrates it. */
   readonly freeze: () => void
   readonly thaw: () => void
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
-  /** The last lines of what it logged. */
+  /** Returns the last lines of its log. */
   readonly log: () => string
 }
 
@@ -43,60 +43,61 @@ export interface ClusterServer {
 export interface Cluster {
   readonly servers: ReadonlyArray<ClusterServer>
   readonly chain: ChainDescription
-  /** Where refunds come from. */
+  /** Address that refunds are paid from. */
   readonly refundWallet: `0x${string}`
   readonly facilitatorUrl: string
-  /** Where the relay is told to fail. */
+  /** URL that sets the faults of the relay. */
   readonly relayFaultsUrl: string
   readonly emailDomain: string
-  /** Where mail to the rest of the world ends. */
+  /** Directory of mail to other domains. */
   readonly outboxDir: string
   readonly database: {
-    /** Of the database that the servers use. */
+    /** URL of the database that the servers use. */
     readonly url: string
-    /** Keeps a copy. The servers have to be stopped. */
+    /** Copies the database. The servers must be stopped. */
     readonly backUp: () => Promise<void>
-    /** Puts the copy in place of what the servers used. They have to be stopped. */
+    /** Replaces the database by the copy. The servers must be stopped. */
     readonly restore: () => Promise<void>
   }
-  /** There are some where the cluster was started with telephones. */
+  /** Fails unless the cluster was started with `telephones`. */
   readonly phones: ClusterPhones
-  /** Ends everything, and leaves nothing behind. */
+  /** Stops every process and deletes all files. */
   readonly stop: () => Promise<void>
 }
 
 export interface ClusterPhones {
-  /** Where the carrier is ruled and seen. */
+  /** The control API of the carrier. */
   readonly carrier: { readonly url: string }
-  /** The account that the servers have at it. */
+  /** The servers' account at the carrier. */
   readonly account: { readonly accountSid: string; readonly authToken: string }
-  /** Of an agent that talks. */
+  /** URL of an agent that answers calls. */
   readonly agentWebhookUrl: string
-  /** Where the carrier reaches the servers: each connection leads to the next of them. */
+  /** URL at which the carrier reaches the servers, which take connections in turn. */
   readonly publicUrl: string
 }
 
 export interface ClusterOptions {
   readonly servers: number
-  /** Whether there are a carrier and an agent too. */
+  /** Whether to start a carrier and an agent. */
   readonly telephones?: boolean
-  /** Over what the sandbox tells its server. */
+  /** Overrides the server's environment variables. */
   readonly environment?: Readonly<Record<string, string>>
-  /** Settings of PostgreSQL, which otherwise gives up durability for speed. */
+  /** Settings of PostgreSQL. The defaults prefer speed to durability. */
   readonly database?: Readonly<Record<string, string>>
-  /** One server has its database embedded, and there is no PostgreSQL: this is done to its directory beforehand. */
+  /** Uses one server with an embedded database and no PostgreSQL; prepares the directory of the database. */
   readonly embedded?: (directory: string) => Promise<void>
 }
 
-/** A server may finish what it is at; the rest has nothing to finish. */
+/** A server may finish requests under way; the other processes have nothing to finish. */
 const SERVER_GRACE_MILLIS = 9_000
 const GRACE_MILLIS = 1_500
 
-/** The sandbox's own wallets are not used: whoever races makes wallets of its own. */
+/** Tests of clusters create their own wallets. */
 const WALLETS = 1
 
-/** Starts a cluster on free ports, and resolves once every server serves. */
+/** Starts a cluster on free ports; resolves once every server accepts requests. */
 export const startCluster = async (options: ClusterOptions): Promise<Cluster> => {
+  await useProgramBundle()
   const cleanup: Array<() => Promise<void>> = []
   const stop = async () => {
     for (let end = cleanup.pop(); end !== undefined; end = cleanup.pop()) await end()
@@ -171,11 +172,10 @@ const startDatabase = async (
   }
 }
 
-/** A carrier with an agent behind its numbers, and a way for it to every server. */
+/** Starts a carrier, an agent, and a balancer through which the carrier reaches every server. */
 const startPhones = async (run: RunLayout, cleanup: Array<() => Promise<void>>): Promise<ClusterPhones> => {
   const ports = run.servers.map(({ http }) => http)
   let connections = 0
-  // One address for all servers, each of which gets its turn.
   const balancer = await startForwarder(() => ports[connections++ % ports.length])
   cleanup.push(balancer.stop)
   const planned = programs(run)
@@ -192,7 +192,7 @@ const startPhones = async (run: RunLayout, cleanup: Array<() => Promise<void>>):
   }
 }
 
-/** Statements that make `to` a copy of `from`; neither may be in use. */
+/** Statements that make `to` a copy of `from`. Neither may be in use. */
 const copied = (from: string, to: string): ReadonlyArray<string> => [
   `drop database if exists ${to}`,
   `create database ${to} template ${from}`
@@ -200,7 +200,7 @@ const copied = (from: string, to: string): ReadonlyArray<string> => [
 
 type ClusterProcess = Omit<ClusterServer, "baseUrl">
 
-/** A program that can be started and stopped any number of times, one process at a time. */
+/** A program that can be started and stopped repeatedly. */
 const makeProcess = (program: ChildProgram, logPath: string, graceMillis: number): ClusterProcess => {
   const log = openLog(logPath)
   let running: GuardedProcess | undefined
@@ -218,7 +218,7 @@ const makeProcess = (program: ChildProgram, logPath: string, graceMillis: number
       const child = running
       if (child === undefined) return
       running = undefined
-      // One that is frozen would not hear of its end.
+      // A frozen process would not receive the signal.
       child.kill("SIGCONT")
       child.kill("SIGTERM")
       const done = new AbortController()

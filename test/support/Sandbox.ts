@@ -6,30 +6,32 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { SandboxDescription } from "@agentos/sandbox"
 import { copyPrepared } from "./PreparedData.ts"
+import { useProgramBundle } from "./ProgramBundle.ts"
 
 const MAIN = fileURLToPath(import.meta.resolve("@agentos/sandbox/main"))
 
 export interface Sandbox {
   readonly directory: string
   readonly process: ChildProcess
-  /** What it printed so far. */
+  /** Returns its output so far. */
   readonly output: () => string
   readonly describe: () => Promise<SandboxDescription>
-  /** Ends it as a person does, and answers its exit status. */
+  /** Ends it by SIGTERM and returns its exit status. */
   readonly stop: () => Promise<number | null>
 }
 
 export interface SandboxOptions {
-  /** Reused, and left alone at the end, when given. */
+  /** An existing directory, which is not deleted at the end. By default a new one. */
   readonly directory?: string
-  /** Whether a new directory begins with what was prepared: unless said, one of its own does, and a given one does not. */
+  /** Whether to copy prepared data into the directory. By default only into a new one. */
   readonly isPrepared?: boolean
   readonly arguments?: ReadonlyArray<string>
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** Starts a sandbox of its own on free ports, and waits until it says that it is ready. */
+/** Starts a sandbox on free ports and waits until it is ready. */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
+  await useProgramBundle()
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), "agentos-")))
   if (options.isPrepared ?? options.directory === undefined) {
     const embedded = (options.environment?.["DATABASE_URL"] ?? "") === ""
@@ -38,7 +40,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   const child = spawn(
     process.execPath,
     [MAIN, "--port", "0", "--data", directory, ...(options.arguments ?? ["--no-tour"])],
-    // By the channel it learns that whoever started it is gone, however that ended.
+    // The channel tells it when this process has ended for any reason.
     { stdio: ["ignore", "pipe", "pipe", "ipc"], detached: true, env: { ...process.env, ...options.environment } }
   )
   let output = ""
