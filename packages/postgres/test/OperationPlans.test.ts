@@ -13,7 +13,7 @@ import { layerTestPostgres } from "./support/TestPostgres.ts"
  * Number of operations that are final, and of open ones that are due and not yet due. With fewer final ones, a
  * wrong index is as fast as the right one, and a plan that uses it is not wrong.
  */
-const FINAL = 50_000
+const FINAL = 20_000
 const DUE = 100
 const LATER = 1_000
 /**
@@ -103,7 +103,7 @@ const assertPlans = Effect.fnUntraced(function* (operation: Operation) {
   assert.include([...(books?.indexes ?? [])], "operations_totals", books?.text)
 })
 
-describe("with 50,000 final operations, the open ones are found without visiting the final ones", () => {
+describe("with 20,000 final operations, the open ones are found without visiting the final ones", () => {
   const onServer = () => Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovacuum: "off" } }))
 
   layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {

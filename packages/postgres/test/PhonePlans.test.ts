@@ -20,9 +20,9 @@ import { layerTestPGlite } from "./support/TestPGlite.ts"
 import { layerTestPostgres } from "./support/TestPostgres.ts"
 
 /** Numbers of phone numbers that are in use with nothing due, of released ones, and of ended calls. */
-const IN_USE = 100_000
-const RELEASED = 20_000
-const ENDED = 50_000
+const IN_USE = 25_000
+const RELEASED = 10_000
+const ENDED = 20_000
 /**
  * Numbers of phone numbers that are due for a notice, expired, and suspended, and of live calls that are due to
  * be polled.
@@ -220,7 +220,7 @@ const assertCallPlans = Effect.fnUntraced(function* ({ call, number }: Samples) 
 
 const assertPlans = (rows: Samples) => Effect.andThen(assertNumberPlans(rows), assertCallPlans(rows))
 
-describe("with 100,000 numbers and 50,000 calls that are not due, due ones are found without visiting them", () => {
+describe("with 25,000 numbers and 20,000 calls that are not due, due ones are found without visiting them", () => {
   const onServer = () => Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovacuum: "off" } }))
 
   layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
