@@ -5,7 +5,7 @@ const exclude = ["**/node_modules/**", "**/dist/**"]
 
 /** Packages whose tests leave nothing behind in their process, so that their files can share processes. */
 const PURE =
-  "packages/{api,core,http-server,keyring-node,memory,numbering-libphonenumber,provider-twilio,x402}/test/**/*.test.ts"
+  "packages/{api,core,facilitator,http-server,keyring-node,memory,numbering-libphonenumber,provider-twilio,x402}/test/**/*.test.ts"
 
 /** Suites that kill servers, race requests, break providers or attack: `test:faults`. */
 const FAULTS = "test/{chaos,crash,fuzz,race}/**/*.test.ts"

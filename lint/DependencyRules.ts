@@ -22,6 +22,8 @@ export const coreFloors: ReadonlyArray<ReadonlyArray<string>> = [
 
 /** Packages that fulfil a port of the core. */
 const adapter = "(?:memory|postgres|x402|agent-[^/]+|keyring-[^/]+|numbering-[^/]+|provider-[^/]+)"
+/** The one port outside the core: the store of the self-hosted facilitator's transactions. */
+const gasStorePort = "^packages/facilitator/src/GasTransactionStore\\.ts$"
 
 const installed = (name: string) => `(?:^|/)node_modules/${name}/`
 const anyInstalled = "(?:^|/)node_modules/"
@@ -100,7 +102,7 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     "contract-tests-import-core-alone",
     "A contract suite knows the port, never an adapter of it.",
     { path: source("contract-tests") },
-    [source("contract-tests"), source("core"), effect, ...vitest]
+    [source("contract-tests"), source("core"), gasStorePort, effect, ...vitest]
   ),
   only("api-imports-core-alone", "The wire contract holds no server code and no adapter.", { path: source("api") }, [
     source("api"),
@@ -111,12 +113,18 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     "adapters-import-core-alone",
     "An adapter knows the core and what it adapts; adapters meet only in entry points.",
     { path: `^packages/(${adapter})/src/` },
-    ["^packages/$1/src/", source("core"), anyInstalled, nodeBuiltin]
+    ["^packages/$1/src/", source("core"), gasStorePort, anyInstalled, nodeBuiltin]
+  ),
+  only(
+    "facilitator-imports-core-and-x402",
+    "The self-hosted facilitator implements the Facilitator interface of x402.",
+    { path: source("facilitator") },
+    [source("facilitator"), source("(?:core|x402)"), anyInstalled, nodeBuiltin]
   ),
   only(
     "adapter-tests",
     "Tests of an adapter may use the contract suites, and memory and the keyring for the ports beside their own.",
-    { path: `^packages/(${adapter})/test/` },
+    { path: `^packages/(facilitator|${adapter})/test/` },
     ["^packages/$1/", source("(?:core|contract-tests|memory|keyring-node)"), anyInstalled, nodeBuiltin]
   ),
   only(
@@ -135,7 +143,7 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     "http-server-composes-adapters",
     "The production entry point composes adapters, never the sandbox or a client.",
     { path: [serverPrograms, "^packages/http-server/src/config/"].join("|") },
-    [source("http-server"), source(`(?:api|core|${adapter})`), anyInstalled, nodeBuiltin]
+    [source("http-server"), source(`(?:api|core|facilitator|${adapter})`), anyInstalled, nodeBuiltin]
   ),
   never(
     "http-server-config-is-for-main",

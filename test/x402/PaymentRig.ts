@@ -2,9 +2,8 @@ import { copyFile, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { PaymentRail, type PaymentProof, type PaymentTerms, type ProviderError, Usdt } from "@agentos/core"
-import { Memory } from "@agentos/memory"
 import { type Chain, sandboxClient, startChain, startFacilitator } from "@agentos/sandbox"
-import { type PaymentNetwork, PaymentRailX402 } from "@agentos/x402"
+import { httpFacilitator, PaymentRailX402 } from "@agentos/x402"
 import { x402Client } from "@x402/core/client"
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
@@ -21,24 +20,24 @@ export interface Rig {
   readonly facilitatorUrl: string
   readonly client: ReturnType<typeof sandboxClient>
   /** Returns the configuration of the network, with changes. */
-  readonly networkOf: (other?: Partial<PaymentNetwork>) => PaymentNetwork
+  readonly networkOf: (other?: Partial<PaymentRailX402.RailNetwork>) => PaymentRailX402.RailNetwork
   /** Builds a rail over that network alone. */
-  readonly railOf: (other?: Partial<PaymentNetwork>) => Effect.Effect<Rail, never, Scope.Scope>
+  readonly railOf: (other?: Partial<PaymentRailX402.RailNetwork>) => Effect.Effect<Rail, never, Scope.Scope>
   /** Makes the next request of this kind to the facilitator fail. */
   readonly plan: (operation: "verify" | "settle", mode: "before" | "after" | "hang") => Effect.Effect<void>
 }
 
 /** Builds a rail over networks. */
-export const railOver = (...networks: ReadonlyArray<PaymentNetwork>): Effect.Effect<Rail, ProviderError, Scope.Scope> =>
-  Effect.map(Layer.build(PaymentRailX402.layer({ networks }).pipe(Layer.provide(Memory.layer))), (context) =>
-    Context.get(context, PaymentRail)
-  )
+export const railOver = (
+  ...networks: ReadonlyArray<PaymentRailX402.RailNetwork>
+): Effect.Effect<Rail, ProviderError, Scope.Scope> =>
+  Effect.map(Layer.build(PaymentRailX402.layer({ networks })), (context) => Context.get(context, PaymentRail))
 
 const startRig = (dataDir: string, chainId?: number): Effect.Effect<Rig, never, Scope.Scope> =>
   Effect.gen(function* () {
     const chain = yield* startedChain(dataDir, chainId)
     const facilitator = yield* startedFacilitator(chain)
-    const networkOf = (other: Partial<PaymentNetwork> = {}): PaymentNetwork => ({
+    const networkOf = (other: Partial<PaymentRailX402.RailNetwork> = {}): PaymentRailX402.RailNetwork => ({
       network: chain.network,
       rpcUrl: Redacted.make(chain.rpcUrl),
       asset: chain.asset,
@@ -48,7 +47,7 @@ const startRig = (dataDir: string, chainId?: number): Effect.Effect<Rig, never, 
       payTo: chain.payTo,
       maxTimeoutSeconds: 30,
       confirmations: 0,
-      facilitator: { url: facilitator.url, settleTimeoutMillis: 5_000 },
+      facilitator: httpFacilitator({ url: facilitator.url, settleTimeoutMillis: 5_000 }),
       ...other
     })
     return {

@@ -16,7 +16,7 @@ import {
 } from "@agentos/core"
 import { KeyringNode } from "@agentos/keyring-node"
 import { Memory } from "@agentos/memory"
-import { PaymentRailX402 } from "@agentos/x402"
+import { httpFacilitator, PaymentRailX402 } from "@agentos/x402"
 import { assert, layer } from "@effect/vitest"
 import { x402Client } from "@x402/core/client"
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
@@ -80,10 +80,10 @@ const coreOver = Effect.fnUntraced(function* (watch: Watch) {
   const rig = yield* PaymentRig
   const network = rig.networkOf({
     rpcUrl: Redacted.make(yield* recorder("node", rig.chain.rpcUrl, watch)),
-    facilitator: { url: yield* recorder("facilitator", rig.facilitatorUrl, watch) }
+    facilitator: httpFacilitator({ url: yield* recorder("facilitator", rig.facilitatorUrl, watch) })
   })
   const storage = Memory.layer
-  const rail = PaymentRailX402.layer({ networks: [network] }).pipe(Layer.provide(storage))
+  const rail = PaymentRailX402.layer({ networks: [network] })
   const ports = Layer.mergeAll(
     storage,
     rail,

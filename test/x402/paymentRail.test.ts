@@ -1,5 +1,6 @@
 import { type PaymentRail, Timestamp } from "@agentos/core"
 import { assert, layer } from "@effect/vitest"
+import { httpFacilitator } from "@agentos/x402"
 import { decodePaymentResponseHeader } from "@x402/core/http"
 import { Effect } from "effect"
 import { erc20Abi, type Hex } from "viem"
@@ -149,7 +150,9 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })(
     it.effect("reports a settlement without a response as unknown, and finds its outcome on the chain", () =>
       Effect.gen(function* () {
         const rig = yield* PaymentRig
-        const rail = yield* rig.railOf({ facilitator: { url: rig.facilitatorUrl, settleTimeoutMillis: 1_000 } })
+        const rail = yield* rig.railOf({
+          facilitator: httpFacilitator({ url: rig.facilitatorUrl, settleTimeoutMillis: 1_000 })
+        })
         for (const mode of ["after", "hang"] as const) {
           const { find, proof, terms } = yield* begin(2, rail)
           yield* rig.plan("settle", mode)

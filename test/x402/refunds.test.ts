@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { sandboxUsdtAbi } from "@agentos/sandbox"
+import { httpFacilitator } from "@agentos/x402"
 import { Effect, Fiber, Redacted, References } from "effect"
 import { createWalletClient, type Hex, http } from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
@@ -22,7 +23,7 @@ const refundingRail = (key?: Hex) =>
   Effect.flatMap(PaymentRig, (rig) =>
     rig.railOf({
       refund: { privateKey: Redacted.make(key ?? rig.chain.refundKey) },
-      facilitator: { url: rig.facilitatorUrl, settleTimeoutMillis: 1_000 }
+      facilitator: httpFacilitator({ url: rig.facilitatorUrl, settleTimeoutMillis: 1_000 })
     })
   )
 

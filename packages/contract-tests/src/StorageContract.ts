@@ -2,7 +2,6 @@ import type {
   CallStore,
   EventSignal,
   EventStore,
-  GasTransactionStore,
   InboundMailStore,
   JobStore,
   MailboxStore,
@@ -11,14 +10,15 @@ import type {
   PhoneNumberStore,
   RateLimitStore
 } from "@agentos/core"
+import type { GasTransactionStore } from "@agentos/facilitator/GasTransactionStore"
 import { type Contract, type ContractTests, type HarnessServices, type StoreHarness, withHarness } from "./Contract.ts"
 import { InboundMailStoreContract } from "./email/InboundMailStoreContract.ts"
 import { MailboxStoreContract } from "./email/MailboxStoreContract.ts"
 import { MessageStoreContract } from "./email/MessageStoreContract.ts"
 import { EventStoreContract } from "./events/EventStoreContract.ts"
+import { GasTransactionStoreContract } from "./facilitator/GasTransactionStoreContract.ts"
 import { JobStoreContract } from "./jobs/JobStoreContract.ts"
 import { TransactorContract } from "./kernel/TransactorContract.ts"
-import { GasTransactionStoreContract } from "./payment/GasTransactionStoreContract.ts"
 import { RateLimitStoreContract } from "./limits/RateLimitStoreContract.ts"
 import { OperationStoreContract } from "./payment/OperationStoreContract.ts"
 import { CallStoreContract } from "./phone/CallStoreContract.ts"

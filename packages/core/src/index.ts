@@ -42,7 +42,6 @@ export * from "./catalog/ServiceId.ts"
 export * as Usdt from "./catalog/Usdt.ts"
 
 export type { Answer } from "./payment/Answer.ts"
-export * from "./payment/GasTransactionStore.ts"
 export * as Ledger from "./payment/Ledger.ts"
 export { type ChainComparison, LedgerCheck, type TokenLedger } from "./payment/LedgerCheck.ts"
 export * from "./payment/Operation.ts"

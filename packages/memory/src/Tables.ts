@@ -1,8 +1,6 @@
 import {
   type Call,
   type DurableEvent,
-  type GasTransaction,
-  type GasWallet,
   type InboundMail,
   type JobRecord,
   type LedgerBalance,
@@ -20,6 +18,7 @@ import {
   type Timestamp,
   type Turn
 } from "@agentos/core"
+import type { GasTransaction, GasWallet } from "@agentos/facilitator/GasTransactionStore"
 import type { Journal } from "./Journal.ts"
 import { Table } from "./Table.ts"
 

@@ -1,10 +1,10 @@
+import { Timestamp } from "@agentos/core"
 import {
   type GasTransaction,
   GasTransactionStore,
   type GasWallet,
-  type SignedTransaction,
-  Timestamp
-} from "@agentos/core"
+  type SignedTransaction
+} from "@agentos/facilitator/GasTransactionStore"
 import { Array, Effect, Layer } from "effect"
 import { ClockOffset } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"

@@ -15,7 +15,7 @@ import {
   parseSignature,
   TransactionReceiptNotFoundError
 } from "viem"
-import { isOutage } from "./facilitator/NodeFailure.ts"
+import { isOutage } from "./NodeFailure.ts"
 import { type OfferedNetwork, PROVIDER } from "./PaymentNetwork.ts"
 import {
   AUTHORIZATION_CANCELED,

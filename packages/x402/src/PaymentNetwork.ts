@@ -3,7 +3,6 @@ import { Effect, Redacted, Schema } from "effect"
 import { type Address, getAddress, type Hex, isAddress } from "viem"
 import { Confirmations, confirmationsOf } from "./Confirmations.ts"
 import { between, HttpUrl, PrivateKey } from "./ConfigurationField.ts"
-import { FacilitatorConfig } from "./facilitator/FacilitatorConfig.ts"
 import * as TransferAuthorization from "./TransferAuthorization.ts"
 
 /** An EVM address. In mixed case it must have a valid checksum (ERC-55), so that a typing error is detected. */
@@ -29,8 +28,8 @@ export const RefundWallet = Schema.Struct({
 export type RefundWallet = typeof RefundWallet.Type
 
 /**
- * A network on which payments are accepted, in one token. It decodes from plain JSON, or is written in code as
- * it is: the rail checks it again before use.
+ * A network on which payments are accepted, in one token, without its facilitator. It decodes from plain JSON,
+ * or is written in code as it is: the rail checks it again before use.
  */
 export const PaymentNetwork = Schema.Struct({
   /** CAIP-2 id of an EVM chain, for example `eip155:196`. */
@@ -57,7 +56,6 @@ export const PaymentNetwork = Schema.Struct({
   maxTimeoutSeconds: between(20, 3_600),
   /** Number of blocks that must follow a payment's block, for every price or by price. */
   confirmations: Confirmations,
-  facilitator: FacilitatorConfig,
   /** Without it no refund is paid: money that is owed stays on record. */
   refund: Schema.optionalKey(RefundWallet)
 })

@@ -1,5 +1,4 @@
 import { Effect, Predicate, Schema, SchemaIssue, SchemaTransformation } from "effect"
-import { PaymentNetwork } from "./PaymentNetwork.ts"
 import { TOKEN_PRESETS } from "./TokenPreset.ts"
 
 const isPreset = (name: unknown): name is keyof typeof TOKEN_PRESETS =>
@@ -20,13 +19,14 @@ const expand = (input: unknown): Effect.Effect<unknown, SchemaIssue.Issue> => {
 }
 
 /**
- * A network as an operator configures it: either a complete `PaymentNetwork`, or one with `preset`, the name of
- * one of `TOKEN_PRESETS`, instead of network, asset, decimals, name and version.
+ * Returns the schema of a network as an operator configures it: either a complete one, or one with `preset`, the
+ * name of one of `TOKEN_PRESETS`, instead of network, asset, decimals, name and version.
  */
-export const PaymentNetworkConfig = Schema.Unknown.pipe(
-  Schema.decodeTo(
-    Schema.Unknown,
-    SchemaTransformation.transformEffect({ decode: expand, encode: (network) => Effect.succeed(network) })
-  ),
-  Schema.decodeTo(PaymentNetwork)
-)
+export const withPreset = <Network extends Schema.Constraint>(network: Network) =>
+  Schema.Unknown.pipe(
+    Schema.decodeTo(
+      Schema.Unknown,
+      SchemaTransformation.transformEffect({ decode: expand, encode: (configured) => Effect.succeed(configured) })
+    ),
+    Schema.decodeTo(network)
+  )

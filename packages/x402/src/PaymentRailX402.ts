@@ -1,5 +1,4 @@
 import {
-  type GasTransactionStore,
   type PaymentProof,
   PaymentRail,
   type PaymentTerms,
@@ -8,11 +7,10 @@ import {
   Timestamp,
   type Token
 } from "@agentos/core"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 import { isBoundElsewhere, NONCE_TAG } from "./BoundNonce.ts"
 import * as EvmChain from "./EvmChain.ts"
-import type { Facilitator, FacilitatorRequest } from "./facilitator/Facilitator.ts"
-import * as FacilitatorChoice from "./facilitator/FacilitatorChoice.ts"
+import type { Facilitator, FacilitatorFactory, FacilitatorRequest } from "./facilitator/Facilitator.ts"
 import { domainCheck, facilitatorCheck, refundCheck } from "./NetworkCheck.ts"
 import * as PaymentHeader from "./PaymentHeader.ts"
 import {
@@ -27,9 +25,14 @@ import { findSettlement, hexOf } from "./SettlementSearch.ts"
 import * as TransferAuthorization from "./TransferAuthorization.ts"
 import { readTransfers } from "./TransferLog.ts"
 
-export interface PaymentRailOptions {
+/** A network with the facilitator that submits the authorizations for it. */
+export interface RailNetwork<R = never> extends PaymentNetwork {
+  readonly facilitator: FacilitatorFactory<R>
+}
+
+export interface PaymentRailOptions<Network extends PaymentNetwork> {
   /** The networks and tokens in order of preference. At least one; each pair of network and token once. */
-  readonly networks: ReadonlyArray<PaymentNetwork>
+  readonly networks: ReadonlyArray<Network>
 }
 
 /**
@@ -52,20 +55,21 @@ interface Route {
 }
 
 /**
- * The payment rail over x402 version 2, scheme `exact`, EIP-3009 on EVM chains, with any kind of facilitator in
- * `FacilitatorConfig`. The chain alone decides what was paid, never the facilitator's answer.
+ * The payment rail over x402 version 2, scheme `exact`, EIP-3009 on EVM chains. The chain alone decides what was
+ * paid, never the facilitator's answer.
  *
  * Only externally owned accounts can pay. Checking a contract wallet's signature (ERC-1271, ERC-6492) requires
  * a request to the chain, while `authenticate` must decide by computation alone.
  *
- * Building the layer checks every network against its chain and its facilitator; see `NetworkCheck`. The store
- * is used by networks whose facilitator is the server itself.
+ * Building the layer checks every network against its chain and its facilitator; see `NetworkCheck`.
  */
-export const layer = (options: PaymentRailOptions): Layer.Layer<PaymentRail, ProviderError, GasTransactionStore> =>
+export const layer = <R = never>(
+  options: PaymentRailOptions<RailNetwork<R>>
+): Layer.Layer<PaymentRail, ProviderError, Exclude<R, Scope.Scope>> =>
   Layer.effect(
     PaymentRail,
     Effect.gen(function* () {
-      const routes = yield* openRoutes(options, FacilitatorChoice.make)
+      const routes = yield* openRoutes(options, ({ facilitator }, offered) => facilitator(offered))
       yield* Effect.forEach(
         routes.values(),
         ({ chain, facilitator, offered }) =>
@@ -77,7 +81,7 @@ export const layer = (options: PaymentRailOptions): Layer.Layer<PaymentRail, Pro
   )
 
 /** The same for a process that only reads the chain: it calls no facilitator, and submits nothing. */
-export const layerReading = (options: PaymentRailOptions): Layer.Layer<PaymentRail, ProviderError> =>
+export const layerReading = (options: PaymentRailOptions<PaymentNetwork>): Layer.Layer<PaymentRail, ProviderError> =>
   Layer.effect(
     PaymentRail,
     Effect.map(
@@ -87,16 +91,16 @@ export const layerReading = (options: PaymentRailOptions): Layer.Layer<PaymentRa
   )
 
 /** Makes the routes of the networks and checks each against its chain. */
-const openRoutes = Effect.fnUntraced(function* <R>(
-  { networks }: PaymentRailOptions,
-  choose: (offered: OfferedNetwork) => Effect.Effect<Facilitator, never, R>
+const openRoutes = Effect.fnUntraced(function* <Network extends PaymentNetwork, R>(
+  { networks }: PaymentRailOptions<Network>,
+  facilitatorOf: (network: Network, offered: OfferedNetwork) => Effect.Effect<Facilitator, never, R>
 ): Effect.fn.Return<ReadonlyMap<string, Route>, ProviderError, R> {
   const routes = new Map<string, Route>()
   for (const network of networks) {
     const offered = yield* offer(network)
     const key = routeKey(offered.network, offered.asset)
     if (routes.has(key)) return yield* misconfigured(`Payment network ${offered.network} is configured twice.`)
-    routes.set(key, { offered, chain: EvmChain.make(offered), facilitator: yield* choose(offered) })
+    routes.set(key, { offered, chain: EvmChain.make(offered), facilitator: yield* facilitatorOf(network, offered) })
   }
   if (routes.size === 0) return yield* misconfigured("No payment network is configured.")
   yield* Effect.forEach(routes.values(), ({ chain, offered }) => domainCheck(offered, chain), {

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Logger, Redacted, References } from "effect"
 import { TestClock } from "effect/testing"
 import { getAddress } from "viem"
-import { type PaymentNetwork, TOKEN_PRESETS } from "../src/index.ts"
+import { httpFacilitator, type PaymentRailX402, TOKEN_PRESETS } from "../src/index.ts"
 import { offer } from "../src/PaymentNetwork.ts"
 import { nobody, sendJson } from "./support/HttpFake.ts"
 import { prepare } from "./support/RailFake.ts"
@@ -12,7 +12,7 @@ import * as Sample from "./support/Sample.ts"
 
 describe("PaymentRailX402.layer", () => {
   const refuses = (
-    other: Partial<PaymentNetwork>,
+    other: Partial<PaymentRailX402.RailNetwork>,
     message: string,
     reason: ProviderError["reason"] = "Misconfigured"
   ) =>
@@ -23,7 +23,7 @@ describe("PaymentRailX402.layer", () => {
       assert.include(error.message, message)
     })
 
-  const wrong: ReadonlyArray<readonly [what: string, other: Partial<PaymentNetwork>, message: string]> = [
+  const wrong: ReadonlyArray<readonly [what: string, other: Partial<PaymentRailX402.RailNetwork>, message: string]> = [
     [
       "the domain's name in plain letters",
       { name: "USDT0" },
@@ -45,7 +45,7 @@ describe("PaymentRailX402.layer", () => {
   it.effect("refuses a contract that is no token, a facilitator without the network, and a network given twice", () =>
     Effect.gen(function* () {
       const { build, configured, state } = yield* prepare()
-      const message = (...networks: ReadonlyArray<PaymentNetwork>) =>
+      const message = (...networks: ReadonlyArray<PaymentRailX402.RailNetwork>) =>
         Effect.map(Effect.flip(build(...networks)), (error) => error.message)
       state.hasContract = false
       assert.include(yield* message(configured), "is no token with decimals and DOMAIN_SEPARATOR")
@@ -89,7 +89,7 @@ describe("PaymentRailX402.layer", () => {
     Effect.gen(function* () {
       const { build, configured } = yield* prepare({ rpcTimeoutMillis: 60_000 })
       yield* hurry
-      const rail = yield* build({ ...configured, facilitator: { url: nobody } })
+      const rail = yield* build({ ...configured, facilitator: httpFacilitator({ url: nobody }) })
       const proof = Sample.unsignedProof({ validBefore: Math.floor((yield* Clock.currentTimeMillis) / 1_000) + 100 })
       assert.strictEqual((yield* rail.settle(proof, Sample.terms()))._tag, "Unknown")
     }).pipe(Effect.provideService(References.MinimumLogLevel, "Error"))

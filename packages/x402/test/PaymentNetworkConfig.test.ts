@@ -3,11 +3,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { DEFAULT_ASSETS } from "@x402/evm"
 import { Effect, Redacted, Result, Schema, SchemaIssue } from "effect"
 import { privateKeyToAddress } from "viem/accounts"
-import { PaymentNetworkConfig, TOKEN_PRESETS } from "../src/index.ts"
-import { offer } from "../src/PaymentNetwork.ts"
+import { TOKEN_PRESETS, withPreset } from "../src/index.ts"
+import { offer, PaymentNetwork } from "../src/PaymentNetwork.ts"
+import { nobody } from "./support/HttpFake.ts"
 import * as Sample from "./support/Sample.ts"
 
-const decode = Schema.decodeUnknownResult(PaymentNetworkConfig, { errors: "all", onExcessProperty: "error" })
+const decode = Schema.decodeUnknownResult(withPreset(PaymentNetwork), { errors: "all", onExcessProperty: "error" })
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /** The fields of a network that an operator configures beside its token. */
@@ -15,8 +16,7 @@ const own = {
   rpcUrl: "https://rpc.example/v2/an-access-key",
   payTo: Sample.payTo,
   maxTimeoutSeconds: 120,
-  confirmations: 1,
-  facilitator: { url: "https://facilitator.example" }
+  confirmations: 1
 }
 const token = { network: "eip155:402402", asset: Sample.asset, decimals: 6, name: "USD₮0", version: "1" } as const
 const key = `0x${"7b".repeat(32)}` as const
@@ -31,7 +31,7 @@ const refused = (config: unknown): string =>
         .join("\n")
   })
 
-describe("PaymentNetworkConfig", () => {
+describe("withPreset", () => {
   it("replaces a preset's name with its token", () => {
     for (const [preset, expected] of Object.entries(TOKEN_PRESETS)) {
       const network = Result.getOrThrow(decode({ ...own, preset }))
@@ -117,7 +117,7 @@ describe("A refund wallet's configuration", () => {
         "the token's own contract"
       )
       assert.deepStrictEqual((yield* offer(Result.getOrThrow(decode({ ...own, ...token })))).refundWallets, [])
-      const unchecked = Sample.network(own.rpcUrl, own.facilitator.url, {
+      const unchecked = Sample.network(own.rpcUrl, nobody, {
         refund: { privateKey: Redacted.make(`${key}7b` as const) }
       })
       const error = yield* Effect.flip(offer(unchecked))

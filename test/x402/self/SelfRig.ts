@@ -1,15 +1,14 @@
-import { GasTransactionStore, PaymentRail } from "@agentos/core"
+import { PaymentRail } from "@agentos/core"
+import { GasTransactionStore, selfFacilitator, type SelfFacilitatorConfig } from "@agentos/facilitator"
 import { Memory } from "@agentos/memory"
 import { layerPostgres, Postgres } from "@agentos/postgres"
 import { startPostgres } from "@agentos/postgres/testing"
-import { type FacilitatorConfig, type PaymentNetwork, PaymentRailX402 } from "@agentos/x402"
+import { type PaymentNetwork, PaymentRailX402 } from "@agentos/x402"
 import { Context, Effect, Exit, Fiber, Layer, Logger, Redacted, Schedule, Scope } from "effect"
 import { type Hex, parseEther } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { pay, PaymentRig, termsOf } from "../PaymentRig.ts"
 import { type RpcProxy, startProxy } from "./RpcProxy.ts"
-
-type SelfConfig = Extract<FacilitatorConfig, { readonly kind: "self" }>
 
 /** The storage of a deployment, which each server opens with its own connection. */
 export class SharedStorage extends Context.Service<
@@ -65,14 +64,14 @@ export const purse = Effect.fnUntraced(function* (coins = "10") {
 /** Starts a server that settles from a gas wallet. */
 export const server = Effect.fnUntraced(function* (
   { privateKey }: Purse,
-  config: Partial<SelfConfig> = {},
+  config: Partial<SelfFacilitatorConfig> = {},
   network: Partial<PaymentNetwork> = {}
 ) {
   const { chain } = yield* PaymentRig
   const { connect } = yield* SharedStorage
   const scope = yield* Scope.fork(yield* Effect.scope)
   const node = yield* startProxy(chain.rpcUrl)
-  const options: PaymentNetwork = {
+  const options: PaymentRailX402.RailNetwork<GasTransactionStore> = {
     network: chain.network,
     rpcUrl: Redacted.make(node.url),
     rpcTimeoutMillis: 5_000,
@@ -83,7 +82,12 @@ export const server = Effect.fnUntraced(function* (
     payTo: chain.payTo,
     maxTimeoutSeconds: 30,
     confirmations: 0,
-    facilitator: { kind: "self", privateKey: Redacted.make(privateKey), settleTimeoutMillis: 10_000, ...config },
+    facilitator: selfFacilitator({
+      kind: "self",
+      privateKey: Redacted.make(privateKey),
+      settleTimeoutMillis: 10_000,
+      ...config
+    }),
     ...network
   }
   const storage = yield* Scope.provide(connect, scope)

@@ -1,16 +1,24 @@
-import { type PaymentNetwork, PaymentNetworkConfig } from "@agentos/x402"
+import { type GasTransactionStore, selfFacilitator, SelfFacilitatorConfig } from "@agentos/facilitator"
+import { FacilitatorConfig, httpFacilitator, PaymentNetwork, type PaymentRailX402, withPreset } from "@agentos/x402"
 import { Schema, SchemaIssue } from "effect"
 import type { EnvironmentReader } from "./EnvironmentReader.ts"
 
-const decodeNetworks = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.NonEmptyArray(PaymentNetworkConfig)), {
-  errors: "all",
-  onExcessProperty: "error"
+/** A network with the configuration of its facilitator. */
+export const NetworkConfig = Schema.Struct({
+  ...PaymentNetwork.fields,
+  facilitator: Schema.Union([...FacilitatorConfig.members, SelfFacilitatorConfig])
 })
+export type NetworkConfig = typeof NetworkConfig.Type
+
+const decodeNetworks = Schema.decodeUnknownResult(
+  Schema.fromJsonString(Schema.NonEmptyArray(withPreset(NetworkConfig))),
+  { errors: "all", onExcessProperty: "error" }
+)
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /** Reads the networks on which payments are accepted. */
-export const readNetworks = (reader: EnvironmentReader): ReadonlyArray<PaymentNetwork> => {
+export const readNetworks = (reader: EnvironmentReader): ReadonlyArray<NetworkConfig> => {
   const text = reader.text("AGENTOS_NETWORKS")
   if (text === undefined) {
     reader.issues.push("AGENTOS_NETWORKS is missing: a JSON array of the networks on which payments are taken")
@@ -23,3 +31,12 @@ export const readNetworks = (reader: EnvironmentReader): ReadonlyArray<PaymentNe
   }
   return []
 }
+
+/** Returns the network with the facilitator that its configuration selects. */
+export const railNetwork = ({
+  facilitator,
+  ...network
+}: NetworkConfig): PaymentRailX402.RailNetwork<GasTransactionStore> => ({
+  ...network,
+  facilitator: facilitator.kind === "self" ? selfFacilitator(facilitator) : httpFacilitator(facilitator)
+})

@@ -1,12 +1,11 @@
 import { DEFAULT_EVENT_POLICY, Timestamp } from "@agentos/core"
 import { type KeyringConfig, keyringFlaw } from "@agentos/keyring-node"
-import type { PaymentNetwork } from "@agentos/x402"
 import { Effect, Redacted, Schema } from "effect"
 import { IpNetwork } from "effect/net"
 import type { RateLimit } from "../ServerSettings.ts"
 import { type Environment, EnvironmentReader } from "./EnvironmentReader.ts"
 import { type MailConfig, readMail } from "./MailConfig.ts"
-import { readNetworks } from "./NetworkConfig.ts"
+import { type NetworkConfig, readNetworks } from "./NetworkConfig.ts"
 import { type PhoneConfig, readPhone } from "./PhoneConfig.ts"
 import { type QuotaConfig, readQuotas } from "./QuotaConfig.ts"
 
@@ -38,7 +37,7 @@ export interface ServerConfig {
     | { readonly directory: string }
   /** How long completed events are kept after their creation, in milliseconds; null keeps them permanently. */
   readonly eventRetention: number | null
-  readonly networks: ReadonlyArray<PaymentNetwork>
+  readonly networks: ReadonlyArray<NetworkConfig>
   readonly mail: MailConfig | undefined
   readonly phone: PhoneConfig
   readonly quotas: QuotaConfig

@@ -4,6 +4,7 @@ import { PaymentRailX402 } from "@agentos/x402"
 import { Duration, Effect, Layer } from "effect"
 import { ServerSettings } from "../ServerSettings.ts"
 import { mailPorts } from "./MailLayer.ts"
+import { railNetwork } from "./NetworkConfig.ts"
 import { phonePorts } from "./PhoneLayer.ts"
 import type { ServerConfig } from "./ServerConfig.ts"
 import { storageLayer } from "./StorageLayer.ts"
@@ -18,7 +19,7 @@ const portsLayer = (config: ServerConfig) => {
     storage,
     KeyringNode.layer(config.keys),
     RealtimeTokensJose.layer(config.keys, { issuer: config.publicUrl }),
-    PaymentRailX402.layer({ networks: config.networks }).pipe(Layer.provide(storage)),
+    PaymentRailX402.layer({ networks: config.networks.map(railNetwork) }).pipe(Layer.provide(storage)),
     mailPorts(config.mail),
     phonePorts(config)
   )

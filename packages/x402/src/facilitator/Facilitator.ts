@@ -1,5 +1,6 @@
 import type { ProviderError, SettleAnswer } from "@agentos/core"
-import type { Effect } from "effect"
+import type { Effect, Scope } from "effect"
+import type { OfferedNetwork } from "../PaymentNetwork.ts"
 
 /**
  * The payer's own payload, and the requirements that we made for it (x402 version 2, section 7.2). Both are
@@ -26,3 +27,8 @@ export interface Facilitator {
   /** Returns whether the facilitator settles scheme `exact` of version 2 on a network. */
   readonly supports: (network: string) => Effect.Effect<boolean, ProviderError>
 }
+
+/** Makes the facilitator of a network. Its background work ends with the scope. */
+export type FacilitatorFactory<R = never> = (
+  offered: OfferedNetwork
+) => Effect.Effect<Facilitator, never, R | Scope.Scope>

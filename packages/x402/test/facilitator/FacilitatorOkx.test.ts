@@ -240,9 +240,7 @@ describe("FacilitatorConfig", () => {
       assert.deepStrictEqual(yield* decode({ url: "https://a.test" }), { url: "https://a.test" })
       assert.strictEqual((yield* decode({ kind: "http", url: "https://a.test" })).kind, "http")
       assert.strictEqual((yield* decode({ kind: "okx", ...credentials })).kind, "okx")
-      assert.strictEqual((yield* decode({ kind: "self", privateKey: `0x${"11".repeat(32)}` })).kind, "self")
       yield* Effect.flip(decode({ kind: "okx", url: "https://a.test" }))
-      yield* Effect.flip(decode({ kind: "self", url: "https://a.test" }))
       yield* Effect.flip(decode({ kind: "other", url: "https://a.test" }))
     })
   )
@@ -251,9 +249,6 @@ describe("FacilitatorConfig", () => {
     Effect.gen(function* () {
       const secret = "c0ffee".repeat(11)
       for (const wrong of [
-        { kind: "self", privateKey: `0x${secret}` },
-        { kind: "self", privateKey: secret.slice(0, 64) },
-        { kind: "self", privateKey: `0x${"0".repeat(64)}` },
         { kind: "okx", ...credentials, apiKey: `c0ffee\n${secret}` },
         { kind: "okx", ...credentials, passphrase: `${secret}\u0000` }
       ]) {

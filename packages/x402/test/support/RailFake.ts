@@ -1,7 +1,6 @@
 import { PaymentRail } from "@agentos/core"
-import { Memory } from "@agentos/memory"
 import { Context, Effect, Layer } from "effect"
-import { type PaymentNetwork, PaymentRailX402 } from "../../src/index.ts"
+import { PaymentRailX402 } from "../../src/index.ts"
 import { offer } from "../../src/PaymentNetwork.ts"
 import * as ChainFake from "./ChainFake.ts"
 import { type Respond, sendJson, serve } from "./HttpFake.ts"
@@ -14,21 +13,19 @@ const willing: Respond = ({ path }, response) => {
 }
 
 /** A chain and a facilitator, with a function that makes the rail on them. */
-export const prepare = (other: Partial<PaymentNetwork> = {}, respond: Respond = willing) =>
+export const prepare = (other: Partial<PaymentRailX402.RailNetwork> = {}, respond: Respond = willing) =>
   Effect.gen(function* () {
     const { seen: chainSeen, state, url } = yield* ChainFake.start
     const facilitator = yield* serve(respond)
     const configured = Sample.network(url, facilitator.url, other)
     state.domainSeparator = (yield* offer(Sample.network(url, facilitator.url))).domainSeparator
-    const build = (...networks: ReadonlyArray<PaymentNetwork>) =>
-      Layer.build(PaymentRailX402.layer({ networks }).pipe(Layer.provide(Memory.layer))).pipe(
-        Effect.map((context) => Context.get(context, PaymentRail))
-      )
+    const build = (...networks: ReadonlyArray<PaymentRailX402.RailNetwork>) =>
+      Effect.map(Layer.build(PaymentRailX402.layer({ networks })), (context) => Context.get(context, PaymentRail))
     return { state, chainSeen, facilitator, configured, build }
   })
 
 /** The rail alone, once it is built. */
-export const railOf = (other?: Partial<PaymentNetwork>, respond?: Respond) =>
+export const railOf = (other?: Partial<PaymentRailX402.RailNetwork>, respond?: Respond) =>
   Effect.gen(function* () {
     const { build, chainSeen, configured, facilitator, state } = yield* prepare(other, respond)
     return { rail: yield* build(configured), chainSeen, facilitator, state }

@@ -5,7 +5,7 @@ import { ExactEvmScheme } from "@x402/evm/exact/client"
 import { Effect, Redacted } from "effect"
 import { type Hex, numberToHex, pad } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
-import type { PaymentNetwork } from "../../src/index.ts"
+import { httpFacilitator, type PaymentRailX402 } from "../../src/index.ts"
 import * as PaymentHeader from "../../src/PaymentHeader.ts"
 import { hexOf } from "../../src/SettlementSearch.ts"
 import { AUTHORIZATION_CANCELED, AUTHORIZATION_USED, type FakeLog, TRANSFER } from "./ChainFake.ts"
@@ -21,8 +21,8 @@ export const price = Usdt.fromDecimal("0.25")
 export const network = (
   rpcUrl: string,
   facilitatorUrl: string,
-  other: Partial<PaymentNetwork> = {}
-): PaymentNetwork => ({
+  other: Partial<PaymentRailX402.RailNetwork> = {}
+): PaymentRailX402.RailNetwork => ({
   network: "eip155:402402",
   rpcUrl: Redacted.make(rpcUrl),
   rpcTimeoutMillis: 2_000,
@@ -34,7 +34,7 @@ export const network = (
   payTo,
   maxTimeoutSeconds: 120,
   confirmations: 0,
-  facilitator: { url: facilitatorUrl },
+  facilitator: httpFacilitator({ url: facilitatorUrl }),
   ...other
 })
 

@@ -1,6 +1,6 @@
+import type { FacilitatorRequest } from "@agentos/x402/facilitator"
 import { Option, Schema } from "effect"
 import { keccak256, stringToHex } from "viem"
-import type { FacilitatorRequest } from "./Facilitator.ts"
 
 const Requirements = Schema.Struct({
   scheme: Schema.String,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type GasMarket, isEnough, priceOf, repriced } from "../../src/facilitator/GasPrice.ts"
+import { type GasMarket, isEnough, priceOf, repriced } from "../src/GasPrice.ts"
 
 const GWEI = 1_000_000_000n
 const market = (baseFeePerGas: bigint, priorityFeePerGas = GWEI): GasMarket => ({

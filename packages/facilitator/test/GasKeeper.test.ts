@@ -1,12 +1,12 @@
-import { type GasTransaction, GasTransactionStore } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { createPublicClient, http } from "viem"
-import type { GasAccount } from "../../src/facilitator/GasAccount.ts"
-import type { GasChain } from "../../src/facilitator/GasChain.ts"
-import { run } from "../../src/facilitator/GasKeeper.ts"
-import type { GasSpender } from "../../src/facilitator/GasSpender.ts"
+import type { GasAccount } from "../src/GasAccount.ts"
+import type { GasChain } from "../src/GasChain.ts"
+import { run } from "../src/GasKeeper.ts"
+import type { GasSpender } from "../src/GasSpender.ts"
+import { type GasTransaction, GasTransactionStore } from "../src/index.ts"
 
 const account: GasAccount = {
   address: `0x${"a".repeat(40)}`,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { HttpRequestError, RpcRequestError, TimeoutError } from "viem"
-import { type BroadcastRefusal, isOutage, kindOf, refusalIn } from "../../src/facilitator/NodeFailure.ts"
+import { type BroadcastRefusal, kindOf, refusalIn } from "../src/NodeRefusal.ts"
 
 const url = "https://node.test/v2/very-secret-key"
 const rpc = (message: string, code = -32_000) => new RpcRequestError({ body: {}, url, error: { code, message } })
@@ -34,16 +34,6 @@ describe("refusalIn", () => {
     assert.strictEqual(refusalIn(new TimeoutError({ body: {}, url })), "Unclear")
     assert.strictEqual(refusalIn(new HttpRequestError({ url, status: 503 })), "Unclear")
     assert.strictEqual(refusalIn("already known"), "Unclear")
-  })
-})
-
-describe("isOutage", () => {
-  it("distinguishes a chain that says no from one that can't be reached", () => {
-    assert.isFalse(isOutage(rpc("execution reverted: authorization is used or canceled", 3)))
-    assert.isTrue(isOutage(rpc("limit exceeded", -32_005)))
-    assert.isTrue(isOutage(new HttpRequestError({ url, status: 429 })))
-    assert.isTrue(isOutage(new TimeoutError({ body: {}, url })))
-    assert.isTrue(isOutage(new Error("something else")))
   })
 })
 

@@ -1,4 +1,5 @@
-import { type GasTransaction, GasTransactionStore, Transactor } from "@agentos/core"
+import { Transactor } from "@agentos/core"
+import { type GasTransaction, GasTransactionStore } from "@agentos/facilitator/GasTransactionStore"
 import { assert, describe } from "@effect/vitest"
 import { Array, Cause, Deferred, Effect, Exit, Fiber } from "effect"
 import { AWKWARD_TEXTS } from "../AwkwardText.ts"

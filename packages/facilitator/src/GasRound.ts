@@ -1,5 +1,6 @@
-import type { GasTransaction, Timestamp } from "@agentos/core"
+import type { Timestamp } from "@agentos/core"
 import type { AccountNonces } from "./GasChain.ts"
+import type { GasTransaction } from "./GasTransactionStore.ts"
 
 /** The state of a wallet in one round of the keeper. */
 export interface GasRound extends AccountNonces {

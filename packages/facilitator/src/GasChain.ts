@@ -1,4 +1,5 @@
 import { ProviderError } from "@agentos/core"
+import { misconfigured, type OfferedNetwork, PROVIDER } from "@agentos/x402/facilitator"
 import { Effect, Option, Redacted } from "effect"
 import {
   type Address,
@@ -10,9 +11,8 @@ import {
   type TransactionReceipt,
   TransactionReceiptNotFoundError
 } from "viem"
-import { misconfigured, type OfferedNetwork, PROVIDER } from "../PaymentNetwork.ts"
 import type { GasMarket } from "./GasPrice.ts"
-import { type BroadcastRefusal, kindOf, refusalIn } from "./NodeFailure.ts"
+import { type BroadcastRefusal, kindOf, refusalIn } from "./NodeRefusal.ts"
 
 /** The chain's state of a wallet's account nonces. */
 export interface AccountNonces {

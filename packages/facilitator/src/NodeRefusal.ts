@@ -1,4 +1,5 @@
-import { BaseError, HttpRequestError, RpcRequestError, TimeoutError } from "viem"
+import { nodeMessages } from "@agentos/x402/facilitator"
+import { BaseError, HttpRequestError } from "viem"
 
 /**
  * The meaning of a node's refusal of a transaction. Nodes use different messages; the patterns match those of
@@ -28,30 +29,8 @@ const PATTERNS: ReadonlyArray<readonly [BroadcastRefusal, RegExp]> = [
 
 /** Classifies a node's answer to a transaction that it did not accept. */
 export const refusalIn = (error: unknown): BroadcastRefusal => {
-  const text = wordsOf(error)
-  return PATTERNS.find(([, pattern]) => pattern.test(text))?.[0] ?? "Unclear"
-}
-
-/** Returns whether an error means that the chain could not be reached, and not that it answered no. */
-export const isOutage = (error: unknown): boolean =>
-  !(error instanceof BaseError) ||
-  error.walk(
-    (cause) =>
-      cause instanceof HttpRequestError ||
-      cause instanceof TimeoutError ||
-      (cause instanceof RpcRequestError && !REVERTS.test(wordsOf(cause)))
-  ) !== null
-
-/** The messages of nodes for a failed simulation, which counts as an answer. */
-const REVERTS = /revert|out of gas|invalid opcode|always failing|gas required exceeds/i
-
-/** Returns a node's messages for matching. They must never be shown: they may contain the node's URL with its key. */
-const wordsOf = (error: unknown): string => {
-  const words: Array<string> = []
-  for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {
-    words.push(cause instanceof BaseError ? `${cause.shortMessage} ${cause.details}` : cause.message)
-  }
-  return words.join(" ")
+  const messages = nodeMessages(error)
+  return PATTERNS.find(([, pattern]) => pattern.test(messages))?.[0] ?? "Unclear"
 }
 
 /** Returns the kind of a failure, without any text from the node. */

@@ -1,10 +1,11 @@
-import { type GasTransaction, GasTransactionStore, ProviderError } from "@agentos/core"
+import { ProviderError } from "@agentos/core"
+import { misconfigured, PROVIDER } from "@agentos/x402/facilitator"
 import { Data, Effect, Option } from "effect"
 import { type Address, formatEther, formatGwei, type Hex, type TransactionReceipt } from "viem"
-import { misconfigured, PROVIDER } from "../PaymentNetwork.ts"
 import { type GasAccount, hex } from "./GasAccount.ts"
 import type { GasChain } from "./GasChain.ts"
 import { type GasPrice, priceOf } from "./GasPrice.ts"
+import { type GasTransaction, GasTransactionStore } from "./GasTransactionStore.ts"
 
 /** Upper bound of the gas of a transfer by authorization, for checks before a transfer is simulated. */
 const TRANSFER_GAS = 150_000n

@@ -1,27 +1,26 @@
+import { type ProviderError, type SettleAnswer, Timestamp } from "@agentos/core"
 import {
-  type GasTransaction,
-  type GasTransactionStore,
-  type ProviderError,
-  type SettleAnswer,
-  Timestamp
-} from "@agentos/core"
+  EvmChain,
+  type Facilitator,
+  FacilitatorAnswer,
+  type FacilitatorRequest,
+  type OfferedNetwork,
+  trouble
+} from "@agentos/x402/facilitator"
 import { type PendingSettlementStore, x402Facilitator } from "@x402/core/facilitator"
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator"
 import { Duration, Effect, Exit, Option, Schedule, type Scope } from "effect"
-import * as EvmChain from "../EvmChain.ts"
-import type { OfferedNetwork } from "../PaymentNetwork.ts"
-import { hexOf } from "../SettlementSearch.ts"
-import type { Facilitator, FacilitatorRequest } from "./Facilitator.ts"
-import { accepted, codeOf, doubtful, isRefusal, refused, unknown } from "./FacilitatorAnswer.ts"
-import type { SelfFacilitatorConfig } from "./FacilitatorConfig.ts"
-import { trouble } from "./FacilitatorExchange.ts"
+import { type DecodedPayment, decodePayment } from "./DecodedPayment.ts"
 import { type Attempt, makeSigner, newAttempt } from "./FacilitatorSigner.ts"
 import * as GasAccount from "./GasAccount.ts"
 import * as GasChain from "./GasChain.ts"
 import * as GasKeeper from "./GasKeeper.ts"
 import * as GasSpender from "./GasSpender.ts"
-import { kindOf } from "./NodeFailure.ts"
-import { type DecodedPayment, decodePayment } from "./DecodedPayment.ts"
+import type { GasTransaction, GasTransactionStore } from "./GasTransactionStore.ts"
+import { kindOf } from "./NodeRefusal.ts"
+import type { SelfFacilitatorConfig } from "./SelfFacilitatorConfig.ts"
+
+const { accepted, codeOf, doubtful, isRefusal, refused, unknown } = FacilitatorAnswer
 
 const READY_TIMEOUT_MILLIS = 10_000
 const DEFAULT_SETTLE_TIMEOUT_MILLIS = 20_000
@@ -118,7 +117,11 @@ export const make = Effect.fnUntraced(function* (
     if (attempt.failure !== undefined) return unknown(attempt.failure.message)
     if (attempt.outage || !isRefusal(code)) return doubtful(code)
     const { from, nonce } = payment.payload.payload.authorization
-    const isUsed = yield* chain.isUsed(hexOf(from), hexOf(nonce), yield* chain.latestBlock)
+    const isUsed = yield* chain.isUsed(
+      GasAccount.hex(from.toLowerCase()),
+      GasAccount.hex(nonce.toLowerCase()),
+      yield* chain.latestBlock
+    )
     return isUsed ? doubtful(code) : refused(code)
   })
 

@@ -1,4 +1,4 @@
-import { GasTransactionStore } from "@agentos/core"
+import { GasTransactionStore } from "@agentos/facilitator/GasTransactionStore"
 import { assert, describe } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import type { ContractTests } from "../Contract.ts"

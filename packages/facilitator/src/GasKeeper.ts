@@ -1,4 +1,4 @@
-import { type GasTransaction, GasTransactionStore, type ProviderError, Timestamp } from "@agentos/core"
+import { type ProviderError, Timestamp } from "@agentos/core"
 import { Clock, Effect, Option, Schedule } from "effect"
 import { formatGwei } from "viem"
 import { type GasAccount, priceIn } from "./GasAccount.ts"
@@ -6,6 +6,7 @@ import type { GasChain } from "./GasChain.ts"
 import { type GasMarket, isEnough, repriced } from "./GasPrice.ts"
 import { plan } from "./GasRound.ts"
 import { broadcast, type GasSpender, LIST_MAX } from "./GasSpender.ts"
+import { type GasTransaction, GasTransactionStore } from "./GasTransactionStore.ts"
 
 /** Interval between rounds. */
 const EVERY = "2 seconds"

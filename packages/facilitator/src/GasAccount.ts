@@ -1,4 +1,4 @@
-import type { GasWallet, SignedTransaction } from "@agentos/core"
+import type { OfferedNetwork } from "@agentos/x402/facilitator"
 import { Effect, Redacted } from "effect"
 import {
   type Address,
@@ -10,9 +10,9 @@ import {
   type TransactionSerializedEIP1559
 } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
-import type { OfferedNetwork } from "../PaymentNetwork.ts"
-import type { SelfFacilitatorConfig } from "./FacilitatorConfig.ts"
 import type { GasPrice } from "./GasPrice.ts"
+import type { GasWallet, SignedTransaction } from "./GasTransactionStore.ts"
+import type { SelfFacilitatorConfig } from "./SelfFacilitatorConfig.ts"
 
 const DEFAULT_MAX_FEE_GWEI = 100
 const DEFAULT_REPRICE_AFTER_MILLIS = 15_000

@@ -1,6 +1,7 @@
-import { type GasTransaction, Timestamp } from "@agentos/core"
+import { Timestamp } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
-import { BROADCAST_MAX, CLOSE_MAX, type GasRound, plan } from "../../src/facilitator/GasRound.ts"
+import { BROADCAST_MAX, CLOSE_MAX, type GasRound, plan } from "../src/GasRound.ts"
+import type { GasTransaction } from "../src/index.ts"
 
 const at = (second: number) => Timestamp.Timestamp.make(second * Timestamp.SECOND)
 

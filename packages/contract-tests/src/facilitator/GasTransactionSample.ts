@@ -1,4 +1,4 @@
-import { GasTransactionStore, type GasWallet, type SignedTransaction } from "@agentos/core"
+import { GasTransactionStore, type GasWallet, type SignedTransaction } from "@agentos/facilitator/GasTransactionStore"
 import { Effect } from "effect"
 import * as Fresh from "../Fresh.ts"
 

@@ -1,5 +1,5 @@
+import type { Timestamp } from "@agentos/core"
 import { Context, Effect } from "effect"
-import type { Timestamp } from "../kernel/Timestamp.ts"
 
 /** An account on a chain that pays for gas. */
 export interface GasWallet {
@@ -26,9 +26,9 @@ export interface GasTransaction {
   readonly reference: string
   /** Every signed version, the newest last: the same account nonce at a higher gas price. Never empty. */
   readonly versions: ReadonlyArray<SignedTransaction>
-  readonly createdAt: Timestamp
+  readonly createdAt: Timestamp.Timestamp
   /** When the newest version was signed. */
-  readonly signedAt: Timestamp
+  readonly signedAt: Timestamp.Timestamp
 }
 
 /**
@@ -73,4 +73,4 @@ export class GasTransactionStore extends Context.Service<
      */
     readonly closeBelow: (wallet: GasWallet, accountNonce: number) => Effect.Effect<void>
   }
->()("@agentos/core/payment/GasTransactionStore") {}
+>()("@agentos/facilitator/GasTransactionStore") {}

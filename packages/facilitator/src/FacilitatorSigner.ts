@@ -1,4 +1,5 @@
-import { type GasTransaction, ProviderError } from "@agentos/core"
+import { ProviderError } from "@agentos/core"
+import { isOutage } from "@agentos/x402/facilitator"
 import type { FacilitatorEvmSigner } from "@x402/evm"
 import { Effect } from "effect"
 import { type Abi, encodeFunctionData, type Hex, type TransactionReceipt, type VerifyTypedDataParameters } from "viem"
@@ -6,7 +7,7 @@ import { type DecodedPayment, referenceOf } from "./DecodedPayment.ts"
 import type { GasAccount } from "./GasAccount.ts"
 import type { GasChain } from "./GasChain.ts"
 import { type GasSpender, TrialRunFailed } from "./GasSpender.ts"
-import { isOutage } from "./NodeFailure.ts"
+import type { GasTransaction } from "./GasTransactionStore.ts"
 
 /** The result of one call of `@x402/evm`, whose own result does not distinguish "no" from "could not be determined". */
 export interface Attempt {

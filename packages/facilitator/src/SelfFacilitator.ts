@@ -1,0 +1,14 @@
+import type { FacilitatorFactory } from "@agentos/x402/facilitator"
+import { Effect } from "effect"
+import type { GasTransactionStore } from "./GasTransactionStore.ts"
+import type { SelfFacilitatorConfig } from "./SelfFacilitatorConfig.ts"
+
+/** Makes the self-hosted facilitator of a network. Its keeper runs until the scope closes. */
+export const selfFacilitator =
+  (config: SelfFacilitatorConfig): FacilitatorFactory<GasTransactionStore> =>
+  (offered) =>
+    // It takes longer to load than all the rest of the payment rail, and most servers do not need it.
+    Effect.flatMap(
+      Effect.promise(() => import("./FacilitatorSelf.ts")),
+      (FacilitatorSelf) => FacilitatorSelf.make(offered, config)
+    )

@@ -1,0 +1,3 @@
+export * from "./GasTransactionStore.ts"
+export { selfFacilitator } from "./SelfFacilitator.ts"
+export { SelfFacilitatorConfig } from "./SelfFacilitatorConfig.ts"

@@ -1,0 +1,8 @@
+/** What a facilitator in a package of its own builds on. */
+export * as ConfigurationField from "../ConfigurationField.ts"
+export * as EvmChain from "../EvmChain.ts"
+export { isOutage, nodeMessages } from "../NodeFailure.ts"
+export { misconfigured, type OfferedNetwork, PROVIDER } from "../PaymentNetwork.ts"
+export * from "./Facilitator.ts"
+export * as FacilitatorAnswer from "./FacilitatorAnswer.ts"
+export { trouble } from "./FacilitatorExchange.ts"
