@@ -42,9 +42,6 @@ const own = (name: string) => `^packages/${name}/`
 /** Stands in a list of what is allowed for every module that comes with Node. */
 const nodeBuiltin = "node:*"
 
-/** Where http-server answers the carrier, whose requests, signatures and documents are the adapter's to know. */
-const carrierRoutes = "^packages/http-server/src/webhook/"
-
 /** The programs of http-server: what is started, and what a host starts in its own way. */
 const serverPrograms = "^packages/http-server/src/(?:main|ledgerMain|ServerProgram|LedgerProgram)\\.ts$"
 
@@ -113,7 +110,7 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     "adapters-import-core-alone",
     "An adapter knows the core and what it adapts; adapters meet only in entry points.",
     { path: `^packages/(${adapter})/src/` },
-    ["^packages/$1/src/", source("core"), gasStorePort, anyInstalled, nodeBuiltin]
+    ["^packages/$1/src/", source("(?:core|ingress)"), gasStorePort, anyInstalled, nodeBuiltin]
   ),
   only(
     "facilitator-imports-core-and-x402",
@@ -125,25 +122,31 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     "adapter-tests",
     "Tests of an adapter may use the contract suites, and memory and the keyring for the ports beside their own.",
     { path: `^packages/(facilitator|${adapter})/test/` },
-    ["^packages/$1/", source("(?:core|contract-tests|memory|keyring-node)"), anyInstalled, nodeBuiltin]
+    ["^packages/$1/", source("(?:core|contract-tests|ingress|memory|keyring-node)"), anyInstalled, nodeBuiltin]
   ),
   only(
     "http-server-imports-api-and-core",
     "Handlers reach adapters through ports; programs and src/config/ compose them.",
-    { path: source("http-server"), pathNot: [serverPrograms, "^packages/http-server/src/config/", carrierRoutes] },
-    [source("http-server"), source("(?:api|core)"), anyInstalled, nodeBuiltin]
+    { path: source("http-server"), pathNot: [serverPrograms, "^packages/http-server/src/config/"] },
+    [source("http-server"), source("(?:api|core|ingress)"), anyInstalled, nodeBuiltin]
+  ),
+  never(
+    "http-server-config-alone-knows-providers",
+    "A provider supplies its webhooks and sockets through the port of packages/ingress; src/config/ selects it.",
+    { path: source("http-server"), pathNot: ["^packages/http-server/src/config/"] },
+    { path: source("provider-[^/]+") }
   ),
   only(
-    "http-server-answers-its-carrier",
-    "What a carrier asks and tells comes over HTTP: its routes read it with the carrier's own adapter, and no other.",
-    { path: carrierRoutes },
-    [source("http-server"), source("(?:api|core|provider-twilio)"), anyInstalled, nodeBuiltin]
+    "ingress-imports-effect-alone",
+    "The port between providers and the server depends on neither.",
+    { path: source("ingress") },
+    [source("ingress"), effectStable]
   ),
   only(
     "http-server-composes-adapters",
     "The production entry point composes adapters, never the sandbox or a client.",
     { path: [serverPrograms, "^packages/http-server/src/config/"].join("|") },
-    [source("http-server"), source(`(?:api|core|facilitator|${adapter})`), anyInstalled, nodeBuiltin]
+    [source("http-server"), source(`(?:api|core|facilitator|ingress|${adapter})`), anyInstalled, nodeBuiltin]
   ),
   never(
     "http-server-config-is-for-main",

@@ -19,6 +19,10 @@ const allowed: Readonly<Record<string, string>> = {
   "packages/facilitator/src/index.ts": `export { a } from "@agentos/x402"`,
   "packages/facilitator/src/GasTransactionStore.ts": `export { a } from "@agentos/core"`,
   "packages/http-server/src/index.ts": `export { default } from "@agentos/api"`,
+  "packages/ingress/src/index.ts": `export * from "effect"`,
+  "packages/provider-twilio/src/index.ts": `export * from "@agentos/ingress"`,
+  "packages/http-server/src/ingress/Routes.ts": `export * from "@agentos/ingress"`,
+  "packages/http-server/src/config/Carrier.ts": `export * from "@agentos/provider-twilio"`,
   "packages/http-server/src/config/Storage.ts": `export { default } from "@agentos/postgres"`,
   "packages/http-server/src/main.ts": `export { default } from "./config/Storage.ts"`,
   "packages/sandbox/src/index.ts": `export { default } from "@agentos/http-server"`,
@@ -59,6 +63,17 @@ const refused: ReadonlyArray<readonly [file: string, text: string, rule: string]
   ["packages/contract-tests/src/Memory.ts", `export * from "@agentos/memory"`, "contract-tests-import-core-alone"],
   ["packages/api/src/Disk.ts", `export * from "node:fs"`, "api-imports-core-alone"],
   ["packages/http-server/src/Store.ts", `export * from "@agentos/postgres"`, "http-server-imports-api-and-core"],
+  [
+    "packages/http-server/src/ingress/Twilio.ts",
+    `export * from "@agentos/provider-twilio"`,
+    "http-server-config-alone-knows-providers"
+  ],
+  [
+    "packages/http-server/src/ServerProgram.ts",
+    `export * from "@agentos/provider-twilio"`,
+    "http-server-config-alone-knows-providers"
+  ],
+  ["packages/ingress/src/Call.ts", `export * from "@agentos/core"`, "ingress-imports-effect-alone"],
   ["packages/http-server/src/Config.ts", `export * from "./config/Storage.ts"`, "http-server-config-is-for-main"],
   ["packages/http-server/src/config/Play.ts", `export * from "@agentos/sandbox"`, "http-server-composes-adapters"],
   ["packages/http-server/src/Play.ts", `export * from "@agentos/sandbox"`, "sandbox-is-for-tests-and-examples"],

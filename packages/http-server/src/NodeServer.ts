@@ -1,10 +1,11 @@
 import { REALTIME_PATH } from "@agentos/api"
+import { Ingress, type SocketEndpoint } from "@agentos/ingress"
 import { Context, Effect, Layer } from "effect"
 import { type IncomingMessage, Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { answerBrokenRequest } from "./edge/BrokenRequests.ts"
 import { HEADER_COUNT_LIMIT, HEADERS_LIMIT_BYTES, pathOf } from "./edge/RequestLimits.ts"
-import { isRelay } from "./webhook/WebhookPath.ts"
+import { matchPath } from "./ingress/IngressPath.ts"
 
 /** Time limits for receiving the headers and the whole request, in milliseconds. */
 const HEADERS_TIMEOUT = 15_000
@@ -24,10 +25,13 @@ const PIPELINED_MAX = 16
 const UNREAD_BYTES = 8 * 1024
 
 /** Only two kinds of paths accept WebSocket upgrades. An upgrade request elsewhere is ignored, as HTTP allows. */
-const isUpgrade = ({ headers, url }: IncomingMessage): boolean => {
-  const path = pathOf(url ?? "")
-  return (path === REALTIME_PATH || isRelay(path)) && headers.upgrade?.toLowerCase() === "websocket"
-}
+const isUpgrade =
+  (endpoints: ReadonlyArray<SocketEndpoint>) =>
+  ({ headers, url }: IncomingMessage): boolean => {
+    if (headers.upgrade?.toLowerCase() !== "websocket") return false
+    const path = pathOf(url ?? "")
+    return path === REALTIME_PATH || endpoints.some((endpoint) => matchPath(endpoint.path, path) !== undefined)
+  }
 
 /**
  * A server that answers at most 16 requests of a connection at a time. Node parses everything that one socket read
@@ -59,7 +63,7 @@ export class NodeServer extends Context.Service<NodeServer, Server>()("@agentos/
   /** A server that does not listen yet. */
   static readonly layer = Layer.effect(
     NodeServer,
-    Effect.sync(() => {
+    Effect.map(Ingress, (providers) => {
       const server = new BoundedServer({
         maxHeaderSize: HEADERS_LIMIT_BYTES,
         headersTimeout: HEADERS_TIMEOUT,
@@ -70,7 +74,7 @@ export class NodeServer extends Context.Service<NodeServer, Server>()("@agentos/
         highWaterMark: UNREAD_BYTES,
         // The edge checks for the header and answers in the envelope.
         requireHostHeader: false,
-        shouldUpgradeCallback: isUpgrade
+        shouldUpgradeCallback: isUpgrade(providers.flatMap(({ sockets }) => sockets))
       })
       // Node drops headers beyond this count silently; the edge refuses requests that have fewer than that but too
       // many.

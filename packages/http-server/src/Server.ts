@@ -14,13 +14,12 @@ import * as HealthRoutes from "./handler/HealthRoutes.ts"
 import * as OperatorRoutes from "./handler/OperatorRoutes.ts"
 import * as PhoneRoutes from "./handler/PhoneRoutes.ts"
 import * as UnavailableRoutes from "./handler/UnavailableRoutes.ts"
+import * as IngressRoutes from "./ingress/IngressRoutes.ts"
+import * as IngressSockets from "./ingress/IngressSockets.ts"
 import { NodeServer } from "./NodeServer.ts"
 import * as RealtimeGateway from "./realtime/RealtimeGateway.ts"
 import { BodyMemory } from "./operation/BodyMemory.ts"
 import { ServerSettings } from "./ServerSettings.ts"
-import { Handover } from "./webhook/Handover.ts"
-import * as RelaySockets from "./webhook/RelaySockets.ts"
-import * as WebhookRoutes from "./webhook/WebhookRoutes.ts"
 
 /** Maximum length of a path segment that is an id. A longer segment matches no route. */
 const ID_LENGTH_LIMIT = 256
@@ -33,7 +32,7 @@ const routes = Layer.mergeAll(
   UnavailableRoutes.layer,
   HealthRoutes.layer,
   OperatorRoutes.layer,
-  WebhookRoutes.layer
+  IngressRoutes.layer
 ).pipe(Layer.provide(HttpEdge.layer))
 
 /** Paths match exactly as the catalog writes them, including case and slashes. */
@@ -65,15 +64,15 @@ const cutOff = Layer.effectDiscard(
 
 /**
  * The whole server over the services of the core. Listens when it is built. On release it first closes the sockets of
- * the realtime gateway and of calls, then accepts no new connections, then gives requests in progress time to finish.
+ * the realtime gateway and of providers, then accepts no new connections, then gives requests in progress time to finish.
  */
-export const layer = Layer.mergeAll(RealtimeGateway.layer, RelaySockets.layer).pipe(
+export const layer = Layer.mergeAll(RealtimeGateway.layer, IngressSockets.layer).pipe(
   Layer.provide(Upgrades.layer),
   Layer.provideMerge(application),
   Layer.provideMerge(cutOff),
   Layer.provideMerge(listener),
   Layer.provideMerge(NodeServer.layer),
-  Layer.provide([Handover.layer, RateLimiting.layer])
+  Layer.provide(RateLimiting.layer)
 )
 
 export const address = Effect.map(HttpServer.HttpServer, (server) => {

@@ -3,6 +3,7 @@ import { Cause, Effect, Exit, Layer, Option } from "effect"
 import { explain } from "./config/Explain.ts"
 import { log } from "./config/Log.ts"
 import { mailIntake } from "./config/MailLayer.ts"
+import { ingressLayer } from "./config/PhoneLayer.ts"
 import * as ServerConfig from "./config/ServerConfig.ts"
 import { coreLayer, type Ports, settingsLayer } from "./config/ServerLayer.ts"
 import { unknownVariables } from "./config/EnvironmentReader.ts"
@@ -51,7 +52,12 @@ export const serverProgramAround = (around: (ports: Ports) => Ports): Effect.Eff
     const config = yield* ServerConfig.read(process.env)
     for (const warning of unknownVariables(process.env)) yield* Effect.logWarning(warning)
     // Released in reverse order: first requests, then background work, last the services that both need.
-    const core = yield* Layer.build(Layer.provideMerge(coreLayer(config, around), settingsLayer(config)))
+    const core = yield* Layer.build(
+      ingressLayer(config).pipe(
+        Layer.provideMerge(coreLayer(config, around)),
+        Layer.provideMerge(settingsLayer(config))
+      )
+    )
     return yield* Effect.gen(function* () {
       yield* requireKeysOfOpenOperations
       yield* warnOfMissingWallets(config.networks)

@@ -26,8 +26,6 @@ export class ServerSettings extends Context.Service<
     readonly rateLimit: RateLimit | null
     /** Networks of the proxies whose X-Forwarded-For header is trusted. */
     readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
-    /** The token that signs the carrier's requests; null where none are accepted. */
-    readonly carrierToken: Redacted.Redacted | null
     /** The token for the operator routes; null disables them. */
     readonly operatorToken: Redacted.Redacted | null
     /** How long requests in progress may continue once the server stops. */

@@ -13,7 +13,7 @@ import {
   toOwned,
   toProviderCall
 } from "./TwilioResource.ts"
-import { type WebhookAddresses, webhookAddresses } from "./WebhookRoute.ts"
+import { type WebhookAddresses, webhookAddresses } from "./WebhookPath.ts"
 
 export interface TelephonyProviderTwilioConfig {
   /** `AC` and 32 hexadecimal digits. */

@@ -31,6 +31,9 @@ export type Admission =
       readonly _tag: "Connect"
       readonly call: Call
       readonly token: Redacted.Redacted<string>
+      /** The number's language and voice for speech output; null for the carrier's default. */
+      readonly language: string | null
+      readonly voice: string | null
       /** How long the carrier waits before it opens the relay. */
       readonly waitSeconds: number
     }
@@ -77,9 +80,12 @@ export class CallAdmission extends Context.Service<
         waitSeconds = 0
       ): Effect.fn.Return<Admission> {
         if (Option.isNone(call) || !isConnectable(call.value)) return DECLINE
+        const { callId, phoneNumberId, tenantId } = call.value
         const { hash, token } = yield* Effect.provideService(makeToken, Keyring, keyring)
-        yield* calls.issueRelay(call.value.callId, hash)
-        return { _tag: "Connect", call: call.value, token, waitSeconds }
+        yield* calls.issueRelay(callId, hash)
+        const number = yield* numbers.find(tenantId, phoneNumberId)
+        const { language, voice } = number._tag === "Owned" ? number.value : { language: null, voice: null }
+        return { _tag: "Connect", call: call.value, token, language, voice, waitSeconds }
       })
 
       /**

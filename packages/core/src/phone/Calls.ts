@@ -1,8 +1,9 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { EventStore } from "../events/EventStore.ts"
 import type { ResourceNotFound, ResourceNotOwned } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
+import * as Uuid from "../kernel/Uuid.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import type { Call } from "./Call.ts"
@@ -45,10 +46,19 @@ export class Calls extends Context.Service<
   )
 }
 
+const isId = Schema.is(Uuid.Uuid)
+
 /** Applies reports and decisions to stored calls, and appends the events that follow from them. */
 export class CallReports extends Context.Service<
   CallReports,
   {
+    /**
+     * Returns the call that has both ids. A call that does not have a carrier id yet, because the response to dialing
+     * has not arrived, gets this one.
+     */
+    readonly find: (callId: string, providerCallId: string) => Effect.Effect<Option.Option<Call>>
+    /** Returns the call with this carrier id. */
+    readonly findByProvider: (providerCallId: string) => Effect.Effect<Option.Option<Call>>
     /**
      * Applies a report of the carrier to a call. Reports may repeat and arrive in any order. Returns the resulting
      * call, or none if there is no such call.
@@ -118,7 +128,17 @@ export class CallReports extends Context.Service<
               )
         )
 
+      const find = Effect.fnUntraced(function* (callId: string, providerCallId: string) {
+        if (!isId(callId)) return Option.none<Call>()
+        const stored = yield* calls.get(callId)
+        const isUnidentified = Option.isSome(stored) && stored.value.providerCallId === null
+        const call = isUnidentified ? yield* identify(callId, providerCallId) : stored
+        return Option.filter(call, (known) => known.providerCallId === null || known.providerCallId === providerCallId)
+      })
+
       return CallReports.of({
+        find,
+        findByProvider: calls.findByProvider,
         identify,
         apply: (callId, report) => change(callId, (call) => CallProgress.apply(call, report)),
         change

@@ -1,7 +1,8 @@
 import { type AllowedAgent, AgentCallbackHttps } from "@agentos/agent-webhook"
 import { ProviderError, TelephonyProvider } from "@agentos/core"
+import { Ingress } from "@agentos/ingress"
 import { NumberingPlanLibphonenumber } from "@agentos/numbering-libphonenumber"
-import { TelephonyProviderTwilio } from "@agentos/provider-twilio"
+import { TelephonyProviderTwilio, TwilioIngress } from "@agentos/provider-twilio"
 import { Effect, Layer } from "effect"
 import { readConfiguredFile } from "./ConfiguredFile.ts"
 import type { AllowedAgentConfig } from "./PhoneConfig.ts"
@@ -38,4 +39,11 @@ export const phonePorts = ({ phone: { allowedAgents, carrier }, publicUrl }: Ser
     carrier === undefined ? unavailable : TelephonyProviderTwilio.layer({ ...carrier, publicUrl }),
     NumberingPlanLibphonenumber.layer,
     Layer.unwrap(Effect.map(Effect.forEach(allowedAgents, allowed), (allow) => AgentCallbackHttps.layer({ allow })))
+  )
+
+/** The webhooks and sockets of the configured carrier. */
+export const ingressLayer = ({ phone: { carrier }, publicUrl }: ServerConfig) =>
+  Layer.effect(
+    Ingress,
+    Effect.all(carrier === undefined ? [] : [TwilioIngress.make({ authToken: carrier.authToken, publicUrl })])
   )

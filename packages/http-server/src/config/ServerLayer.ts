@@ -64,7 +64,6 @@ export const settingsLayer = (config: ServerConfig) =>
     capabilities: { email: config.mail !== undefined, phone: config.phone.carrier !== undefined },
     rateLimit: config.rateLimit,
     trustedProxies: config.trustedProxies,
-    carrierToken: config.phone.carrier?.authToken ?? null,
     operatorToken: config.operatorToken,
     drainTimeout: DRAIN_TIMEOUT
   })

@@ -1,31 +1,32 @@
 import { Clock, Effect, Option } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { shownPath } from "../webhook/WebhookPath.ts"
 import { pathOf } from "./RequestLimits.ts"
 import { countRequest } from "./RequestMetrics.ts"
 import type { RequestRecord } from "./RequestRecord.ts"
+import { routeAt } from "./RouteTable.ts"
 
 /** Nginx's status for a client that closed the connection before the response. */
 const CLIENT_GONE = 499
 
 /**
  * Logs one line per request and counts it in the metrics: client, operation, result and duration. Logs no token, body
- * or query.
+ * or query. `shownPath` is the path without secrets.
  */
 export const logAccess = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
+  shownPath: string,
   record: RequestRecord["Service"],
   startedAt: number,
   response: Option.Option<HttpServerResponse.HttpServerResponse>
 ) {
-  const { requestId: _, ...known } = record
+  const { requestId: _, route = routeAt(pathOf(request.url)), ...known } = record
   const durationMs = (yield* Clock.currentTimeMillis) - startedAt
   const status = Option.match(response, { onNone: () => CLIENT_GONE, onSome: ({ status }) => status })
-  yield* countRequest(request, status, durationMs)
+  yield* countRequest(route, request.method, status, durationMs)
   yield* Effect.logInfo("request").pipe(
     Effect.annotateLogs({
       method: request.method,
-      path: shownPath(pathOf(request.url)),
+      path: shownPath,
       status,
       durationMs,
       address: Option.getOrElse(request.remoteAddress, () => ""),

@@ -1,10 +1,11 @@
 import { type ApiError, InternalError, LIVE_PATH, MethodNotAllowed, READY_PATH, RouteUnknown } from "@agentos/api"
 import { Uuid } from "@agentos/core"
+import { Ingress } from "@agentos/ingress"
 import { Cause, Clock, Effect, identity, Option } from "effect"
 import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { ServerSettings } from "../ServerSettings.ts"
-import { isWebhook } from "../webhook/WebhookPath.ts"
+import { isWebhook, secretsHidden } from "../ingress/IngressPath.ts"
 import { logAccess } from "./AccessLog.ts"
 import { errorResponse } from "./ErrorResponse.ts"
 import { rateLimitHeaders } from "./CountedLimit.ts"
@@ -21,8 +22,8 @@ type Request = HttpServerRequest.HttpServerRequest
 /** Health checks are never rate limited. */
 const isHealthCheck = (request: Request): boolean => request.url === LIVE_PATH || request.url === READY_PATH
 
-/** The carrier's requests come from few addresses for all tenants, and prove their origin. */
-const isCarriers = (request: Request): boolean => isWebhook(pathOf(request.url))
+/** Providers send from few addresses for all tenants, and authenticate themselves. */
+const isProviders = (request: Request): boolean => isWebhook(pathOf(request.url))
 
 /**
  * Answers a request that matches no route: an unknown path, a path with a malformed id, or a method that the path does
@@ -82,6 +83,7 @@ export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
     const settings = yield* ServerSettings
     const { chargeAddress, countAddress } = yield* RateLimiting
     const concurrency = yield* RequestConcurrency
+    const hideSecrets = secretsHidden(yield* Ingress)
     const headers = commonHeaders(settings.publicUrl)
     const { trustedProxies } = settings
     const behindProxies = trustedProxies.length === 0 ? identity : HttpMiddleware.xForwardedHeaders({ trustedProxies })
@@ -116,10 +118,8 @@ export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
 
         const answer = Effect.suspend(() => {
           if (isHealthCheck(request)) return routed
-          // A path that is no webhook route is not the carrier's request.
-          return settings.carrierToken !== null && isCarriers(request)
-            ? Effect.catchIf(routed, isRouteNotFound, () => limited)
-            : limited
+          // A path without a webhook is not a provider's request.
+          return isProviders(request) ? Effect.catchIf(routed, isRouteNotFound, () => limited) : limited
         })
 
         return yield* answer.pipe(
@@ -134,7 +134,13 @@ export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
             })
           ),
           Effect.onExit((exit) =>
-            logAccess(request, record, startedAt, exit._tag === "Success" ? Option.some(exit.value) : Option.none())
+            logAccess(
+              request,
+              hideSecrets(pathOf(url)),
+              record,
+              startedAt,
+              exit._tag === "Success" ? Option.some(exit.value) : Option.none()
+            )
           ),
           Effect.annotateLogs("requestId", record.requestId),
           Effect.provideService(RequestRecord, record)

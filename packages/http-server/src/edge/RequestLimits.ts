@@ -2,7 +2,7 @@ import { type ApiError, BodyTooLarge, MediaTypeUnsupported, OPERATIONS, TooManyH
 import { BODY_LIMIT_BYTES, InvalidRequest, isStartHere, type JsonBudget } from "@agentos/core"
 import type { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
-import { FORM_LIMIT_BYTES, isWebhook } from "../webhook/WebhookPath.ts"
+import { isWebhook } from "../ingress/IngressPath.ts"
 
 /** Maximum length of a request target, in bytes. Valid targets are far shorter. */
 export const TARGET_LIMIT_BYTES = 8 * 1024
@@ -36,7 +36,6 @@ const MESSAGE_PATH = OPERATIONS.sendMessage.entry.path
  * with every byte escaped; no other body needs more than the default.
  */
 export const bodyLimitOf = (path: string): number => {
-  if (isWebhook(path)) return FORM_LIMIT_BYTES
   if (START_PATHS.has(path)) return START_BODY_LIMIT_BYTES
   return path === MESSAGE_PATH
     ? 2 * BODY_LIMIT_BYTES * ESCAPE_FACTOR + DEFAULT_BODY_LIMIT_BYTES
@@ -59,12 +58,6 @@ export const hasBody = (headers: HttpServerRequest.HttpServerRequest["headers"])
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
 
 const UTF_8 = /^utf-?8$/i
-
-/** Returns the problem with the declared type of the carrier's form, if any. */
-const formFlaw = (headers: HttpServerRequest.HttpServerRequest["headers"]): string | undefined =>
-  /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(headers["content-type"] ?? "")
-    ? undefined
-    : "Send the body as a form."
 
 /** Returns the problem with the declared type of a body, if any: only plain JSON in UTF-8 is accepted. */
 const jsonFlaw = (headers: HttpServerRequest.HttpServerRequest["headers"]): string | undefined => {
@@ -93,27 +86,33 @@ const hostMissing = new InvalidRequest({
 const lacksHost = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean =>
   headers["host"] === undefined && source instanceof IncomingMessage && source.httpVersion === "1.1"
 
+/** Headers with a single value, as they are written, by their names in lower case. */
+export type SingleHeaders = ReadonlyMap<string, string>
+
+export const singleHeaders = (names: ReadonlyArray<string>): SingleHeaders =>
+  new Map(names.map((name) => [name.toLowerCase(), name]))
+
 /**
- * Headers with a single value. Node silently joins or drops further values, and a proxy may have used a different one
- * than this server.
+ * Single-value headers of every request. Node silently joins or drops further values, and a proxy may have used a
+ * different one than this server.
  */
-const SINGLE_HEADERS: ReadonlyMap<string, string> = new Map(
-  [
-    "Authorization",
-    "Content-Length",
-    "Content-Type",
-    "Host",
-    "Idempotency-Key",
-    "PAYMENT-SIGNATURE",
-    "X-Twilio-Signature"
-  ].map((name) => [name.toLowerCase(), name])
-)
+const SINGLE_HEADERS = singleHeaders([
+  "Authorization",
+  "Content-Length",
+  "Content-Type",
+  "Host",
+  "Idempotency-Key",
+  "PAYMENT-SIGNATURE"
+])
 
 /** Returns the first single-value header that appears more than once, if any. */
-export const repeatedHeader = (rawHeaders: ReadonlyArray<string>): string | undefined => {
+export const repeatedHeader = (
+  rawHeaders: ReadonlyArray<string>,
+  names: SingleHeaders = SINGLE_HEADERS
+): string | undefined => {
   const seen = new Set<string>()
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = SINGLE_HEADERS.get(rawHeaders[index]?.toLowerCase() ?? "")
+    const name = names.get(rawHeaders[index]?.toLowerCase() ?? "")
     if (name === undefined) continue
     if (seen.has(name)) return name
     seen.add(name)
@@ -121,12 +120,12 @@ export const repeatedHeader = (rawHeaders: ReadonlyArray<string>): string | unde
   return undefined
 }
 
-/** Returns the error for too many headers or a repeated single-value header, if any. */
-const headersFlaw = ({ source }: HttpServerRequest.HttpServerRequest): ApiError | undefined => {
-  if (!(source instanceof IncomingMessage)) return undefined
-  const { rawHeaders } = source
-  if (rawHeaders.length > 2 * HEADER_COUNT_LIMIT) return new TooManyHeaders({ limit: HEADER_COUNT_LIMIT })
-  const name = repeatedHeader(rawHeaders)
+/** Returns the error for a repeated single-value header, if any. */
+export const repetitionFlaw = (
+  { source }: HttpServerRequest.HttpServerRequest,
+  names?: SingleHeaders
+): ApiError | undefined => {
+  const name = source instanceof IncomingMessage ? repeatedHeader(source.rawHeaders, names) : undefined
   return name === undefined
     ? undefined
     : new InvalidRequest({
@@ -134,6 +133,12 @@ const headersFlaw = ({ source }: HttpServerRequest.HttpServerRequest): ApiError 
         issues: [{ path: name, message: "given more than once" }]
       })
 }
+
+/** Returns the error for too many headers or a repeated single-value header, if any. */
+const headersFlaw = (request: HttpServerRequest.HttpServerRequest): ApiError | undefined =>
+  request.source instanceof IncomingMessage && request.source.rawHeaders.length > 2 * HEADER_COUNT_LIMIT
+    ? new TooManyHeaders({ limit: HEADER_COUNT_LIMIT })
+    : repetitionFlaw(request)
 
 /**
  * Node spends several microseconds on each one-byte chunk, and no header states the number of chunks: a message in such
@@ -168,8 +173,10 @@ export const headerFlaw = (request: HttpServerRequest.HttpServerRequest): ApiErr
   if (!BODY_METHODS.has(method) || !hasBody(headers)) return undefined
   if (headers["transfer-encoding"] !== undefined) return lengthRequired
   const path = pathOf(url)
+  // Each webhook has limits of its own, which its route checks.
+  if (isWebhook(path)) return undefined
   const limitBytes = bodyLimitOf(path)
   if (Number(headers["content-length"] ?? 0) > limitBytes) return new BodyTooLarge({ limitBytes })
-  const message = isWebhook(path) ? formFlaw(headers) : jsonFlaw(headers)
+  const message = jsonFlaw(headers)
   return message === undefined ? undefined : new MediaTypeUnsupported({ message })
 }

@@ -1,7 +1,4 @@
 import { Effect, Metric } from "effect"
-import type { HttpServerRequest } from "effect/http"
-import { pathOf } from "./RequestLimits.ts"
-import { routeAt } from "./RouteTable.ts"
 
 /** In seconds: from responses served from memory to responses that wait for a chain. */
 const BOUNDARIES = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -34,15 +31,16 @@ const countingOf = (route: string, method: string, status: string) => {
   return made
 }
 
-/** Counts a request under its route, which is always a path of the route tables and never one that a client made up. */
+/** Counts a request under its route, which is always a template and never a path that a client made up. */
 export const countRequest = (
-  { method, url }: HttpServerRequest.HttpServerRequest,
+  route: string,
+  method: string,
   status: number,
   durationMillis: number
 ): Effect.Effect<void> =>
   Effect.map(Effect.context<never>(), (context) => {
     const kind = METHODS.has(method) ? method : OTHER_METHOD
-    const { counter, histogram } = countingOf(routeAt(pathOf(url)), kind, `${status}`)
+    const { counter, histogram } = countingOf(route, kind, `${status}`)
     counter.updateUnsafe(1, context)
     histogram.updateUnsafe(durationMillis / 1_000, context)
   })

@@ -9,7 +9,6 @@ import {
   REALTIME_PATH
 } from "@agentos/api"
 import type { CatalogEntry } from "@agentos/core"
-import { WEBHOOK_TEMPLATES } from "../webhook/WebhookPath.ts"
 
 interface Row {
   readonly template: string
@@ -44,7 +43,7 @@ const row = (path: string, entries: ReadonlyArray<CatalogEntry>): Row => {
   }
 }
 
-/** All paths except those of the operator and the carrier. No two templates match the same path. */
+/** All paths except those of the operator and of providers. No two templates match the same path. */
 const TABLE: ReadonlyArray<Row> = [
   ...[
     ...Map.groupBy(
@@ -65,7 +64,7 @@ export const entryAt = (method: string, path: string): CatalogEntry | null =>
   find(path)?.entries.find((entry) => entry.method === method) ?? null
 
 /** Routes outside the API, which exist only if they are configured. */
-const OTHER_TABLE = [...Object.values(OPERATOR_PATHS), ...WEBHOOK_TEMPLATES].map((template) => ({
+const OTHER_TABLE = Object.values(OPERATOR_PATHS).map((template) => ({
   template,
   path: pattern(template)
 }))

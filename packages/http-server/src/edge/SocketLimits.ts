@@ -12,9 +12,6 @@ export const HANDSHAKES: RateRule = { name: "handshakes", burst: 600, perSecond:
 /** Frames of one socket, and of all sockets of a tenant on one server. Pings and pongs count. */
 export const SOCKET_FRAMES: RateRule = { name: "socket-frames", burst: 4_000, perSecond: 4_000, isShared: false }
 export const TENANT_FRAMES: RateRule = { name: "tenant-frames", burst: 8_000, perSecond: 8_000, isShared: false }
-/** Frames of the carrier in one call. Speech and key presses arrive at a few per second. */
-const RELAY_FRAMES: RateRule = { name: "relay-frames", burst: 200, perSecond: 50, isShared: false }
-
 /** Number of frames that are taken from the limits at a time. */
 export const FRAMES_AT_ONCE = 100
 
@@ -43,8 +40,11 @@ export const make = Effect.gen(function* () {
     /** Takes the next frames of a socket from its limits. Returns false if they are exceeded. */
     admitFrames: (tenantId: string, sessionId: string): boolean =>
       isAdmitted(SOCKET_FRAMES, sessionId, FRAMES_AT_ONCE) && isAdmitted(TENANT_FRAMES, tenantId, FRAMES_AT_ONCE),
-    /** Counts a frame of the carrier in a call. Returns false if there are too many. */
-    admitRelayFrame: (callId: string): boolean => isAdmitted(RELAY_FRAMES, callId, 1),
+    /** Returns a function that counts a frame of a provider in a session, and returns false if there are too many. */
+    relayFrames: (frames: Pick<RateRule, "burst" | "perSecond">): ((sessionId: string) => boolean) => {
+      const rule: RateRule = { name: "relay-frames", ...frames, isShared: false }
+      return (sessionId) => isAdmitted(rule, sessionId, 1)
+    },
     /** Charges an address for a token or signature that is not valid. */
     chargeRefusedToken: (address: string): Effect.Effect<void> =>
       chargeAddress(Option.some(address), REFUSED_TOKEN_COST)

@@ -5,7 +5,7 @@ import { HttpServerRequest } from "effect/http"
 import { createHash } from "node:crypto"
 import { whileOthersRun } from "../edge/RequestConcurrency.ts"
 import { jsonBudgetOf, pathOf } from "../edge/RequestLimits.ts"
-import { isWebhook } from "../webhook/WebhookPath.ts"
+import { isWebhook } from "../ingress/IngressPath.ts"
 import { type BodyLease, BodyMemory } from "./BodyMemory.ts"
 import { refusal } from "./Decoding.ts"
 

@@ -6,8 +6,9 @@ import { fateOf } from "../support/HalfOpen.ts"
 import { call, rawCall } from "../support/TestClient.ts"
 import { startServer } from "../support/TestServer.ts"
 
-/** No carrier is configured in these tests, so no server part accepts its relays. */
+/** A handshake without the carrier's signature is refused. */
 const RELAY = "/webhooks/twilio/relay/token"
+const start = () => startServer({ carrierToken: "t".repeat(32) })
 
 /** Opens a connection whose upgrade is refused, and does not close it on this side. */
 const refused = async (port: number, path = RELAY): Promise<Socket> => {
@@ -21,7 +22,7 @@ const refused = async (port: number, path = RELAY): Promise<Socket> => {
 
 describe("a refused socket", () => {
   it("closes only itself, even if it is reset", async () => {
-    const server = await startServer()
+    const server = await start()
     const errors: Array<unknown> = []
     const note = (error: unknown): void => void errors.push(error)
     process.on("uncaughtException", note)
@@ -39,11 +40,11 @@ describe("a refused socket", () => {
   })
 
   for (const [what, path] of [
-    ["has a path without a taker", RELAY],
+    ["has no signature", RELAY],
     ["sends an invalid handshake", REALTIME_PATH]
   ] as const) {
     it(`is closed by the server if it ${what}`, async () => {
-      const server = await startServer()
+      const server = await start()
       const socket = await refused(server.port, path)
       try {
         assert.strictEqual(await fateOf(socket), "gone")

@@ -25,7 +25,7 @@ import {
   placeCall,
   PUBLIC_URL,
   RelayClient
-} from "../webhook/CarrierClient.ts"
+} from "../ingress/CarrierClient.ts"
 
 const TOKEN = "0123456789abcdef0123456789abcdef"
 const HEADERS = { headers: { authorization: `Bearer ${TOKEN}` } }

@@ -10,7 +10,7 @@ import {
   newNumber,
   placeCall,
   PUBLIC_URL
-} from "../webhook/CarrierClient.ts"
+} from "../ingress/CarrierClient.ts"
 
 let server: TestServer
 beforeAll(async () => {

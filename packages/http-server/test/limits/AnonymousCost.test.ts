@@ -1,5 +1,6 @@
+import { Ingress } from "@agentos/ingress"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { Agent, get, type IncomingMessage } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -73,7 +74,7 @@ describe("an unread body", () => {
       assert.isBelow(request.readableLength, 11_000)
       server.closeAllConnections()
       server.close()
-    }).pipe(Effect.provide(NodeServer.layer))
+    }).pipe(Effect.provide(Layer.provide(NodeServer.layer, Layer.succeed(Ingress, []))))
   )
 })
 

@@ -60,7 +60,6 @@ export const settings = (rateLimit: RateLimit | null, trustedProxy: string) =>
     port: 0,
     publicUrl: "http://agentos.test",
     capabilities: { email: true, phone: false },
-    carrierToken: null,
     rateLimit,
     trustedProxies: [IpNetwork.fromStringUnsafe(trustedProxy)],
     operatorToken: null,

@@ -1,5 +1,7 @@
 import {
   ByteBudget,
+  type CallAdmission,
+  type CallReports,
   CallStore,
   type Capabilities,
   Core,
@@ -22,11 +24,14 @@ import {
   TenantStore,
   Transactor,
   TransitMemory,
+  type VoiceConversations,
   walletAddress
 } from "@agentos/core"
 import { type RateLimit, Server, ServerSettings } from "@agentos/http-server"
+import { Ingress, type ProviderIngress } from "@agentos/ingress"
 import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
 import { Memory } from "@agentos/memory"
+import { TwilioIngress } from "@agentos/provider-twilio"
 import { Duration, Effect, Exit, Layer, Logger, Redacted, Schema, Scope } from "effect"
 import { IpNetwork } from "effect/net"
 import { ScriptedRail } from "@agentos/contract-tests"
@@ -56,8 +61,10 @@ export interface TestServer {
 
 export interface TestServerOptions {
   readonly capabilities?: Capabilities
-  /** The token that signs the carrier's requests. Enables telephony. */
+  /** The token that signs the requests of Twilio. Enables telephony. */
   readonly carrierToken?: string
+  /** The ingress of another provider. */
+  readonly ingress?: Effect.Effect<ProviderIngress, never, CallAdmission | CallReports | VoiceConversations>
   readonly rateLimit?: RateLimit
   readonly publicUrl?: string
   readonly drainTimeout?: Duration.Input
@@ -130,19 +137,26 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     jobStore === undefined ? Layer.empty : Layer.succeed(JobStore, jobStore),
     rateLimitStore === undefined ? Layer.empty : Layer.succeed(RateLimitStore, rateLimitStore)
   )
+  const publicUrl = options.publicUrl ?? "http://agentos.test"
+  const providers = [
+    ...(options.carrierToken === undefined
+      ? []
+      : [TwilioIngress.make({ authToken: Redacted.make(options.carrierToken), publicUrl })]),
+    ...(options.ingress === undefined ? [] : [options.ingress])
+  ]
   const settings = Layer.succeed(ServerSettings, {
     environment: "sandbox",
     host: "127.0.0.1",
     port: 0,
-    publicUrl: options.publicUrl ?? "http://agentos.test",
+    publicUrl,
     capabilities: options.capabilities ?? { email: true, phone: options.carrierToken !== undefined },
-    carrierToken: options.carrierToken === undefined ? null : Redacted.make(options.carrierToken),
     rateLimit: options.rateLimit ?? null,
     trustedProxies: (options.trustedProxies ?? []).map(IpNetwork.fromStringUnsafe),
     operatorToken: options.operatorToken === undefined ? null : Redacted.make(options.operatorToken),
     drainTimeout: Duration.fromInputUnsafe(options.drainTimeout ?? "2 seconds")
   })
   const server = Server.layer.pipe(
+    Layer.provide(Layer.effect(Ingress, Effect.all(providers))),
     Layer.provideMerge(
       Core.layerWithPhone.pipe(
         Layer.provideMerge(options.rateLimit === undefined ? Layer.empty : RateLimiter.layer),

@@ -4,9 +4,9 @@ import {
   type RelayInbound,
   Twiml,
   TwilioSignature,
-  Webhook,
   type WebhookAddresses,
   webhookAddresses,
+  WebhookForm,
   writeRelayMessage
 } from "@agentos/provider-twilio"
 import { Option, Redacted } from "effect"
@@ -22,11 +22,11 @@ export interface TwilioSide {
   readonly addresses: WebhookAddresses
   /** Requests and handshakes whose signature did not hold. */
   readonly forged: Array<string>
-  readonly arrivals: Array<ReturnType<typeof Webhook.readVoice>>
-  readonly answers: Array<ReturnType<typeof Webhook.readAnswer>>
+  readonly arrivals: Array<ReturnType<typeof WebhookForm.readVoice>>
+  readonly answers: Array<ReturnType<typeof WebhookForm.readAnswer>>
   /** By our id of the call; empty for inbound ones. */
-  readonly news: Array<{ readonly callId: string; readonly report: Webhook.CallNews["report"] }>
-  readonly relayEnds: Array<ReturnType<typeof Webhook.readRelayEnd>>
+  readonly news: Array<{ readonly callId: string; readonly report: WebhookForm.StatusReport["report"] }>
+  readonly relayEnds: Array<ReturnType<typeof WebhookForm.readRelayEnd>>
   readonly messages: Array<RelayInbound>
 }
 
@@ -84,18 +84,18 @@ const answerTo = (side: TwilioSide, path: string, form: URLSearchParams, isWelco
     })
   switch (kind) {
     case "voice":
-      side.arrivals.push(Webhook.readVoice(form))
+      side.arrivals.push(WebhookForm.readVoice(form))
       return isWelcome ? connected("inbound") : Twiml.decline
     case "answer":
-      side.answers.push(Webhook.readAnswer(form))
+      side.answers.push(WebhookForm.readAnswer(form))
       return isWelcome ? connected(callId) : Twiml.end
     case "status": {
-      const news = Option.getOrThrow(Webhook.readStatus(form, Timestamp.Timestamp.make(0)))
+      const news = Option.getOrThrow(WebhookForm.readStatus(form, Timestamp.Timestamp.make(0)))
       side.news.push({ callId, report: news.report })
       return ""
     }
     case "resume": {
-      const end = Webhook.readRelayEnd(form)
+      const end = WebhookForm.readRelayEnd(form)
       side.relayEnds.push(end)
       return Option.getOrThrow(end).outcome === "Broken" ? connected(callId) : Twiml.end
     }

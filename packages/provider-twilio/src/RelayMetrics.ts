@@ -2,12 +2,12 @@ import { Effect, Metric } from "effect"
 
 const relays = Metric.gauge("agentos_call_relays", { description: "Calls whose conversation this server leads now." })
 const broken = Metric.counter("agentos_call_relays_broken_total", {
-  description: "Relays of which the carrier said that they broke off, and asked this server how the call goes on.",
+  description: "Relays that the carrier reported to this server as broken.",
   incremental: true
 })
 
 /** Counts a conversation while it runs. */
-export const countedRelay = <A, E, R>(conversation: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const countRelay = <A, E, R>(conversation: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.acquireUseRelease(
     Metric.modify(relays, 1),
     () => conversation,

@@ -1,25 +1,21 @@
 import { Redacted } from "effect"
 
-/** The prefix of all paths that Twilio requests. */
-export const WEBHOOK_ROOT = "/webhooks/twilio"
+const ROOT = "/webhooks/twilio"
 
-/**
- * The routes that Twilio requests, in the notation of the router. Each request is a POST of a form, except the
- * relay, which is a WebSocket.
- */
-export const WEBHOOK_ROUTES = {
+/** The paths that Twilio requests. Each request is a POST of a form, except the relay, which is a WebSocket. */
+export const WEBHOOK_PATHS = {
   /** An inbound call to one of our numbers. */
-  voice: `${WEBHOOK_ROOT}/voice`,
+  voice: `${ROOT}/voice`,
   /** An inbound call has ended: the form names its number and call. */
-  inboundStatus: `${WEBHOOK_ROOT}/status`,
+  inboundStatus: `${ROOT}/status`,
   /** An outbound call was answered. */
-  answer: `${WEBHOOK_ROOT}/answer/:callId`,
+  answer: `${ROOT}/answer/{callId}`,
   /** Status of an outbound call. */
-  status: `${WEBHOOK_ROOT}/status/:callId`,
+  status: `${ROOT}/status/{callId}`,
   /** The relay session of a call has ended. */
-  resume: `${WEBHOOK_ROOT}/resume/:callId`,
-  /** The socket of a call's relay. The token is a secret: keep it out of logs. */
-  relay: `${WEBHOOK_ROOT}/relay/:token`
+  resume: `${ROOT}/resume/{callId}`,
+  /** The socket of a call's relay. The token is a secret. */
+  relay: `${ROOT}/relay/{token}`
 } as const
 
 /** The URLs given to Twilio, in the form in which it requests and signs them. */
@@ -36,14 +32,14 @@ export interface WebhookAddresses {
 /** Returns the URLs below the public URL at which Twilio reaches this service. */
 export const webhookAddresses = (publicUrl: string): WebhookAddresses => {
   const base = publicUrl.replace(/\/+$/, "")
-  const withId = (route: string) => (id: string) => `${base}${route.replace(/:\w+$/, () => encodeURIComponent(id))}`
-  const relay = withId(WEBHOOK_ROUTES.relay)
+  const withId = (path: string) => (id: string) => `${base}${path.replace(/\{\w+\}$/, () => encodeURIComponent(id))}`
+  const relay = withId(WEBHOOK_PATHS.relay)
   return {
-    voice: `${base}${WEBHOOK_ROUTES.voice}`,
-    inboundStatus: `${base}${WEBHOOK_ROUTES.inboundStatus}`,
-    answer: withId(WEBHOOK_ROUTES.answer),
-    status: withId(WEBHOOK_ROUTES.status),
-    resume: withId(WEBHOOK_ROUTES.resume),
+    voice: `${base}${WEBHOOK_PATHS.voice}`,
+    inboundStatus: `${base}${WEBHOOK_PATHS.inboundStatus}`,
+    answer: withId(WEBHOOK_PATHS.answer),
+    status: withId(WEBHOOK_PATHS.status),
+    resume: withId(WEBHOOK_PATHS.resume),
     relay: (token) => relay(Redacted.value(token)).replace(/^http/i, "ws")
   }
 }

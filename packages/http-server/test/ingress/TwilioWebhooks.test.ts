@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { freshCallSid } from "../support/ScriptedCarrier.ts"
-import { call, callPaid, dataOf, errorOf, textAt } from "../support/TestClient.ts"
+import { call, callPaid, dataOf, errorOf, rawCall, textAt } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 import {
   answerCall,
@@ -71,6 +71,23 @@ describe("a request of the carrier", () => {
     }
     const query = `${VOICE}?a=%20b&a=c`
     assert.strictEqual((await ask(server, query, form)).status, 200)
+  })
+
+  it("is refused with 400 if its signature is given twice", async () => {
+    const form = ringing("+14155550199")
+    const body = new URLSearchParams(form).toString()
+    const signature = `X-Twilio-Signature: ${signatureOf(`${PUBLIC_URL}${VOICE}`, form)}`
+    const head = [
+      `POST ${VOICE} HTTP/1.1`,
+      "Host: agentos.test",
+      "Content-Type: application/x-www-form-urlencoded",
+      `Content-Length: ${body.length}`,
+      "Connection: close"
+    ]
+    const statusOf = async (...more: ReadonlyArray<string>) =>
+      (await rawCall(server, `${[...head, ...more].join("\r\n")}\r\n\r\n${body}`)).split(" ")[1]
+    assert.strictEqual(await statusOf(signature), "200")
+    assert.strictEqual(await statusOf(signature, "x-twilio-signature: another"), "400")
   })
 
   it("must be a form of limited length and number of fields", async () => {

@@ -8,7 +8,7 @@ export interface AnsweredCall {
 }
 
 /** The report of a status callback. */
-export interface CallNews {
+export interface StatusReport {
   readonly providerCallId: string
   /** None if it contains nothing new. */
   readonly report: Option.Option<CallProgress.CallReport>
@@ -76,7 +76,7 @@ export const readAnswer = (form: URLSearchParams): Option.Option<AnsweredCall> =
  * Returns the state of a call, as reported now. Callbacks may repeat or arrive out of order. None if the form
  * is invalid.
  */
-export const readStatus = (form: URLSearchParams, now: Timestamp.Timestamp): Option.Option<CallNews> =>
+export const readStatus = (form: URLSearchParams, now: Timestamp.Timestamp): Option.Option<StatusReport> =>
   Option.map(readStatusForm(form), ({ CallDuration, CallSid, CallStatus }) => ({
     providerCallId: CallSid,
     report: Option.fromUndefinedOr(callReportOf({ status: CallStatus, duration: CallDuration }, now))

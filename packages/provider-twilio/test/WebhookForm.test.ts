@@ -1,7 +1,8 @@
 import { Timestamp } from "@agentos/core"
 import { Option, Redacted } from "effect"
 import { describe, expect, it } from "vitest"
-import { Twiml, Webhook, WEBHOOK_ROUTES, webhookAddresses } from "../src/index.ts"
+import { Twiml, webhookAddresses, WebhookForm } from "../src/index.ts"
+import { WEBHOOK_PATHS } from "../src/WebhookPath.ts"
 
 const sid = `CA${"0f".repeat(16)}`
 const now = Timestamp.Timestamp.make(1_800_000_000_000)
@@ -25,10 +26,10 @@ const form = (fields: Readonly<Record<string, string>>) => new URLSearchParams(f
 
 describe("a webhook", () => {
   it("names the caller and the called number, and contains no recording", () => {
-    expect(Webhook.readVoice(form(call))).toStrictEqual(
+    expect(WebhookForm.readVoice(form(call))).toStrictEqual(
       Option.some({ providerCallId: sid, from: "+14155550150", to: "+14155550100" })
     )
-    expect(Webhook.readAnswer(form(call))).toStrictEqual(Option.some({ providerCallId: sid }))
+    expect(WebhookForm.readAnswer(form(call))).toStrictEqual(Option.some({ providerCallId: sid }))
   })
 
   it.each([
@@ -37,7 +38,7 @@ describe("a webhook", () => {
     ["no caller", { ...call, From: "" }],
     ["a caller without end", { ...call, From: "9".repeat(65) }]
   ])("is none with %s", (_, fields) => {
-    expect(Webhook.readVoice(form(fields as typeof call))).toStrictEqual(Option.none())
+    expect(WebhookForm.readVoice(form(fields as typeof call))).toStrictEqual(Option.none())
   })
 
   it.each([
@@ -56,7 +57,7 @@ describe("a webhook", () => {
     ["failed", "0", { _tag: "Ended", at: now, ending: "failed", seconds: 0 }]
   ])("of status %s after %s seconds is a report", (CallStatus, CallDuration, report) => {
     const fields = { ...call, CallStatus, ...(CallDuration === undefined ? {} : { CallDuration }) }
-    expect(Webhook.readStatus(form(fields), now)).toStrictEqual(
+    expect(WebhookForm.readStatus(form(fields), now)).toStrictEqual(
       Option.some({ providerCallId: sid, report: Option.fromUndefinedOr(report) })
     )
   })
@@ -70,7 +71,7 @@ describe("a webhook", () => {
     ["completed", "failed", "Over"]
   ])("says of a relay, the call %s and the session %s: %s", (CallStatus, SessionStatus, outcome) => {
     const fields = { ...call, CallStatus, ...(SessionStatus === undefined ? {} : { SessionStatus }) }
-    expect(Webhook.readRelayEnd(form({ ...fields, ErrorCode: "64102" }))).toStrictEqual(
+    expect(WebhookForm.readRelayEnd(form({ ...fields, ErrorCode: "64102" }))).toStrictEqual(
       Option.some({ providerCallId: sid, outcome, errorCode: "64102" })
     )
   })
@@ -79,12 +80,12 @@ describe("a webhook", () => {
 describe("the addresses", () => {
   it("consist of the public URL and the routes", () => {
     const addresses = webhookAddresses("https://agents.example/")
-    const filled = (route: string) => `https://agents.example${route.replace(/:\w+/, "a%2Fb")}`
-    expect(addresses.voice).toBe(filled(WEBHOOK_ROUTES.voice))
-    expect(addresses.inboundStatus).toBe(filled(WEBHOOK_ROUTES.inboundStatus))
-    expect(addresses.answer("a/b")).toBe(filled(WEBHOOK_ROUTES.answer))
-    expect(addresses.status("a/b")).toBe(filled(WEBHOOK_ROUTES.status))
-    expect(addresses.resume("a/b")).toBe(filled(WEBHOOK_ROUTES.resume))
+    const filled = (route: string) => `https://agents.example${route.replace(/\{\w+\}/, "a%2Fb")}`
+    expect(addresses.voice).toBe(filled(WEBHOOK_PATHS.voice))
+    expect(addresses.inboundStatus).toBe(filled(WEBHOOK_PATHS.inboundStatus))
+    expect(addresses.answer("a/b")).toBe(filled(WEBHOOK_PATHS.answer))
+    expect(addresses.status("a/b")).toBe(filled(WEBHOOK_PATHS.status))
+    expect(addresses.resume("a/b")).toBe(filled(WEBHOOK_PATHS.resume))
     expect(addresses.relay(Redacted.make("t-1"))).toBe("wss://agents.example/webhooks/twilio/relay/t-1")
   })
 })

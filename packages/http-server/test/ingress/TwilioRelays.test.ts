@@ -1,24 +1,39 @@
+import { Ingress, type ProviderIngress } from "@agentos/ingress"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { Handover } from "../../src/webhook/Handover.ts"
-import * as RelaySockets from "../../src/webhook/RelaySockets.ts"
+import * as IngressSockets from "../../src/ingress/IngressSockets.ts"
 import { CARRIER_TOKEN, PUBLIC_URL, signatureOf } from "./CarrierClient.ts"
-import { connect, type Conversations, host, hostWith, makeConversations, newCall, until } from "./RelayHost.ts"
+import {
+  askToResume,
+  connect,
+  type Conversations,
+  host,
+  hostWith,
+  makeConversations,
+  newCall,
+  twilioOver,
+  until
+} from "./RelayHost.ts"
 
 type Ports = Layer.Success<typeof host>
 
 /** Runs a test of relays over scripted conversations. `stop` ends the relays as the server's shutdown would. */
 const scenario = (
   name: string,
-  test: (conversations: Conversations, stop: Effect.Effect<void>) => Effect.Effect<void, unknown, Ports | Scope.Scope>,
+  test: (
+    conversations: Conversations,
+    stop: Effect.Effect<void>,
+    provider: ProviderIngress
+  ) => Effect.Effect<void, unknown, Ports | Scope.Scope>,
   on = host
 ) =>
   it.effect(name, () =>
     Effect.gen(function* () {
       const conversations = makeConversations()
       const scope = yield* Scope.make()
-      yield* Layer.buildWithScope(Layer.provide(RelaySockets.layer, conversations.layer), scope)
+      const provider = yield* twilioOver(conversations)
+      yield* Layer.buildWithScope(Layer.provide(IngressSockets.layer, Layer.succeed(Ingress, [provider])), scope)
       // If a test leaves relays open, the carrier sends no requests, so their shutdown takes until the timeout.
       yield* Effect.addFinalizer(() =>
         Effect.gen(function* () {
@@ -30,7 +45,7 @@ const scenario = (
           }
         })
       )
-      yield* test(conversations, Scope.close(scope, Exit.void))
+      yield* test(conversations, Scope.close(scope, Exit.void), provider)
     }).pipe(Effect.scoped, Effect.provide(on))
   )
 
@@ -238,23 +253,22 @@ describe("a relay", () => {
 
   scenario(
     "is closed as broken when the server stops, which waits until the carrier has asked how each call continues",
-    (conversations, stop) =>
+    (conversations, stop, provider) =>
       Effect.gen(function* () {
         const { call, client, led } = yield* opened(conversations)
         const other = yield* newCall(conversations)
         const silent = yield* connect(other.path)
         yield* Effect.promise(() => silent.status)
+        assert.notInclude(yield* askToResume(provider, call), "<Pause")
         const stopped = yield* Effect.forkChild(stop)
         assert.strictEqual(yield* Effect.promise(() => client.closed), 1012)
         assert.strictEqual(yield* Effect.promise(() => silent.closed), 1012)
         assert.strictEqual(yield* Deferred.await(led.ended), "done")
         const late = yield* newCall(conversations)
         assert.strictEqual(yield* statusOf(late.path), 503)
-        const handover = yield* Handover
-        assert.isTrue(handover.isBegun())
-        handover.asked(call.callId)
+        assert.include(yield* askToResume(provider, call), `<Pause length="6"/>`)
         assert.isUndefined(stopped.pollUnsafe())
-        handover.asked(other.call.callId)
+        yield* askToResume(provider, other.call)
         yield* Fiber.join(stopped)
       })
   )

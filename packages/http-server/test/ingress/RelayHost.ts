@@ -1,5 +1,7 @@
 import {
   type Call,
+  CallAdmission,
+  CallReports,
   RateLimiter,
   type RelayCommand,
   type RelayEvent,
@@ -7,6 +9,8 @@ import {
   Uuid,
   VoiceConversations
 } from "@agentos/core"
+import type { ProviderIngress } from "@agentos/ingress"
+import { TwilioIngress } from "@agentos/provider-twilio"
 import { Deferred, Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -14,9 +18,8 @@ import { RateLimiting } from "../../src/edge/RateLimiting.ts"
 import { Upgrades } from "../../src/edge/Upgrades.ts"
 import { NodeServer } from "../../src/NodeServer.ts"
 import { type RateLimit, ServerSettings } from "../../src/ServerSettings.ts"
-import { Handover } from "../../src/webhook/Handover.ts"
 import { freshCallSid } from "../support/ScriptedCarrier.ts"
-import { CARRIER_TOKEN, PUBLIC_URL, RelayClient } from "./CarrierClient.ts"
+import { CARRIER_TOKEN, PUBLIC_URL, RelayClient, signatureOf } from "./CarrierClient.ts"
 
 /** The state of a conversation that a relay has started. */
 export interface Led {
@@ -32,6 +35,7 @@ export interface Led {
 /** Conversations for which the test provides both the tokens and the agent. */
 export const makeConversations = () => {
   const tokens = new Map<string, Call>()
+  const calls: Array<Call> = []
   const led: Array<Led> = []
   const asked: Array<string> = []
   /** `isDeaf`: the conversation reads no events. `dies`: it fails at its start. */
@@ -66,7 +70,7 @@ export const makeConversations = () => {
         )
       })
   })
-  return { tokens, led, asked, script, layer }
+  return { tokens, calls, led, asked, script, layer }
 }
 export type Conversations = ReturnType<typeof makeConversations>
 
@@ -88,7 +92,6 @@ const settings = (rateLimit: RateLimit | null) =>
     port: 0,
     publicUrl: PUBLIC_URL,
     capabilities: { email: true, phone: true },
-    carrierToken: Redacted.make(CARRIER_TOKEN),
     rateLimit,
     trustedProxies: [],
     operatorToken: null,
@@ -97,13 +100,63 @@ const settings = (rateLimit: RateLimit | null) =>
 
 /** The dependencies of relays, except the conversations. Clients are limited unless the rate limit is null. */
 export const hostWith = (rateLimit: RateLimit | null) =>
-  Layer.mergeAll(Layer.provideMerge(Upgrades.layer, nodeServer), RateLimiting.layer, Handover.layer).pipe(
+  Layer.mergeAll(Layer.provideMerge(Upgrades.layer, nodeServer), RateLimiting.layer).pipe(
     Layer.provideMerge(
       Layer.sync(RateLimiter.RateLimiter, rateLimit === null ? () => RateLimiter.unlimited : RateLimiter.makeLocal)
     ),
     Layer.provideMerge(settings(rateLimit))
   )
 export const host = hostWith(null)
+
+const unused = Effect.die(new Error("not used by relays"))
+
+/** Twilio's ingress over the scripted conversations. Every call continues over another relay when it is asked about. */
+export const twilioOver = (conversations: Conversations): Effect.Effect<ProviderIngress> => {
+  const find = (callId: string) =>
+    Effect.sync(() => Option.fromUndefinedOr(conversations.calls.find((call) => call.callId === callId)))
+  const admission = Layer.succeed(CallAdmission, {
+    admit: () => unused,
+    answered: () => unused,
+    resume: (callId) =>
+      Effect.map(find(callId), (call) =>
+        Option.match(call, {
+          onNone: () => ({ _tag: "Decline" }),
+          onSome: (known) => ({
+            _tag: "Connect",
+            call: known,
+            token: Redacted.make("next"),
+            language: null,
+            voice: null,
+            waitSeconds: 0
+          })
+        })
+      )
+  })
+  const reports = Layer.succeed(CallReports, {
+    find,
+    findByProvider: () => unused,
+    apply: () => unused,
+    identify: () => unused,
+    change: () => unused
+  })
+  return TwilioIngress.make({ authToken: Redacted.make(CARRIER_TOKEN), publicUrl: PUBLIC_URL }).pipe(
+    Effect.provide([conversations.layer, admission, reports])
+  )
+}
+
+/** Asks as Twilio how a call continues whose relay broke. Returns the document of the answer. */
+export const askToResume = Effect.fnUntraced(function* ({ webhooks }: ProviderIngress, call: Call) {
+  const webhook = webhooks.find(({ path }) => path.includes("/resume/"))!
+  const target = `/webhooks/twilio/resume/${call.callId}`
+  const form = { CallSid: call.providerCallId ?? "", CallStatus: "in-progress", SessionStatus: "failed" }
+  const { body = "" } = yield* webhook.handle({
+    target,
+    parameter: call.callId,
+    headers: { "x-twilio-signature": signatureOf(`${PUBLIC_URL}${target}`, form) },
+    body: Effect.succeed(new TextEncoder().encode(new URLSearchParams(form).toString()))
+  })
+  return body
+})
 
 let tokens = 0
 /** Creates an answered call that admits one relay, and returns it with the relay's path. */
@@ -134,6 +187,7 @@ export const newCall = Effect.fnUntraced(function* (
   }
   const token = `token-${++tokens}`
   conversations.tokens.set(token, call)
+  conversations.calls.push(call)
   return { call, token, path: `/webhooks/twilio/relay/${token}` }
 })
 

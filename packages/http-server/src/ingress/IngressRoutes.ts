@@ -1,0 +1,77 @@
+import { type ApiError, BodyTooLarge, MediaTypeUnsupported } from "@agentos/api"
+import { Ingress, type ProviderIngress, type Webhook, type WebhookResponse } from "@agentos/ingress"
+import { Effect, type Scope } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { errorResponse } from "../edge/ErrorResponse.ts"
+import { admitWithin, RateLimiting } from "../edge/RateLimiting.ts"
+import { requestCost } from "../edge/RequestCost.ts"
+import { hasBody, repetitionFlaw, type SingleHeaders, singleHeaders } from "../edge/RequestLimits.ts"
+import { RequestRecord } from "../edge/RequestRecord.ts"
+import type { BodyMemory } from "../operation/BodyMemory.ts"
+import { readBody } from "../operation/RequestBody.ts"
+import { parameterOf } from "./IngressPath.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+const forbidden = HttpServerResponse.empty({ status: 403 })
+
+const toResponse = ({ body, contentType, status }: WebhookResponse) =>
+  body === undefined
+    ? HttpServerResponse.empty({ status })
+    : HttpServerResponse.text(body, { status, ...(contentType === undefined ? {} : { contentType }) })
+
+/** Checks a request by its headers alone. Returns the first violation of the webhook's limits, if any. */
+const limitViolation = (request: Request, { limits }: Webhook, names: SingleHeaders): ApiError | undefined => {
+  const repetition = repetitionFlaw(request, names)
+  if (repetition !== undefined) return repetition
+  if (!hasBody(request.headers)) return undefined
+  const { bodyBytes, mediaType } = limits
+  if (Number(request.headers["content-length"] ?? 0) > bodyBytes) return new BodyTooLarge({ limitBytes: bodyBytes })
+  const [given = ""] = (request.headers["content-type"] ?? "").split(";")
+  return given.trim().toLowerCase() === mediaType
+    ? undefined
+    : new MediaTypeUnsupported({ message: `Send the body with Content-Type: ${mediaType}.` })
+}
+
+type Requirements = BodyMemory | HttpServerRequest.HttpServerRequest | Scope.Scope
+
+/** Answers a request with the handler of its webhook. Only its own failures have the error envelope. */
+const answer = (webhook: Webhook, names: SingleHeaders) =>
+  Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const { countAddress } = yield* RateLimiting
+    const { params } = yield* HttpRouter.RouteContext
+    const record = yield* RequestRecord
+    const context = yield* Effect.context<Requirements>()
+    record.route = webhook.path
+    const violation = limitViolation(request, webhook, names)
+    if (violation !== undefined) return yield* errorResponse(violation, null)
+    const received = {
+      target: request.url,
+      parameter: params[parameterOf(webhook.path)] ?? "",
+      headers: request.headers,
+      body: readBody.pipe(
+        Effect.map(({ bytes }) => bytes),
+        Effect.provideContext(context)
+      )
+    }
+    return yield* webhook.handle(received).pipe(
+      Effect.map(toResponse),
+      Effect.catchTag("Unauthenticated", () =>
+        // Such a request is rate limited like any other client's.
+        Effect.as(Effect.flatMap(countAddress(request.remoteAddress, requestCost(request)), admitWithin), forbidden)
+      ),
+      Effect.catch((error) => errorResponse(error, null))
+    )
+  })
+
+const routesOf = ({ singleHeaders: headers, webhooks }: ProviderIngress) => {
+  const names = singleHeaders(headers)
+  return webhooks.map((webhook) => HttpRouter.route(webhook.method, routerPath(webhook.path), answer(webhook, names)))
+}
+
+/** Returns a template in the notation of the router: `/webhooks/carrier/status/:callId`. */
+const routerPath = (template: Webhook["path"]): `/${string}` => `/${template.slice(1).replace(/\{(\w+)\}$/, ":$1")}`
+
+/** The webhooks of all configured providers. */
+export const layer = HttpRouter.addAll(Effect.map(Ingress, (providers) => providers.flatMap(routesOf)))

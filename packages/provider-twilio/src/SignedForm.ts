@@ -1,0 +1,36 @@
+import { Unauthenticated, type WebhookRequest } from "@agentos/ingress"
+import { Effect, type Redacted } from "effect"
+import * as TwilioSignature from "./TwilioSignature.ts"
+
+const decoder = new TextDecoder()
+
+/** Maximum number of fields of a form. Twilio sends about thirty. */
+const FIELDS_LIMIT = 200
+const AMPERSAND = 0x26
+
+/** Returns whether a form has too many fields. Counted before parsing, because any client can send a form. */
+const hasTooManyFields = (bytes: Uint8Array): boolean => {
+  let fields = 1
+  for (const byte of bytes) {
+    if (byte === AMPERSAND && ++fields > FIELDS_LIMIT) return true
+  }
+  return false
+}
+
+/**
+ * Returns the form of a request that Twilio has signed for this exact URL: the public URL, with path and query as
+ * received. Without a signature, the body is not read.
+ */
+export const readSignedForm = Effect.fnUntraced(function* <BodyError>(
+  request: WebhookRequest<BodyError>,
+  authToken: Redacted.Redacted,
+  publicUrl: string
+): Effect.fn.Return<URLSearchParams, BodyError | Unauthenticated> {
+  const signature = request.headers[TwilioSignature.SIGNATURE_HEADER]
+  if (signature === undefined) return yield* new Unauthenticated()
+  const bytes = yield* request.body
+  if (hasTooManyFields(bytes)) return yield* new Unauthenticated()
+  const form = new URLSearchParams(decoder.decode(bytes))
+  const isSigned = TwilioSignature.verify(authToken, `${publicUrl}${request.target}`, form, signature)
+  return isSigned ? form : yield* new Unauthenticated()
+})
