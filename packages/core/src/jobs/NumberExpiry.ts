@@ -30,7 +30,7 @@ export const make = Effect.gen(function* () {
     let after: string | undefined
     for (;;) {
       const batch = yield* numbers.suspended(after, BATCH)
-      const outcomes = yield* releases.releaseEach(batch)
+      const outcomes = yield* releases.release(batch)
       for (const [index, outcome] of outcomes.entries()) {
         if (Result.isSuccess(outcome)) done++
         else yield* Effect.logWarning(`${batch[index]!.number} was not released; retrying: ${outcome.failure.message}`)

@@ -76,7 +76,7 @@ export const make = Effect.gen(function* () {
     const found = yield* provider.findNumber(number.number)
     if (found._tag === "Some") return 0
     yield* Effect.logWarning(`${number.number} no longer exists at ${provider.name}; marking it released`)
-    yield* releases.recordVanished(number)
+    yield* releases.recordReleased([number])
     return 1
   })
 

@@ -15,7 +15,7 @@ import * as PhoneEvent from "./PhoneEvent.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { TelephonyProvider } from "./TelephonyProvider.ts"
-import * as Transcript from "./Transcript.ts"
+import { nextTurn } from "./Transcript.ts"
 import { makeRetries, makeToken } from "./VoiceRelay.ts"
 
 /** An incoming call to one of the service's numbers, as the carrier reports it. */
@@ -131,7 +131,7 @@ export class CallAdmission extends Context.Service<
           const waitSeconds = retries.next(callId, now)
           if (waitSeconds !== undefined) return yield* connect(call, waitSeconds)
           const [last] = yield* calls.turns(callId, 1)
-          const turn = Transcript.stored(Transcript.nextTurn(last, "system", RELAY_FAILED, now))
+          const turn = nextTurn(last, "system", RELAY_FAILED, now)
           if (turn !== null) yield* calls.addTurn(callId, turn)
           return DECLINE
         })

@@ -67,26 +67,16 @@ export const velocityRefusal = (
   { phoneNumberId, toNumber }: Pick<Call, "phoneNumberId" | "toNumber">
 ): VelocityRefusal | undefined => {
   const live = recent.filter(({ state }) => state !== "ended")
-  if (live.filter((call) => call.phoneNumberId === phoneNumberId).length >= atOnce.perNumber) {
-    return {
-      reason: "calls_at_once",
-      message: `The number has reached its limit of ${atOnce.perNumber} concurrent outbound calls. Wait until one ends.`
-    }
-  }
-  if (live.length >= atOnce.perTenant) {
-    return {
-      reason: "calls_at_once",
-      message: `Your numbers have reached their limit of ${atOnce.perTenant} concurrent outbound calls. Wait until one ends.`
-    }
-  }
+  const ofNumber = live.filter((call) => call.phoneNumberId === phoneNumberId)
   const toOne = recent.filter((call) => call.toNumber === toNumber)
-  if (toOne.length >= perHour.toOneNumber) {
-    return {
-      reason: "calls_to_one_number",
-      message: `You have called ${toNumber} ${toOne.length} times within an hour. Call it again after ${untilOf(toOne, perHour.toOneNumber)}.`
-    }
-  }
   const short = recent.filter(isShort)
+  if (ofNumber.length >= atOnce.perNumber) return atOnceRefusal("The number has reached its", atOnce.perNumber)
+  if (live.length >= atOnce.perTenant) return atOnceRefusal("Your numbers have reached their", atOnce.perTenant)
+  if (toOne.length >= perHour.toOneNumber) {
+    const after = untilOf(toOne, perHour.toOneNumber)
+    const message = `You have called ${toNumber} ${toOne.length} times within an hour. Call it again after ${after}.`
+    return { reason: "calls_to_one_number", message }
+  }
   if (short.length >= perHour.short) {
     return {
       reason: "calls_short",
@@ -94,8 +84,12 @@ export const velocityRefusal = (
     }
   }
   if (recent.length < perHour.calls) return undefined
-  return {
-    reason: "calls_per_hour",
-    message: `You have placed ${recent.length} calls within an hour. Place the next one after ${untilOf(recent, perHour.calls)}.`
-  }
+  const after = untilOf(recent, perHour.calls)
+  const message = `You have placed ${recent.length} calls within an hour. Place the next one after ${after}.`
+  return { reason: "calls_per_hour", message }
 }
+
+const atOnceRefusal = (subject: string, limit: number): VelocityRefusal => ({
+  reason: "calls_at_once",
+  message: `${subject} limit of ${limit} concurrent outbound calls. Wait until one ends.`
+})

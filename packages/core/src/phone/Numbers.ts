@@ -19,47 +19,11 @@ import { type NumberKey, PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { moveNumber, type NumberMove, type Suspension } from "./PhoneState.ts"
 import { TelephonyProvider } from "./TelephonyProvider.ts"
 
-/**
- * The steps that return a number to its carrier: at its tenant's request, at its end, or when it vanished at the
- * carrier.
- */
-export interface NumberRelease {
-  /**
-   * Suspends numbers permanently, in one transaction. Returns those that it suspended: the active ones for which
-   * `isDue` returned true under the lock.
-   */
-  readonly suspend: (
-    numbers: ReadonlyArray<NumberKey>,
-    reason: Suspension,
-    isDue?: (number: PhoneNumber) => boolean
-  ) => Effect.Effect<ReadonlyArray<PhoneNumber>>
-  /**
-   * Ends the calls of a suspended number, releases it at the carrier and stores that it is released. It may be repeated
-   * after any failure.
-   */
-  readonly release: (number: PhoneNumber) => Effect.Effect<PhoneNumber, ProviderError>
-  /**
-   * Applies `release` to all these numbers, and returns one result each in the order given. Stores all successful
-   * releases in one transaction.
-   */
-  readonly releaseEach: (
-    numbers: ReadonlyArray<PhoneNumber>
-  ) => Effect.Effect<ReadonlyArray<Result.Result<PhoneNumber, ProviderError>>>
-  /**
-   * Stores that the carrier no longer has the number. The event is `released` if the number was suspended, and
-   * `reconciled` if it was active.
-   */
-  readonly recordVanished: (number: PhoneNumber) => Effect.Effect<void>
-}
-
 /** The number of concurrent requests to the carrier. */
 const CONCURRENCY = 8
 
-export const makeRelease: Effect.Effect<
-  NumberRelease,
-  never,
-  PhoneNumberStore | CallStore | CallReports | TelephonyProvider | TenantStore | EventStore | Transactor
-> = Effect.gen(function* () {
+/** The steps that return numbers to their carrier: at their tenant's request, at their end, or when it lost them. */
+export const makeRelease = Effect.gen(function* () {
   const numbers = yield* PhoneNumberStore
   const calls = yield* CallStore
   const reports = yield* CallReports
@@ -77,10 +41,7 @@ export const makeRelease: Effect.Effect<
     by: NumberMove,
     change: (number: PhoneNumber, now: Timestamp.Timestamp) => PhoneNumber | undefined,
     eventsOf: (number: PhoneNumber) => ReadonlyArray<EventDraft>
-  ): Effect.Effect<{
-    readonly moved: ReadonlyArray<PhoneNumber>
-    readonly all: ReadonlyMap<string, PhoneNumber>
-  }> =>
+  ) =>
     transactor.transact(
       Effect.gen(function* () {
         yield* tenants.lock(keys.map(({ tenantId }) => tenantId))
@@ -97,18 +58,41 @@ export const makeRelease: Effect.Effect<
       })
     )
 
-  const endCall = Effect.fnUntraced(function* ({ callId }: Call) {
-    const call = yield* reports.change(callId, (live, now) => CallProgress.hangingUp(live, "hangup_agent", now))
-    if (call._tag === "Some" && call.value.providerCallId !== null) yield* provider.hangUp(call.value.providerCallId)
-  })
+  /**
+   * Suspends numbers permanently, in one transaction. Returns those that it suspended: the active ones for which
+   * `isDue` returned true under the lock.
+   */
+  const suspend = (
+    keys: ReadonlyArray<NumberKey>,
+    reason: Suspension,
+    isDue: (number: PhoneNumber) => boolean = () => true
+  ) =>
+    Effect.map(
+      moveLocked(
+        keys,
+        "Suspend",
+        (number) => (isDue(number) ? { ...number, suspension: reason, nextNotice: null } : undefined),
+        (number) => (reason === "expired" ? [PhoneEvent.suspended(number)] : [])
+      ),
+      ({ moved }) => moved
+    )
 
-  const confirmReleased = (keys: ReadonlyArray<NumberKey>, event: (released: PhoneNumber) => EventDraft) =>
+  /**
+   * Stores that the carrier no longer has the numbers. The event is `released` for a suspended number, and `reconciled`
+   * for an active one.
+   */
+  const recordReleased = (keys: ReadonlyArray<NumberKey>) =>
     moveLocked(
       keys,
       "ConfirmRelease",
       (number, now) => ({ ...number, nextNotice: null, releasedAt: now }),
-      (released) => [event(released)]
+      (number) => [number.suspension === null ? PhoneEvent.reconciled(number) : PhoneEvent.released(number)]
     )
+
+  const endCall = Effect.fnUntraced(function* ({ callId }: Call) {
+    const call = yield* reports.change(callId, (live, now) => CallProgress.hangingUp(live, "hangup_agent", now))
+    if (call._tag === "Some" && call.value.providerCallId !== null) yield* provider.hangUp(call.value.providerCallId)
+  })
 
   const releaseAtCarrier = Effect.fnUntraced(function* (number: PhoneNumber, live: ReadonlyArray<Call>) {
     for (const call of live) if (call.phoneNumberId === number.phoneNumberId) yield* endCall(call)
@@ -116,35 +100,22 @@ export const makeRelease: Effect.Effect<
     return number
   })
 
-  const releaseEach = Effect.fnUntraced(function* (given: ReadonlyArray<PhoneNumber>) {
+  /**
+   * Ends the calls of suspended numbers, releases the numbers at the carrier and stores all successful releases in one
+   * transaction. Returns one result each in the order given. It may be repeated after any failure.
+   */
+  const release = Effect.fnUntraced(function* (
+    given: ReadonlyArray<PhoneNumber>
+  ): Effect.fn.Return<ReadonlyArray<Result.Result<PhoneNumber, ProviderError>>> {
     const live = yield* calls.liveEach(given.map(({ phoneNumberId }) => phoneNumberId))
     const outcomes = yield* Effect.forEach(given, (number) => Effect.result(releaseAtCarrier(number, live)), {
       concurrency: CONCURRENCY
     })
-    const { all } = yield* confirmReleased(Array.getSuccesses(outcomes), PhoneEvent.released)
+    const { all } = yield* recordReleased(Array.getSuccesses(outcomes))
     return outcomes.map(Result.map((number) => all.get(number.phoneNumberId)!))
   })
 
-  return {
-    suspend: (keys, reason, isDue = () => true) =>
-      Effect.map(
-        moveLocked(
-          keys,
-          "Suspend",
-          (number) => (isDue(number) ? { ...number, suspension: reason, nextNotice: null } : undefined),
-          (number) => (reason === "expired" ? [PhoneEvent.suspended(number)] : [])
-        ),
-        ({ moved }) => moved
-      ),
-    release: (number) => Effect.flatMap(releaseEach([number]), ([outcome]) => Effect.fromResult(outcome!)),
-    releaseEach,
-    recordVanished: (number) =>
-      Effect.asVoid(
-        confirmReleased([number], (gone) =>
-          gone.suspension === null ? PhoneEvent.reconciled(gone) : PhoneEvent.released(gone)
-        )
-      )
-  }
+  return { suspend, release, recordReleased }
 })
 
 /** The delay after which a client may retry a release that the carrier has not confirmed. */
@@ -181,8 +152,9 @@ export class Numbers extends Context.Service<
           }
           const [suspended] = isBegun ? [number] : yield* releases.suspend([number], "release_requested")
           if (suspended === undefined) return yield* new NumberReleased({ phoneNumberId })
+          const [outcome] = yield* releases.release([suspended])
           return yield* Effect.mapError(
-            releases.release(suspended),
+            Effect.fromResult(outcome!),
             ({ message }) =>
               new ProviderUnwell({
                 message: `The number is suspended, but the carrier has not confirmed its release yet: ${message}`,

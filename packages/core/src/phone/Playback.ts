@@ -68,10 +68,10 @@ export interface PlaybackState {
 export const silent: PlaybackState = { speeches: [], isOpen: false, isAnswered: false, endsAt: 0 }
 
 /** Adds a speech, which is played after those that are still playing. */
-export const opened = (self: PlaybackState, speech: Speech, now: Timestamp): PlaybackState => ({
+export const started = (self: PlaybackState, speech: Speech, isLast: boolean, now: Timestamp): PlaybackState => ({
   ...self,
   speeches: [...(isPlaying(self, now) ? self.speeches : []), speech].slice(-TRACKED_MAX),
-  isOpen: true,
+  isOpen: !isLast,
   isAnswered: false
 })
 
@@ -86,12 +86,6 @@ export const extended = (self: PlaybackState, piece: string): PlaybackState => (
 /** Records that a piece was sent to the relay, which plays it after the pieces before. */
 export const sent = (self: PlaybackState, piece: string, now: Timestamp): PlaybackState =>
   piece === "" ? self : { ...self, endsAt: Math.max(now, self.endsAt) + speechMillis(piece) }
-
-/** Marks the last speech as complete. */
-export const closed = (self: PlaybackState): PlaybackState => ({ ...self, isOpen: false })
-
-/** Records a turn of the caller. */
-export const answered = (self: PlaybackState): PlaybackState => ({ ...self, isAnswered: true })
 
 /** Returns when all text sent so far has been heard, by estimate: `REMAINING_MILLIS_MAX` from now at the latest. */
 export const playbackEnd = ({ endsAt }: PlaybackState, now: Timestamp): Timestamp =>

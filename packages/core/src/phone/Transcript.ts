@@ -22,22 +22,14 @@ export const TURNS_MAX = 1_000
 const FULL = "The transcript is full. Later turns are not recorded."
 
 /**
- * Returns the turn that follows `last`, at `now`, or at the time of `last` if that is later: server clocks may differ.
+ * Returns the turn to store after `last`, at `now`, or at the time of `last` if that is later: server clocks may differ.
+ * The last possible turn is a note that the transcript is full; null follows it.
  */
-export const nextTurn = (last: Turn | undefined, role: TurnRole, text: string, now: Timestamp): Turn => ({
-  index: last === undefined ? 0 : last.index + 1,
-  role,
-  text,
-  at: last !== undefined && last.at > now ? last.at : now
-})
-
-/** Whether the transcript can hold the turn: the last place is kept for the note that the transcript is full. */
-export const fits = ({ index }: Turn): boolean => index < TURNS_MAX - 1
-
-/** Returns what is stored for a turn: the turn if it fits, the note in the last place, and null after that. */
-export const stored = (turn: Turn): Turn | null => {
-  if (fits(turn)) return turn
-  return turn.index < TURNS_MAX ? { ...turn, role: "system", text: FULL } : null
+export const nextTurn = (last: Turn | undefined, role: TurnRole, text: string, now: Timestamp): Turn | null => {
+  const index = last === undefined ? 0 : last.index + 1
+  const at = last !== undefined && last.at > now ? last.at : now
+  if (index < TURNS_MAX - 1) return { index, role, text, at }
+  return index < TURNS_MAX ? { index, role: "system", text: FULL, at } : null
 }
 
 /** The transcript of a call as clients see it. Calls are never recorded. */

@@ -1,8 +1,7 @@
 import { add, type Timestamp } from "../kernel/Timestamp.ts"
 import { type AgentReply, type AgentUnreachable, CONTEXT_TURNS } from "./AgentCallback.ts"
 import * as Playback from "./Playback.ts"
-import * as Transcript from "./Transcript.ts"
-import type { Turn, TurnRole } from "./Transcript.ts"
+import { nextTurn, type Turn, type TurnRole } from "./Transcript.ts"
 import type { RelayCommand, RelayEvent } from "./VoiceRelay.ts"
 
 /** The text that is spoken to the caller if the agent can't be reached. */
@@ -102,11 +101,11 @@ const change =
 const nothing: Move = change({})
 const when = (condition: boolean, move: Move): Move => (condition ? move : nothing)
 
-/** Adds the turn that follows the last one, as far as the transcript has room. */
+/** Adds the turn that follows the last one, unless the transcript is full. */
 const addTurn =
   (role: TurnRole, text: string): Move =>
   (session, at) => {
-    const turn = Transcript.stored(Transcript.nextTurn(session.turns.at(-1), role, text, at))
+    const turn = nextTurn(session.turns.at(-1), role, text, at)
     if (turn === null) return [session, []]
     const turns = [...session.turns, turn].slice(-CONTEXT_TURNS - 1)
     return [{ ...session, turns, writtenAt: at }, [{ _tag: "AddTurn", turn }]]
@@ -135,7 +134,7 @@ const cancel: Move = (session) => [{ ...session, question: session.question + 1 
 /** Ends the open speech, if there is one. */
 const close: Move = (session, at) => {
   if (!session.playback.isOpen) return [session, []]
-  const playback = Playback.closed(session.playback)
+  const playback = { ...session.playback, isOpen: false }
   return sequence(change({ playback }, { _tag: "Say", text: "", isLast: true }), flush)(session, at)
 }
 
@@ -155,10 +154,10 @@ const ask =
 const takeTurn =
   (text: string, isAsked: boolean): Move =>
   (session, at) => {
-    const turn = Transcript.nextTurn(session.turns.at(-1), "caller", text, at)
+    const turn = nextTurn(session.turns.at(-1), "caller", text, at)
     return sequence(
-      change({ playback: Playback.answered(session.playback) }),
-      when(isAsked && Transcript.fits(turn), ask(turn, session.turns.slice(-CONTEXT_TURNS))),
+      change({ playback: { ...session.playback, isAnswered: true } }),
+      isAsked && turn?.role === "caller" ? ask(turn, session.turns.slice(-CONTEXT_TURNS)) : nothing,
       addTurn("caller", text)
     )(session, at)
   }
@@ -190,17 +189,16 @@ const said = (text: string): Move => when(text !== "", sequence(stop, takeKeys(f
 const speak =
   (speech: Playback.Speech, isLast: boolean): Move =>
   (session, at) => {
-    const opened = Playback.opened(session.playback, speech, at)
-    const playback = isLast ? Playback.closed(opened) : opened
+    const playback = Playback.started(session.playback, speech, isLast, at)
     return [{ ...session, playback }, [{ _tag: "Say", text: speech.text, isLast }]]
   }
 
 const sayFirst =
   (text: string, isLast: boolean): Move =>
   (session, at) => {
-    const turn = Transcript.nextTurn(session.turns.at(-1), "agent", text, at)
-    const next = Transcript.fits(turn) ? speak({ turnIndex: turn.index, text }, isLast) : stop
-    return sequence(addTurn("agent", text), next)(session, at)
+    const turn = nextTurn(session.turns.at(-1), "agent", text, at)
+    const spoken = turn?.role === "agent" ? speak({ turnIndex: turn.index, text }, isLast) : stop
+    return sequence(addTurn("agent", text), spoken)(session, at)
   }
 
 const sayMore =

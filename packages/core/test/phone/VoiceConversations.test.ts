@@ -209,6 +209,22 @@ describe("an answer", () => {
     })
   )
 
+  scenario("grows in its own turn although another server adds turns to the call meanwhile", (host) =>
+    Effect.gen(function* () {
+      const { asked, call, say } = yield* talk(host)
+      const store = yield* CallStore
+      yield* store.addTurn(call.callId, { role: "system", text: "Another server's.", at: call.createdAt })
+      yield* say("Count.")
+      yield* store.addTurn(call.callId, { role: "system", text: "Another one.", at: call.createdAt })
+      asked(1).say("One")
+      asked(1).say(" two")
+      asked(1).end()
+      yield* settle
+      const said = ["system: Another server's.", "caller: Count.", "system: Another one.", "agent: One two"]
+      assert.deepStrictEqual(yield* linesOf(call), said)
+    })
+  )
+
   scenario("without text leaves the caller in silence, and adds no turn", (host) =>
     Effect.gen(function* () {
       const { asked, call, say, spoken } = yield* talk(host)

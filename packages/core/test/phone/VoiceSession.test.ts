@@ -282,12 +282,16 @@ describe("any conversation", () => {
     assert.deepStrictEqual([after, commands], [before, []])
   })
 
-  it.prop("writes a growing turn within 250 ms of each piece", [Actions], ([actions]) => {
+  it.prop("writes a growing turn within 250 ms of each piece, once", [Actions], ([actions]) => {
     const run = new Run(null)
     for (const action of actions) {
       run.act(action)
       const { unwritten } = run.session
       if (unwritten !== null) assert.isAtMost(VoiceSession.dueAt(run.session), run.now + 250)
     }
+    run.pass(2_000)
+    const writes = run.count("SetTurnText")
+    run.pass(60_000)
+    assert.strictEqual(run.count("SetTurnText"), writes, "and not again")
   })
 })
