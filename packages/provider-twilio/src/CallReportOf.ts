@@ -1,7 +1,7 @@
 import type { CallProgress, Timestamp } from "@agentos/core"
 
 /** Twilio's report of a call. */
-export interface CallWord {
+export interface TwilioCallStatus {
   /** Twilio's status: https://www.twilio.com/docs/voice/api/call-resource#call-status-values */
   readonly status: string
   /** Whole seconds of connection as text, once the call has ended. */
@@ -27,7 +27,7 @@ const DURATION_MAX = 86_400
  * status. A call counts as answered now, since Twilio's start time is when it began to dial.
  */
 export const callReportOf = (
-  { duration, endedAt, status }: CallWord,
+  { duration, endedAt, status }: TwilioCallStatus,
   now: Timestamp.Timestamp
 ): CallProgress.CallReport | undefined => {
   if (status === "ringing") return { _tag: "Ringing" }

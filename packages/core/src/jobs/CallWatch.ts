@@ -111,5 +111,5 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
 const ending = (call: Call, now: Timestamp.Timestamp): Call => {
   const deadline = deadlineOf(call)
   if (deadline === null || now < deadline) return call
-  return CallProgress.hangingUp(call, call.direction === "inbound" ? "allowance_exhausted" : "time_limit", now)
+  return CallProgress.requestHangUp(call, call.direction === "inbound" ? "allowance_exhausted" : "time_limit", now)
 }

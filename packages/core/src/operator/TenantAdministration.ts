@@ -67,7 +67,7 @@ export class TenantAdministration extends Context.Service<
         const { live } = yield* liveCalls(tenantId)
         yield* Effect.forEach(
           live,
-          ({ callId }) => reports.change(callId, (call, now) => CallProgress.hangingUp(call, "hangup_agent", now)),
+          ({ callId }) => reports.change(callId, (call, now) => CallProgress.requestHangUp(call, "hangup_agent", now)),
           { discard: true }
         )
       })

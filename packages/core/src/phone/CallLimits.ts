@@ -22,7 +22,7 @@ export const reserveAllowance = Effect.fnUntraced(function* (
   const reserved = Allowance.reserve(allowance, Allowance.liveInbound(live), now)
   const changed = live.flatMap((call) => {
     const limit = Allowance.limitOf(call, reserved.get(call.callId), now)
-    return limit === call.authorizedSeconds ? [] : [CallProgress.limited(call, limit, now)]
+    return limit === call.authorizedSeconds ? [] : [CallProgress.setLimit(call, limit, now)]
   })
   yield* Effect.forEach(changed, calls.update, { discard: true })
 })

@@ -25,7 +25,7 @@ import { TelephonyProvider } from "./TelephonyProvider.ts"
 /** The longest time between the claim and the dialing, also when the client retries: a late call is worse than none. */
 const DIAL_WITHIN = Timestamp.MINUTE
 /** How long after dialing a carrier may take to list a call that it has made. */
-const SHOWN_WITHIN = 30 * Timestamp.SECOND
+const LISTED_WITHIN = 30 * Timestamp.SECOND
 /** How long the request itself searches for a call after the carrier's answer was lost. */
 const FIND_WITHIN = Duration.seconds(8)
 const FIND_EVERY = Duration.seconds(1)
@@ -100,15 +100,15 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       })
 
     const rejected = (message: string) => new ProviderError({ provider: provider.name, reason: "Rejected", message })
-    const unmade = (why: string) => rejected(`The call was not made: ${why}`)
+    const notPlaced = (why: string) => rejected(`The call was not placed: ${why}`)
 
     /**
      * Ends a call that was never made, so that it is no longer polled. Does not end a call that the carrier has
      * reported.
      */
-    const endUnmade = (callId: string) => reports.change(callId, givenUp)
+    const endUnplaced = (callId: string) => reports.change(callId, failedIfUnknown)
 
-    const notYet = () =>
+    const outcomeUnknown = () =>
       new ProviderError({
         provider: provider.name,
         reason: "Unknown",
@@ -118,14 +118,14 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
     /**
      * Whether another call that is being dialed has the same numbers: the carrier's list does not tell the two apart.
      */
-    const hasDouble = (call: Call) =>
+    const hasSimilarCall = (call: Call) =>
       Effect.zipWith(calls.live(call.phoneNumberId), Timestamp.now, (live, now) =>
         live.some(
           ({ callId, createdAt, providerCallId, toNumber }) =>
             callId !== call.callId &&
             toNumber === call.toNumber &&
             providerCallId === null &&
-            now < Timestamp.add(createdAt, SHOWN_WITHIN)
+            now < Timestamp.add(createdAt, LISTED_WITHIN)
         )
       )
 
@@ -133,24 +133,24 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
      * Returns the carrier's id of this call: as the carrier has reported it since, or that of a call between the same
      * numbers, made since this call was dialed, that belongs to no other stored call.
      */
-    const find = Effect.fnUntraced(function* (dialled: Call) {
-      const { callId, createdAt, fromNumber, toNumber } = dialled
-      const current = Option.getOrElse(yield* calls.get(callId), () => dialled)
+    const find = Effect.fnUntraced(function* (dialed: Call) {
+      const { callId, createdAt, fromNumber, toNumber } = dialed
+      const current = Option.getOrElse(yield* calls.get(callId), () => dialed)
       if (current.providerCallId !== null) return current.providerCallId
       const askedAt = yield* Timestamp.now
       const found = yield* provider.findCalls(fromNumber, toNumber, createdAt)
       // Checked after the carrier's answer: any call in that answer was stored here before it was dialed.
-      if (found.length > 0 && (yield* hasDouble(dialled))) return yield* notYet()
+      if (found.length > 0 && (yield* hasSimilarCall(dialed))) return yield* outcomeUnknown()
       for (const { providerCallId } of found.toReversed()) {
         const known = yield* reports.identify(callId, providerCallId)
         // The id does not match if it belongs to another call, or if this call was ended before.
         if (Option.exists(known, (call) => call.providerCallId === providerCallId)) return providerCallId
       }
-      if (askedAt < Timestamp.add(createdAt, SHOWN_WITHIN)) return yield* notYet()
-      const reported = Option.flatMapNullishOr(yield* endUnmade(callId), (call) => call.providerCallId)
+      if (askedAt < Timestamp.add(createdAt, LISTED_WITHIN)) return yield* outcomeUnknown()
+      const reported = Option.flatMapNullishOr(yield* endUnplaced(callId), (call) => call.providerCallId)
       return yield* Option.isSome(reported)
         ? Effect.succeed(reported.value)
-        : unmade("the carrier knows nothing of it.")
+        : notPlaced("the carrier knows nothing of it.")
     })
 
     /**
@@ -163,9 +163,9 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
           Effect.gen(function* () {
             yield* tenants.lock([tenant.tenantId])
             yield* remainingNumber(numbers, tenant, call.phoneNumberId)
-            if (yield* isSuspended(tenants, tenant.tenantId)) return yield* unmade("the tenant is suspended.")
+            if (yield* isSuspended(tenants, tenant.tenantId)) return yield* notPlaced("the tenant is suspended.")
             // Concurrent requests were checked before their calls were stored, so the limit is checked again.
-            yield* Effect.catch(requireVelocity(tenant.tenantId, call), ({ message }) => unmade(message))
+            yield* Effect.catch(requireVelocity(tenant.tenantId, call), ({ message }) => notPlaced(message))
             return yield* calls.create(call)
           })
         )
@@ -181,7 +181,7 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
                 schedule: Schedule.upTo(Schedule.spaced(FIND_EVERY), { duration: FIND_WITHIN })
               })
             : // A call is not dialed later, so a temporary failure is final too.
-              Effect.andThen(endUnmade(call.callId), unmade(error.message))
+              Effect.andThen(endUnplaced(call.callId), notPlaced(error.message))
         )
       )
 
@@ -205,7 +205,9 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       // it is answered.
       abandon: (_context, { callId }) =>
         Effect.asVoid(
-          reports.change(callId, (call, now) => CallProgress.hangingUp(givenUp(call, now), "time_limit", now))
+          reports.change(callId, (call, now) =>
+            CallProgress.requestHangUp(failedIfUnknown(call, now), "time_limit", now)
+          )
         ),
       revalidate: ({ tenant }, _plan, { phoneNumberId }) =>
         Effect.asVoid(remainingNumber(numbers, tenant, phoneNumberId)),
@@ -216,7 +218,8 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
           return providerCallId === null ? yield* find(before.value) : providerCallId
         }
         const now = yield* Timestamp.now
-        if (now > Timestamp.add(context.createdAt, DIAL_WITHIN)) return yield* unmade("its request had ended by then.")
+        if (now > Timestamp.add(context.createdAt, DIAL_WITHIN))
+          return yield* notPlaced("its request had ended by then.")
         yield* requireAttended(context, provider.name, "The call")
         const call = newCall(context, planned, input, limitSeconds, now)
         return (yield* begin(context, call)) ? yield* dial(call) : yield* find(call)
@@ -230,7 +233,7 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
   })
 
 /** Returns the call as failed with 0 s, unless its id at the carrier is known. */
-const givenUp = (call: Call, at: Timestamp.Timestamp): Call =>
+const failedIfUnknown = (call: Call, at: Timestamp.Timestamp): Call =>
   call.providerCallId === null ? CallProgress.apply(call, { _tag: "Ended", at, ending: "failed", seconds: 0 }) : call
 
 const newCall = (

@@ -61,7 +61,7 @@ export const apply = (call: Call, report: CallReport): Call => {
  * becomes due now, so that the watch sends the limit to the carrier. A call that is being ended stays due when it was,
  * or when the new limit is reached if that is earlier.
  */
-export const limited = (call: Call, authorizedSeconds: number, now: Timestamp.Timestamp): Call => {
+export const setLimit = (call: Call, authorizedSeconds: number, now: Timestamp.Timestamp): Call => {
   const next = moved(call, "Extend", { authorizedSeconds })
   if (next === call) return call
   return { ...next, watchAt: next.hangUpReason === null ? now : beforeLimit(next, next.watchAt ?? now, now) }
@@ -71,7 +71,7 @@ export const limited = (call: Call, authorizedSeconds: number, now: Timestamp.Ti
  * Returns the call with the decision to end it at `at`: now, or when the text spoken so far has been heard. The watch
  * polls it shortly after, in case it has not ended by then. The first reason and the earliest time are kept.
  */
-export const hangingUp = (
+export const requestHangUp = (
   call: Call,
   reason: HangUpReason,
   now: Timestamp.Timestamp,

@@ -90,7 +90,7 @@ export const makeRelease = Effect.gen(function* () {
     )
 
   const endCall = Effect.fnUntraced(function* ({ callId }: Call) {
-    const call = yield* reports.change(callId, (live, now) => CallProgress.hangingUp(live, "hangup_agent", now))
+    const call = yield* reports.change(callId, (live, now) => CallProgress.requestHangUp(live, "hangup_agent", now))
     if (call._tag === "Some" && call.value.providerCallId !== null) yield* provider.hangUp(call.value.providerCallId)
   })
 

@@ -73,7 +73,7 @@ export class VoiceConversations extends Context.Service<
                   }),
             hangUp: (at) =>
               Effect.asVoid(
-                reports.change(callId, (current, now) => CallProgress.hangingUp(current, "hangup_agent", now, at))
+                reports.change(callId, (current, now) => CallProgress.requestHangUp(current, "hangup_agent", now, at))
               )
           },
           events

@@ -73,15 +73,15 @@ describe("a call that receives reports", () => {
       assert.strictEqual(CallProgress.apply(call, answeredAt(after(8))), call)
     }
     assert.strictEqual(CallProgress.apply(ended, endedAt(after(10), "failed", 3)), ended)
-    assert.strictEqual(CallProgress.limited(ended, 600, after(10)), ended)
-    assert.strictEqual(CallProgress.hangingUp(ended, "time_limit", after(10)), ended)
+    assert.strictEqual(CallProgress.setLimit(ended, 600, after(10)), ended)
+    assert.strictEqual(CallProgress.requestHangUp(ended, "time_limit", after(10)), ended)
   })
 
   it("ends with the reason of highest precedence", () => {
     const reasonOf = (call: Call, ending: CallProgress.Ending, seconds: number | null = null) =>
       CallProgress.apply(call, endedAt(after(1_000), ending, seconds)).endReason
     const inbound: Call = { ...answered, direction: "inbound" }
-    const hungUp = (why: HangUpReason) => CallProgress.hangingUp(answered, why, after(7))
+    const hungUp = (why: HangUpReason) => CallProgress.requestHangUp(answered, why, after(7))
 
     for (const ending of ["busy", "no_answer", "failed"] as const) assert.strictEqual(reasonOf(begun, ending), ending)
     assert.strictEqual(reasonOf(begun, "completed"), "completed")
@@ -97,7 +97,7 @@ describe("a call that receives reports", () => {
       assert.strictEqual(reasonOf(hungUp(why), "failed"), "failed")
     }
     assert.strictEqual(
-      reasonOf(CallProgress.hangingUp(hungUp("hangup_agent"), "time_limit", after(8)), "completed"),
+      reasonOf(CallProgress.requestHangUp(hungUp("hangup_agent"), "time_limit", after(8)), "completed"),
       "hangup_agent"
     )
   })
@@ -124,32 +124,32 @@ describe("a call that receives reports", () => {
     assert.strictEqual(CallProgress.nextWatch(long, after(70)), after(130))
     assert.strictEqual(CallProgress.nextWatch(long, after(290)), after(305))
     assert.strictEqual(CallProgress.nextWatch(long, after(400)), after(400))
-    assert.isAtMost(CallProgress.limited(long, 20, after(12)).watchAt!, after(25))
-    assert.strictEqual(CallProgress.hangingUp(long, "hangup_agent", after(12)).watchAt, after(14))
+    assert.isAtMost(CallProgress.setLimit(long, 20, after(12)).watchAt!, after(25))
+    assert.strictEqual(CallProgress.requestHangUp(long, "hangup_agent", after(12)).watchAt, after(14))
     assert.strictEqual(CallProgress.nextWatch(begun, after(60)), after(120))
   })
 })
 
 describe("a call that is being ended", () => {
   const long = { ...answered, authorizedSeconds: 300 }
-  const leaving = CallProgress.hangingUp(long, "hangup_agent", after(10), after(30))
+  const leaving = CallProgress.requestHangUp(long, "hangup_agent", after(10), after(30))
 
   it("is polled 2 s after its speech has been heard, or earlier if it must end earlier", () => {
     assert.deepInclude(leaving, { hangUpReason: "hangup_agent", watchAt: after(32) })
-    assert.strictEqual(CallProgress.hangingUp(leaving, "time_limit", after(11), after(31)), leaving)
-    const sooner = CallProgress.hangingUp(leaving, "time_limit", after(12))
+    assert.strictEqual(CallProgress.requestHangUp(leaving, "time_limit", after(11), after(31)), leaving)
+    const sooner = CallProgress.requestHangUp(leaving, "time_limit", after(12))
     assert.deepInclude(sooner, { hangUpReason: "hangup_agent", watchAt: after(14) })
-    assert.strictEqual(CallProgress.hangingUp(sooner, "hangup_agent", after(12), after(30)), sooner)
+    assert.strictEqual(CallProgress.requestHangUp(sooner, "hangup_agent", after(12), after(30)), sooner)
   })
 
   it("is polled no later than at its limit", () => {
     const short = { ...answered, authorizedSeconds: 20 }
-    assert.strictEqual(CallProgress.hangingUp(short, "hangup_agent", after(10), after(60)).watchAt, after(25))
-    assert.strictEqual(CallProgress.hangingUp(short, "hangup_agent", after(40)).watchAt, after(40))
+    assert.strictEqual(CallProgress.requestHangUp(short, "hangup_agent", after(10), after(60)).watchAt, after(25))
+    assert.strictEqual(CallProgress.requestHangUp(short, "hangup_agent", after(40)).watchAt, after(40))
   })
 
   it("is polled every 2 s until the carrier reports its end, and at its limit", () => {
-    const short = CallProgress.hangingUp({ ...answered, authorizedSeconds: 20 }, "hangup_agent", after(10))
+    const short = CallProgress.requestHangUp({ ...answered, authorizedSeconds: 20 }, "hangup_agent", after(10))
     assert.strictEqual(CallProgress.nextWatch(short, after(12)), after(14))
     assert.strictEqual(CallProgress.nextWatch(short, after(24)), after(25))
     assert.strictEqual(CallProgress.nextWatch(short, after(25)), after(27))
@@ -157,9 +157,9 @@ describe("a call that is being ended", () => {
   })
 
   it("keeps the time for its last speech when its limit changes meanwhile", () => {
-    assert.deepInclude(CallProgress.limited(leaving, 200, after(12)), { authorizedSeconds: 200, watchAt: after(32) })
-    assert.deepInclude(CallProgress.limited(leaving, 20, after(12)), { authorizedSeconds: 20, watchAt: after(25) })
-    assert.deepInclude(CallProgress.limited(leaving, 3, after(12)), { authorizedSeconds: 3, watchAt: after(12) })
+    assert.deepInclude(CallProgress.setLimit(leaving, 200, after(12)), { authorizedSeconds: 200, watchAt: after(32) })
+    assert.deepInclude(CallProgress.setLimit(leaving, 20, after(12)), { authorizedSeconds: 20, watchAt: after(25) })
+    assert.deepInclude(CallProgress.setLimit(leaving, 3, after(12)), { authorizedSeconds: 3, watchAt: after(12) })
   })
 })
 
@@ -189,9 +189,9 @@ const happen = (call: Call, happening: Happening, now: Timestamp.Timestamp): Cal
     case "Ended":
       return CallProgress.apply(call, endedAt(now, happening.ending, happening.seconds))
     case "HangUp":
-      return CallProgress.hangingUp(call, happening.why, now, Timestamp.add(now, happening.goodbye))
+      return CallProgress.requestHangUp(call, happening.why, now, Timestamp.add(now, happening.goodbye))
     case "Limit":
-      return CallProgress.limited(call, happening.seconds, now)
+      return CallProgress.setLimit(call, happening.seconds, now)
     case "Look":
       return { ...call, watchAt: CallProgress.nextWatch(call, now) }
   }

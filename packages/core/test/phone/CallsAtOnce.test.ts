@@ -85,7 +85,7 @@ describe("an agent that hangs up while the limit of its call is sent to the carr
       const { change } = yield* CallReports
       // The last words of the agent take 20 s.
       yield* change(callId, (call, now) =>
-        CallProgress.hangingUp(call, "hangup_agent", now, Timestamp.add(now, 20 * Timestamp.SECOND))
+        CallProgress.requestHangUp(call, "hangup_agent", now, Timestamp.add(now, 20 * Timestamp.SECOND))
       )
       const hangsUp = Effect.sync(() => host.carrier.log.some((line) => line.startsWith("hangUp")))
       yield* TestClock.adjust("20 seconds")

@@ -93,7 +93,7 @@ describe("an agent that hangs up", () => {
       const { call } = yield* answeredCall()
       const heardAt = Timestamp.add(yield* Timestamp.now, 4_000)
       yield* (yield* CallReports).change(call.callId, (current, now) =>
-        CallProgress.hangingUp(current, "hangup_agent", now, heardAt)
+        CallProgress.requestHangUp(current, "hangup_agent", now, heardAt)
       )
       yield* Effect.forkScoped(CallWatch.run)
       const line = `hangUp ${call.providerCallId}`
