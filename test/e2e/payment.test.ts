@@ -279,7 +279,7 @@ describe("an invalid payment", () => {
       thief.replay(stolen, header, randomUUID())
     )
     expect([result.status, result.body.error.code, amount]).toEqual([402, "PAYMENT_REQUIRED", 0n])
-    expect(result.body.error.message).toContain("bound to another challenge")
+    expect(result.body.error.message).toContain("bound to the challenge of another request")
   })
 })
 

@@ -63,7 +63,9 @@ describe("a purchase with an invalid field", () => {
     for (const number of numbers) await host.account.buy(number, "somebody else's")
     const reply = await customer.agent.send({ path: BUY_US, body: customer.order({ areaCode: "425" }) })
     expect(refusalOf(reply)).toEqual([409, "CONFLICT"])
-    expect(reply.body.error.message).toContain("area code 425 at the moment; nearby there are some in 206.")
+    expect(reply.body.error.message).toContain(
+      "areaCode 425 has no US number for sale at the moment. Choose a nearby one: 206."
+    )
   })
 
   it("is refused with the reason for an agent without a public address, and accepted for a public one", async () => {

@@ -182,7 +182,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })(
         const proof = yield* pay(rail, privateKey, dear)
         const invalid = yield* Effect.flip(rail.verify(proof, dear))
         assert.strictEqual(invalid._tag, "ProofInvalid")
-        assert.include(invalid.message, "The wallet holds")
+        assert.include(invalid.message, "The wallet's balance is")
         assert.strictEqual((yield* Effect.flip(rail.simulate(proof, dear)))._tag, "ProofInvalid")
         const { amount, result } = yield* received(rail.settle(proof, dear))
         assert.deepStrictEqual([result._tag, amount], ["Refused", 0n])

@@ -115,7 +115,7 @@ layer(SecondRig.layer, { excludeTestServices: true, timeout: 60_000 })("Two netw
         const own = yield* read(rail, payload)
         yield* rail.authenticate(own)
         const flaw = yield* Effect.flip(rail.verify(own, terms))
-        assert.include(flaw.message, "another network")
+        assert.include(flaw.message, "a network that the challenge does not offer")
       }
     })
   )

@@ -125,9 +125,7 @@ const askWith =
   ({ secret, url }: AgentAddress, message: AgentMessage): Stream.Stream<AgentReply, AgentUnreachable> => {
     const target = readCallbackUrl(url, allow)
     if (typeof target === "string") {
-      return Stream.fail(
-        new AgentUnreachable({ reason: "address", message: `The agent's address can't be used: ${target}.` })
-      )
+      return Stream.fail(new AgentUnreachable({ reason: "address", message: `agentWebhookUrl ${target}.` }))
     }
     return Stream.callback<AgentReply, AgentUnreachable>(
       (queue: Queue.Queue<AgentReply, AgentUnreachable | Cause.Done>) =>
@@ -146,7 +144,7 @@ const refusalWith =
       const target = readCallbackUrl(url, allow)
       if (typeof target === "string") return target
       // Numbers bought with another port keep it, because `ask` connects to any port.
-      if (!hasUsualPort(target)) return "its port must be 443, which is the default"
+      if (!hasUsualPort(target)) return "must use port 443, the default of https"
       if (target.isLiteral || target.allowed !== undefined) return undefined
       const found = Effect.tryPromise(() => publicAddresses(resolve, target.host)).pipe(
         Effect.matchEffect({ onFailure: () => Effect.never, onSuccess: () => Effect.undefined })

@@ -31,22 +31,22 @@ const privateName = /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|la
  * The only message about a host that may not be used, whether it is private or unknown, so that it reveals nothing
  * about names in the network.
  */
-export const UNUSABLE_HOST = "its host has no address on the public internet"
+export const UNUSABLE_HOST = "must have a host with a public internet address"
 
 /** Returns whether the port is the default https port, or the host is explicitly allowed. */
 export const hasUsualPort = ({ allowed, port }: CallbackUrl): boolean => allowed !== undefined || port === HTTPS_PORT
 
-/** Parses a URL, or returns a clause that says why it cannot be an agent's. Uses no network. */
+/** Parses a URL, or returns why it cannot be an agent's, as a predicate ("must begin with https://"). Uses no network. */
 export const readCallbackUrl = (text: string, allow: ReadonlyArray<AllowedAgent>): CallbackUrl | string => {
-  if (text.length > LENGTH_MAX) return `it is longer than ${LENGTH_MAX} characters`
+  if (text.length > LENGTH_MAX) return `must have at most ${LENGTH_MAX} characters`
   const url = URL.parse(text)
-  if (url === null) return "it is not a URL"
-  if (url.protocol !== "https:") return "it is not https"
-  if (url.username !== "" || url.password !== "") return "it has a user name or password in it"
+  if (url === null) return "is not a valid URL"
+  if (url.protocol !== "https:") return "must begin with https://"
+  if (url.username !== "" || url.password !== "") return "must not contain a user name or password"
   // A trailing dot names the same host, but no certificate contains it.
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "")
   const port = url.port === "" ? HTTPS_PORT : Number(url.port)
-  if (port === 0) return "it has no port that can be connected to"
+  if (port === 0) return "has a port that can't be connected to"
   const allowed = allow.find((entry) => entry.host === host && entry.port === port)
   const isLiteral = isIP(host) !== 0
   if (allowed === undefined) {

@@ -6,7 +6,7 @@ import { RealtimeClientMessage, RealtimeServerMessage } from "./RealtimeMessage.
 
 const discovery = HttpApiGroup.make("discovery", { topLevel: true })
   .add(getEndpoint(OPERATIONS.describeApi), getEndpoint(OPERATIONS.listServices), getEndpoint(OPERATIONS.getService))
-  .annotate(OpenApi.Description, "What there is, what it costs and how to begin.")
+  .annotate(OpenApi.Description, "Services, prices and how to start.")
 
 const email = HttpApiGroup.make("email", { topLevel: true })
   .add(
@@ -49,7 +49,7 @@ const events = HttpApiGroup.make("events", { topLevel: true })
 
 const domains = HttpApiGroup.make("domains", { topLevel: true })
   .add(postEndpoint(OPERATIONS.registerDomain))
-  .annotate(OpenApi.Description, "Reserved in this version, and never available.")
+  .annotate(OpenApi.Description, "Reserved in this version and never available.")
 
 /** The whole API as one contract. The OpenAPI document and typed clients are generated from it. */
 export class AgentOsApi extends HttpApi.make("agentos")

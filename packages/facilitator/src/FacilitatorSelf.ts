@@ -143,7 +143,7 @@ export const make = Effect.fnUntraced(function* (
   return {
     ready: Effect.timeoutOrElse(solvency, {
       duration: READY_TIMEOUT_MILLIS,
-      orElse: () => Effect.fail(trouble("Temporary", `did not see its gas wallet within ${READY_TIMEOUT_MILLIS} ms`))
+      orElse: () => Effect.fail(trouble("Temporary", `could not read its gas wallet within ${READY_TIMEOUT_MILLIS} ms`))
     }),
     settle: (request) =>
       settle(request).pipe(

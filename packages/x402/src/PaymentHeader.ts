@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import {
   type ChallengeDocument,
+  issuesOf,
   type JsonBudget,
   type PaymentProof,
   type PaymentTerms,
@@ -8,7 +9,7 @@ import {
   scanJson
 } from "@agentos/core"
 import { encodePaymentRequiredHeader, encodePaymentResponseHeader } from "@x402/core/http"
-import { Effect, Result, Schema, SchemaIssue } from "effect"
+import { Effect, Result, Schema, type SchemaIssue } from "effect"
 
 /**
  * The headers of x402 version 2 over HTTP: base64 of JSON
@@ -35,7 +36,7 @@ const Bytes32 = Hex("{64}")
 /** A whole number in its only decimal form: facilitators differ in which other forms they accept. */
 const Decimal = Schema.String.check(Schema.isPattern(/^(?:0|[1-9]\d{0,77})$/))
 const Uint256 = Decimal.check(
-  Schema.makeFilter((text) => BigInt(text) < 2n ** 256n || "a number of at most 256 bits", {}, true)
+  Schema.makeFilter((text) => BigInt(text) < 2n ** 256n || "must have at most 256 bits", {}, true)
 )
 /** Unix seconds, small enough to stay exact in a double when a margin is added. */
 const Seconds = Decimal.check(Schema.isMaxLength(15))
@@ -72,24 +73,24 @@ const Envelope = Schema.Struct({
 })
 const decodeEnvelope = Schema.decodeUnknownResult(Envelope)
 
-const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
-
 const malformed = (what: string) => Effect.fail(new ProofMalformed({ message: `PAYMENT-SIGNATURE ${what}.` }))
 
-/** Reports the path of the error, and nothing of the value there. */
-const wrongAt = (issue: SchemaIssue.Issue, ...within: ReadonlyArray<string>) => {
-  const path = [...within, ...(issuesOf(issue).issues[0]?.path?.map(String) ?? [])].join(".")
-  return malformed(`is wrong at ${path.slice(0, 100) || "its top"}`)
-}
+/** Reports the first invalid field, and nothing of its value. */
+const invalidAt = (path: string, message = "is not valid") =>
+  malformed(path === "" ? message : `has an invalid field: ${path.slice(0, PATH_SHOWN)} ${message}`)
+const PATH_SHOWN = 100
+
+const invalidField = (issue: SchemaIssue.Issue, ...within: ReadonlyArray<string>) =>
+  invalidAt([...within, issuesOf(issue)[0]?.path ?? ""].filter(Boolean).join("."))
 
 /** Describes a payment of another version or method, if it can be recognized. */
 const otherPaymentIn = (json: unknown): string | undefined => {
   if (typeof json !== "object" || json === null) return undefined
   const { payload, x402Version } = Object.assign({ payload: undefined, x402Version: undefined }, json)
-  if (x402Version !== VERSION) return `is not of x402 version ${VERSION}, the one that is spoken here`
+  if (x402Version !== VERSION) return `must be of x402 version ${VERSION}`
   if (typeof payload !== "object" || payload === null) return undefined
   return "permit2Authorization" in payload
-    ? "holds a Permit2 payment; authorize by EIP-3009 (transferWithAuthorization) instead"
+    ? "contains a Permit2 payment. Authorize by EIP-3009 (transferWithAuthorization) instead"
     : undefined
 }
 
@@ -98,22 +99,22 @@ const otherPaymentIn = (json: unknown): string | undefined => {
  * is serialized again from the checked value, so it contains nothing else.
  */
 export const decodeProof = (header: string): Effect.Effect<PaymentProof, ProofMalformed> => {
-  if (header.length > HEADER_LENGTH_MAX) return malformed(`is longer than ${HEADER_LENGTH_MAX} characters`)
+  if (header.length > HEADER_LENGTH_MAX) return malformed(`must have at most ${HEADER_LENGTH_MAX} characters`)
   const bytes = Buffer.from(header, "base64")
-  if (header === "" || bytes.toString("base64") !== header) return malformed("is not base64 (RFC 4648, section 4)")
+  if (header === "" || bytes.toString("base64") !== header) return malformed("must be base64 (RFC 4648, section 4)")
   const flaw = scanJson(bytes, JSON_BUDGET)
-  if (flaw !== undefined) return malformed(`is wrong at ${flaw.path.slice(0, 100) || "its top"}: ${flaw.message}`)
+  if (flaw !== undefined) return invalidAt(flaw.path, flaw.message)
   const parsed = parseJson(bytes)
-  if (parsed === undefined) return malformed("is not JSON in UTF-8")
+  if (parsed === undefined) return malformed("must be base64 of JSON in UTF-8")
   const { json, text } = parsed
   // A database cannot store U+0000 or an unpaired surrogate. (The text escapes both.)
-  if (/\\u(?:0000|d[89a-f])/.test(text)) return malformed("holds text that is no Unicode text")
+  if (/\\u(?:0000|d[89a-f])/.test(text)) return malformed("contains invalid Unicode")
   const other = otherPaymentIn(json)
   if (other !== undefined) return malformed(other)
   const envelope = decodeEnvelope(json)
-  if (Result.isFailure(envelope)) return wrongAt(envelope.failure.issue)
+  if (Result.isFailure(envelope)) return invalidField(envelope.failure.issue)
   const payload = decodePayload(envelope.success.payload)
-  if (Result.isFailure(payload)) return wrongAt(payload.failure.issue, "payload")
+  if (Result.isFailure(payload)) return invalidField(payload.failure.issue, "payload")
   const { accepted } = envelope.success
   const { authorization } = payload.success
   return Effect.succeed({

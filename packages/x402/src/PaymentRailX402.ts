@@ -138,10 +138,10 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     authenticate: (proof) =>
       Effect.suspend(() => {
         const route = findRoute(proof.network, proof.asset)
-        if (route === undefined) return refuse("Payments in this token on this network are not taken.")
+        if (route === undefined) return refuse("The token or network of the payment is not accepted.")
         return isSigned(route.offered, proof)
           ? Effect.void
-          : refuse("The payment is not signed by its payer, or not by the 65 bytes of an externally owned account.")
+          : refuse("The signature is not the payer's, or is not the 65-byte signature of an externally owned account.")
       }),
     verify: Effect.fnUntraced(function* (proof, terms) {
       const flaw = flawOf(proof, terms, Math.floor((yield* Timestamp.now) / Timestamp.SECOND))
@@ -149,7 +149,9 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
       const { chain, facilitator } = yield* routeOf(proof)
       const [balance] = yield* Effect.all([chain.balanceOf(hexOf(proof.payer)), facilitator.ready], { concurrency: 2 })
       if (balance < terms.amount) {
-        return yield* refuse(`The wallet holds ${balance} base units of the token, and ${terms.amount} are to be paid.`)
+        return yield* refuse(
+          `The wallet's balance is ${balance} base units of the token, but the price is ${terms.amount}.`
+        )
       }
     }),
     simulate: Effect.fnUntraced(function* (proof, terms) {
@@ -158,7 +160,7 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
         authorizationOf({ ...proof, payTo: terms.payTo, value: terms.amount }),
         hexOf(PaymentHeader.signatureOf(proof))
       )
-      if (!succeeds) return yield* refuse("The transfer fails on the chain when it is simulated.")
+      if (!succeeds) return yield* refuse("The simulated transfer failed on the chain.")
     }),
     readNonce: Effect.fnUntraced(function* (proof) {
       const { chain, offered } = yield* routeOf(proof)
@@ -240,16 +242,16 @@ const isSigned = (offered: OfferedNetwork, proof: PaymentProof): boolean => {
 /** Returns why an authorization does not match these terms at this moment (unix seconds), or undefined if it does. */
 const flawOf = (proof: PaymentProof, terms: PaymentTerms, now: number): string | undefined => {
   const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
-  if (proof.network !== terms.network) return "The payment is for another network."
-  if (!same(proof.asset, terms.asset)) return "The payment is in another token."
-  if (proof.value !== terms.amount) return "The payment is of another amount."
-  if (!same(proof.payTo, terms.payTo)) return "The payment is to another recipient."
-  if (proof.validAfter > now) return "The payment is not valid yet; check the clock of the machine that signed it."
+  if (proof.network !== terms.network) return "The payment is for a network that the challenge does not offer."
+  if (!same(proof.asset, terms.asset)) return "The payment is in a token that the challenge does not offer."
+  if (proof.value !== terms.amount) return "The amount of the payment is not that of the challenge."
+  if (!same(proof.payTo, terms.payTo)) return "The recipient of the payment is not that of the challenge."
+  if (proof.validAfter > now) return "The payment is not valid yet. Check the clock of the machine that signed it."
   if (proof.validBefore <= now + VALIDITY_MARGIN_SECONDS) {
-    return `The payment is about to expire or has expired; it must be valid for more than ${VALIDITY_MARGIN_SECONDS} s.`
+    return `The payment has expired or is about to expire. It must be valid for more than ${VALIDITY_MARGIN_SECONDS} s.`
   }
   if (proof.validBefore > now + terms.maxTimeoutSeconds + CLOCK_TOLERANCE_SECONDS) {
-    return `The payment is valid for longer than ${terms.maxTimeoutSeconds} s; check the clock of the machine that signed it.`
+    return `The payment is valid for longer than ${terms.maxTimeoutSeconds} s. Check the clock of the machine that signed it.`
   }
   return undefined
 }

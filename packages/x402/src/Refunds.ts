@@ -47,7 +47,7 @@ export const payBack = Effect.fnUntraced(function* (
   const { config, refundWallets } = route.offered
   const [wallet, ...formerWallets] = refundWallets
   if (wallet === undefined || config.refund === undefined) {
-    return yield* misconfigured(`${config.network} has no refund wallet: the money is still owed.`)
+    return yield* misconfigured(`${config.network} has no refund wallet. The refund is still due.`)
   }
 
   const made = yield* findTransfer(route, refund, wallet)

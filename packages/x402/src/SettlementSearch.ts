@@ -73,7 +73,7 @@ export const findSettlement = Effect.fnUntraced(function* (
 const UNSETTLED: Settlement = { _tag: "Unsettled" }
 const USED_BEFORE: Settlement = {
   _tag: "UsedOtherwise",
-  message: "The authorization had been used before this payment was taken up."
+  message: "The authorization was used before the server claimed this payment."
 }
 
 /** Returns the meaning of a use of the nonce when `latest` is the newest block. */

@@ -170,7 +170,7 @@ describe("PaymentRailX402.verify", () => {
       state.balances.set(signed.payer, 249_999n)
       const error = yield* Effect.flip(rail.verify(signed, Sample.terms()))
       assert.strictEqual(error._tag, "ProofInvalid")
-      assert.include(error.message, "holds 249999")
+      assert.include(error.message, "balance is 249999")
       yield* rail.readNonce(signed)
       const signature: string = JSON.parse(signed.payload).payload.signature
       for (const question of questions()) assert.notInclude(question, signature.slice(2, 66))

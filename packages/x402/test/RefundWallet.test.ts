@@ -52,7 +52,7 @@ describe("PaymentRailX402.canRefund", () => {
       assert.isFalse(without.rail.canRefund(token))
       const error = yield* Effect.flip(without.rail.refund(refund()))
       assert.strictEqual(error.reason, "Misconfigured")
-      assert.include(error.message, "eip155:402402 has no refund wallet: the money is still owed")
+      assert.include(error.message, "eip155:402402 has no refund wallet. The refund is still due")
     })
   )
 

@@ -41,10 +41,10 @@ export const ApiDescription = Schema.Struct({
 export type ApiDescription = typeof ApiDescription.Type
 
 const RULES: ReadonlyArray<string> = [
-  "Begin with a start-here service: call it without Authorization, pay the challenge in its PAYMENT-REQUIRED header with an x402 version 2 client, and repeat the identical request with PAYMENT-SIGNATURE and Idempotency-Key. The answer holds your access token.",
-  "Send the token as `Authorization: Bearer <ACCESS_TOKEN>` on every other operation but discovery. It opens all services of the wallet that paid, and does not expire.",
-  "Payments on operations with a token come from the token's own wallet.",
-  "GET /api/v1/events/realtime-token gives a credential of 15 minutes for the WebSocket. The access token itself is never part of a URL."
+  "Start with a start-here service: call it without Authorization, pay the challenge in the PAYMENT-REQUIRED header with an x402 version 2 client, and repeat the identical request with PAYMENT-SIGNATURE and Idempotency-Key. The response contains your access token.",
+  "Send the token as `Authorization: Bearer <ACCESS_TOKEN>` to every other operation except discovery. It is valid for all services of the paying wallet and does not expire.",
+  "Pay for operations with a token from the token's own wallet.",
+  "GET /api/v1/events/realtime-token returns a token for the WebSocket that is valid for 15 minutes. Never put the access token into a URL."
 ]
 
 const toCompact = ({ method, path, price, serviceId }: ServiceEntry) => ({

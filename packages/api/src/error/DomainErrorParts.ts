@@ -1,4 +1,11 @@
-import { type CheckError, type CredentialRefused, type PaymentError, Usdt, type WrongCredential } from "@agentos/core"
+import {
+  type CheckError,
+  type CredentialRefused,
+  type PaymentError,
+  type ResourceKind,
+  Usdt,
+  type WrongCredential
+} from "@agentos/core"
 import { Match } from "effect"
 import type { ErrorParts, FailedRequest } from "./ErrorParts.ts"
 import { again, callOf, listOf } from "./NextCalls.ts"
@@ -16,39 +23,39 @@ const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text
 /** Maps each domain error to its response. The compiler checks that none is missing. */
 export const domainErrorParts = (error: DomainError, request: FailedRequest): ErrorParts =>
   Match.valueTags(error, {
-    InvalidRequest: ({ issues, message }): ErrorParts => {
-      const [only, ...more] = issues
-      const text = only !== undefined && more.length === 0 && only.path !== "" ? `${only.path}: ${message}` : message
-      return { code: "INVALID_REQUEST", message: sentence(text), issues }
-    },
+    InvalidRequest: ({ issues, message }): ErrorParts => ({
+      code: "INVALID_REQUEST",
+      message: sentence(message),
+      issues
+    }),
     ResourceNotFound: ({ id, kind }): ErrorParts => ({
       code: "RESOURCE_NOT_FOUND",
-      message: `There is no ${kind} ${id}.`,
+      message: `No such ${kind}: ${id}.${howToList(kind)}`,
       next: listOf(kind)
     }),
     ResourceNotOwned: ({ id, kind }): ErrorParts => ({
       code: "RESOURCE_NOT_OWNED",
-      message: `The ${kind} ${id} belongs to another tenant; use one of your own.`,
+      message: `The ${kind} ${id} belongs to another tenant. Use one of your own.${howToList(kind)}`,
       next: listOf(kind)
     }),
     NumberReleased: ({ phoneNumberId }): ErrorParts => ({
       code: "NUMBER_RELEASED",
-      message: `The number ${phoneNumberId} is given back or its time is over, for good. Buy another.`,
+      message: `The number ${phoneNumberId} has been released or has expired. Buy another number.`,
       next: callOf("phone.number.us.30d")
     }),
     NumberExpiring: ({ phoneNumberId }): ErrorParts => ({
       code: "NUMBER_EXPIRING",
-      message: `This would last longer than the entitlement of the number ${phoneNumberId}. Renew it first.`,
+      message: `The number ${phoneNumberId} expires before this operation would end. Renew the number first.`,
       next: callOf("phone.number.renew.30d")
     }),
     AllowanceExhausted: ({ phoneNumberId }): ErrorParts => ({
       code: "ALLOWANCE_EXHAUSTED",
-      message: `Inbound calls last as long as the inbound minutes of their number ${phoneNumberId}. Buy minutes.`,
+      message: `An inbound call lasts as long as the inbound minutes of its number ${phoneNumberId}. Buy inbound minutes instead.`,
       next: callOf("phone.call.inbound.add.10m")
     }),
     ProviderUnwell: ({ message, retryAfterSeconds }): ErrorParts => ({
       code: "PROVIDER_TEMPORARY_FAILURE",
-      message: `${sentence(message)} Try again in ${retryAfterSeconds} s.`,
+      message: `${sentence(message)} Retry in ${retryAfterSeconds} s.`,
       retryable: true,
       next: again(request),
       headers: retryAfter(retryAfterSeconds)
@@ -56,7 +63,7 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
     Conflict: ({ message }): ErrorParts => ({ code: "CONFLICT", message: sentence(message) }),
     CredentialRefused: ({ message }): ErrorParts => ({
       code: "AUTH_REQUIRED",
-      message: `${sentence(message)} Send the access token that a start-here service gave you, or begin with one.`,
+      message: `${sentence(message)} Send the access token that a start-here service returned, or call a start-here service to get one.`,
       next: callOf("email.mailbox.create"),
       headers: challengeBearer
     }),
@@ -67,26 +74,26 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
     }),
     PaymentRequired: ({ challenge, reason }): ErrorParts => ({
       code: "PAYMENT_REQUIRED",
-      message: `${reason === null ? costs(request) : `The payment was not taken: ${sentence(reason)}`} Pay the challenge in the PAYMENT-REQUIRED header, and repeat the identical request with PAYMENT-SIGNATURE and an Idempotency-Key.`,
+      message: `${reason === null ? priceOf(request) : `Payment refused: ${sentence(reason)}`} Pay the challenge in the PAYMENT-REQUIRED header, then repeat the identical request with PAYMENT-SIGNATURE and Idempotency-Key.`,
       next: again(request),
       headers: { "PAYMENT-REQUIRED": challenge }
     }),
     IdempotencyConflict: ({ message, paymentState }): ErrorParts => ({
       code: "IDEMPOTENCY_CONFLICT",
-      message: `${sentence(message)} Repeat the original request with its own key and payment, or use a new key and payment for a new operation.`,
+      message: `${sentence(message)} Repeat the original request with its own key and payment, or use a new key and a new payment for a new operation.`,
       paymentState
     }),
     PayerMismatch: ({ payer }): ErrorParts => ({
       code: "FORBIDDEN",
-      message: `The payment is signed by ${payer}, which is not the wallet of this access token. Pay from the token's wallet, or call with the payer's own token.`
+      message: `The payment is signed by ${payer}, which is not the wallet of this access token. Pay from the token's wallet, or send the access token of the wallet that pays.`
     }),
     TenantSuspended: ({ reason }): ErrorParts => ({
       code: "FORBIDDEN",
-      message: `The operator of this service has suspended your account: ${sentence(reason)} You can still read and acknowledge. Contact the operator.`
+      message: `Your account is suspended: ${sentence(reason)} You can still read and acknowledge events. Contact the operator of this service.`
     }),
     PaymentPending: ({ operationId, paymentState, retryAfterSeconds }): ErrorParts => ({
       code: "PAYMENT_PENDING",
-      message: `Operation ${operationId} is under way. Repeat the identical request, with the same Idempotency-Key and PAYMENT-SIGNATURE, in ${retryAfterSeconds} s; do not sign another payment.`,
+      message: `Operation ${operationId} is in progress. Repeat the identical request with the same Idempotency-Key and PAYMENT-SIGNATURE in ${retryAfterSeconds} s. Do not sign another payment.`,
       retryable: true,
       paymentState,
       next: again(request),
@@ -94,7 +101,7 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
     }),
     OperationDelayed: ({ message, paymentState, retryAfterSeconds }): ErrorParts => ({
       code: "PROVIDER_TEMPORARY_FAILURE",
-      message: `${sentence(message)} Repeat the identical request, with the same Idempotency-Key and PAYMENT-SIGNATURE, in ${retryAfterSeconds} s: it is charged once at most.`,
+      message: `${sentence(message)} Repeat the identical request with the same Idempotency-Key and PAYMENT-SIGNATURE in ${retryAfterSeconds} s. You are charged at most once.`,
       retryable: true,
       paymentState,
       next: again(request),
@@ -104,17 +111,25 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       code: "IDEMPOTENCY_CONFLICT",
       message:
         paymentState === "refunded"
-          ? `Operation ${operationId}: this payment bought nothing, because it reached the chain before the server had claimed it, and has been returned to the wallet that made it. Use a new key and payment for a new operation.`
-          : `Operation ${operationId}: this payment reached the chain before the server had claimed it. It bought nothing, and is being returned to the wallet that made it. Do not sign another payment for it; repeat the identical request to see when it has been returned.`,
+          ? `Operation ${operationId}: this payment reached the chain before the server claimed it, so it bought nothing. It has been refunded to the wallet that paid. Use a new key and a new payment for a new operation.`
+          : `Operation ${operationId}: this payment reached the chain before the server claimed it, so it bought nothing. It is being refunded to the wallet that paid. Do not sign another payment. Repeat the identical request to see when the refund is complete.`,
       paymentState,
       next: paymentState === "refunded" ? undefined : again(request)
     }),
     OperationRejected: ({ message, operationId, paymentState }): ErrorParts => ({
       code: "PROVIDER_REJECTED",
-      message: `${sentence(message)} Operation ${operationId} can't be done; its payment ${paymentState === "refunded" ? "has gone back" : "goes back"} to the wallet that made it.`,
+      message: `${sentence(message)} Operation ${operationId} failed permanently. Its payment ${paymentState === "refunded" ? "has been" : "is being"} refunded to the wallet that paid.`,
       paymentState
     })
   })
 
-const costs = ({ entry }: FailedRequest): string =>
-  entry === null || entry.price === null ? "This has to be paid." : `This costs ${Usdt.toDecimal(entry.price)} USDT.`
+const priceOf = ({ entry }: FailedRequest): string =>
+  entry === null || entry.price === null
+    ? "Payment required."
+    : `Payment required: ${Usdt.toDecimal(entry.price)} USDT.`
+
+/** Names the call that lists the caller's own resources of a kind, if there is one. */
+const howToList = (kind: ResourceKind): string => {
+  const list = listOf(kind)
+  return list === undefined ? "" : ` ${list.method} ${list.path} lists the valid ids.`
+}

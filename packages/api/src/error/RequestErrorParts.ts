@@ -10,7 +10,7 @@ const close = { Connection: "close" }
 
 const onboarding = (serviceId: ServiceId): Onboarding => {
   const { inputs, method, path, price } = serviceEntry(serviceId)
-  if (price === null) throw new Error(`${serviceId} is no start-here service`)
+  if (price === null) throw new Error(`${serviceId} is not a start-here service`)
   return {
     serviceId,
     method,
@@ -25,44 +25,44 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
   Match.valueTags(error, {
     RouteUnknown: ({ path }): ErrorParts => ({
       code: "RESOURCE_NOT_FOUND",
-      message: `Nothing is at ${path}.`,
+      message: `No route for ${request.method} ${path}. GET ${callOf("discovery.api").path} lists the services.`,
       next: callOf("discovery.api")
     }),
     MethodNotAllowed: ({ allowed, method, path }): ErrorParts => ({
       code: "METHOD_NOT_ALLOWED",
-      message: `${path} does not take ${method}; it takes ${allowed.join(", ")}.`,
+      message: `${path} does not allow ${method}. Use ${allowed.join(", ")}.`,
       next: allowed.map((allowedMethod) => again({ method: allowedMethod, path })).find(Boolean),
       headers: { Allow: allowed.join(", ") }
     }),
     RequestTimedOut: (): ErrorParts => ({
       code: "REQUEST_TIMEOUT",
-      message: "The request did not arrive in time.",
+      message: "The request did not arrive in time. Send it again.",
       retryable: true,
       headers: close
     }),
     BodyTooLarge: ({ limitBytes }): ErrorParts => ({
       code: "PAYLOAD_TOO_LARGE",
-      message: `The body is longer than ${limitBytes} bytes.`
+      message: `The body exceeds ${limitBytes} bytes. Send a smaller one.`
     }),
     UriTooLong: ({ limitBytes }): ErrorParts => ({
       code: "URI_TOO_LONG",
-      message: `The request target is longer than ${limitBytes} bytes.`
+      message: `The request target exceeds ${limitBytes} bytes. Send a shorter one.`
     }),
     HeadersTooLarge: ({ limitBytes }): ErrorParts => ({
       code: "HEADERS_TOO_LARGE",
-      message: `The headers are longer than ${limitBytes} bytes together.`,
+      message: `The headers exceed ${limitBytes} bytes in total. Send fewer or shorter ones.`,
       headers: close
     }),
     TooManyHeaders: ({ limit }): ErrorParts => ({
       code: "HEADERS_TOO_LARGE",
-      message: `The request has more than ${limit} headers.`,
+      message: `The request has more than ${limit} headers. Send fewer.`,
       headers: close
     }),
     BodyMemoryExhausted: ({ exhausted, retryAfterSeconds }): ErrorParts => ({
       ...(exhausted === "share"
         ? {
             code: "RATE_LIMITED",
-            message: `Your requests in progress hold too much memory. Send large bodies one after the other; retry in ${retryAfterSeconds} s.`
+            message: `Your requests in progress use too much memory. Send large bodies one at a time. Retry in ${retryAfterSeconds} s.`
           }
         : {
             code: "SERVICE_UNAVAILABLE",
@@ -75,25 +75,24 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
     MediaTypeUnsupported: ({ message }): ErrorParts => ({ code: "UNSUPPORTED_MEDIA_TYPE", message }),
     UpgradeRequired: (): ErrorParts => ({
       code: "UPGRADE_REQUIRED",
-      message:
-        "This path speaks the WebSocket protocol alone: connect to it with the credential of the realtime token.",
+      message: `WebSocket upgrade required. Connect with a realtime token from GET ${callOf("events.realtime-token").path}.`,
       next: callOf("events.realtime-token"),
       headers: { Upgrade: "websocket", Connection: "Upgrade" }
     }),
     OnboardingRequired: ({ startWith }): ErrorParts => ({
       code: "ONBOARDING_REQUIRED",
-      message: `This needs an access token. ${startWith} gives one with its answer; then repeat this request with Authorization: Bearer <ACCESS_TOKEN>.`,
+      message: `Access token required. Call ${startWith} to get one, then repeat this request with Authorization: Bearer <ACCESS_TOKEN>.`,
       next: callOf(startWith),
       onboarding: onboarding(startWith)
     }),
     OperatorRefused: (): ErrorParts => ({
       code: "AUTH_REQUIRED",
-      message: "This is for who runs the server: send Authorization: Bearer <AGENTOS_OPERATOR_TOKEN>.",
+      message: "Operator token required. Send Authorization: Bearer <AGENTOS_OPERATOR_TOKEN>.",
       headers: { "WWW-Authenticate": "Bearer" }
     }),
     RateLimited: ({ limit, retryAfterSeconds }): ErrorParts => ({
       code: "RATE_LIMITED",
-      message: `${limit === undefined ? "Too many requests" : `Rate limit exceeded: ${limit}`}. Retry after ${retryAfterSeconds} s.`,
+      message: `${limit === undefined ? "Too many requests" : `Rate limit exceeded: ${limit}`}. Retry in ${retryAfterSeconds} s.`,
       retryable: true,
       next: again(request),
       headers: { "Retry-After": `${retryAfterSeconds}` }
@@ -101,15 +100,15 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
     ServiceUnavailable: ({ ever }): ErrorParts => ({
       code: "SERVICE_UNAVAILABLE",
       message: ever
-        ? "This server has no provider for this service; its catalog says what it offers."
-        : "This service is reserved, and not available in this version.",
+        ? "This server has no provider for this service. See the catalog for the services that it offers."
+        : "This service is reserved and not available in this version. See the catalog for other services.",
       next: callOf("discovery.services")
     }),
     InternalError: ({ withPayment }): ErrorParts => ({
       code: "INTERNAL_ERROR",
       message: withPayment
-        ? "Something failed on the server. Repeat the identical request, with the same Idempotency-Key and PAYMENT-SIGNATURE: it is charged once at most."
-        : "Something failed on the server.",
+        ? "Internal error. Repeat the identical request with the same Idempotency-Key and PAYMENT-SIGNATURE. You are charged at most once."
+        : "Internal error. Retry the request. If it fails again, report the requestId to the operator.",
       retryable: true,
       ...(withPayment ? { paymentState: "unknown" } : {}),
       next: again(request)

@@ -46,7 +46,7 @@ export const toWireError = (error: ApiError, request: FailedRequest): WireError 
  */
 const withMoney = ({ message, paymentState }: ErrorParts, { hasUnknownPayment }: FailedRequest): string => {
   if (paymentState === undefined && hasUnknownPayment) {
-    return `${message} The payment was not checked and may have been used before. Fix the request, then repeat it with the same payment; do not sign another.`
+    return `${message} The payment was not processed and may have been used before. Fix the request, then retry with the same payment. Do not sign another.`
   }
   return paymentState === undefined || paymentState === "none" ? `${message} Nothing was charged.` : message
 }

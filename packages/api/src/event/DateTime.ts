@@ -14,7 +14,7 @@ const isDateTime = (text: string): boolean =>
 
 const DateTimeText = Schema.String.check(
   Schema.makeFilter(
-    (text: string) => isDateTime(text) || "Expected a date and time with its offset, as 2026-01-31T12:00:00Z",
+    (text: string) => isDateTime(text) || "must be a date and time with an offset, for example 2026-01-31T12:00:00Z",
     {
       toJsonSchema: () => ({ type: "string", format: "date-time" })
     }

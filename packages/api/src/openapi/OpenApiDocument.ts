@@ -1,3 +1,4 @@
+import { CATALOG } from "@agentos/core"
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { AgentOsApi } from "../AgentOsApi.ts"
@@ -7,7 +8,7 @@ import { OPERATIONS } from "../operation/Operations.ts"
 import { isObject, type JsonObject, mendSchema } from "./JsonSchemaMending.ts"
 import { ACCESS_TOKEN, HEADERS, operationDocument } from "./OperationDocument.ts"
 
-const operations: ReadonlyArray<Operation> = Object.values(OPERATIONS)
+const operations: ReadonlyArray<Operation> = CATALOG.map(({ operationId }) => OPERATIONS[operationId])
 
 const child = (json: Schema.Json | undefined, key: string): JsonObject => {
   const value = isObject(json) ? json[key] : undefined
@@ -74,7 +75,7 @@ export const openApiDocument = (serverUrl: string): JsonObject => {
     info: {
       title: API_NAME,
       version: API_VERSION,
-      summary: "Real mailboxes and telephone numbers for agents, paid per call by x402.",
+      summary: "Real mailboxes and phone numbers for agents, paid per call with x402.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" }
     },
     servers: [{ url: serverUrl }],
@@ -86,7 +87,8 @@ export const openApiDocument = (serverUrl: string): JsonObject => {
           type: "http",
           scheme: "bearer",
           bearerFormat: "at_v1",
-          description: "The access token that a start-here operation gives. It opens every service of its wallet."
+          description:
+            "The access token that a start-here operation returns. It is valid for every service of its wallet."
         }
       },
       headers: HEADERS,

@@ -12,7 +12,7 @@ const headerRef = (name: string): JsonObject => ({ $ref: `#/components/headers/$
 /** Response headers that several operations share. */
 export const HEADERS: JsonObject = {
   RequestId: {
-    description: "The requestId of the body, which the server's log also has.",
+    description: "The requestId of the body. It also appears in the server's log.",
     required: true,
     schema: { type: "string", format: "uuid" }
   },
@@ -27,17 +27,17 @@ export const HEADERS: JsonObject = {
     schema: { type: "string" }
   },
   RetryAfter: {
-    description: "Seconds to wait before the same request is sent again, unchanged.",
+    description: "Seconds to wait before repeating the same request unchanged.",
     schema: { type: "integer", minimum: 0 }
   },
   RateLimit: {
     description:
-      'For each limit that the request was counted against, what is left of it (r) and after how many seconds all of it is there again (t), by draft-ietf-httpapi-ratelimit-headers-10: `"address";r=1187;t=1, "tenant";r=1199;t=1`.',
+      'For each limit that counted the request: the remaining quota (r) and the seconds until the full quota is available (t), as in draft-ietf-httpapi-ratelimit-headers-10: `"address";r=1187;t=1, "tenant";r=1199;t=1`.',
     schema: { type: "string" }
   },
   RateLimitPolicy: {
     description:
-      'The quota of each of these limits (q) and the seconds in which it is refilled (w): `"address";q=1200;w=60, "tenant";q=1200;w=60`.',
+      'The quota of each limit (q) and its window in seconds (w): `"address";q=1200;w=60, "tenant";q=1200;w=60`.',
     schema: { type: "string" }
   }
 }
@@ -55,7 +55,7 @@ const PAYMENT_PARAMETERS: ReadonlyArray<JsonObject> = [
     in: "header",
     required: false,
     description:
-      "The payment: base64 of the x402 version 2 PaymentPayload. Absent on the first request, which is answered with the challenge; required on its paid repetition. The authorization's nonce is random, or bound to the challenge: `extra.nonceTag`, then the first 24 bytes of SHA-256 over the ASCII text of `extra.binding`. A nonce with that tag is taken with its own challenge alone.",
+      "The payment: base64 of the x402 version 2 PaymentPayload. Omit it on the first request, which returns the challenge. It is required on the paid repetition. The authorization's nonce is random, or bound to the challenge: `extra.nonceTag`, then the first 24 bytes of SHA-256 over the ASCII text of `extra.binding`. A nonce with that tag is accepted with its own challenge only.",
     schema: { type: "string" }
   },
   {
@@ -63,7 +63,7 @@ const PAYMENT_PARAMETERS: ReadonlyArray<JsonObject> = [
     in: "header",
     required: true,
     description:
-      "A text of your own that names this one operation; reuse it, with the same body and payment, only to repeat the very same request. A request without PAYMENT-SIGNATURE is answered with its challenge even without it.",
+      "A unique key that you choose for this operation. Reuse it only to repeat the identical request with the same body and payment. A request without PAYMENT-SIGNATURE returns the challenge even without this key.",
     schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_LIMIT }
   }
 ]
@@ -82,7 +82,7 @@ const security = (entry: CatalogEntry): ReadonlyArray<JsonObject> => {
 const terms = (entry: CatalogEntry): string =>
   [
     entry.price === null ? "Free." : `Costs ${Usdt.toDecimal(entry.price)} ${Usdt.ASSET}, paid by x402 version 2.`,
-    entry.authentication === "x402-bootstrap" ? "Needs no access token: its answer holds one." : ""
+    entry.authentication === "x402-bootstrap" ? "Needs no access token: the response contains one." : ""
   ]
     .filter(Boolean)
     .join(" ")
@@ -119,7 +119,7 @@ const successResponses = (self: Operation, generated: JsonObject): JsonObject =>
   if (!isObject(success) || self.entry.capability === "never") return {}
   return {
     [`${self.status}`]: {
-      description: self.status === 201 ? "Done, and something new was made." : "Done.",
+      description: self.status === 201 ? "Success. A resource was created." : "Success.",
       headers: {
         ...COMMON_HEADERS,
         ...(self.entry.price === null ? {} : { "PAYMENT-RESPONSE": headerRef("PaymentResponse") })

@@ -112,7 +112,7 @@ describe("toWireError", () => {
     const refused = wire(new CredentialRefused({ message: "wrong" }), undefined, true).body.error
     assert.strictEqual(refused.paymentState, "unknown")
     assert.notInclude(refused.message, "Nothing was charged")
-    assert.include(refused.message, "do not sign another")
+    assert.include(refused.message, "Do not sign another")
     const pending = new PaymentPending({ operationId, paymentState: "settled", retryAfterSeconds: 5 })
     assert.strictEqual(wire(pending, undefined, true).body.error.paymentState, "settled")
   })

@@ -11,12 +11,12 @@ export const DISCOVERY_ENTRIES = [
     authentication: "none",
     capability: "always",
     guide: "/docs#discovery",
-    purpose: "The compact catalog: what this service is, how to authenticate, where the guides are.",
+    purpose: "Returns the compact catalog: services, prices, authentication rules and links to the guides.",
     inputs: [],
     errors: ["RATE_LIMITED"],
     nextActions: [
-      { serviceId: "discovery.services", why: "Read the whole record of each service." },
-      { serviceId: "email.mailbox.create", why: "Get a mailbox and, with it, the access token." }
+      { serviceId: "discovery.services", why: "Read the full record of each service." },
+      { serviceId: "email.mailbox.create", why: "Create a mailbox and get the access token." }
     ]
   },
   {
@@ -28,10 +28,10 @@ export const DISCOVERY_ENTRIES = [
     authentication: "none",
     capability: "always",
     guide: "/docs#discovery",
-    purpose: "The canonical catalog: one record for each service, with price, inputs, errors and next actions.",
+    purpose: "Lists all services, each with its price, inputs, errors and next actions.",
     inputs: [],
     errors: ["RATE_LIMITED"],
-    nextActions: [{ serviceId: "email.mailbox.create", why: "Begin with a start-here service." }]
+    nextActions: [{ serviceId: "email.mailbox.create", why: "Start with a service that needs no token." }]
   },
   {
     operationId: "getService",
@@ -42,10 +42,10 @@ export const DISCOVERY_ENTRIES = [
     authentication: "none",
     capability: "always",
     guide: "/docs#discovery",
-    purpose: "One service record.",
-    inputs: [{ name: "serviceId", in: "path", required: true, description: "Id of a service, as in the catalog." }],
+    purpose: "Returns the record of one service.",
+    inputs: [{ name: "serviceId", in: "path", required: true, description: "Id of a service in the catalog." }],
     errors: ["RESOURCE_NOT_FOUND", "RATE_LIMITED"],
-    nextActions: [{ serviceId: "discovery.services", why: "See every service id." }]
+    nextActions: [{ serviceId: "discovery.services", why: "List all service ids." }]
   }
 ] as const satisfies ReadonlyArray<CatalogEntry>
 
@@ -60,9 +60,9 @@ export const DOMAIN_ENTRIES = [
     authentication: "unavailable",
     capability: "never",
     guide: "/docs#domains",
-    purpose: "Registration of domains: deprecated and unavailable. It always answers 503 and never asks for payment.",
+    purpose: "Domain registration: deprecated and unavailable. Always returns 503 and never requests payment.",
     inputs: [],
     errors: ["SERVICE_UNAVAILABLE"],
-    nextActions: [{ serviceId: "email.mailbox.create", why: "Get an address at the service's own domain instead." }]
+    nextActions: [{ serviceId: "email.mailbox.create", why: "Create a mailbox at the domain of this service instead." }]
   }
 ] as const satisfies ReadonlyArray<CatalogEntry>

@@ -6,21 +6,21 @@ const MAILBOX_ID = {
   name: "mailboxId",
   in: "body",
   required: true,
-  description: "Id of a mailbox of yours."
+  description: "Id of your mailbox."
 } as const
 
 const DISPLAY_NAME = {
   name: "displayName",
   in: "body",
   required: false,
-  description: "The name that recipients see beside the address."
+  description: "Name that recipients see next to the address."
 } as const
 
 const SIGNATURE = {
   name: "outboundSignature",
   in: "body",
   required: false,
-  description: "Text put below every message that is sent."
+  description: "Text appended to every sent message."
 } as const
 
 export const EMAIL_ENTRIES = [
@@ -33,20 +33,20 @@ export const EMAIL_ENTRIES = [
     authentication: "x402-bootstrap",
     capability: "email",
     guide: "/docs#mailboxes",
-    purpose: "Creates a real mailbox for the paying wallet and gives the wallet's access token.",
+    purpose: "Creates a real mailbox for the paying wallet and returns the wallet's access token.",
     inputs: [
       {
         name: "localPart",
         in: "body",
         required: true,
-        description: "What stands before the @: a dot-atom of 1 to 64 characters, folded to lower case."
+        description: "The part before the @: a dot-atom of 1 to 64 characters, converted to lower case."
       },
       DISPLAY_NAME,
       SIGNATURE
     ],
     errors: PAID_ERRORS,
     nextActions: [
-      { serviceId: "events.realtime-token", why: "Be told of mail the moment it arrives." },
+      { serviceId: "events.realtime-token", why: "Receive an event as soon as mail arrives." },
       { serviceId: "email.message.send", why: "Send from the new mailbox." }
     ]
   },
@@ -73,7 +73,7 @@ export const EMAIL_ENTRIES = [
     authentication: "bearer",
     capability: "email",
     guide: "/docs#mailboxes",
-    purpose: "Changes a mailbox: its display name, its signature, or whether it takes mail.",
+    purpose: "Updates a mailbox: display name, signature, or whether it receives mail.",
     inputs: [
       MAILBOX_ID,
       DISPLAY_NAME,
@@ -82,11 +82,11 @@ export const EMAIL_ENTRIES = [
         name: "active",
         in: "body",
         required: false,
-        description: "Whether mail is taken for it. Mail to an inactive mailbox is refused at the door."
+        description: "Whether the mailbox receives mail. Mail to an inactive mailbox is rejected."
       }
     ],
     errors: PAID_BEARER_ERRORS,
-    nextActions: [{ serviceId: "email.mailbox.list", why: "See the mailboxes as they are now." }]
+    nextActions: [{ serviceId: "email.mailbox.list", why: "List your mailboxes with the change." }]
   },
   {
     operationId: "deleteMailbox",
@@ -100,7 +100,7 @@ export const EMAIL_ENTRIES = [
     purpose: "Deletes a mailbox and all its messages. Its address stays reserved to your wallet.",
     inputs: [MAILBOX_ID],
     errors: PAID_BEARER_ERRORS,
-    nextActions: [{ serviceId: "email.mailbox.create", why: "Take the same address again, or another." }]
+    nextActions: [{ serviceId: "email.mailbox.create", why: "Create a mailbox with the same address, or another one." }]
   },
   {
     operationId: "sendMessage",
@@ -111,20 +111,25 @@ export const EMAIL_ENTRIES = [
     authentication: "bearer",
     capability: "email",
     guide: "/docs#sending",
-    purpose: "Sends one real email from a mailbox of yours, to 50 recipients at most.",
+    purpose: "Sends one real email from your mailbox to at most 50 recipients.",
     inputs: [
       MAILBOX_ID,
       { name: "to", in: "body", required: true, description: "Addresses of the recipients." },
-      { name: "cc", in: "body", required: false, description: "Addresses that get a copy." },
-      { name: "bcc", in: "body", required: false, description: "Addresses that get a copy unseen by the others." },
-      { name: "subject", in: "body", required: true, description: "Up to 998 characters on one line." },
-      { name: "text", in: "body", required: true, description: "The plain text, up to 1 MiB." },
-      { name: "html", in: "body", required: false, description: "The same as HTML, up to 1 MiB." }
+      { name: "cc", in: "body", required: false, description: "Addresses that receive a copy." },
+      {
+        name: "bcc",
+        in: "body",
+        required: false,
+        description: "Addresses that receive a copy without being shown to other recipients."
+      },
+      { name: "subject", in: "body", required: true, description: "Subject on one line, up to 998 characters." },
+      { name: "text", in: "body", required: true, description: "Body as plain text, up to 1 MiB." },
+      { name: "html", in: "body", required: false, description: "Body as HTML, up to 1 MiB." }
     ],
     errors: PAID_BEARER_ERRORS,
     nextActions: [
-      { serviceId: "email.message.query", why: "See what became of it for each recipient." },
-      { serviceId: "events.realtime-token", why: "Wait for the answer." }
+      { serviceId: "email.message.query", why: "Check the delivery status of each recipient." },
+      { serviceId: "events.realtime-token", why: "Receive an event when a reply arrives." }
     ]
   },
   {
@@ -136,14 +141,19 @@ export const EMAIL_ENTRIES = [
     authentication: "bearer",
     capability: "email",
     guide: "/docs#reading",
-    purpose: "Lists messages, newest first, or returns one whole message with its body.",
+    purpose: "Lists messages, newest first, or returns one message with its body.",
     inputs: [
-      { name: "mailboxId", in: "query", required: false, description: "List the messages of this mailbox alone." },
-      { name: "messageId", in: "query", required: false, description: "Return this one message, body included." },
-      { name: "limit", in: "query", required: false, description: "Page size, 1 to 100; 50 when left out." },
-      { name: "cursor", in: "query", required: false, description: "The nextCursor of the page before." }
+      { name: "mailboxId", in: "query", required: false, description: "Only messages of this mailbox." },
+      {
+        name: "messageId",
+        in: "query",
+        required: false,
+        description: "Return this message with its body instead of a list."
+      },
+      { name: "limit", in: "query", required: false, description: "Page size, 1 to 100. The default is 50." },
+      { name: "cursor", in: "query", required: false, description: "nextCursor of the previous page." }
     ],
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED"],
-    nextActions: [{ serviceId: "email.message.send", why: "Answer a message." }]
+    nextActions: [{ serviceId: "email.message.send", why: "Reply to a message." }]
   }
 ] as const satisfies ReadonlyArray<CatalogEntry>

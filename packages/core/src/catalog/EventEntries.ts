@@ -1,7 +1,7 @@
 import type { CatalogEntry, CatalogInput } from "./CatalogEntry.ts"
 import { BEARER_ERRORS } from "./CommonErrors.ts"
 
-const EVENT_ID: CatalogInput = { name: "eventId", in: "body", required: true, description: "Id of an event of yours." }
+const EVENT_ID: CatalogInput = { name: "eventId", in: "body", required: true, description: "Id of your event." }
 
 const EVENT_GUIDE = "/docs#events"
 
@@ -15,10 +15,12 @@ export const EVENT_ENTRIES = [
     authentication: "bearer",
     capability: "always",
     guide: "/docs#realtime",
-    purpose: "Gives a credential of 15 minutes for the WebSocket, its address, and the events that are waiting.",
+    purpose: "Returns a realtime token that is valid for 15 minutes, the WebSocket URL and the pending events.",
     inputs: [],
     errors: [...BEARER_ERRORS, "FORBIDDEN"],
-    nextActions: [{ serviceId: "events.ack", why: "Acknowledge by REST what a broken socket left in doubt." }]
+    nextActions: [
+      { serviceId: "events.ack", why: "Acknowledge by REST when a socket failed during an acknowledgement." }
+    ]
   },
   {
     operationId: "listEvents",
@@ -29,30 +31,30 @@ export const EVENT_ENTRIES = [
     authentication: "bearer",
     capability: "always",
     guide: EVENT_GUIDE,
-    purpose: "Lists your events, oldest first, in pages, by status, type, agent, service, resource and time.",
+    purpose: "Lists your events, oldest first, filtered by status, type, agent, service, resource and time.",
     inputs: [
       {
         name: "status",
         in: "body",
         required: false,
-        description: "pending, delivered, acknowledged, expired or failed."
+        description: "Status of the events: pending, delivered, acknowledged, expired or failed."
       },
-      { name: "types", in: "body", required: false, description: "Event types, any of which matches." },
-      { name: "agentId", in: "body", required: false, description: "Events of this agent alone." },
+      { name: "types", in: "body", required: false, description: "Types of the events. An event matches any of them." },
+      { name: "agentId", in: "body", required: false, description: "Only events of this agent." },
       {
         name: "service",
         in: "body",
         required: false,
-        description: "Events of this half alone: email, phone, payment."
+        description: "Only events of this service area: email, phone or payment."
       },
-      { name: "resourceId", in: "body", required: false, description: "Events about this resource alone." },
-      { name: "from", in: "body", required: false, description: "Created at or after this moment." },
-      { name: "to", in: "body", required: false, description: "Created before this moment." },
-      { name: "limit", in: "body", required: false, description: "Page size, 1 to 100; 50 when left out." },
-      { name: "cursor", in: "body", required: false, description: "The nextCursor of the page before." }
+      { name: "resourceId", in: "body", required: false, description: "Only events about this resource." },
+      { name: "from", in: "body", required: false, description: "Only events created at or after this time." },
+      { name: "to", in: "body", required: false, description: "Only events created before this time." },
+      { name: "limit", in: "body", required: false, description: "Page size, 1 to 100. The default is 50." },
+      { name: "cursor", in: "body", required: false, description: "nextCursor of the previous page." }
     ],
     errors: BEARER_ERRORS,
-    nextActions: [{ serviceId: "events.ack", why: "Acknowledge what you have handled." }]
+    nextActions: [{ serviceId: "events.ack", why: "Acknowledge the events that you have handled." }]
   },
   {
     operationId: "getEvent",
@@ -66,7 +68,7 @@ export const EVENT_ENTRIES = [
     purpose: "Returns one event.",
     inputs: [EVENT_ID],
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED"],
-    nextActions: [{ serviceId: "events.ack", why: "Acknowledge it once it is handled." }]
+    nextActions: [{ serviceId: "events.ack", why: "Acknowledge the event after you have handled it." }]
   },
   {
     operationId: "acknowledgeEvent",
@@ -77,10 +79,10 @@ export const EVENT_ENTRIES = [
     authentication: "bearer",
     capability: "always",
     guide: EVENT_GUIDE,
-    purpose: "Acknowledges one event, so that it is not delivered again. Doing so again changes nothing.",
+    purpose: "Acknowledges one event, so that it is not delivered again. Idempotent.",
     inputs: [EVENT_ID],
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED"],
-    nextActions: [{ serviceId: "events.list", why: "See what is left." }]
+    nextActions: [{ serviceId: "events.list", why: "List the remaining events." }]
   },
   {
     operationId: "acknowledgeAllEvents",
@@ -91,14 +93,24 @@ export const EVENT_ENTRIES = [
     authentication: "bearer",
     capability: "always",
     guide: EVENT_GUIDE,
-    purpose: "Acknowledges every event created before a cutoff, optionally of some types or one half alone.",
+    purpose: "Acknowledges all events created before a cutoff, optionally of some types or one service area only.",
     inputs: [
-      { name: "before", in: "body", required: true, description: "The cutoff: only events created before it." },
-      { name: "types", in: "body", required: false, description: "Event types, any of which matches." },
-      { name: "service", in: "body", required: false, description: "Events of this half alone: email, phone, payment." }
+      {
+        name: "before",
+        in: "body",
+        required: true,
+        description: "The cutoff. Only events created before it are acknowledged."
+      },
+      { name: "types", in: "body", required: false, description: "Types of the events. An event matches any of them." },
+      {
+        name: "service",
+        in: "body",
+        required: false,
+        description: "Only events of this service area: email, phone or payment."
+      }
     ],
     errors: BEARER_ERRORS,
-    nextActions: [{ serviceId: "events.list", why: "See what is left." }]
+    nextActions: [{ serviceId: "events.list", why: "List the remaining events." }]
   },
   {
     operationId: "replayEvents",
@@ -109,12 +121,17 @@ export const EVENT_ENTRIES = [
     authentication: "bearer",
     capability: "always",
     guide: EVENT_GUIDE,
-    purpose: "Shows the events that are waiting, oldest first. Takes none of them from a socket.",
+    purpose: "Lists the pending events, oldest first, without leasing them: a WebSocket session still receives them.",
     inputs: [
-      { name: "limit", in: "query", required: false, description: "How many at most, 1 to 200; 100 when left out." }
+      {
+        name: "limit",
+        in: "query",
+        required: false,
+        description: "Maximum number of events, 1 to 200. The default is 100."
+      }
     ],
     errors: BEARER_ERRORS,
-    nextActions: [{ serviceId: "events.ack", why: "Acknowledge what you have handled." }]
+    nextActions: [{ serviceId: "events.ack", why: "Acknowledge the events that you have handled." }]
   },
   {
     operationId: "acknowledgeEventById",
@@ -125,9 +142,9 @@ export const EVENT_ENTRIES = [
     authentication: "bearer",
     capability: "always",
     guide: EVENT_GUIDE,
-    purpose: "Acknowledges one event; kept beside events.ack for older clients.",
+    purpose: "Acknowledges one event. An alias of events.ack for older clients.",
     inputs: [{ ...EVENT_ID, in: "path" }],
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED"],
-    nextActions: [{ serviceId: "events.ack", why: "Use this in new clients." }]
+    nextActions: [{ serviceId: "events.ack", why: "Use events.ack in new clients." }]
   }
 ] as const satisfies ReadonlyArray<CatalogEntry>

@@ -6,37 +6,37 @@ const NUMBER_ID: CatalogInput = {
   name: "phoneNumberId",
   in: "body",
   required: true,
-  description: "Id of a number of yours."
+  description: "Id of your number."
 }
 
-const CALL_ID: CatalogInput = { name: "callId", in: "path", required: true, description: "Id of a call of yours." }
+const CALL_ID: CatalogInput = { name: "callId", in: "path", required: true, description: "Id of your call." }
 
 const PURCHASE_INPUTS: ReadonlyArray<CatalogInput> = [
-  { name: "agentName", in: "body", required: true, description: "What the agent behind the number is called." },
+  { name: "agentName", in: "body", required: true, description: "Name of the agent that answers the number." },
   {
     name: "agentWebhookUrl",
     in: "body",
     required: true,
     description:
-      "Where what callers say is sent, and the agent's answer fetched: an https address at port 443 of a public host."
+      "URL that receives what callers say and returns the agent's replies: https at port 443 of a public host."
   },
-  { name: "areaCode", in: "body", required: false, description: "Three digits, when the area matters." },
-  { name: "description", in: "body", required: false, description: "A note of yours on the number." },
-  { name: "beginMessage", in: "body", required: false, description: "What a caller hears first." },
-  { name: "voice", in: "body", required: false, description: "The voice that speaks for the agent." },
-  { name: "language", in: "body", required: false, description: "The language of the calls, as a BCP 47 tag." }
+  { name: "areaCode", in: "body", required: false, description: "Preferred area code of three digits." },
+  { name: "description", in: "body", required: false, description: "Your note about the number." },
+  { name: "beginMessage", in: "body", required: false, description: "Greeting that callers hear first." },
+  { name: "voice", in: "body", required: false, description: "Voice that speaks the agent's replies." },
+  { name: "language", in: "body", required: false, description: "Language of the calls as a BCP 47 tag." }
 ]
 
 const CALL_INPUTS: ReadonlyArray<CatalogInput> = [
   NUMBER_ID,
-  { name: "toNumber", in: "body", required: true, description: "Whom to call, in E.164." },
-  { name: "initialGreeting", in: "body", required: false, description: "What the called person hears first." }
+  { name: "toNumber", in: "body", required: true, description: "Number to call, in E.164 format." },
+  { name: "initialGreeting", in: "body", required: false, description: "Greeting that the called person hears first." }
 ]
 
 const NUMBER_ERRORS = [...PAID_BEARER_ERRORS, "NUMBER_EXPIRING", "NUMBER_RELEASED"] as const
 
 const AFTER_PURCHASE = [
-  { serviceId: "phone.call.inbound.add.10m", why: "Buy minutes, so that the number can be called." },
+  { serviceId: "phone.call.inbound.add.10m", why: "Buy minutes, so that the number can receive calls." },
   { serviceId: "phone.call.outbound.1m", why: "Place a call." }
 ] as const
 
@@ -50,7 +50,7 @@ export const PHONE_ENTRIES = [
     authentication: "x402-bootstrap",
     capability: "phone",
     guide: "/docs#numbers",
-    purpose: "Buys a real US number for 30 days and gives the wallet's access token.",
+    purpose: "Buys a real US number for 30 days and returns the wallet's access token.",
     inputs: PURCHASE_INPUTS,
     errors: PAID_ERRORS,
     nextActions: AFTER_PURCHASE
@@ -64,7 +64,7 @@ export const PHONE_ENTRIES = [
     authentication: "x402-bootstrap",
     capability: "phone",
     guide: "/docs#numbers",
-    purpose: "Buys a real Canadian number for 30 days and gives the wallet's access token.",
+    purpose: "Buys a real Canadian number for 30 days and returns the wallet's access token.",
     inputs: PURCHASE_INPUTS,
     errors: PAID_ERRORS,
     nextActions: AFTER_PURCHASE
@@ -78,10 +78,10 @@ export const PHONE_ENTRIES = [
     authentication: "bearer",
     capability: "phone",
     guide: "/docs#numbers",
-    purpose: "Adds 30 days to the end of a number's entitlement.",
+    purpose: "Extends a number's entitlement by 30 days.",
     inputs: [NUMBER_ID],
     errors: [...PAID_BEARER_ERRORS, "NUMBER_RELEASED"],
-    nextActions: [{ serviceId: "phone.number.list", why: "See the new end." }]
+    nextActions: [{ serviceId: "phone.number.list", why: "Check the new expiry." }]
   },
   {
     operationId: "callOneMinute",
@@ -96,8 +96,8 @@ export const PHONE_ENTRIES = [
     inputs: CALL_INPUTS,
     errors: NUMBER_ERRORS,
     nextActions: [
-      { serviceId: "phone.call.extend.1m", why: "Make an answered call longer." },
-      { serviceId: "phone.call.transcript", why: "Read what was said." }
+      { serviceId: "phone.call.extend.1m", why: "Extend an answered call." },
+      { serviceId: "phone.call.transcript", why: "Read the transcript." }
     ]
   },
   {
@@ -113,8 +113,8 @@ export const PHONE_ENTRIES = [
     inputs: CALL_INPUTS,
     errors: NUMBER_ERRORS,
     nextActions: [
-      { serviceId: "phone.call.extend.1m", why: "Make an answered call longer." },
-      { serviceId: "phone.call.transcript", why: "Read what was said." }
+      { serviceId: "phone.call.extend.1m", why: "Extend an answered call." },
+      { serviceId: "phone.call.transcript", why: "Read the transcript." }
     ]
   },
   {
@@ -126,10 +126,10 @@ export const PHONE_ENTRIES = [
     authentication: "bearer",
     capability: "phone",
     guide: "/docs#calls",
-    purpose: "Adds exactly 60 seconds to an answered call that is still going on.",
+    purpose: "Adds exactly 60 seconds to an answered call in progress.",
     inputs: [{ ...CALL_ID, in: "body" }],
     errors: [...NUMBER_ERRORS, "ALLOWANCE_EXHAUSTED"],
-    nextActions: [{ serviceId: "phone.call.get", why: "See the call's limit." }]
+    nextActions: [{ serviceId: "phone.call.get", why: "Check the call's time limit." }]
   },
   {
     operationId: "addInboundMinutes",
@@ -140,10 +140,10 @@ export const PHONE_ENTRIES = [
     authentication: "bearer",
     capability: "phone",
     guide: "/docs#inbound-minutes",
-    purpose: "Adds 600 seconds to what a number may be called for.",
+    purpose: "Adds 10 minutes of inbound call time to a number.",
     inputs: [NUMBER_ID],
     errors: NUMBER_ERRORS,
-    nextActions: [{ serviceId: "phone.number.list", why: "See what is left." }]
+    nextActions: [{ serviceId: "phone.number.list", why: "Check the remaining minutes." }]
   },
   {
     operationId: "releaseNumber",
@@ -154,10 +154,10 @@ export const PHONE_ENTRIES = [
     authentication: "bearer",
     capability: "phone",
     guide: "/docs#numbers",
-    purpose: "Gives a number back, for ever.",
+    purpose: "Releases a number permanently.",
     inputs: [
       NUMBER_ID,
-      { name: "confirmRelease", in: "body", required: true, description: "Must be true: this can't be undone." }
+      { name: "confirmRelease", in: "body", required: true, description: "Must be true. A release can't be undone." }
     ],
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED", "NUMBER_RELEASED", "SERVICE_UNAVAILABLE"],
     nextActions: [{ serviceId: "phone.number.us.30d", why: "Buy another number." }]
@@ -171,10 +171,10 @@ export const PHONE_ENTRIES = [
     authentication: "bearer",
     capability: "phone",
     guide: "/docs#numbers",
-    purpose: "Lists your numbers with their entitlement and what is left of their inbound minutes.",
+    purpose: "Lists your numbers with their entitlement and remaining inbound minutes.",
     inputs: [],
     errors: [...BEARER_ERRORS, "SERVICE_UNAVAILABLE"],
-    nextActions: [{ serviceId: "phone.number.renew.30d", why: "Renew a number before its end." }]
+    nextActions: [{ serviceId: "phone.number.renew.30d", why: "Renew a number before it expires." }]
   },
   {
     operationId: "getCall",
@@ -188,7 +188,7 @@ export const PHONE_ENTRIES = [
     purpose: "Returns one call.",
     inputs: [CALL_ID],
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED", "SERVICE_UNAVAILABLE"],
-    nextActions: [{ serviceId: "phone.call.transcript", why: "Read what was said." }]
+    nextActions: [{ serviceId: "phone.call.transcript", why: "Read the transcript." }]
   },
   {
     operationId: "getTranscript",
@@ -199,7 +199,7 @@ export const PHONE_ENTRIES = [
     authentication: "bearer",
     capability: "phone",
     guide: "/docs#calls",
-    purpose: "Returns what was said in a call. There is never a recording.",
+    purpose: "Returns the transcript of a call. Calls are never recorded.",
     inputs: [CALL_ID],
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED", "SERVICE_UNAVAILABLE"],
     nextActions: [{ serviceId: "phone.call.outbound.1m", why: "Call again." }]

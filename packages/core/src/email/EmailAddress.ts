@@ -24,7 +24,7 @@ export const isEmailAddress = (text: string): boolean => {
 }
 
 export const EmailAddress = Schema.String.check(
-  Schema.makeFilter((text: string) => isEmailAddress(text) || "not an email address", {
+  Schema.makeFilter((text: string) => isEmailAddress(text) || "must be an email address", {
     toJsonSchema: () => ({ type: "string", format: "email", maxLength: ADDRESS_LIMIT })
   })
 )

@@ -19,19 +19,19 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 const headerText = (limit: number) =>
   Schema.String.check(
     Schema.isMaxLength(limit),
-    Schema.makeFilter((text: string) => !CONTROL.test(text) || "control characters and line breaks are not allowed"),
-    Schema.makeFilter((text: string) => text.isWellFormed() || "not well-formed Unicode")
+    Schema.makeFilter((text: string) => !CONTROL.test(text) || "must not contain control characters or line breaks"),
+    Schema.makeFilter((text: string) => text.isWellFormed() || "contains invalid Unicode")
   )
 
 /** Multiline text, without characters that a store or a mail can't hold. */
 const bodyText = (limitBytes: number) =>
   Schema.String.check(
     Schema.isMaxLength(limitBytes),
-    Schema.makeFilter((text: string) => !text.includes("\u0000") || "the NUL character is not allowed"),
-    Schema.makeFilter((text: string) => text.isWellFormed() || "not well-formed Unicode"),
+    Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain the NUL character"),
+    Schema.makeFilter((text: string) => text.isWellFormed() || "contains invalid Unicode"),
     Schema.makeFilter(
       (text: string) =>
-        text.length * 3 <= limitBytes || utf8Length(text) <= limitBytes || `longer than ${limitBytes} bytes`
+        text.length * 3 <= limitBytes || utf8Length(text) <= limitBytes || `must have at most ${limitBytes} bytes`
     )
   )
 

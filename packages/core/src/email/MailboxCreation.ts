@@ -30,7 +30,7 @@ export class MailboxCreation extends Context.Service<MailboxCreation, PaidServic
 
       const taken = (localPart: string) =>
         new Conflict({
-          message: `${localPart}@${provider.domain} is taken; choose another localPart, or send your access token if it was yours.`
+          message: `localPart is already taken: ${localPart}@${provider.domain}. Choose another one, or send your access token if the mailbox was yours.`
         })
 
       /** Whether the local part is available to this tenant only, because it owned a mailbox with it before. */
@@ -52,7 +52,7 @@ export class MailboxCreation extends Context.Service<MailboxCreation, PaidServic
           const tenantId = tenant?.tenantId ?? null
           // A name may have become reserved after it was sold. It still belongs to the wallet that first owned it.
           if (LocalPart.isReserved(localPart) && !(yield* hadBefore(localPart, tenantId))) {
-            return yield* invalid("localPart", "reserved for the operator of the domain; choose another")
+            return yield* invalid("localPart", "is reserved for the operator of the domain. Choose another one")
           }
           if (!(yield* store.isAvailable(localPart, tenantId))) return yield* taken(localPart)
         }),

@@ -26,7 +26,7 @@ export class MailboxDeletion extends Context.Service<MailboxDeletion, PaidServic
         record: Effect.fnUntraced(function* ({ tenant }, _plan, { mailboxId }) {
           const messagesDeleted = yield* store.remove(tenant.tenantId, mailboxId)
           if (messagesDeleted === undefined) {
-            return yield* new ResourceGone({ message: "The mailbox had been deleted already." })
+            return yield* new ResourceGone({ message: "The mailbox was already deleted." })
           }
           return { created: false, data: { mailboxId, deleted: true, messagesDeleted } }
         })

@@ -22,7 +22,7 @@ export class MailboxUpdate extends Context.Service<MailboxUpdate, PaidService<Up
         check: Effect.fnUntraced(function* (tenant, input) {
           yield* ownedMailbox(store, tenant, input.mailboxId)
           if (input.displayName === undefined && input.outboundSignature === undefined && input.active === undefined) {
-            return yield* invalid("", "nothing to change: give displayName, outboundSignature or active")
+            return yield* invalid("", "must contain displayName, outboundSignature or active")
           }
         }),
         prepare: ({ tenant }, input) => Effect.as(ownedMailbox(store, tenant, input.mailboxId), null),

@@ -29,14 +29,14 @@ type Plan = typeof Plan.Type
 
 const FULL = {
   mailbox: "The mailbox is full, and a copy of each sent message is stored in it. Send from another mailbox.",
-  tenant: "Your mailboxes together have reached their storage quota. Delete a mailbox that you no longer need."
+  tenant: "Your mailboxes have reached their total storage quota. Delete a mailbox that you no longer need."
 } as const
 
 const quotaMessage = (refusal: SendingQuota.SendingRefusal, recipients: number): string => {
   const until = Timestamp.toIso(refusal.until)
   return refusal._tag === "Paused"
-    ? `Sending is paused until ${until}: too many recipients ${refusal.reason === "bounced" ? "do not exist" : "complained"}. Remove them from your list, and send again then.`
-    : `You can write to ${refusal.limit} recipients a day, and have ${refusal.left} left; this message has ${recipients}. Send to fewer, or after ${until}. The limit grows with use.`
+    ? `Sending is paused until ${until}: too many recipients ${refusal.reason === "bounced" ? "do not exist" : "complained"}. Remove them from your list, then send again.`
+    : `The message has ${recipients} recipients, but ${refusal.left} of your ${refusal.limit} a day are left. Send to fewer, or after ${until}. The limit grows with use.`
 }
 
 /** Sends one email. Retries use the same Message-ID, so that receivers drop duplicates. */
@@ -64,7 +64,10 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
       const checkRecipients = Effect.fnUntraced(function* (tenantId: TenantId, input: SendMessageInput) {
         const listed = listRecipients(input)
         if (listed.length > RECIPIENT_LIMIT) {
-          return yield* invalid("to", `at most ${RECIPIENT_LIMIT} recipients in to, cc and bcc together`)
+          return yield* invalid(
+            "to",
+            `has too many recipients: at most ${RECIPIENT_LIMIT} are allowed in to, cc and bcc together`
+          )
         }
         const suppressed = new Set(
           yield* messages.findSuppressed(
@@ -76,10 +79,14 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
           .filter(({ address }) => suppressed.has(foldAddress(address)))
           .map(({ address, path }) => ({
             path,
-            message: `${address} is suppressed: it bounced or complained, and mail to it is refused`
+            message: `is suppressed because ${address} bounced or complained`
           }))
         if (issues.length > 0) {
-          return yield* new InvalidRequest({ message: "Some recipients can't be written to.", issues })
+          return yield* new InvalidRequest({
+            message:
+              "Mail to some recipients is suppressed: they bounced or complained. Remove the recipients in error.issues",
+            issues
+          })
         }
       })
 

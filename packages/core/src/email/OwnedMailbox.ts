@@ -24,5 +24,5 @@ export const remainingMailbox = (
 ): Effect.Effect<Mailbox, ResourceGone> =>
   Effect.mapError(
     ownedMailbox(store, tenant, mailboxId),
-    () => new ResourceGone({ message: "The mailbox was deleted before this could be done." })
+    () => new ResourceGone({ message: "The mailbox was deleted before the operation could complete." })
   )

@@ -48,7 +48,7 @@ export const decode = Effect.fnUntraced(function* (
   cursor: string
 ): Effect.fn.Return<Position, InvalidRequest, Keyring> {
   const keyring = yield* Keyring
-  const refused = invalid("cursor", "not a cursor of this list with this filter; start again without one")
+  const refused = invalid("cursor", "is not valid for this list and filter. Start again without a cursor")
   const bytes = Base62.decode(cursor, LENGTH)
   if (bytes === undefined) return yield* refused
   const position = bytes.subarray(0, POSITION_LENGTH)

@@ -4,8 +4,8 @@ import { Schema } from "effect"
 export const plainText = (limit: number) =>
   Schema.String.check(
     Schema.isMaxLength(limit),
-    Schema.makeFilter((text: string) => !text.includes("\u0000") || "the NUL character is not allowed"),
-    Schema.makeFilter((text: string) => text.isWellFormed() || "not well-formed Unicode")
+    Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain the NUL character"),
+    Schema.makeFilter((text: string) => text.isWellFormed() || "contains invalid Unicode")
   )
 
 /** Scripts whose spelling needs the joiners U+200C and U+200D (UAX #31, section 2.3.1). */
@@ -46,6 +46,6 @@ export const nameText = (limit: number) =>
   plainText(limit).check(
     Schema.makeFilter((name: string) => {
       const unseen = unseenIn(name)
-      return unseen === undefined || `the character ${unseen} is not allowed: control and format characters hide text`
+      return unseen === undefined || `must not contain the invisible character ${unseen}`
     })
   )

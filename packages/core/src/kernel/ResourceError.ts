@@ -35,7 +35,7 @@ export class AllowanceExhausted extends Schema.TaggedError<AllowanceExhausted>()
   phoneNumberId: Schema.String
 }) {}
 
-/** One problem of a request: its place (`to.0`, `subject`) and a message. */
+/** One problem of a request: its place (`to.0`, `subject`; empty for the whole body), and what is wrong there. */
 export const Issue = Schema.Struct({ path: Schema.String, message: Schema.String })
 export type Issue = typeof Issue.Type
 
@@ -45,5 +45,15 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
   issues: Schema.Array(Issue)
 }) {}
 
-export const invalid = (path: string, message: string): InvalidRequest =>
-  new InvalidRequest({ message, issues: [{ path, message }] })
+/** Messages that name their property themselves: "missing property `to`". */
+const NAMES_PROPERTY = /^(?:missing|unknown) /
+
+/** Returns an issue as one clause: "to.0 must be an email address", "missing property `to`". */
+export const issueText = ({ message, path }: Issue): string =>
+  NAMES_PROPERTY.test(message) ? message : `${path === "" ? "The body" : path} ${message}`
+
+/** Returns the error for one invalid part of a request. `message` continues `path`: "must be a UUID". */
+export const invalid = (path: string, message: string): InvalidRequest => {
+  const issue = { path, message }
+  return new InvalidRequest({ message: issueText(issue), issues: [issue] })
+}

@@ -12,7 +12,7 @@ export interface JsonBudget {
   readonly stringBytes: number
 }
 
-/** Why a JSON text is refused before it is decoded: path (`to.0`, empty for the whole text) and message. */
+/** The first violation of a JSON text: path (`to.0`, empty for the whole text) and what is wrong there. */
 export interface JsonFlaw {
   readonly path: string
   readonly message: string
@@ -122,22 +122,22 @@ class Scan {
     if (end === searchEnd) {
       if (end === this.#bytes.length) return undefined
       return isKey
-        ? this.#flawAround(`a property name is longer than ${limitBytes} bytes`)
-        : this.#flaw(`longer than ${limitBytes} bytes`)
+        ? this.#flawAround(`has a property name longer than ${limitBytes} bytes`)
+        : this.#flaw(`must have at most ${limitBytes} bytes`)
     }
     if (!isKey) return end
     const key = readKey(this.#bytes, start, end)
     if (key === undefined) return undefined
     level.step = key
     level.expectsKey = false
-    if (level.keys.has(key)) return this.#flaw("the same property twice")
+    if (level.keys.has(key)) return this.#flaw("appears twice in one object")
     level.keys.add(key)
     return end
   }
 
   #open(isObject: boolean): JsonFlaw | undefined {
     if (this.#levels.length === this.#budget.depth)
-      return this.#flaw(`nested more than ${this.#budget.depth} levels deep`)
+      return this.#flaw(`is nested more than ${this.#budget.depth} levels deep`)
     this.#levels.push({ keys: isObject ? new Set() : undefined, expectsKey: isObject, step: 0 })
     return this.#count(isObject)
   }
@@ -154,8 +154,8 @@ class Scan {
 
   #count(isObject: boolean): JsonFlaw | undefined {
     const { elements, keys } = this.#budget
-    if (isObject) return ++this.#keys > keys ? this.#flawAround(`more than ${keys} properties`) : undefined
-    return ++this.#elements > elements ? this.#flawAround(`more than ${elements} array elements`) : undefined
+    if (isObject) return ++this.#keys > keys ? this.#flawAround(`has more than ${keys} properties`) : undefined
+    return ++this.#elements > elements ? this.#flawAround(`has more than ${elements} array elements`) : undefined
   }
 
   #flaw(message: string): JsonFlaw {

@@ -10,8 +10,8 @@ import { PaidServices } from "./PaidService.ts"
 import type { OperationError } from "./PaymentError.ts"
 import { failureOf } from "./Settling.ts"
 
-const SUSPENDED = { message: "The tenant was suspended before this was done." }
-const BROKEN = "The service could not do this: it broke each time that it was tried."
+const SUSPENDED = { message: "The tenant was suspended before the operation could complete." }
+const BROKEN = "The operation failed with an internal error at every attempt."
 
 type Step = (operation: Operation) => Effect.Effect<Operation, OperationError>
 

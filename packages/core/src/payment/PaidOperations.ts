@@ -361,18 +361,18 @@ export class PaidOperations extends Context.Service<
 const RETRY_AFTER_SECONDS = 5
 
 const usedBefore = new IdempotencyConflict({
-  message: "This authorization has been used before; it buys nothing here. Do not sign another for it.",
+  message: "This authorization was already used, so it buys nothing here. Do not sign another one for this operation.",
   paymentState: "none"
 })
 
 const usedForAnother = new IdempotencyConflict({
   message:
-    "This authorization has been used, and it was not signed for this request. Send it with the request, the challenge " +
-    "and the access token that it was signed for, and do not sign another.",
+    "This authorization was already used, and it was signed for another request. Repeat that request with its own " +
+    "challenge and access token. Do not sign another authorization.",
   paymentState: "unknown"
 })
 
-const USE_NOT_SEEN = "The authorization has been used, and the chain does not show yet by which transfer"
+const USE_NOT_SEEN = "The authorization is used, but the chain does not show yet by which transfer"
 
 /** Fails with `OperationDelayed`: nothing is claimed, and the state of the payment can't be determined now. */
 const undetermined = (message: string) =>
@@ -430,10 +430,10 @@ class AuthorizationUsed extends Schema.TaggedError<AuthorizationUsed>()("Authori
 class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", {}) {}
 
 const BOUND_ELSEWHERE =
-  "The nonce of the authorization is bound to another challenge, so it pays for another request. It was not submitted."
+  "The nonce of the authorization is bound to the challenge of another request. The authorization was not submitted."
 
 const REFUSALS: Readonly<Record<RequestBinding.BindingRefusal, string>> = {
-  "different terms": "The payment accepts other terms than this service offers; pay the terms of this challenge.",
-  "different request": "The payment was made for another request; pay the challenge of this one.",
-  "challenge expired": "The challenge that was paid has expired; pay this one."
+  "different terms": "The payment accepts terms that this service does not offer",
+  "different request": "The payment was made for another request",
+  "challenge expired": "The challenge of the payment has expired"
 }

@@ -29,10 +29,10 @@ export interface PaidRequest {
 export const checkKey = Effect.fnUntraced(function* (request: PaidRequest) {
   const { idempotencyKey, paymentSignature } = request
   if (idempotencyKey !== null && idempotencyKey.length > IDEMPOTENCY_KEY_LIMIT) {
-    return yield* invalid("Idempotency-Key", `at most ${IDEMPOTENCY_KEY_LIMIT} characters`)
+    return yield* invalid("Idempotency-Key", `must have at most ${IDEMPOTENCY_KEY_LIMIT} characters`)
   }
   if (paymentSignature !== null && (idempotencyKey === null || idempotencyKey === "")) {
-    return yield* invalid("Idempotency-Key", "required beside PAYMENT-SIGNATURE")
+    return yield* invalid("Idempotency-Key", "is required with PAYMENT-SIGNATURE")
   }
 })
 
@@ -67,12 +67,12 @@ export const conflictOf = (
   const conflict = (message: string) => new IdempotencyConflict({ message, paymentState })
   const sameProof = operation.proof.digest === proof.digest
   const sameKey = operation.idempotencyKey === idempotencyKey && operation.endpoint === endpoint(request)
-  if (!sameKey) return conflict("This payment was already offered with another Idempotency-Key or endpoint.")
+  if (!sameKey) return conflict("This payment was already sent with another Idempotency-Key or to another endpoint.")
   if (!sameProof) {
     return conflict(
       isSamePayment
-        ? "This authorization was already offered in another PAYMENT-SIGNATURE header; repeat that one unchanged."
-        : "This Idempotency-Key was already used with another payment; repeat that one, or send this one with a new key."
+        ? "This authorization was already sent in another PAYMENT-SIGNATURE header. Repeat that header unchanged."
+        : "This Idempotency-Key was already used with another payment. Repeat that payment, or send this one with a new key."
     )
   }
   return operation.fingerprint === RequestBinding.fingerprint(request.binding)

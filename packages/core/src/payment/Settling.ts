@@ -70,7 +70,7 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
         return yield* Effect.tap(giveUp(operation, "OweRefund", change), (owed) => reach("refund_owed", owed))
       }
       case "UsedOtherwise": {
-        const why = "This authorization had been used before; it buys nothing here."
+        const why = "This authorization was already used, so it buys nothing here."
         return yield* giveUp(operation, "ProveUnpaid", failureOf("used_before", why))
       }
       case "Unused":
@@ -151,7 +151,7 @@ export const make: Effect.Effect<Settling, never, PaymentRail | OperationJournal
         return giveUp(operation, "ProveUnpaid", failureOf("used_otherwise", settlement.message))
       case "Unused":
         return settlement.expired
-          ? giveUp(operation, "ProveUnpaid", failureOf("expired", "The authorization ran out before it was used."))
+          ? giveUp(operation, "ProveUnpaid", failureOf("expired", "The authorization expired before it was used."))
           : Effect.fail(pending(operation, RETRY_SOON))
       case "Unsettled":
         return Effect.fail(pending(operation, RETRY_SOON))

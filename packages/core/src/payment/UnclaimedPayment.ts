@@ -39,5 +39,5 @@ export const find = Effect.fnUntraced(function* (
  */
 export const SETTLED_ELSEWHERE: OperationFailure = {
   kind: "settled_elsewhere",
-  message: "The authorization was submitted to the chain by somebody else before the server had claimed it."
+  message: "A third party submitted the authorization to the chain before the server claimed it."
 }

@@ -41,9 +41,9 @@ type Plan = typeof Plan.Type
 type Placing = PaidService<PlaceCallInput, Plan, string>
 
 const REFUSALS: Readonly<Record<Exclude<NumberKind, "callable">, string>> = {
-  emergency: "an emergency number: call it from a telephone, not from here",
-  premium: "a premium-rate number, which is not called from here",
-  uncallable: "no number that can be called"
+  emergency: "is an emergency number. Call it from a telephone instead",
+  premium: "is a premium-rate number, which this service does not call",
+  uncallable: "is not a callable number"
 }
 
 /**
@@ -69,7 +69,7 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       yield* countRefusal("call_country")
       return yield* invalid(
         "toNumber",
-        `${country === undefined ? "belongs to no country" : `is a number of ${country}`}; this service calls ${[...policy.countries].join(", ")} only`
+        `is ${country === undefined ? "not a number of any country" : `in ${country}`}. This service calls ${[...policy.countries].join(", ")} only`
       )
     })
 
@@ -93,7 +93,7 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
         yield* checkCountry(input.toNumber)
         const number = yield* usableNumber(numbers, tenant, input.phoneNumberId, limitSeconds)
         if (number.number === input.toNumber) {
-          return yield* invalid("toNumber", "the number that would call: it can't call itself")
+          return yield* invalid("toNumber", "is the calling number itself. Choose another one")
         }
         yield* Effect.mapError(requireVelocity(number.tenantId, input), ({ message }) => new Conflict({ message }))
         return number
@@ -112,7 +112,7 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       new ProviderError({
         provider: provider.name,
         reason: "Unknown",
-        message: "The carrier has not said yet whether it made the call."
+        message: "The carrier has not reported yet whether it made the call."
       })
 
     /**
@@ -150,7 +150,7 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
       const reported = Option.flatMapNullishOr(yield* endUnplaced(callId), (call) => call.providerCallId)
       return yield* Option.isSome(reported)
         ? Effect.succeed(reported.value)
-        : notPlaced("the carrier knows nothing of it.")
+        : notPlaced("the carrier has no record of it.")
     })
 
     /**
@@ -219,7 +219,7 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
         }
         const now = yield* Timestamp.now
         if (now > Timestamp.add(context.createdAt, DIAL_WITHIN))
-          return yield* notPlaced("its request had ended by then.")
+          return yield* notPlaced("its request had already ended.")
         yield* requireAttended(context, provider.name, "The call")
         const call = newCall(context, planned, input, limitSeconds, now)
         return (yield* begin(context, call)) ? yield* dial(call) : yield* find(call)

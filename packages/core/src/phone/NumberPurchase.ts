@@ -51,13 +51,14 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
         Effect.map(provider.search({ country, limit: CANDIDATES, ...search }), (numbers) => [
           ...new Set(numbers.map((one) => one.areaCode))
         ])
-      if (areaCode === undefined) return yield* new Conflict({ message: noneFor(country, undefined, "", []) })
+      if (areaCode === undefined)
+        return yield* new Conflict({ message: noneFor(country, undefined, "another one", []) })
       const nearby = yield* found({ near: areaCode })
       return yield* new Conflict({
         message:
           nearby.length > 0
-            ? noneFor(country, areaCode, "nearby ", nearby)
-            : noneFor(country, areaCode, "", yield* found({}))
+            ? noneFor(country, areaCode, "a nearby one", nearby)
+            : noneFor(country, areaCode, "another one", yield* found({}))
       })
     })
 
@@ -71,7 +72,7 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
       for (const { number } of candidates) {
         if (!tried.has(number) && (yield* numbers.reserve(number, operationId)) === "reserved") return number
       }
-      return yield* refused("The carrier has no number left of the kind that was asked for.")
+      return yield* refused("The carrier has no matching number left.")
     })
 
     /** Returns the number if this deployment has bought it. */
@@ -186,13 +187,14 @@ const COUNTRY_NAMES: Readonly<Record<NumberCountry, string>> = { US: "US", CA: "
 const noneFor = (
   country: NumberCountry,
   areaCode: string | undefined,
-  where: "" | "nearby ",
+  alternative: "a nearby one" | "another one",
   elsewhere: ReadonlyArray<string>
 ): string => {
   const name = COUNTRY_NAMES[country]
-  if (areaCode === undefined || elsewhere.length === 0) return `There is no ${name} number for sale at the moment.`
+  if (areaCode === undefined || elsewhere.length === 0)
+    return `No ${name} number is for sale at the moment. Try again later.`
   const areas = elsewhere.toSorted().slice(0, AREAS_NAMED).join(", ")
-  return `There is no ${name} number for sale in area code ${areaCode} at the moment; ${where}there are some in ${areas}.`
+  return `areaCode ${areaCode} has no ${name} number for sale at the moment. Choose ${alternative}: ${areas}.`
 }
 
 export class UsNumberPurchase extends Context.Service<UsNumberPurchase, Purchase>()(

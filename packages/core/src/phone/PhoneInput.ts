@@ -14,8 +14,8 @@ const text = Schema.optionalKey(plainText(TEXT_LIMIT))
 /** A public https URL. Whether it is public is checked when it is set and on each connection. */
 const HttpsUrl = plainText(URL_LIMIT)
   .check(
-    Schema.isPattern(/^https:\/\//u, { expected: "an address that begins with https://" }),
-    Schema.makeFilter((url: string) => URL.canParse(url) || "Expected an address that begins with https://")
+    Schema.isPattern(/^https:\/\//u, { expected: "a URL that begins with https://" }),
+    Schema.makeFilter((url: string) => URL.canParse(url) || "must be a valid URL")
   )
   .annotate({ format: "uri" })
 
@@ -24,10 +24,12 @@ const HttpsUrl = plainText(URL_LIMIT)
  * parse. An empty text means no language.
  */
 const LanguageTag = plainText(LANGUAGE_LIMIT).check(
-  Schema.isPattern(/^(?:[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)?$/u, { expected: "a language tag, as en-US" })
+  Schema.isPattern(/^(?:[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)?$/u, { expected: "a language tag, for example en-US" })
 )
 
-const AreaCode = Schema.String.check(Schema.isPattern(/^[0-9]{3}$/u, { expected: "an area code of 3 digits, as 415" }))
+const AreaCode = Schema.String.check(
+  Schema.isPattern(/^[0-9]{3}$/u, { expected: "an area code of 3 digits, for example 415" })
+)
 
 export const PurchaseNumberInput = Schema.Struct({
   agentName: nameText(NAME_LIMIT).check(Schema.isMinLength(1)),

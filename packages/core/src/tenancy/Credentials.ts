@@ -18,10 +18,10 @@ const TENANT_CACHE_SIZE = 10_000
 /** A JWT begins with a JSON object in base64url. */
 const looksLikeJwt = (token: string): boolean => token.startsWith("eyJ")
 
-const REVOKED = "This token has been revoked."
-const REVOKED_OR_SUSPENDED = "This token has been revoked, or its tenant is suspended."
+const REVOKED = "The access token is revoked."
+const REVOKED_OR_SUSPENDED = "The token is revoked, or its tenant is suspended."
 const WRONG_REALTIME_TOKEN =
-  "The realtime token is wrong or has expired; get a new one from GET /api/v1/events/realtime-token."
+  "The realtime token is not valid or has expired. Get a new one from GET /api/v1/events/realtime-token."
 
 /** The holder of a realtime token. Valid while the tenant has this token version and is not suspended. */
 export interface RealtimeHolder {
@@ -92,9 +92,9 @@ export class Credentials extends Context.Service<
           if (Option.isSome(claims)) return yield* currentOrRefused(claims.value.tenantId, claims.value.version)
           return yield* looksLikeJwt(text)
             ? new WrongCredential({
-                message: "A realtime token opens the WebSocket alone; send the access token here."
+                message: "A realtime token is valid for the WebSocket only. Send the access token here."
               })
-            : new CredentialRefused({ message: "The access token is not one of this service." })
+            : new CredentialRefused({ message: "The access token is not valid." })
         }),
         authenticateRealtime: Effect.fnUntraced(function* (given) {
           const claims = yield* Effect.forEach(given, (token) => realtimeTokens.verify(Redacted.value(token)), {

@@ -122,7 +122,7 @@ describe("a tenant whose mailboxes are full in total", () => {
         assert.strictEqual(yield* refusal(inbound.admit(`${name}@agents.test`, FRIEND)), "mailbox full")
       }
       const error = yield* failureOf(send(tenant, mailboxId, {}))
-      assert.include(error.message, "Your mailboxes together")
+      assert.include(error.message, "Your mailboxes have reached their total storage quota")
     }).pipe(Effect.provide(limited({ tenantLimit: { messages: 2, bytes: 1_000 } })))
   )
 })

@@ -93,7 +93,7 @@ describe("the daily limit of recipients", () => {
         const copies = { cc: ["F0@EXAMPLE.com", "f1@example.com"], bcc: ["f1@Example.com", "f2@example.com"] }
         yield* yield* write(mailbox, ["f0@example.com", "f0@example.com"], copies)
         const refused = yield* refusalOf(mailbox, ["f0+a@example.com"], { bcc: ["f0+b@example.com"] })
-        assert.include(refused.message, "have 1 left; this message has 2")
+        assert.include(refused.message, "The message has 2 recipients, but 1 of your")
       }),
     limited
   )
@@ -140,7 +140,7 @@ describe("sending", () => {
         yield* TestClock.adjust("23 hours")
         yield* refusalOf(mailbox, friends(1))
         yield* TestClock.adjust("1 hour")
-        assert.include((yield* refusalOf(mailbox, friends(5))).message, "write to 4 recipients a day")
+        assert.include((yield* refusalOf(mailbox, friends(5))).message, "of your 4 a day")
         yield* yield* write(mailbox, friends(4))
       }),
     limited

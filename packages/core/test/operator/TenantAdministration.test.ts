@@ -97,7 +97,9 @@ describe("a suspended tenant", () => {
       const operationId = delayed._tag === "OperationDelayed" ? (delayed.operationId ?? "") : ""
       const operation = Option.getOrThrow(yield* (yield* OperationStore).find(operationId))
       assert.deepInclude(operation, { state: "refunded" })
-      assert.deepInclude(operation.failure, { message: "The tenant was suspended before this was done." })
+      assert.deepInclude(operation.failure, {
+        message: "The tenant was suspended before the operation could complete."
+      })
       assert.lengthOf(host.sent, 0)
       assert.deepStrictEqual([...host.payments.refunds.values()], [{ wallet: ADA, amount: 20_000n }])
       assert.deepStrictEqual(yield* balances, { received: -270_000n, fulfilled: 250_000n, refunded: 20_000n })

@@ -7,7 +7,7 @@ import {
   UpgradeRequired,
   UriTooLong
 } from "@agentos/api"
-import { InvalidRequest } from "@agentos/core"
+import { invalid, InvalidRequest } from "@agentos/core"
 import { randomUUID } from "node:crypto"
 import { STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
@@ -24,13 +24,13 @@ export interface ReadingError extends Error {
 /** How long a client may read the response and close its half of the connection, in milliseconds. */
 const LINGER = 1_000
 
-const notHttp = new InvalidRequest({ message: "The request is not well-formed HTTP/1.1", issues: [] })
+const notHttp = new InvalidRequest({ message: "The request is not valid HTTP/1.1", issues: [] })
 
 /** RFC 9112, section 6.3: the length is ambiguous, and the bytes that follow may be another request. */
-const lengthAmbiguous = new InvalidRequest({
-  message: "given more than once, or with Transfer-Encoding; send it once",
-  issues: [{ path: "Content-Length", message: "given more than once, or with Transfer-Encoding" }]
-})
+const lengthAmbiguous = invalid(
+  "Content-Length",
+  "appears more than once, or together with Transfer-Encoding. Send Content-Length once and no Transfer-Encoding"
+)
 
 /** Returns whether the first line alone is longer than a target may be. */
 const isTargetTooLong = (packet: Uint8Array | undefined): boolean => {

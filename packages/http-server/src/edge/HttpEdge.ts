@@ -64,7 +64,7 @@ const answerInternal = (request: Request) => {
 const answerFailure = (request: Request) => (cause: Cause.Cause<unknown>) => {
   if (Cause.hasInterruptsOnly(cause)) return isGone(cause) ? Effect.failCause(cause) : answerInternal(request)
   if (isRouteNotFound(Cause.squash(cause))) return answerWithoutRoute(request)
-  return Effect.andThen(Effect.logError("a request failed", cause), answerInternal(request))
+  return Effect.andThen(Effect.logError("request failed", cause), answerInternal(request))
 }
 
 /**

@@ -37,7 +37,7 @@ export const failureCost = (request: HttpServerRequest.HttpServerRequest, code: 
 
 /** The costs as the guide shows them to clients. */
 export const COST_ROWS: ReadonlyArray<readonly [request: string, cost: number]> = [
-  ["is none of the following", REQUEST_COST],
+  ["matches none of the rows below", REQUEST_COST],
   ["presents a payment", PAYMENT_COST],
   ["presents a payment that is refused (402)", PAYMENT_COST + REFUSED_PAYMENT_COST],
   ["presents a token that is not valid (401)", REQUEST_COST + REFUSED_TOKEN_COST],

@@ -1,5 +1,5 @@
 import { type ApiError, BodyTooLarge, MediaTypeUnsupported, OPERATIONS, TooManyHeaders, UriTooLong } from "@agentos/api"
-import { BODY_LIMIT_BYTES, InvalidRequest, isStartHere, type JsonBudget } from "@agentos/core"
+import { BODY_LIMIT_BYTES, invalid, InvalidRequest, isStartHere, type JsonBudget } from "@agentos/core"
 import type { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { isWebhook } from "../ingress/IngressPath.ts"
@@ -63,24 +63,23 @@ const UTF_8 = /^utf-?8$/i
 const jsonFlaw = (headers: HttpServerRequest.HttpServerRequest["headers"]): string | undefined => {
   const [type = "", ...parameters] = (headers["content-type"] ?? "").split(";").map((part) => part.trim())
   if (type.toLowerCase() !== "application/json") {
-    return `Send the body as JSON, with Content-Type: application/json${type === "" ? "" : `; ${type.slice(0, 100)} is not read`}.`
+    return `Content-Type ${type === "" ? "is missing" : `${type.slice(0, 100)} is not supported`}. Send JSON, with Content-Type: application/json.`
   }
   for (const parameter of parameters) {
     const [name = "", value = ""] = parameter.split("=", 2)
     if (name.toLowerCase() === "charset" && !UTF_8.test(value.replaceAll('"', ""))) {
-      return "Send the body in UTF-8, as JSON is."
+      return "The charset of Content-Type is not supported. Send the body in UTF-8."
     }
   }
   const encoding = headers["content-encoding"]
-  return encoding === undefined || encoding === "identity" ? undefined : "Send the body without Content-Encoding."
+  return encoding === undefined || encoding === "identity"
+    ? undefined
+    : "Content-Encoding is not supported. Send the body without it."
 }
 
 const BODY_METHODS: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"])
 
-const hostMissing = new InvalidRequest({
-  message: "HTTP/1.1 asks for a Host header",
-  issues: [{ path: "Host", message: "required" }]
-})
+const hostMissing = invalid("Host", "is required in HTTP/1.1")
 
 /** RFC 9112, section 3.2. */
 const lacksHost = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean =>
@@ -126,12 +125,7 @@ export const repetitionFlaw = (
   names?: SingleHeaders
 ): ApiError | undefined => {
   const name = source instanceof IncomingMessage ? repeatedHeader(source.rawHeaders, names) : undefined
-  return name === undefined
-    ? undefined
-    : new InvalidRequest({
-        message: "given more than once; send it once",
-        issues: [{ path: name, message: "given more than once" }]
-      })
+  return name === undefined ? undefined : invalid(name, "appears more than once. Send it once")
 }
 
 /** Returns the error for too many headers or a repeated single-value header, if any. */
@@ -144,14 +138,11 @@ const headersFlaw = (request: HttpServerRequest.HttpServerRequest): ApiError | u
  * Node spends several microseconds on each one-byte chunk, and no header states the number of chunks: a message in such
  * chunks takes minutes. A body must therefore declare its length.
  */
-const lengthRequired = new InvalidRequest({
-  message: "required; send the body without Transfer-Encoding",
-  issues: [{ path: "Content-Length", message: "required; send the body without Transfer-Encoding" }]
-})
+const lengthRequired = invalid("Content-Length", "is required. Send the body without Transfer-Encoding")
 
 const queryTooLong = new InvalidRequest({
-  message: `The query has more than ${QUERY_PARAMETERS_LIMIT} parameters`,
-  issues: [{ path: "", message: `more than ${QUERY_PARAMETERS_LIMIT} query parameters` }]
+  message: `The query has more than ${QUERY_PARAMETERS_LIMIT} parameters. Send fewer`,
+  issues: [{ path: "", message: `has more than ${QUERY_PARAMETERS_LIMIT} query parameters` }]
 })
 
 const hasTooManyParameters = (target: string): boolean => {

@@ -8,11 +8,11 @@ const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "OPTIONS"])
 const OTHER_METHOD = "other"
 
 const requests = Metric.counter("agentos_http_requests_total", {
-  description: "Requests that were answered, and those (499) whose client went away before.",
+  description: "Requests by route, method and status; 499 if the client disconnected before the response.",
   incremental: true
 })
 const durations = Metric.histogram("agentos_http_request_duration_seconds", {
-  description: "From a request's headers to its answer.",
+  description: "Time from the headers of a request to its response.",
   boundaries: BOUNDARIES
 })
 

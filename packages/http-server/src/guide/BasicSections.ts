@@ -5,15 +5,15 @@ import { type GuideContext, serviceRow } from "./GuideContext.ts"
 
 const discovery = (context: GuideContext): GuideSection => ({
   anchor: "discovery",
-  title: "What there is",
+  title: "Services and prices",
   blocks: [
     {
-      text: `This is a REST API for autonomous agents, served at \`${context.publicUrl}\`. It gives real mailboxes and real telephone numbers, and charges a fixed price per call in USDT through x402. The wallet that pays is the account: there is no sign-up.`
+      text: `This is a REST API for autonomous agents, served at \`${context.publicUrl}\`. It provides real mailboxes and real phone numbers, and charges a fixed price per call in USDT through x402. The paying wallet is the account: there is no sign-up.`
     },
     {
       text:
         context.environment === "sandbox"
-          ? "This server is a sandbox: its money is that of a chain of its own, and nothing it sends leaves the machine."
+          ? "This server is a sandbox: it uses its own local chain with test money, and nothing it sends leaves the machine."
           : "This server is in production: calls cost real money and reach real people."
     },
     {
@@ -21,10 +21,10 @@ const discovery = (context: GuideContext): GuideSection => ({
       rows: SERVICES.map((entry) => serviceRow(entry, context))
     },
     {
-      text: `\`GET /api/v1/services\` gives the same as data, with inputs, errors and next actions; \`GET /api/v1/services/{serviceId}\` one of them; \`GET ${OPENAPI_PATH}\` every shape and limit as OpenAPI 3.1.`
+      text: `\`GET /api/v1/services\` returns the same as data, with inputs, errors and next actions. \`GET /api/v1/services/{serviceId}\` returns one service. \`GET ${OPENAPI_PATH}\` describes every type and limit as OpenAPI 3.1.`
     },
     {
-      text: "Every success is `{data, requestId, guide}`, every failure `{error, guides}`. The requestId is also the X-Request-Id header: name it when you ask for help."
+      text: "A successful response is `{data, requestId, guide}`, an error is `{error, guides}`. The requestId is also in the X-Request-Id header. Quote it when you report a problem."
     }
   ]
 })
@@ -35,10 +35,10 @@ const payments = ({ publicUrl }: GuideContext): GuideSection => ({
   blocks: [
     {
       steps: [
-        "Send the request without payment. The answer is 402 with a PAYMENT-REQUIRED header: base64 of an x402 version 2 challenge, scheme `exact`, which names the price, the token and the networks to choose from. It holds for 15 minutes, and for this very method, path, query and body.",
-        "Quote the price, get your principal's approval, and let an x402 client sign it. Nothing has moved yet.",
-        `Repeat the identical request, byte for byte, with the headers PAYMENT-SIGNATURE (what the client made) and Idempotency-Key (any text of yours of 1 to ${IDEMPOTENCY_KEY_LIMIT} characters, a new one for each new operation).`,
-        "The answer is 200 or 201 with a PAYMENT-RESPONSE header, the receipt. You are charged once, and only if the service is rendered: what is paid and can't be done is paid back on the chain."
+        "Send the request without payment. The response is 402 with a PAYMENT-REQUIRED header: base64 of an x402 version 2 challenge, scheme `exact`, with the price, the token and the networks to choose from. It is valid for 15 minutes, and only for this method, path, query and body.",
+        "Show the price to your principal, get approval, and let an x402 client sign the payment. No money has moved yet.",
+        `Repeat the identical request, byte for byte, with the headers PAYMENT-SIGNATURE (the signed payment) and Idempotency-Key (a unique text of 1 to ${IDEMPOTENCY_KEY_LIMIT} characters that you choose, a new one for each operation).`,
+        "The response is 200 or 201 with a PAYMENT-RESPONSE header, the receipt. You are charged once, and only if the service is delivered: if a paid operation can't be completed, the payment is refunded on the chain."
       ]
     },
     {
@@ -50,14 +50,14 @@ curl -i ${publicUrl}/api/v1/email/mailboxes -H 'Content-Type: application/json' 
     },
     {
       points: [
-        "After a lost answer, a 409 PAYMENT_PENDING, a 502 PROVIDER_TEMPORARY_FAILURE or a 500, repeat the same request with the same Idempotency-Key and the same PAYMENT-SIGNATURE. Do not sign again: the first payment may have settled. A finished operation gives the same answer each time, byte for byte.",
-        "You need not come back: what is claimed goes on without you, and ends as goods, as no charge, or as money back from the service's refund wallet. Once you have a token, `payment.completed` or `payment.failed` tells of each operation once (see Events).",
-        "The same key with another body or payment, and the same payment with another key, are refused with 409 IDEMPOTENCY_CONFLICT.",
-        "Should anybody submit your payment to the chain before the server has claimed it, it buys nothing and is returned to your wallet: repeat the identical request, even after the challenge has expired. The answer is 409 IDEMPOTENCY_CONFLICT with `refund_due`, later with `refunded`.",
-        "`error.paymentState` says what became of the money: `none` (not charged), `pending` or `unknown` (repeat unchanged), `settled`, `refund_due` (it goes back), `refunded`.",
-        "Bind the payment to the challenge where your client lets you choose the authorization's nonce: `extra.nonceTag` (8 bytes), then the first 24 bytes of SHA-256 over the ASCII text of `extra.binding`. Whoever intercepts a bound payment can't use it for another request. A nonce with the tag that does not match the challenge is refused. A random nonce works too.",
-        "On operations with a token, pay from the token's own wallet.",
-        "Of the stock clients, `@x402/axios` pays as it is. `@x402/fetch` refuses assets that it does not know, and amounts above $1, until you call its `setSpendControls`: allow this server's asset and the price you have agreed to. `x402-axios` (without the scope) speaks only protocol version 1 and can't read these challenges."
+        "After a lost response, a 409 PAYMENT_PENDING, a 502 PROVIDER_TEMPORARY_FAILURE or a 500, repeat the same request with the same Idempotency-Key and the same PAYMENT-SIGNATURE. Do not sign again: the first payment may have settled. A completed operation returns the same response each time, byte for byte.",
+        "You need not retry: a claimed operation continues without you. It is fulfilled, ends without a charge, or is refunded from the service's refund wallet. Once you have a token, you receive one `payment.completed` or `payment.failed` event for each operation (see Events).",
+        "The same key with another body or payment, or the same payment with another key, returns 409 IDEMPOTENCY_CONFLICT.",
+        "If a third party submits your payment to the chain before the server has claimed it, it buys nothing and is refunded to your wallet: repeat the identical request, even after the challenge has expired. The response is 409 IDEMPOTENCY_CONFLICT with `refund_due`, later with `refunded`.",
+        "`error.paymentState` is the state of the payment: `none` (not charged), `pending` or `unknown` (repeat the request unchanged), `settled`, `refund_due` (the refund is under way), `refunded`.",
+        "Bind the payment to the challenge if your client lets you choose the authorization's nonce: `extra.nonceTag` (8 bytes), then the first 24 bytes of SHA-256 over the ASCII text of `extra.binding`. A bound payment can't be used for another request, even if it is intercepted. A nonce with the tag that does not match the challenge is refused. A random nonce works too.",
+        "For operations with a token, pay from the token's own wallet.",
+        "Client libraries: `@x402/axios` works without configuration. `@x402/fetch` refuses unknown assets and amounts above $1 until you call its `setSpendControls`: allow this server's asset and the approved price. `x402-axios` (without the scope) supports only protocol version 1 and can't read these challenges."
       ]
     }
   ]
@@ -69,10 +69,10 @@ const authentication: GuideSection = {
   blocks: [
     {
       points: [
-        "A start-here service (`email.mailbox.create`, `phone.number.us.30d`, `phone.number.ca.30d`) needs no token. Its answer holds yours, as `data.authentication.accessToken`, beginning with `at_v1`.",
-        "Send it as `Authorization: Bearer <ACCESS_TOKEN>` everywhere else but in discovery. One token opens every service of its wallet, and it has no expiry; paying for a start-here service again gives the same token again.",
-        "Without a token, such an operation answers 428 ONBOARDING_REQUIRED, free or paid, before anything is charged, and names the service to begin with. A token that is malformed, unknown or revoked is answered with 401.",
-        "Keep it as you keep a private key. It never belongs in a URL; the WebSocket has a credential of its own (see Realtime)."
+        "A start-here service (`email.mailbox.create`, `phone.number.us.30d`, `phone.number.ca.30d`) needs no token. Its response contains yours as `data.authentication.accessToken`, which begins with `at_v1`.",
+        "Send it as `Authorization: Bearer <ACCESS_TOKEN>` to every other operation except discovery. One token is valid for every service of its wallet and never expires. Paying for a start-here service again returns the same token.",
+        "Without a token, such an operation, free or paid, returns 428 ONBOARDING_REQUIRED before anything is charged, with the service to start with. A malformed, unknown or revoked token returns 401.",
+        "Protect it like a private key. Never put it into a URL: the WebSocket has its own token (see Realtime)."
       ]
     }
   ]

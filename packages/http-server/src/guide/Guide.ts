@@ -5,7 +5,7 @@ import { escapeHtml, type GuideSection, sectionToHtml, sectionToMarkdown } from 
 import type { GuideContext } from "./GuideContext.ts"
 import { serviceSections } from "./ServiceSections.ts"
 
-const SUMMARY = "Real mailboxes and telephone numbers for agents, paid per call in USDT through x402."
+const SUMMARY = "Real mailboxes and phone numbers for agents, paid per call in USDT through x402."
 
 /** Returns every section of the guide in reading order. */
 export const guideSections = (context: GuideContext): ReadonlyArray<GuideSection> => [

@@ -8,10 +8,10 @@ const numbers = (context: GuideContext): GuideSection => ({
     ...serviceBlocks("numbers", context),
     {
       points: [
-        "A purchase gives one number for exactly 30 days, with your token, and `callbackVerificationSecret`: keep both, the secret is shown in no other answer. What may be charged is checked first: where an area code has no number, a 409 names areas that have one.",
-        "A renewal adds 30 days to the present end, whenever you make it. `phone.number.expiring` tells you 5, 3 and 1 days before, with the request that renews.",
-        "`status` is active, expiring (5 days or less left; it works as ever), suspended (its time is over, and it is being given back) or released. Whatever would outlast the end answers NUMBER_EXPIRING, every use of a suspended or released number NUMBER_RELEASED; nothing is charged for either.",
-        "A release can't be undone: it ends the number's calls first, and the rest of its time is lost."
+        "A purchase returns one number for exactly 30 days, your access token, and `callbackVerificationSecret`. Store both: the secret appears in no other response. Availability is checked before you are charged: if an area code has no number, a 409 lists area codes that have one.",
+        "A renewal adds 30 days to the current expiry. You receive `phone.number.expiring` 5, 3 and 1 days before, with the request that renews the number.",
+        "`status` is active, expiring (5 days or less left; the number still works), suspended (expired; the release is under way) or released. An operation that would outlast the expiry returns NUMBER_EXPIRING. Every use of a suspended or released number returns NUMBER_RELEASED. Neither charges anything.",
+        "A release can't be undone. It ends the number's calls first, and the remaining time is lost."
       ]
     }
   ]
@@ -24,11 +24,11 @@ const calls = (context: GuideContext): GuideSection => ({
     ...serviceBlocks("calls", context),
     {
       points: [
-        "Seconds count from the answer; a call that nobody answers costs what it costs, and one that the carrier could not make is paid back. It is dialled once, however often you repeat the request.",
-        "A call ends by itself at its limit. An extension adds 60 seconds to one that is answered and goes on, and to no other.",
-        "Emergency and premium-rate numbers, and those that nobody can be called on, are refused with 400 before anything is charged. The caller id is always your number.",
-        "`status` is queued, ringing, in_progress or ended; `endReason` is completed, hangup_agent, time_limit, no_answer, busy, failed or allowance_exhausted. `phone.call.started` and `phone.call.ended` tell of both moments.",
-        "`initialGreeting` is said first, or else the number's `beginMessage`. The transcript has the turns of agent, caller and system (what went wrong, for one) as they happen; `complete` says that no more will come."
+        "Seconds count from the moment the call is answered. An unanswered call is charged. A call that the carrier could not place is refunded. A call is dialed once, however often you repeat the request.",
+        "A call ends automatically at its time limit. An extension adds 60 seconds to an answered call in progress only.",
+        "Emergency, premium-rate and uncallable numbers return 400 before anything is charged. The caller id is always your number.",
+        "`status` is queued, ringing, in_progress or ended; `endReason` is completed, hangup_agent, time_limit, no_answer, busy, failed or allowance_exhausted. You receive `phone.call.started` and `phone.call.ended`.",
+        "`initialGreeting` is spoken first, or the number's `beginMessage` if it is omitted. The transcript has the turns of agent, caller and system (for example errors) as they occur. `complete` is true when no more turns will follow."
       ]
     }
   ]
@@ -40,7 +40,7 @@ const inboundMinutes = (context: GuideContext): GuideSection => ({
   blocks: [
     ...serviceBlocks("inbound-minutes", context),
     {
-      text: "A number can be called while it has seconds left: without any, callers hear that the line is busy. Seconds count from the answer, calls at the same time share what is left, and a call ends when it has run out. Each purchase adds 600, also during a call; what is left stays until the number goes."
+      text: "A number can receive calls while it has inbound seconds left; otherwise callers hear a busy line. Seconds count from the moment the call is answered. Concurrent calls share the remaining seconds, and a call ends when none are left. Each purchase adds 600 seconds, also during a call. Unused seconds remain until the number is released."
     }
   ]
 })
@@ -50,7 +50,7 @@ const voiceCallbacks: GuideSection = {
   title: "Voice callbacks",
   blocks: [
     {
-      text: "Each thing that the person on the line says is posted to the number's `agentWebhookUrl`, and what you answer is spoken. The address must be https at port 443, with a certificate that is valid, and on the public internet; redirects are not followed."
+      text: "Each utterance of the person on the line is posted to the number's `agentWebhookUrl`, and your reply is spoken. The URL must be https on port 443, with a valid certificate and a public address. Redirects are not followed."
     },
     {
       code: `POST /voice HTTP/1.1
@@ -64,12 +64,12 @@ X-Service-Signature: v1=5f0c…
     },
     {
       points: [
-        "Verify before you act: X-Service-Signature is `v1=` and the hex HMAC-SHA256 of X-Service-Timestamp, a dot and the body byte for byte, under the number's `callbackVerificationSecret`. Compare in constant time, and refuse timestamps (in seconds) more than 5 minutes off.",
-        "`transcriptSoFar` holds up to 20 turns before this one, oldest first. Keys that are pressed are gathered until `#`, a pause of 1.5 seconds or the 64th, and are one turn: `[pressed 12#]`.",
-        'Answer with 200 and `{"text":"…"}`, `{"hangup":true}`, or both in one object: the text is spoken to its end before the call ends. An empty text says nothing.',
-        "To be heard sooner, answer with several such objects, a line each, as `application/x-ndjson`: each is spoken as it arrives.",
-        "The first byte has to come within 5 seconds, the whole within 30, in 64 KiB at most. What fails is asked once more if nothing of it was spoken yet; then the caller hears an apology, the transcript says why in a system turn, and the call goes on.",
-        "When the person speaks over the answer, the rest of it is dropped, the exchange is closed, and the transcript keeps what was heard. When they say the next thing while you are still answering, that is asked in its place."
+        "Verify each request: X-Service-Signature is `v1=` followed by the hex HMAC-SHA256 of X-Service-Timestamp, a dot and the raw body, with the number's `callbackVerificationSecret` as the key. Compare in constant time, and reject timestamps (in seconds) that are more than 5 minutes off.",
+        "`transcriptSoFar` contains up to 20 previous turns, oldest first. Pressed keys are collected until `#`, a pause of 1.5 seconds or the 64th key, and form one turn: `[pressed 12#]`.",
+        'Reply with 200 and `{"text":"…"}`, `{"hangup":true}`, or both in one object: the text is spoken completely before the call ends. An empty text is silent.',
+        "To be heard sooner, reply with several such objects, one per line, as `application/x-ndjson`. Each is spoken as it arrives.",
+        "The first byte must arrive within 5 seconds and the whole reply within 30 seconds, with at most 64 KiB. A failed request is retried once if nothing of its reply was spoken. After that the caller hears an apology, a system turn in the transcript states the reason, and the call continues.",
+        "If the person interrupts the reply, the rest is dropped, the exchange is closed, and the transcript keeps the part that was heard. If the person speaks again while your reply is still arriving, the new utterance replaces the pending request."
       ]
     }
   ]

@@ -13,7 +13,7 @@ const email = (context: GuideContext): ReadonlyArray<GuideSection> => [
     blocks: [
       ...serviceBlocks("mailboxes", context),
       {
-        text: "Local parts are folded to lower case; names of operators (postmaster, abuse, admin, …) are reserved. Mail to a plus-tag (`ada+news@…`) reaches the mailbox itself. A local part stays with the wallet that first had it, for ever: after a deletion nobody else gets your mail."
+        text: "Local parts are converted to lower case. Role names (postmaster, abuse, admin, …) are reserved. Mail to a plus-tag (`ada+news@…`) is delivered to the mailbox `ada`. A local part stays reserved permanently to the wallet that first had it, so no one else receives your mail after a deletion."
       }
     ]
   },
@@ -24,10 +24,10 @@ const email = (context: GuideContext): ReadonlyArray<GuideSection> => [
       ...serviceBlocks("sending", context),
       {
         points: [
-          `At most ${RECIPIENT_LIMIT} recipients in to, cc and bcc together; a subject of ${SUBJECT_LIMIT} characters; text and html of ${BODY_LIMIT_BYTES / MIB} MiB each.`,
-          "The answer has the outcome for each recipient: some may have been refused while others were taken.",
-          "An address that bounced for good, or complained, is suppressed for you: it is refused with 400 before anything is charged.",
-          "A message has one Message-ID in every attempt. When a connection breaks right after the message was handed over, it is sent again under that id, by which receivers drop the copy."
+          `Limits: ${RECIPIENT_LIMIT} recipients in to, cc and bcc together; ${SUBJECT_LIMIT} characters in the subject; ${BODY_LIMIT_BYTES / MIB} MiB each for text and html.`,
+          "The response has the outcome for each recipient: some may be refused while others are accepted.",
+          "An address that bounced permanently or complained is suppressed for your tenant: it returns 400 before anything is charged.",
+          "A message keeps one Message-ID for all attempts. If the connection breaks right after the message was handed over, the message is sent again with the same id, and receivers drop the duplicate."
         ]
       }
     ]
@@ -38,7 +38,7 @@ const email = (context: GuideContext): ReadonlyArray<GuideSection> => [
     blocks: [
       ...serviceBlocks("reading", context),
       {
-        text: "Lists are newest first and leave out bodies; `messageId` gives one message whole. Do not poll for mail: `email.received` events tell you of it (see Events). `from` is a claim until it is proven: `authentication` has the verdicts of SPF, DKIM and DMARC, and its `domain` is the domain of `from` when an aligned signature or SPF proves it, null otherwise. Act on codes and links only where `domain` is the one that you expect."
+        text: "Lists are newest first and omit bodies. `messageId` returns one complete message. Do not poll for mail: you receive an `email.received` event (see Events). `from` is unproven by itself: `authentication` has the results of SPF, DKIM and DMARC. Its `domain` is the domain of `from` if an aligned signature or SPF proves it, and null otherwise. Act on codes and links only if `domain` is the one that you expect."
       }
     ]
   }
@@ -51,28 +51,28 @@ const PAYMENT_FIELDS =
 /** When each event occurs, and the fields of its payload besides type and eventId. */
 const EVENTS: Readonly<Record<Exclude<EventType, "email.bounced" | "email.complained">, readonly [string, string]>> = {
   "email.received": [
-    "mail came to an active mailbox",
-    "mailboxId, emailId, from, subject, receivedAt, authentication (spf, dkim, dmarc and domain, the proven domain of from or null; null as a whole for mail that could not be read); never the body"
+    "mail arrived at an active mailbox",
+    "mailboxId, emailId, from, subject, receivedAt, authentication (spf, dkim, dmarc and domain, the proven domain of from or null; null for mail that could not be parsed); never the body"
   ],
   "phone.call.started": ["a call was answered", CALL_FIELDS],
-  "phone.call.ended": ["a call is over", `${CALL_FIELDS}, endedAt, endReason, connectedSeconds`],
+  "phone.call.ended": ["a call ended", `${CALL_FIELDS}, endedAt, endReason, connectedSeconds`],
   "phone.number.expiring": [
-    "5, 3 and 1 days before a number's end",
+    "5, 3 and 1 days before a number expires",
     "phoneNumberId, number, daysBefore, expiresAt, renewalDeadline, price, renewalEndpoint, requestBody, releaseWarning"
   ],
   "phone.number.renewed": ["a number was renewed", "phoneNumberId, number, expiresAt, operationId"],
-  "phone.number.suspended": ["a number's time is over", "phoneNumberId, number, expiresAt"],
+  "phone.number.suspended": ["a number expired", "phoneNumberId, number, expiresAt"],
   "phone.number.released": [
-    "a number was given back",
+    "a number was released",
     "phoneNumberId, number, reason (expired or release_requested), releasedAt"
   ],
   "phone.number.reconciled": [
-    "the carrier no longer has a number that nobody gave back",
+    "the carrier no longer has a number that was not released here",
     "phoneNumberId, number, finding, releasedAt"
   ],
-  "payment.completed": ["an operation was paid for and done", PAYMENT_FIELDS],
+  "payment.completed": ["a paid operation was fulfilled", PAYMENT_FIELDS],
   "payment.failed": [
-    "an operation was not paid for, or what was paid goes back",
+    "an operation ended unpaid, or its payment is being refunded",
     `${PAYMENT_FIELDS}, reason (kind, message)`
   ]
 }
@@ -83,18 +83,18 @@ const events = (context: GuideContext): ReadonlyArray<GuideSection> => [
     title: "Events",
     blocks: [
       {
-        text: "What happens to you, such as mail that arrives, is kept as an event until you acknowledge it: at least once, in order, for 30 days. Get them over the WebSocket, or read them by REST; acknowledge each once you have handled it durably."
+        text: "Arriving mail, calls, payments and changes of your numbers are stored as durable events until you acknowledge them. Events are delivered at least once, in order, for 30 days. Receive them over the WebSocket or read them by REST. Acknowledge each event after you have handled it durably."
       },
       ...serviceBlocks("events", context),
       {
-        text: "`GET /api/v1/events?limit=100` shows what waits, oldest first, and takes nothing from a socket. `POST /api/v1/events/{eventId}/acknowledge` is the older form of `events.ack`. These are all types there are, with what a payload has besides type and eventId; read a message by its emailId."
+        text: "`GET /api/v1/events?limit=100` lists the pending events, oldest first, without leasing them: a WebSocket session still receives them. `POST /api/v1/events/{eventId}/acknowledge` is an alias of `events.ack`. The table lists all types, with the fields of each payload besides type and eventId. Read a message by its emailId."
       },
       {
         header: ["Type", "When", "Payload"],
         rows: Object.entries(EVENTS).map(([type, [when, payload]]) => [`\`${type}\``, when, payload])
       },
       {
-        text: "`source` is the provider that told of it, or `agentos.internal` where it is a transition of this service itself."
+        text: "`source` is the provider that reported the event, or `agentos.internal` for a state transition of this service."
       }
     ]
   },
@@ -105,15 +105,15 @@ const events = (context: GuideContext): ReadonlyArray<GuideSection> => [
       ...serviceBlocks("realtime", context),
       {
         steps: [
-          "Get a credential: `data.realtime` has token, expiresAt and websocketUrl.",
-          `Connect to websocketUrl (\`${REALTIME_PATH}\`), and within 5 seconds send \`{"type":"session.authenticate","token":"…"}\`. Add \`"mode":"observe"\` to watch without taking anything.`,
-          "The server sends session.ready, then an event.delivery for each event that waits, in order, then session.replay.complete, then new ones as they happen.",
-          'Send `{"type":"event.ack","eventId":"…","deliveryId":"…"}` after you have handled one. The answer is event.acknowledged; or event.ack_stale when the delivery\'s lease was lost, and the event will come again.',
-          "At most 64 deliveries are unacknowledged at a time. Answer pings; a session that goes away gives its events back at once."
+          "Get a realtime token: `data.realtime` has token, expiresAt and websocketUrl.",
+          `Connect to websocketUrl (\`${REALTIME_PATH}\`), and within 5 seconds send \`{"type":"session.authenticate","token":"…"}\`. Add \`"mode":"observe"\` to watch events without leasing them.`,
+          "The server sends session.ready, then an event.delivery for each pending event in order, then session.replay.complete, then new events as they occur.",
+          'Send `{"type":"event.ack","eventId":"…","deliveryId":"…"}` after you have handled an event. The reply is event.acknowledged, or event.ack_stale if the lease of the delivery was lost and the event will be delivered again.',
+          "A session has at most 64 unacknowledged deliveries. Answer pings. When a session closes, its events are released immediately."
         ]
       },
       {
-        text: "Close codes: 4400 a message that is none, 4401 not authenticated or revoked, 4408 reading too slowly, 4429 too many frames before authentication, 1011 the session failed and 1012 the server restarts: connect again; 1013 too many sockets. When a socket breaks over an acknowledgement, use `POST /api/v1/events/ack`; again is as good as once."
+        text: "Close codes: 4400 invalid message, 4401 not authenticated or token revoked, 4408 reading too slowly, 4429 too many frames before authentication, 1011 session failed (reconnect), 1012 server restarting (reconnect), 1013 too many sockets. If a socket fails during an acknowledgement, use `POST /api/v1/events/ack`, which is idempotent."
       }
     ]
   }

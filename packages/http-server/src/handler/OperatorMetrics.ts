@@ -31,31 +31,41 @@ const gauge = (id: string, description: string, attributes: Record<string, strin
 const jobMetrics = Effect.fnUntraced(function* (jobs: ReadonlyArray<KnownJob>, now: number) {
   for (const { job, record } of jobs) {
     const of = { job: job.name }
-    yield* counter("agentos_job_runs_total", "Runs that were begun, by any server.", of, record?.runs ?? 0)
-    yield* counter("agentos_job_failures_total", "Runs that failed.", of, record?.failures ?? 0)
-    yield* counter("agentos_job_done_total", "Things that the job has done in all its runs.", of, record?.done ?? 0)
+    yield* counter("agentos_job_runs_total", "Job runs started, on all servers.", of, record?.runs ?? 0)
+    yield* counter("agentos_job_failures_total", "Job runs that failed.", of, record?.failures ?? 0)
+    yield* counter("agentos_job_done_total", "Items processed in all runs of the job.", of, record?.done ?? 0)
     const isRunning = (record?.leasedUntil ?? 0) > now
-    yield* gauge("agentos_job_running", "1 while a server is at it.", of, isRunning ? 1 : 0)
+    yield* gauge("agentos_job_running", "1 while a server runs the job.", of, isRunning ? 1 : 0)
     const succeededAt = (record?.succeededAt ?? 0) / 1_000
-    yield* gauge("agentos_job_last_success_timestamp_seconds", "0 before the first.", of, succeededAt)
+    yield* gauge(
+      "agentos_job_last_success_timestamp_seconds",
+      "Time of the last successful run; 0 before the first.",
+      of,
+      succeededAt
+    )
     const overdue = Math.max(0, now - (record?.dueAt ?? now)) / 1_000
-    yield* gauge("agentos_job_overdue_seconds", "For how long it has been due, unrun.", of, isRunning ? 0 : overdue)
+    yield* gauge(
+      "agentos_job_overdue_seconds",
+      "Seconds since the job became due without a run.",
+      of,
+      isRunning ? 0 : overdue
+    )
   }
 })
 
 const operationMetrics = Effect.fnUntraced(function* (open: ReadonlyArray<OpenOperations>, now: number) {
   for (const { count, oldestAt, state } of open) {
-    const description = `Paid operations that are not final, by state (of the ${OPEN_LIMIT} that are due first).`
+    const description = `Open paid operations by state, counted up to the ${OPEN_LIMIT} that are due first.`
     yield* gauge("agentos_operations_open", description, { state }, count)
     const age = Math.max(0, now - oldestAt) / 1_000
-    yield* gauge("agentos_operations_open_oldest_seconds", "Age of the oldest of them.", { state }, age)
+    yield* gauge("agentos_operations_open_oldest_seconds", "Age of the oldest open operation.", { state }, age)
   }
 })
 
 const connectionMetrics = Effect.fnUntraced(function* (limit: number, byState: ReadonlyArray<DatabaseConnectionCount>) {
-  yield* gauge("agentos_database_connections_max", "Connections that the database server takes.", {}, limit)
+  yield* gauge("agentos_database_connections_max", "Maximum connections of the database server.", {}, limit)
   for (const { count, state } of byState) {
-    const description = "Connections to the database, those of all its servers, by what they do."
+    const description = "Connections to the database from all servers, by state."
     yield* gauge("agentos_database_connections", description, { state }, count)
   }
 })
@@ -76,23 +86,31 @@ export const metricsText = Effect.gen(function* () {
   const operations = yield* OperationStore
   const connections = yield* DatabaseConnections
 
-  const asked = Effect.all(
+  const storeFigures = Effect.all(
     { jobs, open: operations.countOpen(OPEN_LIMIT), connections: connections ?? Effect.succeed(undefined) },
     { concurrency: "unbounded" }
   ).pipe(
     Effect.timeoutOption(ANSWER_WITHIN),
-    Effect.catchCause((cause) =>
-      Effect.as(Effect.logWarning("the figures of the store could not be read", cause), Option.none())
-    )
+    Effect.catchCause((cause) => Effect.as(Effect.logWarning("store metrics could not be read", cause), Option.none()))
   )
 
   const storeMetrics = Effect.gen(function* () {
     const startedAt = yield* Clock.currentTimeMillis
-    const answer = yield* asked
+    const answer = yield* storeFigures
     const now = yield* Clock.currentTimeMillis
-    yield* gauge("agentos_database_up", "Whether the database answered just now.", {}, Option.isSome(answer) ? 1 : 0)
+    yield* gauge(
+      "agentos_database_up",
+      "1 if the database answered this request for metrics.",
+      {},
+      Option.isSome(answer) ? 1 : 0
+    )
     const took = (now - startedAt) / 1_000
-    yield* gauge("agentos_database_answer_seconds", "How long that took, the wait for a connection included.", {}, took)
+    yield* gauge(
+      "agentos_database_answer_seconds",
+      "Duration of the answer, including the wait for a connection.",
+      {},
+      took
+    )
     if (Option.isNone(answer)) return
     yield* jobMetrics(answer.value.jobs, now)
     yield* operationMetrics(answer.value.open, now)

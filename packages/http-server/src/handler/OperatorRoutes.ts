@@ -76,7 +76,8 @@ const runJob = Effect.map(JobRunner, (runner): Answer =>
     const done = yield* runner.runNow(name).pipe(
       Effect.catchTags({
         JobUnknown: () => Effect.fail(new RouteUnknown({ path: OPERATOR_PATHS.runJob.replace("{name}", name) })),
-        JobBusy: () => Effect.fail(new Conflict({ message: `The job ${name} is being run already.` })),
+        JobBusy: () =>
+          Effect.fail(new Conflict({ message: `The job ${name} is already running. Wait until it ends.` })),
         JobFailed: () => Effect.fail(new InternalError({ withPayment: false }))
       })
     )

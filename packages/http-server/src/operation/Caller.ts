@@ -18,7 +18,7 @@ export type CallerError = OnboardingRequired | CredentialRefused | WrongCredenti
 const BEARER = /^bearer +(\S+)$/i
 
 const malformed = new CredentialRefused({
-  message: "The Authorization header is not of the form Bearer <ACCESS_TOKEN>."
+  message: "Authorization must have the form Bearer <ACCESS_TOKEN>."
 })
 
 const openToken = Effect.fnUntraced(function* (authorization: string) {

@@ -1,45 +1,33 @@
-import { InvalidRequest, type Issue, type JsonBudget, scanJson } from "@agentos/core"
-import { Effect, Option, Schema, SchemaIssue } from "effect"
+import {
+  type InputKind,
+  InvalidRequest,
+  type Issue,
+  issuesOf,
+  issueText,
+  type JsonBudget,
+  scanJson
+} from "@agentos/core"
+import { Effect, Option, Schema } from "effect"
 
 /** Maximum number of issues in a response. */
 const ISSUES_SHOWN = 50
+/** Maximum number of issues that the message of the error quotes. */
+const ISSUES_QUOTED = 3
 /** Maximum length of one issue's message, in characters. It may quote the client's input. */
 const MESSAGE_LIMIT = 200
-
-const leafHook: SchemaIssue.LeafHook = (issue) => {
-  switch (issue._tag) {
-    case "MissingKey":
-      return "required"
-    case "UnexpectedKey":
-      return "unknown property"
-    case "InvalidType":
-      // The first case is input where none is accepted. The second is a value of another type where a named object
-      // schema expects an object.
-      if (issue.ast._tag === "Never") return "unknown property"
-      if (issue.ast._tag === "Objects") return "Expected an object"
-      return SchemaIssue.defaultLeafHook(issue)
-    default:
-      return SchemaIssue.defaultLeafHook(issue)
-  }
-}
-
-const format = SchemaIssue.makeFormatterStandardSchemaV1({ leafHook })
 
 /** Returns an error that lists every issue, up to the maximum. */
 export const refusal = (issues: ReadonlyArray<Issue>): InvalidRequest => {
   const shown = issues
     .slice(0, ISSUES_SHOWN)
     .map(({ message, path }) => ({ path, message: message.slice(0, MESSAGE_LIMIT) }))
-  const [only] = shown
-  const paths = [...new Set(shown.map(({ path }) => path))].join(", ")
+  const quoted = shown.slice(0, ISSUES_QUOTED).map(issueText).join("; ")
+  const more = issues.length - ISSUES_QUOTED
   return new InvalidRequest({
-    message: issues.length === 1 && only !== undefined ? only.message : `The request is not valid: see ${paths}`,
+    message: more > 0 ? `${quoted}; and ${more} more, see error.issues` : quoted,
     issues: shown
   })
 }
-
-const segmentText = (segment: PropertyKey | { readonly key: PropertyKey }): string =>
-  String(typeof segment === "object" ? segment.key : segment)
 
 const ObjectShape = Schema.Struct({
   $ref: Schema.optionalKey(Schema.String),
@@ -62,10 +50,11 @@ const itemLimitsOf = (codec: Schema.Codec<unknown, unknown>): ReadonlyArray<read
 
 /**
  * Decodes a client's input. Every issue is reported with its path, and unknown properties are issues. The length of an
- * array is checked before its items.
+ * array is checked before its items. `kind` names the parts of the input in messages.
  */
 export const decodeInput = <A>(
-  codec: Schema.Codec<A, unknown>
+  codec: Schema.Codec<A, unknown>,
+  kind?: InputKind
 ): ((input: unknown) => Effect.Effect<A, InvalidRequest>) => {
   const decode = Schema.decodeUnknownEffect(codec, { errors: "all", onExcessProperty: "error" })
   const itemLimits = itemLimitsOf(codec)
@@ -74,20 +63,16 @@ export const decodeInput = <A>(
     const tooLong = itemLimits.flatMap(([path, limit]) => {
       const items: unknown = properties.get(path)
       return Array.isArray(items) && items.length > limit
-        ? [{ path, message: `has ${items.length} items; at most ${limit} are allowed` }]
+        ? [{ path, message: `has ${items.length} items; the maximum is ${limit}` }]
         : []
     })
     if (tooLong.length > 0) return Effect.fail(refusal(tooLong))
-    return Effect.mapError(decode(input), ({ issue }) =>
-      refusal(
-        format(issue).issues.map(({ message, path = [] }) => ({ path: path.map(segmentText).join("."), message }))
-      )
-    )
+    return Effect.mapError(decode(input), ({ issue }) => refusal(issuesOf(issue, kind)))
   }
 }
 
-const notJson = refusal([{ path: "", message: "the body is not a JSON text in UTF-8" }])
-const required = refusal([{ path: "", message: "a JSON body is required" }])
+const notJson = refusal([{ path: "", message: "must be JSON in UTF-8" }])
+const required = refusal([{ path: "", message: "is missing: send JSON" }])
 
 const decodeUtf8 = Option.liftThrowable((bytes: Uint8Array) => new TextDecoder("utf-8", { fatal: true }).decode(bytes))
 const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))

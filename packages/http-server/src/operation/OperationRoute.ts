@@ -38,8 +38,8 @@ export const inputDecoder = <
 >(
   operation: Operation<OperationName, Params, Query, Payload, Data>
 ) => {
-  const decodeParams = decodeInput<Params["Type"]>(Schema.toCodecStringTree(operation.params))
-  const decodeQuery = decodeInput<Query["Type"]>(Schema.toCodecStringTree(operation.query))
+  const decodeParams = decodeInput<Params["Type"]>(Schema.toCodecStringTree(operation.params), "path parameter")
+  const decodeQuery = decodeInput<Query["Type"]>(Schema.toCodecStringTree(operation.query), "query parameter")
   const decodePayload = decodeInput<Payload["Type"]>(operation.payload)
   const budget = jsonBudgetOf(operation.entry.path)
   return Effect.fnUntraced(function* ({ bytes }: RequestBody) {
@@ -77,7 +77,7 @@ export const operationRoute = <R>(
 
 const failure = Effect.fnUntraced(function* (entry: CatalogEntry, cause: Cause.Cause<never>) {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
-  yield* Effect.logError("an operation failed", cause)
+  yield* Effect.logError("operation failed", cause)
   return yield* errorResponse(
     new InternalError({ withPayment: entry.price !== null && headers["payment-signature"] !== undefined }),
     entry

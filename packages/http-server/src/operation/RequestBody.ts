@@ -1,5 +1,5 @@
 import { type BodyMemoryExhausted, RequestTimedOut } from "@agentos/api"
-import { InvalidRequest, type JsonBudget, scanJson } from "@agentos/core"
+import { type InvalidRequest, type JsonBudget, scanJson } from "@agentos/core"
 import { Effect, type Scope, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { createHash } from "node:crypto"
@@ -16,10 +16,7 @@ export interface RequestBody {
   readonly hash: string
 }
 
-const unreadable = new InvalidRequest({
-  message: "The body could not be read to its end.",
-  issues: [{ path: "", message: "could not be read" }]
-})
+const unreadable = refusal([{ path: "", message: "is incomplete. Send it again" }])
 
 /**
  * The first bytes of a body are not counted, and neither are its headers: a connection costs as much anyway, and small

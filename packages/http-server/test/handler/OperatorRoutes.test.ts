@@ -165,7 +165,7 @@ describe("the operator's routes", () => {
       code: "FORBIDDEN",
       paymentState: "none",
       message:
-        "The operator of this service has suspended your account: Sends spam. You can still read and acknowledge. Contact the operator. Nothing was charged."
+        "Your account is suspended: Sends spam. You can still read and acknowledge events. Contact the operator of this service. Nothing was charged."
     })
     const realtime = await call(server, "GET", "/api/v1/events/realtime-token", { token })
     assert.deepStrictEqual([realtime.status, errorOf(realtime).code], [403, "FORBIDDEN"])

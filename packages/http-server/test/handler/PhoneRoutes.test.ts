@@ -69,7 +69,7 @@ describe("numbers", () => {
     const unwell = await call(server, "POST", US, { body: agent })
     assert.deepStrictEqual(
       [unwell.status, errorOf(unwell).message],
-      [502, "The carrier says Temporary. Try again in 5 s. Nothing was charged."]
+      [502, "The carrier says Temporary. Retry in 5 s. Nothing was charged."]
     )
     const bad = { ...agent, areaCode: "41", language: "-", agentWebhookUrl: "http://agent.example" }
     assert.sameMembers(
@@ -77,9 +77,9 @@ describe("numbers", () => {
         ({ message, path }) => `${path}: ${message}`
       ) ?? [],
       [
-        "areaCode: Expected an area code of 3 digits, as 415",
-        "language: Expected a language tag, as en-US",
-        "agentWebhookUrl: Expected an address that begins with https://"
+        "areaCode: must be an area code of 3 digits, for example 415",
+        "language: must be a language tag, for example en-US",
+        "agentWebhookUrl: must be a URL that begins with https://"
       ]
     )
     for (const body of [{}, { ...agent, areaCode: "41" }, { ...agent, agentWebhookUrl: "http://agent.example" }]) {
@@ -144,7 +144,7 @@ describe("calls", () => {
     assert.deepInclude(dataOf(await read(`/api/v1/phone/calls/${callId}`, number))["call"], { authorizedSeconds: 60 })
     const local = await call(server, "POST", CALL, { body: { phoneNumberId, toNumber: "2025550151" }, token })
     assert.deepStrictEqual(errorOf(local).issues, [
-      { path: "toNumber", message: "Expected a telephone number in E.164, as +14155550123" }
+      { path: "toNumber", message: "must be a phone number in E.164 format, for example +14155550123" }
     ])
     const premium = await call(server, "POST", CALL, { body: { phoneNumberId, toNumber: "+19005550100" }, token })
     assert.deepStrictEqual([premium.status, errorOf(premium).code], [400, "INVALID_REQUEST"])

@@ -148,7 +148,7 @@ describe("the limits of bodies", () => {
   it("check the length of a list before its items", async () => {
     const types = Array.from({ length: 51 }, () => 0)
     const answer = await call(server, "POST", "/api/v1/events/list", { body: { types }, token: tenant.token })
-    assert.deepStrictEqual(errorOf(answer).issues, [{ path: "types", message: "has 51 items; at most 50 are allowed" }])
+    assert.deepStrictEqual(errorOf(answer).issues, [{ path: "types", message: "has 51 items; the maximum is 50" }])
     const long = await costOf("/api/v1/events/list", `{"types":[${"0,".repeat(30_000)}0]}`)
     assert.strictEqual(long.answer.status, 400)
     assert.lengthOf(errorOf(long.answer).issues ?? [], 1)

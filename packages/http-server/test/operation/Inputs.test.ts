@@ -69,9 +69,9 @@ describe("inputs", () => {
     const messageOf = async (method: string, path: string, body?: unknown) =>
       errorOf(await call(server, method, path, { token: tenant.token, ...(body === undefined ? {} : { body }) }))
         .message
-    assert.strictEqual(await messageOf("GET", "/api/v1?x=1"), "x: unknown property.")
-    assert.strictEqual(await messageOf("POST", "/api/v1/events/list", "[]"), "Expected an object.")
-    assert.strictEqual(await messageOf("POST", MAILBOXES, "7"), "Expected an object. Nothing was charged.")
+    assert.strictEqual(await messageOf("GET", "/api/v1?x=1"), "unknown query parameter `x`.")
+    assert.strictEqual(await messageOf("POST", "/api/v1/events/list", "[]"), "The body must be an object.")
+    assert.strictEqual(await messageOf("POST", MAILBOXES, "7"), "The body must be an object. Nothing was charged.")
   })
 
   it("are refused with every issue and its path", async () => {

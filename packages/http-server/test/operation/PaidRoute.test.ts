@@ -155,7 +155,7 @@ describe("paid operations", () => {
       assert.strictEqual(answer.status, 409)
       assert.deepInclude(errorOf(answer), { code: "IDEMPOTENCY_CONFLICT", retryable: false })
       assert.include(["refund_due", "refunded"], errorOf(answer).paymentState)
-      assert.match(errorOf(answer).message, /^Operation [0-9a-f-]{36}: this payment .*(being returned|been returned)/)
+      assert.match(errorOf(answer).message, /^Operation [0-9a-f-]{36}: this payment .*(being refunded|been refunded)/)
       assert.notInclude(errorOf(answer).message, "Nothing was charged")
     }
   })
@@ -197,7 +197,7 @@ describe("paid operations", () => {
       const answer = await call(server, "POST", MAILBOXES, { ...request, headers })
       assert.strictEqual(answer.status, 402)
       assert.isNotNull(answer.headers.get("payment-required"))
-      assert.include(errorOf(answer).message, "The payment was not taken")
+      assert.include(errorOf(answer).message, "Payment refused: ")
       assert.strictEqual(errorOf(answer).paymentState, "none")
     }
     assert.isUndefined(server.payments.transfers.get(wallet))

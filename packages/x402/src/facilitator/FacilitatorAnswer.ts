@@ -75,7 +75,7 @@ export const unknown = (message: string): SettleAnswer => ({ _tag: "Unknown", me
 
 /** The answer to a failed settlement that may have been submitted all the same. */
 export const doubtful = (code: string): SettleAnswer =>
-  unknown(`The facilitator could not say that the payment failed: ${code}.`)
+  unknown(`The facilitator did not confirm that the payment failed: ${code}.`)
 
 /** Returns whether a text is a transaction hash other than zero. */
 export const isTransaction = (text: string): boolean => /^0x[0-9a-f]{64}$/i.test(text) && !/^0x0+$/.test(text)

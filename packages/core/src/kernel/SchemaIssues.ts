@@ -1,0 +1,58 @@
+import { SchemaIssue } from "effect"
+import type { Issue } from "./ResourceError.ts"
+
+const MISSING = "missing"
+const UNKNOWN = "unknown"
+
+/** Effect's messages about values, as predicates of a part of a request. Other messages are written as predicates. */
+const PREDICATES: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^Expected a value with a length of at most (\d+)$/, "must have at most $1 characters"],
+  [/^Expected a value with a length of at least 1$/, "must not be empty"],
+  [/^Expected a value between (\S+) and (\S+)$/, "must be between $1 and $2"],
+  [/^Expected a string representing a finite number$/, "must be a number"],
+  [/^Expected (string|number)$/, "must be a $1"],
+  [/^Expected (array|object)$/, "must be an $1"],
+  [/^Expected boolean$/, "must be true or false"],
+  [/^Expected /, "must be "]
+]
+const LITERALS = /^Expected ("[^"]*"(?: \| "[^"]*")+)$/
+
+const predicateOf = (message: string): string => {
+  const literals = LITERALS.exec(message)?.[1]
+  if (literals !== undefined) return `must be one of ${literals.replaceAll(" | ", ", ").replaceAll('"', "")}`
+  const predicate = PREDICATES.find(([pattern]) => pattern.test(message))
+  return predicate === undefined ? message : message.replace(...predicate)
+}
+
+const leafHook: SchemaIssue.LeafHook = (issue) => {
+  switch (issue._tag) {
+    case "MissingKey":
+      return MISSING
+    case "UnexpectedKey":
+      return UNKNOWN
+    case "InvalidType":
+      // Input where none is accepted, and a value of another type where a named schema expects an object.
+      if (issue.ast._tag === "Never") return UNKNOWN
+      return issue.ast._tag === "Objects" ? "Expected object" : SchemaIssue.defaultLeafHook(issue)
+    default:
+      return SchemaIssue.defaultLeafHook(issue)
+  }
+}
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1({ leafHook })
+
+const segmentText = (segment: PropertyKey | { readonly key: PropertyKey }): string =>
+  String(typeof segment === "object" ? segment.key : segment)
+
+/** The kind of the parts of an input, as messages name it. */
+export type InputKind = "property" | "query parameter" | "path parameter"
+
+/** Returns every problem that a schema found in an input, in plain English. */
+export const issuesOf = (issue: SchemaIssue.Issue, kind: InputKind = "property"): ReadonlyArray<Issue> =>
+  format(issue).issues.map(({ message, path = [] }) => {
+    const place = path.map(segmentText).join(".")
+    if (message === MISSING || message === UNKNOWN) return { path: place, message: `${message} ${kind} \`${place}\`` }
+    // Every query parameter is a string, unless it appears more than once.
+    if (kind === "query parameter" && message === "Expected string") return { path: place, message: "must appear once" }
+    return { path: place, message: predicateOf(message) }
+  })
