@@ -38,15 +38,15 @@ export const HIDDEN_ADDRESSES: ReadonlyArray<readonly [address: string, why: Reg
   ["HTTPS:1.1.1.1", /https/],
   ["https://", /https/],
   ["https://1.1.1.1:65536/", /https/],
-  ["https://1.1.1.1:0/", /no port/],
+  ["https://1.1.1.1:0/", /port that can't be connected to/],
   ["https://user:secret@1.1.1.1/", /user name/],
   ["https://user@1.1.1.1/", /user name/],
-  ["https://1.1.1.1:8443/", /port must be 443/],
-  ["https://router/", /no address on the public internet/],
-  ["https://localhost./", /no address on the public internet/],
-  ["https://metadata.google.internal./", /no address on the public internet/],
+  ["https://1.1.1.1:8443/", /must use port 443/],
+  ["https://router/", /public internet address/],
+  ["https://localhost./", /public internet address/],
+  ["https://metadata.google.internal./", /public internet address/],
   // A top-level domain that never resolves (RFC 2606).
-  ["https://agent.invalid/", /no address on the public internet/],
+  ["https://agent.invalid/", /public internet address/],
   ...[
     "localhost",
     "agent.localhost",
@@ -77,7 +77,7 @@ export const HIDDEN_ADDRESSES: ReadonlyArray<readonly [address: string, why: Reg
     "[fe80::1]",
     "[fd00:ec2::254]",
     "[ff02::1]"
-  ].map((host) => [`https://${host}/voice`, /no address on the public internet/] as const)
+  ].map((host) => [`https://${host}/voice`, /public internet address/] as const)
 ]
 
 /** Numbers that may not be called. */

@@ -21,17 +21,17 @@ const ask = (url: string, options: Parameters<typeof withCallback>[0]) =>
 const refusal = (url: string, resolve: ResolveHost) =>
   withCallback({ resolve, refusalMillis: REFUSAL_MILLIS }, (callback) => callback.refusal(url))
 
-const notPublic = "its host has no address on the public internet"
+const notPublic = "must have a host with a public internet address"
 /** A short duration for tests: a refusal that needed DNS takes as long as this. */
 const REFUSAL_MILLIS = 400
 const refused: ReadonlyArray<readonly [url: string, why: string]> = [
-  ["http://agent.example/", "it is not https"],
-  ["wss://agent.example/", "it is not https"],
-  ["agent.example", "it is not a URL"],
-  ["https://me:pass@agent.example/", "it has a user name or password in it"],
-  ["https://me@agent.example/", "it has a user name or password in it"],
-  ["https://agent.example:0/", "it has no port that can be connected to"],
-  [`https://agent.example/${"a".repeat(2_048)}`, "it is longer than 2048 characters"],
+  ["http://agent.example/", "must begin with https://"],
+  ["wss://agent.example/", "must begin with https://"],
+  ["agent.example", "is not a valid URL"],
+  ["https://me:pass@agent.example/", "must not contain a user name or password"],
+  ["https://me@agent.example/", "must not contain a user name or password"],
+  ["https://agent.example:0/", "has a port that can't be connected to"],
+  [`https://agent.example/${"a".repeat(2_048)}`, "must have at most 2048 characters"],
   ["https://agent/", notPublic],
   ["https://agent.example../", notPublic],
   ["https://localhost/", notPublic],
@@ -75,7 +75,7 @@ describe("AgentCallbackHttps addresses", () => {
     Effect.gen(function* () {
       assert.strictEqual(yield* refusal(url, unasked), why)
       const { error } = yield* ask(url, { resolve: unasked })
-      assert.deepStrictEqual([error?.reason, error?.message], ["address", `The agent's address can't be used: ${why}.`])
+      assert.deepStrictEqual([error?.reason, error?.message], ["address", `agentWebhookUrl ${why}.`])
     })
   )
 
@@ -93,7 +93,7 @@ describe("AgentCallbackHttps addresses", () => {
 
   it.live.each(["22", "25", "80", "444", "5432", "6379", "8443", "65535"])("refuses port %s, and uses no DNS", (port) =>
     Effect.gen(function* () {
-      const wrongPort = "its port must be 443, which is the default"
+      const wrongPort = "must use port 443, the default of https"
       assert.strictEqual(yield* refusal(`https://agent.example:${port}/`, unasked), wrongPort)
       assert.strictEqual(yield* refusal(`https://8.8.8.8:${port}/`, unasked), wrongPort)
       assert.strictEqual(yield* refusal(`https://10.0.0.1:${port}/`, unasked), notPublic)

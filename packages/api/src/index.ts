@@ -15,7 +15,8 @@ export * from "./error/WireError.ts"
 
 export { errorsByStatus, routerPath } from "./operation/Endpoint.ts"
 export { type Operation, takesBody } from "./operation/Operation.ts"
-export { OPERATIONS } from "./operation/Operations.ts"
+export { describeInput, type Input, inputsOf } from "./operation/Inputs.ts"
+export { operationOf, OPERATIONS, operations } from "./operation/Operations.ts"
 
 export * from "./openapi/OpenApiDocument.ts"
-export type { JsonObject } from "./openapi/JsonSchemaMending.ts"
+export type { JsonObject } from "./openapi/JsonSchema.ts"

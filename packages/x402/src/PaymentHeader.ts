@@ -77,7 +77,9 @@ const malformed = (what: string) => Effect.fail(new ProofMalformed({ message: `P
 
 /** Reports the first invalid field, and nothing of its value. */
 const invalidAt = (path: string, message = "is not valid") =>
-  malformed(path === "" ? message : `has an invalid field: ${path.slice(0, PATH_SHOWN)} ${message}`)
+  malformed(
+    path === "" ? "must be base64 of a JSON object" : `has an invalid field: ${path.slice(0, PATH_SHOWN)} ${message}`
+  )
 const PATH_SHOWN = 100
 
 const invalidField = (issue: SchemaIssue.Issue, ...within: ReadonlyArray<string>) =>

@@ -95,7 +95,7 @@ describe("PaymentHeader.decodeProof", () => {
   it.effect("refuses a payment in which readers may find two amounts", () =>
     Effect.gen(function* () {
       const twice = JSON.stringify(example).replace('"value":"10000"', '"value":"1","value":"10000"')
-      assert.include(yield* messageOf(base64(twice)), "payload.authorization.value: the same property twice")
+      assert.include(yield* messageOf(base64(twice)), "payload.authorization.value appears twice in one object")
     })
   )
 
@@ -114,78 +114,106 @@ describe("PaymentHeader.decodeProof", () => {
 
   const permit2 = { ...example.payload, permit2Authorization: { from: "0x", permitted: {} } }
   const malformed: ReadonlyArray<readonly [what: string, header: string, message: string]> = [
-    ["nothing", "", "is not base64"],
-    ["no base64", "!!!!", "is not base64"],
-    ["base64 without its padding", "e30", "is not base64"],
-    ["base64 of the other alphabet", base64(">>>???").replaceAll("/", "_").replaceAll("+", "-"), "is not base64"],
-    ["white space in base64", ` ${encode(example)}`, "is not base64"],
-    ["bits that mean nothing", "e30=".replace("0", "1"), "is not base64"],
-    ["no JSON", base64("{"), "is not JSON"],
-    ["bytes that are no UTF-8", base64(new Uint8Array([0x22, 0xff, 0x22])), "is not JSON"],
-    ["a byte order mark", base64(`\ufeff${JSON.stringify(example)}`), "is not JSON"],
-    ["nesting without end", base64(`${"[".repeat(12_000)}`), "is wrong at 0.0.0"],
+    ["nothing", "", "must be base64 (RFC 4648"],
+    ["no base64", "!!!!", "must be base64 (RFC 4648"],
+    ["base64 without its padding", "e30", "must be base64 (RFC 4648"],
+    [
+      "base64 of the other alphabet",
+      base64(">>>???").replaceAll("/", "_").replaceAll("+", "-"),
+      "must be base64 (RFC 4648"
+    ],
+    ["white space in base64", ` ${encode(example)}`, "must be base64 (RFC 4648"],
+    ["bits that mean nothing", "e30=".replace("0", "1"), "must be base64 (RFC 4648"],
+    ["no JSON", base64("{"), "must be base64 of JSON in UTF-8"],
+    ["bytes that are no UTF-8", base64(new Uint8Array([0x22, 0xff, 0x22])), "must be base64 of JSON in UTF-8"],
+    ["a byte order mark", base64(`\ufeff${JSON.stringify(example)}`), "must be base64 of JSON in UTF-8"],
+    ["nesting without end", base64(`${"[".repeat(12_000)}`), "has an invalid field: 0.0.0"],
     ["nesting that ends", base64(`${"[".repeat(6_000)}${"]".repeat(6_000)}`), ""],
-    ["too much", "A".repeat(16_388), "is longer than 16384 characters"],
-    ["a number", encode(1), "is wrong at its top"],
-    ["null", encode(null), "is wrong at its top"],
-    ["a list", encode([]), "is not of x402 version 2"],
-    ["version 1", encode({ x402Version: 1, scheme: "exact", payload: {} }), "is not of x402 version 2"],
-    ["no accepted terms", encode({ ...example, accepted: undefined }), "is wrong at accepted"],
-    ["no extra", withAccepted({ extra: undefined }), "is wrong at accepted.extra"],
-    ["extra that is a list", withAccepted({ extra: [] }), "is wrong at accepted.extra"],
-    ["an amount that is a number", withAccepted({ amount: 10_000 }), "is wrong at accepted.amount"],
+    ["too much", "A".repeat(16_388), "must have at most 16384 characters"],
+    ["a number", encode(1), "must be base64 of a JSON object"],
+    ["null", encode(null), "must be base64 of a JSON object"],
+    ["a list", encode([]), "must be of x402 version 2"],
+    ["version 1", encode({ x402Version: 1, scheme: "exact", payload: {} }), "must be of x402 version 2"],
+    ["no accepted terms", encode({ ...example, accepted: undefined }), "has an invalid field: accepted"],
+    ["no extra", withAccepted({ extra: undefined }), "has an invalid field: accepted.extra"],
+    ["extra that is a list", withAccepted({ extra: [] }), "has an invalid field: accepted.extra"],
+    ["an amount that is a number", withAccepted({ amount: 10_000 }), "has an invalid field: accepted.amount"],
     [
       "a token of another kind of chain",
       withAccepted({ asset: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v" }),
-      "is wrong at accepted.asset"
+      "has an invalid field: accepted.asset"
     ],
-    ["no payload", encode({ ...example, payload: undefined }), "is wrong at payload"],
+    ["no payload", encode({ ...example, payload: undefined }), "has an invalid field: payload"],
     [
       "a Permit2 payment",
       encode({ ...example, payload: { ...permit2, authorization: undefined } }),
-      "holds a Permit2 payment"
+      "contains a Permit2 payment"
     ],
-    ["a Permit2 payment beside the authorization", encode({ ...example, payload: permit2 }), "holds a Permit2 payment"],
-    ["something beside the authorization", withPayload({ transaction: "0x" }), "is wrong at payload.transaction"],
+    [
+      "a Permit2 payment beside the authorization",
+      encode({ ...example, payload: permit2 }),
+      "contains a Permit2 payment"
+    ],
+    [
+      "something beside the authorization",
+      withPayload({ transaction: "0x" }),
+      "has an invalid field: payload.transaction"
+    ],
     [
       "something in the authorization",
       withAuthorization({ deadline: "1" }),
-      "is wrong at payload.authorization.deadline"
+      "has an invalid field: payload.authorization.deadline"
     ],
-    ["a signature that is no hex", withPayload({ signature: "0xzz" }), "is wrong at payload.signature"],
-    ["no signature", withPayload({ signature: undefined }), "is wrong at payload.signature"],
-    ["an address that is too short", withAuthorization({ from: "0x857b" }), "is wrong at payload.authorization.from"],
+    ["a signature that is no hex", withPayload({ signature: "0xzz" }), "has an invalid field: payload.signature"],
+    ["no signature", withPayload({ signature: undefined }), "has an invalid field: payload.signature"],
+    [
+      "an address that is too short",
+      withAuthorization({ from: "0x857b" }),
+      "has an invalid field: payload.authorization.from"
+    ],
     [
       "an address with a line after it",
       withAuthorization({ to: `${payTo}\n` }),
-      "is wrong at payload.authorization.to"
+      "has an invalid field: payload.authorization.to"
     ],
     [
       "a nonce without its prefix",
       withAuthorization({ nonce: "ab".repeat(33) }),
-      "is wrong at payload.authorization.nonce"
+      "has an invalid field: payload.authorization.nonce"
     ],
-    ["a value that is a number", withAuthorization({ value: 10_000 }), "is wrong at payload.authorization.value"],
-    ["a value in hexadecimal", withAuthorization({ value: "0x2710" }), "is wrong at payload.authorization.value"],
-    ["a negative value", withAuthorization({ value: "-1" }), "is wrong at payload.authorization.value"],
+    [
+      "a value that is a number",
+      withAuthorization({ value: 10_000 }),
+      "has an invalid field: payload.authorization.value"
+    ],
+    [
+      "a value in hexadecimal",
+      withAuthorization({ value: "0x2710" }),
+      "has an invalid field: payload.authorization.value"
+    ],
+    ["a negative value", withAuthorization({ value: "-1" }), "has an invalid field: payload.authorization.value"],
     [
       "a value with a zero before it",
       withAuthorization({ value: "010000" }),
-      "is wrong at payload.authorization.value"
+      "has an invalid field: payload.authorization.value"
     ],
     [
       "a value of 257 bits",
       withAuthorization({ value: (2n ** 256n).toString() }),
-      "is wrong at payload.authorization.value"
+      "has an invalid field: payload.authorization.value"
     ],
     [
       "a time beyond exact numbers",
       withAuthorization({ validBefore: "9007199254740992" }),
-      "is wrong at payload.authorization.validBefore"
+      "has an invalid field: payload.authorization.validBefore"
     ],
-    ["a time that is a number", withAuthorization({ validAfter: 0 }), "is wrong at payload.authorization.validAfter"],
-    ["a zero character", withAccepted({ extra: { name: "US\0DC" } }), "holds text that is no Unicode text"],
-    ["half a character", withAccepted({ extra: { "\ud83d": 1 } }), "holds text that is no Unicode text"]
+    [
+      "a time that is a number",
+      withAuthorization({ validAfter: 0 }),
+      "has an invalid field: payload.authorization.validAfter"
+    ],
+    ["a zero character", withAccepted({ extra: { name: "US\0DC" } }), "contains invalid Unicode"],
+    ["half a character", withAccepted({ extra: { "\ud83d": 1 } }), "contains invalid Unicode"]
   ]
   it.effect.each(malformed)("refuses %s", ([, header, message]) =>
     Effect.gen(function* () {

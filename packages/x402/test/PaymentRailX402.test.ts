@@ -143,11 +143,11 @@ describe("PaymentRailX402.verify", () => {
       const { questions, rail } = yield* verifying
       const good = Sample.unsignedProof({ validBefore: now + 120 })
       const changes: ReadonlyArray<readonly [Partial<typeof good>, string]> = [
-        [{ network: "eip155:196" }, "another network"],
-        [{ asset: Sample.stranger }, "another token"],
-        [{ value: 249_999n }, "another amount"],
-        [{ value: 250_001n }, "another amount"],
-        [{ payTo: Sample.stranger }, "another recipient"]
+        [{ network: "eip155:196" }, "a network that the challenge does not offer"],
+        [{ asset: Sample.stranger }, "a token that the challenge does not offer"],
+        [{ value: 249_999n }, "amount of the payment is not that of the challenge"],
+        [{ value: 250_001n }, "amount of the payment is not that of the challenge"],
+        [{ payTo: Sample.stranger }, "recipient of the payment is not that of the challenge"]
       ]
       for (const [change, message] of changes) {
         const error = yield* Effect.flip(rail.verify({ ...good, ...change }, Sample.terms()))

@@ -10,6 +10,8 @@ import {
   Usdt
 } from "@agentos/core"
 import { Schema } from "effect"
+import { describeInput, type Input, inputsOf } from "../operation/Inputs.ts"
+import type { Operation } from "../operation/Operation.ts"
 import { PriceRecord } from "../Price.ts"
 
 const Method = Schema.Literals(["GET", "POST"])
@@ -34,6 +36,12 @@ export const ServiceRecord = Schema.Struct({
       name: Schema.String,
       in: Schema.Literals(["body", "query", "path"]),
       required: Schema.Boolean,
+      /** The JSON type of the value. */
+      type: Schema.String,
+      /** The format of a text: uuid, uri or date-time. */
+      format: Schema.optionalKey(Schema.String),
+      example: Schema.Json,
+      /** Includes the limits and the default. */
       description: Schema.String
     })
   ),
@@ -44,8 +52,25 @@ export const ServiceRecord = Schema.Struct({
 }).annotate({ identifier: "Service" })
 export type ServiceRecord = typeof ServiceRecord.Type
 
+const toInputRecord = (input: Input): ServiceRecord["inputs"][number] => {
+  const { examples, format } = input.schema
+  return {
+    name: input.name,
+    in: input.in,
+    required: input.required,
+    type: input.type,
+    ...(typeof format === "string" ? { format } : {}),
+    example: Array.isArray(examples) ? (examples[0] ?? null) : null,
+    description: describeInput(input)
+  }
+}
+
 /** Returns the record of a service on a server with these capabilities. */
-export const toServiceRecord = (entry: ServiceEntry, capabilities: Capabilities): ServiceRecord => {
+export const toServiceRecord = (
+  entry: ServiceEntry,
+  operation: Operation,
+  capabilities: Capabilities
+): ServiceRecord => {
   const available = isAvailable(entry, capabilities)
   return {
     serviceId: entry.serviceId,
@@ -58,7 +83,7 @@ export const toServiceRecord = (entry: ServiceEntry, capabilities: Capabilities)
     marketplaceListing: isMarketplaceListing(entry, available),
     guide: entry.guide,
     purpose: entry.purpose,
-    inputs: entry.inputs.map((input) => ({ ...input })),
+    inputs: inputsOf(operation).map(toInputRecord),
     errors: [...entry.errors],
     nextActions: entry.nextActions.map(({ serviceId, why }) => {
       const { method, path } = serviceEntry(serviceId)

@@ -1,5 +1,7 @@
 import { serviceEntry, type ServiceId, Usdt } from "@agentos/core"
 import { Match } from "effect"
+import { describeInput, inputsOf } from "../operation/Inputs.ts"
+import { operationOf } from "../operation/Operations.ts"
 import type { Onboarding } from "./ErrorEnvelope.ts"
 import type { ErrorParts, FailedRequest } from "./ErrorParts.ts"
 import { again, callOf } from "./NextCalls.ts"
@@ -9,14 +11,17 @@ import type { RequestError } from "./RequestError.ts"
 const close = { Connection: "close" }
 
 const onboarding = (serviceId: ServiceId): Onboarding => {
-  const { inputs, method, path, price } = serviceEntry(serviceId)
+  const entry = serviceEntry(serviceId)
+  const { method, path, price } = entry
   if (price === null) throw new Error(`${serviceId} is not a start-here service`)
   return {
     serviceId,
     method,
     endpoint: path,
     price: Usdt.toPrice(price),
-    requiredInput: inputs.filter(({ required }) => required).map(({ description, name }) => ({ name, description }))
+    requiredInput: inputsOf(operationOf(entry))
+      .filter(({ required }) => required)
+      .map((input) => ({ name: input.name, description: describeInput(input) }))
   }
 }
 

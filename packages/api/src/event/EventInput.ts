@@ -1,40 +1,77 @@
-import { EventStatus, plainText, Uuid } from "@agentos/core"
+import {
+  DEFAULT_LIST_LIMIT,
+  DEFAULT_REPLAY_LIMIT,
+  EventStatus,
+  PageInput,
+  plainText,
+  Timestamp,
+  Uuid
+} from "@agentos/core"
 import { Schema } from "effect"
 import { DateTime } from "./DateTime.ts"
 
-const LIST_LIMIT = 100
-const REPLAY_LIMIT = 200
 const TYPES_LIMIT = 50
 const NAME_LIMIT = 128
-const CURSOR_LIMIT = 256
 
 const name = plainText(NAME_LIMIT)
-const types = Schema.Array(name).check(Schema.isMaxLength(TYPES_LIMIT))
+const time = Timestamp.Timestamp.make(Date.UTC(2026, 0, 31, 12))
 
-/** The maximum number of events to return. */
-export const ReplayEventsQuery = Schema.Struct({
-  limit: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: REPLAY_LIMIT })))
+const types = Schema.optionalKey(Schema.Array(name).check(Schema.isMaxLength(TYPES_LIMIT))).annotateKey({
+  description: "Types of the events. An event matches any of them.",
+  examples: [["email.received"]]
+})
+const service = Schema.optionalKey(name).annotateKey({
+  description: "Only events of this service area: email, phone or payment.",
+  examples: ["email"]
+})
+
+/** Limits the replay of pending events. */
+export const ReplayEventsInput = Schema.Struct({
+  limit: PageInput.limit({ maximum: 200, default: DEFAULT_REPLAY_LIMIT })
 })
 
 /** The filter of a list of events. An event must match every given part. `from` is inclusive, `to` exclusive. */
 export const ListEventsInput = Schema.Struct({
-  status: Schema.optionalKey(EventStatus),
-  types: Schema.optionalKey(types),
-  agentId: Schema.optionalKey(name),
-  service: Schema.optionalKey(name),
-  resourceId: Schema.optionalKey(name),
-  from: Schema.optionalKey(DateTime),
-  to: Schema.optionalKey(DateTime),
-  limit: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: LIST_LIMIT }))),
-  cursor: Schema.optionalKey(plainText(CURSOR_LIMIT))
+  status: Schema.optionalKey(EventStatus).annotateKey({
+    description: "Status of the events.",
+    examples: ["pending"]
+  }),
+  types,
+  agentId: Schema.optionalKey(name).annotateKey({
+    description: "Only events of this agent.",
+    examples: ["019ab1c8-8d53-7c21-a0d4-55a6d0b0e6f1"]
+  }),
+  service,
+  resourceId: Schema.optionalKey(name).annotateKey({
+    description: "Only events about this resource.",
+    examples: ["019ab1c0-5f3e-7cc1-8a52-3f6f0c8f2a11"]
+  }),
+  from: Schema.optionalKey(DateTime).annotateKey({
+    description: "Only events created at or after this time.",
+    examples: [time]
+  }),
+  to: Schema.optionalKey(DateTime).annotateKey({
+    description: "Only events created before this time.",
+    examples: [time]
+  }),
+  limit: PageInput.limit({ maximum: 100, default: DEFAULT_LIST_LIMIT }),
+  cursor: PageInput.cursor
 }).annotate({ identifier: "ListEventsInput" })
 export type ListEventsInput = typeof ListEventsInput.Type
 
-export const EventIdInput = Schema.Struct({ eventId: Uuid.GivenUuid }).annotate({ identifier: "EventIdInput" })
+export const EventIdInput = Schema.Struct({
+  eventId: Uuid.GivenUuid.annotateKey({
+    description: "Id of your event.",
+    examples: ["019ab1c2-7a10-7d5e-b1f3-0b8c5f6a9e42"]
+  })
+}).annotate({ identifier: "EventIdInput" })
 
 /** Selects the events to acknowledge: created before `before`, and limited to these types or this service if given. */
 export const AcknowledgeAllInput = Schema.Struct({
-  before: DateTime,
-  types: Schema.optionalKey(types),
-  service: Schema.optionalKey(name)
+  before: DateTime.annotateKey({
+    description: "The cutoff. Only events created before it are acknowledged.",
+    examples: [time]
+  }),
+  types,
+  service
 }).annotate({ identifier: "AcknowledgeAllInput" })

@@ -1,14 +1,12 @@
-import { CATALOG } from "@agentos/core"
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { AgentOsApi } from "../AgentOsApi.ts"
 import { API_NAME, API_VERSION } from "../discovery/ApiIdentity.ts"
 import { type Operation, takesBody } from "../operation/Operation.ts"
-import { OPERATIONS } from "../operation/Operations.ts"
-import { isObject, type JsonObject, mendSchema } from "./JsonSchemaMending.ts"
+import { type Input, inputsOf } from "../operation/Inputs.ts"
+import { operations } from "../operation/Operations.ts"
+import { cleanSchema, isObject, type JsonObject } from "./JsonSchema.ts"
 import { ACCESS_TOKEN, HEADERS, operationDocument } from "./OperationDocument.ts"
-
-const operations: ReadonlyArray<Operation> = CATALOG.map(({ operationId }) => OPERATIONS[operationId])
 
 const child = (json: Schema.Json | undefined, key: string): JsonObject => {
   const value = isObject(json) ? json[key] : undefined
@@ -29,37 +27,31 @@ const paths = (generated: JsonObject, serverUrl: string): JsonObject => {
   return found
 }
 
-/** Adds the catalog's description of each property of a body. */
-const described = (schema: JsonObject, descriptions: ReadonlyMap<string, string>): JsonObject => ({
-  ...schema,
-  properties: Object.fromEntries(
-    Object.entries(child(schema, "properties")).map(([name, property]) => {
-      const description = descriptions.get(name)
-      return [name, isObject(property) && description !== undefined ? { description, ...property } : property]
-    })
-  )
-})
-
-/** Returns the names of the body schemas, with the catalog's descriptions of their properties. */
-const bodies = (generated: JsonObject): ReadonlyMap<string, ReadonlyMap<string, string>> =>
+/** Returns the inputs of each body by the name of its schema. */
+const bodies = (generated: JsonObject): ReadonlyMap<string, ReadonlyArray<Input>> =>
   new Map(
     operations.filter(takesBody).map((operation) => {
-      const { inputs } = operation.entry
       const body = child(generatedOperation(generated, operation), "requestBody")
       const ref = child(child(child(body, "content"), "application/json"), "schema")["$ref"]
       const name = typeof ref === "string" ? ref.replace("#/components/schemas/", "") : operation.name
-      return [name, new Map(inputs.map((input) => [input.name, input.description]))]
+      return [name, inputsOf(operation).filter((input) => input.in === "body")]
     })
   )
 
-/** Schemas of requests are closed, and described by the catalog. Schemas of responses may gain properties. */
+/** Replaces the properties of a request body by its inputs, which have descriptions and examples. */
+const bodySchema = (body: JsonObject, inputs: ReadonlyArray<Input>): JsonObject => ({
+  ...body,
+  properties: Object.fromEntries(inputs.map(({ description, name, schema }) => [name, { description, ...schema }]))
+})
+
+/** Schemas of requests are closed. Schemas of responses may gain properties. */
 const schemas = (generated: JsonObject): JsonObject => {
-  const inputs = bodies(generated)
+  const inputsByName = bodies(generated)
   return Object.fromEntries(
     Object.entries(child(generated["components"], "schemas")).map(([name, schema]) => {
-      const descriptions = inputs.get(name)
-      const mended = mendSchema(schema, descriptions === undefined)
-      return [name, descriptions !== undefined && isObject(mended) ? described(mended, descriptions) : mended]
+      const inputs = inputsByName.get(name)
+      const cleaned = cleanSchema(schema, inputs === undefined)
+      return [name, inputs !== undefined && isObject(cleaned) ? bodySchema(cleaned, inputs) : cleaned]
     })
   )
 }

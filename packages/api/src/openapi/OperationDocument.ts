@@ -1,8 +1,8 @@
 import { type CatalogEntry, type ErrorCode, IDEMPOTENCY_KEY_LIMIT, Usdt } from "@agentos/core"
-import { Schema } from "effect"
 import { errorsByStatus } from "../operation/Endpoint.ts"
 import { type Operation, takesBody } from "../operation/Operation.ts"
-import { isObject, type JsonObject, mendSchema } from "./JsonSchemaMending.ts"
+import { inputsOf } from "../operation/Inputs.ts"
+import { cleanSchema, isObject, type JsonObject } from "./JsonSchema.ts"
 
 /** The name of the security scheme among the components of the document. */
 export const ACCESS_TOKEN = "accessToken"
@@ -124,34 +124,16 @@ const successResponses = (self: Operation, generated: JsonObject): JsonObject =>
         ...COMMON_HEADERS,
         ...(self.entry.price === null ? {} : { "PAYMENT-RESPONSE": headerRef("PaymentResponse") })
       },
-      content: mendSchema(success["content"] ?? {}, true)
+      content: cleanSchema(success["content"] ?? {}, true)
     }
   }
 }
 
-const propertiesOf = (codec: Schema.Codec<unknown, unknown>): JsonObject => {
-  const { schema } = Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))(
-    Schema.toJsonSchemaDocument(codec)
+/** Returns the path and query parameters. */
+const parameters = (self: Operation): ReadonlyArray<JsonObject> =>
+  inputsOf(self).flatMap(({ description, in: place, name, required, schema }) =>
+    place === "body" ? [] : [{ name, in: place, required, description, schema }]
   )
-  return isObject(schema) && isObject(schema["properties"]) ? schema["properties"] : {}
-}
-
-/**
- * Returns the path and query parameters. Their schemas come from the decoded side, because the generator treats all
- * numbers as strings.
- */
-const parameters = ({ entry, params, query }: Operation): ReadonlyArray<JsonObject> => {
-  const shapes: JsonObject = { ...propertiesOf(params), ...propertiesOf(query) }
-  return entry.inputs
-    .filter((input) => input.in !== "body")
-    .map((input) => ({
-      name: input.name,
-      in: input.in,
-      required: input.required,
-      description: input.description,
-      schema: mendSchema(shapes[input.name] ?? {}, false)
-    }))
-}
 
 /** Returns the document of one operation: schemas from the generator, everything else from the catalog. */
 export const operationDocument = (self: Operation, generated: JsonObject, serverUrl: string): JsonObject => {
@@ -167,7 +149,7 @@ export const operationDocument = (self: Operation, generated: JsonObject, server
     ...(entry.authentication === "unavailable" ? { deprecated: true } : {}),
     security: security(entry),
     parameters: [...parameters(self), ...(entry.price === null ? [] : PAYMENT_PARAMETERS)],
-    ...(takesBody(self) ? { requestBody: mendSchema(generated["requestBody"] ?? {}, false) } : {}),
+    ...(takesBody(self) ? { requestBody: cleanSchema(generated["requestBody"] ?? {}, false) } : {}),
     responses: { ...successResponses(self, generated), ...errorResponses(entry) }
   }
 }

@@ -4,64 +4,71 @@ import {
   MailboxRecord,
   MessageRecord,
   MessageSummaryRecord,
-  plainText,
+  QueryMessagesInput,
   SendMessageInput,
   UpdateMailboxInput,
   Uuid
 } from "@agentos/core"
 import { Schema } from "effect"
+import { HttpApiGroup, OpenApi } from "effect/http-api"
+import { getEndpoint, postEndpoint } from "./Endpoint.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
 
-const PAGE_LIMIT = 100
-const CURSOR_LIMIT = 256
-
-export const createMailbox = operation("createMailbox", {
-  ...NO_INPUT,
-  payload: CreateMailboxInput,
-  data: provisionedData({ mailbox: MailboxRecord }),
-  status: 201
-})
-
-export const listMailboxes = operation("listMailboxes", {
-  ...NO_INPUT,
-  data: Schema.Struct({ items: Schema.Array(MailboxRecord) }),
-  status: 200
-})
-
-export const updateMailbox = operation("updateMailbox", {
-  ...NO_INPUT,
-  payload: UpdateMailboxInput,
-  data: paidData({ mailbox: MailboxRecord }),
-  status: 200
-})
-
-export const deleteMailbox = operation("deleteMailbox", {
-  ...NO_INPUT,
-  payload: DeleteMailboxInput,
-  data: paidData({ mailboxId: Uuid.Uuid, deleted: Schema.Literal(true), messagesDeleted: Schema.Int }),
-  status: 200
-})
-
-export const sendMessage = operation("sendMessage", {
-  ...NO_INPUT,
-  payload: SendMessageInput,
-  data: paidData({ message: MessageRecord }),
-  status: 201
-})
-
-/** Returns a page of messages, or a single message for a query with a messageId. */
-export const queryMessages = operation("queryMessages", {
-  ...NO_INPUT,
-  query: Schema.Struct({
-    mailboxId: Schema.optionalKey(Uuid.GivenUuid),
-    messageId: Schema.optionalKey(Uuid.GivenUuid),
-    limit: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: PAGE_LIMIT }))),
-    cursor: Schema.optionalKey(plainText(CURSOR_LIMIT))
+export const EMAIL_OPERATIONS = {
+  createMailbox: operation("createMailbox", {
+    ...NO_INPUT,
+    payload: CreateMailboxInput,
+    data: provisionedData({ mailbox: MailboxRecord }),
+    status: 201
   }),
-  data: Schema.Union([
-    Schema.Struct({ items: Schema.Array(MessageSummaryRecord), nextCursor: Schema.NullOr(Schema.String) }),
-    Schema.Struct({ message: MessageRecord })
-  ]),
-  status: 200
-})
+
+  listMailboxes: operation("listMailboxes", {
+    ...NO_INPUT,
+    data: Schema.Struct({ items: Schema.Array(MailboxRecord) }),
+    status: 200
+  }),
+
+  updateMailbox: operation("updateMailbox", {
+    ...NO_INPUT,
+    payload: UpdateMailboxInput,
+    data: paidData({ mailbox: MailboxRecord }),
+    status: 200
+  }),
+
+  deleteMailbox: operation("deleteMailbox", {
+    ...NO_INPUT,
+    payload: DeleteMailboxInput,
+    data: paidData({ mailboxId: Uuid.Uuid, deleted: Schema.Literal(true), messagesDeleted: Schema.Int }),
+    status: 200
+  }),
+
+  sendMessage: operation("sendMessage", {
+    ...NO_INPUT,
+    payload: SendMessageInput,
+    data: paidData({ message: MessageRecord }),
+    status: 201
+  }),
+
+  /** Returns a page of messages, or a single message for a query with a messageId. */
+  queryMessages: operation("queryMessages", {
+    ...NO_INPUT,
+    query: QueryMessagesInput,
+    data: Schema.Union([
+      Schema.Struct({ items: Schema.Array(MessageSummaryRecord), nextCursor: Schema.NullOr(Schema.String) }),
+      Schema.Struct({ message: MessageRecord })
+    ]),
+    status: 200
+  })
+}
+
+export const emailGroup = HttpApiGroup.make("email", { topLevel: true })
+  .add(
+    postEndpoint(EMAIL_OPERATIONS.createMailbox),
+    getEndpoint(EMAIL_OPERATIONS.listMailboxes),
+    postEndpoint(EMAIL_OPERATIONS.updateMailbox),
+    postEndpoint(EMAIL_OPERATIONS.deleteMailbox),
+    postEndpoint(EMAIL_OPERATIONS.sendMessage),
+    getEndpoint(EMAIL_OPERATIONS.queryMessages)
+  )
+  .annotate(OpenApi.Description, "Mailboxes and their messages.")

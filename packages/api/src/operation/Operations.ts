@@ -1,11 +1,21 @@
-import type { OperationName } from "@agentos/core"
-import * as discovery from "./DiscoveryOperations.ts"
-import * as email from "./EmailOperations.ts"
-import * as events from "./EventOperations.ts"
+import { CATALOG, type CatalogEntry, type OperationName } from "@agentos/core"
+import { DISCOVERY_OPERATIONS, DOMAIN_OPERATIONS } from "./DiscoveryOperations.ts"
+import { EMAIL_OPERATIONS } from "./EmailOperations.ts"
+import { EVENT_OPERATIONS } from "./EventOperations.ts"
 import type { Operation } from "./Operation.ts"
-import * as phone from "./PhoneOperations.ts"
+import { PHONE_OPERATIONS } from "./PhoneOperations.ts"
 
 /** Every operation by name: exactly those of the catalog. */
-export const OPERATIONS = { ...discovery, ...email, ...phone, ...events } satisfies {
-  readonly [Name in OperationName]: Operation<Name>
-}
+export const OPERATIONS = {
+  ...DISCOVERY_OPERATIONS,
+  ...EMAIL_OPERATIONS,
+  ...PHONE_OPERATIONS,
+  ...EVENT_OPERATIONS,
+  ...DOMAIN_OPERATIONS
+} satisfies { readonly [Name in OperationName]: Operation<Name> }
+
+/** Returns the operation of a catalog entry. */
+export const operationOf = ({ operationId }: CatalogEntry): Operation => OPERATIONS[operationId]
+
+/** Every operation in the order of the catalog. */
+export const operations: ReadonlyArray<Operation> = CATALOG.map(operationOf)

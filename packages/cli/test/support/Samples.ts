@@ -120,7 +120,16 @@ export const service: DataOf<"getService">["service"] = {
   marketplaceListing: true,
   guide: "/docs/email",
   purpose: "Creates a mailbox.",
-  inputs: [{ name: "localPart", in: "body", required: true, description: "What stands before the @." }],
+  inputs: [
+    {
+      name: "localPart",
+      in: "body",
+      required: true,
+      type: "string",
+      example: "ada",
+      description: "The part before the @."
+    }
+  ],
   errors: ["CONFLICT"],
   nextActions: [
     { serviceId: "email.mailbox.list", method: "GET", path: "/api/v1/email/mailboxes/query", why: "Shows it." }

@@ -1,24 +1,23 @@
-import type { Authentication, CatalogEntry } from "./CatalogEntry.ts"
-import { DISCOVERY_ENTRIES, DOMAIN_ENTRIES } from "./DiscoveryEntries.ts"
-import { EMAIL_ENTRIES } from "./EmailEntries.ts"
-import { EVENT_ENTRIES } from "./EventEntries.ts"
-import { PHONE_ENTRIES } from "./PhoneEntries.ts"
-import type { ServiceId } from "./ServiceId.ts"
+import type { Authentication, CatalogRow } from "./CatalogRow.ts"
+import { type OperationName, ROWS, type ServiceId } from "./ServiceId.ts"
+import * as Usdt from "./Usdt.ts"
+
+/** One operation of the API. */
+export interface CatalogEntry extends Omit<CatalogRow, "price"> {
+  readonly operationId: OperationName
+  readonly serviceId: ServiceId | null
+  readonly price: Usdt.Usdt | null
+  readonly nextActions: ReadonlyArray<{ readonly serviceId: ServiceId; readonly why: string }>
+}
 
 /**
- * The catalog: every operation of the API once, in the order of the specification. Routes, the OpenAPI document, the
- * guides and the command line are derived from it.
+ * The catalog. Routes, the OpenAPI document, the guides, rate limits, metrics and the command line are derived from it
+ * and from the schemas of `@agentos/api`.
  */
-export const CATALOG = [
-  ...DISCOVERY_ENTRIES,
-  ...EMAIL_ENTRIES,
-  ...PHONE_ENTRIES,
-  ...EVENT_ENTRIES,
-  ...DOMAIN_ENTRIES
-] as const satisfies ReadonlyArray<CatalogEntry>
-
-/** The name of an operation in code and in the OpenAPI document. */
-export type OperationName = (typeof CATALOG)[number]["operationId"]
+export const CATALOG: ReadonlyArray<CatalogEntry> = ROWS.map((row) => ({
+  ...row,
+  price: row.price === null ? null : Usdt.fromDecimal(row.price)
+}))
 
 /** An entry with a service record of its own. */
 export interface ServiceEntry extends CatalogEntry {
@@ -27,13 +26,11 @@ export interface ServiceEntry extends CatalogEntry {
 
 const hasService = (entry: CatalogEntry): entry is ServiceEntry => entry.serviceId !== null
 
-const entries: ReadonlyArray<CatalogEntry> = CATALOG
-
 /** The entries that are services, in catalog order. */
-export const SERVICES: ReadonlyArray<ServiceEntry> = entries.filter(hasService)
+export const SERVICES: ReadonlyArray<ServiceEntry> = CATALOG.filter(hasService)
 
 const byService = new Map<string, ServiceEntry>(SERVICES.map((entry) => [entry.serviceId, entry]))
-const byOperation = new Map<string, CatalogEntry>(entries.map((entry) => [entry.operationId, entry]))
+const byOperation = new Map<string, CatalogEntry>(CATALOG.map((entry) => [entry.operationId, entry]))
 
 export const serviceEntry = (serviceId: ServiceId): ServiceEntry => byService.get(serviceId)!
 

@@ -1,4 +1,4 @@
-import type { CatalogEntry } from "./CatalogEntry.ts"
+import type { CatalogRow } from "./CatalogRow.ts"
 
 /** The operations for discovering the API, free and without authentication. */
 export const DISCOVERY_ENTRIES = [
@@ -12,7 +12,6 @@ export const DISCOVERY_ENTRIES = [
     capability: "always",
     guide: "/docs#discovery",
     purpose: "Returns the compact catalog: services, prices, authentication rules and links to the guides.",
-    inputs: [],
     errors: ["RATE_LIMITED"],
     nextActions: [
       { serviceId: "discovery.services", why: "Read the full record of each service." },
@@ -29,7 +28,6 @@ export const DISCOVERY_ENTRIES = [
     capability: "always",
     guide: "/docs#discovery",
     purpose: "Lists all services, each with its price, inputs, errors and next actions.",
-    inputs: [],
     errors: ["RATE_LIMITED"],
     nextActions: [{ serviceId: "email.mailbox.create", why: "Start with a service that needs no token." }]
   },
@@ -43,11 +41,10 @@ export const DISCOVERY_ENTRIES = [
     capability: "always",
     guide: "/docs#discovery",
     purpose: "Returns the record of one service.",
-    inputs: [{ name: "serviceId", in: "path", required: true, description: "Id of a service in the catalog." }],
     errors: ["RESOURCE_NOT_FOUND", "RATE_LIMITED"],
     nextActions: [{ serviceId: "discovery.services", why: "List all service ids." }]
   }
-] as const satisfies ReadonlyArray<CatalogEntry>
+] as const satisfies ReadonlyArray<CatalogRow>
 
 /** Reserved in this version of the API, and never available. */
 export const DOMAIN_ENTRIES = [
@@ -61,8 +58,7 @@ export const DOMAIN_ENTRIES = [
     capability: "never",
     guide: "/docs#domains",
     purpose: "Domain registration: deprecated and unavailable. Always returns 503 and never requests payment.",
-    inputs: [],
     errors: ["SERVICE_UNAVAILABLE"],
     nextActions: [{ serviceId: "email.mailbox.create", why: "Create a mailbox at the domain of this service instead." }]
   }
-] as const satisfies ReadonlyArray<CatalogEntry>
+] as const satisfies ReadonlyArray<CatalogRow>

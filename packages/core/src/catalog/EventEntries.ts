@@ -1,7 +1,5 @@
-import type { CatalogEntry, CatalogInput } from "./CatalogEntry.ts"
+import type { CatalogRow } from "./CatalogRow.ts"
 import { BEARER_ERRORS } from "./CommonErrors.ts"
-
-const EVENT_ID: CatalogInput = { name: "eventId", in: "body", required: true, description: "Id of your event." }
 
 const EVENT_GUIDE = "/docs#events"
 
@@ -16,7 +14,6 @@ export const EVENT_ENTRIES = [
     capability: "always",
     guide: "/docs#realtime",
     purpose: "Returns a realtime token that is valid for 15 minutes, the WebSocket URL and the pending events.",
-    inputs: [],
     errors: [...BEARER_ERRORS, "FORBIDDEN"],
     nextActions: [
       { serviceId: "events.ack", why: "Acknowledge by REST when a socket failed during an acknowledgement." }
@@ -32,27 +29,6 @@ export const EVENT_ENTRIES = [
     capability: "always",
     guide: EVENT_GUIDE,
     purpose: "Lists your events, oldest first, filtered by status, type, agent, service, resource and time.",
-    inputs: [
-      {
-        name: "status",
-        in: "body",
-        required: false,
-        description: "Status of the events: pending, delivered, acknowledged, expired or failed."
-      },
-      { name: "types", in: "body", required: false, description: "Types of the events. An event matches any of them." },
-      { name: "agentId", in: "body", required: false, description: "Only events of this agent." },
-      {
-        name: "service",
-        in: "body",
-        required: false,
-        description: "Only events of this service area: email, phone or payment."
-      },
-      { name: "resourceId", in: "body", required: false, description: "Only events about this resource." },
-      { name: "from", in: "body", required: false, description: "Only events created at or after this time." },
-      { name: "to", in: "body", required: false, description: "Only events created before this time." },
-      { name: "limit", in: "body", required: false, description: "Page size, 1 to 100. The default is 50." },
-      { name: "cursor", in: "body", required: false, description: "nextCursor of the previous page." }
-    ],
     errors: BEARER_ERRORS,
     nextActions: [{ serviceId: "events.ack", why: "Acknowledge the events that you have handled." }]
   },
@@ -66,7 +42,6 @@ export const EVENT_ENTRIES = [
     capability: "always",
     guide: EVENT_GUIDE,
     purpose: "Returns one event.",
-    inputs: [EVENT_ID],
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED"],
     nextActions: [{ serviceId: "events.ack", why: "Acknowledge the event after you have handled it." }]
   },
@@ -80,7 +55,6 @@ export const EVENT_ENTRIES = [
     capability: "always",
     guide: EVENT_GUIDE,
     purpose: "Acknowledges one event, so that it is not delivered again. Idempotent.",
-    inputs: [EVENT_ID],
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED"],
     nextActions: [{ serviceId: "events.list", why: "List the remaining events." }]
   },
@@ -94,21 +68,6 @@ export const EVENT_ENTRIES = [
     capability: "always",
     guide: EVENT_GUIDE,
     purpose: "Acknowledges all events created before a cutoff, optionally of some types or one service area only.",
-    inputs: [
-      {
-        name: "before",
-        in: "body",
-        required: true,
-        description: "The cutoff. Only events created before it are acknowledged."
-      },
-      { name: "types", in: "body", required: false, description: "Types of the events. An event matches any of them." },
-      {
-        name: "service",
-        in: "body",
-        required: false,
-        description: "Only events of this service area: email, phone or payment."
-      }
-    ],
     errors: BEARER_ERRORS,
     nextActions: [{ serviceId: "events.list", why: "List the remaining events." }]
   },
@@ -122,14 +81,6 @@ export const EVENT_ENTRIES = [
     capability: "always",
     guide: EVENT_GUIDE,
     purpose: "Lists the pending events, oldest first, without leasing them: a WebSocket session still receives them.",
-    inputs: [
-      {
-        name: "limit",
-        in: "query",
-        required: false,
-        description: "Maximum number of events, 1 to 200. The default is 100."
-      }
-    ],
     errors: BEARER_ERRORS,
     nextActions: [{ serviceId: "events.ack", why: "Acknowledge the events that you have handled." }]
   },
@@ -143,8 +94,7 @@ export const EVENT_ENTRIES = [
     capability: "always",
     guide: EVENT_GUIDE,
     purpose: "Acknowledges one event. An alias of events.ack for older clients.",
-    inputs: [{ ...EVENT_ID, in: "path" }],
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED"],
     nextActions: [{ serviceId: "events.ack", why: "Use events.ack in new clients." }]
   }
-] as const satisfies ReadonlyArray<CatalogEntry>
+] as const satisfies ReadonlyArray<CatalogRow>

@@ -1,30 +1,23 @@
 import { Schema } from "effect"
+import { DISCOVERY_ENTRIES, DOMAIN_ENTRIES } from "./DiscoveryEntries.ts"
+import { EMAIL_ENTRIES } from "./EmailEntries.ts"
+import { EVENT_ENTRIES } from "./EventEntries.ts"
+import { PHONE_ENTRIES } from "./PhoneEntries.ts"
 
-export const ServiceId = Schema.Literals([
-  "discovery.api",
-  "discovery.services",
-  "email.mailbox.create",
-  "email.mailbox.list",
-  "email.mailbox.update",
-  "email.mailbox.delete",
-  "email.message.send",
-  "email.message.query",
-  "phone.number.us.30d",
-  "phone.number.ca.30d",
-  "phone.number.renew.30d",
-  "phone.call.outbound.1m",
-  "phone.call.outbound.5m",
-  "phone.call.extend.1m",
-  "phone.call.inbound.add.10m",
-  "phone.number.release",
-  "phone.number.list",
-  "phone.call.get",
-  "phone.call.transcript",
-  "events.realtime-token",
-  "events.list",
-  "events.get",
-  "events.ack",
-  "events.ack-all",
-  "domain.register"
-])
-export type ServiceId = typeof ServiceId.Type
+/** Every operation of the API once, in the order of the specification. */
+export const ROWS = [
+  ...DISCOVERY_ENTRIES,
+  ...EMAIL_ENTRIES,
+  ...PHONE_ENTRIES,
+  ...EVENT_ENTRIES,
+  ...DOMAIN_ENTRIES
+] as const
+
+/** The name of an operation in code and in the OpenAPI document. */
+export type OperationName = (typeof ROWS)[number]["operationId"]
+
+/** The id of a service: of an operation with a service record. */
+export type ServiceId = NonNullable<(typeof ROWS)[number]["serviceId"]>
+export const ServiceId = Schema.Literals(
+  ROWS.flatMap(({ serviceId }): ReadonlyArray<ServiceId> => (serviceId === null ? [] : [serviceId]))
+)

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import * as PageInput from "../kernel/PageInput.ts"
 import { nameText } from "../kernel/PlainText.ts"
 import { GivenUuid } from "../kernel/Uuid.ts"
 import { EmailAddress } from "./EmailAddress.ts"
@@ -10,6 +11,8 @@ export const RECIPIENT_LIMIT = 50
 export const SUBJECT_LIMIT = 998
 /** The maximum length of the text and of the HTML of a message, each in UTF-8 bytes. */
 export const BODY_LIMIT_BYTES = 1024 * 1024
+/** Page size of a list of messages if the client sets none. */
+export const DEFAULT_MESSAGE_LIMIT = 50
 const DISPLAY_NAME_LIMIT = 128
 const SIGNATURE_LIMIT = 4_096
 
@@ -37,36 +40,81 @@ const bodyText = (limitBytes: number) =>
 
 const utf8Length = (text: string): number => new TextEncoder().encode(text).length
 
-const displayName = nameText(DISPLAY_NAME_LIMIT)
-const outboundSignature = bodyText(SIGNATURE_LIMIT)
+const mailboxId = GivenUuid.annotateKey({
+  description: "Id of your mailbox.",
+  examples: ["019ab1c0-5f3e-7cc1-8a52-3f6f0c8f2a11"]
+})
+const displayName = Schema.optionalKey(nameText(DISPLAY_NAME_LIMIT)).annotateKey({
+  description: "Name that recipients see next to the address.",
+  examples: ["Ada Lovelace"]
+})
+const outboundSignature = Schema.optionalKey(bodyText(SIGNATURE_LIMIT)).annotateKey({
+  description: "Text appended to every sent message.",
+  examples: ["Ada, an agent of Example Ltd."]
+})
 const addresses = Schema.Array(EmailAddress).check(Schema.isMaxLength(RECIPIENT_LIMIT))
 
 export const CreateMailboxInput = Schema.Struct({
-  localPart: LocalPart,
-  displayName: Schema.optionalKey(displayName),
-  outboundSignature: Schema.optionalKey(outboundSignature)
+  localPart: LocalPart.annotateKey({
+    description: "The part before the @: a dot-atom without a plus sign, converted to lower case.",
+    examples: ["ada"]
+  }),
+  displayName,
+  outboundSignature
 }).annotate({ identifier: "CreateMailboxInput" })
 export type CreateMailboxInput = typeof CreateMailboxInput.Type
 
 /** The changes to a mailbox. Omitted fields stay as they are; an empty text clears the field. */
 export const UpdateMailboxInput = Schema.Struct({
-  mailboxId: GivenUuid,
-  displayName: Schema.optionalKey(displayName),
-  outboundSignature: Schema.optionalKey(outboundSignature),
-  active: Schema.optionalKey(Schema.Boolean)
+  mailboxId,
+  displayName,
+  outboundSignature,
+  active: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description: "Whether the mailbox receives mail. Mail to an inactive mailbox is rejected.",
+    examples: [false]
+  })
 }).annotate({ identifier: "UpdateMailboxInput" })
 export type UpdateMailboxInput = typeof UpdateMailboxInput.Type
 
-export const DeleteMailboxInput = Schema.Struct({ mailboxId: GivenUuid }).annotate({ identifier: "DeleteMailboxInput" })
+export const DeleteMailboxInput = Schema.Struct({ mailboxId }).annotate({ identifier: "DeleteMailboxInput" })
 export type DeleteMailboxInput = typeof DeleteMailboxInput.Type
 
 export const SendMessageInput = Schema.Struct({
-  mailboxId: GivenUuid,
-  to: addresses.check(Schema.isMinLength(1)),
-  cc: Schema.optionalKey(addresses),
-  bcc: Schema.optionalKey(addresses),
-  subject: headerText(SUBJECT_LIMIT),
-  text: bodyText(BODY_LIMIT_BYTES),
-  html: Schema.optionalKey(bodyText(BODY_LIMIT_BYTES))
+  mailboxId,
+  to: addresses.check(Schema.isMinLength(1)).annotateKey({
+    description: "Addresses of the recipients.",
+    examples: [["bob@example.com"]]
+  }),
+  cc: Schema.optionalKey(addresses).annotateKey({
+    description: "Addresses that receive a copy.",
+    examples: [["carol@example.com"]]
+  }),
+  bcc: Schema.optionalKey(addresses).annotateKey({
+    description: "Addresses that receive a copy without being shown to other recipients.",
+    examples: [["dan@example.com"]]
+  }),
+  subject: headerText(SUBJECT_LIMIT).annotateKey({ description: "Subject, on one line.", examples: ["Hello"] }),
+  text: bodyText(BODY_LIMIT_BYTES).annotateKey({
+    description: "Body as plain text. The limit is also counted in UTF-8 bytes.",
+    examples: ["Hello Bob"]
+  }),
+  html: Schema.optionalKey(bodyText(BODY_LIMIT_BYTES)).annotateKey({
+    description: "Body as HTML. The limit is also counted in UTF-8 bytes.",
+    examples: ["<p>Hello Bob</p>"]
+  })
 }).annotate({ identifier: "SendMessageInput" })
 export type SendMessageInput = typeof SendMessageInput.Type
+
+/** Selects a page of the messages of a mailbox, or of all mailboxes; or one message by its id. */
+export const QueryMessagesInput = Schema.Struct({
+  mailboxId: Schema.optionalKey(GivenUuid).annotateKey({
+    description: "Only messages of this mailbox.",
+    examples: ["019ab1c0-5f3e-7cc1-8a52-3f6f0c8f2a11"]
+  }),
+  messageId: Schema.optionalKey(GivenUuid).annotateKey({
+    description: "Return this message with its body instead of a list.",
+    examples: ["019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"]
+  }),
+  limit: PageInput.limit({ maximum: 100, default: DEFAULT_MESSAGE_LIMIT }),
+  cursor: PageInput.cursor
+})

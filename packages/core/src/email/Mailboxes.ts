@@ -6,12 +6,11 @@ import type { Page } from "../kernel/Page.ts"
 import { type InvalidRequest, ResourceNotFound, type ResourceNotOwned } from "../kernel/ResourceError.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
 import type { Mailbox } from "./Mailbox.ts"
+import { DEFAULT_MESSAGE_LIMIT } from "./EmailInput.ts"
 import { MailboxStore } from "./MailboxStore.ts"
 import type { Message, MessageSummary } from "./Message.ts"
 import { MessageStore } from "./MessageStore.ts"
 import { ownedMailbox } from "./OwnedMailbox.ts"
-
-export const DEFAULT_MESSAGE_LIMIT = 50
 
 /** The read access of a tenant to its mail. All of it is free. */
 export class Mailboxes extends Context.Service<

@@ -9,15 +9,11 @@ const TEXT_LIMIT = 1_000
 /** RFC 5646, section 4.4.1: the buffer length for a language tag. */
 const LANGUAGE_LIMIT = 35
 
-const text = Schema.optionalKey(plainText(TEXT_LIMIT))
-
 /** A public https URL. Whether it is public is checked when it is set and on each connection. */
-const HttpsUrl = plainText(URL_LIMIT)
-  .check(
-    Schema.isPattern(/^https:\/\//u, { expected: "a URL that begins with https://" }),
-    Schema.makeFilter((url: string) => URL.canParse(url) || "must be a valid URL")
-  )
-  .annotate({ format: "uri" })
+const HttpsUrl = plainText(URL_LIMIT).check(
+  Schema.isPattern(/^https:\/\//u, { expected: "a URL that begins with https://" }),
+  Schema.makeFilter((url: string) => URL.canParse(url) || "must be a valid URL that begins with https://")
+)
 
 /**
  * A language tag (RFC 5646, section 2.1). Only its form is checked: a carrier ends calls whose language tag it can't
@@ -31,33 +27,71 @@ const AreaCode = Schema.String.check(
   Schema.isPattern(/^[0-9]{3}$/u, { expected: "an area code of 3 digits, for example 415" })
 )
 
+const phoneNumberId = GivenUuid.annotateKey({
+  description: "Id of your number.",
+  examples: ["019ab1c8-8d52-7a44-9f0b-7f2f7a6a3d20"]
+})
+
 export const PurchaseNumberInput = Schema.Struct({
-  agentName: nameText(NAME_LIMIT).check(Schema.isMinLength(1)),
-  agentWebhookUrl: HttpsUrl,
-  areaCode: Schema.optionalKey(AreaCode),
-  description: text,
-  beginMessage: text,
-  voice: Schema.optionalKey(plainText(NAME_LIMIT)),
-  language: Schema.optionalKey(LanguageTag)
+  agentName: nameText(NAME_LIMIT)
+    .check(Schema.isMinLength(1))
+    .annotateKey({ description: "Name of the agent that answers the number.", examples: ["Ada"] }),
+  agentWebhookUrl: HttpsUrl.annotateKey({
+    description:
+      "URL that receives what callers say and returns the agent's replies: https on port 443 of a public host.",
+    format: "uri",
+    examples: ["https://agent.example.com/voice"]
+  }),
+  areaCode: Schema.optionalKey(AreaCode).annotateKey({
+    description: "Preferred area code, three digits.",
+    examples: ["415"]
+  }),
+  description: Schema.optionalKey(plainText(TEXT_LIMIT)).annotateKey({
+    description: "Your note about the number.",
+    examples: ["Support line"]
+  }),
+  beginMessage: Schema.optionalKey(plainText(TEXT_LIMIT)).annotateKey({
+    description: "Greeting that callers hear first.",
+    examples: ["Hello, this is Ada."]
+  }),
+  voice: Schema.optionalKey(plainText(NAME_LIMIT)).annotateKey({
+    description: "Voice that speaks the agent's replies.",
+    examples: ["en-US-Journey-O"]
+  }),
+  language: Schema.optionalKey(LanguageTag).annotateKey({
+    description: "Language of the calls as a BCP 47 tag.",
+    examples: ["en-US"]
+  })
 }).annotate({ identifier: "PurchaseNumberInput" })
 export type PurchaseNumberInput = typeof PurchaseNumberInput.Type
 
-export const NumberIdInput = Schema.Struct({ phoneNumberId: GivenUuid }).annotate({ identifier: "NumberIdInput" })
+export const NumberIdInput = Schema.Struct({ phoneNumberId }).annotate({ identifier: "NumberIdInput" })
 export type NumberIdInput = typeof NumberIdInput.Type
 
 export const PlaceCallInput = Schema.Struct({
-  phoneNumberId: GivenUuid,
-  toNumber: E164,
-  initialGreeting: text
+  phoneNumberId,
+  toNumber: E164.annotateKey({ description: "Number to call, in E.164 format.", examples: ["+14155550123"] }),
+  initialGreeting: Schema.optionalKey(plainText(TEXT_LIMIT)).annotateKey({
+    description: "Greeting that the called person hears first.",
+    examples: ["Hello, this is Ada."]
+  })
 }).annotate({ identifier: "PlaceCallInput" })
 export type PlaceCallInput = typeof PlaceCallInput.Type
 
-export const CallIdInput = Schema.Struct({ callId: GivenUuid }).annotate({ identifier: "CallIdInput" })
+export const CallIdInput = Schema.Struct({
+  callId: GivenUuid.annotateKey({
+    description: "Id of your call.",
+    examples: ["019ab1cb-1c5d-7f39-8f6f-02a8a0c1d9b4"]
+  })
+}).annotate({ identifier: "CallIdInput" })
 export type CallIdInput = typeof CallIdInput.Type
 
 /** The number to release, with an explicit confirmation. */
 export const ReleaseNumberInput = Schema.Struct({
-  phoneNumberId: GivenUuid,
-  confirmRelease: Schema.Literal(true)
+  phoneNumberId,
+  confirmRelease: Schema.Literal(true).annotateKey({
+    description: "Must be true. A release can't be undone.",
+    examples: [true]
+  })
 }).annotate({ identifier: "ReleaseNumberInput" })
 export type ReleaseNumberInput = typeof ReleaseNumberInput.Type

@@ -72,7 +72,7 @@ describe("the daily limit of recipients", () => {
         assert.strictEqual(refused._tag, "Conflict")
         assert.strictEqual(
           refused.message,
-          "You can write to 4 recipients a day, and have 1 left; this message has 2. Send to fewer, or after 1970-01-02T00:00:00.000Z. The limit grows with use."
+          "The message has 2 recipients, but 1 of your 4 a day are left. Send to fewer, or after 1970-01-02T00:00:00.000Z. The limit grows with use."
         )
         yield* yield* write(mailbox, friends(1))
         assert.strictEqual((yield* refusalOf(mailbox, friends(1)))._tag, "Conflict")
@@ -135,7 +135,7 @@ describe("sending", () => {
         assert.strictEqual(paused._tag, "Conflict")
         assert.strictEqual(
           paused.message,
-          "Sending is paused until 1970-01-03T00:00:00.000Z: too many recipients do not exist. Remove them from your list, and send again then."
+          "Sending is paused until 1970-01-03T00:00:00.000Z: too many recipients do not exist. Remove them from your list, then send again."
         )
         yield* TestClock.adjust("23 hours")
         yield* refusalOf(mailbox, friends(1))

@@ -518,7 +518,10 @@ describe("PaidOperations", () => {
         create({ localPart: "ada" }, { signature: pay(thiefs, ADA, nonce), key: "thief" })
       )
       assert.strictEqual(stolen._tag, "PaymentRequired")
-      assert.include(stolen._tag === "PaymentRequired" ? stolen.reason : "", "bound to another challenge")
+      assert.include(
+        stolen._tag === "PaymentRequired" ? stolen.reason : "",
+        "bound to the challenge of another request"
+      )
       assert.strictEqual(host.payments.settleCalls(), 0)
       yield* create({ localPart: "ada" }, { signature: pay(victims, ADA, nonce) })
       assert.strictEqual(host.payments.transfers.get(ADA), 1)

@@ -61,7 +61,7 @@ describe("placing a call", () => {
   for (const [toNumber, why] of [
     ["+1911", "emergency"],
     ["+19005550100", "premium"],
-    ["+15550000000", "no number"],
+    ["+15550000000", "not a callable number"],
     ["+14155550100", "itself"]
   ] as const) {
     scenario(`refuses ${toNumber} before payment`, () =>
@@ -75,9 +75,9 @@ describe("placing a call", () => {
   }
 
   for (const [toNumber, why] of [
-    ["+24762889", "is a number of AC; this service calls US, CA only"],
-    ["+18765230199", "is a number of JM; this service calls US, CA only"],
-    ["+881612345678", "belongs to no country; this service calls US, CA only"]
+    ["+24762889", "is in AC. This service calls US, CA only"],
+    ["+18765230199", "is in JM. This service calls US, CA only"],
+    ["+881612345678", "is not a number of any country. This service calls US, CA only"]
   ] as const) {
     scenario(`refuses ${toNumber} before payment: it is not in an allowed country`, () =>
       Effect.gen(function* () {

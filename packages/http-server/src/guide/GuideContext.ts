@@ -1,4 +1,4 @@
-import type { Environment } from "@agentos/api"
+import { describeInput, type Environment, type Input, inputsOf, operationOf } from "@agentos/api"
 import { type Capabilities, isAvailable, type ServiceEntry, SERVICES, Usdt } from "@agentos/core"
 import type { GuideBlock } from "./GuideBlock.ts"
 
@@ -23,20 +23,23 @@ export const serviceRow = (entry: ServiceEntry, { capabilities }: GuideContext):
 const servicesAt = (anchor: string): ReadonlyArray<ServiceEntry> =>
   SERVICES.filter(({ guide }) => guide.endsWith(`#${anchor}`))
 
+const inputList = (inputs: ReadonlyArray<Input>): ReadonlyArray<GuideBlock> =>
+  inputs.length === 0
+    ? []
+    : [
+        {
+          points: inputs.map(
+            (input) =>
+              `\`${input.name}\` (${input.in}, ${input.type}, ${input.required ? "required" : "optional"}): ${describeInput(input)}`
+          )
+        }
+      ]
+
 /** Returns the catalog's description of the services of a section. */
 export const serviceBlocks = (anchor: string, { capabilities }: GuideContext): ReadonlyArray<GuideBlock> =>
   servicesAt(anchor).flatMap((entry): ReadonlyArray<GuideBlock> => [
     {
       text: `\`${entry.method} ${entry.path}\` (\`${entry.serviceId}\`, ${priceText(entry)})${isAvailable(entry, capabilities) ? "" : ", not available on this server"}: ${entry.purpose}`
     },
-    ...(entry.inputs.length === 0
-      ? []
-      : [
-          {
-            points: entry.inputs.map(
-              ({ description, in: place, name, required }) =>
-                `\`${name}\` (${place}, ${required ? "required" : "optional"}): ${description}`
-            )
-          }
-        ])
+    ...inputList(inputsOf(operationOf(entry)))
   ])

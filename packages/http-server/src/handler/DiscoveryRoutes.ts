@@ -5,6 +5,7 @@ import {
   OPENAPI_PATH,
   openApiDocument,
   type Operation,
+  operationOf,
   OPERATIONS,
   toServiceRecord
 } from "@agentos/api"
@@ -35,7 +36,7 @@ const docsPolicy = `default-src 'none'; style-src 'sha256-${createHash("sha256")
 export const layer = HttpRouter.addAll(
   Effect.gen(function* () {
     const { capabilities, environment, publicUrl } = yield* ServerSettings
-    const records = SERVICES.map((entry) => toServiceRecord(entry, capabilities))
+    const records = SERVICES.map((entry) => toServiceRecord(entry, operationOf(entry), capabilities))
     const description = prepared(OPERATIONS.describeApi, apiDescription(environment, capabilities))
     const catalog = prepared(OPERATIONS.listServices, { items: records })
     const services = new Map<string, typeof catalog>(

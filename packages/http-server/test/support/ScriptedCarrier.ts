@@ -97,7 +97,7 @@ export const make = () => {
     }),
     Layer.succeed(AgentCallback, {
       refusal: (url) =>
-        Effect.succeed(url.includes("private") ? "its host has no address on the public internet" : undefined),
+        Effect.succeed(url.includes("private") ? "must have a host with a public internet address" : undefined),
       ask: (_address, message) =>
         Stream.suspend(() => {
           asked.push(message)

@@ -9,11 +9,11 @@ export const isObject = (json: Schema.Json | undefined): json is JsonObject =>
 const isSafeIntegerBound = (key: string, value: Schema.Json): boolean =>
   (key === "minimum" && value === Number.MIN_SAFE_INTEGER) || (key === "maximum" && value === Number.MAX_SAFE_INTEGER)
 
-const mendObject = (schema: JsonObject, openToMore: boolean): JsonObject => {
+const cleanObject = (schema: JsonObject, openToMore: boolean): JsonObject => {
   const { allOf, ...own } = schema
   // The generator puts a check with its own schema next to the type, as a single `allOf`.
-  const only = Array.isArray(allOf) && allOf.length === 1 ? allOf[0] : undefined
-  const merged = isObject(only) ? { ...own, ...only } : schema
+  const single = Array.isArray(allOf) && allOf.length === 1 ? allOf[0] : undefined
+  const merged = isObject(single) ? { ...own, ...single } : schema
   return Object.fromEntries(
     Object.entries(merged)
       .filter(
@@ -22,16 +22,16 @@ const mendObject = (schema: JsonObject, openToMore: boolean): JsonObject => {
           !(key === "pattern" && merged["format"] === "uuid") &&
           !(key === "additionalProperties" && value === false && openToMore)
       )
-      .map(([key, value]) => [key, mendSchema(value, openToMore)])
+      .map(([key, value]) => [key, cleanSchema(value, openToMore)])
   )
 }
 
 /**
- * Simplifies a generated JSON Schema: removes bounds without meaning, the pattern next to `format: uuid`, and an
+ * Simplifies a generated JSON Schema: removes bounds without effect, the pattern next to `format: uuid`, and an
  * `allOf` of one. Schemas of responses are `openToMore`, because later versions may add properties; schemas of requests
  * are closed.
  */
-export const mendSchema = (schema: Schema.Json, openToMore: boolean): Schema.Json => {
-  if (Array.isArray(schema)) return schema.map((item) => mendSchema(item, openToMore))
-  return isObject(schema) ? mendObject(schema, openToMore) : schema
+export const cleanSchema = (schema: Schema.Json, openToMore: boolean): Schema.Json => {
+  if (Array.isArray(schema)) return schema.map((item) => cleanSchema(item, openToMore))
+  return isObject(schema) ? cleanObject(schema, openToMore) : schema
 }
