@@ -76,7 +76,7 @@ const grantOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capa
       })
     )
 
-    it.effect("grant again what the other revokes, and the same as before if it does not", () =>
+    it.effect("grant the seconds again after the other revoked them, and once if it is rolled back", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -176,7 +176,7 @@ export const callOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it
       })
     )
 
-    const passing = needing(capabilities.concurrentTransactions, "look at others while one holds it, and wait for none")
+    const passing = needing(capabilities.concurrentTransactions, "skip calls that another one has locked")
     it.effect.skipIf(passing.missing)(passing.name, () =>
       Effect.gen(function* () {
         const { transact } = yield* Transactor

@@ -63,7 +63,7 @@ export const grantTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
         yield* store.update(over)
         assert.deepStrictEqual(yield* store.grant(call.callId, operation, 60), Option.some(over))
         yield* store.revoke(operation)
-        assert.deepStrictEqual(yield* store.get(call.callId), Option.some(over), "what has ended stays as it is")
+        assert.deepStrictEqual(yield* store.get(call.callId), Option.some(over), "an ended call does not change")
       })
     )
 

@@ -68,7 +68,7 @@ export const numberOverlapTests: ContractTests<PhoneNumberStore> = (it, capabili
       })
     )
 
-    it.effect("do not reserve it while it becomes ours", () =>
+    it.effect("do not reserve it while it is stored", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
         for (const firstEnds of ["committed", "rolled back"] as const) {

@@ -58,7 +58,7 @@ export const numberReservationTests: ContractTests<PhoneNumberStore> = (it) => {
     )
   })
 
-  describe("a number that is ours", () => {
+  describe("a stored number", () => {
     it.effect("cannot be reserved, even by its own operation, until it is released", () =>
       Effect.gen(function* () {
         const store = yield* PhoneNumberStore
@@ -112,7 +112,11 @@ export const numberReservationTests: ContractTests<PhoneNumberStore> = (it) => {
           yield* refused(store.create(number, operation))
           yield* refused(store.create({ ...number, tenantId: yield* Fresh.id }, another))
           assert.deepStrictEqual(yield* store.findByNumber(a), Option.none())
-          assert.deepStrictEqual(yield* store.reservation(another), Option.some(a), "what is refused changes nothing")
+          assert.deepStrictEqual(
+            yield* store.reservation(another),
+            Option.some(a),
+            "a refused creation changes nothing"
+          )
 
           yield* store.create(number, another)
           yield* refused(store.create(yield* Sample.phoneNumber(tenant, { number: a }), another))

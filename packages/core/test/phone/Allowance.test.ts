@@ -125,7 +125,7 @@ describe("the notices of a number's end", () => {
         next = owed.next
         if (next !== null) assert.isAbove(next.at, now)
         const due = Allowance.NOTICE_DAYS.filter((days) => expiresAt - days * DAY <= now)
-        assert.deepStrictEqual(given.get(expiresAt) ?? [], due, "exactly what is due by now")
+        assert.deepStrictEqual(given.get(expiresAt) ?? [], due, "exactly the notices that are due by now")
       }
       for (const days of given.values()) {
         assert.deepStrictEqual(days, Allowance.NOTICE_DAYS.slice(0, days.length), "in order, and once each")
@@ -185,7 +185,7 @@ describe("the limits of live calls", () => {
       assert.strictEqual(new Set(shares).size, Math.min(1, live.length), "equal shares")
       for (const share of shares) assert.isAtLeast(share, 0)
       assert.isAtMost(sum(shares), left)
-      if (live.length > 0) assert.isAbove(sum(shares), left - live.length, "and all but what can't be shared out")
+      if (live.length > 0) assert.isAbove(sum(shares), left - live.length, "and all but a remainder")
     }
   )
 
