@@ -16,7 +16,7 @@ import { layerTestPGlite } from "./support/TestPGlite.ts"
 import { layerTestPostgres } from "./support/TestPostgres.ts"
 
 /** Number of the tenant's events that are final, and of those that are open. */
-const OVER = 50_000
+const OVER = 200_000
 const OPEN = 100
 /** Number of events old enough to be expired and deleted. */
 const OLD = 100
@@ -131,7 +131,7 @@ const assertPlans = Effect.fnUntraced(function* (tenantId: string) {
 
 const SECONDS = 1_000
 
-describe("with 50,000 final events of a tenant, its open events are found without visiting the final ones", () => {
+describe("with 200,000 final events of a tenant, its open events are found without visiting the final ones", () => {
   const onServer = () => Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovacuum: "off" } }))
 
   layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
