@@ -108,7 +108,10 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
     const postgres = options.embedded === undefined ? await startDatabase(options, cleanup) : undefined
     await copyPrepared(directory, ["chain", "server"])
     const layout = { port: 0, servers: options.servers, wallets: WALLETS, databaseUrl: postgres?.url }
-    const run = await layOut(await openDataDirectory(directory, postgres === undefined ? "embedded" : "given"), layout)
+    const run = await layOut(
+      await openDataDirectory(directory, postgres === undefined ? "embedded" : "external"),
+      layout
+    )
     await options.embedded?.(run.data.database)
 
     const planned = programs(run)

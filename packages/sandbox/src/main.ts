@@ -1,5 +1,5 @@
-import { keepCompiled } from "./supervisor/CompileCache.ts"
+import { useCompileCache } from "./supervisor/CompileCache.ts"
 
-keepCompiled()
+useCompileCache()
 const { startCommand } = await import("./supervisor/StartCommand.ts")
 process.exit(await startCommand(process.argv.slice(2)))

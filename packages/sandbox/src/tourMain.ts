@@ -1,5 +1,5 @@
-import { keepCompiled } from "./supervisor/CompileCache.ts"
+import { useCompileCache } from "./supervisor/CompileCache.ts"
 
-keepCompiled()
-const { tourCommand } = await import("./tour/TourCommand.ts")
+useCompileCache()
+const { tourCommand } = await import("./tour/Tour.ts")
 process.exit(await tourCommand(process.argv.slice(2)))

@@ -1,71 +1,71 @@
-/** The time that calls live in: it passes faster than outside by a factor that can be changed while they last. */
+/** The clock of calls. It runs faster than real time by a factor that can change during calls. */
 export interface CallClock {
-  /** Milliseconds of calls since the clock was made. */
+  /** Milliseconds on this clock since it was created. */
   readonly now: () => number
   readonly speed: () => number
-  /** Everything that is still to come comes so much faster from now on. */
+  /** Also applies to timers that are already set. */
   readonly setSpeed: (speed: number) => void
   /**
-   * Calls back once so many seconds of calls have passed, with the moment at which that was due (a timer is always a
-   * little late, which a high speed makes much of). Answers how to call it off.
+   * Calls back after the given time on this clock. The callback receives the time at which it was due, because a timer is
+   * always a little late, which a high speed multiplies. Returns a function that cancels the timer.
    */
   readonly after: (seconds: number, action: (due: number) => void) => () => void
-  /** The same for a moment, which may be past. */
-  readonly at: (moment: number, action: (due: number) => void) => () => void
-  /** Resolves after so many seconds of calls, or at once when the signal is aborted. Never rejects. */
+  /** Like `after`, for a time on this clock, which can be in the past. */
+  readonly at: (time: number, action: (due: number) => void) => () => void
+  /** Resolves after the given time on this clock, or at once if the signal is aborted. Never rejects. */
   readonly sleep: (seconds: number, signal: AbortSignal) => Promise<void>
-  /** Nothing that is still to come will come. */
+  /** Cancels all timers. */
   readonly stop: () => void
 }
 
-interface Alarm {
+interface ClockTimer {
   readonly due: number
   readonly action: (due: number) => void
-  timer: NodeJS.Timeout | undefined
+  timeout: NodeJS.Timeout | undefined
 }
 
-/** Node's longest timer. What is due later is looked at again by then. */
-const timerMillisMax = 2 ** 31 - 1
+/** The maximum of Node's timers. A longer timer is set again when it fires. */
+const timeoutMillisMax = 2 ** 31 - 1
 
-/** A clock whose time passes as fast as everybody's, unless told. */
 export const makeCallClock = (initialSpeed = 1): CallClock => {
-  const alarms = new Set<Alarm>()
+  const timers = new Set<ClockTimer>()
   let speed = initialSpeed
-  let since = { outside: performance.now(), inside: 0 }
+  /** The real time and the time on this clock at the last change of speed. */
+  let origin = { real: performance.now(), simulated: 0 }
 
-  const now = () => since.inside + (performance.now() - since.outside) * speed
-  const arm = (alarm: Alarm): void => {
-    const millis = Math.max(0, (alarm.due - now()) / speed)
-    alarm.timer = setTimeout(
+  const now = () => origin.simulated + (performance.now() - origin.real) * speed
+  const schedule = (timer: ClockTimer): void => {
+    const millis = Math.max(0, (timer.due - now()) / speed)
+    timer.timeout = setTimeout(
       () => {
-        // Node's timers come up to a millisecond early, too.
-        if (now() < alarm.due) return arm(alarm)
-        alarms.delete(alarm)
-        alarm.action(alarm.due)
+        // Node's timers can also fire up to a millisecond early.
+        if (now() < timer.due) return schedule(timer)
+        timers.delete(timer)
+        timer.action(timer.due)
       },
-      Math.min(millis, timerMillisMax)
+      Math.min(millis, timeoutMillisMax)
     )
   }
-  const cancel = (alarm: Alarm): void => {
-    clearTimeout(alarm.timer)
-    alarms.delete(alarm)
+  const cancel = (timer: ClockTimer): void => {
+    clearTimeout(timer.timeout)
+    timers.delete(timer)
   }
-  const at: CallClock["at"] = (moment, action) => {
-    const alarm: Alarm = { due: moment, action, timer: undefined }
-    alarms.add(alarm)
-    arm(alarm)
-    return () => cancel(alarm)
+  const at: CallClock["at"] = (time, action) => {
+    const timer: ClockTimer = { due: time, action, timeout: undefined }
+    timers.add(timer)
+    schedule(timer)
+    return () => cancel(timer)
   }
   const after: CallClock["after"] = (seconds, action) => at(now() + seconds * 1_000, action)
   return {
     now,
     speed: () => speed,
     setSpeed: (next) => {
-      since = { outside: performance.now(), inside: now() }
+      origin = { real: performance.now(), simulated: now() }
       speed = next
-      for (const alarm of alarms) {
-        clearTimeout(alarm.timer)
-        arm(alarm)
+      for (const timer of timers) {
+        clearTimeout(timer.timeout)
+        schedule(timer)
       }
     },
     after,
@@ -73,16 +73,16 @@ export const makeCallClock = (initialSpeed = 1): CallClock => {
     sleep: (seconds, signal) =>
       new Promise((resolve) => {
         if (signal.aborted) return resolve()
-        const callOff = after(seconds, () => {
-          signal.removeEventListener("abort", stop)
+        const cancelTimer = after(seconds, () => {
+          signal.removeEventListener("abort", abort)
           resolve()
         })
-        const stop = () => {
-          callOff()
+        const abort = () => {
+          cancelTimer()
           resolve()
         }
-        signal.addEventListener("abort", stop, { once: true })
+        signal.addEventListener("abort", abort, { once: true })
       }),
-    stop: () => alarms.forEach(cancel)
+    stop: () => timers.forEach(cancel)
   }
 }

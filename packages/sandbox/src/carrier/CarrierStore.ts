@@ -1,13 +1,13 @@
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import * as Schema from "effect/Schema"
-import { readFileIfAny, replaceFile } from "../chain/AtomicFile.ts"
+import { readFileIfExists, replaceFile } from "../shared/AtomicFile.ts"
 import { Person } from "./call/Person.ts"
 
 const Method = Schema.Literals(["GET", "POST"])
 const Url = Schema.NullOr(Schema.String)
 
-/** A number that the account has bought. Moments are milliseconds since 1970. */
+/** A number that the account has bought. Times are in milliseconds since the Unix epoch. */
 export const OwnedNumber = Schema.Struct({
   sid: Schema.String,
   phoneNumber: Schema.String,
@@ -35,35 +35,35 @@ export const CallStatus = Schema.Literals([
 ])
 export type CallStatus = typeof CallStatus.Type
 
-/** Who ended a call: the person on the phone, the account's side, or the carrier. */
-export const Ender = Schema.Literals(["person", "agent", "carrier"])
-export type Ender = typeof Ender.Type
+/** The party that ended a call: the person, the account, or the carrier. */
+export const EndedBy = Schema.Literals(["person", "agent", "carrier"])
+export type EndedBy = typeof EndedBy.Type
 
-const Moment = Schema.NullOr(Schema.Int)
+const Time = Schema.NullOr(Schema.Int)
 
-/** What is known of a call. Moments are milliseconds since 1970; durations are seconds of the calls' clock. */
+/** A call. Times are in milliseconds since the Unix epoch, durations in seconds on the calls' clock. */
 export const CallRecord = Schema.Struct({
   sid: Schema.String,
   direction: Schema.Literals(["inbound", "outbound-api"]),
   from: Schema.String,
   to: Schema.String,
-  /** The number of the account's that takes part. A call to a number that nobody has is none of the account's. */
+  /** The account's number. Null for a call to a number that is not sold, which the account cannot see. */
   numberSid: Schema.NullOr(Schema.String),
   status: CallStatus,
   timeLimitSeconds: Schema.Int,
   createdAt: Schema.Int,
   updatedAt: Schema.Int,
-  /** When it began to ring. */
-  startedAt: Moment,
-  answeredAt: Moment,
-  endedAt: Moment,
+  /** The start of ringing. */
+  startedAt: Time,
+  answeredAt: Time,
+  endedAt: Time,
   durationSeconds: Schema.NullOr(Schema.Int),
   answeredBy: Schema.NullOr(Schema.String),
-  /** What the person heard: one entry for each thing that was said, cut short where it was interrupted. */
+  /** The texts that the person heard, one per utterance, each cut at an interruption. */
   heard: Schema.Array(Schema.String),
-  /** What the person said or pressed. */
+  /** The texts that the person said and the keys that they pressed. */
   said: Schema.Array(Schema.String),
-  endedBy: Schema.NullOr(Ender),
+  endedBy: Schema.NullOr(EndedBy),
   reason: Schema.NullOr(Schema.String)
 })
 export type CallRecord = typeof CallRecord.Type
@@ -76,7 +76,7 @@ const State = Schema.fromJsonString(
   })
 )
 
-/** What the carrier keeps. Reads are from memory; each write resolves once the file has it. */
+/** The carrier's state. Reads are from memory. Writes resolve when the file is written. */
 export interface CarrierStore {
   /** By sid, oldest first. */
   readonly numbers: ReadonlyMap<string, OwnedNumber>
@@ -87,47 +87,48 @@ export interface CarrierStore {
   readonly putNumber: (number: OwnedNumber) => Promise<void>
   readonly deleteNumber: (sid: string) => Promise<void>
   readonly putCall: (call: CallRecord) => Promise<void>
-  /** Like `putCall`, for what may be lost with the process: the file has it a little later. */
-  readonly noteCall: (call: CallRecord) => void
+  /** Like `putCall`, but writes the file a little later. A killed process loses the change. */
+  readonly putCallLater: (call: CallRecord) => void
   readonly putPerson: (person: Person) => Promise<void>
-  /** Resolves once the file has everything. */
+  /** Resolves when the file holds all changes. */
   readonly flush: () => Promise<void>
 }
 
-/** The oldest calls that are over are forgotten beyond this. */
+/** The oldest ended calls above this number are removed. */
 const callsMax = 5_000
 const peopleMax = 1_000
-const noteMillis = 250
+const writeDelayMillis = 250
 
-const isOver = ({ endedAt }: CallRecord): boolean => endedAt !== null
+const isEnded = ({ endedAt }: CallRecord): boolean => endedAt !== null
 
-const forget = <Value>(values: Map<string, Value>, max: number, may: (value: Value) => boolean): void => {
+/** Removes the oldest values above `max` that may be removed. */
+const evict = <Value>(values: Map<string, Value>, max: number, isRemovable: (value: Value) => boolean): void => {
   for (const [key, value] of values) {
     if (values.size <= max) return
-    if (may(value)) values.delete(key)
+    if (isRemovable(value)) values.delete(key)
   }
 }
 
 /**
- * Opens the carrier's state in its data directory, which is made when there is none. A call that was under way when
- * the process before this one ended is over, and nobody was told. One process per directory.
+ * Opens the state in a data directory, which is created if missing. Calls that were active when the previous process ended
+ * are marked as ended, without callbacks. One process per directory.
  */
 export const openCarrierStore = async (dataDir: string): Promise<CarrierStore> => {
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const path = join(dataDir, "carrier.json")
-  const kept = await readFileIfAny(path)
-  const state = kept === undefined ? undefined : Schema.decodeUnknownSync(State)(kept.toString())
+  const content = await readFileIfExists(path)
+  const state = content === undefined ? undefined : Schema.decodeUnknownSync(State)(content.toString())
   const numbers = new Map(state?.numbers.map((number) => [number.sid, number]))
-  const calls = new Map(state?.calls.map((call) => [call.sid, isOver(call) ? call : cutOff(call)]))
+  const calls = new Map(state?.calls.map((call) => [call.sid, isEnded(call) ? call : endInterrupted(call)]))
   const people = new Map(state?.people.map((person) => [person.number, person]))
 
-  // The schema encodes nothing: what it reads is what is written.
-  const file = makeFile(path, () =>
+  // The schema has no transformations, so values can be written as they are.
+  const file = makeFileWriter(path, () =>
     JSON.stringify({ numbers: [...numbers.values()], calls: [...calls.values()], people: [...people.values()] })
   )
   const setCall = (call: CallRecord): void => {
     calls.set(call.sid, call)
-    forget(calls, callsMax, isOver)
+    evict(calls, callsMax, isEnded)
   }
   return {
     numbers,
@@ -145,20 +146,20 @@ export const openCarrierStore = async (dataDir: string): Promise<CarrierStore> =
       setCall(call)
       return file.write()
     },
-    noteCall: (call) => {
+    putCallLater: (call) => {
       setCall(call)
-      file.writeSoon()
+      file.writeLater()
     },
     putPerson: (person) => {
       people.set(person.number, person)
-      forget(people, peopleMax, () => true)
+      evict(people, peopleMax, () => true)
       return file.write()
     },
     flush: () => file.write()
   }
 }
 
-const cutOff = (call: CallRecord): CallRecord => {
+const endInterrupted = (call: CallRecord): CallRecord => {
   const now = Date.now()
   const seconds = call.answeredAt === null ? null : Math.round((now - call.answeredAt) / 1_000)
   return {
@@ -172,16 +173,16 @@ const cutOff = (call: CallRecord): CallRecord => {
   }
 }
 
-/** Writes a file again and again, one write at a time, each with all that was changed until it began. */
-const makeFile = (path: string, content: () => string) => {
+/** Writes a file repeatedly, one write at a time. Each write contains all changes until its start. */
+const makeFileWriter = (path: string, serialize: () => string) => {
   let last: Promise<void> = Promise.resolve()
   let next: Promise<void> | undefined
-  let soon: NodeJS.Timeout | undefined
+  let delayed: NodeJS.Timeout | undefined
   const begin = (): Promise<void> => {
     next = undefined
-    clearTimeout(soon)
-    soon = undefined
-    return replaceFile(path, content(), 0o600)
+    clearTimeout(delayed)
+    delayed = undefined
+    return replaceFile(path, serialize(), 0o600)
   }
   const write = (): Promise<void> => {
     if (next === undefined) {
@@ -190,10 +191,10 @@ const makeFile = (path: string, content: () => string) => {
     }
     return next
   }
-  const writeSoon = (): void => {
-    soon ??= setTimeout(() => {
-      write().catch((error: unknown) => console.error(`the carrier: ${String(error)}`))
-    }, noteMillis)
+  const writeLater = (): void => {
+    delayed ??= setTimeout(() => {
+      write().catch((error: unknown) => console.error(`carrier: ${String(error)}`))
+    }, writeDelayMillis)
   }
-  return { write, writeSoon }
+  return { write, writeLater }
 }

@@ -1,19 +1,19 @@
-/** A request of Twilio's interface, as `GET /sandbox/log` shows it. */
+/** A request to Twilio's API, as `GET /sandbox/log` returns it. */
 export interface LoggedRequest {
   readonly at: string
   readonly method: string
   /** Without the query. */
   readonly path: string
   readonly query: Fields
-  /** The form's fields. One that came several times is a list. */
+  /** The fields of the form. A repeated field is a list. */
   readonly form: Fields
-  /** What it was answered; null until then. */
+  /** Null until the response. */
   readonly status: number | null
-  /** False where a fault kept the answer from the client: what the status says was done. */
+  /** False if a fault withheld the response. The operation took effect with this status. */
   readonly delivered: boolean
 }
 
-/** What the carrier itself did or saw. */
+/** An event of a call. */
 export interface LoggedEvent {
   readonly at: string
   readonly callSid: string
@@ -23,26 +23,25 @@ export interface LoggedEvent {
 
 export type Fields = Readonly<Record<string, string | ReadonlyArray<string>>>
 
-/** All that happened, in order. The oldest is forgotten when there is too much. */
+/** The requests and events in order. The oldest are removed above a limit. */
 export interface Journal {
   readonly requests: () => ReadonlyArray<LoggedRequest>
   readonly events: () => ReadonlyArray<LoggedEvent>
-  /** How many requests are not there any more, before those that are. */
+  /** The number of removed requests. */
   readonly forgottenRequests: () => number
-  /** Notes a request when it has come. The answer can be filled in later. */
-  readonly request: (request: Pick<LoggedRequest, "method" | "path" | "query">) => OpenRequest
+  /** Adds a request on arrival. The returned handle completes the entry. */
+  readonly request: (request: Pick<LoggedRequest, "method" | "path" | "query">) => PendingRequest
   readonly event: (callSid: string, event: string, details?: Readonly<Record<string, unknown>>) => void
 }
 
-/** A request that is being answered. */
-export interface OpenRequest {
+/** The journal entry of a request in progress. */
+export interface PendingRequest {
   readonly form: (form: Fields) => void
   readonly answered: (status: number, delivered: boolean) => void
 }
 
 const entriesMax = 10_000
 
-/** An empty journal. */
 export const makeJournal = (): Journal => {
   const requests: Array<{ -readonly [Key in keyof LoggedRequest]: LoggedRequest[Key] }> = []
   const events: Array<LoggedEvent> = []
@@ -76,7 +75,7 @@ export const makeJournal = (): Journal => {
   }
 }
 
-/** Fields of a query or a form as the journal shows them. */
+/** Converts a query or form to fields. */
 export const fieldsOf = (params: URLSearchParams): Fields => {
   const fields: Record<string, string | ReadonlyArray<string>> = {}
   for (const name of new Set(params.keys())) {

@@ -1,23 +1,21 @@
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { faultRoutes } from "../fault/FaultRoutes.ts"
-import type { FaultPlan } from "../fault/FaultPlan.ts"
-import { failed, HttpRefusal, ok, readJson, type Handler, type Outcome, type Routes } from "../http/JsonServer.ts"
-import type { Exchange } from "./call/Exchange.ts"
+import { type FaultPlan, faultRoutes } from "../shared/FaultPlan.ts"
+import { decodeJson, errorResult, ok, readJson, type Handler, type Routes } from "../shared/JsonServer.ts"
+import { availableAreaCodes } from "./api/NumberApi.ts"
+import { faultOperations, type FaultOperation } from "./api/TwilioRequest.ts"
+import type { ActiveCalls } from "./call/ActiveCalls.ts"
 import { Caller, Person } from "./call/Person.ts"
-import type { CallbackDelivery } from "./call/StatusCallbacks.ts"
+import type { CallbackDelivery } from "./call/Webhooks.ts"
 import type { CallClock } from "./CallClock.ts"
 import type { CallRecord, CarrierStore } from "./CarrierStore.ts"
 import type { Journal } from "./Journal.ts"
-import { listedAreaCodes } from "./NumberApi.ts"
-import { faulty, type Faulty } from "./TwilioRequest.ts"
 
 export interface SandboxApiOptions {
   readonly store: CarrierStore
-  readonly exchange: Exchange
+  readonly activeCalls: ActiveCalls
   readonly journal: Journal
   readonly clock: CallClock
-  readonly faults: FaultPlan<Faulty>
+  readonly faults: FaultPlan<FaultOperation>
   readonly delivery: { current: CallbackDelivery }
   readonly limits: { current: typeof Limits.Type }
 }
@@ -31,37 +29,34 @@ const Delivery = Schema.Struct({
 
 const Limits = Schema.Struct({ kept: Schema.Boolean })
 
-export const usualDelivery: CallbackDelivery = { copies: 1, order: "usual" }
+export const defaultDelivery: CallbackDelivery = { copies: 1, order: "usual" }
 
-/**
- * How tests and players rule the carrier and its people, without credentials; see the routes. It is reached from this
- * machine alone.
- */
+/** The routes that control the carrier and the simulated people. They need no credentials: the port is local. */
 export const makeSandboxApi = (options: SandboxApiOptions): Routes => {
-  const { clock, delivery, exchange, faults, journal, limits, store } = options
+  const { activeCalls, clock, delivery, faults, journal, limits, store } = options
   const speed = () => ok({ speed: clock.speed() })
-  const delivered = () => ok(delivery.current)
+  const currentDelivery = () => ok(delivery.current)
   return {
-    /** `{number, behaviour, lines, seconds, …}`: how someone behaves when they are called (see Person). */
+    /** `{number, behaviour, lines, seconds, …}` sets how a person behaves when called; see `Person`. */
     "/sandbox/people": {
       GET: async () => ok({ people: [...store.people.values()] }),
       POST: async (request) => {
-        const person = read(Person, { behaviour: "answers", lines: [] }, await readJson(request))
+        const person = decodeJson(Person, await readJson(request), { behaviour: "answers", lines: [] })
         await store.putPerson(person)
         return ok(person)
       }
     },
-    /** `{from, to, lines, …}`: someone calls a number; answers the call's id, which is its sid too. */
+    /** `{from, to, lines, …}` makes a person call a number. Returns the call's id, which is its sid. */
     "/sandbox/calls": {
-      GET: async () => ok({ calls: [...store.calls.values()].map(showPlay) }),
+      GET: async () => ok({ calls: [...store.calls.values()].map(toCallState) }),
       POST: async (request) => {
-        const caller = read(Caller, { lines: [] }, await readJson(request))
+        const caller = decodeJson(Caller, await readJson(request), { lines: [] })
         const number = [...store.numbers.values()].find(({ phoneNumber }) => phoneNumber === caller.to)
-        const { sid } = await exchange.callIn(caller, number)
+        const { sid } = await activeCalls.receiveCall(caller, number)
         return ok({ id: sid })
       }
     },
-    /** Everything that was asked of Twilio's interface, and what the carrier did and saw in calls. */
+    /** The requests to Twilio's API and the events of calls. */
     "/sandbox/log": {
       GET: async () =>
         ok({
@@ -70,57 +65,57 @@ export const makeSandboxApi = (options: SandboxApiOptions): Routes => {
           forgottenRequests: journal.forgottenRequests()
         })
     },
-    /** `{speed}`: seconds of calls pass so much faster. */
+    /** `{speed}` sets the speed of the calls' clock. */
     "/sandbox/clock": {
       GET: async () => speed(),
       POST: async (request) => {
-        clock.setSpeed(read(Clock, {}, await readJson(request)).speed)
+        clock.setSpeed(decodeJson(Clock, await readJson(request), {}).speed)
         return speed()
       }
     },
-    /** `{copies, order}`: how status callbacks are delivered from now on. DELETE makes it usual again. */
+    /** `{copies, order}` sets how later status callbacks are delivered. DELETE restores the default. */
     "/sandbox/callbacks": {
-      GET: async () => delivered(),
+      GET: async () => currentDelivery(),
       POST: async (request) => {
-        delivery.current = read(Delivery, usualDelivery, await readJson(request))
-        return delivered()
+        delivery.current = decodeJson(Delivery, await readJson(request), defaultDelivery)
+        return currentDelivery()
       },
       DELETE: async () => {
-        delivery.current = usualDelivery
-        return delivered()
+        delivery.current = defaultDelivery
+        return currentDelivery()
       }
     },
-    /** What is sold and was not given back, oldest first. */
+    /** The owned numbers, oldest first. */
     "/sandbox/numbers": {
       GET: async () => ok({ numbers: [...store.numbers.values()].map(({ phoneNumber }) => phoneNumber) })
     },
-    /** `{kept}`: whether calls that are answered, or given a limit, from now on end at it. */
+    /** `{kept}` sets whether later time limits end calls. */
     "/sandbox/limits": {
       GET: async () => ok(limits.current),
       POST: async (request) => {
-        limits.current = read(Limits, {}, await readJson(request))
+        limits.current = decodeJson(Limits, await readJson(request), {})
         return ok(limits.current)
       }
     },
-    /** The area codes in which numbers are for sale, by country. */
-    "/sandbox/area-codes": { GET: async () => ok(listedAreaCodes()) },
-    ...faultRoutes(faults, faulty)
+    /** The area codes with numbers for sale, by country. */
+    "/sandbox/area-codes": { GET: async () => ok(availableAreaCodes()) },
+    ...faultRoutes(faults, faultOperations)
   }
 }
 
-/** GET /sandbox/calls/{id}: how a call goes, or went, for the person in it. */
-export const showCallOf = (store: CarrierStore, path: string): Handler | undefined => {
+/** GET /sandbox/calls/{id} returns the state of a call. Undefined for other paths. */
+export const callRoute = (store: CarrierStore, path: string): Handler | undefined => {
   const [, id] = /^\/sandbox\/calls\/(CA[\da-f]{32})$/.exec(path) ?? []
   if (id === undefined) return undefined
-  return async (request): Promise<Outcome> => {
-    if (request.method !== "GET") return failed(405, "method not allowed", { Allow: "GET" })
+  return async (request) => {
+    if (request.method !== "GET") return errorResult(405, "method not allowed", { Allow: "GET" })
     const call = store.calls.get(id)
-    return call === undefined ? failed(404, "no such call") : ok(showPlay(call))
+    return call === undefined ? errorResult(404, "no such call") : ok(toCallState(call))
   }
 }
 
-/** A call as people see it. `state` has four values; `status` is Twilio's word. */
-const showPlay = (call: CallRecord) => ({
+/** `state` has four values, `status` is Twilio's. */
+const toCallState = (call: CallRecord) => ({
   id: call.sid,
   state: stateOf(call),
   heard: call.heard,
@@ -138,12 +133,4 @@ const showPlay = (call: CallRecord) => ({
 const stateOf = ({ status }: CallRecord): "ringing" | "in-progress" | "completed" | "rejected" => {
   if (status === "queued" || status === "ringing") return "ringing"
   return status === "in-progress" || status === "completed" ? status : "rejected"
-}
-
-/** What a body says, with what it may leave out filled in. */
-const read = <Body>(schema: Schema.Codec<Body, unknown>, absent: object, body: unknown): Body => {
-  const filled = typeof body === "object" && body !== null && !Array.isArray(body) ? { ...absent, ...body } : body
-  const result = Schema.decodeUnknownResult(schema, { onExcessProperty: "error" })(filled)
-  if (Result.isFailure(result)) throw new HttpRefusal(400, String(result.failure))
-  return result.success
 }

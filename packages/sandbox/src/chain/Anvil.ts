@@ -1,9 +1,9 @@
 import { createRequire } from "node:module"
 import type { Readable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
-import { type GuardedProcess, spawnGuarded } from "../process/GuardedProcess.ts"
+import { type GuardedProcess, spawnGuarded } from "../shared/GuardedProcess.ts"
 
-/** A running anvil, the Ethereum node of the Foundry project. */
+/** A running anvil, the Ethereum development node of Foundry. */
 export interface Anvil {
   readonly process: GuardedProcess
   readonly port: number
@@ -12,11 +12,11 @@ export interface Anvil {
 
 export interface AnvilOptions {
   readonly chainId: number
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number
-  /** Whether each transaction is mined at once, or only when evm_mine asks for it. */
-  readonly mining: "at once" | "on request"
-  /** A JSON file with the state of a chain to continue. */
+  /** Mines each transaction at once, or only on evm_mine. */
+  readonly mining: "automatic" | "manual"
+  /** A JSON file with the state of the chain to continue. */
   readonly stateFile?: string | undefined
 }
 
@@ -28,69 +28,68 @@ const platformPackages: Readonly<Record<string, string>> = {
 }
 
 /**
- * The path of the anvil binary. It ships in a package for each platform, an optional dependency of
- * `@foundry-rs/anvil`, and is resolved from there, since only that package is sure to see it.
+ * Returns the path of the anvil binary. Each platform has its own package, an optional dependency of
+ * `@foundry-rs/anvil`, so the path is resolved from there.
  */
 export const anvilBinary = (): string => {
   const platform = `${process.platform}-${process.arch}`
   const packageName = platformPackages[platform]
-  if (packageName === undefined) throw new Error(`The sandbox chain has no anvil for ${platform}`)
+  if (packageName === undefined) throw new Error(`anvil is not available for ${platform}`)
   const anvilPackage = createRequire(import.meta.url).resolve("@foundry-rs/anvil/package.json")
   return createRequire(anvilPackage).resolve(`${packageName}/bin/anvil`)
 }
 
 /**
- * How the chain behaves.
  * - With an epoch of one slot, a block is final two blocks later.
- * - No accounts are made: anvil's own have published keys.
- * - The states of the last blocks stay in memory, enough of them to read what is final. Otherwise anvil writes each to
- *   the home directory; and each takes the more memory, the longer the chain is.
- * - Cancun is the last set of rules under which an empty block leaves the state alone. Later ones keep a ring of
- *   block hashes in storage, which costs anvil many times the memory and time for each block.
+ * - No accounts are created, because the keys of anvil's accounts are public.
+ * - The states of the latest blocks stay in memory, which is enough to read finalized state. Without a limit, anvil
+ *   writes each state to the home directory, and a state grows with the length of the chain.
+ * - Cancun is the last hardfork in which an empty block does not change the state. Later ones store block hashes in a
+ *   ring buffer, which multiplies anvil's memory and time per block.
  */
-const behaviour = [
+const chainArguments = [
   ["--slots-in-an-epoch", "1"],
   ["--accounts", "0"],
   ["--prune-history", "32"],
   ["--hardfork", "cancun"],
   ["--host", "127.0.0.1"],
-  // A page in a browser has no business with a port of this machine.
+  // Web pages must not reach the node.
   ["--no-cors"]
 ].flat()
 
-const mining = {
-  "at once": [],
-  "on request": ["--no-mining", "--order", "fifo"]
+const miningArguments = {
+  automatic: [],
+  manual: ["--no-mining", "--order", "fifo"]
 }
 
-/** How long a given port may still be held by the chain that ran there before. */
+/** How long the previous chain may still hold a given port. */
 const portWaitMillis = 3_000
 const startMillis = 15_000
 
-/** Starts anvil and resolves once it answers. Rejects with anvil's own words when it doesn't start. */
+/** Starts anvil and resolves when it listens. Rejects with anvil's error output if it does not start. */
 export const startAnvil = async (options: AnvilOptions): Promise<Anvil> => {
   const deadline = performance.now() + portWaitMillis
   for (;;) {
     const outcome = await launch(options)
     if ("process" in outcome) return outcome
-    const portInUse = outcome.complaint.includes("in use")
-    if (!portInUse || performance.now() > deadline) throw new Error(`anvil did not start: ${outcome.complaint}`)
+    const portInUse = outcome.errorOutput.includes("in use")
+    if (!portInUse || performance.now() > deadline) throw new Error(`anvil did not start: ${outcome.errorOutput}`)
     await sleep(50)
   }
 }
 
-const launch = async (options: AnvilOptions): Promise<Anvil | { readonly complaint: string }> => {
+const launch = async (options: AnvilOptions): Promise<Anvil | { readonly errorOutput: string }> => {
   const anvil = await spawnGuarded(anvilBinary(), [
-    ...behaviour,
-    ...mining[options.mining],
+    ...chainArguments,
+    ...miningArguments[options.mining],
     "--chain-id",
     String(options.chainId),
     "--port",
     String(options.port),
     ...(options.stateFile === undefined ? [] : ["--load-state", options.stateFile])
   ])
-  let complaint = ""
-  anvil.stderr.on("data", (chunk: Buffer) => (complaint = `${complaint}${chunk.toString()}`.slice(-4_000)))
+  let errorOutput = ""
+  anvil.stderr.on("data", (chunk: Buffer) => (errorOutput = `${errorOutput}${chunk.toString()}`.slice(-4_000)))
   const timeout = AbortSignal.timeout(startMillis)
   const port = await Promise.race([
     listeningPort(anvil.stdout),
@@ -100,12 +99,12 @@ const launch = async (options: AnvilOptions): Promise<Anvil | { readonly complai
   if (port === undefined) {
     anvil.kill("SIGKILL")
     await anvil.exited
-    return { complaint: timeout.aborted ? `no answer within ${startMillis} ms` : complaint.trim() }
+    return { errorOutput: timeout.aborted ? `timed out after ${startMillis} ms` : errorOutput.trim() }
   }
   return { process: anvil, port, rpcUrl: `http://127.0.0.1:${port}` }
 }
 
-/** Reads the port off the line that anvil prints once it listens, and goes on emptying the stream after that. */
+/** Reads the port from the line that anvil prints when it listens, then drains the stream. */
 const listeningPort = (stdout: Readable): Promise<number> =>
   new Promise((resolve) => {
     let text = ""

@@ -1,48 +1,48 @@
 import { mkdir } from "node:fs/promises"
-import type { ProcessExit } from "../process/GuardedProcess.ts"
+import type { ProcessExit } from "../shared/GuardedProcess.ts"
 import { startAnvil } from "./Anvil.ts"
-import { startClock } from "./ChainClock.ts"
-import { type ChainDescription, describeChain, writeDeployment } from "./ChainDescription.ts"
-import { createChainKeys, readChainKeys } from "./ChainKeys.ts"
-import { recordChain } from "./ChainRecorder.ts"
-import { replayJournal } from "./ChainReplay.ts"
+import {
+  type ChainDescription,
+  createChainKeys,
+  describeChain,
+  readChainKeys,
+  writeDeployment
+} from "./ChainDescription.ts"
+import { recordChain, replayJournal } from "./ChainRecorder.ts"
 import { type ChainStore, openChainStore } from "./ChainStore.ts"
 import { deploy } from "./Deployment.ts"
 import { type SandboxClient, sandboxChainId, sandboxClient } from "./SandboxNetwork.ts"
 
-/** A sandbox chain that runs. */
+/** A running sandbox chain. */
 export interface Chain extends ChainDescription {
-  /** The process that serves: anvil itself. */
+  /** The pid of anvil. */
   readonly pid: number
   readonly port: number
-  /** Resolves when the chain's process has ended, for whatever reason. Never rejects. */
+  /** Resolves when anvil has ended for any reason. Never rejects. */
   readonly exited: Promise<ProcessExit>
-  /**
-   * Saves all there is. Transactions are safe without it; what a test changes by other means (balances, code, time)
-   * is not until then.
-   */
+  /** Saves the state. Needed only for changes by other means than transactions: balances, code, time. */
   readonly save: () => Promise<void>
-  /** Saves and ends the chain. */
+  /** Saves the state and stops the chain. */
   readonly stop: () => Promise<void>
 }
 
 export interface ChainOptions {
-  /** Holds the chain from one start to the next. One running chain per directory. */
+  /** Keeps the chain between starts. One running chain per directory. */
   readonly dataDir: string
-  /** 0, which is the default, takes a free port. */
+  /** 0, the default, selects a free port. */
   readonly port?: number
 }
 
 const walletCount = 5
 
 /**
- * Starts the sandbox chain of a data directory, on 127.0.0.1, and resolves once it can be used.
+ * Starts the sandbox chain of a data directory on 127.0.0.1, and resolves when it is ready.
  *
- * The first start makes keys and deploys the token; later ones continue the same chain, after SIGKILL as well: same
- * token, balances, nonces, logs and heights. (A power cut may lose the last moments: nothing waits for the disk.)
+ * The first start creates keys and deploys the token. Later starts continue the same chain, also after SIGKILL: same
+ * token, balances, nonces, logs and block numbers. A power failure may lose the latest blocks, because nothing waits for
+ * the disk.
  *
- * Time on the chain is the time of this machine, block numbers never go back, and the chain ends with this process
- * however that ends.
+ * The chain's time is that of this machine. Block numbers never decrease. The chain ends when this process ends.
  */
 export const startChain = async (options: ChainOptions): Promise<Chain> => {
   const { dataDir } = options
@@ -50,10 +50,10 @@ export const startChain = async (options: ChainOptions): Promise<Chain> => {
   const store = openChainStore(dataDir)
   const isNew = !store.hasSnapshot()
   const keys = await readChainKeys(dataDir)
-  if (!isNew && keys === undefined) throw new Error(`${dataDir} holds a chain, but not its keys`)
+  if (!isNew && keys === undefined) throw new Error(`${dataDir} holds a chain, but keys.json is missing`)
   if (!isNew) await replayJournal(store)
   const anvil = await store.withStateFile((stateFile) =>
-    startAnvil({ chainId: sandboxChainId, port: options.port ?? 0, mining: "at once", stateFile })
+    startAnvil({ chainId: sandboxChainId, port: options.port ?? 0, mining: "automatic", stateFile })
   )
   const { process } = anvil
   try {
@@ -62,16 +62,16 @@ export const startChain = async (options: ChainOptions): Promise<Chain> => {
     await client.setLoggingEnabled(false)
     if (isNew) await deploy(chain, client)
     else await resume(chain, client, store)
-    // A chain that can't be recorded has no tomorrow, and had better end now.
+    // A chain that cannot be recorded would be lost at its end, so it ends at once.
     const recorder = await recordChain(anvil.rpcUrl, store, () => process.kill("SIGKILL"))
     await recorder.save()
     await writeDeployment(dataDir, chain)
-    // Another chain may have taken this one's place and port by the time somebody uses what is left of it.
-    let alive = true
-    const stopClock = startClock(client)
+    // After the end of the process, another chain may listen on the same port.
+    let isRunning = true
+    const stopMining = startMining(client)
     void process.exited.then(() => {
-      alive = false
-      stopClock()
+      isRunning = false
+      stopMining()
     })
     return {
       ...chain,
@@ -79,12 +79,12 @@ export const startChain = async (options: ChainOptions): Promise<Chain> => {
       port: anvil.port,
       exited: process.exited,
       save: async () => {
-        if (!alive) throw new Error("The chain has ended")
+        if (!isRunning) throw new Error("The chain has ended")
         await recorder.save()
       },
       stop: async () => {
-        stopClock()
-        if (alive) await recorder.close()
+        stopMining()
+        if (isRunning) await recorder.close()
         process.kill("SIGKILL")
         await process.exited
       }
@@ -96,17 +96,38 @@ export const startChain = async (options: ChainOptions): Promise<Chain> => {
   }
 }
 
-/**
- * Mines empty blocks past what the journal knows, by so many as a killed chain can have mined without their getting
- * there. A service that remembers a block number from before may then go on comparing numbers. It also makes recent
- * blocks whose state can be read, which those that were loaded lack.
- */
+/** More blocks than a killed chain can have mined without journaling them. */
 const spareBlocks = 32
 
+/**
+ * Mines empty blocks beyond those of the journal, so that block numbers which a service stored earlier stay lower than
+ * new ones. They also provide recent blocks with readable state, which loaded blocks lack.
+ */
 const resume = async (chain: ChainDescription, client: SandboxClient, store: ChainStore): Promise<void> => {
   const code = await client.getCode({ address: chain.asset })
-  if (code === undefined) throw new Error("The chain's state and its keys don't belong together: no token is there")
+  if (code === undefined) throw new Error("keys.json does not match the chain's state: the token is not deployed")
   const height = Number(await client.getBlockNumber())
   const journaled = store.journal().at(-1)?.number ?? height
   await client.mine({ blocks: Math.max(0, journaled - height) + spareBlocks })
+}
+
+/**
+ * Mines a block every second, so that time and finality advance without transactions. Returns a function that stops it.
+ *
+ * Anvil's own `--block-time` keeps the states of 1,500 blocks in memory in spite of its limit: half a gigabyte after an
+ * hour, three after five.
+ */
+const startMining = (client: SandboxClient): (() => void) => {
+  let isMining = false
+  const timer = setInterval(() => {
+    // A busy chain skips blocks.
+    if (isMining) return
+    isMining = true
+    client
+      .mine({ blocks: 1 })
+      // `exited` reports the end of the chain.
+      .catch(() => undefined)
+      .finally(() => (isMining = false))
+  }, 1_000)
+  return () => clearInterval(timer)
 }

@@ -1,62 +1,83 @@
 import { join } from "node:path"
 import * as Schema from "effect/Schema"
 import { type Address, type Hex, getContractAddress } from "viem"
-import { privateKeyToAddress } from "viem/accounts"
-import { readFileIfAny, replaceFile } from "./AtomicFile.ts"
-import { type ChainKeys, readChainKeys } from "./ChainKeys.ts"
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
+import { readFileIfExists, replaceFile } from "../shared/AtomicFile.ts"
 import { sandboxChainId, sandboxNetwork } from "./SandboxNetwork.ts"
 import { sandboxUsdt } from "./SandboxUsdt.ts"
 
-/** A wallet of a customer, with what it needs to sign. */
+/** A customer's wallet with its private key. */
 export interface SandboxWallet {
   readonly address: Address
   readonly privateKey: Hex
 }
 
-/** What a service has to know of a sandbox chain to take payments on it, and a customer to make them. */
+/** The data that a service needs to accept payments on a sandbox chain, and a customer to make them. */
 export interface ChainDescription {
-  /** The JSON-RPC address, on this machine only. */
+  /** The JSON-RPC URL, on this machine only. */
   readonly rpcUrl: string
   readonly chainId: number
-  /** The chain as CAIP-2 names it. */
+  /** The CAIP-2 id of the chain. */
   readonly network: `eip155:${number}`
-  /** The token's contract. */
+  /** The token contract. */
   readonly asset: Address
   /** Name and version are the token's EIP-712 domain. */
   readonly assetName: string
   readonly assetVersion: string
   readonly decimals: number
-  /** The treasury: where payments go. */
+  /** The treasury, which receives payments. */
   readonly payTo: Address
-  /** Customers with 10,000 USDT each, and no gas: who pays by x402 needs none. */
+  /** Customers with 10,000 USDT each, and no gas, which x402 payers do not need. */
   readonly wallets: ReadonlyArray<SandboxWallet>
-  /** The account that deployed the token and can mint more of it. Has gas. */
+  /** The account that deployed the token and can mint. Has gas. */
   readonly deployerKey: Hex
-  /** Pays for the gas of settlements. */
+  /** Pays the gas of settlements. */
   readonly facilitatorKey: Hex
-  /** Holds 1,000 USDT to pay customers back with. Has gas. */
+  /** Holds 1,000 USDT for refunds. Has gas. */
   readonly refundKey: Hex
 }
 
-/** What is written beside the chain's state: no secrets. The keys have a file of their own. */
-const Deployment = Schema.Struct({
-  rpcUrl: Schema.String,
-  chainId: Schema.Literal(sandboxChainId),
-  network: Schema.Literal(sandboxNetwork),
-  asset: Schema.String,
-  assetName: Schema.String,
-  assetVersion: Schema.String,
-  decimals: Schema.Int,
-  payTo: Schema.String,
-  wallets: Schema.Array(Schema.String),
-  facilitator: Schema.String,
-  refund: Schema.String
+const PrivateKey = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-f]{64}$/))
+
+/** The private keys of all accounts on a sandbox chain. They are created once for each data directory. */
+const ChainKeys = Schema.Struct({
+  /** Owns the token: the only account that can mint. */
+  deployer: PrivateKey,
+  /** Pays the gas of settlements. */
+  facilitator: PrivateKey,
+  /** Receives payments. The sandbox never spends from it. */
+  treasury: PrivateKey,
+  /** Pays refunds. */
+  refund: PrivateKey,
+  /** Customers. */
+  wallets: Schema.Array(PrivateKey)
 })
+export type ChainKeys = typeof ChainKeys.Type
 
-const deploymentPath = (dataDir: string): string => join(dataDir, "deployment.json")
-const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Deployment))
+const decodeKeys = Schema.decodeUnknownSync(Schema.fromJsonString(ChainKeys))
+const keysPath = (dataDir: string): string => join(dataDir, "keys.json")
 
-/** Everything but the address follows from the keys, the token's contract included: it is its deployer's first. */
+/** Returns the keys of a data directory, or undefined if it has none. */
+export const readChainKeys = async (dataDir: string): Promise<ChainKeys | undefined> => {
+  const text = await readFileIfExists(keysPath(dataDir))
+  return text === undefined ? undefined : decodeKeys(text.toString())
+}
+
+/** Creates keys and stores them in a file that only its owner can read. */
+export const createChainKeys = async (dataDir: string, walletCount: number): Promise<ChainKeys> => {
+  const key = (): Hex => generatePrivateKey()
+  const keys: ChainKeys = {
+    deployer: key(),
+    facilitator: key(),
+    treasury: key(),
+    refund: key(),
+    wallets: Array.from({ length: walletCount }, key)
+  }
+  await replaceFile(keysPath(dataDir), `${JSON.stringify(keys, undefined, 2)}\n`, 0o600)
+  return keys
+}
+
+/** Derives the description from the keys. The token is the deployer's first contract. */
 export const describeChain = (keys: ChainKeys, rpcUrl: string): ChainDescription => ({
   rpcUrl,
   chainId: sandboxChainId,
@@ -72,7 +93,25 @@ export const describeChain = (keys: ChainKeys, rpcUrl: string): ChainDescription
   refundKey: keys.refund
 })
 
-/** Writes `deployment.json`, by which a person, or a process beside the chain, finds what is deployed. */
+/** The public part of the description, in `deployment.json`. The keys are in a file of their own. */
+const Deployment = Schema.Struct({
+  rpcUrl: Schema.String,
+  chainId: Schema.Literal(sandboxChainId),
+  network: Schema.Literal(sandboxNetwork),
+  asset: Schema.String,
+  assetName: Schema.String,
+  assetVersion: Schema.String,
+  decimals: Schema.Int,
+  payTo: Schema.String,
+  wallets: Schema.Array(Schema.String),
+  facilitator: Schema.String,
+  refund: Schema.String
+})
+
+const decodeDeployment = Schema.decodeUnknownSync(Schema.fromJsonString(Deployment))
+const deploymentPath = (dataDir: string): string => join(dataDir, "deployment.json")
+
+/** Writes `deployment.json`, which tells people and other processes what is deployed. */
 export const writeDeployment = async (dataDir: string, chain: ChainDescription): Promise<void> => {
   const deployment: typeof Deployment.Type = {
     rpcUrl: chain.rpcUrl,
@@ -91,11 +130,11 @@ export const writeDeployment = async (dataDir: string, chain: ChainDescription):
 }
 
 /**
- * The chain that a data directory holds, at the address where it was last started; for a process that did not start
- * it itself. Undefined before the first start has succeeded.
+ * Reads the chain of a data directory, with the URL of its last start, in a process that did not start it. Returns
+ * undefined before the first start has succeeded.
  */
 export const readChainDescription = async (dataDir: string): Promise<ChainDescription | undefined> => {
-  const [deployment, keys] = await Promise.all([readFileIfAny(deploymentPath(dataDir)), readChainKeys(dataDir)])
+  const [deployment, keys] = await Promise.all([readFileIfExists(deploymentPath(dataDir)), readChainKeys(dataDir)])
   if (deployment === undefined || keys === undefined) return undefined
-  return describeChain(keys, decode(deployment.toString()).rpcUrl)
+  return describeChain(keys, decodeDeployment(deployment.toString()).rpcUrl)
 }

@@ -4,31 +4,31 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { gunzip } from "node:zlib"
 import type { Hex } from "viem"
-import { readFileIfAny, replaceFile } from "./AtomicFile.ts"
+import { readFileIfExists, replaceFile } from "../shared/AtomicFile.ts"
 
-/** What it takes to mine a block again: its transactions as they were signed, in order. */
+/** A block with its signed transactions in order, from which it can be mined again. */
 export interface JournaledBlock {
   readonly number: number
-  /** Seconds since the Unix epoch, by the chain's clock. */
+  /** Seconds since the Unix epoch on the chain's clock. */
   readonly timestamp: number
   readonly transactions: ReadonlyArray<Hex>
 }
 
-/** The files that hold a chain: a snapshot of all its state, and a journal of the blocks since. */
+/** The files of a chain: a snapshot of its state, and a journal of the later blocks. */
 export interface ChainStore {
-  /** Whether there is a chain at all. */
+  /** Returns false for a new chain. */
   readonly hasSnapshot: () => boolean
-  /** Lends the snapshot as a file that anvil loads, which is many times its size; undefined before the first. */
+  /** Provides the uncompressed snapshot as a temporary file for anvil; undefined if there is no snapshot. */
   readonly withStateFile: <A>(use: (stateFile: string | undefined) => Promise<A>) => Promise<A>
-  /** Replaces the snapshot by the bytes that anvil_dumpState answers. It holds every block up to `number`, or more. */
+  /** Replaces the snapshot with the result of anvil_dumpState, which holds at least the blocks up to `number`. */
   readonly writeSnapshot: (state: Hex, number: number) => Promise<void>
-  /** The blocks since the snapshot, oldest first. The snapshot may hold the first of them already. */
+  /** Returns the blocks since the snapshot, oldest first. The snapshot may already hold the first of them. */
   readonly journal: () => ReadonlyArray<JournaledBlock>
-  /** Puts a block behind the others. Once this returns, it outlives every process of this machine. */
+  /** Appends a block. After the return, the block is kept if processes are killed. */
   readonly append: (block: JournaledBlock) => void
 }
 
-/** Opens the files of a directory. One user at a time. */
+/** Opens the files of a directory. One process per directory. */
 export const openChainStore = (dataDir: string): ChainStore => {
   const snapshotFile = join(dataDir, "state.json.gz")
   const journalFile = join(dataDir, "journal.ndjson")
@@ -36,7 +36,7 @@ export const openChainStore = (dataDir: string): ChainStore => {
   return {
     hasSnapshot: () => existsSync(snapshotFile),
     withStateFile: async (use) => {
-      const snapshot = await readFileIfAny(snapshotFile)
+      const snapshot = await readFileIfExists(snapshotFile)
       if (snapshot === undefined) return use(undefined)
       const stateFile = join(dataDir, "state.loading.json")
       await writeFile(stateFile, await promisify(gunzip)(snapshot))
@@ -49,7 +49,7 @@ export const openChainStore = (dataDir: string): ChainStore => {
     writeSnapshot: async (state, number) => {
       await replaceFile(snapshotFile, Buffer.from(state.slice(2), "hex"))
       journal = journal.filter((block) => block.number > number)
-      // In one go, so that no block can be appended in between.
+      // Synchronous, so that no block is appended in between.
       writeFileSync(`${journalFile}.next`, journal.map(line).join(""))
       renameSync(`${journalFile}.next`, journalFile)
     },
@@ -63,7 +63,7 @@ export const openChainStore = (dataDir: string): ChainStore => {
 
 const line = (block: JournaledBlock): string => `${JSON.stringify(block)}\n`
 
-/** What follows the last end of a line was never written to its end. */
+/** Ignores a last line without a line feed: its write was interrupted. */
 const parse = (text: string): Array<JournaledBlock> =>
   text
     .split("\n")

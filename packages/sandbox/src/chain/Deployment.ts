@@ -6,17 +6,14 @@ import { creationCode, sandboxUsdtAbi, usdt } from "./SandboxUsdt.ts"
 
 const walletFunds = usdt(10_000)
 const refundFunds = usdt(1_000)
-/** Lasts for hundreds of millions of settlements at the prices of a chain whose blocks are nearly empty. */
+/** Enough for hundreds of millions of settlements at the gas price of nearly empty blocks. */
 const gasFunds = parseEther("10000")
 
-/** Room for any of the transactions below. Naming it saves asking the chain for each. */
+/** Enough for each transaction below. A fixed limit saves a gas estimate for each. */
 const gas = 2_000_000n
 const maxFeePerGas = 10_000_000_000n
 
-/**
- * Puts everything on a new chain: gas for those who send transactions, Multicall3 where every chain has it, the token,
- * and the token's holders.
- */
+/** Sets up a new chain: gas for the accounts that send transactions, Multicall3, the token and its holders. */
 export const deploy = async (chain: ChainDescription, client: SandboxClient): Promise<void> => {
   const senders = [chain.deployerKey, chain.facilitatorKey, chain.refundKey].map(privateKeyToAddress)
   await Promise.all([
@@ -49,11 +46,11 @@ export const deploy = async (chain: ChainDescription, client: SandboxClient): Pr
   }
   for (const hash of hashes) {
     const receipt = await client.waitForTransactionReceipt({ hash })
-    if (receipt.status !== "success") throw new Error(`The sandbox's token could not be deployed: ${hash} reverted`)
+    if (receipt.status !== "success") throw new Error(`Token deployment failed: transaction ${hash} reverted`)
   }
 }
 
-/** Running creation code without deploying it answers the code that would have been deployed. */
+/** An eth_call of creation code returns the code that it would deploy. */
 const installMulticall3 = async (client: SandboxClient): Promise<void> => {
   const { data } = await client.call({ data: creationCode("Multicall3") })
   if (data === undefined) throw new Error("Multicall3 has no code")

@@ -10,16 +10,16 @@ import {
   publicActions
 } from "viem"
 
-/** Not anvil's 31337: a wallet or a tool that knows that number treats the chain as a development toy. */
+/** Differs from anvil's 31337, which wallets and tools treat as a development chain. */
 export const sandboxChainId = 402402
 
-/** The chain as CAIP-2 names it. */
+/** The CAIP-2 id of the chain. */
 export const sandboxNetwork = `eip155:${sandboxChainId}` as const
 
-/** Where Multicall3 lives on every chain that has it. */
+/** The address of Multicall3 on every chain. */
 export const multicall3Address = "0xcA11bde05977b3631167028862bE2a173976CA11"
 
-/** The sandbox chain as viem describes chains. */
+/** The sandbox chain for viem. */
 export const sandboxChain = (rpcUrl: string): Chain =>
   defineChain({
     id: sandboxChainId,
@@ -32,7 +32,7 @@ export const sandboxChain = (rpcUrl: string): Chain =>
 
 export type SandboxClient = Client<HttpTransport, Chain> & PublicActions<HttpTransport, Chain> & TestActions
 
-/** A client that reads the sandbox chain and can rule it: time, blocks, balances, code. */
+/** A client that reads the sandbox chain and can change its time, blocks, balances and code. */
 export const sandboxClient = (rpcUrl: string, timeoutMillis = 10_000): SandboxClient =>
   createTestClient({
     mode: "anvil",

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs"
 import { type Hex, parseAbi, parseUnits } from "viem"
 
-/** What the token says of itself. Name and version are its EIP-712 domain; the name is spelled with U+20AE. */
+/** Name and version are the token's EIP-712 domain. The name contains U+20AE. */
 export const sandboxUsdt = { name: "USD\u20AE0", version: "1", decimals: 6 } as const
 
-/** Base units of a whole amount: `usdt(10_000)` is 10,000 USDT. */
+/** Converts an amount of USDT to base units. */
 export const usdt = (amount: number): bigint => parseUnits(String(amount), sandboxUsdt.decimals)
 
-/** The token's interface, as `contracts/SandboxUsdt.sol` declares it. */
+/** The interface of `contracts/SandboxUsdt.sol`. */
 export const sandboxUsdtAbi = parseAbi([
   "constructor()",
   "function name() view returns (string)",
@@ -35,7 +35,7 @@ export const sandboxUsdtAbi = parseAbi([
   "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)"
 ])
 
-/** The creation code of a contract that is committed, compiled, in the folder `contracts`. */
+/** Returns the creation code of a compiled contract in `contracts`. */
 export const creationCode = (contract: "SandboxUsdt" | "Multicall3"): Hex => {
   const artifact = readFileSync(new URL(`../../contracts/${contract}.json`, import.meta.url), "utf8")
   return (JSON.parse(artifact) as { readonly bytecode: Hex }).bytecode

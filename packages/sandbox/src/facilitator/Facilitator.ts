@@ -1,42 +1,53 @@
 import { InMemoryPendingSettlementStore, x402Facilitator } from "@x402/core/facilitator"
-import type { SettleResponse, SupportedResponse, VerifyResponse } from "@x402/core/types"
+import { isPaymentPayloadV2, isPaymentRequirementsV2 } from "@x402/core/schemas"
+import type {
+  PaymentPayload,
+  PaymentRequirements,
+  SettleResponse,
+  SupportedResponse,
+  VerifyResponse
+} from "@x402/core/types"
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator"
-import { type GasWalletOptions, makeGasWallet } from "./GasWallet.ts"
-import { type PaymentRequest, authorizationKey, unfitness } from "./PaymentRequest.ts"
-import { makeSerialQueue } from "./SerialQueue.ts"
+import * as Schema from "effect/Schema"
+import { type GasWalletOptions, makeGasWallet, makeSerialQueue } from "./GasWallet.ts"
 
-/** An x402 version 2 facilitator for the scheme `exact` with one asset on one chain. */
+/** The body of /verify and /settle. */
+export interface PaymentRequest {
+  readonly paymentPayload: PaymentPayload
+  readonly paymentRequirements: PaymentRequirements
+}
+
+/** An x402 version 2 facilitator for the scheme `exact`, with one asset on one chain. */
 export interface Facilitator {
-  /** Checks a payment against what is required, a trial run of its transfer included. */
+  /** Checks a payment against its requirements and simulates the transfer. */
   readonly verify: (request: PaymentRequest) => Promise<VerifyResponse>
-  /** Checks a payment and carries it out; answers once the chain has confirmed the transfer. */
+  /** Checks a payment and executes the transfer. Resolves when the chain has confirmed it. */
   readonly settle: (request: PaymentRequest) => Promise<SettleResponse>
   readonly supported: () => SupportedResponse
-  /** The height of the chain. Fails with ChainUnreachable. */
-  readonly height: () => Promise<bigint>
+  /** Returns the latest block number. Fails with `ChainUnavailable`. */
+  readonly blockNumber: () => Promise<bigint>
 }
 
 export interface FacilitatorOptions extends GasWalletOptions {
-  /** The token's contract. Payments in any other are refused. */
+  /** The token contract. Payments in other tokens are rejected. */
   readonly asset: string
 }
 
 /**
- * The chain could not be asked. Nothing is known then: what the library would make of it ("the signature is invalid",
- * "the transaction failed") would be a statement about the payment that nobody has checked.
+ * The chain did not answer, so nothing is known about the payment. The library would report this as a verdict, such as
+ * an invalid signature or a failed transaction.
  */
-export class ChainUnreachable extends Error {
-  override readonly name = "ChainUnreachable"
+export class ChainUnavailable extends Error {
+  override readonly name = "ChainUnavailable"
 }
 
 /**
- * Makes a facilitator over `@x402/evm`, with the library's own checks and reasons. Settlements of different
- * authorizations run side by side. Those of one authorization wait for each other, so that the later one is refused
- * as used and no gas goes into a transfer that must revert.
+ * Creates a facilitator on `@x402/evm`, with the library's checks and reasons. Settlements of different authorizations
+ * run concurrently. Settlements of one authorization run in sequence, so the later one is rejected as used and spends no
+ * gas on a transfer that must revert.
  */
 export const makeFacilitator = (options: FacilitatorOptions): Facilitator => {
   const network = `eip155:${options.chainId}` as const
-  const terms = { network, asset: options.asset }
   const wallet = makeGasWallet(options)
   const pendingSettlementStore = new InMemoryPendingSettlementStore()
   const settlements = makeSerialQueue()
@@ -44,46 +55,104 @@ export const makeFacilitator = (options: FacilitatorOptions): Facilitator => {
   const library = (onOutage: (error: unknown) => void) =>
     new x402Facilitator().register(network, new ExactEvmScheme(wallet.signer(onOutage), { pendingSettlementStore }))
 
-  const height = async () => {
+  const blockNumber = async () => {
     try {
-      return await wallet.reach()
+      return await wallet.blockNumber()
     } catch (cause) {
-      throw new ChainUnreachable("The chain can't be reached", { cause })
+      throw new ChainUnavailable("The chain is unavailable", { cause })
     }
   }
 
-  /** Lets the library answer, and takes its answer only where the chain stood behind it. */
-  const ask = async <A>(question: (facilitator: x402Facilitator) => Promise<A>, stands: (answer: A) => boolean) => {
+  /** Calls the library. A response that an outage of the chain may have caused is replaced by `ChainUnavailable`. */
+  const call = async <Response>(
+    operation: (facilitator: x402Facilitator) => Promise<Response>,
+    isConclusive: (response: Response) => boolean
+  ) => {
     let outage: unknown
-    await height()
-    const answer = await question(library((error) => (outage ??= error)))
-    if (outage !== undefined && !stands(answer)) {
-      throw new ChainUnreachable("The chain was lost on the way", { cause: outage })
+    await blockNumber()
+    const response = await operation(library((error) => (outage ??= error)))
+    if (outage !== undefined && !isConclusive(response)) {
+      throw new ChainUnavailable("The chain became unavailable during the operation", { cause: outage })
     }
-    return answer
+    return response
   }
 
+  const rejection = (request: PaymentRequest) => rejectionReason(request, network, options.asset)
   return {
     verify: async (request) => {
-      const invalidReason = unfitness(request, terms)
+      const invalidReason = rejection(request)
       if (invalidReason !== undefined) return { isValid: false, invalidReason }
-      return ask(
+      return call(
         (facilitator) => facilitator.verify(request.paymentPayload, request.paymentRequirements),
-        (answer) => answer.isValid
+        (response) => response.isValid
       )
     },
     settle: async (request) => {
-      const errorReason = unfitness(request, terms)
+      const errorReason = rejection(request)
       if (errorReason !== undefined) return { success: false, errorReason, transaction: "", network }
       return settlements.run(authorizationKey(request), () =>
-        ask(
+        call(
           (facilitator) => facilitator.settle(request.paymentPayload, request.paymentRequirements),
-          // An answer that names a transaction, such as a pending one, says more than that the chain was lost.
-          (answer) => answer.success || answer.transaction !== ""
+          // A response that names a transaction, for example a pending one, is valid in spite of an outage.
+          (response) => response.success || response.transaction !== ""
         )
       )
     },
     supported: () => library(() => undefined).getSupported() as SupportedResponse,
-    height
+    blockNumber
   }
 }
+
+const Address = Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{40}$/))
+const Uint = Schema.String.check(Schema.isPattern(/^\d{1,78}$/))
+
+const Eip3009Payload = Schema.Struct({
+  signature: Schema.String.check(Schema.isPattern(/^0x(?:[0-9a-fA-F]{2})+$/)),
+  authorization: Schema.Struct({
+    from: Address,
+    to: Address,
+    value: Uint,
+    validAfter: Uint,
+    validBefore: Uint,
+    nonce: Schema.String.check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/))
+  })
+})
+const isEip3009Payload = Schema.is(Eip3009Payload)
+const isAddress = Schema.is(Address)
+const isUint = Schema.is(Uint)
+
+/** Returns undefined if the body is not a request of x402 version 2. */
+export const readPaymentRequest = (body: unknown): PaymentRequest | undefined => {
+  if (typeof body !== "object" || body === null) return undefined
+  const { x402Version, paymentPayload, paymentRequirements } = body as Record<string, unknown>
+  if (x402Version !== 2 || !isPaymentPayloadV2(paymentPayload) || !isPaymentRequirementsV2(paymentRequirements)) {
+    return undefined
+  }
+  // The library's schemas allow null where its types declare an absent property.
+  return { paymentPayload, paymentRequirements } as PaymentRequest
+}
+
+/**
+ * Returns x402's reason to reject a request before the library sees it, or undefined. The library throws on malformed
+ * addresses and numbers.
+ */
+const rejectionReason = (request: PaymentRequest, network: string, asset: string): string | undefined => {
+  const { paymentPayload, paymentRequirements } = request
+  if (paymentRequirements.scheme !== "exact" || paymentPayload.accepted.scheme !== "exact") return "unsupported_scheme"
+  if (paymentRequirements.network !== network) return "invalid_network"
+  const isSupportedAsset = paymentRequirements.asset.toLowerCase() === asset.toLowerCase()
+  if (!isSupportedAsset || !isAddress(paymentRequirements.payTo) || !isUint(paymentRequirements.amount)) {
+    return "invalid_payment_requirements"
+  }
+  return isEip3009Payload(paymentPayload.payload) ? undefined : "invalid_payload"
+}
+
+/** Identifies an authorization by payer and nonce. The payload must be valid. */
+const authorizationKey = (request: PaymentRequest): string => {
+  const { authorization } = request.paymentPayload.payload as typeof Eip3009Payload.Type
+  return `${authorization.from}:${authorization.nonce}`.toLowerCase()
+}
+
+/** Returns the authorization's nonce, or an empty list for a payload without one. */
+export const noncesOf = ({ paymentPayload }: PaymentRequest): ReadonlyArray<string> =>
+  isEip3009Payload(paymentPayload.payload) ? [paymentPayload.payload.authorization.nonce] : []

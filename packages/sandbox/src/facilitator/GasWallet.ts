@@ -13,18 +13,17 @@ import {
 } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { sandboxChain } from "../chain/SandboxNetwork.ts"
-import { makeSerialQueue } from "./SerialQueue.ts"
 
-/** How @x402/evm reaches the chain. */
+/** The interface through which @x402/evm uses the chain. */
 export type FacilitatorSigner = ReturnType<typeof toFacilitatorEvmSigner>
 
-/** The account that pays for the gas of settlements. */
+/** The account that pays the gas of settlements. */
 export interface GasWallet {
   readonly address: Address
-  /** A signer that also tells its user when the chain could not be reached, which the library takes for an answer. */
+  /** Creates a signer that also reports outages of the chain, which the library treats as failed payments. */
   readonly signer: (onOutage: (error: unknown) => void) => FacilitatorSigner
-  /** Proves that the chain is there and is the right one; answers its height. */
-  readonly reach: () => Promise<bigint>
+  /** Returns the latest block number. Rejects if the chain is unavailable or has another chain id. */
+  readonly blockNumber: () => Promise<bigint>
 }
 
 export interface GasWalletOptions {
@@ -33,12 +32,12 @@ export interface GasWalletOptions {
   readonly privateKey: Hex
 }
 
-/** The chain is on this machine. What takes longer than this won't come. */
+/** Short, because the chain runs on this machine. */
 const rpcTimeoutMillis = 5_000
-/** A block comes at once. Past this, a settlement is reported as pending, with its transaction. */
+/** Blocks are mined at once. After this time a settlement is reported as pending, with its transaction. */
 const confirmationTimeoutMillis = 10_000
 
-/** A wallet whose transactions may be asked for side by side: they get their nonces one after the other. */
+/** Creates a wallet that sends concurrent transactions one after another, so that each has its own nonce. */
 export const makeGasWallet = (options: GasWalletOptions): GasWallet => {
   const account = privateKeyToAccount(options.privateKey)
   const client = createWalletClient({
@@ -49,8 +48,8 @@ export const makeGasWallet = (options: GasWalletOptions): GasWallet => {
     cacheTime: 0
   }).extend(publicActions)
 
-  // A nonce is asked of the chain for each transaction, under a lock that lasts until the chain has the transaction.
-  // A manager that counts by itself would lose step with a chain that was restarted, or after a failed estimate.
+  // The nonce is read from the chain for each transaction, under a lock that is held until the chain has accepted the
+  // transaction. A local counter would be wrong after a restart of the chain or a failed gas estimate.
   const broadcasts = makeSerialQueue()
   const broadcast = (send: (nonce: number) => Promise<Hex>) =>
     broadcasts.run("", async () =>
@@ -60,7 +59,7 @@ export const makeGasWallet = (options: GasWalletOptions): GasWallet => {
   return {
     address: account.address,
     signer: (onOutage) => {
-      const watched = async <A>(call: Promise<A>): Promise<A> => {
+      const observed = async <A>(call: Promise<A>): Promise<A> => {
         try {
           return await call
         } catch (error) {
@@ -71,27 +70,50 @@ export const makeGasWallet = (options: GasWalletOptions): GasWallet => {
       return toFacilitatorEvmSigner(
         {
           address: account.address,
-          // The library starts this one without always awaiting it, so a rejection would end the process.
-          getCode: (args) => watched(client.getCode(args)).catch(() => undefined),
-          readContract: ({ abi, ...args }) => watched(client.readContract({ ...args, abi: abi as Abi })),
-          verifyTypedData: (args) => watched(client.verifyTypedData(args as VerifyTypedDataParameters)),
+          // The library does not always await this call, so a rejection would end the process.
+          getCode: (args) => observed(client.getCode(args)).catch(() => undefined),
+          readContract: ({ abi, ...args }) => observed(client.readContract({ ...args, abi: abi as Abi })),
+          verifyTypedData: (args) => observed(client.verifyTypedData(args as VerifyTypedDataParameters)),
           writeContract: ({ abi, ...args }) =>
-            watched(broadcast((nonce) => client.writeContract({ ...args, abi: abi as Abi, nonce }))),
-          sendTransaction: (args) => watched(broadcast((nonce) => client.sendTransaction({ ...args, nonce }))),
+            observed(broadcast((nonce) => client.writeContract({ ...args, abi: abi as Abi, nonce }))),
+          sendTransaction: (args) => observed(broadcast((nonce) => client.sendTransaction({ ...args, nonce }))),
           waitForTransactionReceipt: (args) => client.waitForTransactionReceipt(args)
         },
         { confirmationTimeoutMs: confirmationTimeoutMillis }
       )
     },
-    reach: async () => {
+    blockNumber: async () => {
       const [chainId, blockNumber] = await Promise.all([client.getChainId(), client.getBlockNumber()])
-      if (chainId !== options.chainId) throw new Error(`The chain is ${chainId}, not ${options.chainId}`)
+      if (chainId !== options.chainId) throw new Error(`The chain id is ${chainId}, expected ${options.chainId}`)
       return blockNumber
     }
   }
 }
 
-/** Whether an error says that the chain could not be asked, and not that it answered no. */
+/** Distinguishes a chain that did not answer from one that returned an error. */
 const isOutage = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError) !== null
+
+/** Runs the tasks of one key in sequence, in arrival order, and the tasks of different keys concurrently. */
+export interface SerialQueue {
+  /** Returns the task's result. A failed task does not stop the next one. */
+  readonly run: <A>(key: string, task: () => Promise<A>) => Promise<A>
+}
+
+/** Creates a queue that drops a key once its last task has ended. */
+export const makeSerialQueue = (): SerialQueue => {
+  const last = new Map<string, Promise<unknown>>()
+  return {
+    run: async (key, task) => {
+      const previous = last.get(key)
+      const result = previous === undefined ? task() : previous.then(task, task)
+      last.set(key, result)
+      try {
+        return await result
+      } finally {
+        if (last.get(key) === result) last.delete(key)
+      }
+    }
+  }
+}

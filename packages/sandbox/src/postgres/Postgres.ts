@@ -1,32 +1,32 @@
 import { chownSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { type GuardedProcess, spawnGuarded } from "../process/GuardedProcess.ts"
-import { isRunning, lookUpProcess } from "../supervisor/ProcessTable.ts"
+import { type GuardedProcess, spawnGuarded } from "../shared/GuardedProcess.ts"
+import { isRunning, lookUpProcess } from "../shared/ProcessTable.ts"
 import { openHome, type PostgresHome } from "./PostgresHome.ts"
 
 export interface PostgresOptions {
-  /** The sandbox's own directory, and the home of the database in it. Both absolute; the home need not be there. */
+  /** The sandbox's directory, and the home of the database in it, which is created if missing. Absolute paths. */
   readonly root: string
   readonly home: string
   readonly port: number
-  /** The superuser, as it is made with the database. */
+  /** The superuser that is created with the database. */
   readonly user: string
   readonly password: string
 }
 
-/** A PostgreSQL that accepts connections, on 127.0.0.1. */
+/** A PostgreSQL that accepts connections on 127.0.0.1. */
 export interface RunningPostgres {
-  /** Of the postmaster, from which all its processes come. */
+  /** The pid of the postmaster, the parent of all its processes. */
   readonly pid: number
   readonly exited: GuardedProcess["exited"]
-  /** Ends it in order; what is connected is cut off. */
+  /** Shuts down and closes open connections. */
   readonly stop: () => Promise<void>
 }
 
 /**
- * Starts the database, with its files as they were left, however that was. `log` is given what it says. It ends, in
- * order, when this process does. An abort of `signal` ends a start that is under way, with a rejection.
+ * Starts the database, also after a crash. `log` receives its output. The database shuts down when this process ends. If
+ * `signal` is aborted during the start, the start rejects.
  */
 export const startPostgres = async (
   options: PostgresOptions,
@@ -35,50 +35,50 @@ export const startPostgres = async (
 ): Promise<RunningPostgres> => {
   const home = await openHome(options.root, options.home)
   const data = join(home.directory, "data")
-  await endStale(data)
-  if (!existsSync(data)) await makeData(home, data, options, log, signal)
-  const deadline = performance.now() + remainsMillis
+  await stopOrphan(data)
+  if (!existsSync(data)) await createData(home, data, options, log, signal)
+  const deadline = performance.now() + releaseMillisMax
   for (;;) {
     signal.throwIfAborted()
     const outcome = await launch(home, data, options.port, log, signal)
     if (typeof outcome !== "string") return outcome
-    if (!hasRemains(outcome) || performance.now() > deadline) throw new Error("PostgreSQL did not start")
+    if (!isStillInUse(outcome) || performance.now() > deadline) throw new Error("PostgreSQL did not start")
     await sleep(200)
   }
 }
 
-/** How long the processes of a postmaster that was killed may take to notice. */
-const remainsMillis = 10_000
-const hasRemains = (complaint: string): boolean => complaint.includes("is still in use")
+/** How long the children of a killed postmaster may take to end. */
+const releaseMillisMax = 10_000
+const isStillInUse = (errorOutput: string): boolean => errorOutput.includes("is still in use")
 
-/** What one way of ending has, until the next is tried. */
-const patienceMillis = 3_000
+/** How long the postmaster may take to end after one signal before the next is sent. */
+const stopMillisMax = 3_000
 
-/** In order; then at once, which the next start mends from its log; then by force. */
-const endings = ["SIGINT", "SIGQUIT", "SIGKILL"] as const
+/** Fast shutdown; immediate shutdown, after which the next start recovers from the log; kill. */
+const stopSignals = ["SIGINT", "SIGQUIT", "SIGKILL"] as const
 
-/** Ends a postmaster of these files that has outlived whoever started it. */
-const endStale = async (data: string): Promise<void> => {
-  const pid = stalePostmaster(data)
+/** Stops a postmaster of these files that outlived the process that started it. */
+const stopOrphan = async (data: string): Promise<void> => {
+  const pid = orphanPid(data)
   if (pid === undefined) return
-  for (const signal of endings) {
+  for (const signal of stopSignals) {
     process.kill(pid, signal)
-    const deadline = performance.now() + patienceMillis
+    const deadline = performance.now() + stopMillisMax
     while (isRunning(pid) && performance.now() < deadline) await sleep(20)
     if (!isRunning(pid)) return
   }
-  throw new Error(`PostgreSQL (process ${pid}) still runs on ${data}, and can't be ended`)
+  throw new Error(`PostgreSQL (process ${pid}) still uses ${data} and could not be stopped`)
 }
 
-/** Its first line is a process's number, which by now may be another's. */
-const stalePostmaster = (data: string): number | undefined => {
+/** Reads the pid from the first line of `postmaster.pid`. Another process may have the pid by now, so checks its command. */
+const orphanPid = (data: string): number | undefined => {
   const file = join(data, "postmaster.pid")
   const pid = existsSync(file) ? Number.parseInt(readFileSync(file, "utf8"), 10) : Number.NaN
   return pid > 0 && lookUpProcess(pid)?.command.includes(data) === true ? pid : undefined
 }
 
-/** Makes an empty database, wholly or not at all. */
-const makeData = async (
+/** Creates an empty database atomically. */
+const createData = async (
   { account, binaries, directory }: PostgresHome,
   data: string,
   { password, user }: PostgresOptions,
@@ -107,7 +107,7 @@ const makeData = async (
   renameSync(next, data)
 }
 
-/** Connections of eight servers, and some for people and tests. */
+/** Enough for eight servers, manual connections and tests. */
 const connectionsMax = 200
 
 const launch = async (
@@ -123,33 +123,33 @@ const launch = async (
     ["-D", data, "-h", "127.0.0.1", "-p", String(port), "-k", "", ...settings.flatMap((setting) => ["-c", setting])],
     { ...account, cwd: directory, orphanSignal: "SIGINT" }
   )
-  const stop = () => end(postmaster)
+  const stop = () => stopPostmaster(postmaster)
   const abort = () => void stop()
   signal.addEventListener("abort", abort)
   postmaster.stdout.resume()
-  let complaint = ""
+  let errorOutput = ""
   const accepts = new Promise<true>((resolve) => {
     postmaster.stderr.setEncoding("utf8").on("data", (text: string) => {
       log(text)
-      complaint = `${complaint}${text}`.slice(-10_000)
-      if (complaint.includes("ready to accept connections")) resolve(true)
+      errorOutput = `${errorOutput}${text}`.slice(-10_000)
+      if (errorOutput.includes("ready to accept connections")) resolve(true)
     })
   })
   const outcome = await Promise.race([accepts, postmaster.exited])
   signal.removeEventListener("abort", abort)
   if (signal.aborted) await postmaster.exited
   signal.throwIfAborted()
-  return outcome === true ? { pid: postmaster.pid, exited: postmaster.exited, stop } : complaint
+  return outcome === true ? { pid: postmaster.pid, exited: postmaster.exited, stop } : errorOutput
 }
 
-const end = async (postmaster: GuardedProcess): Promise<void> => {
-  for (const signal of endings) {
+const stopPostmaster = async (postmaster: GuardedProcess): Promise<void> => {
+  for (const signal of stopSignals) {
     postmaster.kill(signal)
     const done = new AbortController()
-    const patience = sleep(patienceMillis, undefined, { signal: done.signal }).catch(() => undefined)
-    const isOver = await Promise.race([postmaster.exited.then(() => true), patience.then(() => false)])
+    const timeout = sleep(stopMillisMax, undefined, { signal: done.signal }).catch(() => undefined)
+    const hasExited = await Promise.race([postmaster.exited.then(() => true), timeout.then(() => false)])
     done.abort()
-    if (isOver) return
+    if (hasExited) return
   }
   await postmaster.exited
 }

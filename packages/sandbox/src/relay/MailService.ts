@@ -3,8 +3,8 @@ import { createInterface } from "node:readline"
 import { createTransport } from "nodemailer"
 import type { Envelope } from "./Outbox.ts"
 
-/** An SMTP reply that refuses, to be passed on to the sender as it is. */
-export class Refusal extends Error {
+/** An SMTP error reply, which is passed on to the sender. */
+export class SmtpError extends Error {
   readonly responseCode: number
 
   constructor(responseCode: number, message: string) {
@@ -15,7 +15,7 @@ export class Refusal extends Error {
 
 const TIMEOUT_MILLIS = 20_000
 
-/** The service's own SMTP door, seen from the relay. */
+/** The SMTP server of the service, as the relay uses it. */
 export class MailService {
   private readonly host: string
   private readonly port: number
@@ -25,23 +25,23 @@ export class MailService {
     this.port = port
   }
 
-  /** Asks whether a recipient would be taken, as relays do before they take a mail for it; fails with the service's refusal. */
+  /** Checks that the service accepts a recipient, as relays do before they accept a mail. Fails with its `SmtpError`. */
   async check(mailFrom: string, recipient: string): Promise<void> {
-    const dialogue = await Dialogue.open(this.host, this.port)
+    const connection = await SmtpConnection.open(this.host, this.port)
     try {
-      await dialogue.say(undefined, 220)
-      await dialogue.say("EHLO relay.sandbox.test", 250)
-      await dialogue.say(`MAIL FROM:<${mailFrom}>`, 250)
-      await dialogue.say(`RCPT TO:<${recipient}>`, 250)
+      await connection.expectReply(220)
+      await connection.send("EHLO relay.sandbox.test")
+      await connection.send(`MAIL FROM:<${mailFrom}>`)
+      await connection.send(`RCPT TO:<${recipient}>`)
     } finally {
-      dialogue.end()
+      connection.end()
     }
   }
 
   /**
-   * Hands a mail over with its bytes unchanged (but for bare LF and CR, which SMTP does not carry: each becomes
-   * CRLF). Answers the service's words; fails with its refusal, also when it refuses only some recipients: the
-   * sender then comes again, and the service knows the mail that it already has.
+   * Delivers a mail with its bytes unchanged, except that a bare LF or CR becomes CRLF, which SMTP requires. Returns the
+   * service's reply. Fails with its `SmtpError`, also if it rejects only some of the recipients: the sender then retries,
+   * and the service recognizes the mail that it already has.
    */
   async deliver(envelope: Envelope, raw: Buffer): Promise<string> {
     const transport = createTransport({
@@ -53,31 +53,31 @@ export class MailService {
     })
     try {
       const info = await transport.sendMail({ envelope: { from: envelope.mailFrom, to: [...envelope.rcptTo] }, raw })
-      const [refused] = info.rejectedErrors ?? []
-      if (refused !== undefined) throw refused
+      const [rejected] = info.rejectedErrors ?? []
+      if (rejected !== undefined) throw rejected
       return info.response
     } catch (error) {
-      throw toRefusal(error)
+      throw toSmtpError(error)
     } finally {
       transport.close()
     }
   }
 }
 
-/** The service's reply, or, where there was none, one that asks the sender to come again. */
-const toRefusal = (error: unknown): Refusal => {
-  if (error instanceof Refusal) return error
+/** Returns the service's reply, or a temporary error if there was none. */
+const toSmtpError = (error: unknown): SmtpError => {
+  if (error instanceof SmtpError) return error
   const { response, responseCode } = error as { readonly response?: string; readonly responseCode?: number }
   return responseCode === undefined
-    ? new Refusal(451, "4.4.1 the mail service can't be reached")
-    : new Refusal(responseCode, withoutCode(response ?? ""))
+    ? new SmtpError(451, "4.4.1 the mail service is unavailable")
+    : new SmtpError(responseCode, withoutCode(response ?? ""))
 }
 
-/** The text of a reply. */
+/** Returns the text of a reply. */
 export const withoutCode = (reply: string): string => reply.replace(/^\d{3}[ -]?/, "")
 
-/** An SMTP connection on which one thing is said after the other. */
-class Dialogue {
+/** An SMTP connection that sends one command at a time. */
+class SmtpConnection {
   private readonly socket: Socket
   private readonly lines: AsyncIterator<string>
 
@@ -86,24 +86,29 @@ class Dialogue {
     this.lines = createInterface({ input: socket })[Symbol.asyncIterator]()
   }
 
-  static open(host: string, port: number): Promise<Dialogue> {
+  static open(host: string, port: number): Promise<SmtpConnection> {
     return new Promise((resolve, reject) => {
       const socket = connect({ host, port, timeout: TIMEOUT_MILLIS })
-      socket.once("connect", () => resolve(new Dialogue(socket)))
-      socket.once("timeout", () => socket.destroy(new Error("the mail service is silent")))
-      socket.on("error", (error) => reject(toRefusal(error)))
+      socket.once("connect", () => resolve(new SmtpConnection(socket)))
+      socket.once("timeout", () => socket.destroy(new Error("the mail service does not respond")))
+      socket.on("error", (error) => reject(toSmtpError(error)))
     })
   }
 
-  /** Sends a line and reads the reply, all its lines; fails when its code is another. */
-  async say(line: string | undefined, expected: number): Promise<void> {
-    if (line !== undefined) this.socket.write(`${line}\r\n`)
+  /** Sends a command and expects a reply with code 250. */
+  async send(command: string): Promise<void> {
+    this.socket.write(`${command}\r\n`)
+    await this.expectReply(250)
+  }
+
+  /** Reads a reply of one or more lines. Fails if it has another code. */
+  async expectReply(expectedCode: number): Promise<void> {
     for (;;) {
       const next = await this.lines.next()
-      if (next.done === true) throw new Refusal(451, "4.4.2 the mail service hung up")
+      if (next.done === true) throw new SmtpError(451, "4.4.2 the mail service closed the connection")
       if (next.value[3] === "-") continue
       const code = Number(next.value.slice(0, 3))
-      if (code !== expected) throw new Refusal(code, next.value.slice(4))
+      if (code !== expectedCode) throw new SmtpError(code, next.value.slice(4))
       return
     }
   }

@@ -1,20 +1,20 @@
 import { randomUUID } from "node:crypto"
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
-import { replaceFile } from "../chain/AtomicFile.ts"
+import { replaceFile } from "../shared/AtomicFile.ts"
 
-/** Who wrote a mail and to whom, by SMTP's own words. */
+/** The SMTP envelope of a mail. */
 export interface Envelope {
   /** Empty for a bounce. */
   readonly mailFrom: string
   readonly rcptTo: ReadonlyArray<string>
 }
 
-/** A folder in which mail to the rest of the world ends: nothing leaves it. */
+/** A directory that stores mail to other domains. No mail leaves it. */
 export class Outbox {
   private readonly directory: string
-  /** The Message-IDs that were kept since this was opened. */
-  private readonly kept = new Set<string>()
+  /** The Message-IDs of the mails that were stored since the outbox was opened. */
+  private readonly messageIds = new Set<string>()
 
   private constructor(directory: string) {
     this.directory = directory
@@ -26,28 +26,28 @@ export class Outbox {
   }
 
   /**
-   * Keeps a mail as `<moment>-<id>.eml`, byte for byte, with its envelope in the
-   * JSON file of the same name, which is there first. Answers the name.
+   * Stores a mail as `<time>-<id>.eml`, byte for byte. The JSON file of the same name holds the envelope and is written
+   * first. Returns the name.
    */
-  async keep(envelope: Envelope, raw: Uint8Array): Promise<string> {
+  async store(envelope: Envelope, raw: Uint8Array): Promise<string> {
     const receivedAt = new Date().toISOString()
     const name = `${receivedAt.replaceAll(/[:.]/g, "-")}-${randomUUID()}`
     const file = join(this.directory, name)
     const messageId = messageIdOf(raw)
     await replaceFile(`${file}.json`, `${JSON.stringify({ ...envelope, messageId, receivedAt })}\n`)
     await replaceFile(`${file}.eml`, raw)
-    if (messageId !== null) this.kept.add(messageId)
+    if (messageId !== null) this.messageIds.add(messageId)
     return name
   }
 
-  /** Whether a mail with the same Message-ID was kept since this was opened. */
-  hasKept(raw: Uint8Array): boolean {
+  /** Returns whether a mail with the same Message-ID was stored since the outbox was opened. */
+  has(raw: Uint8Array): boolean {
     const messageId = messageIdOf(raw)
-    return messageId !== null && this.kept.has(messageId)
+    return messageId !== null && this.messageIds.has(messageId)
   }
 }
 
-/** The Message-ID header (RFC 5322, section 3.6.4) with its brackets, or null. */
+/** Returns the Message-ID header (RFC 5322, section 3.6.4) with its brackets, or null. */
 const messageIdOf = (raw: Uint8Array): string | null => {
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString("latin1")
   const end = text.search(/\r?\n\r?\n/)

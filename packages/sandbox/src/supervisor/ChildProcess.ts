@@ -1,45 +1,47 @@
 import { spawn } from "node:child_process"
+import { appendFileSync, renameSync, statSync } from "node:fs"
+import { basename } from "node:path"
 import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
-import { type GuardedProcess, type ProcessExit, spawnGuarded } from "../process/GuardedProcess.ts"
-import type { LogFile } from "./LogFile.ts"
+import { type GuardedProcess, type ProcessExit, spawnGuarded } from "../shared/GuardedProcess.ts"
 
 /** A Node program that the supervisor runs. */
 export interface ChildProgram {
-  /** As people know it. */
+  /** The name in messages. */
   readonly name: string
   /** The path of its module. */
   readonly module: string
+  readonly arguments?: ReadonlyArray<string>
   readonly environment: NodeJS.ProcessEnv
-  /** Options of Node's own. */
+  /** Options of Node itself. */
   readonly nodeOptions?: ReadonlyArray<string>
-  /** Whether it ends by itself when its stdin does. One that does not is killed when the supervisor is gone. */
+  /** Whether it stops when its stdin closes. Other programs are killed when the supervisor ends. */
   readonly watchesStdin: boolean
 }
 
-/** A program that serves. */
+/** A program that is ready. */
 export interface ServingProcess {
-  /** Of the process that serves, which may be a child of the program's. */
+  /** The pid of the process that serves, which can be a child of the program. */
   readonly pid: number
   readonly exited: Promise<ProcessExit>
 }
 
-/** A program ended, or took too long, before it served. */
+/** A program ended or timed out before it was ready. */
 export class ChildFailed extends Error {
   readonly log: LogFile
-  constructor(name: string, what: string, log: LogFile) {
-    super(`The ${name} ${what}`)
+  constructor(name: string, problem: string, log: LogFile) {
+    super(`The ${name} ${problem}`)
     this.log = log
   }
 }
 
-/** A busy machine takes its time; only what hangs takes longer. */
+/** Generous, because a busy machine can be slow. */
 const readyMillisMax = 120_000
 
 /**
- * Starts a program; once it serves it says so in one line of JSON on stdout that has its `pid`. Whatever else it
- * prints goes to its log. Calls `onSpawn` as soon as there is something to end.
+ * Starts a program and resolves when it prints its ready line: one line of JSON on stdout with its `pid`. Other output
+ * goes to the log. Calls `onSpawn` as soon as the process exists.
  */
 export const serve = async (
   program: ChildProgram,
@@ -59,19 +61,20 @@ export const serve = async (
   if (typeof outcome === "number") return { pid: outcome, exited: child.exited }
   child.kill("SIGKILL")
   await child.exited
-  const what = outcome === undefined ? `did not serve within ${readyMillisMax / 1_000} s` : describeExit(outcome)
-  throw new ChildFailed(program.name, what, log)
+  const problem = outcome === undefined ? `was not ready within ${readyMillisMax / 1_000} s` : describeExit(outcome)
+  throw new ChildFailed(program.name, problem, log)
 }
 
 export const describeExit = ({ code, signal }: ProcessExit): string =>
   signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`
 
-const launch = ({ environment, module, nodeOptions = [], watchesStdin }: ChildProgram): Promise<GuardedProcess> => {
-  const args = [...nodeOptions, module]
+const launch = (program: ChildProgram): Promise<GuardedProcess> => {
+  const { environment, module, nodeOptions = [], watchesStdin } = program
+  const args = [...nodeOptions, module, ...(program.arguments ?? [])]
   return watchesStdin ? spawnWithStdin(args, environment) : spawnGuarded(process.execPath, args, { env: environment })
 }
 
-/** In a process group of its own, so that Ctrl-C in a terminal leaves it to the supervisor to end it in order. */
+/** Uses a separate process group, so that Ctrl-C reaches only the supervisor, which stops the child in order. */
 const spawnWithStdin = async (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): Promise<GuardedProcess> => {
   const child = spawn(process.execPath, args, { env, detached: true, stdio: ["pipe", "pipe", "pipe"] })
   child.stdin.on("error", () => undefined)
@@ -95,14 +98,52 @@ const readyPid = (stdout: Readable, log: LogFile): Promise<number> =>
     })
   })
 
-/** The pid in a line by which a program says that it serves: `{"ready":…}`, or the server's `{"event":"listening"}`. */
+/** Returns the pid in a ready line: `{"ready":…}` of a stand-in, or `{"event":"listening"}` of the server. */
 const pidOf = (line: string): number | undefined => {
   if (!line.startsWith("{")) return undefined
   try {
     const message = JSON.parse(line) as Record<string, unknown>
-    const serves = "ready" in message || message["event"] === "listening"
-    return serves && typeof message["pid"] === "number" ? message["pid"] : undefined
+    const isReady = "ready" in message || message["event"] === "listening"
+    return isReady && typeof message["pid"] === "number" ? message["pid"] : undefined
   } catch {
     return undefined
+  }
+}
+
+/** The log of one child. It holds at most twice `bytesMax`: the current file and the one before. */
+export interface LogFile {
+  readonly path: string
+  readonly write: (text: string | Uint8Array) => void
+  /** Returns the last lines of this run. */
+  readonly tail: () => string
+}
+
+const bytesMax = 8 * 1_024 * 1_024
+const tailCharactersMax = 4_000
+const tailLinesMax = 20
+
+/** Starts a new log and renames the previous one to `.1`. */
+export const openLog = (path: string): LogFile => {
+  let size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  let last = ""
+  const rotate = () => {
+    if (size > 0) renameSync(path, `${path}.1`)
+    size = 0
+  }
+  rotate()
+  return {
+    path,
+    write: (text) => {
+      if (size > bytesMax) rotate()
+      size += text.length
+      last = (last + (typeof text === "string" ? text : Buffer.from(text).toString())).slice(-tailCharactersMax)
+      try {
+        appendFileSync(path, text, { mode: 0o600 })
+      } catch (error) {
+        // A full disk or a removed directory must not stop the sandbox.
+        last = `${last}\n${basename(path)} could not be written: ${String(error)}\n`
+      }
+    },
+    tail: () => last.trimEnd().split("\n").slice(-tailLinesMax).join("\n")
   }
 }

@@ -1,17 +1,16 @@
 import { createServer } from "node:net"
-import { readFileIfAny, replaceFile } from "../chain/AtomicFile.ts"
+import { readFileIfExists, replaceFile } from "../shared/AtomicFile.ts"
 
 /**
- * Ports that systems give to nobody by themselves. A port out of the range of outgoing connections could be lost to
- * one of them in the moment in which a server is started again.
+ * Outside the range of outgoing connections, one of which could take the port of a server while it restarts.
  */
 const range = { first: 20_000, last: 31_999 }
-const places = range.last - range.first + 1
-/** More than one sandbox takes. */
-const placesEach = 40
+const rangeSize = range.last - range.first + 1
+/** More than one sandbox uses. */
+const portsPerProcess = 40
 const attempts = 400
 
-/** Whether this machine's loopback address has the port free. */
+/** Returns whether the port is free on the loopback address. */
 export const isPortFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const probe = createServer()
@@ -20,8 +19,8 @@ export const isPortFree = (port: number): Promise<boolean> =>
   })
 
 /**
- * Finds so many different ports that are free now, and not one that somebody else is meant to have. They are in use only
- * a moment later, so every process looks in a place of its own: two that start at one time do not take the same.
+ * Finds different free ports that are not in `except`. The caller opens them later, so each process searches another part
+ * of the range: two that start at the same time do not choose the same ports.
  */
 export const findFreePorts = async (
   count: number,
@@ -30,7 +29,7 @@ export const findFreePorts = async (
 ): Promise<ReadonlyArray<number>> => {
   const ports: Array<number> = []
   for (let attempt = 0; attempt < attempts && ports.length < count; attempt++) {
-    const port = range.first + ((pid * placesEach + attempt) % places)
+    const port = range.first + ((pid * portsPerProcess + attempt) % rangeSize)
     if (!except.includes(port) && (await isPortFree(port))) ports.push(port)
   }
   if (ports.length < count) throw new Error(`No free ports between ${range.first} and ${range.last}`)
@@ -38,13 +37,13 @@ export const findFreePorts = async (
 }
 
 /**
- * The port that a file names, if it is still free; another one, which the file names from now on, if it is not. For an
- * address that others have written down, and that should be the same at the next start.
+ * Returns the port in a file if it is still free. Otherwise selects another one and writes it to the file. For addresses
+ * that others store, which should not change between starts.
  */
-export const keepPort = async (path: string, except: ReadonlyArray<number>): Promise<number> => {
-  const kept = Number((await readFileIfAny(path))?.toString())
-  const isUsable = kept >= range.first && kept <= range.last && !except.includes(kept)
-  if (isUsable && (await isPortFree(kept))) return kept
+export const reusePort = async (path: string, except: ReadonlyArray<number>): Promise<number> => {
+  const previous = Number((await readFileIfExists(path))?.toString())
+  const isUsable = previous >= range.first && previous <= range.last && !except.includes(previous)
+  if (isUsable && (await isPortFree(previous))) return previous
   const [port = 0] = await findFreePorts(1, except)
   await replaceFile(path, String(port), 0o600)
   return port

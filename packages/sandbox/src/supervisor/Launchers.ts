@@ -1,14 +1,13 @@
 import { basename } from "node:path"
-import { isRunning, lookUpProcess } from "./ProcessTable.ts"
+import { isRunning, lookUpProcess } from "../shared/ProcessTable.ts"
 
 const pollMillis = 500
 
 /**
- * Resolves when the package runner that started this process is gone. `npx pnpm start` is a chain of processes, of
- * which some end at a signal without handing it on, and would leave this one behind. Never resolves for a process
- * that was started in any other way.
+ * Resolves when the package runner that started this process has ended. `npx pnpm start` is a chain of processes, some of
+ * which end at a signal without forwarding it. Never resolves for a process that was started in another way.
  */
-export const launcherGone = (signal: AbortSignal): Promise<void> =>
+export const launcherEnded = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const launchers = findLaunchers()
     if (launchers.length === 0) return
@@ -21,7 +20,7 @@ export const launcherGone = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", () => clearInterval(timer))
   })
 
-/** From this process's parent upwards: package runners, and the shells that they start things with. */
+/** Returns the package runners above this process, and the shells through which they start programs. */
 const findLaunchers = (): ReadonlyArray<number> => {
   const found: Array<{ readonly pid: number; readonly runner: boolean }> = []
   let pid = process.ppid
@@ -31,13 +30,13 @@ const findLaunchers = (): ReadonlyArray<number> => {
     found.push({ pid, runner })
     pid = entry.parent
   }
-  // A shell above the last of them is somebody's own.
+  // A shell above the topmost runner is the user's.
   return found.slice(0, found.findLastIndex(({ runner }) => runner) + 1).map(({ pid }) => pid)
 }
 
 const runnerName = /^(?:npm|npx|pnpm|pnpx|corepack)(?:-cli)?(?:\.[cm]?js)?$/
 
-/** npm names its process after what it does (`npm exec pnpm start`); others stand in their command line as they are. */
+/** npm sets its process title (`npm exec pnpm start`). Other runners appear in the command line. */
 const isRunner = (command: ReadonlyArray<string>): boolean => {
   const words = command.flatMap((part) => part.split(" ")).filter((word) => word !== "")
   const [program = "", script = ""] = words.map((word) => basename(word))

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url"
 import type { ChildProgram } from "./ChildProcess.ts"
 import { compileCacheDir } from "./CompileCache.ts"
+import type { StandInName } from "./standInMain.ts"
 import { emailDomain, type RunDatabase, type RunLayout, type ServerPorts } from "./RunLayout.ts"
 import { dkimSelector } from "./ServerFiles.ts"
 
@@ -11,121 +12,99 @@ export interface RunPrograms {
   readonly relay: ChildProgram
   readonly carrier: ChildProgram
   readonly agent: ChildProgram
-  /** Undefined where the database is in the server, or somebody's. */
+  /** Undefined if the database is embedded or external. */
   readonly postgres: ChildProgram | undefined
   /** In the order of `RunLayout.servers`. */
   readonly servers: ReadonlyArray<ChildProgram>
 }
 
 /**
- * Each is one more of Node for as long as the sandbox runs: what they import of effect they import module by module,
- * which takes each of them 20 MB less than its root, and a good tenth of a second less to start.
+ * Each stand-in is a Node process. They import effect module by module, which saves each of them 20 MB and over 100 ms
+ * compared to its root. Stand-ins have short-lived objects only; with half of this size, signing takes 25 % longer.
  */
-const module = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
-/** They have little to do, and need little room for what is soon forgotten; with half of this, a signature takes a quarter longer. */
-const smallProgram = ["--max-semi-space-size=2"]
+const smallHeap = ["--max-semi-space-size=2"]
+
+const standIn = (name: StandInName, options: object, nodeOptions = smallHeap): ChildProgram => ({
+  name: standInTitles[name],
+  module: fileURLToPath(new URL("standInMain.ts", import.meta.url)),
+  arguments: [name],
+  environment: { ...inheritedEnvironment(), [`AGENTOS_SANDBOX_${name.toUpperCase()}`]: JSON.stringify(options) },
+  nodeOptions,
+  watchesStdin: true
+})
+
+const standInTitles: Readonly<Record<StandInName, string>> = {
+  chain: "chain",
+  facilitator: "facilitator",
+  relay: "mail relay",
+  carrier: "carrier",
+  agent: "test agent",
+  postgres: "database"
+}
 
 /**
- * The server is found by its package's name, and started as anybody would. A test that wants another one around it
- * (say, one that stops at a certain step) names its entry module's path in AGENTOS_SANDBOX_SERVER_MODULE.
+ * Resolves the server by its package name. A test that needs a modified server names the path of its entry module in
+ * AGENTOS_SANDBOX_SERVER_MODULE.
  */
 const serverModule = (): string =>
   process.env["AGENTOS_SANDBOX_SERVER_MODULE"] ??
   fileURLToPath(new URL("main.ts", import.meta.resolve("@agentos/http-server")))
 
 /**
- * The processes of a run. They can be started at once, but for a new chain and a database of the run's own, which
- * servers need to be there: everything else is waited for.
+ * Returns the programs of a run. They can start concurrently, except that servers need the token of a new chain and a
+ * managed database; they wait for everything else.
  */
 export const programs = (run: RunLayout): RunPrograms => ({
-  chain: {
-    name: "chain",
-    module: module("../chain/chainMain.ts"),
-    environment: configured("AGENTOS_SANDBOX_CHAIN", { dataDir: run.data.chain, port: run.ports.chain }),
-    watchesStdin: true
-  },
-  facilitator: {
-    name: "facilitator",
-    module: module("../facilitator/facilitatorMain.ts"),
-    environment: configured("AGENTOS_SANDBOX_FACILITATOR", {
-      rpcUrl: run.chain.rpcUrl,
-      chainId: run.chain.chainId,
-      asset: run.chain.asset,
-      privateKey: run.chain.facilitatorKey,
-      port: run.ports.facilitator
-    }),
-    nodeOptions: smallProgram,
-    watchesStdin: true
-  },
-  relay: {
-    name: "mail relay",
-    module: module("../relay/relayMain.ts"),
-    environment: configured("AGENTOS_SANDBOX_RELAY", {
-      outboxDir: run.data.outbox,
-      port: run.ports.relay,
-      faultsPort: run.ports.relayFaults,
-      domain: emailDomain,
-      service: { host: run.host, port: run.servers[0].smtp }
-    }),
-    nodeOptions: smallProgram,
-    watchesStdin: true
-  },
-  carrier: {
-    name: "carrier",
-    module: module("../carrier/carrierMain.ts"),
-    environment: configured("AGENTOS_SANDBOX_CARRIER", {
-      dataDir: run.data.carrier,
-      accountSid: run.telephony.accountSid,
-      authToken: run.telephony.authToken,
-      port: run.ports.carrier
-    }),
-    nodeOptions: smallProgram,
-    watchesStdin: true
-  },
-  agent: {
-    name: "talking agent",
-    module: module("../webhook/agentMain.ts"),
-    environment: configured("AGENTOS_SANDBOX_AGENT", { dataDir: run.data.agent, port: run.ports.agent }),
-    nodeOptions: smallProgram,
-    watchesStdin: true
-  },
-  postgres: run.database._tag === "Own" ? postgresProgram(run, run.database) : undefined,
+  chain: standIn("chain", { dataDir: run.data.chain, port: run.ports.chain }, []),
+  facilitator: standIn("facilitator", {
+    rpcUrl: run.chain.rpcUrl,
+    chainId: run.chain.chainId,
+    asset: run.chain.asset,
+    privateKey: run.chain.facilitatorKey,
+    port: run.ports.facilitator
+  }),
+  relay: standIn("relay", {
+    outboxDir: run.data.outbox,
+    port: run.ports.relay,
+    faultsPort: run.ports.relayFaults,
+    domain: emailDomain,
+    service: { host: run.host, port: run.servers[0].smtp }
+  }),
+  carrier: standIn("carrier", {
+    dataDir: run.data.carrier,
+    accountSid: run.telephony.accountSid,
+    authToken: run.telephony.authToken,
+    port: run.ports.carrier
+  }),
+  agent: standIn("agent", { dataDir: run.data.agent, port: run.ports.agent }),
+  postgres: run.database._tag === "Managed" ? postgresProgram(run, run.database) : undefined,
   servers: run.servers.map((ports, index) => ({
     name: run.servers.length === 1 ? "server" : `${ordinals[index]} server`,
     module: serverModule(),
-    environment: { ...inherited(), ...serverEnvironment(run, ports) },
-    // A server with an embedded database stays small. Optimizing the database's WebAssembly takes V8 half a gigabyte
-    // at every start and makes it faster by a fifth; a heap that may double before it is collected takes 100 MB more.
+    environment: { ...inheritedEnvironment(), ...serverEnvironment(run, ports) },
+    // Keeps a server with an embedded database small. Optimizing the database's WebAssembly costs V8 half a gigabyte at
+    // every start for a fifth more speed. A heap that may double before a collection costs 100 MB.
     nodeOptions: run.database._tag === "Embedded" ? ["--liftoff-only", "--heap-growing-percent=20"] : [],
     watchesStdin: false
   }))
 })
 
-/** There are no more servers than this names. */
-export const ordinals = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"] as const
+/** Bounds the number of servers. */
+const ordinals = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"] as const
 
-const postgresProgram = ({ data }: RunLayout, { password, port, user }: RunDatabase & { readonly _tag: "Own" }) => ({
-  name: "database",
-  module: module("../postgres/postgresMain.ts"),
-  environment: configured("AGENTOS_SANDBOX_POSTGRES", { root: data.root, home: data.database, port, user, password }),
-  watchesStdin: true
-})
+const postgresProgram = ({ data }: RunLayout, { password, port, user }: RunDatabase & { readonly _tag: "Managed" }) =>
+  standIn("postgres", { root: data.root, home: data.database, port, user, password }, [])
 
-/** The supervisor's own environment, for the processes that it starts. */
-export const inherited = (): NodeJS.ProcessEnv => ({ NODE_COMPILE_CACHE: compileCacheDir, ...process.env })
+/** The environment of this process, for the processes that it starts. */
+export const inheritedEnvironment = (): NodeJS.ProcessEnv => ({ NODE_COMPILE_CACHE: compileCacheDir, ...process.env })
 
-const configured = (name: string, configuration: object): NodeJS.ProcessEnv => ({
-  ...inherited(),
-  [name]: JSON.stringify(configuration)
-})
-
-/** Where one of its servers is reached. */
+/** The URL of one of the servers. */
 export const baseUrl = ({ host }: Pick<RunLayout, "host">, { http }: ServerPorts): string => `http://${host}:${http}`
 export const relayFaultsUrl = (run: RunLayout): string => `http://${run.host}:${run.ports.relayFaults}`
 export const facilitatorUrl = (run: RunLayout): string => `http://${run.host}:${run.ports.facilitator}`
 export const carrierUrl = (run: RunLayout): string => `http://${run.host}:${run.ports.carrier}`
 
-/** Short-lived memory is collected early: on one machine, 40 MB less are worth more than a little speed. */
+/** Collects short-lived objects early, which saves 40 MB and costs little speed. */
 const NODE_FLAGS = "--max-semi-space-size=4"
 
 const serverEnvironment = (run: RunLayout, ports: ServerPorts): Readonly<Record<string, string>> => ({
@@ -133,7 +112,7 @@ const serverEnvironment = (run: RunLayout, ports: ServerPorts): Readonly<Record<
   AGENTOS_ENVIRONMENT: "sandbox",
   AGENTOS_HOST: run.host,
   AGENTOS_PORT: String(ports.http),
-  // All are one service to the outside: what is bound to its address holds for each.
+  // All servers have the same public URL, so each accepts the challenges and tokens of the others.
   AGENTOS_PUBLIC_URL: baseUrl(run, run.servers[0]),
   AGENTOS_KEYS: run.files.keyRing,
   DATABASE_URL: run.database._tag === "Embedded" ? "" : run.database.url,

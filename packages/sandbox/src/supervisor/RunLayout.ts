@@ -1,84 +1,110 @@
-import { randomBytes } from "node:crypto"
+import { randomBytes, X509Certificate } from "node:crypto"
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { type ChainDescription, describeChain, readChainDescription } from "../chain/ChainDescription.ts"
-import { createChainKeys, readChainKeys } from "../chain/ChainKeys.ts"
+import { openCertificateAuthority } from "../agent/CertificateAuthority.ts"
+import {
+  type ChainDescription,
+  createChainKeys,
+  describeChain,
+  readChainDescription,
+  readChainKeys
+} from "../chain/ChainDescription.ts"
+import { readOrCreateFile } from "../shared/AtomicFile.ts"
 import type { DataDirectory } from "./DataDirectory.ts"
-import { StartRefused } from "./Failure.ts"
-import { findFreePorts, isPortFree, keepPort } from "./FreePort.ts"
-import { keepOnce, prepareServerFiles, type ServerFiles } from "./ServerFiles.ts"
-import { type AllowedWebhook, layOutTelephony, type Telephony } from "./Telephony.ts"
+import { findFreePorts, isPortFree, reusePort } from "./FreePort.ts"
+import { prepareServerFiles, type ServerFiles } from "./ServerFiles.ts"
+import { describeError, StartError } from "./StartError.ts"
 
-/** Whose names are reserved for tests (RFC 6761), so that no mail for it can go anywhere else. */
+/** The domain of all mailboxes, in a top-level domain reserved for tests (RFC 6761), so no mail for it can leave. */
 export const emailDomain = "sandbox.agentos.test"
 
-/** Where a server listens. */
 export interface ServerPorts {
   readonly http: number
   readonly smtp: number
 }
 
-/** Where the servers keep their data. */
+/** The database of the servers. */
 export type RunDatabase =
   | { readonly _tag: "Embedded" }
   | {
-      readonly _tag: "Own"
+      readonly _tag: "Managed"
       readonly url: string
       readonly port: number
       readonly user: string
       readonly password: string
     }
-  | { readonly _tag: "Given"; readonly url: string }
+  | { readonly _tag: "External"; readonly url: string }
 
-/** Where everything of one run is. It all listens on this machine alone. */
+/** An agent on this machine that the servers may call although its address is not public. */
+export interface AllowedWebhook {
+  /** The host of the agent's URL, without brackets. */
+  readonly host: string
+  readonly port: number
+  /** The path of a PEM file with the agent's certificate or its authority. */
+  readonly caFile: string
+}
+
+/** The data that servers, carrier and agents share. */
+export interface Telephony {
+  /** The servers' account at the carrier. */
+  readonly accountSid: string
+  readonly authToken: string
+  /** The path of the certificate authority of the test agent. */
+  readonly agentCaFile: string
+  /** The test agent and the user's agent. */
+  readonly allowed: ReadonlyArray<AllowedWebhook>
+}
+
+/** The addresses, files and secrets of one run. Everything listens on the loopback address only. */
 export interface RunLayout {
   readonly data: DataDirectory
   readonly host: string
   readonly ports: Readonly<Record<"chain" | "facilitator" | "relay" | "relayFaults" | "carrier" | "agent", number>>
-  /** At least one; all are one service to the outside, under the address of the first. */
+  /** At least one. All have the public URL of the first. */
   readonly servers: readonly [ServerPorts, ...ReadonlyArray<ServerPorts>]
   readonly database: RunDatabase
   readonly chain: ChainDescription
-  /** Whether nothing is deployed there yet. */
+  /** Whether the token still has to be deployed. */
   readonly isNewChain: boolean
   readonly files: ServerFiles
   readonly telephony: Telephony
 }
 
 export interface LayoutOptions {
-  /** Of the first server's HTTP interface; 0 takes a free one. */
+  /** The port of the first server's HTTP interface; 0 selects a free one. */
   readonly port: number
-  /** How many servers: 1 or more. */
+  /** The number of servers, at least 1. */
   readonly servers: number
-  /** Of wallets with money, where the chain is new. */
+  /** The number of funded wallets on a new chain. */
   readonly wallets: number
-  /** A PostgreSQL of somebody's. */
+  /** An external PostgreSQL. */
   readonly databaseUrl: string | undefined
-  /** An agent of the tester's own. */
+  /** The user's own agent. */
   readonly allowWebhook?: AllowedWebhook | undefined
 }
 
 const host = "127.0.0.1"
 
-/** Decides where everything will be, before any of it runs. */
+/** Chooses all ports and creates missing files and keys before any process starts. */
 export const layOut = async (
   data: DataDirectory,
   { allowWebhook, databaseUrl, port, servers: count, wallets }: LayoutOptions
 ): Promise<RunLayout> => {
   if (port !== 0 && !(await isPortFree(port))) {
-    throw new StartRefused(`Port ${port} is taken. Choose another with --port N; 0 takes a free one.`)
+    throw new StartError(`Port ${port} is in use. Choose another one with --port N; 0 selects a free port.`)
   }
-  // Numbers are bought with the address of the first server, at which the carrier asks, and often with the agent's.
-  const theirs = [port, ...(allowWebhook === undefined ? [] : [allowWebhook.port])]
-  const firstHttp = port === 0 ? await keepPort(join(data.server, "port"), theirs) : port
-  const agent = await keepPort(join(data.agent, "port"), [...theirs, firstHttp])
-  const free = await findFreePorts(6 + 2 * count, [...theirs, firstHttp, agent])
+  // Phone numbers store the URLs of the first server and often of the agent, so their ports should not change.
+  const reserved = [port, ...(allowWebhook === undefined ? [] : [allowWebhook.port])]
+  const firstHttp = port === 0 ? await reusePort(join(data.server, "port"), reserved) : port
+  const agent = await reusePort(join(data.agent, "port"), [...reserved, firstHttp])
+  const free = await findFreePorts(6 + 2 * count, [...reserved, firstHttp, agent])
   const [chain = 0, facilitator = 0, relay = 0, relayFaults = 0, carrier = 0, postgres = 0, ...rest] = free
   const portsOf = (index: number): ServerPorts => {
     const [http = 0, smtp = 0] = rest.slice(2 * index)
     return { http: index === 0 ? firstHttp : http, smtp }
   }
   const [keys, files, deployed, database, telephony] = await Promise.all([
-    readChainKeys(data.chain).then((kept) => kept ?? createChainKeys(data.chain, wallets)),
+    readChainKeys(data.chain).then((existing) => existing ?? createChainKeys(data.chain, wallets)),
     prepareServerFiles(data.server, emailDomain),
     readChainDescription(data.chain),
     layOutDatabase(data, databaseUrl, count, postgres),
@@ -97,16 +123,51 @@ export const layOut = async (
   }
 }
 
-/** An embedded database serves one server. */
+/** An embedded database serves only one server. */
 const layOutDatabase = async (
   data: DataDirectory,
   databaseUrl: string | undefined,
   servers: number,
   port: number
 ): Promise<RunDatabase> => {
-  if (databaseUrl !== undefined) return { _tag: "Given", url: databaseUrl }
+  if (databaseUrl !== undefined) return { _tag: "External", url: databaseUrl }
   if (servers === 1) return { _tag: "Embedded" }
-  const password = await keepOnce(join(data.server, "database-password"), async () => randomBytes(24).toString("hex"))
+  const password = await readOrCreateFile(join(data.server, "database-password"), async () =>
+    randomBytes(24).toString("hex")
+  )
   const user = "agentos"
-  return { _tag: "Own", url: `postgres://${user}:${password}@${host}:${port}/postgres`, port, user, password }
+  return { _tag: "Managed", url: `postgres://${user}:${password}@${host}:${port}/postgres`, port, user, password }
+}
+
+/** Creates the account and the certificate authority once, so that later runs use the same. */
+export const layOutTelephony = async (
+  data: DataDirectory,
+  agent: Pick<AllowedWebhook, "host" | "port">,
+  allowed: AllowedWebhook | undefined
+): Promise<Telephony> => {
+  const account = readOrCreateFile(
+    join(data.carrier, "account"),
+    async () => `AC${randomBytes(16).toString("hex")}:${randomBytes(16).toString("hex")}`
+  )
+  // Created here because the servers may read the authority before the agent has started.
+  const { caFile } = await openCertificateAuthority(data.agent)
+  const [accountSid = "", authToken = ""] = (await account).split(":")
+  return {
+    accountSid,
+    authToken,
+    agentCaFile: caFile,
+    allowed: [{ ...agent, caFile }, ...(allowed === undefined ? [] : [allowed])]
+  }
+}
+
+/** Fails with `StartError` unless the file holds a certificate, without which the servers would not start. */
+export const checkAllowedWebhook = async ({ caFile }: AllowedWebhook): Promise<void> => {
+  const pem = await readFile(caFile).catch((error: unknown) => {
+    throw new StartError(`--allow-webhook-ca: the file could not be read: ${describeError(error)}`)
+  })
+  try {
+    void new X509Certificate(pem)
+  } catch {
+    throw new StartError(`--allow-webhook-ca: the file does not contain a PEM certificate: ${caFile}`)
+  }
 }

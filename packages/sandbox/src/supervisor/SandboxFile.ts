@@ -1,46 +1,50 @@
-import { readFileIfAny, replaceFile } from "../chain/AtomicFile.ts"
+import { privateKeyToAddress } from "viem/accounts"
+import { readFileIfExists, replaceFile } from "../shared/AtomicFile.ts"
+import { baseUrl, carrierUrl, facilitatorUrl, relayFaultsUrl } from "./Programs.ts"
+import { emailDomain, type RunLayout, type ServerPorts } from "./RunLayout.ts"
+import { dkimSelector, outsideDomain } from "./ServerFiles.ts"
 
-/** The processes that serve, by what they do. */
+/** The pids of the serving processes. */
 export interface SandboxProcesses {
-  /** The first one. */
+  /** The first server. */
   readonly server: number
   readonly chain: number
   readonly facilitator: number
   readonly relay: number
   readonly carrier: number
-  /** The sandbox's own agent, which talks. */
+  /** The test agent. */
   readonly agent: number
-  /** Where the sandbox runs a PostgreSQL itself. */
+  /** Present if the sandbox runs a PostgreSQL. */
   readonly postgres?: number
 }
 
-/** One of the servers, as it is reached by itself. */
+/** The addresses of one server. */
 export interface SandboxServer {
   readonly baseUrl: string
   readonly websocketUrl: string
-  /** Where it takes mail for the domain. */
+  /** The SMTP server for inbound mail. */
   readonly mail: { readonly host: string; readonly port: number }
   readonly pid: number
 }
 
-/** What a running sandbox says of itself in `sandbox.json`: all that a client, or a test, needs to know. */
+/** The content of `sandbox.json`: everything that a client or a test needs to know about a running sandbox. */
 export interface SandboxDescription {
-  /** Of the first server, like all that is said of a server outside `servers`. */
+  /** The first server. The other fields outside `servers` refer to it too. */
   readonly baseUrl: string
   readonly websocketUrl: string
-  /** The domain of every mailbox. */
+  /** The domain of all mailboxes. */
   readonly emailDomain: string
   readonly mail: {
     readonly host: string
-    /** Where the service takes mail for its domain. */
+    /** The service's SMTP server for inbound mail. */
     readonly port: number
-    /** Where the service hands in mail for everybody else. */
+    /** The mail relay, which receives the service's outbound mail. */
     readonly relayPort: number
-    /** Where that relay is made to fail: `/sandbox/faults` follows, as it does on the facilitator. */
+    /** The base URL of the relay's `/sandbox/faults`. The facilitator has the same route. */
     readonly relayFaultsUrl: string
-    /** Where that mail ends: one file each. */
+    /** The directory of outbound mail, one file per mail. */
     readonly outboxDir: string
-    /** A domain of the outside world. Mail that is signed with its key, or comes from this machine, proves it. */
+    /** An external domain. Mail that is signed with its key or sent from this machine passes authentication. */
     readonly outside: { readonly domain: string; readonly dkimSelector: string; readonly dkimKeyFile: string }
   }
   readonly chain: {
@@ -51,31 +55,80 @@ export interface SandboxDescription {
     readonly assetVersion: string
     readonly decimals: number
     readonly payTo: `0x${string}`
-    /** Whose money goes back to customers. */
+    /** Pays refunds. */
     readonly refundWallet: `0x${string}`
   }
   readonly facilitatorUrl: string
-  /** Where people are told how to behave, and calls begun: `/sandbox/people` and `/sandbox/calls` follow. */
+  /** The base URL of `/sandbox/people` and `/sandbox/calls`, which control simulated people and their calls. */
   readonly carrier: { readonly url: string }
-  /** An agent that answers each turn by repeating it. Numbers can be bought with this address. */
+  /** The webhook URL of the test agent, which repeats what the caller says. */
   readonly agentWebhookUrl: string
-  /** The path of a PEM file: the authority behind that agent's certificate. */
+  /** The path of the PEM file of the certificate authority of that agent. */
   readonly agentWebhookCa: string
-  /** Customers with play money. */
+  /** Customers with test USDT. */
   readonly wallets: ReadonlyArray<{ readonly address: `0x${string}`; readonly privateKey: `0x${string}` }>
   readonly processes: SandboxProcesses
-  /** Of the PostgreSQL that the servers share; null where the database is embedded in the one server. */
+  /** The PostgreSQL that the servers share; null if the database is embedded in the server. */
   readonly databaseUrl: string | null
-  /** The first one too. */
+  /** All servers, the first included. */
   readonly servers: ReadonlyArray<SandboxServer>
 }
 
-/** Puts the description in its place, readable by its owner alone: it holds private keys. */
+/** Returns the content of `sandbox.json` for a run with the given pids. */
+export const describeRun = (
+  run: RunLayout,
+  serverPids: ReadonlyArray<number>,
+  processes: SandboxProcesses
+): SandboxDescription => {
+  const { chain, data, database, host, ports, servers, telephony } = run
+  const { asset, assetName, assetVersion, decimals, network, payTo, refundKey, rpcUrl, wallets } = chain
+  const [first] = servers
+  return {
+    baseUrl: baseUrl(run, first),
+    websocketUrl: websocketUrl(run, first),
+    emailDomain,
+    mail: {
+      host,
+      port: first.smtp,
+      relayPort: ports.relay,
+      relayFaultsUrl: relayFaultsUrl(run),
+      outboxDir: data.outbox,
+      outside: { domain: outsideDomain, dkimSelector, dkimKeyFile: run.files.outsideDkimKeyFile }
+    },
+    chain: {
+      rpcUrl,
+      network,
+      asset,
+      assetName,
+      assetVersion,
+      decimals,
+      payTo,
+      refundWallet: privateKeyToAddress(refundKey)
+    },
+    facilitatorUrl: facilitatorUrl(run),
+    carrier: { url: carrierUrl(run) },
+    agentWebhookUrl: `https://${host}:${ports.agent}/`,
+    agentWebhookCa: telephony.agentCaFile,
+    wallets,
+    processes,
+    databaseUrl: database._tag === "Embedded" ? null : database.url,
+    servers: servers.map((server, index) => ({
+      baseUrl: baseUrl(run, server),
+      websocketUrl: websocketUrl(run, server),
+      mail: { host, port: server.smtp },
+      pid: serverPids[index] ?? 0
+    }))
+  }
+}
+
+const websocketUrl = ({ host }: RunLayout, { http }: ServerPorts): string => `ws://${host}:${http}/api/v1/events/socket`
+
+/** Writes the description. Only its owner can read it, because it holds private keys. */
 export const writeSandboxFile = (path: string, description: SandboxDescription): Promise<void> =>
   replaceFile(path, `${JSON.stringify(description, undefined, 2)}\n`, 0o600)
 
-/** The description of the sandbox that runs, or of one that was killed; undefined where there is none. */
+/** Reads the description of a running or killed sandbox; undefined if there is none. */
 export const readSandboxFile = async (path: string): Promise<SandboxDescription | undefined> => {
-  const text = await readFileIfAny(path)
+  const text = await readFileIfExists(path)
   return text === undefined ? undefined : (JSON.parse(text.toString()) as SandboxDescription)
 }

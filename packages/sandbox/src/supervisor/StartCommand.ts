@@ -1,28 +1,27 @@
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { readFileIfAny, replaceFile } from "../chain/AtomicFile.ts"
-import { explain } from "./Failure.ts"
-import { launcherGone } from "./Launchers.ts"
-import { inherited } from "./Programs.ts"
-import { shortPath } from "./ShortPath.ts"
-import { readStartOptions, startHelp, type StartOptions } from "./StartOptions.ts"
+import { readFileIfExists, replaceFile } from "../shared/AtomicFile.ts"
+import { launcherEnded } from "./Launchers.ts"
+import { inheritedEnvironment } from "./Programs.ts"
+import type { SandboxDescription } from "./SandboxFile.ts"
+import { describeError, shortPath } from "./StartError.ts"
+import { defaultDataDir, readStartOptions, startHelp, type StartOptions } from "./StartOptions.ts"
 import { startSandbox, type Supervisor } from "./Supervisor.ts"
-import { describeRunning, nextSteps } from "./Wording.ts"
 
 /**
- * The command `start`: starts the sandbox, says when it is ready, takes the tour unless it was taken before, and stays
- * until it is told to end. Answers the exit code: 0 after SIGINT or SIGTERM, 1 when the start or the tour fails, 2
- * when the command line is wrong.
+ * The command `start`: starts the sandbox, prints the ready line, runs the tour unless it was completed before, and waits
+ * for a signal. Returns the exit code: 0 after SIGINT or SIGTERM, 1 if the start or the tour fails, 2 for a wrong command
+ * line.
  */
 export const startCommand = async (args: ReadonlyArray<string>): Promise<number> => {
-  // Whoever read the output may be gone before the sandbox is.
+  // The reader of the output may end before the sandbox.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined)
   const commandLine = readStartOptions(args, process.env)
   switch (commandLine._tag) {
     case "Help":
       console.log(startHelp)
       return 0
-    case "Misused":
+    case "UsageError":
       console.error(`${commandLine.message}\n\n${startHelp}`)
       return 2
     case "Run":
@@ -33,13 +32,13 @@ export const startCommand = async (args: ReadonlyArray<string>): Promise<number>
 const run = async (options: StartOptions, stopRequest: AbortSignal): Promise<number> => {
   console.log(`Starting the sandbox in ${shortPath(options.dataDir)}.`)
   const sandbox = await startSandbox(options, (line) => console.log(line), stopRequest).catch((error: unknown) => {
-    if (!stopRequest.aborted) console.error(explain(error))
+    if (!stopRequest.aborted) console.error(describeError(error))
   })
   if (sandbox === undefined) return stopRequest.aborted ? 0 : 1
   try {
-    console.log(describeRunning(sandbox))
+    console.log(describeSandbox(sandbox))
     console.log(`ready ${sandbox.description.baseUrl}`)
-    if (options.tour && !(await takeTourOnce(sandbox, stopRequest))) return 1
+    if (options.tour && !(await runTourOnce(sandbox, stopRequest))) return 1
     if (!stopRequest.aborted) console.log(nextSteps(sandbox))
     await aborted(stopRequest)
     return 0
@@ -49,14 +48,14 @@ const run = async (options: StartOptions, stopRequest: AbortSignal): Promise<num
   }
 }
 
-/** Answers whether all is well: the tour succeeded, now or before, or was cut short by a request to stop. */
-const takeTourOnce = async ({ data }: Supervisor, stopRequest: AbortSignal): Promise<boolean> => {
-  if ((await readFileIfAny(data.tourFile)) !== undefined) return true
+/** Returns false if the tour failed. A tour that a stop request interrupts has not failed. */
+const runTourOnce = async ({ data }: Supervisor, stopRequest: AbortSignal): Promise<boolean> => {
+  if ((await readFileIfExists(data.tourFile)) !== undefined) return true
   const program = fileURLToPath(new URL("../tourMain.ts", import.meta.url))
   const tour = spawn(process.execPath, [program, "--data", data.root], {
     stdio: ["ignore", "inherit", "inherit"],
-    env: inherited(),
-    // Ctrl-C in a terminal is for the supervisor to hear, and not a failure of the tour.
+    env: inheritedEnvironment(),
+    // Only the supervisor handles Ctrl-C, so that it does not fail the tour.
     detached: true
   })
   const stop = () => void tour.kill()
@@ -75,12 +74,61 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", () => resolve())
   })
 
-/** Aborts at the first signal to end, or when whoever ran the command is gone. Later signals change nothing. */
+/** Aborts at the first stop signal, or when the process that ran the command has ended. */
 const listenForStop = (): AbortSignal => {
   const stop = new AbortController()
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort())
-  // Of whoever started it with a channel between them, as agentctl does.
+  // A parent with an IPC channel, such as agentctl, has ended.
   process.on("disconnect", () => stop.abort())
-  void launcherGone(stop.signal).then(() => stop.abort())
+  void launcherEnded(stop.signal).then(() => stop.abort())
   return stop.signal
+}
+
+const describeSandbox = ({ data, description }: Supervisor): string => {
+  const { agentWebhookUrl, baseUrl, carrier, chain, emailDomain, facilitatorUrl, mail, servers, websocketUrl } =
+    description
+  return `
+AgentOS runs on this machine. Local stand-ins replace all external services: payments use
+test USDT on a local chain, mail to other domains is stored in files and not sent, and
+phone numbers are fictitious and ring only here.
+
+  API            ${baseUrl}  (${baseUrl}/docs)
+  WebSocket      ${websocketUrl}
+  Inbound mail   ${mail.host}:${mail.port}, for *@${emailDomain}
+  Outbound mail  ${shortPath(mail.outboxDir)}
+  Phone          carrier ${carrier.url}, test agent ${agentWebhookUrl}
+  Chain          ${chain.rpcUrl} (${chain.network}), facilitator ${facilitatorUrl}
+${describeServers(servers)}${describeDatabase(description)}  Wallets        10,000 USDT each; keys and all addresses in ${shortPath(data.sandboxFile)}
+  Logs           ${shortPath(data.logs)}
+`
+}
+
+const describeServers = (servers: SandboxDescription["servers"]): string =>
+  servers.length === 1
+    ? ""
+    : servers
+        .map(
+          ({ baseUrl, mail }, index) =>
+            `  ${index === 0 ? "Servers" : "       "}        ${baseUrl}, mail ${mail.host}:${mail.port}\n`
+        )
+        .join("")
+
+/** Omits the password. */
+const describeDatabase = ({ databaseUrl }: SandboxDescription): string => {
+  if (databaseUrl === null) return ""
+  const { host, pathname } = new URL(databaseUrl)
+  return `  Database       PostgreSQL at ${host}${pathname}\n`
+}
+
+const nextSteps = ({ data }: Supervisor): string => {
+  const isDefault = data.root === defaultDataDir
+  return `
+Next, in another terminal:
+  npx -y pnpm@12 tour${isDefault ? "" : ` --data ${data.root}`}
+      runs the tour of this sandbox again
+  npx -y pnpm@12 --filter @agentos/example-receive-mail start${isDefault ? "" : ` --sandbox ${data.sandboxFile}`}
+      runs an agent that pays for a mailbox and waits for mail
+
+Press Ctrl-C to stop. The data in ${shortPath(data.root)} is kept for the next start.
+`
 }

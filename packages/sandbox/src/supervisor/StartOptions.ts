@@ -2,66 +2,65 @@ import { isIP } from "node:net"
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import type { AllowedWebhook } from "./Telephony.ts"
+import type { AllowedWebhook } from "./RunLayout.ts"
 
-/** What the command line asks of the sandbox. */
+/** The options of `start`. */
 export interface StartOptions {
-  /** Whether the tour is taken once the sandbox runs, if it was not taken before. */
+  /** Runs the tour unless it was completed before. */
   readonly tour: boolean
-  /** Of the HTTP interface; 0 takes a free one. */
+  /** The port of the HTTP interface; 0 selects a free one. */
   readonly port: number
-  /** How many servers run: 1 to 8. */
+  /** The number of servers, 1 to 8. */
   readonly servers: number
-  /** The PostgreSQL that they share, where it is somebody's. */
+  /** An external PostgreSQL for the servers. */
   readonly databaseUrl: string | undefined
-  /** An agent of the tester's own on this machine, behind numbers. */
+  /** The user's own agent on this machine. */
   readonly allowWebhook: AllowedWebhook | undefined
-  /** Absolute. Holds everything that outlives a run. */
+  /** An absolute path. Keeps the data between runs. */
   readonly dataDir: string
 }
 
-/** What a command line comes to. */
+/** A parsed command line. */
 export type CommandLine<Options> =
   | { readonly _tag: "Run"; readonly options: Options }
   | { readonly _tag: "Help" }
-  | { readonly _tag: "Misused"; readonly message: string }
+  | { readonly _tag: "UsageError"; readonly message: string }
 
 export const defaultPort = 8402
 
 const workspace = fileURLToPath(new URL("../../../..", import.meta.url))
-/** In the root of the workspace, where no version control sees it. */
+/** In the root of the workspace, ignored by version control. */
 export const defaultDataDir = join(workspace, ".agentos")
 
-/** A machine of one's own carries so many. */
+/** As many as a developer's machine can run. */
 export const serversMax = 8
 
 export const startHelp = `Usage: npx -y pnpm@12 start [options]
 
-Starts the whole of AgentOS on this machine, on a chain with play money, and takes the tour once.
+Starts AgentOS on this machine, with test USDT on a local chain, and runs the tour once.
 
-  --no-tour                  leave the tour out
-  --port N                   port of the HTTP interface, of the first server (${defaultPort}; 0 takes a free one, and
-                             the same at the next start if it still is)
-  --servers N                how many servers run, 1 to ${serversMax}, on one PostgreSQL (1)
-  --database-url URL         that PostgreSQL, as postgres://user:password@host:port/database
-  --allow-webhook HOST:PORT  an agent of your own on this machine (127.0.0.1, [::1] or localhost) that may answer
-                             calls, though its address is no public one
-  --allow-webhook-ca FILE    PEM of the authority behind its certificate, or of a certificate that it signed itself
-  --data DIR                 what is kept from one run to the next (.agentos)
-  --help                     this text
+  --no-tour                  do not run the tour
+  --port N                   port of the first server's HTTP interface (default ${defaultPort}); 0 selects a free port
+                             and reuses it at the next start if possible
+  --servers N                number of servers on one PostgreSQL, 1 to ${serversMax} (default 1)
+  --database-url URL         an external PostgreSQL: postgres://user:password@host:port/database
+  --allow-webhook HOST:PORT  allow calls to your own agent on this machine (127.0.0.1, [::1] or localhost)
+  --allow-webhook-ca FILE    PEM file of that agent's certificate authority or self-signed certificate
+  --data DIR                 data directory (default .agentos)
+  --help                     show this help
 
-One server keeps its data in a database embedded in it, several in a PostgreSQL that is started with them; both lie in
-DIR. With --database-url, or DATABASE_URL in the environment, data are kept there. --allow-webhook and
---allow-webhook-ca go together.
+One server stores its data in an embedded database, several in a PostgreSQL that the sandbox starts; both are in DIR.
+With --database-url, or DATABASE_URL in the environment, the servers use that database. --allow-webhook requires
+--allow-webhook-ca.
 `
 
 export const tourHelp = `Usage: npx -y pnpm@12 tour [options]
 
-Takes an agent's tour through a sandbox that runs: pay for a mailbox, receive mail, answer it; buy a telephone number,
-call somebody, be called.
+Runs the tour of a running sandbox: pay for a mailbox, receive mail and reply; buy a phone number, place a call and
+receive one.
 
-  --data DIR   the data directory of the sandbox (.agentos)
-  --help       this text
+  --data DIR   data directory of the sandbox (default .agentos)
+  --help       show this help
 `
 
 const help = { type: "boolean", short: "h" } as const
@@ -72,7 +71,7 @@ export const readStartOptions = (
 ): CommandLine<StartOptions> =>
   readOptions(() => {
     const { values } = parseArgs({
-      args: ownArguments(args),
+      args: scriptArguments(args),
       options: {
         "no-tour": { type: "boolean" },
         port: { type: "string" },
@@ -97,59 +96,59 @@ export const readStartOptions = (
 
 export const readTourOptions = (args: ReadonlyArray<string>): CommandLine<{ readonly dataDir: string }> =>
   readOptions(() => {
-    const { values } = parseArgs({ args: ownArguments(args), options: { data: { type: "string" }, help } })
+    const { values } = parseArgs({ args: scriptArguments(args), options: { data: { type: "string" }, help } })
     return values.help === true ? undefined : { dataDir: dataDirOf(values.data) }
   })
 
-/** Some package runners hand on the `--` that separates their own options from a script's. */
-const ownArguments = (args: ReadonlyArray<string>): Array<string> => args.slice(args[0] === "--" ? 1 : 0)
+/** Removes the `--` that some package runners pass on to the script. */
+const scriptArguments = (args: ReadonlyArray<string>): Array<string> => args.slice(args[0] === "--" ? 1 : 0)
 
 const readOptions = <Options>(read: () => Options | undefined): CommandLine<Options> => {
   try {
     const options = read()
     return options === undefined ? { _tag: "Help" } : { _tag: "Run", options }
   } catch (error) {
-    return { _tag: "Misused", message: error instanceof Error ? error.message : String(error) }
+    return { _tag: "UsageError", message: error instanceof Error ? error.message : String(error) }
   }
 }
 
 const portOf = (text: string): number => {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (!(port <= 65_535)) throw new Error(`--port takes a number from 0 to 65535, not ${JSON.stringify(text)}`)
+  if (!(port <= 65_535)) throw new Error(`--port must be a number from 0 to 65535, but is ${JSON.stringify(text)}`)
   return port
 }
 
 const countOf = (text: string): number => {
   const count = /^\d$/.test(text) ? Number(text) : 0
   if (count >= 1 && count <= serversMax) return count
-  throw new Error(`--servers takes a number from 1 to ${serversMax}, not ${JSON.stringify(text)}`)
+  throw new Error(`--servers must be a number from 1 to ${serversMax}, but is ${JSON.stringify(text)}`)
 }
 
-/** What the command line says counts. The text of a wrong one is not shown: it may hold a password. */
+/** The command line takes precedence. An invalid URL is not shown, because it may contain a password. */
 const databaseUrlOf = (text: string | undefined, environment: NodeJS.ProcessEnv): string | undefined => {
   if (text === undefined) return environment["DATABASE_URL"]?.trim() || undefined
   if (URL.canParse(text) && /^postgres(?:ql)?:$/.test(new URL(text).protocol)) return text
-  throw new Error("--database-url takes the address of a PostgreSQL: postgres://user:password@host:port/database")
+  throw new Error("--database-url must be a PostgreSQL URL: postgres://user:password@host:port/database")
 }
 
 const webhookOf = (address: string | undefined, caFile: string | undefined): AllowedWebhook | undefined => {
   if (address === undefined && caFile === undefined) return undefined
   if (address === undefined || caFile === undefined) {
-    throw new Error("--allow-webhook and --allow-webhook-ca go together: an agent's address is no use without trust")
+    throw new Error("--allow-webhook and --allow-webhook-ca require each other")
   }
-  if (caFile === "") throw new Error("--allow-webhook-ca takes a file")
+  if (caFile === "") throw new Error("--allow-webhook-ca must name a file")
   const [, bracketed, plain, port = ""] = /^(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})$/.exec(address) ?? []
   const host = bracketed === undefined ? loopbackOf(plain ?? "", 4) : loopbackOf(bracketed, 6)
   if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
     throw new Error(
-      "--allow-webhook takes an address of this machine and a port, as 127.0.0.1:9443, [::1]:9443 or localhost:9443; " +
-        `not ${JSON.stringify(address)}`
+      "--allow-webhook must be a loopback address and a port (127.0.0.1:9443, [::1]:9443 or localhost:9443), but is " +
+        JSON.stringify(address)
     )
   }
   return { host, port: Number(port), caFile: resolve(caFile) }
 }
 
-/** A host as URLs spell it, if it is this machine's loopback: servers connect to no other that is not public. */
+/** Returns a loopback host in the form of URLs, or undefined for other hosts. */
 const loopbackOf = (text: string, family: 4 | 6): string | undefined => {
   if (family === 4 && text.toLowerCase() === "localhost") return "localhost"
   if (isIP(text) !== family) return undefined
@@ -158,6 +157,6 @@ const loopbackOf = (text: string, family: 4 | 6): string | undefined => {
 }
 
 const dataDirOf = (text: string | undefined): string => {
-  if (text === "") throw new Error("--data takes a directory")
+  if (text === "") throw new Error("--data must name a directory")
   return text === undefined ? defaultDataDir : resolve(text)
 }

@@ -1,29 +1,30 @@
 import { rm } from "node:fs/promises"
+import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { startChildren } from "./Children.ts"
-import { type DataDirectory, describeUnseen, openDataDirectory, type Storage } from "./DataDirectory.ts"
-import { explain, StartRefused } from "./Failure.ts"
-import { isRunning } from "./ProcessTable.ts"
-import { layOut } from "./RunLayout.ts"
-import { readSandboxFile, type SandboxDescription } from "./SandboxFile.ts"
+import { isRunning } from "../shared/ProcessTable.ts"
+import { type ChildProgram, openLog } from "./ChildProcess.ts"
+import { type DataDirectory, describeUnusedData, lockData, openDataDirectory, type Storage } from "./DataDirectory.ts"
+import { programs } from "./Programs.ts"
+import { checkAllowedWebhook, layOut, type RunLayout } from "./RunLayout.ts"
+import { describeRun, readSandboxFile, type SandboxDescription, writeSandboxFile } from "./SandboxFile.ts"
+import { describeError, StartError } from "./StartError.ts"
 import type { StartOptions } from "./StartOptions.ts"
-import { lockData } from "./SupervisorLock.ts"
-import { checkAllowedWebhook } from "./Telephony.ts"
+import { superviseChild } from "./SupervisedChild.ts"
 
-/** A sandbox that runs. */
+/** A running sandbox. */
 export interface Supervisor {
   readonly data: DataDirectory
   readonly description: SandboxDescription
-  /** Ends everything that was started: the servers first, while all that they work with is still there. */
+  /** Stops all processes, the servers first, while the stand-ins that they use still run. */
   readonly stop: () => Promise<void>
 }
 
 const wallets = 5
 
 /**
- * Starts the sandbox of a data directory, and resolves once all of it serves and `sandbox.json` says so. What dies
- * later is started again with the same data and ports, and `report` hears of it. An abort of `signal` ends a start
- * that is under way, with a rejection.
+ * Starts the sandbox of a data directory, and resolves when all processes are ready and `sandbox.json` is written. A
+ * process that ends later is restarted with the same data and ports, which `report` receives. If `signal` is aborted
+ * during the start, the start rejects.
  */
 export const startSandbox = async (
   options: Omit<StartOptions, "tour">,
@@ -33,19 +34,19 @@ export const startSandbox = async (
   if (options.allowWebhook !== undefined) await checkAllowedWebhook(options.allowWebhook)
   const storage = storageOf(options)
   const data = await openDataDirectory(options.dataDir, storage).catch((error: unknown) => {
-    throw new StartRefused(`${options.dataDir} can't hold the data: ${explain(error)}`)
+    throw new StartError(`Data directory ${options.dataDir} is not usable: ${describeError(error)}`)
   })
   const unlock = lockData(data.lockFile, data.root)
   try {
-    await leftoversGone(data)
-    for (const sentence of describeUnseen(data.root, storage)) report(sentence)
+    await previousRunEnded(data)
+    for (const notice of describeUnusedData(data.root, storage)) report(notice)
     const run = await layOut(data, { ...options, wallets })
-    const sandbox = await startChildren(run, report, signal)
+    const { description, stop } = await startProcesses(run, report, signal)
     return {
       data,
-      description: sandbox.description,
+      description,
       stop: async () => {
-        await sandbox.stop()
+        await stop()
         unlock()
       }
     }
@@ -55,19 +56,146 @@ export const startSandbox = async (
   }
 }
 
-/** An embedded database has one server. */
+/** An embedded database serves only one server. */
 const storageOf = ({ databaseUrl, servers }: Pick<StartOptions, "databaseUrl" | "servers">): Storage => {
-  if (databaseUrl !== undefined) return "given"
-  return servers === 1 ? "embedded" : "own"
+  if (databaseUrl !== undefined) return "external"
+  return servers === 1 ? "embedded" : "managed"
 }
 
-const leftoverMillisMax = 10_000
+const previousRunMillisMax = 10_000
 
-/** After a supervisor was killed, its children need a moment to end. They hold files and ports until then. */
-const leftoversGone = async (data: DataDirectory): Promise<void> => {
-  const before = await readSandboxFile(data.sandboxFile).catch(() => undefined)
-  const pids = [...Object.values(before?.processes ?? {}), ...(before?.servers ?? []).map(({ pid }) => pid)]
-  const deadline = performance.now() + leftoverMillisMax
+/** Waits for the children of a killed supervisor to end. They hold files and ports until then. */
+const previousRunEnded = async (data: DataDirectory): Promise<void> => {
+  const previous = await readSandboxFile(data.sandboxFile).catch(() => undefined)
+  const pids = [...Object.values(previous?.processes ?? {}), ...(previous?.servers ?? []).map(({ pid }) => pid)]
+  const deadline = performance.now() + previousRunMillisMax
   while (pids.some(isRunning) && performance.now() < deadline) await sleep(50)
   await rm(data.sandboxFile, { force: true })
 }
+
+/**
+ * Grace periods. Servers complete requests, a database writes its memory to disk, the other stand-ins have nothing to
+ * complete. Their sum is below ten seconds unless two processes use up theirs.
+ */
+const serverGraceMillis = 8_500
+const databaseGraceMillis = 5_000
+const standInGraceMillis = 1_200
+
+/** A supervised process of a run. */
+interface ManagedProcess {
+  readonly start: () => Promise<void>
+  readonly stop: () => Promise<void>
+  /** Returns the pid of the serving process; 0 before the first start. */
+  readonly pid: () => number
+}
+
+interface Processes {
+  readonly chain: ManagedProcess
+  readonly facilitator: ManagedProcess
+  readonly relay: ManagedProcess
+  readonly carrier: ManagedProcess
+  readonly agent: ManagedProcess
+  /** Empty or one. */
+  readonly postgres: ReadonlyArray<ManagedProcess>
+  readonly servers: ReadonlyArray<ManagedProcess>
+}
+
+const startProcesses = async (
+  run: RunLayout,
+  report: (line: string) => void,
+  signal: AbortSignal
+): Promise<Pick<Supervisor, "description" | "stop">> => {
+  const { sandboxFile } = run.data
+  let isReady = false
+  let written: Promise<void> = Promise.resolve()
+  const describe = () => describeProcesses(run, processes)
+  const updateSandboxFile = (): Promise<void> =>
+    (written = written.then(() => (isReady ? writeSandboxFile(sandboxFile, describe()) : undefined)))
+  const processes = createProcesses(run, report, updateSandboxFile)
+
+  const stop = async (): Promise<void> => {
+    const { agent, carrier, chain, facilitator, postgres, relay, servers } = processes
+    await Promise.all(servers.map((server) => server.stop()))
+    await Promise.all([chain, facilitator, relay, carrier, agent, ...postgres].map((standIn) => standIn.stop()))
+    await written.catch(() => undefined)
+    await rm(sandboxFile, { force: true })
+  }
+
+  try {
+    await Promise.race([rejectOnAbort(signal), startAll(run, processes)])
+    isReady = true
+    await updateSandboxFile()
+    return { description: describe(), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Creates the processes without starting them. `onRestart` is called after each restart. */
+const createProcesses = (run: RunLayout, report: (line: string) => void, onRestart: () => Promise<void>): Processes => {
+  const create = (program: ChildProgram, log: string, graceMillis: number): ManagedProcess => {
+    let pid = 0
+    const child = superviseChild(program, openLog(join(run.data.logs, `${log}.log`)), {
+      onExit: (description) => report(`The ${program.name} ${description}. Restarting it.`),
+      onRestartFailed: (error) => report(`${describeError(error)}\nRetrying every second.`),
+      onReady: (next) => {
+        pid = next
+        void onRestart().then(
+          () => report(`The ${program.name} is ready again (process ${next}).`),
+          (error: unknown) => report(String(error))
+        )
+      }
+    })
+    return {
+      start: async () => void (pid = await child.start()),
+      stop: () => child.stop(graceMillis),
+      pid: () => pid
+    }
+  }
+  const { agent, carrier, chain, facilitator, postgres, relay, servers } = programs(run)
+  return {
+    chain: create(chain, "chain", standInGraceMillis),
+    facilitator: create(facilitator, "facilitator", standInGraceMillis),
+    relay: create(relay, "relay", standInGraceMillis),
+    carrier: create(carrier, "carrier", standInGraceMillis),
+    agent: create(agent, "agent", standInGraceMillis),
+    postgres: postgres === undefined ? [] : [create(postgres, "postgres", databaseGraceMillis)],
+    servers: servers.map((program, index) =>
+      create(program, index === 0 ? "server" : `server-${index + 1}`, serverGraceMillis)
+    )
+  }
+}
+
+/** Starts everything concurrently, except the servers: they check the token and the database only once. */
+const startAll = async (run: RunLayout, processes: Processes): Promise<void> => {
+  const chain = processes.chain.start()
+  const postgres = processes.postgres.map(({ start }) => start())
+  const servers = Promise.all([run.isNewChain ? chain : undefined, ...postgres]).then(() =>
+    Promise.all(processes.servers.map(({ start }) => start()))
+  )
+  const { agent, carrier, facilitator, relay } = processes
+  const others = [facilitator, relay, carrier, agent].map(({ start }) => start())
+  await Promise.all([chain, ...others, servers])
+}
+
+const describeProcesses = (run: RunLayout, processes: Processes): SandboxDescription => {
+  const { agent, carrier, chain, facilitator, postgres, relay, servers } = processes
+  const pids = servers.map(({ pid }) => pid())
+  return describeRun(run, pids, {
+    server: pids[0] ?? 0,
+    chain: chain.pid(),
+    facilitator: facilitator.pid(),
+    relay: relay.pid(),
+    carrier: carrier.pid(),
+    agent: agent.pid(),
+    ...(postgres[0] && { postgres: postgres[0].pid() })
+  })
+}
+
+const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const abort = () => reject(new StartError("Stopped before it was ready."))
+    if (signal.aborted) abort()
+    signal.addEventListener("abort", abort)
+  })

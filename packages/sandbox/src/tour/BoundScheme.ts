@@ -3,8 +3,8 @@ import type { ClientEvmSigner } from "@x402/evm"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
 
 /**
- * The stock scheme `exact`, with the authorization's nonce bound to the challenge where the challenge describes how
- * (`extra.nonceTag`). Whoever intercepts the payment can't present it with a challenge of their own.
+ * The standard scheme `exact`, with the authorization's nonce bound to the challenge if the challenge supports that
+ * (`extra.nonceTag`). An intercepted payment cannot be used with another challenge.
  */
 export class BoundScheme extends ExactEvmScheme {
   readonly #signer: ClientEvmSigner
@@ -14,16 +14,16 @@ export class BoundScheme extends ExactEvmScheme {
     this.#signer = signer
   }
 
-  override async createPaymentPayload(...asked: Parameters<ExactEvmScheme["createPaymentPayload"]>) {
-    const { binding, nonceTag } = asked[1].extra
-    if (nonceTag !== NONCE_TAG || typeof binding !== "string") return super.createPaymentPayload(...asked)
+  override async createPaymentPayload(...args: Parameters<ExactEvmScheme["createPaymentPayload"]>) {
+    const { binding, nonceTag } = args[1].extra
+    if (nonceTag !== NONCE_TAG || typeof binding !== "string") return super.createPaymentPayload(...args)
     const nonce = boundNonce(binding)
     const signer: ClientEvmSigner = {
       address: this.#signer.address,
       signTypedData: (typed) => this.#signer.signTypedData({ ...typed, message: { ...typed.message, nonce } })
     }
-    const made = await new ExactEvmScheme(signer).createPaymentPayload(...asked)
-    const { authorization } = made.payload
-    return { ...made, payload: { ...made.payload, authorization: { ...Object(authorization), nonce } } }
+    const created = await new ExactEvmScheme(signer).createPaymentPayload(...args)
+    const { authorization } = created.payload
+    return { ...created, payload: { ...created.payload, authorization: { ...Object(authorization), nonce } } }
   }
 }

@@ -1,23 +1,22 @@
-/** Something is not as it should be. */
-export class Unexpected extends Error {
-  constructor(expected: string, seen: string) {
-    super(`expected ${expected}, saw ${seen}`)
+/** A value differs from the expected one. */
+export class ExpectationFailed extends Error {
+  constructor(expected: string, actual: string) {
+    super(`expected ${expected}, got ${actual}`)
   }
 }
 
-/** Fails unless a value is what it should be. */
-export const expectEqual = (what: string, seen: unknown, expected: unknown): void => {
-  if (seen !== expected) throw new Unexpected(`${what} ${String(expected)}`, String(seen))
+export const expectEqual = (subject: string, actual: unknown, expected: unknown): void => {
+  if (actual !== expected) throw new ExpectationFailed(`${subject} ${String(expected)}`, String(actual))
 }
 
-/** The result, unless it takes longer than it may. */
-export const within = async <A>(millis: number, what: string, result: Promise<A>): Promise<A> => {
+/** Rejects if the result takes longer than the given time. */
+export const within = async <A>(millis: number, subject: string, result: Promise<A>): Promise<A> => {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Unexpected(what, `nothing for ${millis / 1_000} s`)), millis)
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new ExpectationFailed(subject, `nothing within ${millis / 1_000} s`)), millis)
   })
   try {
-    return await Promise.race([result, late])
+    return await Promise.race([result, timeout])
   } finally {
     clearTimeout(timer)
   }

@@ -4,14 +4,12 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { createTransport } from "nodemailer"
 import type { SandboxDescription } from "../supervisor/SandboxFile.ts"
-import { expectEqual, Unexpected, within } from "./Expectation.ts"
-import type { TourClient } from "./TourClient.ts"
-import type { TourSocket } from "./TourSocket.ts"
-import { type Outcome, paymentProof, type Visit } from "./TourStep.ts"
+import { expectEqual, ExpectationFailed, within } from "./Expectation.ts"
+import type { TourClient, TourSocket } from "./TourClient.ts"
+import { paymentEvidence, type StepResult, type TourContext } from "./TourStep.ts"
 
 const outsideSender = ({ mail }: SandboxDescription): string => `visitor@${mail.outside.domain}`
 
-/** A mailbox of the tour's. */
 export interface Mailbox {
   readonly mailboxId: string
   readonly address: string
@@ -28,8 +26,8 @@ interface DurableEvent {
   readonly status: string
 }
 
-/** Buys a mailbox. From then on the client has the wallet's access token. */
-export const createMailbox = async (client: TourClient, price: string): Promise<Outcome<Mailbox>> => {
+/** Buys a mailbox. The client then uses the wallet's access token. */
+export const createMailbox = async (client: TourClient, price: string): Promise<StepResult<Mailbox>> => {
   const paid = await client.pay<{
     readonly mailbox: Mailbox
     readonly authentication: { readonly accessToken: string }
@@ -40,28 +38,28 @@ export const createMailbox = async (client: TourClient, price: string): Promise<
     201
   )
   const { authentication, mailbox } = paid.data
-  if (!authentication.accessToken.startsWith("at_v1_")) throw new Unexpected("an access token at_v1_…", "none")
+  if (!authentication.accessToken.startsWith("at_v1_")) throw new ExpectationFailed("an access token at_v1_…", "none")
   client.useToken(authentication.accessToken)
-  return { value: mailbox, proof: `${mailbox.address}; ${paymentProof(paid)}` }
+  return { value: mailbox, evidence: `${mailbox.address}; ${paymentEvidence(paid)}` }
 }
 
-/** Lets mail come in, is told of it, reads, acknowledges and answers it. */
-export const takeMailSteps = async (visit: Visit, socket: TourSocket, mailbox: Mailbox): Promise<void> => {
-  const { client, priceOf, sandbox, step } = visit
-  const mail = { subject: `Tour ${randomBytes(4).toString("hex")}`, text: "Is anybody there?" }
-  const sent = await step("Send mail from outside", () => sendFromOutside(sandbox, mailbox, mail))
-  const event = await step("Be told of it", () => awaitEvent(socket, mailbox, sent.at))
-  const message = await step("Read the message", () => readMessage(visit, event.emailId, mail.text))
+/** Receives mail and its event, reads the mail, acknowledges the event and replies. */
+export const runMailSteps = async (context: TourContext, socket: TourSocket, mailbox: Mailbox): Promise<void> => {
+  const { client, priceOf, sandbox, step } = context
+  const mail = { subject: `Tour ${randomBytes(4).toString("hex")}`, text: "Are you there?" }
+  const sent = await step("Send mail to the mailbox", () => sendMail(sandbox, mailbox, mail))
+  const event = await step("Receive the event", () => awaitEvent(socket, mailbox, sent.at))
+  const message = await step("Read the message", () => readMessage(context, event.emailId, mail.text))
   await step("Acknowledge the event", () => acknowledge(socket, event.eventId))
-  await step("Answer by email", () => answerMail(client, sandbox, mailbox, message, priceOf("email.message.send")))
-  await step("List what is acknowledged", () => listAcknowledged(client, event.eventId))
+  await step("Reply by email", () => reply(client, sandbox, mailbox, message, priceOf("email.message.send")))
+  await step("List acknowledged events", () => listAcknowledged(client, event.eventId))
 }
 
-const sendFromOutside = async (
+const sendMail = async (
   sandbox: SandboxDescription,
   mailbox: Mailbox,
   content: { readonly subject: string; readonly text: string }
-): Promise<Outcome<{ readonly at: number }>> => {
+): Promise<StepResult<{ readonly at: number }>> => {
   const { host, outside, port } = sandbox.mail
   const transport = createTransport({ host, port, tls: { rejectUnauthorized: false } })
   const dkim = {
@@ -69,16 +67,16 @@ const sendFromOutside = async (
     keySelector: outside.dkimSelector,
     privateKey: await readFile(outside.dkimKeyFile, "utf8")
   }
-  const answer = await transport.sendMail({ from: outsideSender(sandbox), to: mailbox.address, ...content, dkim })
-  if (!answer.response.startsWith("250")) throw new Unexpected("the SMTP answer 250", answer.response)
-  return { value: { at: performance.now() }, proof: `SMTP says ${answer.response}` }
+  const sent = await transport.sendMail({ from: outsideSender(sandbox), to: mailbox.address, ...content, dkim })
+  if (!sent.response.startsWith("250")) throw new ExpectationFailed("the SMTP reply 250", sent.response)
+  return { value: { at: performance.now() }, evidence: `SMTP reply: ${sent.response}` }
 }
 
 const awaitEvent = async (
   socket: TourSocket,
   mailbox: Mailbox,
   sentAt: number
-): Promise<Outcome<{ readonly eventId: string; readonly emailId: string }>> => {
+): Promise<StepResult<{ readonly eventId: string; readonly emailId: string }>> => {
   const { event } = await socket.next(
     "an event.delivery of email.received",
     ({ event: received }) => received?.type === "email.received" && received.payload["mailboxId"] === mailbox.mailboxId
@@ -86,42 +84,46 @@ const awaitEvent = async (
   const millis = Math.max(0, Math.round(performance.now() - sentAt))
   return {
     value: { eventId: event!.eventId, emailId: String(event!.payload["emailId"]) },
-    proof: `event ${event!.eventId}, ${millis} ms after the mail was taken`
+    evidence: `event ${event!.eventId}, ${millis} ms after the SMTP reply`
   }
 }
 
-const readMessage = async ({ client, sandbox }: Visit, emailId: string, text: string): Promise<Outcome<Message>> => {
+const readMessage = async (
+  { client, sandbox }: TourContext,
+  emailId: string,
+  text: string
+): Promise<StepResult<Message>> => {
   const path = `/api/v1/email/messages/query?messageId=${emailId}`
   const { message } = await client.get<{ readonly message: Message }>(path)
-  expectEqual("the text", message.text.trim(), text)
+  expectEqual("text", message.text.trim(), text)
   const { dkim, dmarc, domain, spf } = message.authentication
-  expectEqual("the proven domain", domain, sandbox.mail.outside.domain)
-  return { value: message, proof: `"${message.text.trim()}" (spf ${spf}, dkim ${dkim}, dmarc ${dmarc})` }
+  expectEqual("authenticated domain", domain, sandbox.mail.outside.domain)
+  return { value: message, evidence: `"${message.text.trim()}" (spf ${spf}, dkim ${dkim}, dmarc ${dmarc})` }
 }
 
-const acknowledge = async (socket: TourSocket, eventId: string): Promise<Outcome<void>> => {
+const acknowledge = async (socket: TourSocket, eventId: string): Promise<StepResult<void>> => {
   socket.send({ type: "event.ack", eventId })
   await socket.next(
     "event.acknowledged",
     (message) => message.type === "event.acknowledged" && message.eventId === eventId
   )
-  return { value: undefined, proof: "event.acknowledged" }
+  return { value: undefined, evidence: "event.acknowledged" }
 }
 
-const answerMail = async (
+const reply = async (
   client: TourClient,
   sandbox: SandboxDescription,
   mailbox: Mailbox,
   message: Message,
   price: string
-): Promise<Outcome<void>> => {
+): Promise<StepResult<void>> => {
   const paid = await client.pay<{ readonly message: Message }>(
     "/api/v1/email/messages/send",
     {
       mailboxId: mailbox.mailboxId,
       to: [outsideSender(sandbox)],
       subject: `Re: ${message.subject}`,
-      text: "Yes, I am."
+      text: "Yes."
     },
     price,
     201
@@ -129,13 +131,13 @@ const answerMail = async (
   const { messageIdHeader } = paid.data.message
   const file = await within(
     5_000,
-    `a signed mail ${messageIdHeader} in the outbox`,
+    `mail ${messageIdHeader} with a DKIM signature in the outbox`,
     findSigned(sandbox, messageIdHeader)
   )
-  return { value: undefined, proof: `${messageIdHeader} DKIM-signed in ${file}; ${paymentProof(paid)}` }
+  return { value: undefined, evidence: `${messageIdHeader} DKIM-signed in ${file}; ${paymentEvidence(paid)}` }
 }
 
-/** The file in the outbox that holds a mail, once it is there and has a signature. */
+/** Waits for the signed mail in the outbox and returns its file name. */
 const findSigned = async ({ mail }: SandboxDescription, messageIdHeader: string): Promise<string> => {
   for (;;) {
     for (const entry of await readdir(mail.outboxDir, { withFileTypes: true, recursive: true })) {
@@ -147,13 +149,13 @@ const findSigned = async ({ mail }: SandboxDescription, messageIdHeader: string)
   }
 }
 
-const listAcknowledged = async (client: TourClient, eventId: string): Promise<Outcome<void>> => {
+const listAcknowledged = async (client: TourClient, eventId: string): Promise<StepResult<void>> => {
   const { items } = await client.post<{ readonly items: ReadonlyArray<DurableEvent> }>("/api/v1/events/list", {
     status: "acknowledged",
     types: ["email.received"]
   })
   if (!items.some((event) => event.eventId === eventId && event.status === "acknowledged")) {
-    throw new Unexpected(`${eventId} among the acknowledged events`, `${items.length} others`)
+    throw new ExpectationFailed(`${eventId} among the acknowledged events`, `${items.length} others`)
   }
-  return { value: undefined, proof: `${eventId} is acknowledged` }
+  return { value: undefined, evidence: `${eventId} is acknowledged` }
 }

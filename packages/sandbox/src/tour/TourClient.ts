@@ -3,26 +3,27 @@ import axios, { type AxiosInstance, type AxiosResponse, isAxiosError } from "axi
 import { randomUUID } from "node:crypto"
 import { createPublicClient, erc20Abi, formatUnits, type Hex, http, parseUnits } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
+import { WebSocket } from "ws"
 import type { SandboxDescription } from "../supervisor/SandboxFile.ts"
 import { BoundScheme } from "./BoundScheme.ts"
-import { expectEqual, Unexpected } from "./Expectation.ts"
+import { expectEqual, ExpectationFailed, within } from "./Expectation.ts"
 
-/** A paid answer, with the proof that it was paid for. */
-export interface PaidAnswer<Data> {
+/** The response to a paid request, with the confirmed payment. */
+export interface PaidResponse<Data> {
   readonly data: Data
   readonly transaction: Hex
-  /** The balance before and after, as a person writes money. */
+  /** The wallet's balance before and after, in decimal USDT. */
   readonly before: string
   readonly after: string
 }
 
-/** An agent's HTTP client and wallet. Payment is the stock client's affair: it answers each 402 by itself. */
+/** An agent's HTTP client and wallet. The standard x402 client pays each 402 response. */
 export interface TourClient {
-  /** Free requests: the `data` of what they are answered. */
+  /** Sends a free request and returns `data` of the response. */
   readonly get: <Data>(path: string) => Promise<Data>
   readonly post: <Data>(path: string, body: object) => Promise<Data>
-  /** Pays what the service asks for, and holds that against the price and against the chain. */
-  readonly pay: <Data>(path: string, body: object, price: string, status: number) => Promise<PaidAnswer<Data>>
+  /** Sends a paid request, and compares the payment with the price and with the chain. */
+  readonly pay: <Data>(path: string, body: object, price: string, status: number) => Promise<PaidResponse<Data>>
   readonly useToken: (accessToken: string) => void
 }
 
@@ -43,27 +44,27 @@ export const makeTourClient = (sandbox: SandboxDescription, privateKey: Hex): To
       functionName: "balanceOf",
       args: [account.address]
     })
-  const money = (units: bigint): string => formatUnits(units, sandbox.chain.decimals)
+  const format = (units: bigint): string => formatUnits(units, sandbox.chain.decimals)
 
   return {
-    get: (path) => answer(free.get(path)).then(({ data }) => data.data),
-    post: (path, body) => answer(free.post(path, body)).then(({ data }) => data.data),
+    get: (path) => responseOf(free.get(path)).then(({ data }) => data.data),
+    post: (path, body) => responseOf(free.post(path, body)).then(({ data }) => data.data),
     pay: async (path, body, price, status) => {
       const before = await balance()
-      const response = await answer(
+      const response = await responseOf(
         paying.post(path, body, { headers: { "Idempotency-Key": randomUUID() }, validateStatus: (code) => code < 300 })
       )
       expectEqual("status", response.status, status)
       const { transaction } = decodePaymentResponseHeader(String(response.headers["payment-response"]))
       const receipt = await chain.getTransactionReceipt({ hash: transaction as Hex })
-      expectEqual("a transaction with status", receipt.status, "success")
+      expectEqual("transaction status", receipt.status, "success")
       const after = await balance()
-      expectEqual("a payment of", money(before - after), money(parseUnits(price, sandbox.chain.decimals)))
+      expectEqual("payment of", format(before - after), format(parseUnits(price, sandbox.chain.decimals)))
       return {
         data: response.data.data,
         transaction: receipt.transactionHash,
-        before: money(before),
-        after: money(after)
+        before: format(before),
+        after: format(after)
       }
     },
     useToken: (accessToken) => {
@@ -74,14 +75,78 @@ export const makeTourClient = (sandbox: SandboxDescription, privateKey: Hex): To
   }
 }
 
-/** An answer that is a success; one that is none is told in the service's own words. */
-const answer = async (request: Promise<AxiosResponse>): Promise<AxiosResponse> => {
+/** Returns a successful response. Fails with the service's error otherwise. */
+const responseOf = async (request: Promise<AxiosResponse>): Promise<AxiosResponse> => {
   try {
     return await request
   } catch (error) {
     if (!isAxiosError(error)) throw error
-    if (error.response === undefined) throw new Unexpected("an answer", error.code ?? error.message)
+    if (error.response === undefined) throw new ExpectationFailed("a response", error.code ?? error.message)
     const { data, status } = error.response as AxiosResponse
-    throw new Unexpected("a success", `${status} ${JSON.stringify(data?.error ?? data)}`)
+    throw new ExpectationFailed("success", `${status} ${JSON.stringify(data?.error ?? data)}`)
+  }
+}
+
+/** The used fields of a realtime message. */
+export interface ServerMessage {
+  readonly type: string
+  readonly eventId?: string
+  readonly delivered?: number
+  readonly message?: string
+  readonly event?: {
+    readonly eventId: string
+    readonly type: string
+    readonly payload: Readonly<Record<string, unknown>>
+  }
+}
+
+/** A realtime session. */
+export interface TourSocket {
+  /** Returns the next message that `matches` accepts, and drops the messages before it. */
+  readonly next: (subject: string, matches: (message: ServerMessage) => boolean) => Promise<ServerMessage>
+  readonly send: (message: object) => void
+  readonly close: () => void
+}
+
+const messageMillisMax = 10_000
+
+export const openTourSocket = async (url: string): Promise<TourSocket> => {
+  const socket = new WebSocket(url)
+  const received: Array<ServerMessage> = []
+  let wake: () => void = () => undefined
+  let failure: Error | undefined
+  socket.on("message", (data: Buffer) => {
+    received.push(JSON.parse(data.toString()) as ServerMessage)
+    wake()
+  })
+  socket.on("error", (error) => (failure = error))
+  socket.on("close", (code, reason) => {
+    failure ??= new ExpectationFailed("an open socket", `close code ${code} ${reason.toString()}`)
+    wake()
+  })
+
+  const take = async (matches: (message: ServerMessage) => boolean): Promise<ServerMessage> => {
+    for (;;) {
+      for (let message = received.shift(); message !== undefined; message = received.shift()) {
+        if (matches(message)) return message
+        if (message.type === "error") throw new ExpectationFailed("no error", message.message ?? "an error")
+      }
+      if (failure !== undefined) throw failure
+      await new Promise<void>((resolve) => (wake = resolve))
+    }
+  }
+
+  await within(
+    messageMillisMax,
+    "an open socket",
+    new Promise<void>((resolve, reject) => {
+      socket.once("open", resolve)
+      socket.once("error", reject)
+    })
+  )
+  return {
+    next: (subject, matches) => within(messageMillisMax, subject, take(matches)),
+    send: (message) => socket.send(JSON.stringify(message)),
+    close: () => socket.close()
   }
 }

@@ -1,5 +1,5 @@
 import type { SandboxDescription } from "../supervisor/SandboxFile.ts"
-import type { PaidAnswer, TourClient } from "./TourClient.ts"
+import type { PaidResponse, TourClient } from "./TourClient.ts"
 
 /** A step of the tour failed. */
 export class TourFailed extends Error {
@@ -8,36 +8,36 @@ export class TourFailed extends Error {
   }
 }
 
-/** What a step found, and what proves it. */
-export interface Outcome<A> {
+/** The result of a step, with the evidence that the step prints. */
+export interface StepResult<A> {
   readonly value: A
-  readonly proof: string
+  readonly evidence: string
 }
 
-/** Takes a step, and tells of it in one line. Rejects with `TourFailed`. */
-export type Step = <A>(title: string, act: () => Promise<Outcome<A>>) => Promise<A>
+/** Runs a step and prints one line about it. Rejects with `TourFailed`. */
+export type Step = <A>(title: string, run: () => Promise<StepResult<A>>) => Promise<A>
 
-/** What every part of the tour works with. */
-export interface Visit {
+/** The context of the steps. */
+export interface TourContext {
   readonly sandbox: SandboxDescription
   readonly client: TourClient
   readonly step: Step
-  /** What a service costs, as the catalog writes it. */
+  /** Returns the price of a service as the catalog states it. */
   readonly priceOf: (serviceId: string) => string
 }
 
 const titleWidth = 26
 
-/** Steps that are counted from 1. */
-export const makeSteps = (say: (line: string) => void): Step => {
+/** Numbers steps from 1. */
+export const makeSteps = (print: (line: string) => void): Step => {
   let count = 0
-  return async (title, act) => {
+  return async (title, run) => {
     const number = ++count
     const startedAt = performance.now()
     try {
-      const { proof, value } = await act()
+      const { evidence, value } = await run()
       const millis = Math.round(performance.now() - startedAt)
-      say(`  ${String(number).padStart(2)}  ${title.padEnd(titleWidth)} ${proof} (${millis} ms)`)
+      print(`  ${String(number).padStart(2)}  ${title.padEnd(titleWidth)} ${evidence} (${millis} ms)`)
       return value
     } catch (error) {
       throw new TourFailed(`Step ${number}, "${title}", failed`, error)
@@ -45,6 +45,5 @@ export const makeSteps = (say: (line: string) => void): Step => {
   }
 }
 
-/** That a step was paid for, and what it took from the wallet. */
-export const paymentProof = ({ after, before, transaction }: PaidAnswer<unknown>): string =>
+export const paymentEvidence = ({ after, before, transaction }: PaidResponse<unknown>): string =>
   `transaction ${transaction}, balance ${before} → ${after} USDT`

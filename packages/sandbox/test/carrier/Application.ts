@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net"
 import { vi } from "vitest"
 import { type WebSocket, WebSocketServer } from "ws"
 
-/** A request that the carrier made. */
-export interface Received {
+/** A webhook request from the carrier. */
+export interface ReceivedRequest {
   readonly path: string
   readonly method: string
   readonly form: Readonly<Record<string, string>>
@@ -13,10 +13,10 @@ export interface Received {
   readonly idempotencyToken: string | undefined
 }
 
-/** A message of the carrier's on a socket. */
+/** A ConversationRelay message from the carrier. */
 export type Message = { readonly type: string } & Readonly<Record<string, unknown>>
 
-/** A socket of ConversationRelay, from the application's side. */
+/** The application's end of a ConversationRelay socket. */
 export interface Relay {
   readonly path: string
   readonly isSigned: boolean
@@ -24,36 +24,36 @@ export interface Relay {
   readonly send: (message: unknown) => void
   readonly sendRaw: (text: string) => void
   readonly speak: (text: string) => void
-  /** Waits for the message of this number among those of a type, from 1. */
+  /** Waits for the nth message of a type, counted from 1. */
   readonly message: (type: string, number?: number) => Promise<Message>
   readonly socket: WebSocket
-  /** The close code, once it is closed. */
+  /** Returns the close code, or undefined while the socket is open. */
   readonly closeCode: () => number | undefined
   readonly closed: () => Promise<number>
 }
 
-/** A document, another status with it, or no answer. */
+/** A document, a document with a status, or undefined for no response. */
 export type Reply = string | { readonly status: number; readonly body: string } | undefined
 
-/** The side of the account: what an adapter would serve. */
+/** The account's webhook server. */
 export interface Application {
   readonly url: string
   readonly relayUrl: string
-  readonly received: Array<Received>
+  readonly received: Array<ReceivedRequest>
   readonly relays: Array<Relay>
-  /** What a path answers; an empty document unless told. */
-  readonly replies: Map<string, Reply | ((received: Received) => Reply | Promise<Reply>)>
-  /** Whether a handshake is accepted. */
+  /** The replies by path; an empty document by default. */
+  readonly replies: Map<string, Reply | ((request: ReceivedRequest) => Reply | Promise<Reply>)>
+  /** Whether WebSocket handshakes are accepted. */
   readonly accepts: { current: boolean }
-  /** Waits for the request of this number to a path, from 1. */
-  readonly request: (path: string, number?: number) => Promise<Received>
-  readonly requests: (path: string) => ReadonlyArray<Received>
-  /** Waits for the socket of this number, from 1. */
+  /** Waits for the nth request to a path, counted from 1. */
+  readonly request: (path: string, number?: number) => Promise<ReceivedRequest>
+  readonly requests: (path: string) => ReadonlyArray<ReceivedRequest>
+  /** Waits for the nth socket, counted from 1. */
   readonly relay: (number?: number) => Promise<Relay>
   readonly close: () => Promise<void>
 }
 
-/** An own computation of the signature: name by name, by the vendor's description. */
+/** Computes the signature independently, from Twilio's description. */
 const sign = (token: string, url: string, form: Readonly<Record<string, string>>): string => {
   let text = url
   for (const name of Object.keys(form).toSorted()) text += name + form[name]
@@ -66,19 +66,19 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-const waited = { timeout: 10_000, interval: 3 }
+const waitOptions = { timeout: 10_000, interval: 3 }
 
-/** Waits for what comes. */
-export const until = <Value>(look: () => Value | undefined): Promise<Value> =>
+/** Waits until the function returns a value. */
+export const until = <Value>(read: () => Value | undefined): Promise<Value> =>
   vi.waitFor(() => {
-    const value = look()
-    if (value === undefined) throw new Error("it has not come")
+    const value = read()
+    if (value === undefined) throw new Error("no value yet")
     return value
-  }, waited)
+  }, waitOptions)
 
-/** Starts the account's side on a free port, or on one that it had before. */
-export const startApplication = async (authToken: string, port = 0): Promise<Application> => {
-  const received: Array<Received> = []
+/** Starts the account's webhook server on a free port. */
+export const startApplication = async (authToken: string): Promise<Application> => {
+  const received: Array<ReceivedRequest> = []
   const relays: Array<Relay> = []
   const replies: Application["replies"] = new Map()
   const accepts = { current: true }
@@ -88,16 +88,16 @@ export const startApplication = async (authToken: string, port = 0): Promise<App
       const address = `http://${request.headers.host}${request.url}`
       const isPost = request.method === "POST"
       const form = Object.fromEntries(new URLSearchParams(isPost ? body : query))
-      const one: Received = {
+      const entry: ReceivedRequest = {
         path,
         method: request.method ?? "",
         form,
         isSigned: request.headers["x-twilio-signature"] === sign(authToken, address, isPost ? form : {}),
         idempotencyToken: request.headers["i-twilio-idempotency-token"] as string | undefined
       }
-      received.push(one)
+      received.push(entry)
       const found = replies.get(path) ?? "<Response/>"
-      const reply = typeof found === "function" ? await found(one) : found
+      const reply = typeof found === "function" ? await found(entry) : found
       if (reply === undefined) return undefined
       const { body: text, status } = typeof reply === "string" ? { status: 200, body: reply } : reply
       response.writeHead(status, { "Content-Type": "text/xml" })
@@ -113,9 +113,9 @@ export const startApplication = async (authToken: string, port = 0): Promise<App
       relays.push(makeRelay(request.url ?? "", isSigned, webSocket))
     })
   })
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
-  const requests = (path: string) => received.filter((one) => one.path === path)
+  const requests = (path: string) => received.filter((request) => request.path === path)
   return {
     url: `http://${address}`,
     relayUrl: `ws://${address}/relay`,

@@ -7,21 +7,21 @@ const start = (speed: number): CallClock => {
   return clock
 }
 
-/** The moment at which something came, and the one at which it was due. */
+/** Returns the time at which a timer was due, and the time at which it fired. */
 const after = (clock: CallClock, seconds: number) =>
   new Promise<{ readonly due: number; readonly now: number }>((resolve) => {
     clock.after(seconds, (due) => resolve({ due, now: clock.now() }))
   })
 
 describe("the calls' clock", () => {
-  it("runs faster when told, and nothing comes early", async () => {
+  it("runs at its speed, and no timer fires early", async () => {
     const clock = start(1_000)
-    const came = await Promise.all([1, 5, 2, 20, 0].map((seconds) => after(clock, seconds)))
-    for (const { due, now } of came) expect(now).toBeGreaterThanOrEqual(due)
-    expect(came[3]!.due - came[4]!.due).toBeGreaterThanOrEqual(20_000 - 1_000)
+    const fired = await Promise.all([1, 5, 2, 20, 0].map((seconds) => after(clock, seconds)))
+    for (const { due, now } of fired) expect(now).toBeGreaterThanOrEqual(due)
+    expect(fired[3]!.due - fired[4]!.due).toBeGreaterThanOrEqual(20_000 - 1_000)
   })
 
-  it("lets what waits already come faster, in the order in which it is due", async () => {
+  it("applies a new speed to timers that are already set", async () => {
     const clock = start(1)
     const order: Array<number> = []
     const all = [300, 100, 200].map((seconds) => after(clock, seconds).then(() => order.push(seconds)))
@@ -31,22 +31,22 @@ describe("the calls' clock", () => {
     expect(order).toEqual([100, 200, 300])
   })
 
-  it("takes moments that are past", async () => {
+  it("accepts times in the past", async () => {
     const clock = start(1)
     const due = await new Promise((resolve) => clock.at(clock.now() - 1_000, resolve))
     expect(due).toBeLessThan(clock.now())
   })
 
-  it("forgets what is called off, and wakes sleepers who are called", async () => {
+  it("cancels timers, and ends a sleep on abort", async () => {
     const clock = start(1_000)
-    const came: Array<string> = []
-    clock.after(1, () => came.push("called off"))()
+    const fired: Array<string> = []
+    clock.after(1, () => fired.push("canceled"))()
     const controller = new AbortController()
-    const asleep = clock.sleep(100_000, controller.signal)
+    const sleeping = clock.sleep(100_000, controller.signal)
     controller.abort()
-    await asleep
+    await sleeping
     await clock.sleep(100_000, controller.signal)
     await clock.sleep(5, new AbortController().signal)
-    expect(came).toEqual([])
+    expect(fired).toEqual([])
   })
 })

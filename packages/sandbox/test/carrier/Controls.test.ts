@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { startCarrier } from "../../src/carrier/Carrier.ts"
-import { startChild } from "../process/Children.ts"
+import { startStandIn } from "../shared/ChildProcesses.ts"
 import {
   accountSid,
   ada,
@@ -16,7 +16,7 @@ import {
 } from "./TestCarrier.ts"
 
 describe("the log", () => {
-  it("has every request of the interface, in order, with what was asked and answered", async () => {
+  it("contains every request to the API in order, with its parameters and status", async () => {
     const rig = await startRig()
     await rig.get("/AvailablePhoneNumbers/US/Local.json?AreaCode=415")
     const sid = await rig.buy(ours, { FriendlyName: "a b" })
@@ -51,7 +51,7 @@ describe("the log", () => {
     for (const request of requests) expect(request).toHaveProperty("at", expect.stringMatching(/^\d{4}-.*Z$/))
   })
 
-  it("holds no credentials", async () => {
+  it("contains no credentials", async () => {
     const rig = await startRig()
     await rig.buy()
     expect(JSON.stringify(await rig.log())).not.toContain(authToken)
@@ -61,27 +61,27 @@ describe("the log", () => {
 describe("status callbacks", () => {
   const events = ["initiated", "ringing", "answered", "completed"]
 
-  it("can come in another order, and more than once", async () => {
+  it("can be reordered and repeated", async () => {
     const rig = await startRig({ speed: 1_000 })
     await rig.buy()
     await rig.control("callbacks", { order: "reversed", copies: 2 })
     const StatusCallback = `${rig.application.url}/status`
-    await rig.over(await rig.call({ StatusCallback, StatusCallbackEvent: events }))
+    await rig.untilEnded(await rig.call({ StatusCallback, StatusCallbackEvent: events }))
     await rig.application.request("/status", 8)
-    const told = rig.application.requests("/status").map(({ form }) => form["SequenceNumber"])
-    expect(told).toEqual(["3", "3", "2", "2", "1", "1", "0", "0"])
+    const sequence = rig.application.requests("/status").map(({ form }) => form["SequenceNumber"])
+    expect(sequence).toEqual(["3", "3", "2", "2", "1", "1", "0", "0"])
   })
 
-  it("can be lost, until all is usual again", async () => {
+  it("can be dropped, until the default is restored", async () => {
     const rig = await startRig({ speed: 1_000 })
     await rig.buy()
     await rig.control("callbacks", { copies: 0 })
     const StatusCallback = `${rig.application.url}/status`
-    await rig.over(await rig.call({ StatusCallback }))
+    await rig.untilEnded(await rig.call({ StatusCallback }))
     await fetch(`${rig.carrier.url}/sandbox/callbacks`, { method: "DELETE" })
     expect((await rig.control("callbacks")).body).toEqual({ copies: 1, order: "usual" })
     const sid = await rig.call({ StatusCallback })
-    await rig.over(sid)
+    await rig.untilEnded(sid)
     await rig.application.request("/status")
     expect(rig.application.requests("/status").map(({ form }) => form["CallSid"])).toEqual([sid])
   })
@@ -100,12 +100,19 @@ describe("the controls", () => {
     ["clock", {}],
     ["callbacks", { copies: 6 }],
     ["callbacks", { order: "random" }]
-  ])("refuse to %s what is wrong: %j", async (path, body) => {
+  ])("reject an invalid body of %s: %j", async (path, body) => {
     const rig = await startRig()
     expect(await rig.control(path, body)).toMatchObject({ status: 400, body: { error: expect.any(String) } })
   })
 
-  it("answer what there is not, and methods that there are not", async () => {
+  it("name unknown and missing properties", async () => {
+    const { control } = await startRig()
+    expect((await control("people", { behaviour: "busy", answers: 1 })).body).toEqual({
+      error: "unknown property `answers`; missing property `number`"
+    })
+  })
+
+  it("return 404 for unknown paths, and 405 for unknown methods", async () => {
     const rig = await startRig()
     expect((await rig.control("nothing")).status).toBe(404)
     expect((await rig.control(`calls/CA${"0".repeat(32)}`)).status).toBe(404)
@@ -118,10 +125,10 @@ describe("the controls", () => {
   })
 })
 
-describe("a carrier that comes back", () => {
-  it("has in its file what it has answered", async () => {
+describe("a restarted carrier", () => {
+  it("has written each change before its response", async () => {
     const rig = await startRig()
-    const kept = async () => {
+    const stored = async () => {
       const state = JSON.parse(await readFile(`${rig.dataDir}/carrier.json`, "utf8")) as Record<
         string,
         ReadonlyArray<Json>
@@ -129,21 +136,21 @@ describe("a carrier that comes back", () => {
       return { numbers: state["numbers"] ?? [], calls: state["calls"] ?? [], people: state["people"] ?? [] }
     }
     const sid = await rig.buy()
-    expect((await kept()).numbers).toMatchObject([{ sid, phoneNumber: ours }])
+    expect((await stored()).numbers).toMatchObject([{ sid, phoneNumber: ours }])
     const path = `/IncomingPhoneNumbers/${sid}.json`
     await rig.post(path, { FriendlyName: "mine" })
-    expect((await kept()).numbers).toMatchObject([{ friendlyName: "mine" }])
+    expect((await stored()).numbers).toMatchObject([{ friendlyName: "mine" }])
     await rig.control("people", { number: ada, behaviour: "no-answer" })
-    expect((await kept()).people).toMatchObject([{ number: ada }])
+    expect((await stored()).people).toMatchObject([{ number: ada }])
     const call = await rig.call({ TimeLimit: "60" })
-    expect((await kept()).calls).toMatchObject([{ sid: call, timeLimitSeconds: 60 }])
+    expect((await stored()).calls).toMatchObject([{ sid: call, timeLimitSeconds: 60 }])
     await rig.post(`/Calls/${call}.json`, { TimeLimit: "120" })
-    expect((await kept()).calls).toMatchObject([{ timeLimitSeconds: 120 }])
+    expect((await stored()).calls).toMatchObject([{ timeLimitSeconds: 120 }])
     await rig.remove(path)
-    expect((await kept()).numbers).toEqual([])
+    expect((await stored()).numbers).toEqual([])
   })
 
-  it("knows what it has sold, who its people are, and that its calls are over", async () => {
+  it("keeps its numbers and people, and has ended its calls", async () => {
     const rig = await startRig()
     const sid = await rig.buy(ours, { VoiceUrl: `${rig.application.url}/voice` })
     const gone = await rig.buy("+14155550101")
@@ -171,18 +178,20 @@ describe("a carrier that comes back", () => {
     })
     expect((await get(`/Calls/${call}.json`)).body).toMatchObject({ status: "completed" })
     expect((await control("people")).body["people"]).toMatchObject([{ number: ada, lines: ["Hello"] }])
-    // Nobody was told.
+    // No webhook was sent.
     expect(rig.application.received).toHaveLength(received)
   })
 
-  it("knows it after a kill, too, as a process of its own", async () => {
+  it("keeps its state after a kill, in its own process", async () => {
     const rig = await startRig()
     await rig.carrier.close()
     const start = () =>
-      startChild<{ ready: string; pid: number; port: number; url: string }>(
-        new URL("../../src/carrier/carrierMain.ts", import.meta.url),
-        { AGENTOS_SANDBOX_CARRIER: JSON.stringify({ dataDir: rig.dataDir, accountSid, authToken, port: 0 }) }
-      )
+      startStandIn<{ ready: string; pid: number; port: number; url: string }>("carrier", {
+        dataDir: rig.dataDir,
+        accountSid,
+        authToken,
+        port: 0
+      })
     const first = await start()
     expect(first.ready).toMatchObject({ ready: "carrier", pid: first.process.pid })
     const one = clientOf(() => first.ready.url)
@@ -201,7 +210,7 @@ describe("a carrier that comes back", () => {
     expect(await second.exitCode()).toBe(0)
   })
 
-  it("does not start for an account that is none, nor on a state that it can't read", async () => {
+  it("does not start with an invalid account sid or state file", async () => {
     const rig = await startRig()
     await expect(startCarrier({ dataDir: rig.dataDir, accountSid: "AC1", authToken })).rejects.toThrow("account sid")
     await rig.carrier.close()

@@ -4,7 +4,7 @@ import { accountSid, ada, authToken, basePath, type Json, ours, startRig } from 
 describe("faults", () => {
   const search = "/AvailablePhoneNumbers/US/Local.json?AreaCode=415"
 
-  it("before: 500, and nothing is done, as often as planned", async () => {
+  it("before: returns 500 without any effect, as often as planned", async () => {
     const rig = await startRig()
     await rig.control("faults", { operation: "buy", mode: "before", times: 2 })
     const buy = () => rig.post("/IncomingPhoneNumbers.json", { PhoneNumber: ours })
@@ -14,7 +14,7 @@ describe("faults", () => {
     expect((await buy()).status).toBe(201)
   })
 
-  it("after: it is done, and the connection dies", async () => {
+  it("after: takes effect, and closes the connection", async () => {
     const rig = await startRig()
     const sid = await rig.buy()
     for (const operation of ["buy", "call", "update", "release", "search"]) {
@@ -38,7 +38,7 @@ describe("faults", () => {
     expect(lost.map(({ status }) => status)).toEqual([200, 201, 201, 200, 204])
   })
 
-  it("reject: refused for good in the vendor's shape, and nothing is done", async () => {
+  it("reject: returns a permanent error in Twilio's shape without any effect", async () => {
     const rig = await startRig()
     const sid = await rig.buy()
     await rig.control("people", { number: ada, behaviour: "no-answer" })
@@ -59,10 +59,10 @@ describe("faults", () => {
     expect(await rig.remove(`/IncomingPhoneNumbers/${sid}.json`)).toMatchObject({ status: 403 })
     expect((await rig.get("/IncomingPhoneNumbers.json")).body["incoming_phone_numbers"]).toHaveLength(1)
     expect((await rig.get("/Calls.json")).body["calls"]).toHaveLength(1)
-    expect((await rig.play(call)).state).toBe("ringing")
+    expect((await rig.callState(call)).state).toBe("ringing")
   })
 
-  it("hang: it is done, and no answer comes", async () => {
+  it("hang: takes effect, and sends no response", async () => {
     const rig = await startRig()
     await rig.control("faults", { operation: "buy", mode: "hang" })
     const hanging = fetch(`${rig.carrier.url}${basePath}/IncomingPhoneNumbers.json`, {
@@ -78,7 +78,7 @@ describe("faults", () => {
     expect((await rig.get("/IncomingPhoneNumbers.json")).body["incoming_phone_numbers"]).toHaveLength(1)
   })
 
-  it("can be meant for one area alone, whichever of its numbers is bought", async () => {
+  it("can apply to one area code only, for each of its numbers", async () => {
     const rig = await startRig()
     await rig.control("faults", { operation: "buy", mode: "reject", only: "212" })
     await rig.buy()
@@ -88,7 +88,7 @@ describe("faults", () => {
     expect((await rig.control("numbers")).body).toEqual({ numbers: [ours, "+12125550107"] })
   })
 
-  it("can be meant for one limit of a call alone", async () => {
+  it("can apply to one time limit of a call only", async () => {
     const rig = await startRig()
     await rig.buy()
     await rig.control("people", { number: ada, behaviour: "no-answer" })
@@ -99,7 +99,7 @@ describe("faults", () => {
     expect((await rig.post(path, { TimeLimit: "360" })).status).toBe(200)
   })
 
-  it("can be meant for one number alone, and are cleared and refused as everywhere", async () => {
+  it("can apply to one number only, and can be cleared, and are rejected if invalid", async () => {
     const rig = await startRig()
     await rig.control("faults", { operation: "buy", mode: "reject", only: "+14155550101" })
     await rig.buy()

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest"
 import { accountSid, ada, connect, ours, type Rig, startRig } from "./TestCarrier.ts"
-import { call as callShape, misfits } from "./Shape.ts"
+import { call as callShape, mismatches } from "./Shape.ts"
 
-/** A rig with a number whose calls go to the application. */
-const startAnswering = async (voice: string): Promise<Rig & { readonly numberSid: string }> => {
+/** Starts a carrier with a number whose calls go to the application. */
+const startWithNumber = async (voice: string): Promise<Rig & { readonly numberSid: string }> => {
   const rig = await startRig()
   rig.application.replies.set("/voice", voice)
   const { url } = rig.application
@@ -17,9 +17,9 @@ const callIn = async (rig: Rig, caller: object = {}): Promise<string> => {
   return made.body["id"] as string
 }
 
-describe("a person who calls", () => {
-  it("is asked for at the VoiceUrl, answered, and talked with", async () => {
-    const rig = await startAnswering("")
+describe("an inbound call", () => {
+  it("requests the VoiceUrl, is answered, and carries a conversation", async () => {
+    const rig = await startWithNumber("")
     rig.application.replies.set("/voice", connect(rig.application, 'welcomeGreeting="Hello"'))
     const sid = await callIn(rig, { lines: ["Is this the agent?"] })
     const relay = await rig.application.relay()
@@ -42,9 +42,9 @@ describe("a person who calls", () => {
       ApiVersion: "2010-04-01"
     })
     expect(await relay.message("prompt")).toMatchObject({ voicePrompt: "Is this the agent?" })
-    expect(await rig.play(sid)).toMatchObject({ id: sid, state: "in-progress", endedBy: null })
+    expect(await rig.callState(sid)).toMatchObject({ id: sid, state: "in-progress", endedBy: null })
     relay.speak("It is")
-    expect(await rig.over(sid)).toMatchObject({
+    expect(await rig.untilEnded(sid)).toMatchObject({
       id: sid,
       state: "completed",
       heard: ["Hello", "It is"],
@@ -55,76 +55,86 @@ describe("a person who calls", () => {
     expect(told.form).toMatchObject({ CallSid: sid, CallStatus: "completed", Direction: "inbound" })
     expect(told.form["CallDuration"]).toMatch(/^\d+$/)
     const shown = await rig.get(`/Calls/${sid}.json`)
-    expect(misfits(shown.body, callShape)).toEqual([])
+    expect(mismatches(shown.body, callShape)).toEqual([])
     expect(shown.body).toMatchObject({ direction: "inbound", phone_number_sid: rig.numberSid, status: "completed" })
   })
 
-  it("is found by the account while it rings, and can be given a limit before the answer", async () => {
-    const rig = await startAnswering("")
+  it("is visible to the account while it rings, and accepts a limit before the answer", async () => {
+    const rig = await startWithNumber("")
     rig.application.replies.set("/voice", () => undefined)
     const sid = await callIn(rig, { seconds: 900 })
     await rig.application.request("/voice")
     expect((await rig.get(`/Calls/${sid}.json`)).body).toMatchObject({ status: "ringing", direction: "inbound" })
-    expect(await rig.play(sid)).toMatchObject({ state: "ringing" })
+    expect(await rig.callState(sid)).toMatchObject({ state: "ringing" })
     expect((await rig.post(`/Calls/${sid}.json`, { TimeLimit: "10" })).status).toBe(200)
     expect((await rig.post(`/Calls/${sid}.json`, { Twiml: "<Response/>" })).body).toMatchObject({ code: 21_220 })
     expect((await rig.post(`/Calls/${sid}.json`, { Status: "completed" })).body).toMatchObject({ status: "canceled" })
-    expect(await rig.over(sid)).toMatchObject({ state: "rejected", endedBy: "agent" })
+    expect(await rig.untilEnded(sid)).toMatchObject({ state: "rejected", endedBy: "agent" })
   })
 
-  it("is cut off at the limit that the account has set", async () => {
-    const rig = await startAnswering("<Response><Pause length='900'/></Response>")
+  it("ends at the limit that the account has set", async () => {
+    const rig = await startWithNumber("<Response><Pause length='900'/></Response>")
     const sid = await callIn(rig, { seconds: 900 })
-    await expect.poll(async () => (await rig.play(sid)).state).toBe("in-progress")
+    await expect.poll(async () => (await rig.callState(sid)).state).toBe("in-progress")
     await rig.post(`/Calls/${sid}.json`, { TimeLimit: "30" })
     await rig.control("clock", { speed: 1_000 })
-    expect(await rig.over(sid)).toMatchObject({ seconds: 30, endedBy: "carrier" })
+    expect(await rig.untilEnded(sid)).toMatchObject({ seconds: 30, endedBy: "carrier" })
   })
 
   it.each([
     ["<Response><Reject/></Response>", "no-answer"],
     ['<Response><Reject reason="busy"/><Say>Never</Say></Response>', "busy"]
   ])("is rejected without an answer by %s", async (voice, status) => {
-    const rig = await startAnswering(voice)
+    const rig = await startWithNumber(voice)
     const sid = await callIn(rig)
-    expect(await rig.over(sid)).toMatchObject({ state: "rejected", status, heard: [], seconds: null, endedBy: "agent" })
+    expect(await rig.untilEnded(sid)).toMatchObject({
+      state: "rejected",
+      status,
+      heard: [],
+      seconds: null,
+      endedBy: "agent"
+    })
     expect((await rig.application.request("/status")).form).toMatchObject({ CallStatus: status, CallDuration: "0" })
   })
 
-  it("hangs up on a Reject that comes after an answer", async () => {
-    const rig = await startAnswering("<Response><Say>Hello</Say><Reject/></Response>")
-    expect(await rig.over(await callIn(rig))).toMatchObject({ state: "completed", heard: ["Hello"], endedBy: "agent" })
+  it("ends on a Reject after an answer", async () => {
+    const rig = await startWithNumber("<Response><Say>Hello</Say><Reject/></Response>")
+    expect(await rig.untilEnded(await callIn(rig))).toMatchObject({
+      state: "completed",
+      heard: ["Hello"],
+      endedBy: "agent"
+    })
   })
 
-  it("does not get through where the VoiceUrl fails, or there is none", async () => {
-    const rig = await startAnswering("")
+  it("fails if the VoiceUrl fails or is missing", async () => {
+    const rig = await startWithNumber("")
     rig.application.replies.set("/voice", { status: 502, body: "" })
-    const failed = await rig.over(await callIn(rig))
+    const failed = await rig.untilEnded(await callIn(rig))
     expect(failed).toMatchObject({ state: "rejected", status: "failed", endedBy: "carrier" })
     expect(failed.reason).toContain("error 11200")
     await rig.post(`/IncomingPhoneNumbers/${rig.numberSid}.json`, { VoiceUrl: "" })
-    expect(await rig.over(await callIn(rig))).toMatchObject({ state: "rejected", endedBy: "carrier" })
+    expect(await rig.untilEnded(await callIn(rig))).toMatchObject({ state: "rejected", endedBy: "carrier" })
   })
 
-  it("does not get through where the relay can't be reached and nothing else is said", async () => {
-    const rig = await startAnswering("")
+  it("fails if the relay is unavailable and there is no action", async () => {
+    const rig = await startWithNumber("")
     rig.application.replies.set("/voice", connect(rig.application, "", "", false))
     rig.application.accepts.current = false
-    expect(await rig.over(await callIn(rig))).toMatchObject({ state: "rejected", status: "failed" })
+    expect(await rig.untilEnded(await callIn(rig))).toMatchObject({ state: "rejected", status: "failed" })
   })
 
-  it("reaches nobody at a number that nobody owns, and the account hears nothing of it", async () => {
-    const rig = await startAnswering("<Response/>")
+  it("fails for a number that is not sold, without any webhook", async () => {
+    const rig = await startWithNumber("<Response/>")
     expect((await rig.remove(`/IncomingPhoneNumbers/${rig.numberSid}.json`)).status).toBe(204)
     const sid = await callIn(rig)
-    expect(await rig.over(sid)).toMatchObject({ state: "rejected", heard: [], endedBy: "carrier" })
+    expect(await rig.untilEnded(sid)).toMatchObject({ state: "rejected", heard: [], endedBy: "carrier" })
     expect((await rig.get("/Calls.json")).body["calls"]).toEqual([])
     expect((await rig.get(`/Calls/${sid}.json`)).status).toBe(404)
     expect(rig.application.received).toEqual([])
   })
 
-  it("can be one of many who talk at once", async () => {
-    const rig = await startAnswering("")
+  it("can be one of many concurrent calls", async () => {
+    const rig = await startWithNumber("")
     rig.application.replies.set("/voice", connect(rig.application))
     const people = Array.from({ length: 40 }, (_, index) => `+1${200 + index}5550160`)
     const sids = await Promise.all(people.map((from) => callIn(rig, { from, lines: [`I am ${from}`] })))
@@ -135,9 +145,9 @@ describe("a person who calls", () => {
       await relay.message("prompt")
       relay.speak("Bye")
     }
-    const plays = await Promise.all(sids.map((sid) => rig.over(sid)))
-    expect(plays.map(({ heard }) => heard)).toEqual(sids.map((sid) => [`Hello ${sid}`, "Bye"]))
-    expect(plays.map(({ said }) => said)).toEqual(people.map((from) => [`I am ${from}`]))
+    const states = await Promise.all(sids.map((sid) => rig.untilEnded(sid)))
+    expect(states.map(({ heard }) => heard)).toEqual(sids.map((sid) => [`Hello ${sid}`, "Bye"]))
+    expect(states.map(({ said }) => said)).toEqual(people.map((from) => [`I am ${from}`]))
   })
 
   it.each([
@@ -150,7 +160,7 @@ describe("a person who calls", () => {
     [{ lines: Array.from({ length: 101 }, () => "x") }],
     [{ seconds: -1 }],
     [{ mood: "good" }]
-  ])("is refused when it is %j", async (caller) => {
+  ])("is rejected if invalid: %j", async (caller) => {
     const rig = await startRig()
     expect((await rig.control("calls", { from: ada, to: ours, lines: [], ...caller })).status).toBe(400)
     expect((await rig.control("calls")).body).toEqual({ calls: [] })

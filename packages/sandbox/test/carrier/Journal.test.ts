@@ -1,7 +1,7 @@
 import { expect, it } from "vitest"
 import { makeJournal } from "../../src/carrier/Journal.ts"
 
-it("forgets the oldest requests, and says how many, so that nobody takes the rest for all", () => {
+it("removes the oldest requests, and counts them", () => {
   const journal = makeJournal()
   const request = (path: string) => journal.request({ method: "GET", path, query: {} })
   for (let index = 0; index < 10_000; index++) request(`/${index}`)

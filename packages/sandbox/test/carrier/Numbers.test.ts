@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest"
-import { areaCodes } from "../../src/carrier/number/AreaCode.ts"
+import { areaCodes } from "../../src/carrier/PhoneNumbers.ts"
 import { type Answer, basePath, credentials, type Json, ours, startRig } from "./TestCarrier.ts"
-import { availableNumber, error, incomingNumber, misfits, page } from "./Shape.ts"
+import { availableNumber, error, incomingNumber, mismatches, page } from "./Shape.ts"
 
 const listOf = (answer: Answer, key: string) => answer.body[key] as ReadonlyArray<Json>
 const numbersOf = (answer: Answer) =>
   listOf(answer, "available_phone_numbers").map((number) => number["phone_number"] as string)
 
 describe("the inventory", () => {
-  it("has fifty numbers of the range for fiction in every area code that it lists", async () => {
+  it("has 50 numbers of the range for fiction in every listed area code", async () => {
     const { control, get } = await startRig()
     const { US = [], CA = [] } = (await control("area-codes")).body as Record<string, ReadonlyArray<string>>
     expect(US).toEqual(expect.arrayContaining(["212", "415"]))
@@ -26,7 +26,7 @@ describe("the inventory", () => {
     expect(numbersOf(francisco).toSorted().at(-1)).toBe("+14155550149")
   })
 
-  it("is shown in the vendor's shape", async () => {
+  it("has Twilio's shape", async () => {
     const { get } = await startRig()
     const path = "/AvailablePhoneNumbers/US/Local.json"
     const found = await get(`${path}?AreaCode=212&PageSize=2`)
@@ -35,11 +35,11 @@ describe("the inventory", () => {
     expect(found.body["uri"]).toBe(`${basePath}${path}?AreaCode=212&PageSize=2`)
     const numbers = listOf(found, "available_phone_numbers")
     expect(numbers).toHaveLength(2)
-    for (const number of numbers) expect(misfits(number, availableNumber)).toEqual([])
+    for (const number of numbers) expect(mismatches(number, availableNumber)).toEqual([])
     expect(numbers[0]).toMatchObject({ friendly_name: "(212) 555-0100", iso_country: "US", region: "NY" })
   })
 
-  it("is searched by country, area code, region, place, digits and capability", async () => {
+  it("can be searched by country, area code, region, place, digits and capability", async () => {
     const { get } = await startRig()
     const areas = async (country: string, query: string) => {
       const found = await get(`/AvailablePhoneNumbers/${country}/Local.json?PageSize=1000&${query}`)
@@ -65,16 +65,16 @@ describe("the inventory", () => {
     ["/AvailablePhoneNumbers/US/Local.json?PageSize=0", 400, 20_001],
     ["/AvailablePhoneNumbers/US/Local.json?PageSize=1&PageSize=2", 400, 20_001],
     ["/AvailablePhoneNumbers/US/Mobile.json", 404, 20_404]
-  ])("refuses to search %s", async (path, status, code) => {
+  ])("rejects the search %s", async (path, status, code) => {
     const { get } = await startRig()
     const refused = await get(path)
     expect(refused).toMatchObject({ status, body: { code, status } })
-    expect(misfits(refused.body, error)).toEqual([])
+    expect(mismatches(refused.body, error)).toEqual([])
   })
 })
 
 describe("a number", () => {
-  it("is bought with its settings, shown, and offered no more", async () => {
+  it("is bought with its settings, and is no longer for sale", async () => {
     const { get, post } = await startRig()
     const settings = {
       FriendlyName: "tenant 7",
@@ -86,7 +86,7 @@ describe("a number", () => {
     }
     const bought = await post("/IncomingPhoneNumbers.json", { PhoneNumber: ours, ...settings })
     expect(bought.status).toBe(201)
-    expect(misfits(bought.body, incomingNumber)).toEqual([])
+    expect(mismatches(bought.body, incomingNumber)).toEqual([])
     expect(bought.body).toMatchObject({
       phone_number: ours,
       friendly_name: "tenant 7",
@@ -103,7 +103,7 @@ describe("a number", () => {
     expect(numbersOf(await get("/AvailablePhoneNumbers/US/Local.json?AreaCode=415&PageSize=100"))).not.toContain(ours)
   })
 
-  it("is sold once, also to many who come at once", async () => {
+  it("is sold once to concurrent buyers", async () => {
     const { get, post } = await startRig()
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => post("/IncomingPhoneNumbers.json", { PhoneNumber: ours }))
@@ -115,24 +115,24 @@ describe("a number", () => {
   })
 
   it.each([
-    ["a person's", { PhoneNumber: "+14155550150" }, 21_422],
-    ["of an area that is not listed", { PhoneNumber: "+12675550100" }, 21_422],
-    ["of another exchange", { PhoneNumber: "+14155560100" }, 21_422],
-    ["no number", { PhoneNumber: "4155550100" }, 21_421],
-    ["not named", {}, 20_001],
-    ["wanted by area code alone", { AreaCode: "415" }, 20_001],
-    ["misspelt", { PhoneNumber: ours, VoiceURL: "https://app.test/" }, 20_001],
-    ["given an address that is none", { PhoneNumber: ours, VoiceUrl: "app.test" }, 21_402],
-    ["given a method that is none", { PhoneNumber: ours, VoiceMethod: "PUT" }, 20_001]
-  ])("that is %s can't be bought", async (_, form, code) => {
+    ["belongs to a person", { PhoneNumber: "+14155550150" }, 21_422],
+    ["has an unlisted area code", { PhoneNumber: "+12675550100" }, 21_422],
+    ["has another exchange code", { PhoneNumber: "+14155560100" }, 21_422],
+    ["is not a valid number", { PhoneNumber: "4155550100" }, 21_421],
+    ["is missing", {}, 20_001],
+    ["is given by area code only", { AreaCode: "415" }, 20_001],
+    ["has an unknown parameter", { PhoneNumber: ours, VoiceURL: "https://app.test/" }, 20_001],
+    ["has an invalid URL", { PhoneNumber: ours, VoiceUrl: "app.test" }, 21_402],
+    ["has an invalid method", { PhoneNumber: ours, VoiceMethod: "PUT" }, 20_001]
+  ])("that %s can't be bought", async (_, form, code) => {
     const { get, post } = await startRig()
     const refused = await post("/IncomingPhoneNumbers.json", form)
     expect(refused).toMatchObject({ status: 400, body: { code } })
-    expect(misfits(refused.body, error)).toEqual([])
+    expect(mismatches(refused.body, error)).toEqual([])
     expect(listOf(await get("/IncomingPhoneNumbers.json"), "incoming_phone_numbers")).toEqual([])
   })
 
-  it("is changed, and an empty address takes one away", async () => {
+  it("is updated, and an empty URL removes the previous one", async () => {
     const { buy, post } = await startRig()
     const sid = await buy(ours, { VoiceUrl: "https://app.test/voice" })
     const path = `/IncomingPhoneNumbers/${sid}.json`
@@ -141,12 +141,12 @@ describe("a number", () => {
       status: 200,
       body: { friendly_name: "mine", voice_url: "https://app.test/voice", status_callback: "https://app.test/s" }
     })
-    expect(misfits(changed.body, incomingNumber)).toEqual([])
+    expect(mismatches(changed.body, incomingNumber)).toEqual([])
     expect((await post(path, { VoiceUrl: "" })).body).toMatchObject({ voice_url: null, friendly_name: "mine" })
     expect(await post(path, { PhoneNumber: "+12125550100" })).toMatchObject({ status: 400, body: { code: 20_001 } })
   })
 
-  it("is released, is gone then, and is for sale again", async () => {
+  it("is released, and is for sale again", async () => {
     const { buy, get, post, remove } = await startRig()
     const path = `/IncomingPhoneNumbers/${await buy()}.json`
     expect(await remove(path)).toEqual({ status: 204, body: {} })
@@ -154,13 +154,13 @@ describe("a number", () => {
     expect(await get(path)).toMatchObject(gone)
     expect(await remove(path)).toMatchObject(gone)
     expect(await post(path, { FriendlyName: "x" })).toMatchObject(gone)
-    expect(misfits((await remove(path)).body, error)).toEqual([])
+    expect(mismatches((await remove(path)).body, error)).toEqual([])
     await buy()
   })
 })
 
 describe("the list of numbers", () => {
-  it("is filtered, and paged in the vendor's shape without repeating or leaving out one", async () => {
+  it("is filtered, and paged in Twilio's shape without repeated or missing numbers", async () => {
     const { buy, get, remove } = await startRig()
     const bought: Array<string> = []
     for (let line = 0; line < 7; line += 1)
@@ -170,13 +170,13 @@ describe("the list of numbers", () => {
     for (let number = 0; path !== null; number += 1) {
       const answer: Answer = await get(path)
       const { incoming_phone_numbers: numbers, ...rest } = answer.body
-      expect(misfits(rest, page)).toEqual([])
+      expect(mismatches(rest, page)).toEqual([])
       expect(rest).toMatchObject({ page: number, page_size: 3, start: number * 3 })
       for (const one of numbers as ReadonlyArray<Json>) {
-        expect(misfits(one, incomingNumber)).toEqual([])
+        expect(mismatches(one, incomingNumber)).toEqual([])
         seen.push(one["sid"])
       }
-      // What goes meanwhile moves nothing.
+      // A concurrent release does not shift the pages.
       if (number === 0) expect((await remove(`/IncomingPhoneNumbers/${String(seen[0])}.json`)).status).toBe(204)
       path = answer.body["next_page_uri"] as string | null
     }
@@ -189,14 +189,14 @@ describe("the list of numbers", () => {
     expect(none.body).toMatchObject({ incoming_phone_numbers: [], end: 0, next_page_uri: null })
   })
 
-  it("refuses a page token that it did not give", async () => {
+  it("rejects an unknown page token", async () => {
     const { get } = await startRig()
     expect((await get("/IncomingPhoneNumbers.json?PageToken=PAnone")).status).toBe(400)
   })
 })
 
-describe("the interface", () => {
-  it("wants the account's own credentials, and keeps to its account", async () => {
+describe("the API", () => {
+  it("requires the account's credentials, and serves only this account", async () => {
     const { carrier, get } = await startRig()
     const url = `${carrier.url}${basePath}/IncomingPhoneNumbers.json`
     for (const headers of [{}, { Authorization: "Basic eDp5" }]) {
@@ -210,7 +210,7 @@ describe("the interface", () => {
     expect((await get("/IncomingPhoneNumbers/PN1.json")).status).toBe(404)
   })
 
-  it("takes forms alone, and parameters of a POST from nowhere else", async () => {
+  it("accepts only forms, and the parameters of a POST only in the body", async () => {
     const { carrier, post } = await startRig()
     const json = await fetch(`${carrier.url}${basePath}/IncomingPhoneNumbers.json`, {
       method: "POST",

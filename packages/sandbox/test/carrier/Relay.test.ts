@@ -1,10 +1,10 @@
-import { setTimeout as wait } from "node:timers/promises"
+import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
 import type { Relay } from "./Application.ts"
 import { accountSid, ada, connect, ours, type Rig, startRig } from "./TestCarrier.ts"
 
-/** A call to somebody, connected to the application's socket. */
-const talk = async (
+/** Places a call that is connected to the application's socket. */
+const connectCall = async (
   person: object,
   attributes = "",
   inside = "",
@@ -24,8 +24,8 @@ const talk = async (
 }
 
 describe("a session of ConversationRelay", () => {
-  it("is opened with a signed handshake, and set up with what the call is", async () => {
-    const { relay, sid } = await talk({ lines: [] }, "", '<Parameter name="token" value="a&amp;b"/>')
+  it("is opened with a signed handshake and a setup message", async () => {
+    const { relay, sid } = await connectCall({ lines: [] }, "", '<Parameter name="token" value="a&amp;b"/>')
     expect(relay).toMatchObject({ path: "/relay?token=t1", isSigned: true })
     expect(await relay.message("setup")).toEqual({
       type: "setup",
@@ -44,8 +44,8 @@ describe("a session of ConversationRelay", () => {
     })
   })
 
-  it("carries a conversation: a line after each thing that the agent has said, to the last answer", async () => {
-    const { relay, rig, sid } = await talk({ lines: ["Who is it?", { text: "Thank you" }] }, 'language="en-GB"')
+  it("carries a conversation: the person says a line after each utterance of the agent", async () => {
+    const { relay, rig, sid } = await connectCall({ lines: ["Who is it?", { text: "Thank you" }] }, 'language="en-GB"')
     relay.send({ type: "text", token: "Hel" })
     relay.send({ type: "text", token: "lo", last: false, lang: "en-GB", interruptible: true, preemptible: false })
     relay.send({ type: "text", token: "", last: true })
@@ -57,9 +57,9 @@ describe("a session of ConversationRelay", () => {
     })
     relay.speak("Your agent")
     expect(await relay.message("prompt", 2)).toMatchObject({ voicePrompt: "Thank you" })
-    expect((await rig.play(sid)).state).toBe("in-progress")
+    expect((await rig.callState(sid)).state).toBe("in-progress")
     relay.speak("Bye")
-    const over = await rig.over(sid)
+    const over = await rig.untilEnded(sid)
     expect(over).toMatchObject({
       state: "completed",
       heard: ["Hello", "Your agent", "Bye"],
@@ -70,20 +70,20 @@ describe("a session of ConversationRelay", () => {
     expect(relay.messages.map(({ type }) => type)).toEqual(["setup", "prompt", "prompt"])
   })
 
-  it("speaks a greeting of the document's, which the person answers", async () => {
-    const { relay, rig, sid } = await talk({ lines: ["Good"] }, 'welcomeGreeting="How are you?"')
+  it("speaks the greeting of the document, and the person responds", async () => {
+    const { relay, rig, sid } = await connectCall({ lines: ["Good"] }, 'welcomeGreeting="How are you?"')
     expect(await relay.message("prompt")).toMatchObject({ voicePrompt: "Good" })
     relay.speak("Fine")
-    expect(await rig.over(sid)).toMatchObject({ heard: ["How are you?", "Fine"] })
+    expect(await rig.untilEnded(sid)).toMatchObject({ heard: ["How are you?", "Fine"] })
   })
 
-  it("tells the action when the person hangs up, and only then that the call is completed", async () => {
-    const { relay, rig, sid } = await talk({ lines: [] })
-    // A call that were told completed meanwhile would be so before the action has answered.
-    const told = rig.application.request("/status").then(() => "")
-    rig.application.replies.set("/action", () => Promise.race([told, wait(100, "")]))
+  it("requests the action when the person hangs up, and then sends the completed callback", async () => {
+    const { relay, rig, sid } = await connectCall({ lines: [] })
+    // Delays the response of the action, so that an early completed callback would come first.
+    const completed = rig.application.request("/status").then(() => "")
+    rig.application.replies.set("/action", () => Promise.race([completed, sleep(100, "")]))
     relay.speak("One thing")
-    await rig.over(sid)
+    await rig.untilEnded(sid)
     const { received } = rig.application
     await rig.application.request("/status")
     expect(received.map(({ path }) => path)).toEqual(["/action", "/status"])
@@ -100,22 +100,22 @@ describe("a session of ConversationRelay", () => {
     expect(received[0]?.form).not.toHaveProperty("ErrorCode")
   })
 
-  it("tells pressed keys one by one where the document asks for them", async () => {
-    const told = await talk({ lines: [{ dtmf: "4*2" }, "Done"] }, 'dtmfDetection="true"')
-    told.relay.speak("Press something")
-    await told.relay.message("dtmf", 3)
-    expect(told.relay.messages.filter(({ type }) => type === "dtmf")).toEqual(
+  it("reports pressed keys one by one if the document enables it", async () => {
+    const enabled = await connectCall({ lines: [{ dtmf: "4*2" }, "Done"] }, 'dtmfDetection="true"')
+    enabled.relay.speak("Press something")
+    await enabled.relay.message("dtmf", 3)
+    expect(enabled.relay.messages.filter(({ type }) => type === "dtmf")).toEqual(
       ["4", "*", "2"].map((digit) => ({ type: "dtmf", digit }))
     )
-    const untold = await talk({ lines: [{ dtmf: "42" }, "Done"] })
-    untold.relay.speak("Press something")
-    untold.relay.speak("Nothing pressed?")
-    expect(await untold.relay.message("prompt")).toMatchObject({ voicePrompt: "Done" })
-    expect(untold.relay.messages.map(({ type }) => type)).toEqual(["setup", "prompt"])
+    const disabled = await connectCall({ lines: [{ dtmf: "42" }, "Done"] })
+    disabled.relay.speak("Press something")
+    disabled.relay.speak("Nothing pressed?")
+    expect(await disabled.relay.message("prompt")).toMatchObject({ voicePrompt: "Done" })
+    expect(disabled.relay.messages.map(({ type }) => type)).toEqual(["setup", "prompt"])
   })
 
-  it("tells partial prompts where the document asks for them", async () => {
-    const { relay } = await talk({ lines: ["one two three four"] }, 'partialPrompts="true"')
+  it("sends partial prompts if the document enables them", async () => {
+    const { relay } = await connectCall({ lines: ["one two three four"] }, 'partialPrompts="true"')
     relay.speak("Count")
     await relay.message("prompt", 2)
     expect(relay.messages.slice(1)).toMatchObject([
@@ -124,19 +124,22 @@ describe("a session of ConversationRelay", () => {
     ])
   })
 
-  it("takes sounds, keys and languages", async () => {
-    const { relay, rig, sid } = await talk({ lines: ["Bonjour", "Au revoir"] })
+  it("accepts sounds, keys and languages", async () => {
+    const { relay, rig, sid } = await connectCall({ lines: ["Bonjour", "Au revoir"] })
     relay.send({ type: "sendDigits", digits: "1w2#" })
     relay.send({ type: "language", ttsLanguage: "fr-FR", transcriptionLanguage: "fr-FR" })
     relay.send({ type: "play", source: "https://a.test/b.mp3", loop: 1, preemptible: true, interruptible: false })
     expect(await relay.message("prompt")).toMatchObject({ voicePrompt: "Bonjour", lang: "fr-FR" })
-    expect((await rig.play(sid)).heard).toEqual(["[keys 1w2#]", "[sound of https://a.test/b.mp3]"])
+    expect((await rig.callState(sid)).heard).toEqual(["[keys 1w2#]", "[sound of https://a.test/b.mp3]"])
   })
 })
 
 describe("a person", () => {
-  it("comes in while the agent speaks, and hears no more of it", async () => {
-    const { relay, rig, sid } = await talk({ lines: [{ text: "Stop", interrupt: true }], interruptAfterMillis: 400 })
+  it("interrupts the agent, and does not hear the rest", async () => {
+    const { relay, rig, sid } = await connectCall({
+      lines: [{ text: "Stop", interrupt: true }],
+      interruptAfterMillis: 400
+    })
     relay.send({ type: "text", token: "Life is a complex set " })
     relay.send({ type: "text", token: "of things that go on and on", last: false })
     const interrupt = await relay.message("interrupt")
@@ -150,12 +153,12 @@ describe("a person", () => {
     expect(await relay.message("prompt")).toMatchObject({ voicePrompt: "Stop" })
     expect(relay.messages.map(({ type }) => type)).toEqual(["setup", "interrupt", "prompt"])
     relay.speak("All right")
-    expect(await rig.over(sid)).toMatchObject({ heard: ["Life is a complex", "All right"], said: ["Stop"] })
+    expect(await rig.untilEnded(sid)).toMatchObject({ heard: ["Life is a complex", "All right"], said: ["Stop"] })
   })
 
-  it("comes in by a key, into a text that was sent whole", async () => {
+  it("interrupts with a key during a text that was sent at once", async () => {
     const lines = [{ dtmf: "1", interrupt: true, afterMillis: 100 }]
-    const { relay } = await talk({ lines }, 'dtmfDetection="true"')
+    const { relay } = await connectCall({ lines }, 'dtmfDetection="true"')
     relay.speak("Press one for more and two for less")
     expect(await relay.message("interrupt")).toMatchObject({ utteranceUntilInterrupt: "Press" })
     expect(await relay.message("dtmf")).toEqual({ type: "dtmf", digit: "1" })
@@ -166,40 +169,40 @@ describe("a person", () => {
     ["the document, for speech", 'interruptible="dtmf"', {}],
     ["the message", "", { interruptible: "none" }],
     ["the message, in the older way", "", { interruptible: false }]
-  ])("waits for the end where %s lets nobody in", async (_, attributes, message) => {
+  ])("waits for the end if %s does not allow interruptions", async (_, attributes, message) => {
     const lines = [{ text: "May I?", interrupt: true, afterMillis: 0 }]
-    const { relay, rig, sid } = await talk({ lines }, attributes)
+    const { relay, rig, sid } = await connectCall({ lines }, attributes)
     relay.send({ type: "text", token: "Listen ", last: false, ...message })
-    await expect.poll(async () => (await rig.play(sid)).heard).toEqual(["Listen "])
-    // By then the moment has passed at which the line would have come.
-    await rig.play(sid)
+    await expect.poll(async () => (await rig.callState(sid)).heard).toEqual(["Listen "])
+    // The line would have been said by now.
+    await rig.callState(sid)
     expect(relay.messages.map(({ type }) => type)).toEqual(["setup"])
     relay.send({ type: "text", token: "well", last: true, ...message })
     expect(await relay.message("prompt")).toMatchObject({ voicePrompt: "May I?" })
     expect(relay.messages.map(({ type }) => type)).toEqual(["setup", "prompt"])
   })
 
-  it("hangs up in the middle of an answer", async () => {
+  it("hangs up during an utterance", async () => {
     const lines = ["Hello", { hangup: true, interrupt: true, afterMillis: 200 }]
-    const { relay, rig, sid } = await talk({ lines })
+    const { relay, rig, sid } = await connectCall({ lines })
     relay.speak("Yes?")
     await relay.message("prompt")
     relay.send({ type: "text", token: "This is a rather long answer", last: false })
-    expect(await rig.over(sid)).toMatchObject({ endedBy: "person", heard: ["Yes?", "This is a"] })
+    expect(await rig.untilEnded(sid)).toMatchObject({ endedBy: "person", heard: ["Yes?", "This is a"] })
     expect(await relay.closed()).toBe(1_000)
     expect((await rig.application.request("/action")).form).toMatchObject({ SessionStatus: "completed" })
   })
 
-  it("keeps what was heard of an answer that never ended", async () => {
-    const { relay, rig, sid } = await talk({ lines: ["x"], seconds: 60 })
+  it("stores the heard part of an utterance without an end", async () => {
+    const { relay, rig, sid } = await connectCall({ lines: ["x"], seconds: 60 })
     relay.send({ type: "text", token: "I was about to" })
-    await expect.poll(async () => (await rig.play(sid)).heard).toEqual(["I was about to"])
+    await expect.poll(async () => (await rig.callState(sid)).heard).toEqual(["I was about to"])
     await rig.control("clock", { speed: 1_000 })
-    expect(await rig.over(sid)).toMatchObject({ heard: ["I was about to"], seconds: 60, endedBy: "person" })
+    expect(await rig.untilEnded(sid)).toMatchObject({ heard: ["I was about to"], seconds: 60, endedBy: "person" })
   })
 
-  it("is silent for as long as told, and then goes on", async () => {
-    const { relay, rig } = await talk({ lines: ["Hm", { silence: 20 }, "Still here"] })
+  it("stays silent for the given time, and then continues", async () => {
+    const { relay, rig } = await connectCall({ lines: ["Hm", { silence: 20 }, "Still here"] })
     relay.speak("Hello")
     await relay.message("prompt")
     relay.speak("Are you there?")
@@ -209,37 +212,37 @@ describe("a person", () => {
     expect(await relay.message("prompt", 2)).toMatchObject({ voicePrompt: "Still here" })
   })
 
-  it("speaks first where nobody else does", async () => {
-    const { relay, rig } = await talk({ lines: ["Anybody?"], patienceSeconds: 30 })
+  it("speaks first if the agent is silent", async () => {
+    const { relay, rig } = await connectCall({ lines: ["Anybody?"], patienceSeconds: 30 })
     expect(relay.messages).toHaveLength(1)
     await rig.control("clock", { speed: 1_000 })
     expect(await relay.message("prompt")).toMatchObject({ voicePrompt: "Anybody?" })
   })
 
-  it("hangs up after their seconds, whatever is left to say", async () => {
-    const { relay, rig, sid } = await talk({ lines: ["a", "b", "c"], seconds: 60 })
+  it("hangs up after `seconds`, with lines left", async () => {
+    const { relay, rig, sid } = await connectCall({ lines: ["a", "b", "c"], seconds: 60 })
     relay.speak("Hello")
     await relay.message("prompt")
     await rig.control("clock", { speed: 1_000 })
-    expect(await rig.over(sid)).toMatchObject({ seconds: 60, said: ["a"], endedBy: "person" })
+    expect(await rig.untilEnded(sid)).toMatchObject({ seconds: 60, said: ["a"], endedBy: "person" })
   })
 
-  it("stays when the last line is answered and there are seconds left", async () => {
-    const { relay, rig, sid } = await talk({ lines: ["a"], seconds: 600 })
+  it("stays after the last line while `seconds` has not passed", async () => {
+    const { relay, rig, sid } = await connectCall({ lines: ["a"], seconds: 600 })
     for (const text of ["one", "two", "three"]) relay.speak(text)
-    await expect.poll(async () => (await rig.play(sid)).heard).toEqual(["one", "two", "three"])
-    expect((await rig.play(sid)).state).toBe("in-progress")
+    await expect.poll(async () => (await rig.callState(sid)).heard).toEqual(["one", "two", "three"])
+    expect((await rig.callState(sid)).state).toBe("in-progress")
   })
 })
 
 describe("the end of a session", () => {
   const more = "<Response><Say>And now</Say><Hangup/></Response>"
 
-  it("by the application hands over its data, and the action says what is next", async () => {
-    const { relay, rig, sid } = await talk({ lines: [] })
+  it("by the application passes on its data, and the action continues the call", async () => {
+    const { relay, rig, sid } = await connectCall({ lines: [] })
     rig.application.replies.set("/action", more)
     relay.send({ type: "end", handoffData: '{"reason":"bye"}' })
-    expect(await rig.over(sid)).toMatchObject({ heard: ["And now"], endedBy: "agent" })
+    expect(await rig.untilEnded(sid)).toMatchObject({ heard: ["And now"], endedBy: "agent" })
     expect(rig.application.requests("/action").map(({ form }) => form)).toMatchObject([
       { SessionStatus: "ended", HandoffData: '{"reason":"bye"}', CallStatus: "in-progress" }
     ])
@@ -248,9 +251,9 @@ describe("the end of a session", () => {
 
   it.each([
     ["breaks", (relay: Relay) => relay.socket.terminate()],
-    ["is closed without a word", (relay: Relay) => relay.socket.close(1_000)]
-  ])("whose socket %s is told to the action, which can take it up again", async (_, breakSocket) => {
-    const { relay, rig, sid } = await talk({ lines: ["First", "Second"] })
+    ["is closed without an end message", (relay: Relay) => relay.socket.close(1_000)]
+  ])("whose socket %s is reported to the action, which can reconnect", async (_, breakSocket) => {
+    const { relay, rig, sid } = await connectCall({ lines: ["First", "Second"] })
     relay.speak("Hello")
     await relay.message("prompt")
     rig.application.replies.set("/action", connect(rig.application))
@@ -262,53 +265,56 @@ describe("the end of a session", () => {
     ])
     expect(setup).toMatchObject({ callSid: sid, callStatus: "IN_PROGRESS" })
     expect(setup["sessionId"]).not.toBe(relay.messages[0]?.["sessionId"])
-    // The person who was not answered asks again.
+    // The person repeats the line without a response.
     await rig.control("clock", { speed: 1_000 })
     expect(await again.message("prompt")).toMatchObject({ voicePrompt: "First" })
     await rig.control("clock", { speed: 1 })
     again.speak("Back again")
     expect(await again.message("prompt", 2)).toMatchObject({ voicePrompt: "Second" })
     again.speak("Bye")
-    expect(await rig.over(sid)).toMatchObject({ heard: ["Hello", "Back again", "Bye"], endedBy: "person" })
+    expect(await rig.untilEnded(sid)).toMatchObject({ heard: ["Hello", "Back again", "Bye"], endedBy: "person" })
   })
 
-  it("whose socket never opened is told so, and the call goes on", async () => {
+  it("whose socket never opened is reported, and the call continues", async () => {
     const rig = await startRig()
     await rig.buy()
     rig.application.accepts.current = false
     rig.application.replies.set("/action", more)
     const sid = await rig.call({ Twiml: connect(rig.application) })
-    expect(await rig.over(sid)).toMatchObject({ heard: ["And now"] })
+    expect(await rig.untilEnded(sid)).toMatchObject({ heard: ["And now"] })
     expect(rig.application.requests("/action")[0]?.form).toMatchObject({ SessionStatus: "failed", ErrorCode: "64102" })
   })
 
-  it("without an action goes on with the document", async () => {
-    const { relay, rig, sid } = await talk({ lines: [], seconds: 60 }, "", "", false)
+  it("without an action continues with the document", async () => {
+    const { relay, rig, sid } = await connectCall({ lines: [], seconds: 60 }, "", "", false)
     relay.send({ type: "end" })
-    expect(await rig.over(sid)).toMatchObject({ endedBy: "agent", reason: "the document was at its end" })
+    expect(await rig.untilEnded(sid)).toMatchObject({ endedBy: "agent", reason: "the document ended" })
     await rig.application.request("/status")
     expect(rig.application.requests("/action")).toEqual([])
   })
 
-  it("whose action can't be had ends the call", async () => {
-    const { relay, rig, sid } = await talk({ lines: [] })
+  it("whose action fails ends the call", async () => {
+    const { relay, rig, sid } = await connectCall({ lines: [] })
     rig.application.replies.set("/action", { status: 502, body: "" })
     relay.socket.terminate()
-    expect(await rig.over(sid)).toMatchObject({ endedBy: "carrier", reason: expect.stringContaining("error 11200") })
+    expect(await rig.untilEnded(sid)).toMatchObject({
+      endedBy: "carrier",
+      reason: expect.stringContaining("error 11200")
+    })
   })
 
-  it("comes with the time limit, also while an action hangs", async () => {
-    const { relay, rig, sid } = await talk({ lines: [] })
+  it("comes at the time limit, also while an action hangs", async () => {
+    const { relay, rig, sid } = await connectCall({ lines: [] })
     rig.application.replies.set("/action", () => undefined)
     relay.socket.terminate()
     await rig.application.request("/action")
     await rig.post(`/Calls/${sid}.json`, { TimeLimit: "100" })
     await rig.control("clock", { speed: 1_000 })
-    expect(await rig.over(sid)).toMatchObject({ endedBy: "carrier", seconds: 100 })
+    expect(await rig.untilEnded(sid)).toMatchObject({ endedBy: "carrier", seconds: 100 })
   })
 })
 
-describe("messages that are none", () => {
+describe("invalid messages", () => {
   it.each([
     "no JSON",
     "[]",
@@ -319,8 +325,8 @@ describe("messages that are none", () => {
     '{"type":"text","token":"x","final":true}',
     '{"type":"sendDigits","digits":"abc"}',
     '{"type":"end","handoffData":{}}'
-  ])("are answered with an error and change nothing: %s", async (text) => {
-    const { relay, rig, sid } = await talk({ lines: ["Yes"] })
+  ])("are answered with an error and have no effect: %s", async (text) => {
+    const { relay, rig, sid } = await connectCall({ lines: ["Yes"] })
     relay.sendRaw(text)
     expect(await relay.message("error")).toEqual({
       type: "error",
@@ -328,11 +334,11 @@ describe("messages that are none", () => {
     })
     relay.speak("Hello?")
     expect(await relay.message("prompt")).toMatchObject({ voicePrompt: "Yes" })
-    expect((await rig.play(sid)).heard).toEqual(["Hello?"])
+    expect((await rig.callState(sid)).heard).toEqual(["Hello?"])
   })
 
-  it("close the socket when there are ten in a row", async () => {
-    const { relay, rig } = await talk({ lines: [] })
+  it("close the socket after ten in a row", async () => {
+    const { relay, rig } = await connectCall({ lines: [] })
     for (let count = 0; count < 9; count += 1) relay.sendRaw("x")
     relay.send({ type: "language" })
     for (let count = 0; count < 10; count += 1) relay.sendRaw("x")

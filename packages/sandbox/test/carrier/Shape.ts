@@ -1,7 +1,4 @@
-/**
- * What a resource of the vendor's looks like, field by field: facts of its published document, written down again as
- * far as the carrier answers them. A field that is null where the document lets it be passes.
- */
+/** The fields of Twilio's resources that the carrier returns, from Twilio's OpenAPI document. */
 export type Check = (value: unknown) => boolean
 
 const nullable =
@@ -130,9 +127,9 @@ export const page: Shape = {
 
 export const error: Shape = { code: number, message: text, more_info: uri, status: number }
 
-/** The fields that a value lacks, has too many of, or has wrong: none, where it is of the shape. */
-export const misfits = (value: unknown, shape: Shape): ReadonlyArray<string> => {
-  if (typeof value !== "object" || value === null) return ["no object"]
+/** Returns the missing, unknown and invalid fields of a value. */
+export const mismatches = (value: unknown, shape: Shape): ReadonlyArray<string> => {
+  if (typeof value !== "object" || value === null) return ["not an object"]
   const names = new Set([...Object.keys(shape), ...Object.keys(value)])
   return [...names]
     .filter((name) => !(shape[name]?.(Reflect.get(value, name)) ?? false))

@@ -10,7 +10,7 @@ export const authToken = "sandbox-token"
 export const basePath = `/2010-04-01/Accounts/${accountSid}`
 export const credentials = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString("base64")}`
 
-/** A number that is for sale, and people. */
+/** A number for sale, and the numbers of two people. */
 export const ours = "+14155550100"
 export const ada = "+14155550150"
 export const bob = "+12125550199"
@@ -23,8 +23,8 @@ export interface Answer<Body = Json> {
   readonly body: Body
 }
 
-/** How a call went, by GET /sandbox/calls/{id}. */
-export interface Play {
+/** The response of GET /sandbox/calls/{id}. */
+export interface CallState {
   readonly id: string
   readonly state: "ringing" | "in-progress" | "completed" | "rejected"
   readonly heard: ReadonlyArray<string>
@@ -46,25 +46,25 @@ export interface Log {
   readonly events: ReadonlyArray<{ readonly callSid: string; readonly event: string } & Json>
 }
 
-/** A carrier and the account's side of it. Both end with the test. */
+/** A carrier with the account's webhook server. Both stop after the test. */
 export interface Rig {
   readonly carrier: Carrier
   readonly application: Application
   readonly dataDir: string
-  /** Twilio's interface; `path` follows the account. */
+  /** Requests to Twilio's API. `path` is relative to the account. */
   readonly get: (path: string) => Promise<Answer>
   readonly post: (path: string, form: Form) => Promise<Answer>
   readonly remove: (path: string) => Promise<Answer>
-  /** The carrier's own controls. */
+  /** A request to the carrier's control API. */
   readonly control: (path: string, body?: unknown) => Promise<Answer>
   readonly log: () => Promise<Log>
-  /** Buys a number; answers its sid. */
+  /** Buys a number and returns its sid. */
   readonly buy: (number?: string, form?: Form) => Promise<string>
-  /** Calls somebody; answers the call's sid. */
+  /** Places a call and returns its sid. */
   readonly call: (form?: Form) => Promise<string>
-  /** Waits until a call is over. */
-  readonly over: (sid: string) => Promise<Play>
-  readonly play: (sid: string) => Promise<Play>
+  /** Waits for the end of a call. */
+  readonly untilEnded: (sid: string) => Promise<CallState>
+  readonly callState: (sid: string) => Promise<CallState>
 }
 
 const encode = (form: Form): string => {
@@ -75,7 +75,7 @@ const encode = (form: Form): string => {
   return params.toString()
 }
 
-/** Asks the carrier at an address. */
+/** A client of the carrier at a URL. */
 export const clientOf = (url: () => string) => {
   const read = async (response: Response): Promise<Answer> => {
     const text = await response.text()
@@ -116,13 +116,13 @@ export const startRig = async (options: Partial<CarrierOptions> = {}): Promise<R
     await rm(dataDir, { recursive: true, force: true })
   })
   const client = clientOf(() => carrier.url)
-  const play = async (sid: string) => (await client.control(`calls/${sid}`)).body as unknown as Play
+  const callState = async (sid: string) => (await client.control(`calls/${sid}`)).body as unknown as CallState
   return {
     carrier,
     application,
     dataDir,
     ...client,
-    play,
+    callState,
     log: async () => (await client.control("log")).body as unknown as Log,
     buy: async (number = ours, form = {}) => {
       const bought = await client.post("/IncomingPhoneNumbers.json", { PhoneNumber: number, ...form })
@@ -134,18 +134,18 @@ export const startRig = async (options: Partial<CarrierOptions> = {}): Promise<R
       expect(made).toMatchObject({ status: 201 })
       return made.body["sid"] as string
     },
-    over: async (sid) => {
-      let last = await play(sid)
+    untilEnded: async (sid) => {
+      let last = await callState(sid)
       for (const deadline = Date.now() + 10_000; !["completed", "rejected"].includes(last.state);) {
-        if (Date.now() > deadline) throw new Error(`the call is not over: ${JSON.stringify(last)}`)
-        last = await play(sid)
+        if (Date.now() > deadline) throw new Error(`the call has not ended: ${JSON.stringify(last)}`)
+        last = await callState(sid)
       }
       return last
     }
   }
 }
 
-/** A document that connects the application's socket. */
+/** Returns a document that connects the application's socket. */
 export const connect = (application: Application, attributes = "", inside = "", action = true): string =>
   `<?xml version="1.0" encoding="UTF-8"?><Response><Connect${action ? ` action="${application.url}/action"` : ""}>` +
   `<ConversationRelay url="${application.relayUrl}?token=t1" ${attributes}>${inside}</ConversationRelay>` +

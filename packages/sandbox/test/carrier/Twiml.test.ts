@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest"
-import { readTwiml, TwimlError } from "../../src/carrier/twiml/Twiml.ts"
-import { readXml, XmlError } from "../../src/carrier/twiml/Xml.ts"
+import { parseXml, readTwiml, TwimlError } from "../../src/carrier/call/Twiml.ts"
 
 describe("XML", () => {
-  it("is read with attributes, entities, comments and character data", () => {
+  it("is parsed with attributes, entities, comments and character data", () => {
     const text = `<?xml version="1.0"?><!-- a --><A x="1 &amp; &quot;2&quot;" y='&#65;&#x42;'>a &lt;b&gt; <![CDATA[<c>]]><B/></A>\n`
-    expect(readXml(text)).toEqual({
+    expect(parseXml(text)).toEqual({
       name: "A",
       attributes: { x: '1 & "2"', y: "AB" },
       children: ["a <b> ", "<c>", { name: "B", attributes: {}, children: [] }]
@@ -24,10 +23,14 @@ describe("XML", () => {
     "<A>&amp</A>",
     "<A>&#x110000;</A>",
     '<!DOCTYPE A [<!ENTITY e "x">]><A>&e;</A>',
+    "<!DOCTYPE A><A/>",
+    `${"<A>".repeat(21)}${"</A>".repeat(21)}`,
+    "<A>".repeat(20_000),
     "<A><!-- </A>",
     "<A".repeat(40)
-  ])("is refused when it is %s", (text) => {
-    expect(() => readXml(text)).toThrow(XmlError)
+  ])("is rejected if it is %s", (text) => {
+    expect(() => parseXml(text)).toThrow(TwimlError)
+    expect(() => parseXml(text)).toThrow(expect.objectContaining({ code: 12_100 }))
   })
 })
 
@@ -35,7 +38,7 @@ const relay = (attributes: string, inside = "") =>
   `<Response><Connect action="/next" method="GET"><ConversationRelay ${attributes}>${inside}</ConversationRelay></Connect></Response>`
 
 describe("TwiML", () => {
-  it("is read verb by verb", () => {
+  it("is parsed verb by verb", () => {
     const text =
       '<Response><Say voice="x">Hello &amp; bye</Say><Pause/><Pause length="3"/><Hangup/><Reject reason="busy"/></Response>'
     expect(readTwiml(text)).toEqual([
@@ -48,7 +51,7 @@ describe("TwiML", () => {
     expect(readTwiml("<Response><Reject/></Response>")).toEqual([{ _tag: "Reject", reason: "rejected" }])
   })
 
-  it("connects a ConversationRelay with what it asks for", () => {
+  it("reads the settings of a ConversationRelay", () => {
     const attributes =
       'url="wss://a.test/r?t=1" welcomeGreeting="Hi" welcomeGreetingInterruptible="none" interruptible="false" ' +
       'dtmfDetection="true" language="fr-FR" voice="v" ttsProvider="Google"'
@@ -73,11 +76,11 @@ describe("TwiML", () => {
   })
 
   it.each([
-    ["no document", "hello", 12_100],
-    ["another document", "<Answer/>", 12_100],
+    ["invalid XML", "hello", 12_100],
+    ["another root element", "<Answer/>", 12_100],
     ["a recording", "<Response><Record/></Response>", 12_200],
     ["an unknown attribute", '<Response><Say record="true">x</Say></Response>', 12_200],
-    ["a pause of no length", '<Response><Pause length="long"/></Response>', 12_200],
+    ["a pause with an invalid length", '<Response><Pause length="long"/></Response>', 12_200],
     ["an unknown reason", '<Response><Reject reason="bored"/></Response>', 12_200],
     ["text between verbs", "<Response>hello</Response>", 12_200],
     ["a relay without a url", relay(""), 12_200],
@@ -85,7 +88,7 @@ describe("TwiML", () => {
     ["a relay with an unknown attribute", relay('url="wss://a.test/" record="true"'), 12_200],
     ["a parameter without a value", relay('url="wss://a.test/"', '<Parameter name="n"/>'), 12_200],
     ["a connection to something else", "<Response><Connect><Stream/></Connect></Response>", 12_200]
-  ])("is refused with %s", (_, text, code) => {
+  ])("is rejected with %s", (_, text, code) => {
     expect(() => readTwiml(text)).toThrow(TwimlError)
     expect(() => readTwiml(text)).toThrow(expect.objectContaining({ code }))
   })

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest"
 import { ada, type Answer, connect, ours, startRig } from "./TestCarrier.ts"
 
 /**
- * Holds every answer of the carrier against the vendor's own OpenAPI document, where AGENTOS_TWILIO_OPENAPI names that
- * file (twilio_api_v2010.json of github.com/twilio/twilio-oai). Without it the tests say that they were skipped; what
- * `Shape.ts` writes down of the document is checked always.
+ * Validates the carrier's responses against Twilio's OpenAPI document, if AGENTOS_TWILIO_OPENAPI names that file
+ * (twilio_api_v2010.json of github.com/twilio/twilio-oai). Without it the tests are skipped; the fields in `Shape.ts` are
+ * always checked.
  */
 const file = process.env["AGENTOS_TWILIO_OPENAPI"]
 
@@ -41,33 +41,33 @@ const formats: Readonly<Record<string, (value: string) => boolean>> = {
   currency: (value) => /^[A-Z]{3}$/.test(value)
 }
 
-/** Whether a list's pages are addresses relative to the host, as the document's own examples have them. */
+/** Page URIs are relative to the host, as in the document's examples. */
 const isPageUri = (path: string): boolean => /(?:^|\.)(?:\w+_page_)?uri$/.test(path)
 
-/** Where a value is not of a schema; unknown properties count. */
-const faultsOf = (document: Document, given: Schema, value: unknown, path: string): ReadonlyArray<string> => {
+/** Returns the violations of a schema, including unknown properties. */
+const violationsOf = (document: Document, given: Schema, value: unknown, path: string): ReadonlyArray<string> => {
   const name = given.$ref?.split("/").at(-1)
   const schema = name === undefined ? given : document.components.schemas[name]
   if (schema === undefined) return [`${path}: no schema ${name}`]
-  // The document has enumerations by reference, which can't say that they may be null; its examples are.
+  // References to enumerations cannot be nullable in the document, but its examples contain null.
   if (value === null) return schema.nullable === true || name !== undefined ? [] : [`${path}: null`]
   if (schema.enum !== undefined && !schema.enum.includes(value)) return [`${path}: ${JSON.stringify(value)}`]
   if (schema.type === "object" || schema.properties !== undefined) {
-    if (typeof value !== "object") return [`${path}: no object`]
+    if (typeof value !== "object") return [`${path}: not an object`]
     if (schema.properties === undefined) return []
     const properties = schema.properties
     return Object.entries(value as object).flatMap(([key, inner]) =>
       properties[key] === undefined
         ? [`${path}.${key}: unknown`]
-        : faultsOf(document, properties[key], inner, `${path}.${key}`)
+        : violationsOf(document, properties[key], inner, `${path}.${key}`)
     )
   }
   if (schema.type === "array") {
-    if (!Array.isArray(value)) return [`${path}: no list`]
-    return value.flatMap((inner, index) => faultsOf(document, schema.items ?? {}, inner, `${path}[${index}]`))
+    if (!Array.isArray(value)) return [`${path}: not an array`]
+    return value.flatMap((inner, index) => violationsOf(document, schema.items ?? {}, inner, `${path}[${index}]`))
   }
   const type = schema.type === "integer" ? "number" : schema.type
-  if (type !== undefined && typeof value !== type) return [`${path}: ${JSON.stringify(value)} is no ${schema.type}`]
+  if (type !== undefined && typeof value !== type) return [`${path}: ${JSON.stringify(value)} is not ${schema.type}`]
   if (typeof value !== "string") return []
   const isFit =
     (schema.pattern === undefined || new RegExp(schema.pattern).test(value)) &&
@@ -87,44 +87,44 @@ const paths = {
 }
 
 const load = (skip: (reason: string) => void): Document => {
-  if (file === undefined) skip("AGENTOS_TWILIO_OPENAPI names no vendor document")
+  if (file === undefined) skip("AGENTOS_TWILIO_OPENAPI is not set")
   return JSON.parse(readFileSync(file ?? "", "utf8")) as Document
 }
 
-describe("the vendor's document", () => {
-  it("knows every answer of the carrier", async ({ skip }) => {
+describe("Twilio's OpenAPI document", () => {
+  it("describes every response of the carrier", async ({ skip }) => {
     const document = load(skip)
-    const hold = (path: string, method: string, { body, status }: Answer): void => {
+    const check = (path: string, method: string, { body, status }: Answer): void => {
       const response = document.paths[path]?.[method]?.responses[String(status)]
       expect(response, `${method} ${path} ${status}`).toBeDefined()
       const schema = response?.content?.["application/json"]?.schema
       if (schema === undefined) expect(body).toEqual({})
-      else expect(faultsOf(document, schema, body, "body")).toEqual([])
+      else expect(violationsOf(document, schema, body, "body")).toEqual([])
     }
     const rig = await startRig()
     const settings = { VoiceUrl: "https://app.test/v", StatusCallback: "https://app.test/s", FriendlyName: "x" }
-    hold(paths.search, "get", await rig.get("/AvailablePhoneNumbers/CA/Local.json"))
+    check(paths.search, "get", await rig.get("/AvailablePhoneNumbers/CA/Local.json"))
     const bought = await rig.post("/IncomingPhoneNumbers.json", { PhoneNumber: ours, ...settings })
-    hold(paths.numbers, "post", bought)
+    check(paths.numbers, "post", bought)
     await rig.buy("+16045550100")
     const one = `/IncomingPhoneNumbers/${bought.body["sid"] as string}.json`
-    hold(paths.number, "get", await rig.get(one))
-    hold(paths.number, "post", await rig.post(one, { VoiceUrl: "" }))
-    hold(paths.numbers, "get", await rig.get("/IncomingPhoneNumbers.json?PageSize=1"))
-    hold(paths.numbers, "get", await rig.get("/IncomingPhoneNumbers.json?PhoneNumber=%2B12125550100"))
+    check(paths.number, "get", await rig.get(one))
+    check(paths.number, "post", await rig.post(one, { VoiceUrl: "" }))
+    check(paths.numbers, "get", await rig.get("/IncomingPhoneNumbers.json?PageSize=1"))
+    check(paths.numbers, "get", await rig.get("/IncomingPhoneNumbers.json?PhoneNumber=%2B12125550100"))
     await rig.control("people", { number: ada, behaviour: "answers", seconds: 900 })
     const made = await rig.post("/Calls.json", { To: ada, From: ours, Twiml: connect(rig.application) })
-    hold(paths.calls, "post", made)
+    check(paths.calls, "post", made)
     const call = `/Calls/${made.body["sid"] as string}.json`
     await (await rig.application.relay()).message("setup")
-    hold(paths.call, "get", await rig.get(call))
-    hold(paths.call, "post", await rig.post(call, { TimeLimit: "60" }))
-    hold(paths.call, "post", await rig.post(call, { Status: "completed" }))
-    hold(paths.calls, "get", await rig.get("/Calls.json?PageSize=1"))
-    hold(paths.number, "delete", await rig.remove(one))
+    check(paths.call, "get", await rig.get(call))
+    check(paths.call, "post", await rig.post(call, { TimeLimit: "60" }))
+    check(paths.call, "post", await rig.post(call, { Status: "completed" }))
+    check(paths.calls, "get", await rig.get("/Calls.json?PageSize=1"))
+    check(paths.number, "delete", await rig.remove(one))
   })
 
-  it("knows every parameter that the carrier takes", ({ skip }) => {
+  it("describes every parameter that the carrier accepts", ({ skip }) => {
     const document = load(skip)
     const form = (path: string, method: string) =>
       Object.keys(
@@ -173,10 +173,10 @@ describe("the vendor's document", () => {
     expect(query(paths.calls)).toEqual(expect.arrayContaining(["To", "From", "Status", "StartTime>", "EndTime<"]))
   })
 
-  it("sees what is wrong", ({ skip }) => {
+  it("reports violations", ({ skip }) => {
     const document = load(skip)
     const schema = { $ref: "#/components/schemas/api.v2010.account.call" }
-    expect(faultsOf(document, schema, { sid: "CA1", status: "over", start_time: "now", beep: 1 }, "call")).toEqual([
+    expect(violationsOf(document, schema, { sid: "CA1", status: "over", start_time: "now", beep: 1 }, "call")).toEqual([
       'call.sid: "CA1"',
       'call.status: "over"',
       'call.start_time: "now"',

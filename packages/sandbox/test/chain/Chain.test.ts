@@ -8,7 +8,7 @@ import { type ChainDescription, readChainDescription } from "../../src/chain/Cha
 import { openChainStore } from "../../src/chain/ChainStore.ts"
 import { multicall3Address, sandboxChain, sandboxClient } from "../../src/chain/SandboxNetwork.ts"
 import { sandboxUsdtAbi, usdt } from "../../src/chain/SandboxUsdt.ts"
-import { startChild, untilGone } from "../process/Children.ts"
+import { startStandIn, untilGone } from "../shared/ChildProcesses.ts"
 import { killChain, makeDataDir, startTestChain } from "./TestChain.ts"
 
 const balanceOf = (chain: ChainDescription, account: Address) =>
@@ -22,7 +22,7 @@ const balanceOf = (chain: ChainDescription, account: Address) =>
 const blockOf = (chain: ChainDescription, blockTag: "latest" | "finalized") =>
   sandboxClient(chain.rpcUrl).getBlock({ blockTag })
 
-/** Mints, as the one transaction that a chain can send by itself, and answers its receipt. */
+/** Sends a mint transaction and returns its receipt. */
 const mint = async (chain: ChainDescription, to: Address, value: bigint) => {
   const deployer = createWalletClient({
     account: privateKeyToAccount(chain.deployerKey),
@@ -38,7 +38,7 @@ const mint = async (chain: ChainDescription, to: Address, value: bigint) => {
   return sandboxClient(chain.rpcUrl).waitForTransactionReceipt({ hash })
 }
 
-/** A killed chain may forget what it mined in the last few milliseconds. */
+/** A killed chain may lose the blocks of the last few milliseconds. */
 const untilJournaled = (dataDir: string, receipt: TransactionReceipt | undefined) =>
   vi.waitFor(
     () => {
@@ -51,7 +51,7 @@ const untilJournaled = (dataDir: string, receipt: TransactionReceipt | undefined
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
 
 describe("startChain on a new directory", () => {
-  it("deploys a token whose holders can pay, and says where", async () => {
+  it("deploys a token with funded holders, and describes it", async () => {
     const chain = await startTestChain(await makeDataDir())
     const client = sandboxClient(chain.rpcUrl)
     expect(chain).toMatchObject({ network: "eip155:402402", chainId: 402402, assetName: "USD₮0", decimals: 6 })
@@ -66,14 +66,14 @@ describe("startChain on a new directory", () => {
     expect(await client.getBalance({ address: privateKeyToAddress(chain.facilitatorKey) })).toBeGreaterThan(0n)
   })
 
-  it("gives the published keys of anvil nothing", async () => {
+  it("does not fund anvil's public accounts", async () => {
     const chain = await startTestChain(await makeDataDir())
     const client = sandboxClient(chain.rpcUrl)
     expect(await client.request({ method: "eth_accounts" })).toEqual([])
     expect(await client.getBalance({ address: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266" })).toBe(0n)
   })
 
-  it("keeps keys that only their owner can read, and different ones for every directory", async () => {
+  it("stores keys readable by their owner only, different for each directory", async () => {
     const [one, other] = [await makeDataDir(), await makeDataDir()]
     const chain = await startTestChain(one)
     expect((await stat(join(one, "keys.json"))).mode & 0o777).toBe(0o600)
@@ -83,7 +83,7 @@ describe("startChain on a new directory", () => {
     expect((await startTestChain(other)).facilitatorKey).not.toBe(chain.facilitatorKey)
   })
 
-  it("answers many calls at once through Multicall3 at its usual address", async () => {
+  it("serves batched calls through Multicall3 at its usual address", async () => {
     const chain = await startTestChain(await makeDataDir())
     const token = { address: chain.asset, abi: sandboxUsdtAbi } as const
     const answers = await sandboxClient(chain.rpcUrl).multicall({
@@ -97,7 +97,7 @@ describe("startChain on a new directory", () => {
     expect(answers).toEqual(["USD₮0", usdt(10_000)])
   })
 
-  it("lets time and finality go on while nothing happens", async () => {
+  it("advances time and finality without transactions", async () => {
     const chain = await startTestChain(await makeDataDir())
     const before = await blockOf(chain, "finalized")
     await vi.waitFor(
@@ -124,7 +124,7 @@ describe("startChain on a new directory", () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000)
   })
 
-  it("tells another process what is deployed", async () => {
+  it("describes the deployment to other processes", async () => {
     const dataDir = await makeDataDir()
     expect(await readChainDescription(dataDir)).toBeUndefined()
     const {
@@ -138,7 +138,7 @@ describe("startChain on a new directory", () => {
     expect(await readChainDescription(dataDir)).toEqual(described)
   })
 
-  it("refuses a port that somebody else holds", async () => {
+  it("rejects a port that is in use", async () => {
     const first = await startTestChain(await makeDataDir())
     await expect(startTestChain(await makeDataDir(), first.port)).rejects.toThrow("in use")
   })
@@ -154,7 +154,7 @@ describe("startChain on a directory that holds a chain", () => {
     refundKey
   })
 
-  it("continues it after it was stopped", async () => {
+  it("continues it after a stop", async () => {
     const dataDir = await makeDataDir()
     const first = await startTestChain(dataDir)
     await mint(first, first.payTo, 7n)
@@ -209,7 +209,7 @@ describe("startChain on a directory that holds a chain", () => {
     expect((await mint(second, first.payTo, 1n)).status).toBe("success")
   })
 
-  it("survives one SIGKILL after the other", async () => {
+  it("survives repeated SIGKILL", async () => {
     const dataDir = await makeDataDir()
     let chain = await startTestChain(dataDir)
     let height = 0n
@@ -224,7 +224,7 @@ describe("startChain on a directory that holds a chain", () => {
     }
   })
 
-  it("keeps its journal short by snapshots, and continues from both", async () => {
+  it("shortens its journal by snapshots, and continues from both", async () => {
     const dataDir = await makeDataDir()
     const first = await startTestChain(dataDir)
     await mint(first, first.payTo, 1n)
@@ -236,7 +236,7 @@ describe("startChain on a directory that holds a chain", () => {
     expect(await balanceOf(second, first.payTo)).toBe(2n)
   })
 
-  it("starts anew where the first start was killed before it had saved anything", async () => {
+  it("starts again if the first start was killed before its first snapshot", async () => {
     const dataDir = await makeDataDir()
     const first = await startTestChain(dataDir)
     await killChain(first)
@@ -246,36 +246,33 @@ describe("startChain on a directory that holds a chain", () => {
     expect(await balanceOf(second, second.wallets[0]?.address ?? second.payTo)).toBe(usdt(10_000))
   })
 
-  it("refuses a chain whose keys are lost, or are another's", async () => {
+  it("rejects a chain whose keys are missing or belong to another chain", async () => {
     const [dataDir, otherDir] = [await makeDataDir(), await makeDataDir()]
     await (await startTestChain(dataDir)).stop()
     await (await startTestChain(otherDir)).stop()
     const otherKeys = await readFile(join(otherDir, "keys.json"))
     await writeFile(join(dataDir, "keys.json"), otherKeys)
-    await expect(startTestChain(dataDir)).rejects.toThrow("don't belong together")
+    await expect(startTestChain(dataDir)).rejects.toThrow("does not match")
     await rm(join(dataDir, "keys.json"))
-    await expect(startTestChain(dataDir)).rejects.toThrow("not its keys")
+    await expect(startTestChain(dataDir)).rejects.toThrow("keys.json is missing")
   })
 })
 
-describe("chainMain", () => {
+describe("the chain process", () => {
   interface Ready {
     readonly ready: string
     readonly pid: number
     readonly port: number
     readonly rpcUrl: string
   }
-  const start = (dataDir: string) =>
-    startChild<Ready>(new URL("../../src/chain/chainMain.ts", import.meta.url), {
-      AGENTOS_SANDBOX_CHAIN: JSON.stringify({ dataDir })
-    })
+  const start = (dataDir: string) => startStandIn<Ready>("chain", { dataDir })
 
-  it("serves under the pid it reports, and ends in order when its stdin closes", async () => {
+  it("serves under the reported pid, and stops gracefully when its stdin closes", async () => {
     const dataDir = await makeDataDir()
     const child = await start(dataDir)
     expect(child.ready).toMatchObject({ ready: "chain", rpcUrl: `http://127.0.0.1:${child.ready.port}` })
     const chain = await readChainDescription(dataDir)
-    if (chain === undefined) throw new Error("nothing is deployed")
+    if (chain === undefined) throw new Error("the chain has no description")
     expect(chain.rpcUrl).toBe(child.ready.rpcUrl)
     await mint(chain, chain.payTo, 3n)
     child.process.stdin?.end()
@@ -284,7 +281,7 @@ describe("chainMain", () => {
     expect(await balanceOf(await startTestChain(dataDir), chain.payTo)).toBe(3n)
   })
 
-  it("takes anvil with it when it is killed", async () => {
+  it("ends anvil when it is killed", async () => {
     const child = await start(await makeDataDir())
     child.process.kill("SIGKILL")
     await untilGone(child.ready.pid)

@@ -10,21 +10,21 @@ const block = (number: number) => ({ number, timestamp: 1_800_000_000 + number, 
 const snapshot = toHex(gzipSync('{"some":"state"}'))
 
 describe("ChainStore", () => {
-  it("gives back what was appended, in order, to whoever opens it next", async () => {
+  it("returns the appended blocks in order after it is reopened", async () => {
     const dataDir = await makeDataDir()
     const store = openChainStore(dataDir)
     for (const number of [1, 2, 3]) store.append(block(number))
     expect(openChainStore(dataDir).journal()).toEqual([block(1), block(2), block(3)])
   })
 
-  it("leaves out a line that was not written to its end", async () => {
+  it("ignores an incomplete last line", async () => {
     const dataDir = await makeDataDir()
     openChainStore(dataDir).append(block(1))
     await appendFile(join(dataDir, "journal.ndjson"), '{"number":2,"times')
     expect(openChainStore(dataDir).journal()).toEqual([block(1)])
   })
 
-  it("drops from the journal what a snapshot holds", async () => {
+  it("removes blocks from the journal that a snapshot holds", async () => {
     const dataDir = await makeDataDir()
     const store = openChainStore(dataDir)
     expect(store.hasSnapshot()).toBe(false)
@@ -35,7 +35,7 @@ describe("ChainStore", () => {
     expect(openChainStore(dataDir).journal()).toEqual([block(3), block(4)])
   })
 
-  it("lends the snapshot as plain JSON, and takes it away again", async () => {
+  it("provides the snapshot as a temporary JSON file", async () => {
     const store = openChainStore(await makeDataDir())
     expect(await store.withStateFile(async (file) => file)).toBeUndefined()
     await store.writeSnapshot(snapshot, 0)

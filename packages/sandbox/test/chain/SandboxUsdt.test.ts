@@ -20,13 +20,13 @@ import { type Chain, startChain } from "../../src/chain/Chain.ts"
 import { sandboxChain, sandboxClient } from "../../src/chain/SandboxNetwork.ts"
 import { sandboxUsdtAbi, usdt } from "../../src/chain/SandboxUsdt.ts"
 
-describe("the committed artifact", () => {
-  it("is what the source compiles to", async () => {
+describe("the compiled artifact", () => {
+  it("matches the compiled source", async () => {
     const artifact = JSON.parse(await readFile(artifactUrl("SandboxUsdt"), "utf8")) as ContractArtifact
     expect(artifact).toEqual(await compileContract("SandboxUsdt"))
   })
 
-  it("has the interface that is declared for TypeScript", async () => {
+  it("has the interface that is declared in TypeScript", async () => {
     const parameters = (list: ReadonlyArray<AbiParameter> = []) =>
       list.map((one) => `${one.type}${"indexed" in one && one.indexed === true ? " indexed" : ""}`).join(", ")
     const signatures = (abi: Abi) =>
@@ -66,7 +66,7 @@ describe("SandboxUsdt", () => {
     verifyingContract: chain.asset
   })
 
-  /** A new account with 5 USDT. */
+  /** Creates an account with 5 USDT. */
   const makePayer = async () => {
     const payer = privateKeyToAccount(generatePrivateKey())
     const hash = await sender(chain.deployerKey).writeContract({
@@ -133,7 +133,7 @@ describe("SandboxUsdt", () => {
     return [27 + yParity, r, s] as const
   }
 
-  it("has the EIP-712 domain that it is configured with", async () => {
+  it("has the configured EIP-712 domain", async () => {
     const separator = await client().readContract({ ...token(), functionName: "DOMAIN_SEPARATOR" })
     expect(separator).toBe(domainSeparator({ domain: domain() }))
     const [name, version, decimals] = await Promise.all([
@@ -154,7 +154,7 @@ describe("SandboxUsdt", () => {
     await expect(mint).rejects.toThrow("caller is not the deployer")
   })
 
-  it("transfers, and lets others transfer what they are allowed", async () => {
+  it("transfers, and lets others transfer their allowance", async () => {
     const [owner, spender] = [sender(chain.refundKey), sender(chain.facilitatorKey)]
     const recipient = privateKeyToAccount(generatePrivateKey()).address
     const settle = async (hash: Hex) => client().waitForTransactionReceipt({ hash })
@@ -174,7 +174,7 @@ describe("SandboxUsdt", () => {
     await expect(tooMuch).rejects.toThrow("exceeds the balance")
   })
 
-  it("carries out a signed transfer once, with AuthorizationUsed directly before Transfer", async () => {
+  it("executes a signed transfer once, with AuthorizationUsed directly before Transfer", async () => {
     const payer = await makePayer()
     const transfer = makeTransfer(payer.address)
     const signature = await signTransfer(payer, transfer)
@@ -189,7 +189,7 @@ describe("SandboxUsdt", () => {
     expect(await balanceOf(payer.address)).toBe(usdt(4))
   })
 
-  it("takes the signature in three parts as well", async () => {
+  it("accepts the signature in three parts", async () => {
     const payer = await makePayer()
     const { from, to, value, validAfter, validBefore, nonce } = makeTransfer(payer.address)
     const signature = await signTransfer(payer, { from, to, value, validAfter, validBefore, nonce })
@@ -204,7 +204,7 @@ describe("SandboxUsdt", () => {
     ).toBe(true)
   })
 
-  it("refuses the twin of a signature, which anybody can make from it", async () => {
+  it("rejects the malleated form of a signature", async () => {
     const payer = await makePayer()
     const transfer = makeTransfer(payer.address)
     const { r, s, yParity } = parseSignature(await signTransfer(payer, transfer))
@@ -213,7 +213,7 @@ describe("SandboxUsdt", () => {
     await expect(submit(transfer, twin)).rejects.toThrow("invalid signature")
   })
 
-  it("refuses what the payer did not sign", async () => {
+  it("rejects a transfer that the payer did not sign", async () => {
     const payer = await makePayer()
     const transfer = makeTransfer(payer.address)
     const signature = await signTransfer(payer, transfer)
@@ -224,7 +224,7 @@ describe("SandboxUsdt", () => {
     await expect(submit(transfer, await signTransfer(stranger, transfer))).rejects.toThrow("invalid signature")
   })
 
-  it("keeps to the times of an authorization and to the balance", async () => {
+  it("enforces the times of an authorization and the balance", async () => {
     const payer = await makePayer()
     const attempt = async (change: Partial<Transfer>) => {
       const transfer = { ...makeTransfer(payer.address), ...change }
@@ -236,7 +236,7 @@ describe("SandboxUsdt", () => {
     await expect(attempt({ value: usdt(6) })).rejects.toThrow("exceeds the balance")
   })
 
-  it("cancels an authorization, which can't be used then", async () => {
+  it("cancels an authorization, which is then unusable", async () => {
     const payer = await makePayer()
     for (const form of ["one part", "three parts"]) {
       const transfer = makeTransfer(payer.address)
@@ -261,10 +261,10 @@ describe("SandboxUsdt", () => {
     expect(await balanceOf(payer.address)).toBe(usdt(5))
   })
 
-  it("asks a contract wallet about its signatures", async () => {
+  it("asks a contract wallet to validate a signature", async () => {
     const payer = await makePayer()
     const transfer = makeTransfer(payer.address)
-    // Code that answers every call with the four bytes of ERC-1271's yes, and code that answers nothing.
+    // Code that returns nothing, and code that always returns the magic value of ERC-1271.
     await client().setCode({ address: payer.address, bytecode: "0x00" })
     await expect(submit(transfer, "0x1234")).rejects.toThrow("invalid signature")
     await client().setCode({ address: payer.address, bytecode: "0x631626ba7e60e01b5f5260205ff3" })

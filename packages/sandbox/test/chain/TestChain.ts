@@ -4,21 +4,20 @@ import { join } from "node:path"
 import { onTestFinished } from "vitest"
 import { type Chain, startChain } from "../../src/chain/Chain.ts"
 
-/** A directory that is gone after the test. */
+/** Creates a directory that is removed after the test. */
 export const makeDataDir = async (): Promise<string> => {
   const dataDir = await mkdtemp(join(tmpdir(), "agentos-chain-"))
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
   return dataDir
 }
 
-/** Starts a chain that ends with the test. */
+/** Starts a chain that is stopped after the test. */
 export const startTestChain = async (dataDir: string, port = 0): Promise<Chain> => {
   const chain = await startChain({ dataDir, port })
   onTestFinished(() => chain.stop())
   return chain
 }
 
-/** Kills a chain the way a crash does. */
 export const killChain = async (chain: Chain): Promise<void> => {
   process.kill(chain.pid, "SIGKILL")
   await chain.exited

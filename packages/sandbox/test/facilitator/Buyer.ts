@@ -5,7 +5,7 @@ import type { Hex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import type { ChainDescription } from "../../src/chain/ChainDescription.ts"
 
-/** What a service on this chain asks for: a quarter of a USDT unless told. */
+/** Returns the requirements of a service on this chain, by default for 0.25 USDT. */
 export const requirementsOf = (
   chain: ChainDescription,
   change: Partial<PaymentRequirements> = {}
@@ -20,10 +20,10 @@ export const requirementsOf = (
   ...change
 })
 
-/** Signs a payment by x402's stock client, as a customer does on a 402. */
+/** Signs a payment with the standard x402 client. */
 export const pay = (privateKey: Hex, requirements: PaymentRequirements): Promise<PaymentPayload> => {
   const client = new x402Client().register("eip155:*", new ExactEvmScheme(privateKeyToAccount(privateKey)))
-  // The client knows no asset of this chain, and refuses unknown ones until told otherwise.
+  // The client does not know the asset and would reject it.
   client.setSpendControls(false)
   return client.createPaymentPayload({
     x402Version: 2,

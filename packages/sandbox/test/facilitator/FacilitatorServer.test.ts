@@ -12,7 +12,7 @@ import { sandboxClient } from "../../src/chain/SandboxNetwork.ts"
 import { sandboxUsdtAbi, usdt } from "../../src/chain/SandboxUsdt.ts"
 import { type FacilitatorServer, startFacilitator } from "../../src/facilitator/FacilitatorServer.ts"
 import { killChain } from "../chain/TestChain.ts"
-import { startChild } from "../process/Children.ts"
+import { startStandIn } from "../shared/ChildProcesses.ts"
 import { pay, requirementsOf } from "./Buyer.ts"
 
 let dataDir: string
@@ -36,10 +36,9 @@ afterEach(async () => {
 const remote = (timeoutMs = 5_000) => new HTTPFacilitatorClient({ url: facilitator.url, timeoutMs })
 const client = () => sandboxClient(chain.rpcUrl)
 
-/** The wallet with this index. */
 const wallet = (index = 0) => {
   const found = chain.wallets[index]
-  if (found === undefined) throw new Error(`There is no wallet ${index}`)
+  if (found === undefined) throw new Error(`No wallet ${index}`)
   return found
 }
 
@@ -71,13 +70,13 @@ const post = (path: string, body: string, contentType = "application/json") =>
 const plan = (fault: unknown) => post("/sandbox/faults", JSON.stringify(fault))
 
 describe("the facilitator", () => {
-  it("says what it supports, in the words of its own client", async () => {
+  it("lists the supported scheme and network for the standard client", async () => {
     const supported = await remote().getSupported()
     expect(supported.kinds).toEqual([{ x402Version: 2, scheme: "exact", network: chain.network }])
     expect(supported.signers).toEqual({ "eip155:*": [privateKeyToAddress(chain.facilitatorKey)] })
   })
 
-  it("verifies and settles what the stock client signs", async () => {
+  it("verifies and settles a payment of the standard client", async () => {
     const { payload, requirements } = await paid()
     const before = await treasury()
     expect(await remote().verify(payload, requirements)).toMatchObject({ isValid: true, payer: wallet().address })
@@ -90,7 +89,7 @@ describe("the facilitator", () => {
     expect(events.map((event) => event.eventName)).toEqual(["AuthorizationUsed", "Transfer"])
   })
 
-  it("settles payments of different payers side by side, by one gas wallet", async () => {
+  it("settles payments of different payers concurrently with one gas wallet", async () => {
     const payments = await Promise.all([0, 1, 2, 3, 4].map((index) => paid(index)))
     const before = await treasury()
     const settled = await Promise.all(
@@ -101,7 +100,7 @@ describe("the facilitator", () => {
     expect(await treasury()).toBe(before + 5n * 250_000n)
   })
 
-  it("settles many payments of one payer at once", async () => {
+  it("settles concurrent payments of one payer", async () => {
     const payments = await Promise.all(Array.from({ length: 20 }, () => paid()))
     const settled = await Promise.all(
       payments.map(({ payload, requirements }) => remote().settle(payload, requirements))
@@ -109,7 +108,7 @@ describe("the facilitator", () => {
     expect(settled.filter((answer) => answer.success)).toHaveLength(20)
   })
 
-  it("refuses a payment that was settled before, and moves nothing a second time", async () => {
+  it("rejects a payment that was settled before, and sends no second transaction", async () => {
     const { payload, requirements } = await paid()
     expect(await remote().settle(payload, requirements)).toMatchObject({ success: true })
     const [before, sent] = [await treasury(), await transactionsSent()]
@@ -126,7 +125,7 @@ describe("the facilitator", () => {
     expect(await transactionsSent()).toBe(sent)
   })
 
-  it("settles one authorization once when asked five times at once, and spends gas once", async () => {
+  it("settles an authorization once for five concurrent requests, and spends gas once", async () => {
     const { payload, requirements } = await paid()
     const [before, sent] = [await treasury(), await transactionsSent()]
     const settled = await Promise.all([1, 2, 3, 4, 5].map(() => remote().settle(payload, requirements)))
@@ -135,7 +134,7 @@ describe("the facilitator", () => {
     expect(await transactionsSent()).toBe(sent + 1)
   })
 
-  const refusals: ReadonlyArray<[string, string, () => Promise<[PaymentPayload, PaymentRequirements]>]> = [
+  const rejections: ReadonlyArray<[string, string, () => Promise<[PaymentPayload, PaymentRequirements]>]> = [
     [
       "another amount",
       "invalid_exact_evm_payload_authorization_value_mismatch",
@@ -170,7 +169,7 @@ describe("the facilitator", () => {
       async () => [(await paid()).payload, requirementsOf(chain, { scheme: "upto" })]
     ],
     [
-      "a payload that is no authorization",
+      "a payload without an authorization",
       "invalid_payload",
       async () => [
         { ...(await paid()).payload, payload: { signature: "0x", authorization: {} } },
@@ -178,7 +177,7 @@ describe("the facilitator", () => {
       ]
     ]
   ]
-  it.each(refusals)("refuses %s", async (_, reason, make) => {
+  it.each(rejections)("rejects %s", async (_, reason, make) => {
     const [payload, requirements] = await make()
     const verified = await remote().verify(payload, requirements)
     expect(verified).toMatchObject({ isValid: false, invalidReason: reason })
@@ -186,7 +185,7 @@ describe("the facilitator", () => {
     expect(settled).toMatchObject({ success: false, transaction: "" })
   })
 
-  it("answers 503 while the chain is away, and takes up where it was when it is back", async () => {
+  it("returns 503 while the chain is unavailable, and recovers with it", async () => {
     const { payload, requirements } = await paid()
     await killChain(chain)
     await expect(remote().verify(payload, requirements)).rejects.toThrow("503")
@@ -207,7 +206,7 @@ describe("the facilitator's HTTP", () => {
     expect((await fetch(`${facilitator.url}${path}`, { method })).status).toBe(status)
   })
 
-  it("refuses bodies that are too long, of another type, no JSON, or no request", async () => {
+  it("rejects bodies that are too long, of another type, not JSON, or not a request", async () => {
     expect((await post("/verify", `"${"x".repeat(64 * 1_024)}"`)).status).toBe(413)
     expect((await post("/verify", "{}", "text/plain")).status).toBe(415)
     expect((await post("/verify", "{")).status).toBe(400)
@@ -217,7 +216,7 @@ describe("the facilitator's HTTP", () => {
     expect((await post("/settle", JSON.stringify(versionOne))).status).toBe(400)
   })
 
-  it("survives what isn't HTTP, and clients that leave", async () => {
+  it("survives invalid HTTP and closed connections", async () => {
     for (const bytes of ["\r\n\r\nnonsense\r\n\r\n", "POST // HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"]) {
       await new Promise<void>((resolve) => {
         const socket = connect(facilitator.port, "127.0.0.1", () => socket.end(bytes))
@@ -230,7 +229,7 @@ describe("the facilitator's HTTP", () => {
 })
 
 describe("faults", () => {
-  it("before: answers 500 and does nothing, as often as planned", async () => {
+  it("before: returns 500 without any effect, as often as planned", async () => {
     await plan({ operation: "settle", mode: "before", times: 2 })
     const { payload, requirements } = await paid()
     await expect(remote().settle(payload, requirements)).rejects.toThrow("500")
@@ -239,14 +238,14 @@ describe("faults", () => {
     expect(await remote().settle(payload, requirements)).toMatchObject({ success: true })
   })
 
-  it("after: settles, and drops the connection without an answer", async () => {
+  it("after: settles, and closes the connection without a response", async () => {
     await plan({ operation: "settle", mode: "after" })
     const { payload, requirements } = await paid()
     await expect(remote().settle(payload, requirements)).rejects.toThrow("fetch failed")
     expect(await isUsed(payload)).toBe(true)
   })
 
-  it("reject: refuses by an answer of the usual shape", async () => {
+  it("reject: rejects with a regular response", async () => {
     await plan({ operation: "verify", mode: "reject" })
     await plan({ operation: "settle", mode: "reject" })
     const { payload, requirements } = await paid()
@@ -262,14 +261,14 @@ describe("faults", () => {
     expect(await isUsed(payload)).toBe(false)
   })
 
-  it("hang: settles, and lets the client wait until it gives up", async () => {
+  it("hang: settles, and does not respond until the client times out", async () => {
     await plan({ operation: "settle", mode: "hang" })
     const { payload, requirements } = await paid()
     await expect(remote(400).settle(payload, requirements)).rejects.toThrow("timed out")
     expect(await isUsed(payload)).toBe(true)
   })
 
-  it("are of one operation each, and of verify as well", async () => {
+  it("apply to one operation, and to verify as well", async () => {
     await plan({ operation: "verify", mode: "before" })
     await plan({ operation: "verify", mode: "after" })
     await plan({ operation: "verify", mode: "hang" })
@@ -281,7 +280,7 @@ describe("faults", () => {
     expect(await remote().verify(payload, requirements)).toMatchObject({ isValid: false })
   })
 
-  it("can be meant for one authorization alone", async () => {
+  it("can apply to one authorization only", async () => {
     const [one, other] = [await paid(), await paid()]
     const { authorization } = one.payload.payload as { authorization: { nonce: string } }
     await plan({ operation: "settle", mode: "reject", only: authorization.nonce })
@@ -309,26 +308,21 @@ describe("faults", () => {
     { fault: { operation: "settle", mode: "before", times: 1.5 } },
     { fault: { operation: "settle", mode: "before", times: 1_001 } },
     { fault: { operation: "settle", mode: "before", often: 1 } }
-  ])("are refused when they are wrong: $fault", async ({ fault }) => {
+  ])("are rejected if invalid: $fault", async ({ fault }) => {
     expect((await plan(fault)).status).toBe(400)
     expect(await (await fetch(`${facilitator.url}/sandbox/faults`)).json()).toEqual({ faults: [] })
   })
 })
 
-describe("facilitatorMain", () => {
-  it("serves as a process of its own, and ends when its stdin closes", async () => {
-    const child = await startChild<{ ready: string; pid: number; port: number; url: string }>(
-      new URL("../../src/facilitator/facilitatorMain.ts", import.meta.url),
-      {
-        AGENTOS_SANDBOX_FACILITATOR: JSON.stringify({
-          rpcUrl: chain.rpcUrl,
-          chainId: chain.chainId,
-          asset: chain.asset,
-          privateKey: chain.facilitatorKey,
-          port: 0
-        })
-      }
-    )
+describe("the facilitator process", () => {
+  it("serves in its own process, and stops when its stdin closes", async () => {
+    const child = await startStandIn<{ ready: string; pid: number; port: number; url: string }>("facilitator", {
+      rpcUrl: chain.rpcUrl,
+      chainId: chain.chainId,
+      asset: chain.asset,
+      privateKey: chain.facilitatorKey,
+      port: 0
+    })
     expect(child.ready).toEqual({
       ready: "facilitator",
       pid: child.process.pid,

@@ -6,20 +6,20 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest"
-import { isReachable } from "../../src/postgres/Account.ts"
+import { isReachable } from "../../src/postgres/PostgresHome.ts"
 import { startPostgres } from "../../src/postgres/Postgres.ts"
-import { isRunning } from "../../src/supervisor/ProcessTable.ts"
+import { isRunning } from "../../src/shared/ProcessTable.ts"
 import { findFreePorts } from "../../src/supervisor/FreePort.ts"
 
-const MAIN = fileURLToPath(new URL("../../src/postgres/postgresMain.ts", import.meta.url))
+const MAIN = fileURLToPath(new URL("../../src/supervisor/standInMain.ts", import.meta.url))
 const root = mkdtempSync(join(tmpdir(), "agentos-own-postgres-"))
 const home = join(root, "postgres")
 afterAll(() => rmSync(root, { recursive: true }))
 
-/** The program, as the supervisor runs it. */
+/** Starts the program like the supervisor. */
 const startMain = async () => {
   const [port = 0] = await findFreePorts(1)
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [MAIN, "postgres"], {
     env: {
       ...process.env,
       AGENTOS_SANDBOX_POSTGRES: JSON.stringify({ root, home, port, user: "owner", password: "secret" })
@@ -32,7 +32,7 @@ const startMain = async () => {
   const exited = once(child, "exit") as Promise<[number | null]>
   const ready = once(createInterface(child.stdout), "line") as Promise<[string]>
   const line = await Promise.race([ready, exited.then(() => undefined)])
-  if (line === undefined) throw new Error(`it did not start:\n${log}`)
+  if (line === undefined) throw new Error(`PostgreSQL did not start:\n${log}`)
   const { pid } = JSON.parse(line[0]) as { readonly pid: number }
   return { child, pid, log: () => log, exitCode: () => exited.then(([code]) => code) }
 }
@@ -40,8 +40,8 @@ const startMain = async () => {
 const untilGone = (pid: number) =>
   vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 10_000, interval: 20 })
 
-describe("the sandbox's PostgreSQL", () => {
-  it("ends in order with its program, and has its files to itself", async () => {
+describe("the managed PostgreSQL", () => {
+  it("shuts down with its program, and has private files", async () => {
     const { child, exitCode, log, pid } = await startMain()
     expect(statSync(home).mode & 0o777).toBe(0o700)
     child.kill("SIGTERM")
@@ -50,7 +50,7 @@ describe("the sandbox's PostgreSQL", () => {
     expect(log()).toContain("database system is shut down")
   })
 
-  it("ends in order when whoever started it is gone without a word", async () => {
+  it("shuts down when the stdin of its program closes", async () => {
     const { child, exitCode, pid } = await startMain()
     child.stdin.end()
     expect(await exitCode()).toBe(0)
@@ -58,7 +58,7 @@ describe("the sandbox's PostgreSQL", () => {
     expect((await startMain()).log()).not.toContain("not properly shut down")
   })
 
-  it("ends when its program is killed, and takes its program with it", async () => {
+  it("ends when its program is killed, and ends its program when it is killed", async () => {
     const first = await startMain()
     first.child.kill("SIGKILL")
     await untilGone(first.pid)
@@ -67,11 +67,11 @@ describe("the sandbox's PostgreSQL", () => {
     expect(await second.exitCode()).toBe(1)
   })
 
-  it("starts at once after it was killed, and after a start that nobody ended", async () => {
+  it("starts after a kill, and while an orphaned instance still runs", async () => {
     const killed = await startMain()
     process.kill(killed.pid, "SIGKILL")
     const next = await startMain()
-    // Whatever watches over it is killed with all the rest: it runs on, and the next start finds it.
+    // Its program is stopped, so the postmaster keeps running, and the next start finds it.
     process.kill(next.child.pid!, "SIGSTOP")
     const last = await startMain()
     expect(isRunning(next.pid)).toBe(false)
@@ -79,7 +79,7 @@ describe("the sandbox's PostgreSQL", () => {
     expect(await last.exitCode()).toBe(0)
   })
 
-  it("gives up a start that is not wanted any more, and leaves nothing half made", async () => {
+  it("aborts a start, and leaves no incomplete database", async () => {
     const fresh = join(root, "unfinished")
     const stop = new AbortController()
     const [port = 0] = await findFreePorts(1)
@@ -93,11 +93,11 @@ describe("the sandbox's PostgreSQL", () => {
   })
 })
 
-describe.skipIf(process.getuid?.() !== 0)("where root may pass and others may not", () => {
-  it("has its files where they may, and finds them again", async () => {
+describe.skipIf(process.getuid?.() !== 0)("a directory that only root can reach", () => {
+  it("has its files in a shared directory, and finds them again", async () => {
     const closed = mkdtempSync(join(tmpdir(), "agentos-closed-"))
     onTestFinished(() => rmSync(closed, { recursive: true, force: true }))
-    const own = join(closed, "own")
+    const own = join(closed, "managed")
     const { mkdirSync, readlinkSync } = await import("node:fs")
     mkdirSync(own)
     const [port = 0] = await findFreePorts(1)
@@ -107,12 +107,12 @@ describe.skipIf(process.getuid?.() !== 0)("where root may pass and others may no
       await postgres.stop()
     }
     await run()
-    const elsewhere = readlinkSync(options.home)
-    onTestFinished(() => rmSync(elsewhere, { recursive: true, force: true }))
+    const target = readlinkSync(options.home)
+    onTestFinished(() => rmSync(target, { recursive: true, force: true }))
     expect(isReachable(closed, { uid: 1, gid: 1 })).toBe(false)
     await run()
-    expect(readlinkSync(options.home)).toBe(elsewhere)
-    rmSync(elsewhere, { recursive: true })
-    await expect(run()).rejects.toThrow("are gone")
+    expect(readlinkSync(options.home)).toBe(target)
+    rmSync(target, { recursive: true })
+    await expect(run()).rejects.toThrow("no longer exist")
   })
 })

@@ -2,29 +2,29 @@ import type { AddressInfo } from "node:net"
 import { buffer } from "node:stream/consumers"
 import { SMTPServer } from "smtp-server"
 
-export interface TakenMail {
+export interface ReceivedMail {
   readonly mailFrom: string
   readonly rcptTo: ReadonlyArray<string>
   readonly raw: Buffer
 }
 
-/** What the relay takes for the service: an SMTP server that keeps what it is given. */
+/** An SMTP server in place of the service. It stores received mail. */
 export interface ServiceDouble {
   readonly port: number
-  readonly taken: Array<TakenMail>
-  /** Its answers from now on, by default of one that knows ada and bob. */
-  readonly answers: {
+  readonly received: Array<ReceivedMail>
+  /** The replies. By default only ada and bob are valid recipients. */
+  readonly replies: {
     recipient: (address: string) => readonly [number, string] | undefined
     mail: readonly [number, string] | undefined
   }
   readonly close: () => Promise<void>
 }
 
-const refusal = ([responseCode, text]: readonly [number, string]) => Object.assign(new Error(text), { responseCode })
+const toError = ([responseCode, text]: readonly [number, string]) => Object.assign(new Error(text), { responseCode })
 
 export const startServiceDouble = async (): Promise<ServiceDouble> => {
-  const taken: Array<TakenMail> = []
-  const answers: ServiceDouble["answers"] = {
+  const received: Array<ReceivedMail> = []
+  const replies: ServiceDouble["replies"] = {
     recipient: (address) => (/^(ada|bob)@/i.test(address) ? undefined : [550, "5.1.1 No such mailbox here"]),
     mail: undefined
   }
@@ -35,14 +35,14 @@ export const startServiceDouble = async (): Promise<ServiceDouble> => {
     closeTimeout: 100,
     logger: false,
     onRcptTo: ({ address }, _session, reply) => {
-      const answer = answers.recipient(address)
-      reply(answer === undefined ? null : refusal(answer))
+      const rejection = replies.recipient(address)
+      reply(rejection === undefined ? null : toError(rejection))
     },
     onData: (stream, { envelope }, reply) =>
       void buffer(stream).then((raw) => {
-        if (answers.mail !== undefined) return reply(refusal(answers.mail))
+        if (replies.mail !== undefined) return reply(toError(replies.mail))
         const mailFrom = envelope.mailFrom === false ? "" : envelope.mailFrom.address
-        taken.push({ mailFrom, rcptTo: envelope.rcptTo.map(({ address }) => address), raw })
+        received.push({ mailFrom, rcptTo: envelope.rcptTo.map(({ address }) => address), raw })
         reply(null, "2.6.0 Message accepted")
       })
   })
@@ -50,8 +50,8 @@ export const startServiceDouble = async (): Promise<ServiceDouble> => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   return {
     port: (server.server.address() as AddressInfo).port,
-    taken,
-    answers,
+    received,
+    replies,
     close: () => new Promise((resolve) => server.close(resolve))
   }
 }

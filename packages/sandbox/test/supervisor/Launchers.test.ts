@@ -6,14 +6,14 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { afterAll, expect, it, onTestFinished, vi } from "vitest"
-import { isRunning } from "../../src/supervisor/ProcessTable.ts"
+import { isRunning } from "../../src/shared/ProcessTable.ts"
 
 const directory = mkdtempSync(join(tmpdir(), "agentos-launch-"))
 afterAll(() => rmSync(directory, { recursive: true }))
 
 const launched = fileURLToPath(new URL("launchedMain.ts", import.meta.url))
 
-/** Runs the program as a package runner does: through a shell, which does not hand signals on. */
+/** Runs the program like a package runner: through a shell, which does not forward signals. */
 const launch = async (runner: string): Promise<{ readonly runner: ChildProcess; readonly pid: number }> => {
   const script = join(directory, runner)
   writeFileSync(
@@ -27,15 +27,15 @@ const launch = async (runner: string): Promise<{ readonly runner: ChildProcess; 
   return { runner: child, pid }
 }
 
-it("notices that the package runner above it is gone", async () => {
+it("detects the end of its package runner", async () => {
   const { pid, runner } = await launch("npx-cli.js")
   expect(isRunning(pid)).toBe(true)
   runner.kill("SIGKILL")
   await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 5_000 })
 })
 
-it("does not care about anybody else's end", async () => {
-  const { pid, runner } = await launch("somebody.cjs")
+it("ignores the end of other parents", async () => {
+  const { pid, runner } = await launch("other.cjs")
   runner.kill("SIGKILL")
   await sleep(1_200)
   expect(isRunning(pid)).toBe(true)

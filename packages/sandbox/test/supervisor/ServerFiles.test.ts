@@ -13,7 +13,7 @@ interface ZoneRecord {
 
 const zoneOf = async (path: string): Promise<ReadonlyArray<ZoneRecord>> => JSON.parse(await readFile(path, "utf8"))
 
-it("gives the mailboxes' domain and the outside world SPF, DMARC and the record of their own DKIM key", async () => {
+it("creates SPF, DMARC and DKIM records for the mailbox domain and the external domain", async () => {
   const directory = await mkdtemp(join(tmpdir(), "agentos-files-"))
   onTestFinished(() => rm(directory, { recursive: true }))
   const files = await prepareServerFiles(directory, "mailboxes.test")
@@ -34,7 +34,7 @@ it("gives the mailboxes' domain and the outside world SPF, DMARC and the record 
   }
 })
 
-it("gives data of an older version the domains that its zone lacks, and keeps its keys", async () => {
+it("adds missing domains to the zone of an older version, and keeps its keys", async () => {
   const directory = await mkdtemp(join(tmpdir(), "agentos-files-"))
   onTestFinished(() => rm(directory, { recursive: true }))
   const before = await prepareServerFiles(directory, "mailboxes.test")

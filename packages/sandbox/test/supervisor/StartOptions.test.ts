@@ -18,9 +18,9 @@ describe("the options of start", () => {
   })
 
   it.each([
-    ["as they are", ["--no-tour", "--port", "0", "--servers", "8", "--data", "here"]],
+    ["as separate arguments", ["--no-tour", "--port", "0", "--servers", "8", "--data", "here"]],
     ["joined by =", ["--no-tour", "--port=0", "--servers=8", "--data=here"]],
-    ["behind the -- of a package runner", ["--", "--no-tour", "--port", "0", "--servers", "8", "--data", "here"]]
+    ["after the -- of a package runner", ["--", "--no-tour", "--port", "0", "--servers", "8", "--data", "here"]]
   ])("are read %s", (_name, args) => {
     expect(readStartOptions(args, {})).toEqual({
       _tag: "Run",
@@ -40,13 +40,13 @@ describe("the options of start", () => {
     ["postgres://there/db", [], { DATABASE_URL: " postgres://there/db " }],
     ["postgresql://here/db", ["--database-url=postgresql://here/db"], { DATABASE_URL: "postgres://there/db" }],
     [undefined, [], { DATABASE_URL: " " }]
-  ])("name the database %s", (databaseUrl, args, environment) => {
+  ])("select the database %s", (databaseUrl, args, environment) => {
     expect(readStartOptions(args, environment)).toMatchObject({ _tag: "Run", options: { databaseUrl } })
   })
 
-  it("do not show a wrong address of a database, which may hold a password", () => {
+  it("do not show an invalid database URL, which may contain a password", () => {
     const read = readStartOptions(["--database-url", "mysql://me:secret@here/db"], {})
-    expect(read).toEqual({ _tag: "Misused", message: expect.not.stringContaining("secret") })
+    expect(read).toEqual({ _tag: "UsageError", message: expect.not.stringContaining("secret") })
   })
 
   it.each([
@@ -56,7 +56,7 @@ describe("the options of start", () => {
     ["LOCALHOST:65535", "localhost", 65_535],
     ["[::1]:9443", "::1", 9443],
     ["[0:0:0:0:0:0:0:1]:9443", "::1", 9443]
-  ])("let an agent at %s through", (address, host, port) => {
+  ])("allow an agent at %s", (address, host, port) => {
     const caFile = resolve("here/ca.pem")
     for (const args of [
       ["--allow-webhook", address, "--allow-webhook-ca", "here/ca.pem"],
@@ -66,7 +66,7 @@ describe("the options of start", () => {
     }
   })
 
-  const wrongAddresses = [
+  const invalidAddresses = [
     "",
     "127.0.0.1",
     "127.0.0.1:",
@@ -88,15 +88,15 @@ describe("the options of start", () => {
     ["--allow-webhook", "127.0.0.1:9443"],
     ["--allow-webhook-ca", "ca.pem"],
     ["--allow-webhook", "127.0.0.1:9443", "--allow-webhook-ca", ""],
-    ...wrongAddresses.map((address) => [`--allow-webhook=${address}`, "--allow-webhook-ca", "ca.pem"])
-  ])("let no agent through at a wrong address, or without its certificate: %s %s %s", (...args) => {
+    ...invalidAddresses.map((address) => [`--allow-webhook=${address}`, "--allow-webhook-ca", "ca.pem"])
+  ])("reject an agent with another address or without its certificate: %s %s %s", (...args) => {
     expect(readStartOptions(args, {})).toEqual({
-      _tag: "Misused",
+      _tag: "UsageError",
       message: expect.stringMatching(/^--allow-webhook/)
     })
   })
 
-  it("give way to help", () => {
+  it("are ignored with --help", () => {
     expect(readStartOptions(["--port", "9", "--help"], {})).toEqual({ _tag: "Help" })
     expect(readTourOptions(["-h"])).toEqual({ _tag: "Help" })
   })
@@ -121,17 +121,17 @@ describe("the options of start", () => {
     [["--database-url", "here"]],
     [["--data", ""]],
     [["--data"]]
-  ])("are refused when they are wrong: %j", (args) => {
+  ])("are rejected if invalid: %j", (args) => {
     const { _tag, ...rest } = readStartOptions(args, {})
-    expect(_tag).toBe("Misused")
+    expect(_tag).toBe("UsageError")
     expect(rest).toEqual({ message: expect.stringMatching(/\w/) })
   })
 })
 
 describe("the options of tour", () => {
-  it("are the data directory alone", () => {
+  it("consist of the data directory", () => {
     expect(readTourOptions(["--data", "here"])).toEqual({ _tag: "Run", options: { dataDir: resolve("here") } })
     expect(readTourOptions([])).toEqual({ _tag: "Run", options: { dataDir: defaultDataDir } })
-    expect(readTourOptions(["--port", "0"])._tag).toBe("Misused")
+    expect(readTourOptions(["--port", "0"])._tag).toBe("UsageError")
   })
 })

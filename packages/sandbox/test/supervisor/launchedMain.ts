@@ -1,8 +1,8 @@
-import { launcherGone } from "../../src/supervisor/Launchers.ts"
+import { launcherEnded } from "../../src/supervisor/Launchers.ts"
 
-/** Says that it runs, and ends with exit code 0 when its launcher has gone; for the test of that. */
-const gone = launcherGone(new AbortController().signal)
+/** Prints its pid, and exits with 0 when its launcher has ended. */
+const ended = launcherEnded(new AbortController().signal)
 console.log(process.pid)
 setInterval(() => undefined, 60_000)
-await gone
+await ended
 process.exit(0)

@@ -1,38 +1,37 @@
+import { apiVersion } from "../api/TwilioResource.ts"
 import type { CallRecord, CallStatus } from "../CarrierStore.ts"
-import { apiVersion } from "../twilio/TwilioResource.ts"
-import type { CallContext, CallEnding } from "./CallContext.ts"
-import type { Part, Person } from "./Person.ts"
-import { PersonOnCall } from "./PersonOnCall.ts"
-import { makeStatusCallbacks, type StatusCallbacks } from "./StatusCallbacks.ts"
-import { type PlayedCall, playTwiml, type TwimlSource } from "./TwimlPlayer.ts"
+import type { CallScript, Person } from "./Person.ts"
+import { PersonSimulator } from "./PersonSimulator.ts"
+import { type CallContext, type CallEnding, type PlayableCall, playTwiml, type TwimlSource } from "./TwimlPlayer.ts"
+import { makeStatusCallbacks, type StatusCallbacks } from "./Webhooks.ts"
 
-/** How long a person lets it ring unless told. */
+/** The default time until a person answers. */
 const ringSecondsDefault = 0.2
-/** A busy line is known as fast. */
+/** The time until a busy line is reported. */
 const busySeconds = 0.2
-/** Documents of one call, each following from the one before. */
+/** Limits the chain of documents in one call. */
 const documentsMax = 200
 
-/** A call that is under way, from the first ring to the last callback. */
-export class LiveCall implements PlayedCall {
+/** A call in progress, from the first ring to the last callback. */
+export class LiveCall implements PlayableCall {
   readonly context: CallContext
-  readonly person: PersonOnCall
+  readonly person: PersonSimulator
   readonly callbacks: StatusCallbacks
   /** Aborted when the call ends. */
   readonly #ended = new AbortController()
-  /** Aborted when the call is sent to another document, too. */
-  #step = new AbortController()
-  #next: TwimlSource | undefined
+  /** Aborted when the call is redirected to another document. */
+  #document = new AbortController()
+  #redirectTarget: TwimlSource | undefined
   #record: CallRecord
   #answeredAt: number | undefined
-  #limit: { readonly callOff: () => void; readonly end: () => void; readonly due: number } | undefined
+  #limit: { readonly cancel: () => void; readonly end: () => void; readonly due: number } | undefined
 
-  constructor(context: CallContext, record: CallRecord, part: Part) {
+  constructor(context: CallContext, record: CallRecord, script: CallScript) {
     this.context = context
     this.#record = record
-    this.person = new PersonOnCall(part, context.clock, {
-      noted: (heard, said) => this.#change({ heard, said }),
-      hungUp: (at) => this.end({ by: "person", reason: "the person hung up", at })
+    this.person = new PersonSimulator(script, context.clock, {
+      onSpeech: (heard, said) => this.#update({ heard, said }),
+      onHangup: (at) => this.end({ by: "person", reason: "the person hung up", at })
     })
     this.callbacks = makeStatusCallbacks(record.sid, context.webhooks, context.delivery)
   }
@@ -41,7 +40,7 @@ export class LiveCall implements PlayedCall {
     return this.#record
   }
 
-  get isOver(): boolean {
+  get isEnded(): boolean {
     return this.#ended.signal.aborted
   }
 
@@ -49,12 +48,12 @@ export class LiveCall implements PlayedCall {
     return this.#answeredAt !== undefined
   }
 
-  /** Aborted when what is being played is to be left. */
+  /** Aborted when the current document must stop. */
   get signal(): AbortSignal {
-    return AbortSignal.any([this.#ended.signal, this.#step.signal])
+    return AbortSignal.any([this.#ended.signal, this.#document.signal])
   }
 
-  /** The fields of every request about this call: https://www.twilio.com/docs/voice/twiml#request-parameters */
+  /** Returns the fields of every webhook: https://www.twilio.com/docs/voice/twiml#request-parameters */
   form(status: CallStatus | "initiated" = this.#record.status): Readonly<Record<string, string>> {
     const { answeredBy, direction, from, sid, to } = this.#record
     return {
@@ -71,71 +70,72 @@ export class LiveCall implements PlayedCall {
     }
   }
 
-  note(event: string, details: Readonly<Record<string, unknown>> = {}): void {
+  log(event: string, details: Readonly<Record<string, unknown>> = {}): void {
     this.context.journal.event(this.#record.sid, event, details)
   }
 
-  /** A call to a person: rings, and when it is answered plays the document. */
+  /** Runs a call to a person: rings, and plays the document after the answer. */
   async runOutbound(
     person: Person | undefined,
     document: TwimlSource,
     timeoutSeconds: number,
     detectMachine: boolean
   ): Promise<void> {
-    this.callbacks.tell("initiated", this.form("initiated"))
+    this.callbacks.send("initiated", this.form("initiated"))
     this.#ring()
-    if (!this.isOver) this.callbacks.tell("ringing", this.form())
-    await this.#waitForPerson(person, timeoutSeconds)
-    if (!this.isOver) {
-      if (detectMachine) this.#change({ answeredBy: "human" })
+    if (!this.isEnded) this.callbacks.send("ringing", this.form())
+    await this.#waitForAnswer(person, timeoutSeconds)
+    if (!this.isEnded) {
+      if (detectMachine) this.#update({ answeredBy: "human" })
       this.answer()
       await this.#play(document)
     }
-    this.#finish()
+    this.#sendCompleted()
   }
 
-  /** A call from a person: rings, and lets the document say whether it is answered. */
+  /** Runs a call from a person: rings, and plays the document, which decides whether the call is answered. */
   async runInbound(document: TwimlSource | undefined): Promise<void> {
     this.#ring()
-    if (document === undefined) this.end({ by: "carrier", reason: "nobody has this number, or it has no VoiceUrl" })
-    else await this.#play(document)
-    this.#finish()
+    if (document === undefined) {
+      this.end({ by: "carrier", reason: "the number is not assigned or has no VoiceUrl" })
+    } else await this.#play(document)
+    this.#sendCompleted()
   }
 
-  /** The call is connected from now on. A second time does nothing. */
+  /** Connects the call. Idempotent. */
   answer(): void {
-    if (this.#answeredAt !== undefined || this.isOver) return
-    const moment = this.context.clock.now()
-    this.#answeredAt = moment
-    this.#change({ status: "in-progress", answeredAt: Date.now() })
-    this.note("answered")
-    this.callbacks.tell("answered", this.form())
-    this.#armLimit(moment)
-    this.person.connected(moment)
+    if (this.#answeredAt !== undefined || this.isEnded) return
+    const now = this.context.clock.now()
+    this.#answeredAt = now
+    this.#update({ status: "in-progress", answeredAt: Date.now() })
+    this.log("answered")
+    this.callbacks.send("answered", this.form())
+    this.#scheduleLimit(now)
+    this.person.connected(now)
   }
 
   /**
-   * How long the call may last from answer, in all. One that has lasted as long ends at once. One whose limit before has
-   * passed has ended by it, however late the timer is.
+   * Sets the total duration from the answer. A call that has lasted longer ends at once. If the previous limit has passed,
+   * it has ended the call, even if its timer is late.
    */
   setTimeLimit(seconds: number): void {
     if (this.#limit !== undefined && this.#limit.due <= this.context.clock.now()) return this.#limit.end()
-    this.#change({ timeLimitSeconds: seconds })
-    if (this.#answeredAt !== undefined) this.#armLimit(this.#answeredAt)
+    this.#update({ timeLimitSeconds: seconds })
+    if (this.#answeredAt !== undefined) this.#scheduleLimit(this.#answeredAt)
   }
 
-  /** Leaves what is being played for another document. */
+  /** Stops the current document and plays another one. */
   redirect(document: TwimlSource): void {
-    this.#next = document
-    this.#step.abort()
+    this.#redirectTarget = document
+    this.#document.abort()
   }
 
-  /** The first end counts. */
+  /** Ends the call. Later calls have no effect. */
   end({ at, by, reason, status }: CallEnding): void {
-    if (this.isOver) return
+    if (this.isEnded) return
     const answeredAt = this.#answeredAt
-    this.#limit?.callOff()
-    this.#change({
+    this.#limit?.cancel()
+    this.#update({
       status: status ?? (answeredAt === undefined ? "failed" : "completed"),
       endedAt: Date.now(),
       durationSeconds:
@@ -143,24 +143,26 @@ export class LiveCall implements PlayedCall {
       endedBy: by,
       reason
     })
-    this.note("ended", { by, reason, status: this.#record.status, durationSeconds: this.#record.durationSeconds })
+    this.log("ended", { by, reason, status: this.#record.status, durationSeconds: this.#record.durationSeconds })
     this.#ended.abort()
-    this.person.leave()
+    this.person.end()
   }
 
-  #change(changed: Partial<CallRecord>): void {
-    this.#record = { ...this.#record, ...changed, updatedAt: Date.now() }
-    this.context.store.noteCall(this.#record)
+  #update(changes: Partial<CallRecord>): void {
+    this.#record = { ...this.#record, ...changes, updatedAt: Date.now() }
+    this.context.store.putCallLater(this.#record)
   }
 
   #ring(): void {
-    if (!this.isOver) this.#change({ status: "ringing", startedAt: Date.now() })
+    if (!this.isEnded) this.#update({ status: "ringing", startedAt: Date.now() })
   }
 
-  async #waitForPerson(person: Person | undefined, timeoutSeconds: number): Promise<void> {
+  async #waitForAnswer(person: Person | undefined, timeoutSeconds: number): Promise<void> {
     const { clock } = this.context
     const sleep = (seconds: number) => clock.sleep(seconds, this.#ended.signal)
-    if (person === undefined) return this.end({ by: "carrier", reason: "nobody has this number", status: "failed" })
+    if (person === undefined) {
+      return this.end({ by: "carrier", reason: "the number belongs to no person", status: "failed" })
+    }
     if (person.behaviour === "busy") {
       await sleep(busySeconds)
       return this.end({ by: "person", reason: "the line is busy", status: "busy" })
@@ -174,34 +176,34 @@ export class LiveCall implements PlayedCall {
 
   async #play(document: TwimlSource): Promise<void> {
     let documents = 0
-    for (let next: TwimlSource | undefined = document; next !== undefined && !this.isOver; documents += 1) {
-      if (documents >= documentsMax) return this.end({ by: "carrier", reason: `over ${documentsMax} documents` })
-      this.#step = new AbortController()
+    for (let next: TwimlSource | undefined = document; next !== undefined && !this.isEnded; documents += 1) {
+      if (documents >= documentsMax) return this.end({ by: "carrier", reason: `more than ${documentsMax} documents` })
+      this.#document = new AbortController()
       const following = await playTwiml(this, next)
-      next = this.#next ?? following
-      this.#next = undefined
+      next = this.#redirectTarget ?? following
+      this.#redirectTarget = undefined
     }
-    this.end({ by: "agent", reason: "the document was at its end" })
+    this.end({ by: "agent", reason: "the document ended" })
   }
 
-  #armLimit(answeredAt: number): void {
+  #scheduleLimit(answeredAt: number): void {
     const { clock } = this.context
     const { timeLimitSeconds: seconds } = this.#record
     const reason = `the time limit of ${seconds} s was reached`
     const due = answeredAt + seconds * 1_000
-    this.#limit?.callOff()
+    this.#limit?.cancel()
     this.#limit = undefined
-    if (!this.context.keepsLimits()) return
-    // One that was set too late ends the call now, not at its time.
+    if (!this.context.enforcesTimeLimits()) return
+    // A limit that is already in the past ends the call now, not at its due time.
     if (due <= clock.now()) return this.end({ by: "carrier", reason })
     const end = () => this.end({ by: "carrier", reason, at: due })
-    this.#limit = { due, end, callOff: clock.at(due, end) }
+    this.#limit = { due, end, cancel: clock.at(due, end) }
   }
 
-  /** Told last: what the end of a session of ConversationRelay has to say comes before. */
-  #finish(): void {
+  /** Sent last, after the webhook about the end of a ConversationRelay session. */
+  #sendCompleted(): void {
     const { durationSeconds } = this.#record
-    this.callbacks.tell("completed", {
+    this.callbacks.send("completed", {
       ...this.form(),
       CallDuration: String(durationSeconds ?? 0),
       Duration: String(Math.ceil((durationSeconds ?? 0) / 60))

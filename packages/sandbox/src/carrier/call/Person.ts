@@ -1,23 +1,23 @@
 import * as Schema from "effect/Schema"
-import { isPerson } from "../number/Telephone.ts"
+import { isPersonNumber } from "../PhoneNumbers.ts"
 
 const Text = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4_000))
 const Millis = Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 600_000 }))
-export const Seconds = Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 86_400 }))
+const Seconds = Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 86_400 }))
 
 /**
- * When a line comes: `afterMillis` after the agent has finished (0 unless given), or, with `interrupt`, so long after
- * the agent has begun to speak, and right into it.
+ * A line follows the end of the agent's speech after `afterMillis` (default 0). With `interrupt`, `afterMillis` counts
+ * from the start of the agent's speech, and the line interrupts it.
  */
 const timing = { interrupt: Schema.optionalKey(Schema.Boolean), afterMillis: Schema.optionalKey(Millis) }
 
-/** What a person says or does in their turn. */
+/** One turn of a person. */
 export const Line = Schema.Union([
   Text,
   Schema.Struct({ text: Text, ...timing }),
-  /** Keys that are pressed one after the other. */
+  /** Keys pressed in sequence. */
   Schema.Struct({ dtmf: Schema.String.check(Schema.isPattern(/^[0-9*#A-D]{1,32}$/)), ...timing }),
-  /** Says nothing for so many seconds, whatever the agent says meanwhile, and then goes on with the next line. */
+  /** Stays silent for this time, also while the agent speaks, then continues with the next line. */
   Schema.Struct({ silence: Seconds }),
   Schema.Struct({ hangup: Schema.Literal(true), ...timing })
 ])
@@ -25,39 +25,40 @@ export type Line = typeof Line.Type
 
 const Lines = Schema.Array(Line).check(Schema.isMaxLength(100))
 
-/** How a person takes part in a call. Times are of the calls' clock. */
-const part = {
+/** The script of a person in a call. Times are on the calls' clock. */
+const script = {
   lines: Lines,
-  /** Hangs up after so many seconds of connection; without it, after the last line was answered. */
+  /** Hangs up this long after the connection. By default, hangs up after the response to the last line. */
   seconds: Schema.optionalKey(Seconds),
-  /** How long the agent speaks before a line with `interrupt` and no time of its own comes. */
+  /** The default `afterMillis` of lines with `interrupt`. */
   interruptAfterMillis: Schema.optionalKey(Millis),
-  /** Someone who hears nothing for so long at the start (3 s unless given), or when the agent is back after its
-   * socket broke, says the first line, or the last one again. */
+  /**
+   * If the person hears nothing for this long (default 3) after the start, or after the agent reconnected a broken socket,
+   * the person says the first line or repeats the last one.
+   */
   patienceSeconds: Schema.optionalKey(Seconds)
 }
 
 export const PersonNumber = Schema.String.check(
   Schema.makeFilter((number: string) =>
-    isPerson(number)
+    isPersonNumber(number)
       ? undefined
-      : "people have numbers from +1 NXX 555 0150 to 0199 (or +44 7700 900000 to 900999), which belong to nobody"
+      : "a person's number must be from +1 NXX 555 0150 to 0199 or from +44 7700 900000 to 900999"
   )
 )
 
-/** Someone with a telephone, and how they behave when it rings. */
+/** A person and their behavior when called. */
 export const Person = Schema.Struct({
   number: PersonNumber,
   behaviour: Schema.Literals(["answers", "busy", "no-answer"]),
-  /** How long it rings before they answer (0.2 s unless given). */
+  /** The time until the person answers (default 0.2). */
   ringSeconds: Schema.optionalKey(Seconds),
-  ...part
+  ...script
 })
 export type Person = typeof Person.Type
 
-/** A person who calls a number of the account's. */
-export const Caller = Schema.Struct({ from: PersonNumber, to: Schema.String, ...part })
+/** A person who calls one of the account's numbers. */
+export const Caller = Schema.Struct({ from: PersonNumber, to: Schema.String, ...script })
 export type Caller = typeof Caller.Type
 
-/** How a person takes part in a call that has come about. */
-export type Part = Omit<Caller, "from" | "to">
+export type CallScript = Omit<Caller, "from" | "to">

@@ -1,20 +1,93 @@
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { WebSocket } from "ws"
-import { interruptibleOf, type RelaySettings } from "../twiml/Twiml.ts"
-import type { PersonOnCall } from "./PersonOnCall.ts"
-import {
-  type ApplicationMessage,
-  readApplicationMessage,
-  type RelayMessage,
-  type SetupMessage
-} from "./RelayMessage.ts"
+import type { PersonSimulator } from "./PersonSimulator.ts"
+import { type RelaySettings, toInterruptible } from "./Twiml.ts"
 
-/** How a session of ConversationRelay ended. */
+// The messages follow https://www.twilio.com/docs/voice/conversationrelay/websocket-messages.
+
+const Interruptible = Schema.Union([
+  Schema.Boolean,
+  Schema.Literals(["none", "dtmf", "speech", "any", "true", "false"])
+])
+
+/** A token of speech. `last` (default false) ends the utterance. */
+const Text = Schema.Struct({
+  type: Schema.Literal("text"),
+  token: Schema.String,
+  last: Schema.optionalKey(Schema.Boolean),
+  lang: Schema.optionalKey(Schema.String),
+  interruptible: Schema.optionalKey(Interruptible),
+  preemptible: Schema.optionalKey(Schema.Boolean)
+})
+
+const Play = Schema.Struct({
+  type: Schema.Literal("play"),
+  source: Schema.NonEmptyString,
+  loop: Schema.optionalKey(Schema.Int),
+  interruptible: Schema.optionalKey(Interruptible),
+  preemptible: Schema.optionalKey(Schema.Boolean)
+})
+
+const SendDigits = Schema.Struct({
+  type: Schema.Literal("sendDigits"),
+  digits: Schema.String.check(Schema.isPattern(/^[0-9w#*]+$/))
+})
+
+const Language = Schema.Struct({
+  type: Schema.Literal("language"),
+  ttsLanguage: Schema.optionalKey(Schema.NonEmptyString),
+  transcriptionLanguage: Schema.optionalKey(Schema.NonEmptyString)
+})
+
+/** Ends the session, not the call. The action receives the data and decides how the call continues. */
+const End = Schema.Struct({ type: Schema.Literal("end"), handoffData: Schema.optionalKey(Schema.String) })
+
+/** The messages of the application. */
+const ApplicationMessage = Schema.Union([Text, Play, SendDigits, Language, End])
+type ApplicationMessage = typeof ApplicationMessage.Type
+
+const decode = Schema.decodeUnknownResult(Schema.fromJsonString(ApplicationMessage), { onExcessProperty: "error" })
+
+/** The messages of the carrier. */
+type RelayMessage =
+  | SetupMessage
+  | { readonly type: "prompt"; readonly voicePrompt: string; readonly lang: string; readonly last: boolean }
+  | { readonly type: "dtmf"; readonly digit: string }
+  | {
+      readonly type: "interrupt"
+      readonly utteranceUntilInterrupt: string
+      readonly durationUntilInterruptMs: number
+    }
+  | { readonly type: "error"; readonly description: string }
+
+/**
+ * The first message. The fields are those of the documentation's example. `callStatus` is RINGING in the first session of
+ * an inbound call and IN_PROGRESS in later ones, as observed in real calls (github.com/ivy/thicket, docs/reference.md).
+ */
+export interface SetupMessage {
+  readonly type: "setup"
+  readonly sessionId: string
+  readonly accountSid: string
+  readonly parentCallSid: string
+  readonly callSid: string
+  readonly from: string
+  readonly to: string
+  readonly forwardedFrom: string
+  readonly callType: "PSTN"
+  readonly callerName: string
+  readonly direction: string
+  readonly callStatus: "RINGING" | "IN_PROGRESS"
+  readonly customParameters: Readonly<Record<string, string>>
+}
+
+/** The end of a ConversationRelay session. */
 export type RelayEnd =
-  /** The call ended, or was sent elsewhere. */
+  /** The call ended or was redirected. */
   | { readonly _tag: "Left" }
-  /** The application ended it. */
+  /** The application ended the session. */
   | { readonly _tag: "Ended"; readonly handoffData: string | undefined }
-  /** With the code of Twilio's dictionary. */
+  /** The socket failed, with a code of Twilio's error dictionary. */
   | { readonly _tag: "Failed"; readonly code: number; readonly message: string }
 
 export interface RelayOptions {
@@ -22,25 +95,25 @@ export interface RelayOptions {
   readonly setup: SetupMessage
   /** X-Twilio-Signature of the handshake. */
   readonly signature: string
-  readonly person: PersonOnCall
-  /** Aborted when the call ends or is sent elsewhere. */
+  readonly person: PersonSimulator
+  /** Aborted when the call ends or is redirected. */
   readonly signal: AbortSignal
-  /** The socket is open and the setup sent. */
-  readonly opened: () => void
-  readonly note: (event: string, details: Readonly<Record<string, unknown>>) => void
+  /** Called when the socket is open and the setup message is sent. */
+  readonly onOpen: () => void
+  readonly log: (event: string, details: Readonly<Record<string, unknown>>) => void
 }
 
 const handshakeMillis = 5_000
-/** A socket whose other side does not close it too is cut after this. */
+/** The time after which a socket is terminated if the other side does not close it. */
 const closeMillis = 1_000
 const messageBytesMax = 64 * 1_024
-/** Twilio closes the socket at so many messages in a row that it can't use. */
-const malformedMax = 10
+/** Twilio closes the socket after this many consecutive invalid messages. */
+const invalidMessagesMax = 10
 
 /**
- * Opens the application's socket and lets the person speak with it until one of both is gone. What ends how was seen on
- * the wire (github.com/ivy/thicket, docs/reference.md): Twilio closes with 1000; a socket that breaks, or that the
- * application closes without a message `end`, is 64105; one that never opens is 64102. Twilio does not connect again by
+ * Opens the application's socket and connects it with the person until one side ends. The codes are those observed in real
+ * calls (github.com/ivy/thicket, docs/reference.md): Twilio closes with 1000. A socket that breaks, or that the application
+ * closes without a message `end`, is error 64105. A socket that does not open is error 64102. Twilio does not reconnect by
  * itself. Never rejects.
  */
 export const runRelay = (options: RelayOptions): Promise<RelayEnd> =>
@@ -57,52 +130,52 @@ export const runRelay = (options: RelayOptions): Promise<RelayEnd> =>
     }
     let isOpen = false
     let end: RelayEnd | undefined
-    let cut: NodeJS.Timeout | undefined
-    const finish = (how: RelayEnd, code: number, reason: string): void => {
-      end ??= how
+    let terminateTimer: NodeJS.Timeout | undefined
+    const finish = (ending: RelayEnd, code: number, reason: string): void => {
+      end ??= ending
       person.detach()
       socket.close(code, reason)
-      cut ??= setTimeout(() => socket.terminate(), closeMillis)
+      terminateTimer ??= setTimeout(() => socket.terminate(), closeMillis)
     }
     const leave = () => finish({ _tag: "Left" }, 1_000, "Closing websocket session")
-    const application = makeApplication(options, send, finish)
+    const conversation = makeConversation(options, send, finish)
 
     socket.on("open", () => {
       isOpen = true
       send(options.setup)
-      options.note("relay opened", { sessionId: options.setup.sessionId })
-      options.opened()
-      person.attach(application.mouth)
+      options.log("relay opened", { sessionId: options.setup.sessionId })
+      options.onOpen()
+      person.attach(conversation.output)
       const { welcomeGreeting, welcomeGreetingInterruptible } = settings
       if (welcomeGreeting !== undefined) person.hear(welcomeGreeting, true, welcomeGreetingInterruptible)
     })
     socket.on("message", (data, isBinary) => {
-      if (end === undefined) application.receive(isBinary ? "" : (data as Buffer).toString())
+      if (end === undefined) conversation.receive(isBinary ? "" : (data as Buffer).toString())
     })
-    socket.on("error", (error) => options.note("relay error", { message: error.message }))
+    socket.on("error", (error) => options.log("relay error", { message: error.message }))
     socket.on("close", (code) => {
-      clearTimeout(cut)
+      clearTimeout(terminateTimer)
       signal.removeEventListener("abort", leave)
       person.detach()
-      const broken = isOpen
+      const failure = isOpen
         ? { code: 64_105, message: "Websocket ended" }
         : { code: 64_102, message: "Unable to connect to websocket URL" }
-      const ended: RelayEnd = end ?? { _tag: "Failed", ...broken }
-      options.note("relay closed", { closeCode: code, ...ended, _tag: undefined, how: ended._tag })
-      resolve(ended)
+      const ending: RelayEnd = end ?? { _tag: "Failed", ...failure }
+      options.log("relay closed", { closeCode: code, ...ending, _tag: undefined, how: ending._tag })
+      resolve(ending)
     })
     signal.addEventListener("abort", leave, { once: true })
     if (signal.aborted) leave()
   })
 
-/** What the application hears and says, apart from how its socket is held. */
-const makeApplication = (
-  { note, person, settings }: RelayOptions,
+/** Translates between the application's messages and the person. */
+const makeConversation = (
+  { log, person, settings }: RelayOptions,
   send: (message: RelayMessage) => void,
-  finish: (how: RelayEnd, code: number, reason: string) => void
+  finish: (ending: RelayEnd, code: number, reason: string) => void
 ) => {
   let language = settings.language
-  let malformed = 0
+  let invalidMessages = 0
 
   const say = (text: string): void => {
     const words = text.split(" ")
@@ -111,42 +184,43 @@ const makeApplication = (
     send({ type: "prompt", voicePrompt: text, lang: language, last: true })
   }
   const press = (keys: string): void => {
-    if (!settings.dtmfDetection) return note("keys not told", { keys, because: "dtmfDetection is off" })
+    if (!settings.dtmfDetection) return log("keys ignored", { keys, because: "dtmfDetection is off" })
     for (const digit of keys) send({ type: "dtmf", digit })
   }
   const interrupt = (heard: string, millis: number): void =>
     send({ type: "interrupt", utteranceUntilInterrupt: heard, durationUntilInterruptMs: millis })
 
-  const act = (message: ApplicationMessage): void => {
+  const handle = (message: ApplicationMessage): void => {
     switch (message.type) {
       case "text":
       case "play": {
-        const interruptible = interruptibleOf(message.interruptible ?? settings.interruptible)
+        const interruptible = toInterruptible(message.interruptible ?? settings.interruptible)
         if (message.type === "text") return person.hear(message.token, message.last ?? false, interruptible)
         return person.hear(`[sound of ${message.source}]`, true, interruptible)
       }
       case "sendDigits":
-        return person.overhear(`[keys ${message.digits}]`)
+        return person.hearAnnouncement(`[keys ${message.digits}]`)
       case "language":
         language = message.transcriptionLanguage ?? language
-        return note("language", { ...message, type: undefined })
+        return log("language", { ...message, type: undefined })
       case "end":
         return finish({ _tag: "Ended", handoffData: message.handoffData }, 1_000, "Closing websocket session")
     }
   }
+  /** Messages with invalid JSON, an unknown type, or unknown or invalid fields are answered with Twilio's error 64107. */
   const receive = (text: string): void => {
-    const message = readApplicationMessage(text)
-    if (message !== undefined) {
-      malformed = 0
-      return act(message)
+    const message = decode(text)
+    if (Result.isSuccess(message)) {
+      invalidMessages = 0
+      return handle(message.success)
     }
-    malformed += 1
-    note("invalid relay message", { message: text.slice(0, 1_000) })
+    invalidMessages += 1
+    log("invalid relay message", { message: text.slice(0, 1_000) })
     send({ type: "error", description: `Invalid message received, code: 64107, ${text}` })
-    if (malformed >= malformedMax) {
-      const failed = { _tag: "Failed", code: 64_105, message: "Websocket ended" } as const
-      finish(failed, 1_007, "Too many consecutive malformed messages.")
+    if (invalidMessages >= invalidMessagesMax) {
+      const failure = { _tag: "Failed", code: 64_105, message: "Websocket ended" } as const
+      finish(failure, 1_007, "Too many consecutive malformed messages.")
     }
   }
-  return { mouth: { say, press, interrupt }, receive }
+  return { output: { say, press, interrupt }, receive }
 }

@@ -1,82 +1,115 @@
-import type { CallRecord, CallStatus } from "../CarrierStore.ts"
-import { newSid } from "../twilio/TwilioResource.ts"
-import { twilioSignature } from "../twilio/TwilioSignature.ts"
-import { readTwiml, TwimlError, type Verb } from "../twiml/Twiml.ts"
-import type { CallContext, CallEnding } from "./CallContext.ts"
-import type { PersonOnCall } from "./PersonOnCall.ts"
+import { newSid } from "../api/TwilioResource.ts"
+import type { CallClock } from "../CallClock.ts"
+import type { CallRecord, CallStatus, CarrierStore, EndedBy } from "../CarrierStore.ts"
+import type { Journal } from "../Journal.ts"
+import type { PersonSimulator } from "./PersonSimulator.ts"
 import { type RelayEnd, runRelay } from "./RelaySession.ts"
+import { readTwiml, TwimlError, type Verb } from "./Twiml.ts"
+import { type CallbackDelivery, twilioSignature, type Webhooks } from "./Webhooks.ts"
 
-/** Where a document comes from. */
+/** The parts of the carrier that a call uses. */
+export interface CallContext {
+  readonly accountSid: string
+  readonly authToken: string
+  readonly clock: CallClock
+  readonly store: CarrierStore
+  readonly journal: Journal
+  readonly webhooks: Webhooks
+  readonly delivery: () => CallbackDelivery
+  /** Returns false if time limits do not end calls, so that a test can observe another end. */
+  readonly enforcesTimeLimits: () => boolean
+}
+
+/** The end of a call. */
+export interface CallEnding {
+  readonly by: EndedBy
+  readonly reason: string
+  /** By default `completed`, or `failed` for a call that was not answered. */
+  readonly status?: CallStatus
+  /** The time on the calls' clock; now by default. */
+  readonly at?: number
+}
+
+interface WebhookTarget {
+  readonly url: string
+  readonly method: "GET" | "POST"
+}
+
+/** The source of a document. */
 export type TwimlSource =
-  | { readonly _tag: "Given"; readonly twiml: string }
+  | { readonly _tag: "Inline"; readonly twiml: string }
   | {
-      readonly _tag: "Asked"
-      /** What for, in the journal. */
+      readonly _tag: "Remote"
+      /** Identifies the request in the journal. */
       readonly purpose: string
       readonly url: string
       readonly method: "GET" | "POST"
-      /** Fields beside those of every request about a call. */
+      /** Fields in addition to those of every webhook. */
       readonly fields?: Readonly<Record<string, string>>
-      /** Asked when the url fails. */
-      readonly fallback?: { readonly url: string; readonly method: "GET" | "POST" } | undefined
+      /** Requested if the URL fails. */
+      readonly fallback?: WebhookTarget | undefined
     }
 
-/** What a document sees of a call, and can do to it. */
-export interface PlayedCall {
+/** The part of a call that a document can read and control. */
+export interface PlayableCall {
   readonly context: CallContext
   readonly record: CallRecord
-  readonly person: PersonOnCall
+  readonly person: PersonSimulator
   readonly isAnswered: boolean
-  readonly isOver: boolean
-  /** Aborted when what is being played is to be left. */
+  readonly isEnded: boolean
+  /** Aborted when the document must stop. */
   readonly signal: AbortSignal
   readonly form: (status?: CallStatus) => Readonly<Record<string, string>>
-  readonly note: (event: string, details: Readonly<Record<string, unknown>>) => void
+  readonly log: (event: string, details: Readonly<Record<string, unknown>>) => void
   readonly answer: () => void
   readonly end: (ending: CallEnding) => void
 }
 
 /**
- * Fetches a document and carries it out. Answers the document that comes after it, if its end names one. A document
- * that can't be had or read ends the call.
+ * Fetches and plays a document. Returns the following document, if its end names one. A document that cannot be fetched or
+ * parsed ends the call.
  */
-export const playTwiml = async (call: PlayedCall, source: TwimlSource): Promise<TwimlSource | undefined> => {
+export const playTwiml = async (call: PlayableCall, source: TwimlSource): Promise<TwimlSource | undefined> => {
   const { signal } = call
   const twiml = await fetchTwiml(call, source, signal)
   if (twiml === undefined) return undefined
-  const verbs = readVerbs(call, twiml)
-  // Every document but one that rejects has the call answered, an empty one too.
+  const verbs = parseVerbs(call, twiml)
+  // Every document answers the call, also an empty one, unless it rejects the call.
   if (verbs?.length === 0) call.answer()
-  const base = source._tag === "Asked" ? source.url : undefined
+  const base = source._tag === "Remote" ? source.url : undefined
   for (const verb of verbs ?? []) {
     if (signal.aborted) return undefined
-    const next = await perform(call, verb, signal, base)
+    const next = await playVerb(call, verb, signal, base)
     if (next !== undefined) return next
   }
   return undefined
 }
 
-const fail = (call: PlayedCall, code: number, message: string): undefined => {
+const fail = (call: PlayableCall, code: number, message: string): undefined => {
   call.end({ by: "carrier", reason: `error ${code}: ${message}` })
 }
 
-const fetchTwiml = async (call: PlayedCall, source: TwimlSource, signal: AbortSignal): Promise<string | undefined> => {
-  if (source._tag === "Given") return source.twiml
+const fetchTwiml = async (
+  call: PlayableCall,
+  source: TwimlSource,
+  signal: AbortSignal
+): Promise<string | undefined> => {
+  if (source._tag === "Inline") return source.twiml
   const { fallback, fields = {}, method, purpose, url } = source
-  const ask = (target: { readonly url: string; readonly method: "GET" | "POST" }, more: Record<string, string>) => {
+  const request = (target: WebhookTarget, errorFields: Record<string, string>) => {
     const { sid: callSid } = call.record
-    const form = { ...call.form(), ...fields, ...more }
+    const form = { ...call.form(), ...fields, ...errorFields }
     return call.context.webhooks.send({ callSid, purpose, url: target.url, method: target.method, form, signal })
   }
-  let answer = await ask({ url, method }, {})
-  if (answer._tag === "Failed" && fallback !== undefined && !signal.aborted) {
-    answer = await ask(fallback, { ErrorCode: String(answer.code), ErrorUrl: url })
+  let response = await request({ url, method }, {})
+  if (response._tag === "Failed" && fallback !== undefined && !signal.aborted) {
+    response = await request(fallback, { ErrorCode: String(response.code), ErrorUrl: url })
   }
   if (signal.aborted) return undefined
-  return answer._tag === "Answered" ? answer.body : fail(call, answer.code, `${answer.message} from ${url}`)
+  return response._tag === "Succeeded" ? response.body : fail(call, response.code, `${response.message} from ${url}`)
 }
 
-const readVerbs = (call: PlayedCall, twiml: string): ReadonlyArray<Verb> | undefined => {
+const parseVerbs = (call: PlayableCall, twiml: string): ReadonlyArray<Verb> | undefined => {
   try {
     return readTwiml(twiml)
   } catch (error) {
@@ -85,8 +118,8 @@ const readVerbs = (call: PlayedCall, twiml: string): ReadonlyArray<Verb> | undef
   }
 }
 
-const perform = async (
-  call: PlayedCall,
+const playVerb = async (
+  call: PlayableCall,
   verb: Verb,
   signal: AbortSignal,
   base: string | undefined
@@ -94,7 +127,7 @@ const perform = async (
   switch (verb._tag) {
     case "Say":
       call.answer()
-      call.person.overhear(verb.text)
+      call.person.hearAnnouncement(verb.text)
       return undefined
     case "Pause":
       call.answer()
@@ -106,7 +139,7 @@ const perform = async (
       return undefined
     case "Reject": {
       const status = call.isAnswered ? "completed" : verb.reason === "busy" ? "busy" : "no-answer"
-      call.end({ by: "agent", reason: `the document rejected it as ${verb.reason}`, status })
+      call.end({ by: "agent", reason: `the document rejected the call: ${verb.reason}`, status })
       return undefined
     }
     case "Connect":
@@ -117,7 +150,7 @@ const perform = async (
 type Connect = Extract<Verb, { readonly _tag: "Connect" }>
 
 const connect = async (
-  call: PlayedCall,
+  call: PlayableCall,
   verb: Connect,
   signal: AbortSignal,
   base: string | undefined
@@ -146,27 +179,27 @@ const connect = async (
     signature: twilioSignature(authToken, verb.relay.url, {}),
     person: call.person,
     signal,
-    opened: () => call.answer(),
-    note: (event, details) => call.note(event, details)
+    onOpen: () => call.answer(),
+    log: (event, details) => call.log(event, details)
   })
-  const isElsewhere = signal.aborted && !call.isOver
-  if (verb.action === undefined || isElsewhere) return undefined
+  const isRedirected = signal.aborted && !call.isEnded
+  if (verb.action === undefined || isRedirected) return undefined
   const url = base === undefined || URL.canParse(verb.action) ? verb.action : new URL(verb.action, base).href
   const seconds = Math.round((clock.now() - startedAt) / 1_000)
-  const fields = { SessionId: sessionId, SessionDuration: String(seconds), ...fieldsOf(end) }
-  if (!call.isOver) return { _tag: "Asked", purpose: "action", url, method: verb.method, fields }
-  // The call is over: the action is told, and its answer changes nothing.
+  const fields = { SessionId: sessionId, SessionDuration: String(seconds), ...endFields(end) }
+  if (!call.isEnded) return { _tag: "Remote", purpose: "action", url, method: verb.method, fields }
+  // After the end of the call, the action is still requested, and its response is ignored.
   const form = { ...call.form(), ...fields }
   await call.context.webhooks.send({ callSid: sid, purpose: "action", url, method: verb.method, form })
   return undefined
 }
 
 /**
- * What the action is told of the session's end, by
- * https://www.twilio.com/docs/voice/twiml/connect/conversationrelay and as it was seen on the wire: `completed` where
- * the call ended, `ended` where the application ended the session, `failed` where its socket did.
+ * Returns the action's fields about the end of the session, as documented in
+ * https://www.twilio.com/docs/voice/twiml/connect/conversationrelay and observed in real calls: `completed` if the call
+ * ended, `ended` if the application ended the session, `failed` if its socket failed.
  */
-const fieldsOf = (end: RelayEnd): Readonly<Record<string, string>> => {
+const endFields = (end: RelayEnd): Readonly<Record<string, string>> => {
   switch (end._tag) {
     case "Left":
       return { SessionStatus: "completed" }

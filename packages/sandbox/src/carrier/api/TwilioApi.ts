@@ -1,0 +1,69 @@
+import type { IncomingMessage } from "node:http"
+import { HttpError, type HttpResult } from "../../shared/JsonServer.ts"
+import { fieldsOf, type Journal } from "../Journal.ts"
+import type { CallApi } from "./CallApi.ts"
+import type { NumberApi } from "./NumberApi.ts"
+import { badParameter, notFound, readForm, TwilioError, unauthenticated } from "./TwilioForm.ts"
+import { respond, type TwilioRequest, type TwilioResponse } from "./TwilioRequest.ts"
+import { accountPath } from "./TwilioResource.ts"
+
+export interface TwilioApiOptions {
+  readonly accountSid: string
+  readonly authToken: string
+  readonly journal: Journal
+  readonly numbers: NumberApi
+  readonly calls: CallApi
+}
+
+export const isTwilioPath = (path: string): boolean => path.startsWith("/2010-04-01/")
+
+/**
+ * Handles requests to the phone part of Twilio's API of 2010-04-01 for one account. Errors have Twilio's shape. The
+ * journal contains each request, also those without valid credentials.
+ */
+export const makeTwilioApi = (options: TwilioApiOptions) => {
+  const { accountSid, authToken, journal } = options
+  const credentials = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString("base64")}`
+
+  return async (request: IncomingMessage, url: URL): Promise<HttpResult> => {
+    const method = request.method ?? "GET"
+    const entry = journal.request({ method, path: url.pathname, query: fieldsOf(url.searchParams) })
+    const handle = async (): Promise<TwilioResponse> => {
+      if (request.headers.authorization !== credentials) throw unauthenticated()
+      const form = await readForm(request)
+      entry.form(fieldsOf(form))
+      if (method === "POST" && url.search !== "")
+        throw badParameter("Sandbox: the parameters of a POST must be in the body")
+      return dispatch(options, { method, path: url.pathname, query: url.searchParams, form })
+    }
+    const response = await handle().catch(toErrorResponse)
+    entry.answered(response.status, response.delivery === "answer")
+    if (response.delivery !== "answer") return response.delivery
+    const challenge = response.status === 401 ? { headers: { "WWW-Authenticate": 'Basic realm="Twilio API"' } } : {}
+    return { status: response.status, body: response.body, ...challenge }
+  }
+}
+
+const toErrorResponse = (error: unknown): TwilioResponse => {
+  const twilioError = error instanceof HttpError ? new TwilioError(error.status, 20_001, error.message) : error
+  if (twilioError instanceof TwilioError) return respond(twilioError.status, twilioError.body)
+  console.error(error)
+  return respond(500, new TwilioError(500, 20_500, "Internal server error").body)
+}
+
+const dispatch = async (options: TwilioApiOptions, request: TwilioRequest): Promise<TwilioResponse> => {
+  const { accountSid, calls, numbers } = options
+  const { path } = request
+  const account = `${accountPath(accountSid)}/`
+  if (!path.startsWith(account)) throw notFound(path)
+  const resource = path.slice(account.length)
+  const [, country] = /^AvailablePhoneNumbers\/([A-Z]{2})\/Local\.json$/.exec(resource) ?? []
+  if (country !== undefined) return numbers.search(request, country)
+  if (resource === "IncomingPhoneNumbers.json") return numbers.list(request)
+  if (resource === "Calls.json") return calls.list(request)
+  const [, kind, sid = ""] = /^(IncomingPhoneNumbers|Calls)\/((?:PN|CA)[\da-f]{32})\.json$/.exec(resource) ?? []
+  if (kind === "IncomingPhoneNumbers") return numbers.instance(request, sid)
+  if (kind === "Calls") return calls.instance(request, sid)
+  if (/Recordings/.test(resource)) throw badParameter("Sandbox: recording is not supported")
+  throw notFound(path)
+}

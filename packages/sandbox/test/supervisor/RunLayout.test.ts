@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, it, onTestFinished } from "vitest"
+import { openDataDirectory } from "../../src/supervisor/DataDirectory.ts"
+import { checkAllowedWebhook, layOutTelephony } from "../../src/supervisor/RunLayout.ts"
+import { openCertificateAuthority } from "../../src/agent/CertificateAuthority.ts"
+
+const fresh = (): string => {
+  const root = mkdtempSync(join(tmpdir(), "agentos-telephony-"))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  return root
+}
+
+const agent = { host: "127.0.0.1", port: 20_000 }
+
+it("keeps the account and the authority of a data directory between runs", async () => {
+  const data = await openDataDirectory(fresh())
+  const first = await layOutTelephony(data, agent, undefined)
+  expect(first).toEqual({
+    accountSid: expect.stringMatching(/^AC[0-9a-f]{32}$/),
+    authToken: expect.stringMatching(/^[0-9a-f]{32}$/),
+    agentCaFile: join(data.agent, "ca.pem"),
+    allowed: [{ ...agent, caFile: join(data.agent, "ca.pem") }]
+  })
+  const { caFile } = await openCertificateAuthority(fresh())
+  const userAgent = { host: "localhost", port: 9_443, caFile }
+  expect(await layOutTelephony(data, agent, userAgent)).toEqual({ ...first, allowed: [...first.allowed, userAgent] })
+  const other = await layOutTelephony(await openDataDirectory(fresh()), agent, undefined)
+  expect(other.accountSid).not.toBe(first.accountSid)
+  expect(other.authToken).not.toBe(first.authToken)
+})
+
+it("accepts only a readable certificate for an allowed webhook", async () => {
+  const directory = fresh()
+  const check = (caFile: string) => checkAllowedWebhook({ host: "localhost", port: 9_443, caFile })
+  await expect(check(join(directory, "none.pem"))).rejects.toThrow(/could not be read: ENOENT/)
+  await expect(check(directory)).rejects.toThrow(/could not be read: EISDIR/)
+  const notes = join(directory, "notes.pem")
+  writeFileSync(notes, "not a certificate")
+  await expect(check(notes)).rejects.toThrow(`does not contain a PEM certificate: ${notes}`)
+  await expect(check((await openCertificateAuthority(directory)).caFile)).resolves.toBeUndefined()
+})
