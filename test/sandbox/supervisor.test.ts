@@ -14,13 +14,14 @@ import type { SandboxDescription } from "@agentos/sandbox"
 import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 
 const MAIN = fileURLToPath(import.meta.resolve("@agentos/sandbox/main"))
-const directory = mkdtempSync(join(tmpdir(), "agentos-supervisor-"))
+const root = mkdtempSync(join(tmpdir(), "agentos-supervisor-"))
+const directory = join(root, "data")
 let sandbox: Sandbox
 let description: SandboxDescription
 let agent: Agent
 
 const start = async (): Promise<void> => {
-  sandbox = await startSandbox({ directory })
+  sandbox = await startSandbox({ directory, isPrepared: !existsSync(directory) })
   description = await sandbox.describe()
 }
 
@@ -31,10 +32,10 @@ beforeAll(async () => {
 
 afterAll(async () => {
   if (sandbox.process.exitCode === null && sandbox.process.signalCode === null) await sandbox.stop()
-  rmSync(directory, { recursive: true, force: true })
+  rmSync(root, { recursive: true, force: true })
 })
 
-/** Starts another one, which is expected to end by itself. */
+/** Runs a sandbox that is expected to end by itself. */
 const run = (args: ReadonlyArray<string>, environment: Record<string, string> = {}) => {
   const { status, stderr, stdout } = spawnSync(process.execPath, [MAIN, ...args], {
     encoding: "utf8",
@@ -44,21 +45,21 @@ const run = (args: ReadonlyArray<string>, environment: Record<string, string> = 
   return { status, stdout, stderr }
 }
 
-const mailboxes = async (asked: Agent): Promise<ReadonlyArray<string>> => {
-  const reply = await asked.send({ path: "/api/v1/email/mailboxes/query" })
+const mailboxes = async (owner: Agent): Promise<ReadonlyArray<string>> => {
+  const reply = await owner.send({ path: "/api/v1/email/mailboxes/query" })
   expect(reply.status).toBe(200)
   return (reply.body.data["items"] as unknown as ReadonlyArray<{ readonly localPart: string }>).map(
     ({ localPart }) => localPart
   )
 }
 
-const balances = (of: SandboxDescription) =>
-  Promise.all(of.wallets.map(({ address }) => new Chain(of).balanceOf(address)))
+const balances = (owner: SandboxDescription) =>
+  Promise.all(owner.wallets.map(({ address }) => new Chain(owner).balanceOf(address)))
 
 type ProcessName = "server" | "chain" | "facilitator" | "relay" | "carrier" | "agent"
 
-/** Kills one process and waits until another one is in its place. */
-const replaced = async (name: ProcessName): Promise<number> => {
+/** Kills a process, waits for its successor, and returns the new pid. */
+const killAndRestart = async (name: ProcessName): Promise<number> => {
   const before = (await sandbox.describe()).processes[name]
   process.kill(before, "SIGKILL")
   return vi.waitFor(
@@ -72,8 +73,8 @@ const replaced = async (name: ProcessName): Promise<number> => {
   )
 }
 
-/** Whether somebody takes connections there. */
-const answers = (host: string, port: number): Promise<boolean> =>
+/** Returns whether a connection is accepted. */
+const isListening = (host: string, port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ host, port, timeout: 2_000 }, () => resolve(true))
     socket.once("error", () => resolve(false))
@@ -81,8 +82,8 @@ const answers = (host: string, port: number): Promise<boolean> =>
     socket.once("connect", () => socket.destroy())
   })
 
-/** The status with which the sandbox's own agent answers, to somebody who trusts its authority and no other. */
-const askAgent = ({ agentWebhookCa, agentWebhookUrl }: SandboxDescription): Promise<number | undefined> =>
+/** Sends a request to the test agent, trusting only its authority, and returns the status. */
+const agentStatus = ({ agentWebhookCa, agentWebhookUrl }: SandboxDescription): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
     const url = new URL("messages", agentWebhookUrl)
     const request = get(url, { ca: readFileSync(agentWebhookCa), agent: false }, (response) => {
@@ -92,7 +93,7 @@ const askAgent = ({ agentWebhookCa, agentWebhookUrl }: SandboxDescription): Prom
     request.once("error", reject)
   })
 
-/** Buys a telephone number for the agent, whose token comes with it. */
+/** Buys a phone number for the agent, which also receives its token. */
 const buyNumber = async (buyer: Agent): Promise<{ readonly phoneNumberId: string; readonly number: string }> => {
   const reply = await buyer.pay({
     path: "/api/v1/phone/purchase-us-number-30-days",
@@ -108,8 +109,8 @@ const buyNumber = async (buyer: Agent): Promise<{ readonly phoneNumberId: string
   return data
 }
 
-/** Has an agent's number call a person; answers whether the carrier dialled. */
-const dials = async (caller: Agent, phoneNumberId: string, number: string): Promise<boolean> => {
+/** Places a call from an agent's number, and returns whether the carrier has it. */
+const canCall = async (caller: Agent, phoneNumberId: string, number: string): Promise<boolean> => {
   const carrier = description.carrier.url
   const person = { number: "+14155550161", behaviour: "busy" }
   const set = await fetch(`${carrier}/sandbox/people`, {
@@ -126,8 +127,8 @@ const dials = async (caller: Agent, phoneNumberId: string, number: string): Prom
   return calls.some(({ from, to }) => from === number && to === person.number)
 }
 
-describe("a sandbox that runs", () => {
-  it("tells its owner, and nobody else, all there is to know", () => {
+describe("a running sandbox", () => {
+  it("describes itself in a file that only its owner can read", () => {
     expect(statSync(join(directory, "sandbox.json")).mode & 0o777).toBe(0o600)
     expect(sandbox.output()).toMatch(new RegExp(`^ready ${description.baseUrl}$`, "m"))
     expect(description).toMatchObject({
@@ -159,33 +160,35 @@ describe("a sandbox that runs", () => {
     for (const pid of pids) expect(familyOf(sandbox.process.pid!)).toContain(pid)
   })
 
-  it("has wallets with money", async () => {
+  it("has funded wallets", async () => {
     expect(description.wallets.length).toBeGreaterThanOrEqual(3)
     for (const balance of await balances(description)) expect(balance).toBeGreaterThan(1_000_000_000n)
   })
 
-  it("listens on this machine alone", async () => {
+  it("listens on the loopback address only", async () => {
     const { agentWebhookUrl, baseUrl, carrier, chain, facilitatorUrl, mail } = description
     const urls = [baseUrl, chain.rpcUrl, facilitatorUrl, carrier.url, agentWebhookUrl]
     const ports = urls.map((url) => Number(new URL(url).port))
-    const outside = Object.values(networkInterfaces()).flatMap(
+    const external = Object.values(networkInterfaces()).flatMap(
       (addresses) => addresses?.filter(({ family, internal }) => family === "IPv4" && !internal) ?? []
     )
     for (const port of [...ports, mail.port, mail.relayPort]) {
-      expect(await answers("127.0.0.1", port)).toBe(true)
-      for (const { address } of outside) expect(await answers(address, port)).toBe(false)
+      expect(await isListening("127.0.0.1", port)).toBe(true)
+      for (const { address } of external) expect(await isListening(address, port)).toBe(false)
     }
   })
 
-  it("keeps others from its data, and says so in one line", () => {
+  it("locks its data directory, and reports that in one line", () => {
     const { status, stderr } = run(["--no-tour", "--port", "0", "--data", directory])
     expect(status).toBe(1)
-    expect(stderr.trim()).toMatch(new RegExp(`^${directory} is in use .*process ${sandbox.process.pid}.*$`))
+    expect(stderr.trim()).toMatch(
+      new RegExp(`^${directory} is in use by another sandbox .*process ${sandbox.process.pid}.*$`)
+    )
   })
 
-  it("starts a server again that was killed: same port, same data", async () => {
+  it("restarts a killed server with the same port and data", async () => {
     const { localPart } = await agent.createMailbox(freshName())
-    const pid = await replaced("server")
+    const pid = await killAndRestart("server")
     expect(await sandbox.describe()).toEqual({
       ...description,
       processes: { ...description.processes, server: pid },
@@ -194,9 +197,9 @@ describe("a sandbox that runs", () => {
     expect(await mailboxes(agent)).toContain(localPart)
   })
 
-  it.each<ProcessName>(["chain", "facilitator", "relay"])("starts the %s again, and goes on", async (name) => {
+  it.each<ProcessName>(["chain", "facilitator", "relay"])("restarts the %s, and continues", async (name) => {
     const before = await balances(description)
-    await replaced(name)
+    await killAndRestart(name)
     expect(await balances(description)).toEqual(before)
     const { mailboxId } = await agent.createMailbox(freshName())
     const to = ["friend@outside.example"]
@@ -208,38 +211,38 @@ describe("a sandbox that runs", () => {
   })
 })
 
-describe("the telephones of a sandbox", () => {
-  it("have an agent that serves under its own authority, and does again when it was killed", async () => {
-    expect(await askAgent(description)).toBe(200)
-    await replaced("agent")
-    expect(await askAgent(description)).toBe(200)
+describe("the phone stand-ins", () => {
+  it("restart the test agent with its own authority", async () => {
+    expect(await agentStatus(description)).toBe(200)
+    await killAndRestart("agent")
+    expect(await agentStatus(description)).toBe(200)
   })
 
-  it("have a carrier that still has its numbers when it was killed", async () => {
+  it("restart the carrier with its numbers", async () => {
     const buyer = new Agent(description, description.wallets[1]!.privateKey)
     const { number, phoneNumberId } = await buyNumber(buyer)
     expect(number).toMatch(/^\+1415555010\d$/)
-    await replaced("carrier")
-    expect(await dials(buyer, phoneNumberId, number)).toBe(true)
-    // What is owned is not for sale.
+    await killAndRestart("carrier")
+    expect(await canCall(buyer, phoneNumberId, number)).toBe(true)
+    // An owned number is not for sale.
     expect((await buyNumber(buyer)).number).not.toBe(number)
   })
 })
 
-describe("a sandbox that ends", () => {
-  const kept: { mailboxes: ReadonlyArray<string>; balances: ReadonlyArray<bigint> } = { mailboxes: [], balances: [] }
+describe("the end of a sandbox", () => {
+  const before: { mailboxes: ReadonlyArray<string>; balances: ReadonlyArray<bigint> } = { mailboxes: [], balances: [] }
 
-  const expectKept = async (): Promise<void> => {
+  const expectSameData = async (): Promise<void> => {
     const token = agent.token
     agent = new Agent(description, description.wallets[0]!.privateKey)
     agent.token = token
-    expect(await mailboxes(agent)).toEqual(kept.mailboxes)
-    expect(await balances(description)).toEqual(kept.balances)
+    expect(await mailboxes(agent)).toEqual(before.mailboxes)
+    expect(await balances(description)).toEqual(before.balances)
   }
 
-  it("at SIGTERM takes everything with it, and has succeeded", async () => {
-    kept.mailboxes = await mailboxes(agent)
-    kept.balances = await balances(description)
+  it("ends all processes at SIGTERM, with exit code 0", async () => {
+    before.mailboxes = await mailboxes(agent)
+    before.balances = await balances(description)
     const family = familyOf(sandbox.process.pid!)
     expect(family.length).toBeGreaterThan(6)
     const stoppedAt = performance.now()
@@ -249,29 +252,24 @@ describe("a sandbox that ends", () => {
     expect(existsSync(join(directory, "sandbox.json"))).toBe(false)
   })
 
-  it("has mailboxes, tokens and balances at the next start", async () => {
+  it("keeps mailboxes, tokens and balances for the next start", async () => {
     const { agentWebhookUrl, baseUrl } = description
     await start()
-    await expectKept()
-    // Numbers that were bought before are reached at these.
+    await expectSameData()
+    // Numbers that were bought before use these URLs.
     expect(description).toMatchObject({ agentWebhookUrl, baseUrl })
   })
 
-  it("by SIGKILL takes everything with it too", async () => {
+  it("ends all processes after SIGKILL, while the next start already begins", async () => {
     const family = familyOf(sandbox.process.pid!)
-    sandbox.process.kill("SIGKILL")
-    await untilGone(family, 10_000)
-  })
-
-  it("can be started again in the moment in which it was killed", async () => {
-    await start()
     sandbox.process.kill("SIGKILL")
     await once(sandbox.process, "exit")
     await start()
-    await expectKept()
+    await untilGone(family, 1_000)
+    await expectSameData()
   })
 
-  it("at SIGINT ends as at SIGTERM", async () => {
+  it("ends all processes at SIGINT", async () => {
     const family = familyOf(sandbox.process.pid!)
     sandbox.process.kill("SIGINT")
     expect(await once(sandbox.process, "exit")).toEqual([0, null])
@@ -279,8 +277,8 @@ describe("a sandbox that ends", () => {
   })
 })
 
-describe("a sandbox that can't start", () => {
-  it("says what is wrong with the command line", () => {
+describe("a sandbox that cannot start", () => {
+  it("reports an invalid command line", () => {
     const { status, stderr, stdout } = run(["--sideways"])
     expect(status).toBe(2)
     expect(stderr).toMatch(/--sideways/)
@@ -289,16 +287,16 @@ describe("a sandbox that can't start", () => {
     expect(run(["--help"])).toMatchObject({ status: 0, stdout: expect.stringMatching(/--no-tour/), stderr: "" })
   })
 
-  it("says that it can't trust the tester's agent", () => {
-    const caFile = join(directory, "nobody.pem")
+  it("reports an unreadable certificate of the user's agent", () => {
+    const caFile = join(directory, "missing.pem")
     const allow = ["--allow-webhook", "127.0.0.1:9443", "--allow-webhook-ca", caFile]
     const { status, stderr } = run(["--no-tour", "--port", "0", "--data", directory, ...allow])
     expect(status).toBe(1)
-    expect(stderr).toContain(`The file of --allow-webhook-ca can't be read: ENOENT`)
+    expect(stderr).toContain("--allow-webhook-ca: the file could not be read: ENOENT")
     expect(stderr).toContain(caFile)
   })
 
-  it("says that its port is taken", async () => {
+  it("reports a port that is in use", async () => {
     const { createServer } = await import("node:net")
     const holder = createServer().listen(0, "127.0.0.1")
     await once(holder, "listening")
@@ -306,14 +304,14 @@ describe("a sandbox that can't start", () => {
     const { status, stderr } = run(["--no-tour", "--port", String(port), "--data", directory])
     holder.close()
     expect(status).toBe(1)
-    expect(stderr).toContain(`Port ${port} is taken`)
+    expect(stderr).toContain(`Port ${port} is in use`)
   })
 
-  it("shows the words of what failed, and leaves nothing behind", () => {
-    const nowhere = "postgres://nobody:secret@127.0.0.1:9/nothing?sslmode=disable&connect_timeout=1"
+  it("shows the log of the failed server, and leaves no process behind", () => {
+    const nowhere = "postgres://user:secret@127.0.0.1:9/nothing?sslmode=disable&connect_timeout=1"
     const { status, stderr } = run(["--no-tour", "--port", "0", "--data", directory], { DATABASE_URL: nowhere })
     expect(status).toBe(1)
-    expect(stderr).toMatch(/^The server ended with exit code \d+\. Its log .* ends so:\n.*\w/)
+    expect(stderr).toMatch(/^The server ended with exit code \d+\. Last lines of .*server\.log:\n.*\w/)
     expect(existsSync(join(directory, "sandbox.json"))).toBe(false)
   })
 })

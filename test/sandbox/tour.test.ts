@@ -11,6 +11,7 @@ import { Chain } from "../support/Chain.ts"
 import { untilGone } from "../support/Processes.ts"
 import { FROM_SOURCES } from "../support/ProgramBundle.ts"
 import { startSandbox } from "../support/Sandbox.ts"
+import type { SandboxDescription } from "@agentos/sandbox"
 
 const TOUR = fileURLToPath(new URL("tourMain.ts", import.meta.resolve("@agentos/sandbox/main")))
 const directory = mkdtempSync(join(tmpdir(), "agentos-tour-"))
@@ -20,75 +21,78 @@ const STEPS = [
   /1 {2}Read the catalog .* 0\.25 USDT/,
   /2 {2}Create a mailbox .* transaction 0x[0-9a-f]{64}, balance [\d.]+ → [\d.]+ USDT/,
   /3 {2}Open the realtime socket .* session\.ready/,
-  /4 {2}Send mail from outside .* 250 /,
-  /5 {2}Be told of it .* event [0-9a-f-]{36}, \d+ ms after/,
-  /6 {2}Read the message .* "Is anybody there\?" \(spf pass, dkim pass, dmarc pass\)/,
+  /4 {2}Send mail to the mailbox .* 250 /,
+  /5 {2}Receive the event .* event [0-9a-f-]{36}, \d+ ms after/,
+  /6 {2}Read the message .* "Are you there\?" \(spf pass, dkim pass, dmarc pass\)/,
   /7 {2}Acknowledge the event .* event\.acknowledged/,
-  /8 {2}Answer by email .* DKIM-signed in .* transaction 0x[0-9a-f]{64}/,
-  /9 {2}List what is acknowledged .* [0-9a-f-]{36} is acknowledged/,
-  /10 {2}Buy a telephone number .* \+141555501[0-4]\d; transaction 0x[0-9a-f]{64}, balance [\d.]+ → [\d.]+ USDT/,
-  /11 {2}Have somebody to call .* \+14155550199 answers, and says "Who is there\?", "Good to know\."/,
-  /12 {2}Call her .* call [0-9a-f-]{36}; transaction 0x[0-9a-f]{64}, balance [\d.]+ → [\d.]+ USDT/,
-  /13 {2}Be told that it is over .* event [0-9a-f-]{36}: completed/,
+  /8 {2}Reply by email .* DKIM-signed in .* transaction 0x[0-9a-f]{64}/,
+  /9 {2}List acknowledged events .* [0-9a-f-]{36} is acknowledged/,
+  /10 {2}Buy a phone number .* \+141555501[0-4]\d; transaction 0x[0-9a-f]{64}, balance [\d.]+ → [\d.]+ USDT/,
+  /11 {2}Set up a test callee .* \+14155550199 answers and says "Who is there\?", "Good to know\."/,
+  /12 {2}Place a call .* call [0-9a-f-]{36}; transaction 0x[0-9a-f]{64}, balance [\d.]+ → [\d.]+ USDT/,
+  /13 {2}Receive the end event .* event [0-9a-f-]{36}: completed/,
   /14 {2}Read the transcript .* agent: Hello.* \/ caller: Who is there\? \/ agent: You said: Who is there\? \/ caller: Good to know\. \/ agent: You said: Good to know\. \(/,
   /15 {2}Add inbound minutes .* 600 s; transaction 0x[0-9a-f]{64}, balance [\d.]+ → [\d.]+ USDT/,
-  /16 {2}Be called .* she heard "You have reached the tour\.", "You said: I am calling back\."; event [0-9a-f-]{36}/,
-  /17 {2}Give the number back .* \+141555501[0-4]\d is released/
+  /16 {2}Receive a call .* the caller heard "You have reached the tour\.", "You said: I am calling back\."; event [0-9a-f-]{36}/,
+  /17 {2}Release the number .* \+141555501[0-4]\d is released/
 ]
 
-/** What a number costs, a call of a minute, and ten minutes in which to be called. */
+/** The prices of a number, of a call of a minute, and of ten inbound minutes, by step. */
 const PHONE_PRICES = { 10: 5, 12: 0.3, 15: 3 }
 
-/** What the wallet paid in one step, by what the step says of it. */
+/** Returns the payment of a step from its output. */
 const paidIn = (output: string, step: string): number => {
   const [, before, after] = new RegExp(`^ +${step} .* balance ([\\d.]+) → ([\\d.]+) USDT`, "m").exec(output) ?? []
   return Number((Number(before) - Number(after)).toFixed(6))
 }
 
-const takeTour = () => spawnSync(process.execPath, [TOUR, "--data", directory], { encoding: "utf8", timeout: 60_000 })
+const runTour = () => spawnSync(process.execPath, [TOUR, "--data", directory], { encoding: "utf8", timeout: 60_000 })
 
-it("is taken once by start, and again whenever it is asked for", async () => {
-  // The command of the README as users run it, for every program of the sandbox.
+it("runs once by start and again on demand, and names a step that fails", async () => {
+  // Runs every program of the sandbox from its sources, as users do.
   const first = await startSandbox({ directory, arguments: [], environment: FROM_SOURCES })
   onTestFinished(async () => void (await first.stop()))
   await vi.waitFor(() => expect(first.output()).toMatch(/The tour took/), { timeout: 60_000, interval: 100 })
   for (const step of STEPS) expect(first.output()).toMatch(step)
   await vi.waitFor(() => expect(existsSync(join(directory, "tour.json"))).toBe(true))
 
-  const again = takeTour()
+  const again = runTour()
   expect(again.status).toBe(0)
   for (const step of STEPS) expect(again.stdout).toMatch(step)
   for (const [step, price] of Object.entries(PHONE_PRICES)) expect(paidIn(again.stdout, step)).toBe(price)
-  expect(await first.stop()).toBe(0)
 
-  const second = await startSandbox({ directory, arguments: [] })
-  onTestFinished(async () => void (await second.stop()))
-  await vi.waitFor(() => expect(second.output()).toMatch(/Ctrl-C/), { timeout: 60_000, interval: 100 })
-  expect(second.output()).not.toMatch(/The tour/)
-  expect(await second.stop()).toBe(0)
-})
-
-it("names the step that failed, with what was expected and what was seen", async () => {
-  const sandbox = await startSandbox({ directory })
-  onTestFinished(async () => void (await sandbox.stop()))
-  const { facilitatorUrl } = await sandbox.describe()
+  const { facilitatorUrl } = await first.describe()
   await fetch(`${facilitatorUrl}/sandbox/faults`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ operation: "settle", mode: "reject", times: 10 })
   })
-  const failed = takeTour()
+  const failed = runTour()
   expect(failed.status).toBe(1)
-  expect(failed.stderr).toMatch(/Step 2, "Create a mailbox", failed: expected a success, saw 402 .*PAYMENT_REQUIRED/)
-  expect(await sandbox.stop()).toBe(0)
+  expect(failed.stderr).toMatch(/Step 2, "Create a mailbox", failed: expected success, got 402 .*PAYMENT_REQUIRED/)
+  expect(await first.stop()).toBe(0)
 })
 
-it("ends a start whose tour fails, and all that was started", async () => {
+it("does not run again at the next start, and ends a start if it fails", async () => {
+  const second = await startSandbox({ directory, arguments: [] })
+  onTestFinished(async () => void (await second.stop()))
+  await vi.waitFor(() => expect(second.output()).toMatch(/Ctrl-C/), { timeout: 60_000, interval: 100 })
+  expect(second.output()).not.toMatch(/The tour/)
+  await emptyTourWallet(await second.describe())
+  expect(await second.stop()).toBe(0)
+
   rmSync(join(directory, "tour.json"))
-  // The tour's wallet is left without money, and so without a tour.
-  const before = await startSandbox({ directory })
-  onTestFinished(async () => void (await before.stop()))
-  const { chain, wallets } = await before.describe()
+  const failing = await startSandbox({ directory, arguments: [] })
+  const { processes } = await failing.describe()
+  expect(await once(failing.process, "exit")).toEqual([1, null])
+  expect(failing.output()).toMatch(/Step 2, "Create a mailbox", failed: expected success, got 402/)
+  await untilGone(Object.values(processes), 1_000)
+  expect(existsSync(join(directory, "tour.json"))).toBe(false)
+})
+
+/** Transfers the balance of the tour's wallet to another wallet. */
+const emptyTourWallet = async (description: SandboxDescription): Promise<void> => {
+  const { chain, wallets } = description
   const { address, privateKey } = wallets.at(-1)!
   const client = createTestClient({
     account: privateKeyToAccount(privateKey),
@@ -102,7 +106,7 @@ it("ends a start whose tour fails, and all that was started", async () => {
     transport: http()
   }).extend(publicActions)
   await client.setBalance({ address, value: parseEther("1") })
-  const args = [wallets[0]!.address, await new Chain(await before.describe()).balanceOf(address)] as const
+  const args = [wallets[0]!.address, await new Chain(description).balanceOf(address)] as const
   const { request } = await client.simulateContract({
     address: chain.asset,
     abi: erc20Abi,
@@ -110,18 +114,10 @@ it("ends a start whose tour fails, and all that was started", async () => {
     args
   })
   await client.waitForTransactionReceipt({ hash: await client.extend(walletActions).writeContract(request) })
-  expect(await before.stop()).toBe(0)
+}
 
-  const failing = await startSandbox({ directory, arguments: [] })
-  const { processes } = await failing.describe()
-  expect(await once(failing.process, "exit")).toEqual([1, null])
-  expect(failing.output()).toMatch(/Step 2, "Create a mailbox", failed: expected a success, saw 402/)
-  await untilGone(Object.values(processes), 1_000)
-  expect(existsSync(join(directory, "tour.json"))).toBe(false)
-})
-
-it("needs a sandbox that runs", () => {
-  const { status, stderr } = takeTour()
+it("requires a running sandbox", () => {
+  const { status, stderr } = runTour()
   expect(status).toBe(1)
-  expect(stderr).toMatch(/^No sandbox runs on .*pnpm@12 start/)
+  expect(stderr).toMatch(/^No sandbox is running in .*pnpm@12 start/)
 })
