@@ -5,9 +5,9 @@ import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { privateKeyToAccount } from "viem/accounts"
 
-/** Buys a US number with an agent behind it, and ten minutes in which it can be called. */
+/** Buys a US number for an agent, and ten minutes of inbound calls. */
 export const buyNumber = async (agentWebhookUrl: string, sandboxFile: string | URL) => {
-  // Where the service is and who pays: from the environment, or from the sandbox that runs on this machine.
+  // The URL of the service and the paying wallet: from the environment, or from a sandbox on this machine.
   const { AGENTOS_BASE_URL, AGENTOS_PRIVATE_KEY } = process.env
   const sandbox = AGENTOS_BASE_URL && AGENTOS_PRIVATE_KEY ? undefined : JSON.parse(readFileSync(sandboxFile, "utf8"))
   const privateKey = (AGENTOS_PRIVATE_KEY ?? sandbox.wallets[0].privateKey) as `0x${string}`

@@ -1,4 +1,4 @@
-/** Plays somebody who calls, through the carrier of the sandbox. Arguments: the number, and what they say. */
+/** Simulates a caller through the carrier of the sandbox. Arguments: the number, and the lines of the caller. */
 import { readFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { parseArgs } from "node:util"
@@ -8,11 +8,11 @@ const [to, ...lines] = positionals
 const sandboxFile = values.sandbox ?? new URL("../../../.agentos/sandbox.json", import.meta.url)
 const { carrier } = JSON.parse(readFileSync(sandboxFile, "utf8"))
 const calls = `${carrier.url}/sandbox/calls`
-// Nobody has this number: it is one of those that are kept for fiction.
+// The number is from the range that is reserved for fiction.
 const body = JSON.stringify({ from: "+14155550150", to, lines: lines.length > 0 ? lines : ["Hello?", "Bye."] })
-const begun = await fetch(calls, { method: "POST", headers: { "Content-Type": "application/json" }, body })
-if (!begun.ok) throw new Error(await begun.text())
-const { id } = (await begun.json()) as { id: string }
+const started = await fetch(calls, { method: "POST", headers: { "Content-Type": "application/json" }, body })
+if (!started.ok) throw new Error(await started.text())
+const { id } = (await started.json()) as { id: string }
 for (;;) {
   const call = (await (await fetch(`${calls}/${id}`)).json()) as {
     state: string

@@ -15,19 +15,19 @@ import {
 import { Effect, Schema } from "effect"
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 
-/** Somebody who has paid in beforehand. */
+/** A prepaid account. */
 export interface CreditAccount {
-  /** Shaped as the core wants a payer: `0x` and 40 digits. Here it is made of the account's name. */
+  /** In the core's format of a payer, `0x` and 40 digits; here derived from the account's name. */
   readonly address: string
-  /** The PAYMENT-SIGNATURE header that accepts the terms of a challenge. */
+  /** Returns the PAYMENT-SIGNATURE header that accepts the terms of a challenge. */
   readonly pay: (challenge: string, now: number) => string
 }
 
-/** A book of prepaid credits, and the rail by which the core takes payment from it. */
+/** Prepaid accounts, and the payment rail through which the core charges them. */
 export interface Credits {
   readonly rail: PaymentRail["Service"]
   readonly open: (name: string, credits: bigint) => CreditAccount
-  /** What is left, in millionths of a credit, as prices are. */
+  /** Returns the balance in millionths of a credit, the unit of prices. */
   readonly balance: (address: string) => bigint
 }
 
@@ -44,7 +44,7 @@ const Accepted = Schema.Struct({
 })
 const Challenge = Schema.Struct({ accepts: Schema.NonEmptyArray(Accepted) })
 
-/** A voucher: the house may take this much from that account, once, until then. */
+/** A voucher allows one charge of an account, up to a time. */
 const Voucher = Schema.Struct({
   from: Schema.String.check(Schema.isPattern(/^0x[0-9a-f]{40}$/)),
   nonce: Schema.String.check(Schema.isPattern(/^0x[0-9a-f]{64}$/)),
@@ -57,49 +57,50 @@ type Voucher = typeof Voucher.Type
 const decodeChallenge = Schema.decodeUnknownSync(Schema.fromJsonString(Challenge))
 const decodeVoucher = Schema.decodeUnknownEffect(Schema.fromJsonString(Voucher))
 
-/** What a voucher's MAC covers: who pays whom, how much, which voucher, until when. */
+/** The MAC covers payer, payee, amount, nonce and expiry. */
 const macOf = (key: Uint8Array, { accepted, from, nonce, validBefore }: Omit<Voucher, "mac">): string =>
   createHmac("sha256", key)
     .update(JSON.stringify([from, accepted.payTo, accepted.amount, nonce, validBefore]))
     .digest("hex")
 
-/** A credit is worth what a USDT is in the catalog of prices. */
+/** A credit has the value of a USDT in the catalog. */
 export const creditUnits = (credits: number): bigint => BigInt(credits) * 1_000_000n
 
 /**
- * Opens an empty book. It plays both parts that a chain and a facilitator play for x402: it takes payments, each
- * voucher once, and it says afterwards what became of one.
+ * Creates an empty ledger. It has the roles of both a chain and a facilitator: it charges each voucher once, and reports
+ * the state of a charge later.
  */
 export const openCredits = (): Credits => {
   const accounts = new Map<string, { readonly key: Uint8Array; balance: bigint }>()
-  /** By nonce: the entry that used it. */
-  const entries = new Map<string, { readonly amount: bigint; readonly number: bigint }>()
+  /** The charges by nonce. */
+  const charges = new Map<string, { readonly amount: bigint; readonly number: bigint }>()
 
-  /** What moved, in the order of its numbers; and by the nonce of a refund, its entry. */
-  const moved: Array<ChainTransfer> = []
+  /** All transfers in order. */
+  const transferLog: Array<ChainTransfer> = []
+  /** The transactions of refunds by nonce. */
   const refunds = new Map<string, string>()
 
-  const take = (proof: PaymentProof, terms: PaymentTerms): SettleAnswer => {
+  const charge = (proof: PaymentProof, terms: PaymentTerms): SettleAnswer => {
     const account = accounts.get(proof.payer)
     if (account === undefined || account.balance < terms.amount) return { _tag: "Refused", message: "too few credits" }
-    if (entries.has(proof.nonce)) return { _tag: "Refused", message: "the voucher was used before" }
+    if (charges.has(proof.nonce)) return { _tag: "Refused", message: "the voucher was already used" }
     account.balance -= terms.amount
-    const number = BigInt(entries.size + 1)
-    entries.set(proof.nonce, { amount: terms.amount, number })
-    const transaction = `entry-${number}`
-    moved.push({ direction: "received", transaction, block: number, wallet: proof.payer, amount: terms.amount })
+    const number = BigInt(charges.size + 1)
+    charges.set(proof.nonce, { amount: terms.amount, number })
+    const transaction = `charge-${number}`
+    transferLog.push({ direction: "received", transaction, block: number, wallet: proof.payer, amount: terms.amount })
     return { _tag: "Accepted", transaction }
   }
 
-  /** Puts the credits back, once for each nonce. */
-  const giveBack = ({ nonce, proof, terms }: Refund): RefundProgress => {
-    const transaction = refunds.get(nonce) ?? `back-${refunds.size + 1}`
+  /** Refunds a charge, once for each nonce. */
+  const refundCharge = ({ nonce, proof, terms }: Refund): RefundProgress => {
+    const transaction = refunds.get(nonce) ?? `refund-${refunds.size + 1}`
     const account = accounts.get(proof.payer)
     if (!refunds.has(nonce) && account !== undefined) {
       account.balance += terms.amount
       refunds.set(nonce, transaction)
-      const block = BigInt(entries.size)
-      moved.push({ direction: "refunded", transaction, block, wallet: proof.payer, amount: terms.amount })
+      const block = BigInt(charges.size)
+      transferLog.push({ direction: "refunded", transaction, block, wallet: proof.payer, amount: terms.amount })
     }
     return { _tag: "Paid", transaction }
   }
@@ -123,47 +124,50 @@ export const openCredits = (): Credits => {
         Effect.mapError((error) => new ProofMalformed({ message: error.message })),
         Effect.map((voucher) => toProof(header, voucher))
       ),
-    // Vouchers are shown to nobody but the house, so nothing is gained by binding one to a challenge.
+    // Only this host sees vouchers, so they need no binding to a challenge.
     isBoundElsewhere: () => false,
     authenticate: (proof) =>
       Effect.suspend(() => {
         const voucher = JSON.parse(proof.payload) as Voucher
         const account = accounts.get(proof.payer)
-        const genuine =
+        const isValid =
           account !== undefined &&
           timingSafeEqual(Buffer.from(macOf(account.key, voucher), "hex"), Buffer.from(voucher.mac, "hex"))
-        return genuine ? Effect.void : Effect.fail(new ProofInvalid({ message: "not a voucher of that account" }))
+        return isValid
+          ? Effect.void
+          : Effect.fail(new ProofInvalid({ message: "the voucher does not belong to the account" }))
       }),
     verify: Effect.fnUntraced(function* (proof, terms) {
       const invalid = (message: string) => new ProofInvalid({ message })
       const now = yield* Timestamp.now
-      if (proof.payTo !== terms.payTo || proof.value !== terms.amount) return yield* invalid("not what it costs")
-      if (now >= proof.validBefore * Timestamp.SECOND) return yield* invalid("the voucher has run out")
+      if (proof.payTo !== terms.payTo || proof.value !== terms.amount)
+        return yield* invalid("payee or amount differ from the terms")
+      if (now >= proof.validBefore * Timestamp.SECOND) return yield* invalid("the voucher has expired")
       if ((accounts.get(proof.payer)?.balance ?? 0n) < terms.amount) return yield* invalid("too few credits")
     }),
     simulate: Effect.fnUntraced(function* (proof, terms) {
-      if (entries.has(proof.nonce) || (accounts.get(proof.payer)?.balance ?? 0n) < terms.amount) {
-        return yield* new ProofInvalid({ message: "the voucher would not be taken" })
+      if (charges.has(proof.nonce) || (accounts.get(proof.payer)?.balance ?? 0n) < terms.amount) {
+        return yield* new ProofInvalid({ message: "the voucher cannot be charged" })
       }
     }),
     readNonce: (proof) =>
-      Effect.sync((): NonceReading => ({ used: entries.has(proof.nonce), block: BigInt(entries.size) })),
-    settle: (proof, terms) => Effect.sync(() => take(proof, terms)),
+      Effect.sync((): NonceReading => ({ used: charges.has(proof.nonce), block: BigInt(charges.size) })),
+    settle: (proof, terms) => Effect.sync(() => charge(proof, terms)),
     findSettlement: Effect.fnUntraced(function* (proof, terms, after): Effect.fn.Return<Settlement> {
-      const entry = entries.get(proof.nonce)
-      if (entry === undefined) {
+      const charged = charges.get(proof.nonce)
+      if (charged === undefined) {
         return { _tag: "Unused", expired: (yield* Timestamp.now) >= proof.validBefore * Timestamp.SECOND }
       }
-      return entry.number > after && entry.amount === terms.amount
-        ? { _tag: "Paid", transaction: `entry-${entry.number}`, block: entry.number }
-        : { _tag: "UsedOtherwise", message: "the voucher was used for something else" }
+      return charged.number > after && charged.amount === terms.amount
+        ? { _tag: "Paid", transaction: `charge-${charged.number}`, block: charged.number }
+        : { _tag: "UsedOtherwise", message: "the voucher was used for another charge" }
     }),
-    // Entries have no time. None was made for a challenge that came after it, since only the house takes vouchers.
+    // Charges have no time. Only this host charges vouchers, so no charge precedes its challenge.
     blockBefore: () => Effect.succeed(0n),
     canRefund: () => true,
-    refund: (refund) => Effect.sync(() => giveBack(refund)),
+    refund: (refund) => Effect.sync(() => refundCharge(refund)),
     transfers: (_token, fromBlock) =>
-      Effect.sync(() => ({ transfers: moved.filter(({ block }) => block >= fromBlock), nextBlock: null })),
+      Effect.sync(() => ({ transfers: transferLog.filter(({ block }) => block >= fromBlock), nextBlock: null })),
     encodeReceipt: ({ amount, ...receipt }) => JSON.stringify({ ...receipt, amount: String(amount) })
   })
 

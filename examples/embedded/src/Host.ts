@@ -26,18 +26,18 @@ import { createHash, randomBytes, randomUUID } from "node:crypto"
 import { type CreditAccount, openCredits } from "./Credits.ts"
 import { type HouseMail, houseMail } from "./HouseMail.ts"
 
-/** What a department gets when it buys a mailbox. */
+/** The response to the purchase of a mailbox. */
 export interface BoughtMailbox {
   readonly mailbox: MailboxRecord
   readonly authentication: { readonly accessToken: string }
 }
 
-/** The core in a host of our own: what it does for its departments. Everything here is a plain promise. */
+/** A custom host of the core. Its interface consists of plain promises. */
 export interface Host {
   readonly openAccount: (name: string, credits: bigint) => CreditAccount
   readonly balance: (account: CreditAccount) => bigint
   readonly createMailbox: (account: CreditAccount, localPart: string) => Promise<BoughtMailbox>
-  /** Whether the mail has a mailbox to go to. It is delivered a moment later. */
+  /** Returns whether a recipient has a mailbox. The mail is delivered shortly afterwards. */
   readonly accept: (mail: HouseMail) => Promise<boolean>
   readonly events: (accessToken: string) => Promise<ReadonlyArray<EventRecord>>
   readonly acknowledge: (accessToken: string, eventId: string) => Promise<EventRecord>
@@ -48,10 +48,10 @@ export interface Host {
 export const openHost = (domain: string): Host => {
   const credits = openCredits()
   const sent: Array<OutgoingMail> = []
-  // A host that keeps its data keeps its keys too: what is made under them is worth nothing without.
+  // A host with persistent data must also persist its keys, which tokens and challenges depend on.
   const keys = { activeKeyId: 1, keys: [{ id: 1, secret: Redacted.make(randomBytes(32).toString("base64")) }] }
 
-  // Each port of the core gets an adapter: storage and keys from packages, payment and mail from this house.
+  // Adapters for the ports of the core: storage and keys from packages, payment and mail from this host.
   const ports = Layer.mergeAll(
     Memory.layer,
     KeyringNode.layer(keys),
@@ -60,7 +60,7 @@ export const openHost = (domain: string): Host => {
     houseMail(domain, sent)
   )
   const runtime = ManagedRuntime.make(Core.layer.pipe(Layer.provideMerge(ports)))
-  // What runs by itself: it delivers mail that was accepted, ends what was paid for, and does what is due from time to time.
+  // Background work: delivers accepted mail, completes paid operations, and runs periodic jobs.
   runtime.runFork(InboundDelivery.run)
   runtime.runFork(OperationCompletion.run)
   runtime.runFork(Effect.flatMap(JobRunner, (jobs) => jobs.run))
@@ -77,7 +77,7 @@ export const openHost = (domain: string): Host => {
   }
 }
 
-/** Asks what it costs, pays, and asks again: as a client does over HTTP. */
+/** Requests the price, pays, and repeats the request, like an HTTP client. */
 const createMailbox = Effect.fnUntraced(function* (account: CreditAccount, body: unknown) {
   const operations = yield* PaidOperations
   const service = yield* MailboxCreation
@@ -85,7 +85,7 @@ const createMailbox = Effect.fnUntraced(function* (account: CreditAccount, body:
   const entry = serviceEntry(service.serviceId)
   const unpaid: PaidRequest = {
     entry,
-    // A payment is good for this very request and for no other.
+    // A payment is valid for this request only.
     binding: { tenantId: null, method: entry.method, path: entry.path, query: "", bodyHash: hashOf(body) },
     requestId: yield* Uuid.next,
     resourceUrl: `house:${entry.path}`,
@@ -93,15 +93,15 @@ const createMailbox = Effect.fnUntraced(function* (account: CreditAccount, body:
     paymentSignature: null,
     idempotencyKey: null
   }
-  const refusal = yield* Effect.flip(operations.execute(service, unpaid, input))
-  if (!(refusal instanceof PaymentRequired)) return yield* Effect.fail(refusal)
-  const paymentSignature = account.pay(refusal.challenge, yield* Timestamp.now)
-  const answer = yield* operations.execute(
+  const required = yield* Effect.flip(operations.execute(service, unpaid, input))
+  if (!(required instanceof PaymentRequired)) return yield* Effect.fail(required)
+  const paymentSignature = account.pay(required.challenge, yield* Timestamp.now)
+  const response = yield* operations.execute(
     service,
     { ...unpaid, paymentSignature, idempotencyKey: randomUUID() },
     input
   )
-  return (JSON.parse(Redacted.value(answer.body)) as { readonly data: BoughtMailbox }).data
+  return (JSON.parse(Redacted.value(response.body)) as { readonly data: BoughtMailbox }).data
 })
 
 const hashOf = (body: unknown): string => createHash("sha256").update(JSON.stringify(body)).digest("hex")

@@ -2,7 +2,7 @@ import { EmailProvider, MailParser, MailUnreadable, type OutgoingMail, type Pars
 import { Effect, Layer, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 
-/** How mail travels inside this house: as JSON. */
+/** The JSON format of mail in this host. */
 const HouseMail = Schema.Struct({
   id: Schema.String,
   from: Schema.String,
@@ -14,7 +14,7 @@ export type HouseMail = typeof HouseMail.Type
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(HouseMail))
 
-/** The ports of mail, for a house that has a mail system of its own: what is sent is put into `sent`. */
+/** Adapters of the mail ports for a custom mail system. Outbound mail is appended to `sent`. */
 export const houseMail = (domain: string, sent: Array<OutgoingMail>) =>
   Layer.mergeAll(
     Layer.succeed(EmailProvider, {
@@ -23,7 +23,7 @@ export const houseMail = (domain: string, sent: Array<OutgoingMail>) =>
       send: (mail) =>
         Effect.sync(() => {
           sent.push(mail)
-          return { accepted: [...mail.to, ...mail.cc, ...mail.bcc], rejected: [], response: "taken" }
+          return { accepted: [...mail.to, ...mail.cc, ...mail.bcc], rejected: [], response: "accepted" }
         })
     }),
     Layer.succeed(MailParser, {
@@ -49,7 +49,7 @@ const toParsedMail = ({ from, id, subject, text, to }: HouseMail): ParsedMail =>
   html: null,
   attachments: [],
   truncated: false,
-  // Nobody outside the house can write here, so nobody's claim has to be checked.
+  // Only the host itself can submit mail, so senders need no authentication.
   authentication: { spf: "none", dkim: "none", dmarc: "none", domain: null },
   bodyHash: createHash("sha256").update(text).digest("hex")
 })

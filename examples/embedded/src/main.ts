@@ -6,22 +6,22 @@ import { openHost } from "./Host.ts"
 import type { HouseMail } from "./HouseMail.ts"
 
 /**
- * A house with its own HTTP interface around the core, in plain node:http:
+ * A custom HTTP interface around the core, on node:http:
  *
- *     POST /mailboxes  {"localPart"}                            buys a mailbox from the credits of the one department
- *     POST /mail       {"id", "from", "to", "subject", "text"}  what the house's mail system hands in
- *     GET  /events                                              what is new, with the mailbox's token as bearer
+ *     POST /mailboxes  {"localPart"}                            buys a mailbox with the credits of the only account
+ *     POST /mail       {"id", "from", "to", "subject", "text"}  accepts a mail from the host's mail system
+ *     GET  /events                                              returns new events; requires the mailbox's bearer token
  *
- * Listens on PORT, or a free one. Everything is in memory and gone at the end.
+ * Listens on PORT, or on a free port. All data is in memory.
  */
 const host = openHost("house.test")
-const department = host.openAccount("research", creditUnits(10))
+const account = host.openAccount("research", creditUnits(10))
 
-const answer = async (request: IncomingMessage): Promise<readonly [status: number, body: unknown]> => {
+const handle = async (request: IncomingMessage): Promise<readonly [status: number, body: unknown]> => {
   switch (`${request.method} ${request.url}`) {
     case "POST /mailboxes": {
       const { localPart } = (await json(request)) as { readonly localPart: string }
-      return [201, await host.createMailbox(department, localPart)]
+      return [201, await host.createMailbox(account, localPart)]
     }
     case "POST /mail":
       return (await host.accept((await json(request)) as HouseMail)) ? [202, {}] : [404, { error: "no such mailbox" }]
@@ -33,7 +33,7 @@ const answer = async (request: IncomingMessage): Promise<readonly [status: numbe
 }
 
 const server = createServer((request, response) => {
-  answer(request)
+  handle(request)
     .catch((error: unknown) => [400, { error: String(error) }] as const)
     .then(([status, body]) => {
       response.writeHead(status, { "content-type": "application/json" })

@@ -7,14 +7,14 @@ afterAll(() => host.close())
 
 const mail = (to: string) => ({ id: "1@house.test", from: "boss@house.test", to: [to], subject: "News", text: "Good." })
 
-describe("the core in a host of one's own", () => {
-  it("sells a mailbox for credits, and tells of the mail that it gets", async () => {
+describe("a custom host of the core", () => {
+  it("sells a mailbox for credits, and delivers its mail as an event", async () => {
     const account = host.openAccount("research", creditUnits(1))
     const { authentication, mailbox } = await host.createMailbox(account, "Research")
     expect(mailbox).toMatchObject({ address: "research@house.test", active: true })
     expect(host.balance(account)).toBe(750_000n)
 
-    expect(await host.accept(mail("nobody@house.test"))).toBe(false)
+    expect(await host.accept(mail("unknown@house.test"))).toBe(false)
     expect(await host.accept(mail("research@house.test"))).toBe(true)
     const event = await vi.waitFor(async () => {
       const events = await host.events(authentication.accessToken)
@@ -33,13 +33,13 @@ describe("the core in a host of one's own", () => {
     expect(left.filter(({ eventId }) => eventId === event.eventId)).toEqual([])
   })
 
-  it("takes nothing from an account that has too little", async () => {
+  it("does not charge an account with too few credits", async () => {
     const account = host.openAccount("interns", creditUnits(1) / 10n)
     await expect(host.createMailbox(account, "interns")).rejects.toMatchObject({ reason: "too few credits" })
     expect(host.balance(account)).toBe(100_000n)
   })
 
-  it("refuses a name that is taken before it asks for payment", async () => {
+  it("rejects a name that is already taken before the payment", async () => {
     const account = host.openAccount("copycats", creditUnits(1))
     await host.createMailbox(account, "copies")
     await expect(host.createMailbox(host.openAccount("others", creditUnits(1)), "copies")).rejects.toMatchObject({
@@ -48,7 +48,7 @@ describe("the core in a host of one's own", () => {
     expect(host.balance(account)).toBe(750_000n)
   })
 
-  it("believes nobody's token but its own", async () => {
+  it("rejects an invalid token", async () => {
     await expect(host.events("at_v1_nonsense")).rejects.toMatchObject({ _tag: "CredentialRefused" })
   })
 })

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished, vi } from "vitest"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
-it("is a server of its own", async () => {
+it("serves the core over its own HTTP interface", async () => {
   const child = spawn(process.execPath, [main], { stdio: ["ignore", "pipe", "inherit"] })
   onTestFinished(() => void child.kill("SIGKILL"))
   const [line] = (await once(child.stdout, "data")) as [Buffer]
@@ -18,7 +18,7 @@ it("is a server of its own", async () => {
 
   const mail = { id: "1@house.test", from: "boss@house.test", to: ["lab@house.test"], subject: "News", text: "Good." }
   expect((await post("/mail", mail)).status).toBe(202)
-  expect((await post("/mail", { ...mail, to: ["nobody@house.test"] })).status).toBe(404)
+  expect((await post("/mail", { ...mail, to: ["unknown@house.test"] })).status).toBe(404)
   await vi.waitFor(async () => {
     const headers = { authorization: `Bearer ${authentication.accessToken}` }
     const events = (await (await fetch(`${url}/events`, { headers })).json()) as ReadonlyArray<{ type: string }>

@@ -1,4 +1,4 @@
-/** An agent that pays for a mailbox, waits for mail, reads it and says that it has done so. */
+/** An agent that pays for a mailbox, waits for mail, reads it and acknowledges it. */
 import { wrapAxiosWithPayment, x402Client } from "@x402/axios"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
 import axios from "axios"
@@ -9,7 +9,7 @@ import { parseArgs } from "node:util"
 import { privateKeyToAccount } from "viem/accounts"
 import { WebSocket } from "ws"
 
-// Where the service is and who pays: from the environment, or from the sandbox that runs on this machine.
+// The URL of the service and the paying wallet: from the environment, or from a sandbox on this machine.
 const { values } = parseArgs({ options: { max: { type: "string" }, sandbox: { type: "string" } } })
 const { AGENTOS_BASE_URL, AGENTOS_PRIVATE_KEY } = process.env
 const sandboxFile = values.sandbox ?? new URL("../../../.agentos/sandbox.json", import.meta.url)
@@ -18,12 +18,12 @@ const baseURL: string = AGENTOS_BASE_URL ?? sandbox.baseUrl
 const privateKey = (AGENTOS_PRIVATE_KEY ?? sandbox.wallets[0].privateKey) as `0x${string}`
 let mailsLeft = Number(values.max ?? Number.POSITIVE_INFINITY)
 
-// The payment is the wrapper's affair: it answers a 402 by signing what the challenge asks for, and asks again.
+// The wrapper pays: after a 402 it signs the payment in the challenge and sends the request again.
 const wallet = new x402Client().register("eip155:*", new ExactEvmScheme(privateKeyToAccount(privateKey)))
 const api = wrapAxiosWithPayment(axios.create({ baseURL }), wallet)
 
-// The first paid call needs no account. It makes the mailbox, and gives the token for everything after it. Should the
-// answer get lost, the same call with the same Idempotency-Key and payment is answered again, and charged once.
+// The first paid request needs no account. It creates the mailbox and returns the token for all later requests. If the
+// response is lost, retry with the same Idempotency-Key and payment: the request is charged once.
 const created = await api.post(
   "/api/v1/email/mailboxes",
   { localPart: `agent-${randomUUID().slice(0, 8)}`, displayName: "Receiving agent" },
@@ -33,17 +33,17 @@ const { authentication, mailbox } = created.data.data
 api.defaults.headers.common["Authorization"] = `Bearer ${authentication.accessToken}`
 console.log(`waiting for mail to ${mailbox.address}`)
 
-/** What the agent does with an event. Only once it is done, and would not be lost, is the event acknowledged. */
+/** Handles an event. The event is acknowledged afterwards, so it is delivered again if the agent crashes here. */
 const handle = async (event: { type: string; payload: { emailId: string } }): Promise<void> => {
   if (event.type !== "email.received") return
-  // An event says that there is mail, and from whom; the mail itself is read by its id.
-  const answer = await api.get("/api/v1/email/messages/query", { params: { messageId: event.payload.emailId } })
-  const { from, subject, text } = answer.data.data.message
+  // The event contains only the id and the sender of the mail.
+  const response = await api.get("/api/v1/email/messages/query", { params: { messageId: event.payload.emailId } })
+  const { from, subject, text } = response.data.data.message
   console.log(`from ${from}: ${subject}\n${text}`)
   mailsLeft -= 1
 }
 
-/** One session: what was missed comes first, then what is new. Ends when the socket does. */
+/** Runs one session: missed events first, then new ones. Ends when the socket closes. */
 const session = async (): Promise<void> => {
   const { realtime } = (await api.get("/api/v1/events/realtime-token")).data.data
   const socket = new WebSocket(realtime.websocketUrl)
@@ -55,7 +55,7 @@ const session = async (): Promise<void> => {
     await handle(message.event)
     socket.send(JSON.stringify({ type: "event.ack", eventId: message.event.eventId }))
   }
-  // One at a time, in the order of their delivery. An event that could not be handled is delivered again.
+  // One event at a time, in order. An event whose handling fails is delivered again.
   let done = Promise.resolve()
   socket.on("message", (data: Buffer) => {
     done = done.then(() => receive(data.toString())).catch(() => socket.terminate())

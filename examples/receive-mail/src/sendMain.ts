@@ -1,4 +1,4 @@
-/** Plays the outside world: sends a mail to the SMTP port of the sandbox. Arguments: the address and the text. */
+/** Sends a mail to the SMTP server of the sandbox, from another domain. Arguments: the address and the text. */
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { createTransport } from "nodemailer"
@@ -12,8 +12,8 @@ const transport = createTransport({
   host: mail.host,
   port: mail.port,
   tls: { rejectUnauthorized: false },
-  // Signed, so that the agent knows which domain the mail comes from.
+  // The signature authenticates the domain of the sender.
   dkim: { domainName: domain, keySelector: dkimSelector, privateKey: readFileSync(dkimKeyFile, "utf8") }
 })
-const answer = await transport.sendMail({ from: `you@${domain}`, to, subject: "A mail from outside", text })
-console.log(answer.response)
+const sent = await transport.sendMail({ from: `you@${domain}`, to, subject: "A mail from another domain", text })
+console.log(sent.response)
