@@ -8,7 +8,7 @@ const PURE =
   "packages/{api,core,facilitator,http-server,keyring-node,memory,numbering-libphonenumber,provider-twilio,x402}/test/**/*.test.ts"
 
 /** Suites that kill servers, race requests, break providers or attack: `test:faults`. */
-const FAULTS = "test/{chaos,crash,fuzz,race}/**/*.test.ts"
+const FAULTS = ["test/{chaos,crash,faults,fuzz,race}/*.test.ts", "test/cli/tail.test.ts"]
 
 /** Suites whose servers must restart before a carrier gives up, which it does after 15 s of real time. */
 const TIMED = "test/calls/**/*.test.ts"
@@ -49,7 +49,7 @@ export default defineConfig({
           ...ofService,
           name: "e2e",
           include: ["test/**/*.test.ts"],
-          exclude: [...exclude, "test/toolchain/**", FAULTS, TIMED],
+          exclude: [...exclude, "test/toolchain/**", ...FAULTS, TIMED],
           maxWorkers: MAX_WORKERS
         }
       },
@@ -57,7 +57,7 @@ export default defineConfig({
         test: {
           ...ofService,
           name: "faults",
-          include: [FAULTS],
+          include: FAULTS,
           exclude,
           maxWorkers: 3,
           sequence: { groupOrder: 1 }

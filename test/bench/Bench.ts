@@ -1,23 +1,21 @@
 import { parseArgs } from "node:util"
 
-/** Something that is measured by a command: it starts what it needs, says what it found, and leaves nothing behind. */
+/** A measurement that a command runs. It starts its own services, prints its results and deletes its data. */
 export interface Bench {
-  /** What it measures, in a line. */
   readonly summary: string
-  /** Each with the number that it has unless another is given: `--count 5000`. */
+  /** Options with their default numbers: `--count 5000`. */
   readonly options: Readonly<Record<string, number>>
   readonly run: (bench: BenchRun) => Promise<void>
 }
 
-/** What a bench is given. */
 export interface BenchRun {
   readonly option: (name: string) => number
   readonly say: (line: string) => void
-  /** Called before the process ends, the last first, whether the bench came to its end or not. */
+  /** Adds a function that runs before the process ends, in reverse order, even after a failure. */
   readonly atEnd: (stop: () => Promise<unknown>) => void
 }
 
-/** The options of a bench as given; throws with a sentence for people when they are none of its own. */
+/** Reads the options of a bench. Throws an error with a message for the user if one is invalid. */
 export const readOptions = (bench: Bench, args: ReadonlyArray<string>): ((name: string) => number) => {
   const { values } = parseArgs({
     args: [...args],
@@ -36,7 +34,7 @@ export const readOptions = (bench: Bench, args: ReadonlyArray<string>): ((name: 
   }
 }
 
-/** Rows as a table of Markdown, under their heads. */
+/** Formats rows as a Markdown table. */
 export const table = (heads: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string | number>>): string => {
   const cells = [heads, ...rows].map((row) => row.map(String))
   const widths = heads.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0), 3))
@@ -49,5 +47,5 @@ export const table = (heads: ReadonlyArray<string>, rows: ReadonlyArray<Readonly
 export const quantile = (sorted: ReadonlyArray<number>, share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 
-/** Settings of a PostgreSQL that keeps what it promises: those of tests give that up. */
+/** Settings of a durable PostgreSQL. Tests use faster ones. */
 export const DURABLE = { fsync: "on", full_page_writes: "on", synchronous_commit: "on" }

@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { Agent as HttpAgent, request } from "node:http"
 import type { RealtimeRig } from "../support/RealtimeRig.ts"
-import { makeWallets, type Wallet } from "../race/Wallet.ts"
+import { newWallets, type Wallet } from "../faults/client/Wallet.ts"
+import { Treasury } from "../support/Treasury.ts"
 import type { Load } from "./CapacityMeter.ts"
 
 const connections = new HttpAgent({ keepAlive: true })
@@ -15,7 +16,7 @@ interface HttpRequest {
   readonly body?: string
 }
 
-/** Sends a request over a connection that is kept, and reads the answer; fails when that is another than expected. */
+/** Sends a request over a keep-alive connection. Fails if the status is not the expected one. */
 const send = ({ body, headers, method, url }: HttpRequest, expected: number): Promise<void> =>
   new Promise((resolve, reject) => {
     const sent = request(url, { method, headers, agent: connections }, (response) => {
@@ -30,7 +31,7 @@ const send = ({ body, headers, method, url }: HttpRequest, expected: number): Pr
 
 /** Wallets with money, each with a mailbox. */
 const makeCustomers = async ({ cluster }: RealtimeRig, count: number): Promise<ReadonlyArray<Wallet>> => {
-  const wallets = await makeWallets(cluster, count, 1_000)
+  const wallets = await newWallets(cluster, new Treasury(cluster.chain), count, 1_000)
   for (const wallet of wallets) wallet.mailbox = await wallet.on(0).createMailbox(`m${randomUUID()}`)
   return wallets
 }
@@ -38,7 +39,7 @@ const makeCustomers = async ({ cluster }: RealtimeRig, count: number): Promise<R
 const READERS = 32
 const CUSTOMERS = 16
 
-/** What a server does for who reads, who asks what something costs, and who pays. */
+/** Loads of reads, challenges and payments. */
 export const httpLoads = async (rig: RealtimeRig): Promise<ReadonlyArray<Load>> => {
   const customers = await makeCustomers(rig, CUSTOMERS)
   const { baseUrl } = rig.cluster.servers[0]!
@@ -69,7 +70,7 @@ export const httpLoads = async (rig: RealtimeRig): Promise<ReadonlyArray<Load>> 
         const customer = customers[worker]!
         const body = { mailboxId: customer.mailbox!.mailboxId, displayName: randomUUID() }
         const reply = await customer.on(0).pay({ path: "/api/v1/email/mailboxes/update", body })
-        if (reply.status !== 200) throw new Error(`no update but ${reply.status}: ${reply.text}`)
+        if (reply.status !== 200) throw new Error(`the update was answered ${reply.status}: ${reply.text}`)
         return 1
       }
     }
@@ -88,14 +89,14 @@ const draftOf = ({ tenantId }: Tenant) =>
     dedupeKey
   }))
 
-/** Stores so many events of a tenant in one call. */
+/** Stores events of a tenant in one call. */
 export const append = (tenant: Tenant, count: number) =>
   Effect.gen(function* () {
     const store = yield* EventStore
     return (yield* store.append(yield* Effect.replicateEffect(draftOf(tenant), count))).length
   })
 
-/** What the database takes from one process, in calls of one event and of a hundred. */
+/** Loads of appended events from one process, one or a hundred per call. */
 export const appendLoads = ({ run }: RealtimeRig, tenants: ReadonlyArray<Tenant>): ReadonlyArray<Load> => {
   let next = 0
   const load = (name: string, workers: number, count: number): Load => ({

@@ -2,15 +2,15 @@ import { execute } from "../support/ClusterDatabase.ts"
 import type { RealtimeRig } from "../support/RealtimeRig.ts"
 import { familyCpuMillis, usageOf } from "./ProcessUsage.ts"
 
-/** Work that is done by so many workers at a time, each over and over. */
+/** Work that several workers repeat. */
 export interface Load {
   readonly name: string
   readonly workers: number
-  /** Does a piece of it, and answers of how many things that piece was. */
+  /** Does one piece. Resolves to its number of items. */
   readonly work: (worker: number) => Promise<number>
 }
 
-/** What one thing cost, and how many of them there were in a second. */
+/** The rate of items, and the cost of one. */
 export interface Measured {
   readonly name: string
   readonly perSecond: number
@@ -19,7 +19,7 @@ export interface Measured {
   readonly benchMillis: number
 }
 
-/** For how long a load runs before it is measured. */
+/** Of a load before it is measured. */
 const WARM_UP_MILLIS = 3_000
 
 const millisOf = async ({ cluster }: RealtimeRig) => {
@@ -34,7 +34,7 @@ const millisOf = async ({ cluster }: RealtimeRig) => {
   })
 }
 
-/** Measures what `run` does, which answers how many things that was and how many milliseconds it took. */
+/** Measures `run`, which resolves to its number of items and its duration. */
 export const measureOnce = async (
   rig: RealtimeRig,
   name: string,
@@ -53,7 +53,7 @@ export const measureOnce = async (
   }
 }
 
-/** Runs a load for so long, once it has warmed up. */
+/** Runs a load for some time, after a warm-up. */
 export const measure = async (rig: RealtimeRig, load: Load, seconds: number): Promise<Measured> => {
   const runFor = async (millis: number) => {
     const startedAt = performance.now()

@@ -3,21 +3,21 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 
-/** From the end of one flush to the next, in milliseconds: seldom enough not to be a load. */
+/** Between flushes, in milliseconds: too long to be a load. */
 const EVERY_MILLIS = 50
-/** What a database writes at once, in bytes. */
+/** The size of a database page, in bytes. */
 const PAGE = Buffer.alloc(8_192, 1)
-/** How many pages the file has: they are written over, as those of a log that is used again. */
+/** The file is overwritten in a circle, as a database does with its log. */
 const PAGES = 2_048
 
-/** How long the disk takes to keep a page: what everybody who waits for a commit waits for at least. */
+/** How long the disk takes to flush a page: the lower limit of a commit. */
 export interface DiskProbe {
-  /** How long each page took so far, in milliseconds, sorted. */
+  /** Of each page so far, in milliseconds, sorted. */
   readonly took: () => ReadonlyArray<number>
   readonly stop: () => Promise<void>
 }
 
-/** Writes pages beside a measurement, on the disk on which databases are tested, and waits for each to be on it. */
+/** Writes and flushes pages on the disk of the test databases, at the same time as a measurement. */
 export const startDiskProbe = async (): Promise<DiskProbe> => {
   const directory = await mkdtemp(join(tmpdir(), "agentos-disk-"))
   const file = await open(join(directory, "pages"), "w")

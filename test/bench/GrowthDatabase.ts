@@ -15,35 +15,35 @@ import { openDatabase } from "../support/ClusterDatabase.ts"
 
 type Ports = EventStore | OperationStore | TenantStore | Transactor
 
-/** A database with much or little behind it, and the stores on it. */
+/** A database with many or few old rows, and the stores on it. */
 export interface GrowthDatabase {
   readonly run: <A>(effect: Effect.Effect<A, never, Ports>) => Promise<A>
-  /** Whose inbox is measured: half of all old events are its own. */
+  /** The measured tenant. It owns half of the old events. */
   readonly tenantId: string
-  /** Half of the tenant's old events are older than this. */
+  /** The median age of the tenant's old events. */
   readonly middle: Timestamp.Timestamp
   readonly close: () => Promise<void>
 }
 
-/** What lies in a database, beside the few rows that are not over. */
+/** The numbers of old rows. */
 export interface Growth {
   readonly events: number
   readonly operations: number
 }
 
-/** How many other tenants have the other half of the events. */
+/** They own the other half of the events. */
 const OTHERS = 49
-/** Over how long the old events are spread, and the latest of them ended. */
+/** The period over which old events are spread. */
 const FROM = 300 * Timestamp.DAY
 const UNTIL = Timestamp.DAY
-/** What is open beside the old: events of the tenant, and operations that are due, or will be. */
+/** Open events of the tenant, and open operations. */
 export const OPEN_EVENTS = 1_000
 export const DUE_OPERATIONS = 64
 const LATER_OPERATIONS = 1_000
-/** Rows a statement: each is told of. */
+/** Rows of one statement. Each statement is reported. */
 const CHUNK = 500_000
 
-/** Opens the database that the address names, which is empty, and fills it. */
+/** Opens an empty database and fills it. */
 export const openGrowthDatabase = async (
   url: string,
   { events, operations }: Growth,
@@ -91,7 +91,7 @@ const makeTenant = Effect.gen(function* () {
   return tenantId
 })
 
-/** Acknowledged events, every second of them of the first tenant; their ids begin with their moments, as ever. */
+/** Acknowledged events, every second one of the first tenant. Their ids begin with their times. */
 const insertEvents = (part: {
   readonly tenantIds: ReadonlyArray<string>
   readonly from: number
@@ -114,7 +114,7 @@ const insertEvents = (part: {
     from (select n, ${at} as at from generate_series(${part.from}::bigint, ${part.from + part.count - 1}) n) moments`
 }
 
-/** Operations that ended, well or not. Nothing reads them. */
+/** Final operations. Nothing reads them. */
 const insertOperations = (part: {
   readonly tenantId: string
   readonly from: number
@@ -145,7 +145,7 @@ const addOpen = (tenantId: string) =>
     )
   })
 
-/** Stores so many events of the tenant, in one go. */
+/** Stores events of the tenant in one call. */
 export const appendEvents = (tenantId: string, count: number, type: EventDraft["type"] = "email.received") =>
   Effect.gen(function* () {
     const store = yield* EventStore

@@ -14,28 +14,28 @@ import { Effect, Layer, Redacted } from "effect"
 import { Statement } from "effect/sql"
 import { execute } from "../support/ClusterDatabase.ts"
 
-/** How many numbers there are, and of how many something is due: so many for each notice, and so many that are over. */
+/** How many numbers there are, and for how many of them each notice, or the release, is due. */
 export interface NumberCounts {
   readonly numbers: number
   readonly due: number
 }
 
-/** What one run of a job took. */
+/** The cost of one run of a job. */
 export interface Pass {
-  /** What the job says that it did. */
+  /** The number of items that the job reports. */
   readonly done: number
   readonly millis: number
   readonly statements: number
   /** Rows of numbers that statements fetched, and changed. */
   readonly read: number
   readonly changed: number
-  /** Rows of numbers that were read from end to end of the table. */
+  /** Rows that sequential scans of the numbers read. */
   readonly scanned: number
 }
 
 const NAME = "bench"
 
-/** Columns of a number, with what stands in them; `n` counts the numbers, each of a tenant of its own. */
+/** Inserts numbers, each of its own tenant. `n` counts them. */
 const insertNumbers = (from: number, count: number, now: number, end: string, notice: readonly [string, string]) => `
   insert into phone_numbers (
     phone_number_id, tenant_id, agent_id, number, country, provider_number_id, agent_name, agent_webhook_url, state,
@@ -51,7 +51,7 @@ const insertNumbers = (from: number, count: number, now: number, end: string, no
     from generate_series(${from}::bigint, ${from + count - 1}) n
   ) numbers`
 
-/** Fills an empty database. The past of those that are idle is spread over the 25 days before their first notice. */
+/** Fills an empty database. Idle numbers are spread over the 25 days before their first notice. */
 export const fillNumbers = async (url: string, { due, numbers }: NumberCounts, now: number): Promise<void> => {
   const tellable = 25 * Timestamp.DAY
   const noticeAt = (days: number) => [`${days}`, `ends_at - ${days * Timestamp.DAY}`] as const
@@ -83,10 +83,12 @@ export const fillNumbers = async (url: string, { due, numbers }: NumberCounts, n
   )
 }
 
-/** A carrier that takes back any number at once, and can do nothing else. */
+/** A carrier that confirms every release at once, and supports nothing else. */
 const layerCarrier = Layer.suspend(() => {
   const cannot = () =>
-    Effect.fail(new ProviderError({ provider: NAME, reason: "Rejected", message: "This carrier takes numbers back." }))
+    Effect.fail(
+      new ProviderError({ provider: NAME, reason: "Rejected", message: "This carrier only releases numbers." })
+    )
   return Layer.succeed(TelephonyProvider, {
     name: NAME,
     limitsKeptBy: "service",
@@ -110,7 +112,7 @@ const counters = `
   select coalesce(idx_tup_fetch, 0)::bigint as fetched, seq_tup_read::bigint as scanned, n_tup_upd::bigint as changed
   from pg_stat_user_tables where relname = 'phone_numbers'`
 
-/** What the database has counted, once every other connection is closed and has told it what it did. */
+/** Reads the statistics of the database once every other connection has closed and reported its own. */
 const readCounters = async (url: string): Promise<Readonly<Record<"fetched" | "scanned" | "changed", number>>> => {
   for (;;) {
     const [open] = await execute(
@@ -123,7 +125,7 @@ const readCounters = async (url: string): Promise<Readonly<Record<"fetched" | "s
   return { fetched: Number(row?.["fetched"]), scanned: Number(row?.["scanned"]), changed: Number(row?.["changed"]) }
 }
 
-/** Runs a job once, over connections of its own, which are open when the time begins. */
+/** Runs a job once, over its own connections, which are open before the measurement begins. */
 export const runPass = async (url: string, name: NumberJob): Promise<Pass> => {
   const database = layerPostgres({ url: Redacted.make(url), applicationName: NAME })
   const stores = Layer.provideMerge(Postgres.layer, database)

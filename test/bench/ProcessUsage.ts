@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs"
 
-/** What a process of this machine has used, as Linux counts it (proc(5)). */
+/** The resources that a process has used, by proc(5). */
 export interface ProcessUsage {
   /** Resident memory, in bytes. */
   readonly residentBytes: number
-  /** Of processor time since its start. */
+  /** Processor time since its start. */
   readonly cpuMillis: number
 }
 
@@ -27,7 +27,7 @@ export const usageOf = (pid: number): ProcessUsage => {
   return { residentBytes: Number(resident?.[1] ?? Number.NaN) * 1024, cpuMillis: statOf(pid).cpuMillis }
 }
 
-/** Processor time of a process and all of its siblings: of a database's server, by any of its connections. */
+/** Processor time of a process and its siblings, for example all processes of a database server. */
 export const familyCpuMillis = (member: number): number => {
   const { parent } = statOf(member)
   let millis = 0
@@ -37,7 +37,7 @@ export const familyCpuMillis = (member: number): number => {
       const stat = statOf(entry)
       if (stat.parent === parent) millis += stat.cpuMillis
     } catch (error) {
-      // It ended while we were looking.
+      // It ended in the meantime.
       if (!(error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ESRCH")))
         throw error
     }

@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import type { SocketOrder } from "../support/RealtimeRig.ts"
 
-/** What the process of the clients is told. */
+/** A message to the process of the clients. */
 export type ClientsCommand =
   | { readonly type: "open"; readonly sockets: ReadonlyArray<SocketOrder> }
   | { readonly type: "report" }
@@ -11,12 +11,12 @@ export type ClientsCommand =
 /** When a delivery of an event arrived: milliseconds of this machine's clock. */
 export type Arrival = readonly [eventId: string, at: number]
 
-/** What the process of the clients answers. */
+/** A message from the process of the clients. */
 export type ClientsAnswer =
   | { readonly type: "opened"; readonly open: number; readonly millis: number }
   | { readonly type: "report"; readonly open: number; readonly arrivals: ReadonlyArray<Arrival> }
 
-/** Clients in a process of their own, which acknowledge whatever comes. */
+/** Clients in another process, which acknowledge every delivery. */
 export interface SocketClients {
   readonly pid: number
   readonly open: (sockets: ReadonlyArray<SocketOrder>) => Promise<Extract<ClientsAnswer, { type: "opened" }>>
@@ -52,5 +52,5 @@ export const startSocketClients = (): SocketClients => {
   }
 }
 
-/** Milliseconds of this machine's clock, with a fraction: the same for every process on it. */
+/** Fractional milliseconds of this machine's clock, the same in every process. */
 export const clockMillis = (): number => performance.timeOrigin + performance.now()

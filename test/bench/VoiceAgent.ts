@@ -2,28 +2,28 @@ import { fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 
-/** What the process of the agents is told first. */
+/** The first message to the process of the agents. */
 export interface AgentsCommand {
-  /** Where its certificate authority is made. */
+  /** Directory of its certificate authority. */
   readonly dataDir: string
   /** How long the agents think before the first words, in milliseconds. */
   readonly thinkMillis: number
 }
 
-/** How long an agent itself took over a turn: from the question to its first words, in milliseconds. */
+/** The time from a turn to the agent's first words, in milliseconds. */
 export type OwnTime = readonly [turn: string, millis: number]
 
-/** What the process of the agents answers: where it listens, and to each later message its times since the last one. */
+/** A message from the process of the agents: its port, and later its times since the last message. */
 export type AgentsAnswer =
   | { readonly type: "ready"; readonly port: number; readonly caFile: string }
   | { readonly type: "times"; readonly times: ReadonlyArray<OwnTime> }
 
-/** Agents in a process of their own, which stream an answer to each turn. */
+/** Agents in another process, which stream an answer to each turn. */
 export interface VoiceAgents {
   readonly pid: number
   readonly port: number
   readonly caFile: string
-  /** The times since they were asked for last. */
+  /** The times since the last call. */
   readonly times: () => Promise<ReadonlyArray<OwnTime>>
   readonly stop: () => Promise<void>
 }

@@ -2,17 +2,17 @@ import { createHmac } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { WebSocket } from "ws"
 
-/** The account that the carrier serves, and the secret under which it signs. */
+/** The account at the carrier, and its secret. */
 export const ACCOUNT = { sid: `AC${"0".repeat(32)}`, token: "0123456789abcdef0123456789abcdef" }
 
-/** A turn of a caller's: when it was said, and when the first words of the answer came; undefined while none have. */
+/** A turn of a caller: when it was said, and when the first words of the answer arrived. */
 export interface SpokenTurn {
   readonly text: string
   readonly saidAt: number
   answeredAt: number | undefined
 }
 
-/** By https://www.twilio.com/docs/usage/security, for forms whose fields are there once. */
+/** See https://www.twilio.com/docs/usage/security; for forms without repeated fields. */
 const signature = (url: string, form: Readonly<Record<string, string>> = {}): string => {
   const fields = Object.keys(form)
     .toSorted()
@@ -22,10 +22,10 @@ const signature = (url: string, form: Readonly<Record<string, string>> = {}): st
     .digest("base64")
 }
 
-/** From one turn of a caller to the next, in milliseconds: the least, and how much longer it may be. */
+/** Between two turns of a caller, in milliseconds: the minimum, and the random addition. */
 const PACE_MILLIS = 4_000
 const PACE_SPREAD_MILLIS = 2_000
-/** Spreads what is counted evenly over 0 to 1. */
+/** Spreads counters evenly over 0 to 1. */
 const spread = (count: number): number => (count * 0.618_033_988_75) % 1
 
 interface Said {
@@ -34,10 +34,10 @@ interface Said {
   readonly last?: boolean
 }
 
-/** Somebody who has called a number, by the carrier's requests and its socket, and speaks every few seconds. */
+/** A caller who speaks every few seconds, simulated by the carrier's requests and socket. */
 export class VoiceCaller {
   readonly turns: Array<SpokenTurn> = []
-  /** Texts that began and ended. */
+  /** Texts that have ended. */
   finished = 0
   readonly #index: number
   readonly #socket: WebSocket
@@ -51,7 +51,7 @@ export class VoiceCaller {
     socket.on("close", () => (this.#isOver = true))
   }
 
-  /** Calls, and resolves once the greeting has been heard. */
+  /** Calls, and resolves after the greeting. */
   static async call(baseUrl: string, index: number, to: string): Promise<VoiceCaller> {
     const callSid = `CA${String(index).padStart(32, "0")}`
     const form = { CallSid: callSid, CallStatus: "ringing", From: "+12025550150", To: to, AccountSid: ACCOUNT.sid }
@@ -82,7 +82,7 @@ export class VoiceCaller {
     return !this.#isOver
   }
 
-  /** Speaks until the moment, as `performance.now` has it. */
+  /** Speaks until a time of `performance.now`. */
   async talk(until: number): Promise<void> {
     await sleep(spread(this.#index) * (PACE_MILLIS + PACE_SPREAD_MILLIS))
     for (let count = 0; performance.now() < until && !this.#isOver; count++) {

@@ -11,15 +11,14 @@ import {
 import { layerPGlite, layerPostgres, Postgres } from "@agentos/postgres"
 import { Effect, Layer, Redacted } from "effect"
 
-/** A database that a server uses, or will. */
 export type VoiceDatabase = { readonly url: string } | { readonly directory: string }
 
-/** What a number can be called for: longer than any bench. */
+/** The inbound allowance: longer than any bench. */
 const ALLOWANCE_SECONDS = 100_000
-/** Under the ring's only key. */
+/** The id of the only key. */
 const KEY_ID = 1
 
-/** Stores numbers, each of a tenant of its own and with minutes enough, whose agents are all at one address. */
+/** Stores numbers with ample minutes, each of its own tenant, all with the same agent. */
 export const storeNumbers = (
   database: VoiceDatabase,
   count: number,

@@ -10,7 +10,7 @@ import { startVoiceAgents, type VoiceAgents } from "./VoiceAgent.ts"
 import { ACCOUNT } from "./VoiceCaller.ts"
 import { storeNumbers } from "./VoiceNumbers.ts"
 
-/** A real server with telephones, agents in a process of their own, and numbers that can be called. */
+/** A server, agents in another process, and numbers that can be called. */
 export interface VoiceService {
   readonly cluster: Cluster
   readonly agents: VoiceAgents
@@ -20,7 +20,7 @@ export interface VoiceService {
 export interface VoiceServiceOptions {
   readonly numbers: number
   readonly thinkMillis: number
-  /** The database is in the server's process, and not a PostgreSQL. */
+  /** PGlite instead of PostgreSQL. */
   readonly isEmbedded: boolean
 }
 
@@ -57,7 +57,7 @@ export const startVoiceService = async (
   return { cluster, agents, numbers }
 }
 
-/** A carrier that takes every limit of a call, and can do nothing else. */
+/** A carrier that accepts every limit of a call, and supports nothing else. */
 const startLimits = async () => {
   const server = createServer((request, response) => {
     request.resume()

@@ -7,7 +7,7 @@ import { numbers } from "./numbers.ts"
 import { sockets } from "./sockets.ts"
 import { voice } from "./voice.ts"
 
-/** What can be measured: `npx -y pnpm@12 bench NAME [--OPTION NUMBER]`; `--help` lists them. */
+/** The benches: `npx -y pnpm@12 bench NAME [--OPTION NUMBER]`. */
 const benches: Readonly<Record<string, Bench>> = { sockets, latency, capacity, growth, numbers, voice }
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)

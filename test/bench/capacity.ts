@@ -7,11 +7,11 @@ import { append, appendLoads, httpLoads } from "./CapacityLoads.ts"
 import { measure, type Measured, measureOnce } from "./CapacityMeter.ts"
 import { startSocketClients } from "./SocketClients.ts"
 
-/** Tenants that have events, each with one socket, and how many events of each wait for it. */
+/** Tenants with one socket each, and the events that wait for each socket. */
 const TENANTS = 200
 const BACKLOG = 100
 
-/** How long what waits may take to be delivered and acknowledged. */
+/** For the delivery and acknowledgement of all events. */
 const DELIVERED_WITHIN_MILLIS = 120_000
 
 const countOpen = async ({ cluster }: RealtimeRig): Promise<number> => {
@@ -22,7 +22,7 @@ const countOpen = async ({ cluster }: RealtimeRig): Promise<number> => {
   return Number(row?.["count"])
 }
 
-/** Opens sockets for which events wait, and sees them delivered and acknowledged. */
+/** Opens sockets for which events wait, until all are acknowledged. */
 const deliver = async (bench: BenchRun, rig: RealtimeRig, tenants: ReadonlyArray<Tenant>): Promise<Measured> => {
   for (const tenant of tenants) await rig.run(append(tenant, BACKLOG))
   const count = tenants.length * BACKLOG
@@ -43,9 +43,9 @@ const deliver = async (bench: BenchRun, rig: RealtimeRig, tenants: ReadonlyArray
   })
 }
 
-/** What one server and one PostgreSQL carry, each load alone. */
 export const capacity: Bench = {
-  summary: "what one server and one PostgreSQL carry in a second of reads, challenges, payments and events, each alone",
+  summary:
+    "capacity of one server and one PostgreSQL: reads, challenges, payments and events per second, one after the other",
   options: { seconds: 10 },
   run: async (bench) => {
     const seconds = bench.option("seconds")

@@ -5,18 +5,18 @@ import { databaseUrl, openDatabase } from "../support/ClusterDatabase.ts"
 import { type Bench, DURABLE, quantile, table } from "./Bench.ts"
 import { appendEvents, DUE_OPERATIONS, type GrowthDatabase, openGrowthDatabase } from "./GrowthDatabase.ts"
 
-/** What is little: that much lies behind the one database. */
+/** Old rows of the small database. */
 const FEW = 10_000
 /** Rounds that warm up caches and plans before any is measured. */
 const WARM_UP = 50
-/** How much slower the database with much behind it may be. */
+/** The maximum ratio of times on the large and the small database. */
 const TARGET = 1.3
 
 const FLIGHT = 64
 const BOUNCED = "email.bounced"
 const PAGE = 51
 
-/** What is measured of a database: `prepare` what it needs, which is not measured, then `run` it. */
+/** A measured function, and its preparation, which is not measured. */
 interface Measure {
   readonly name: string
   readonly prepare?: (database: GrowthDatabase) => Promise<unknown>
@@ -27,7 +27,7 @@ const events = <A>(use: (store: typeof EventStore.Service) => Effect.Effect<A>) 
 
 const pending = { statuses: ["pending"] } as const
 
-/** As a session takes up all that it may have in flight, and acknowledges it. */
+/** Fills and acknowledges the window of a session. */
 const leaseAndAcknowledge = ({ tenantId }: GrowthDatabase) =>
   Effect.gen(function* () {
     const store = yield* EventStore
@@ -40,7 +40,7 @@ const leaseAndAcknowledge = ({ tenantId }: GrowthDatabase) =>
     )
   })
 
-/** Of the type that only it is given: the rest of the inbox stays. */
+/** Acknowledges all events of a type that only they have. */
 const acknowledgeAll = ({ tenantId }: GrowthDatabase) =>
   Effect.gen(function* () {
     const before = Timestamp.add(yield* Timestamp.now, Timestamp.MINUTE)
@@ -48,7 +48,7 @@ const acknowledgeAll = ({ tenantId }: GrowthDatabase) =>
     if (count !== FLIGHT) return yield* Effect.die(new Error(`only ${count} events were acknowledged`))
   })
 
-/** With no lease, they are due again at once. */
+/** Without a lease, they are due again at once. */
 const takeDue = Effect.gen(function* () {
   const taken = yield* (yield* OperationStore).takeDue(DUE_OPERATIONS, 0)
   if (taken.length !== DUE_OPERATIONS) {
@@ -106,7 +106,7 @@ const MEASURES: ReadonlyArray<Measure> = [
 /** Sorted milliseconds of a measure on each database. */
 type Times = ReadonlyArray<ReadonlyArray<number>>
 
-/** Measures everything on each database in turns, so that whatever else the machine does falls on all alike. */
+/** Measures everything on each database in turn, so that other load on the machine affects all equally. */
 const measureAll = async (databases: ReadonlyArray<GrowthDatabase>, rounds: number): Promise<ReadonlyArray<Times>> => {
   const times = MEASURES.map(() => databases.map((): Array<number> => []))
   for (let round = 0; round < WARM_UP + rounds; round++) {
@@ -124,7 +124,6 @@ const measureAll = async (databases: ReadonlyArray<GrowthDatabase>, rounds: numb
   return times.map((each) => each.map((millis) => millis.toSorted((a, b) => a - b)))
 }
 
-/** The same statements with little and with much of the past behind them. */
 export const growth: Bench = {
   summary:
     "replay, list, lease, acknowledge, and take due operations: with few and with many rows of the past behind them",

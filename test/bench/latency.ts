@@ -7,17 +7,17 @@ import { type Bench, type BenchRun, DURABLE, quantile, table } from "./Bench.ts"
 import { familyCpuMillis, usageOf } from "./ProcessUsage.ts"
 import { type Arrival, clockMillis, type SocketClients, startSocketClients } from "./SocketClients.ts"
 
-/** When an event was asked to be stored, and when that was committed. */
+/** When the append of an event was called, and when it was committed. */
 interface Stored {
   readonly askedAt: number
   readonly committedAt: number
 }
 
-/** How long everything runs before it is measured, and how long what was stored last has to arrive. */
+/** The warm-up, and the time for the last events to arrive. */
 const WARM_UP_MILLIS = 15_000
 const LAST_ARRIVAL_MILLIS = 5_000
 
-/** One event of the tenant, by the port that everybody stores events by. */
+/** Appends one event through the port. */
 const appendOne = ({ tenantId }: Tenant) =>
   Effect.gen(function* () {
     const dedupeKey = yield* Uuid.next
@@ -35,10 +35,10 @@ const appendOne = ({ tenantId }: Tenant) =>
     ])
   })
 
-/** The same in a transaction that the caller begins and commits, as who stores more than the event does. */
+/** The same in a transaction of the caller. */
 const appendApart = (tenant: Tenant) => Effect.flatMap(Transactor, ({ transact }) => transact(appendOne(tenant)))
 
-/** Stores events at a rate, without waiting for one before the next, and notes when. */
+/** Stores events at a fixed rate, and records the times. */
 class Producer {
   readonly #rig: RealtimeRig
   readonly #tenants: ReadonlyArray<Tenant>
@@ -70,7 +70,7 @@ class Producer {
   }
 }
 
-/** Processor time of whoever takes part, in milliseconds since they started. */
+/** Processor time of each process, in milliseconds since its start. */
 const cpuMeter = async ({ cluster }: RealtimeRig, clients: SocketClients) => {
   const [row] = await execute(
     cluster.database.url,
@@ -109,7 +109,6 @@ const firstArrivals = (arrivals: ReadonlyArray<Arrival>): ReadonlyMap<string, nu
   return arrived
 }
 
-/** From the commit of an event in one process to its frame on a socket of a server that is another. */
 export const latency: Bench = {
   summary:
     "commit of an event to its frame at a client, over two servers, each event by a third process; " +

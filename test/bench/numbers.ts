@@ -4,7 +4,7 @@ import { databaseUrl, execute } from "../support/ClusterDatabase.ts"
 import { type Bench, DURABLE, table } from "./Bench.ts"
 import { fillNumbers, type NumberJob, runPass } from "./NumberDatabase.ts"
 
-/** What a pass of each job may take. */
+/** For a pass of each job. */
 const TARGET_MILLIS = 5_000
 
 /** A pass of each job with work to do, and then of each with nothing to do. */
@@ -15,9 +15,8 @@ const PASSES: ReadonlyArray<readonly [NumberJob, string]> = [
   ["number-expiry", "nothing over"]
 ]
 
-/** What the jobs over numbers take with many numbers of which few are due, and what they read. */
 export const numbers: Bench = {
-  summary: "the jobs that tell of a number's end and give back what is over: with many numbers, of which few are due",
+  summary: "jobs that announce the end of numbers and release them, with many numbers of which few are due",
   options: { numbers: 100_000, due: 1_000 },
   run: async (bench) => {
     const counts = { numbers: bench.option("numbers"), due: bench.option("due") }
@@ -44,7 +43,7 @@ export const numbers: Bench = {
     bench.say(table(["pass", "done", "seconds", "statements", "rows read", "rows changed", "rows scanned"], rows))
     bench.say(
       `${counts.numbers} numbers of as many tenants, ${counts.due} due for each of the three notices and ` +
-        `${counts.due} over; a carrier that answers at once; fsync on`
+        `${counts.due} to release; a carrier that answers at once; fsync on`
     )
     bench.say(
       slow.length === 0 ? `all within ${TARGET_MILLIS} ms` : `more than ${TARGET_MILLIS} ms: ${slow.join("; ")}`

@@ -2,7 +2,7 @@ import { WebSocket } from "ws"
 import type { SocketOrder } from "../support/RealtimeRig.ts"
 import { type Arrival, type ClientsAnswer, type ClientsCommand, clockMillis } from "./SocketClients.ts"
 
-/** Many clients of the realtime protocol in one process: each acknowledges what is delivered to it. */
+/** Many clients of the realtime protocol in one process. Each acknowledges every delivery. */
 const OPENING_AT_ONCE = 100
 
 const arrivals: Array<Arrival> = []
@@ -14,7 +14,7 @@ interface ServerMessage {
   readonly event?: { readonly eventId: string }
 }
 
-/** Resolves when the session's replay is over, or the socket is. */
+/** Resolves when the replay of the session ends, or the socket closes. */
 const openSocket = ({ token, url }: SocketOrder): Promise<void> =>
   new Promise((resolve) => {
     const socket = new WebSocket(url, { perMessageDeflate: false })

@@ -5,10 +5,10 @@ import { usageOf } from "./ProcessUsage.ts"
 import { type RealtimeRig, startRealtimeRig } from "../support/RealtimeRig.ts"
 import { startSocketClients } from "./SocketClients.ts"
 
-/** Sockets that warm the server up before anything is measured: its code is compiled and its pools are filled then. */
+/** Sockets of the warm-up, during which the server compiles its code and fills its pools. */
 const WARM_UP = 500
 
-/** Waits until the memory of the process stops falling, for a minute at most, and answers it. */
+/** Waits up to a minute until the memory of the process stops falling. Resolves to it. */
 const settledBytes = async (pid: number): Promise<number> => {
   let lowest = usageOf(pid).residentBytes
   for (let calm = 0, seconds = 0; calm < 3 && seconds < 60; seconds += 5) {
@@ -20,7 +20,7 @@ const settledBytes = async (pid: number): Promise<number> => {
   return lowest
 }
 
-/** What a second of doing nothing costs: the server's share of a core, and transactions of the whole database. */
+/** The idle cost per second: the server's share of a core, and the transactions of the database. */
 const idleCost = async (rig: RealtimeRig, pid: number, seconds: number) => {
   const commits = async () => {
     const [row] = await execute(
@@ -40,7 +40,6 @@ const idleCost = async (rig: RealtimeRig, pid: number, seconds: number) => {
   }
 }
 
-/** What an open socket costs that nothing happens on, each of a tenant of its own. */
 export const sockets: Bench = {
   summary: "memory, processor time and queries of idle authenticated sockets on one server, clients in another process",
   options: { count: 5_000, seconds: 60 },

@@ -6,10 +6,10 @@ import { familyCpuMillis, usageOf } from "./ProcessUsage.ts"
 import { VoiceCaller } from "./VoiceCaller.ts"
 import { startVoiceService, type VoiceService } from "./VoiceService.ts"
 
-/** How long everybody talks before it is measured, and how long the last answer has to come. */
+/** The warm-up, and the time for the last answers. */
 const WARM_UP_MILLIS = 15_000
 const LAST_ANSWER_MILLIS = 6_000
-/** Calls that arrive at one time. */
+/** Calls that arrive at the same time. */
 const ARRIVING_AT_ONCE = 8
 
 const callAll = async ({ cluster, numbers }: VoiceService): Promise<ReadonlyArray<VoiceCaller>> => {
@@ -24,14 +24,14 @@ const callAll = async ({ cluster, numbers }: VoiceService): Promise<ReadonlyArra
   return callers
 }
 
-/** All talk for so long, and hear the last answer out. */
+/** Lets all callers talk for some time, and waits for their last answers. */
 const talkAll = async (callers: ReadonlyArray<VoiceCaller>, millis: number): Promise<void> => {
   const until = performance.now() + millis
   await Promise.all(callers.map((caller) => caller.talk(until)))
   await sleep(LAST_ANSWER_MILLIS)
 }
 
-/** Processor time of who takes part, in milliseconds since they started. */
+/** Processor time of each process, in milliseconds since its start. */
 const cpuMeter = async ({ agents, cluster }: VoiceService, isEmbedded: boolean) => {
   const [row] = isEmbedded
     ? []
@@ -82,7 +82,6 @@ const sayLatencies = (
   return turns.length - answered.length
 }
 
-/** What a conversation waits for besides its agent. */
 export const voice: Bench = {
   summary:
     "a caller's turn to the first words of its agent's streamed answer, beyond the agent's own time, in calls at one " +

@@ -5,14 +5,14 @@ import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { AgentsAnswer, AgentsCommand, OwnTime } from "./VoiceAgent.ts"
 
-/** After the first words an answer goes on in so many pieces, so far apart. */
+/** The pieces of an answer after its first words, and the time between them. */
 const MORE_PIECES = ["a little more, ", "and more of it, ", "and that is all."]
 const PIECE_MILLIS = 40
 
 const times: Array<OwnTime> = []
 
 const answer = async (thinkMillis: number, request: IncomingMessage, response: ServerResponse): Promise<void> => {
-  // Its own time begins with the first of the request, so that none of this service's work is taken for the agent's.
+  // Measured from the first byte of the request, so that it does not include work of the service.
   const askedAt = performance.now()
   const chunks: Array<Buffer> = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -33,7 +33,7 @@ const start = async ({ dataDir, thinkMillis }: AgentsCommand): Promise<AgentsAns
   const { caFile, certificate, privateKey } = await openCertificateAuthority(dataDir)
   const server = createServer({ key: privateKey, cert: certificate }, (request, response) => {
     answer(thinkMillis, request, response).catch((error: unknown) => {
-      // Whoever asked has gone.
+      // The server has closed the connection.
       response.destroy(error instanceof Error ? error : undefined)
     })
   })

@@ -4,33 +4,29 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
+import type { AgentAnswer } from "../faults/verdict/CallInvariants.ts"
 
-/** An answer, word by word, with the moment at which each was sent. */
-export interface GivenAnswer {
-  readonly words: Array<{ readonly text: string; readonly at: number }>
-}
-
-/** What an agent has been asked about one call. */
+/** The agent's record of one call. */
 export interface AgentCall {
-  /** It has a question, and has not said a word. */
+  /** It has received a turn, and not answered a word. */
   isThinking: boolean
   readonly asked: Array<string>
-  readonly answers: Array<GivenAnswer>
+  readonly answers: Array<AgentAnswer>
 }
 
-/** An agent that thinks a while, and streams long answers slowly: whatever is killed, is killed in the middle of one. */
+/** An agent that streams long answers slowly, so that a kill interrupts one. */
 export interface SlowAgent {
   readonly url: string
   readonly port: number
   readonly caFile: string
-  /** By the service's id of the call. */
+  /** By call id. */
   readonly calls: ReadonlyMap<string, AgentCall>
   readonly stop: () => Promise<void>
 }
 
 const THINK_MILLIS = 400
 const WORD_MILLIS = 40
-/** Of an answer; it takes two seconds to give. */
+/** Of an answer, which takes two seconds. */
 export const WORDS = 50
 
 interface Message {
@@ -52,7 +48,7 @@ export const startSlowAgent = async (dataDir: string): Promise<SlowAgent> => {
     call.isThinking = true
     await sleep(THINK_MILLIS)
     call.isThinking = false
-    const given: GivenAnswer = { words: [] }
+    const given: AgentAnswer = { words: [] }
     call.answers.push(given)
     response.writeHead(200, { "Content-Type": "application/x-ndjson" })
     for (let word = 0; word < WORDS && !response.destroyed; word++) {
@@ -64,7 +60,7 @@ export const startSlowAgent = async (dataDir: string): Promise<SlowAgent> => {
     response.end()
   }
   const server = createServer({ key: privateKey, cert: certificate }, (request, response) => {
-    // A server that is killed in the middle breaks the request off.
+    // A killed server cuts the request.
     answer(request, response).catch(() => response.destroy())
   })
   server.listen(0, "127.0.0.1")

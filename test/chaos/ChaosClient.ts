@@ -1,67 +1,78 @@
 import { connect, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { WebSocket } from "ws"
-import type { Random } from "../race/Random.ts"
+import type { Acknowledgement, Frame, Session } from "../faults/observation/EventHistory.ts"
+import type { Random } from "../support/Random.ts"
 import type { RealtimeMessage } from "../support/Realtime.ts"
 import type { SocketOrder } from "../support/RealtimeRig.ts"
-import { type Connection, HALF_A_FRAME, settle } from "./ClientConnection.ts"
-import type { Acknowledgement, Frame, SeenSession } from "./History.ts"
-import { type Hands, type Manner, treat } from "./Manner.ts"
+import { type Behavior, type ClientActions, handle } from "./Behavior.ts"
 
-/** What clients write down, all into one book. */
+/** The record of all clients. */
 export interface ClientLog {
-  readonly sessions: Array<SeenSession>
+  readonly sessions: Array<Session>
   readonly frames: Array<Frame>
   readonly acknowledgements: Array<Acknowledgement>
-  /** How often sockets were closed with each code; 1006 is none. */
+  /** How often sockets closed with each code; 1006 means without one. */
   readonly closes: Map<number, number>
 }
 
-export interface ClientSetting {
+export interface ClientOptions {
   readonly tenantId: string
-  readonly manner: Manner
+  readonly behavior: Behavior
   readonly random: Random
   readonly log: ClientLog
-  /** What opens a socket on some server that lives. */
+  /** Gets the address and token of a socket on a live server. */
   readonly order: (random: Random) => Promise<SocketOrder>
-  /** Acknowledges by REST at some server that lives; undefined when there was no answer to build on. */
+  /** Acknowledges by REST; undefined if there was no conclusive answer. */
   readonly post: (acknowledgement: Acknowledgement, random: Random) => Promise<Acknowledgement["answer"]>
-  /** A delivery that another tenant got. */
-  readonly strange: (random: Random) => Frame | undefined
+  /** A delivery of another tenant. */
+  readonly foreignDelivery: (random: Random) => Frame | undefined
 }
 
-/** How long a server may take to open a session, before the client tries another. */
-const READY_MILLIS = 8_000
-/** Pauses before a client connects again, and before it repeats a request. */
-const AGAIN_MILLIS = 300
-/** In a hundred: deliveries upon which a client acknowledges another's, and those whose late acknowledgement it tries after a cut. */
-const STRANGE_IN_HUNDRED = 1
-const LATE_IN_HUNDRED = 40
+/** An open socket. */
+interface Connection {
+  readonly url: string
+  readonly socket: WebSocket
+  readonly wire: () => Socket | undefined
+  readonly closed: Promise<void>
+  session: Session | undefined
+  /** Acknowledgements without an answer, by event, with the deliveries that they are for. */
+  readonly unanswered: Map<string, Array<{ readonly acknowledgement: Acknowledgement; readonly frame: Frame }>>
+  /** Deliveries that are not handled yet, by event. */
+  readonly held: Map<string, Frame>
+  isPaused: boolean
+}
+
+const READY_MILLIS_MAX = 8_000
+const RETRY_MILLIS_MAX = 300
+/** Deliveries upon which a client acknowledges an event of another tenant. */
+const FOREIGN_PERCENT = 1
+/** Lost deliveries that a client tries to acknowledge after it has connected again. */
+const LATE_PERCENT = 40
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/
+/** The head of a masked text frame of 100 bytes (RFC 6455, section 5.2), and the first of them. */
+const HALF_A_FRAME = Buffer.from([0x81, 0x80 | 100, 1, 2, 3, 4, ...Buffer.from('{"type":"event.ack"')])
 
-/**
- * A client with one socket at a time. When that is gone it connects again, to whichever server lives, and may then
- * still try to acknowledge what it had before.
- */
+/** A client with one socket at a time. It connects again when the socket closes, to any live server. */
 export class ChaosClient {
-  readonly #setting: ClientSetting
+  readonly #options: ClientOptions
   #connection: Connection | undefined
-  /** What it had when its socket went, or had acknowledged to no avail. */
+  /** Deliveries of the last socket that were not acknowledged. */
   #lost: ReadonlyArray<Frame> = []
-  #isCalm = false
-  readonly #over = new AbortController()
+  #isPrompt = false
+  readonly #ended = new AbortController()
   readonly #posting = new Set<Promise<void>>()
-  #living: Promise<void> | undefined
+  #running: Promise<void> | undefined
 
-  constructor(setting: ClientSetting) {
-    this.#setting = setting
+  constructor(options: ClientOptions) {
+    this.#options = options
   }
 
   get tenantId(): string {
-    return this.#setting.tenantId
+    return this.#options.tenantId
   }
 
-  /** Something that it has been delivered, and has done nothing about so far. */
+  /** A delivery that it has not handled yet. */
   get held(): Frame | undefined {
     return this.#connection?.held.values().next().value
   }
@@ -70,25 +81,24 @@ export class ChaosClient {
     return this.#connection?.session !== undefined
   }
 
-  /** Whether all that it sent over its socket, and by REST, has been answered. */
   get isAnswered(): boolean {
     return (this.#connection?.unanswered.size ?? 0) === 0 && this.#posting.size === 0
   }
 
   start(): void {
-    this.#living = this.#live()
+    this.#running = this.#run()
   }
 
-  /** From now on it acknowledges everything at once, what it holds to begin with. */
-  calm(): void {
-    this.#isCalm = true
+  /** From now on acknowledges everything at once, held deliveries first. */
+  becomePrompt(): void {
+    this.#isPrompt = true
     const connection = this.#connection
     if (connection === undefined) return
     this.#resume(connection)
     for (const frame of connection.held.values()) this.#acknowledge(connection, frame, true)
   }
 
-  /** Cuts the line, in the middle of a frame that it sends if it is told so. */
+  /** Cuts the connection. */
   cut(isMidFrame: boolean): void {
     const connection = this.#connection
     const wire = connection?.wire()
@@ -98,28 +108,28 @@ export class ChaosClient {
     wire.destroy()
   }
 
-  /** Ends it. A session that is open counts as one that was open at the end. */
+  /** Ends the client. Its session counts as open at the end. */
   async stop(): Promise<void> {
-    this.#over.abort()
+    this.#ended.abort()
     this.#connection?.socket.terminate()
-    await this.#living
+    await this.#running
     await Promise.all(this.#posting)
   }
 
-  async #live(): Promise<void> {
-    while (!this.#over.signal.aborted) {
+  async #run(): Promise<void> {
+    while (!this.#ended.signal.aborted) {
       try {
-        const connection = this.#connect(await this.#setting.order(this.#setting.random))
+        const connection = this.#connect(await this.#options.order(this.#options.random))
         await connection.closed
       } finally {
         this.#connection = undefined
       }
-      await this.#pause(this.#setting.random.integer(AGAIN_MILLIS))
+      await this.#wait(this.#options.random.integer(RETRY_MILLIS_MAX))
     }
   }
 
-  #pause(millis: number): Promise<void> {
-    return sleep(millis, undefined, { signal: this.#over.signal }).catch(() => undefined)
+  #wait(millis: number): Promise<void> {
+    return sleep(millis, undefined, { signal: this.#ended.signal }).catch(() => undefined)
   }
 
   #connect({ token, url }: SocketOrder): Connection {
@@ -145,11 +155,11 @@ export class ChaosClient {
       isPaused: false
     }
     this.#connection = connection
-    const impatience = setTimeout(() => {
+    const timeout = setTimeout(() => {
       if (connection.session === undefined) socket.terminate()
-    }, READY_MILLIS)
-    socket.on("close", () => clearTimeout(impatience))
-    // What goes wrong on a socket ends in its close event.
+    }, READY_MILLIS_MAX)
+    socket.on("close", () => clearTimeout(timeout))
+    // Every error is followed by a close event.
     socket.on("error", () => undefined)
     socket.on("open", () => socket.send(JSON.stringify({ type: "session.authenticate", token })))
     socket.on("message", (data: Buffer) => this.#receive(connection, JSON.parse(data.toString("utf8"))))
@@ -157,9 +167,9 @@ export class ChaosClient {
   }
 
   #close({ held, session, unanswered }: Connection, code: number): void {
-    if (this.#over.signal.aborted) return
+    if (this.#ended.signal.aborted) return
     if (session !== undefined) session.closedAt ??= Date.now()
-    const { log, tenantId } = this.#setting
+    const { log, tenantId } = this.#options
     log.closes.set(code, (log.closes.get(code) ?? 0) + 1)
     const sent = [...unanswered.values()].flatMap((all) => all.map(({ frame }) => frame))
     this.#lost = [...held.values(), ...sent].filter((frame) => frame.tenantId === tenantId)
@@ -167,7 +177,7 @@ export class ChaosClient {
 
   #receive(connection: Connection, message: RealtimeMessage): void {
     const at = Date.now()
-    // What is read of a line that was cut before was never received.
+    // Data that is still read from a cut connection does not count.
     if (connection.session?.closedAt !== undefined) return
     switch (message.type) {
       case "session.ready":
@@ -175,28 +185,28 @@ export class ChaosClient {
       case "event.delivery":
         return this.#take(connection, message, at)
       case "event.acknowledged":
-        return settle(connection, message.eventId ?? "", "acknowledged", at)
+        return this.#settle(connection, message.eventId ?? "", "acknowledged", at)
       case "event.ack_stale":
-        return settle(connection, message.eventId ?? "", "stale", at)
+        return this.#settle(connection, message.eventId ?? "", "stale", at)
       case "error":
-        return settle(connection, UUID.exec(message.message ?? "")?.[0] ?? "", "missing", at)
+        return this.#settle(connection, UUID.exec(message.message ?? "")?.[0] ?? "", "missing", at)
       default:
         return undefined
     }
   }
 
   #begin(connection: Connection, sessionId: string): void {
-    const { log, random, tenantId } = this.#setting
+    const { log, random, tenantId } = this.#options
     connection.session = { sessionId, tenantId, server: connection.url, closedAt: undefined }
     log.sessions.push(connection.session)
     for (const frame of this.#lost) {
-      if (random.integer(100) < LATE_IN_HUNDRED) this.#acknowledge(connection, frame, random.integer(3) > 0)
+      if (random.integer(100) < LATE_PERCENT) this.#acknowledge(connection, frame, random.integer(3) > 0)
     }
     this.#lost = []
   }
 
   #take(connection: Connection, { deliveryId = "", event }: RealtimeMessage, at: number): void {
-    const { log, manner, random, tenantId } = this.#setting
+    const { behavior, foreignDelivery, log, random, tenantId } = this.#options
     if (connection.session === undefined || event === undefined) return
     const frame: Frame = {
       sessionId: connection.session.sessionId,
@@ -210,14 +220,14 @@ export class ChaosClient {
     }
     log.frames.push(frame)
     connection.held.set(frame.eventId, frame)
-    treat(this.#isCalm ? "prompt" : manner, frame, this.#handsOn(connection), random)
-    const strange = random.integer(100) < STRANGE_IN_HUNDRED ? this.#setting.strange(random) : undefined
-    if (strange !== undefined) this.#acknowledge(connection, strange, random.integer(2) === 0)
+    handle(this.#isPrompt ? "prompt" : behavior, frame, this.#actionsOn(connection), random)
+    const foreign = random.integer(100) < FOREIGN_PERCENT ? foreignDelivery(random) : undefined
+    if (foreign !== undefined) this.#acknowledge(connection, foreign, random.integer(2) === 0)
   }
 
-  #handsOn(connection: Connection): Hands {
-    const { random } = this.#setting
-    const whileOpen = (then: () => void) => () => {
+  #actionsOn(connection: Connection): ClientActions {
+    const { random } = this.#options
+    const ifOpen = (then: () => void) => () => {
       if (this.#connection === connection) then()
     }
     return {
@@ -228,13 +238,13 @@ export class ChaosClient {
         const posting = this.#post(frame, random).finally(() => this.#posting.delete(posting))
         this.#posting.add(posting)
       },
-      later: (millis, then) => void setTimeout(whileOpen(then), millis).unref(),
+      later: (millis, then) => void setTimeout(ifOpen(then), millis).unref(),
       pause: (millis) => {
-        if (connection.isPaused || this.#isCalm) return
+        if (connection.isPaused || this.#isPrompt) return
         connection.isPaused = true
         connection.socket.pause()
         setTimeout(
-          whileOpen(() => this.#resume(connection)),
+          ifOpen(() => this.#resume(connection)),
           millis
         ).unref()
       }
@@ -246,44 +256,45 @@ export class ChaosClient {
     connection.socket.resume()
   }
 
-  /** Over the socket, unless that is closed. */
+  /** Sends an acknowledgement, unless the socket is closed. */
   #acknowledge(connection: Connection, frame: Frame, isNamed: boolean): void {
     const { eventId } = frame
-    const { session, socket, unanswered } = connection
+    const { held, session, socket, unanswered } = connection
     if (session === undefined || session.closedAt !== undefined || socket.readyState !== WebSocket.OPEN) return
     const deliveryId = isNamed ? frame.deliveryId : undefined
-    if (connection.held.get(eventId)?.deliveryId === frame.deliveryId) connection.held.delete(eventId)
-    const acknowledgement = this.#write({ eventId, deliveryId, sessionId: session.sessionId })
-    const others = unanswered.get(eventId)
-    if (others === undefined) unanswered.set(eventId, [{ acknowledgement, frame }])
-    else others.push({ acknowledgement, frame })
+    if (held.get(eventId)?.deliveryId === frame.deliveryId) held.delete(eventId)
+    const acknowledgement = this.#record({ eventId, deliveryId, sessionId: session.sessionId })
+    unanswered.set(eventId, [...(unanswered.get(eventId) ?? []), { acknowledgement, frame }])
     socket.send(JSON.stringify({ type: "event.ack", eventId, ...(isNamed ? { deliveryId } : {}) }))
   }
 
-  /** Until it is answered: who holds a delivery and says nothing keeps it. */
+  /** Assigns an answer to the oldest unanswered acknowledgement of the event: a session answers them in order. */
+  #settle({ unanswered }: Connection, eventId: string, answer: Acknowledgement["answer"], at: number): void {
+    const waiting = unanswered.get(eventId)
+    const acknowledgement = waiting?.shift()?.acknowledgement
+    if (acknowledgement === undefined) return
+    if (waiting?.length === 0) unanswered.delete(eventId)
+    acknowledgement.answer = answer
+    acknowledgement.answeredAt = at
+  }
+
   async #post(frame: Frame, random: Random): Promise<void> {
-    while (!this.#over.signal.aborted) {
-      const acknowledgement = this.#write({ eventId: frame.eventId, deliveryId: undefined, sessionId: undefined })
-      const answer = await this.#setting.post(acknowledgement, random)
+    while (!this.#ended.signal.aborted) {
+      const acknowledgement = this.#record({ eventId: frame.eventId, deliveryId: undefined, sessionId: undefined })
+      const answer = await this.#options.post(acknowledgement, random)
       if (answer !== undefined) {
         acknowledgement.answer = answer
         acknowledgement.answeredAt = Date.now()
         this.#connection?.held.delete(frame.eventId)
         return
       }
-      await this.#pause(random.integer(AGAIN_MILLIS))
+      await this.#wait(random.integer(RETRY_MILLIS_MAX))
     }
   }
 
-  #write(what: Pick<Acknowledgement, "eventId" | "deliveryId" | "sessionId">): Acknowledgement {
-    const { log, tenantId } = this.#setting
-    const acknowledgement: Acknowledgement = {
-      ...what,
-      tenantId,
-      sentAt: Date.now(),
-      answer: undefined,
-      answeredAt: undefined
-    }
+  #record(what: Pick<Acknowledgement, "eventId" | "deliveryId" | "sessionId">): Acknowledgement {
+    const { log, tenantId } = this.#options
+    const acknowledgement = { ...what, tenantId, sentAt: Date.now(), answer: undefined, answeredAt: undefined }
     log.acknowledgements.push(acknowledgement)
     return acknowledgement
   }

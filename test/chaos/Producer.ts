@@ -1,92 +1,83 @@
-import { EventStore, type Tenant, Uuid } from "@agentos/core"
-import { Effect } from "effect"
+import type { Tenant } from "@agentos/core"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Random } from "../race/Random.ts"
+import { appendEvents } from "../faults/client/Events.ts"
+import type { Append } from "../faults/observation/EventHistory.ts"
+import type { Random } from "../support/Random.ts"
 import type { RealtimeRig } from "../support/RealtimeRig.ts"
-import type { Append } from "./History.ts"
-import type { Level } from "./Level.ts"
+
+/** An increasing number that can be awaited. */
+export class Level {
+  #value = 0
+  #waiting: Array<{ readonly at: number; readonly resume: () => void }> = []
+
+  get value(): number {
+    return this.#value
+  }
+
+  raise(value: number): void {
+    this.#value = Math.max(this.#value, value)
+    const reached = this.#waiting.filter(({ at }) => at <= this.#value)
+    this.#waiting = this.#waiting.filter(({ at }) => at > this.#value)
+    for (const { resume } of reached) resume()
+  }
+
+  reached(at: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (at <= this.#value) resolve()
+      else this.#waiting.push({ at, resume: resolve })
+    })
+  }
+}
 
 export interface ProducerOptions {
   readonly tenants: ReadonlyArray<Tenant>
   readonly random: Random
-  /** Events that one call stores at the most. */
-  readonly eventsPerCall: number
-  /** How many events are stored by now. */
+  readonly eventsPerCallMax: number
+  /** Events stored so far. */
   readonly stored: Level
-  /** How many may be stored by now. */
+  /** Events that may be stored so far. */
   readonly allowed: Level
-  /** Whether the clients have so much to do that no more should come now. */
-  readonly isTooMuch: () => boolean
+  /** Whether the clients have a backlog. */
+  readonly isBacklogged: () => boolean
 }
 
-/** Calls that store at a time, and tenants of one call. */
-const CALLS = 4
-const TENANTS_PER_CALL = 6
+const CALLS_AT_ONCE = 4
+const TENANTS_PER_CALL_MAX = 6
 const PAUSE_MILLIS = 50
 
-/**
- * Stores events beside the servers, by the store's own `append`: several calls at a time, each of several tenants. An
- * event is marked, so that it is known again.
- */
+/** Stores events directly through the event store: several calls at a time, each for several tenants. */
 export class Producer {
   readonly appends: Array<Append> = []
   readonly #rig: RealtimeRig
   readonly #options: ProducerOptions
-  #begun = 0
+  #started = 0
 
   constructor(rig: RealtimeRig, options: ProducerOptions) {
     this.#rig = rig
     this.#options = options
   }
 
-  /** Stores until there are so many in all. */
+  /** Stores events until there are `total`. */
   async produce(total: number): Promise<void> {
-    await Promise.all(Array.from({ length: CALLS }, (_, call) => this.#lane(this.#options.random.fork(call), total)))
+    const { random } = this.#options
+    await Promise.all(Array.from({ length: CALLS_AT_ONCE }, (_, call) => this.#work(random.fork(call), total)))
   }
 
-  async #lane(random: Random, total: number): Promise<void> {
-    const { allowed, eventsPerCall, isTooMuch, stored, tenants } = this.#options
-    while (this.#begun < total) {
-      const count = Math.min(1 + random.integer(eventsPerCall), total - this.#begun)
-      this.#begun += count
-      await allowed.reached(this.#begun)
-      while (isTooMuch()) await sleep(PAUSE_MILLIS)
-      const some = random.shuffle(tenants).slice(0, 1 + random.integer(TENANTS_PER_CALL))
-      await this.#append(Array.from({ length: count }, () => random.pick(some)))
+  async #work(random: Random, total: number): Promise<void> {
+    const { allowed, eventsPerCallMax, isBacklogged, stored, tenants } = this.#options
+    while (this.#started < total) {
+      const count = Math.min(1 + random.integer(eventsPerCallMax), total - this.#started)
+      this.#started += count
+      await allowed.reached(this.#started)
+      while (isBacklogged()) await sleep(PAUSE_MILLIS)
+      const some = random.shuffle(tenants).slice(0, 1 + random.integer(TENANTS_PER_CALL_MAX))
+      this.appends.push(
+        await appendEvents(
+          this.#rig,
+          Array.from({ length: count }, () => random.pick(some))
+        )
+      )
       stored.raise(stored.value + count)
     }
-  }
-
-  async #append(owners: ReadonlyArray<Tenant>): Promise<void> {
-    const askedAt = Date.now()
-    const events = await this.#rig.run(
-      Effect.gen(function* () {
-        const drafts = yield* Effect.forEach(owners, ({ tenantId }) =>
-          Effect.map(Uuid.next, (mark) => ({
-            tenantId,
-            type: "email.received" as const,
-            source: "smtp",
-            service: "email",
-            resourceId: mark,
-            agentId: "an agent",
-            payload: { subject: "a message", snippet: "x".repeat(100) },
-            dedupeKey: mark
-          }))
-        )
-        return yield* (yield* EventStore).append(drafts)
-      })
-    )
-    const storedAt = Date.now()
-    if (events.length !== owners.length) throw new Error(`${events.length} of ${owners.length} events were stored`)
-    this.appends.push({
-      askedAt,
-      storedAt,
-      events: events.map(({ createdAt, eventId, resourceId, tenantId }) => ({
-        tenantId,
-        eventId,
-        createdAt,
-        mark: resourceId
-      }))
-    })
   }
 }

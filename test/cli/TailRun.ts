@@ -1,23 +1,26 @@
-import { EventStore, type Tenant, Uuid } from "@agentos/core"
-import { Effect } from "effect"
+import type { Tenant } from "@agentos/core"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { makeRandom } from "../race/Random.ts"
+import { appendEvents } from "../faults/client/Events.ts"
+import { type Deck, type Fault, planFaults } from "../faults/fault/Fault.ts"
+import { COMMAND_INVARIANTS } from "../faults/verdict/CommandInvariants.ts"
+import { judge, type Violation } from "../faults/verdict/Judge.ts"
 import { openDatabase, type OpenDatabase } from "../support/ClusterDatabase.ts"
+import { makeRandom } from "../support/Random.ts"
 import { type RealtimeRig, startRealtimeRig } from "../support/RealtimeRig.ts"
 import { type CutLine, startCutLine } from "./CutLine.ts"
 import { isPoison, TailProgram } from "./TailProgram.ts"
 
 export interface TailRunOptions {
   readonly events: number
-  /** How often each of them happens. */
-  readonly faults: { readonly restarts: number; readonly cuts: number; readonly kills: number }
+  /** How often each fault happens. */
+  readonly faults: Pick<Deck, "restarted" | "network cut" | "client killed">
   /** Commands at a time. */
   readonly jobs: number
   readonly seed: number
-  /** How long it may take from the last fault on until all is handled. */
+  /** How long everything may take after the last fault. */
   readonly settleMillis: number
   readonly say: (line: string) => void
 }
@@ -25,26 +28,24 @@ export interface TailRunOptions {
 export interface TailResult {
   readonly stored: number
   readonly acknowledged: number
-  /** Events whose command never succeeds. */
+  /** Events whose command always fails. */
   readonly poisoned: number
-  /** How often a command was begun, and was done. */
+  /** Commands that were started, and that finished. */
   readonly begun: number
   readonly done: number
+  /** How often acknowledged events were compared with finished commands. */
   readonly audits: number
   readonly exitCode: number | null
-  /** Every promise that was broken. */
-  readonly violations: ReadonlyArray<string>
+  readonly violations: ReadonlyArray<Violation>
 }
 
-type Fault = "restart" | "cut" | "kill" | "kill all"
-
 const BATCH = 50
-/** Half of the events that may wait while more are stored, at the most: a sixteenth of all where that is less. */
+/** More events are stored while fewer than this wait, or a sixteenth of all if that is less. */
 const AHEAD_MAX = 200
-const LOOK_MILLIS = 250
+const POLL_MILLIS = 250
 const CUT_MILLIS = 1_500
 
-/** Stores events for one tenant, follows them with `events tail --exec` while all goes wrong that may, and judges. */
+/** Stores events of one tenant, follows them with `events tail --exec` under faults, and judges. */
 export const runTail = async (options: TailRunOptions): Promise<TailResult> => {
   const ends: Array<() => Promise<unknown>> = []
   try {
@@ -68,7 +69,7 @@ export const runTail = async (options: TailRunOptions): Promise<TailResult> => {
   }
 }
 
-interface Stage {
+interface Parts {
   readonly rig: RealtimeRig
   readonly line: CutLine
   readonly tail: TailProgram
@@ -78,137 +79,109 @@ interface Stage {
 
 class TailRun {
   readonly #options: TailRunOptions
-  readonly #stage: Stage
+  readonly #parts: Parts
   readonly #ahead: number
   readonly #stored: Array<string> = []
-  readonly #violations = new Set<string>()
+  readonly #early = new Set<string>()
   #audits = 0
 
-  constructor(options: TailRunOptions, stage: Stage) {
+  constructor(options: TailRunOptions, parts: Parts) {
     this.#options = options
-    this.#stage = stage
+    this.#parts = parts
     this.#ahead = Math.min(AHEAD_MAX, Math.ceil(options.events / 16))
   }
 
   async run(): Promise<TailResult> {
-    const { events, settleMillis } = this.#options
-    const faults = this.#plan()
+    const { events, faults: deck, seed, settleMillis } = this.#options
+    const count = Object.values(deck).reduce((sum, times) => sum + times, 0)
+    const faults = planFaults(deck, count, makeRandom(seed))
     for (const [index, fault] of faults.entries()) {
-      // Evenly over the events, so that there is work before, during and after each.
+      // Evenly over the events, so that there is work before, during and after each fault.
       await this.#workUntil(Math.floor((events * (index + 1)) / (faults.length + 1)))
-      await this.#make(fault)
+      await this.#inflict(fault)
     }
     await this.#workUntil(events)
-    const poisoned = this.#stored.filter(isPoison).length
+    const poisoned = new Set(this.#stored.filter(isPoison))
     const deadline = Date.now() + settleMillis
-    while ((await this.#acknowledged()) < events - poisoned && Date.now() < deadline) await sleep(LOOK_MILLIS)
-    const { tail } = this.#stage
+    while ((await this.#countAcknowledged()) < events - poisoned.size && Date.now() < deadline) await sleep(POLL_MILLIS)
+    const { tail } = this.#parts
     const exitCode = await tail.interrupt()
-    const acknowledged = await this.#acknowledged()
+    const acknowledged = await this.#countAcknowledged()
     const done = tail.noted("done")
-    const handled = new Set(done)
-    for (const eventId of this.#stored)
-      if (!isPoison(eventId) && !handled.has(eventId)) this.#violations.add(`${eventId} was never handled`)
-    for (const eventId of tail.noted("wrong")) this.#violations.add(`${eventId} was run with another event to read`)
-    const begun = tail.noted("begun").length
     return {
       stored: this.#stored.length,
       acknowledged,
-      poisoned,
-      begun,
+      poisoned: poisoned.size,
+      begun: tail.noted("begun").length,
       done: done.length,
       audits: this.#audits,
       exitCode,
-      violations: [...this.#violations]
+      violations: judge(COMMAND_INVARIANTS, {
+        stored: this.#stored,
+        poisoned,
+        done: new Set(done),
+        misread: tail.noted("wrong"),
+        early: this.#early
+      })
     }
   }
 
-  #plan(): ReadonlyArray<Fault> {
-    const { faults, seed } = this.#options
-    const many = (count: number, ...kinds: ReadonlyArray<Fault>) =>
-      Array.from({ length: count }, (_, index) => kinds[index % kinds.length]!)
-    return makeRandom(seed).shuffle([
-      ...many(faults.restarts, "restart"),
-      ...many(faults.cuts, "cut"),
-      ...many(faults.kills, "kill all", "kill")
-    ])
-  }
-
-  /** Stores events until there are so many and most of them are acknowledged, and looks whether all is well meanwhile. */
+  /** Stores this many events, and waits until most of them are acknowledged. */
   async #workUntil(count: number): Promise<void> {
+    const { tail } = this.#parts
     const deadline = Date.now() + this.#options.settleMillis
     for (;;) {
-      const acknowledged = await this.#acknowledged()
+      const acknowledged = await this.#countAcknowledged()
       if (this.#stored.length >= count && acknowledged >= count - this.#ahead) return
-      if (Date.now() > deadline)
-        throw new Error(`${acknowledged} of ${count} events are acknowledged, and no more:\n${this.#stage.tail.said}`)
-      if (!this.#stage.tail.isRunning) throw new Error(`the tail has ended by itself:\n${this.#stage.tail.said}`)
+      if (Date.now() > deadline) throw new Error(`only ${acknowledged} of ${count} are acknowledged:\n${tail.said}`)
+      if (!tail.isRunning) throw new Error(`the tail ended by itself:\n${tail.said}`)
       if (this.#stored.length < count && this.#stored.length - acknowledged < 2 * this.#ahead)
         await this.#store(Math.min(BATCH, count - this.#stored.length))
-      else await sleep(LOOK_MILLIS)
+      else await sleep(POLL_MILLIS)
     }
   }
 
-  async #make(fault: Fault): Promise<void> {
-    const { line, rig, tail } = this.#stage
-    this.#options.say(`${fault} after ${this.#stored.length} events, ${tail.noted("done").length} done`)
-    switch (fault) {
-      case "restart": {
+  async #inflict(fault: Fault): Promise<void> {
+    const { line, rig, tail } = this.#parts
+    this.#options.say(`${fault.kind} after ${this.#stored.length} events, ${tail.noted("done").length} done`)
+    switch (fault.kind) {
+      case "restarted": {
         const [server] = rig.cluster.servers
         await server!.stop()
         await this.#store(BATCH)
-        await server!.start()
-        break
+        return server!.start()
       }
-      case "cut":
+      case "network cut":
         line.cut()
         await this.#store(BATCH)
         await sleep(CUT_MILLIS)
-        line.mend()
-        break
-      case "kill":
-      case "kill all":
-        await tail.kill(fault === "kill all")
-        await this.#acknowledged()
-        tail.start()
-        break
+        return line.mend()
+      case "client killed":
+        await tail.kill(fault.withChildren)
+        await this.#countAcknowledged()
+        return tail.start()
+      default:
+        throw new Error(`${fault.kind} is not a fault of this run`)
     }
   }
 
   async #store(count: number): Promise<void> {
-    const { rig, tenant } = this.#stage
+    const { rig, tenant } = this.#parts
     const room = Math.min(count, this.#options.events - this.#stored.length)
     if (room <= 0) return
-    const events = await rig.run(
-      Effect.gen(function* () {
-        const drafts = yield* Effect.forEach(Array.from({ length: room }), () =>
-          Effect.map(Uuid.next, (mark) => ({
-            tenantId: tenant.tenantId,
-            type: "email.received" as const,
-            source: "smtp",
-            service: "email",
-            resourceId: mark,
-            agentId: "an agent",
-            payload: { subject: "a message" },
-            dedupeKey: mark
-          }))
-        )
-        return yield* (yield* EventStore).append(drafts)
-      })
-    )
+    const owners = Array.from({ length: room }, () => tenant)
+    const { events } = await appendEvents(rig, owners)
     this.#stored.push(...events.map(({ eventId }) => eventId))
   }
 
-  /** How many are acknowledged. Whichever is must have been done before: its command's last word stands in the file by now. */
-  async #acknowledged(): Promise<number> {
-    const { database, tail, tenant } = this.#stage
+  /** Counts acknowledged events. The command of each must have finished already. */
+  async #countAcknowledged(): Promise<number> {
+    const { database, tail, tenant } = this.#parts
     const rows = await database.execute(
       `select event_id from events where tenant_id = '${tenant.tenantId}' and status = 'acknowledged'`
     )
     const done = new Set(tail.noted("done"))
-    for (const { event_id: eventId } of rows)
-      if (!done.has(String(eventId)))
-        this.#violations.add(`${String(eventId)} was acknowledged before its command was done`)
+    for (const { event_id: eventId } of rows) if (!done.has(String(eventId))) this.#early.add(String(eventId))
     this.#audits++
     return rows.length
   }

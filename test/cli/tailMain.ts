@@ -1,17 +1,18 @@
-import { randomInt } from "node:crypto"
 import { parseArgs } from "node:util"
+import { linesOf, summaryOf } from "../faults/verdict/Report.ts"
+import { readSeed } from "../support/Random.ts"
 import { runTail } from "./TailRun.ts"
 
 const help = `Usage: npx -y pnpm@12 tail [--events 10000] [--faults 12] [--jobs 1] [--seed N]
 
 Follows events with \`agentctl events tail --exec\` while the server is restarted, the network is cut and the tail itself is
-killed, with and without the command that it runs. Exits with 1 when an event was not handled, or was acknowledged though
-its command had not finished.
+killed, with and without the command that it runs. Exits with 1 if an event was not handled, or was acknowledged before
+its command finished.
 
-  --events    stored in all, for one tenant
-  --faults    of each kind
+  --events    number of events, of one tenant
+  --faults    number of faults of each kind
   --jobs      commands that the tail runs at a time
-  --seed      of their order (another each time)`
+  --seed      of the order of faults: a whole number (1 by default), or random`
 
 const { values } = parseArgs({
   args: process.argv.slice(process.argv[2] === "--" ? 3 : 2),
@@ -19,16 +20,19 @@ const { values } = parseArgs({
     events: { type: "string", default: "10000" },
     faults: { type: "string", default: "12" },
     jobs: { type: "string", default: "1" },
-    seed: { type: "string", default: String(randomInt(2 ** 31)) },
+    seed: { type: "string" },
     help: { type: "boolean", short: "h", default: false }
   }
 })
 
 const SETTLE_MILLIS = 900_000
 const say = (line: string) => void process.stdout.write(`${line}\n`)
-const [events, faults, jobs, seed] = (["events", "faults", "jobs", "seed"] as const).map((name) =>
-  Number(values[name])
-) as [number, number, number, number]
+const [events, faults, jobs] = (["events", "faults", "jobs"] as const).map((name) => Number(values[name])) as [
+  number,
+  number,
+  number
+]
+const seed = readSeed(values.seed)
 
 if (values.help) say(help)
 else if (![events, faults, jobs, seed].every((value) => Number.isInteger(value) && value >= 0)) {
@@ -37,7 +41,7 @@ else if (![events, faults, jobs, seed].every((value) => Number.isInteger(value) 
 } else {
   say(`seed ${seed}: ${events} events, ${faults} restarts, cuts and kills each`)
   const begin = performance.now()
-  const each = { restarts: faults, cuts: faults, kills: faults }
+  const each = { restarted: faults, "network cut": faults, "client killed": faults }
   const { violations, ...figures } = await runTail({
     events,
     faults: each,
@@ -47,7 +51,6 @@ else if (![events, faults, jobs, seed].every((value) => Number.isInteger(value) 
     say
   })
   say(JSON.stringify({ ...figures, seconds: Math.round((performance.now() - begin) / 1_000) }))
-  for (const violation of violations.slice(0, 20)) say(violation)
-  say(violations.length === 0 ? "Every promise was kept." : `${violations.length} promises were broken.`)
+  for (const line of [...linesOf(violations), summaryOf(violations.length)]) say(line)
   if (violations.length > 0 || figures.acknowledged < figures.stored - figures.poisoned) process.exitCode = 1
 }

@@ -1,29 +1,30 @@
 import type { OperationStep } from "@agentos/core"
-import type { CarrierFault, PlannedFault } from "./PlannedFault.ts"
-import { type ClientKind, type End, type Service, SERVICES } from "./Purchase.ts"
+import type { ProviderFault } from "../faults/fault/ProviderFaults.ts"
+import type { End } from "../faults/observation/Purchases.ts"
+import { type ClientKind, type Service, SERVICES } from "./Purchase.ts"
 
 /**
- * What comes between an operation and its usual end.
- * - `rejected`: the provider refuses the mail, the number or the call for good;
- * - `gone`: the mailbox is deleted, or the number given back (which ends its calls), between the payment and its use;
- * - `stranger`: the facilitator refuses, and then somebody else submits the authorization;
- * - `front-run`: somebody else submits the authorization just before the facilitator is asked;
- * - `cancelled`: the payer cancels the authorization just before the facilitator is asked;
- * - `unread`: somebody else submits the authorization between its claim and the reading of its nonce;
- * - `intercepted`: somebody else submits the authorization before the client has presented it.
+ * An interference between an operation and its usual end.
+ * - `rejected`: the provider refuses the mail, the number or the call permanently;
+ * - `gone`: the mailbox is deleted, or the number released (which ends its calls), between payment and use;
+ * - `stranger`: the facilitator refuses, and then a stranger submits the authorization;
+ * - `front-run`: a stranger submits the authorization just before the facilitator is called;
+ * - `cancelled`: the payer cancels the authorization just before the facilitator is called;
+ * - `unread`: a stranger submits the authorization between its claim and the reading of its nonce;
+ * - `intercepted`: a stranger submits the authorization before the client presents it.
  */
 export type Twist = "rejected" | "gone" | "stranger" | "front-run" | "cancelled" | "unread" | "intercepted"
 
-/** One case of the matrix: what is bought, what goes wrong, and where the server is killed. */
+/** One case of the matrix: a service, a client, a fault, and the step at which the server is killed. */
 export interface Cell {
   readonly service: Service
   readonly client: ClientKind
-  /** Where the server is killed; undefined where it is not, or wherever it happens to be. */
+  /** Undefined if the server is not killed, or is killed at no particular step. */
   readonly step: OperationStep | undefined
   readonly killed: boolean
-  readonly fault: Pick<PlannedFault, "operation" | "mode"> | undefined
+  readonly fault: Pick<ProviderFault, "operation" | "mode"> | undefined
   readonly twist: Twist | undefined
-  /** The only end that is right, where there is one. */
+  /** The only correct end, where there is one. */
   readonly end: End | undefined
 }
 
@@ -49,7 +50,7 @@ export const REFUND_STEPS = [
 
 const MODES = ["before", "after", "reject", "hang"] as const
 
-/** How each service's payments come to be owed back. A new mailbox can neither be refused nor be gone. */
+/** How each service comes to owe a refund. A new mailbox can be neither rejected nor gone. */
 const TO_REFUND: ReadonlyArray<readonly [Service, Twist, Cell["fault"]]> = [
   ["email.mailbox.create", "stranger", { operation: "settle", mode: "reject" }],
   ["email.mailbox.update", "gone", undefined],
@@ -69,7 +70,7 @@ const cross = <A, B>(left: ReadonlyArray<A>, right: ReadonlyArray<B>): ReadonlyA
 
 const BOTH: ReadonlyArray<ClientKind> = ["pays again", "gives up"]
 
-/** Killed at each step, for each service, with a client that comes again and one that does not. */
+/** Killed at each step, for each service, with a client that repeats its request and one that gives up. */
 export const stepCells = (): ReadonlyArray<Cell> =>
   cross(PAYMENT_STEPS, cross(SERVICES, BOTH)).map(([step, [service, client]]) => ({
     service,
@@ -78,16 +79,16 @@ export const stepCells = (): ReadonlyArray<Cell> =>
     killed: true,
     fault: undefined,
     twist: undefined,
-    end: isForRequest(service) && client === "gives up" && TOO_LATE.has(step) ? "paid back" : undefined
+    end: needsClient(service) && client === "gives up" && NOT_BEGUN.has(step) ? "refunded" : undefined
   }))
 
-/** What is done for the request that waits for it, or not at all. */
-const isForRequest = (service: Service): boolean =>
+/** Whether the service is performed only for a client that waits for it. */
+const needsClient = (service: Service): boolean =>
   service.startsWith("phone.call.outbound") || service === "phone.call.extend.1m"
-/** Steps at which it was paid for and not begun. */
-const TOO_LATE: ReadonlySet<OperationStep> = new Set(["after_settle", "settled", "before_perform"])
+/** Steps at which the service is paid and not begun. */
+const NOT_BEGUN: ReadonlySet<OperationStep> = new Set(["after_settle", "settled", "before_perform"])
 
-/** Killed at each step of a refund. A client that repeats its bytes and does not pay anew shows what becomes of them. */
+/** Killed at each step of a refund. */
 export const refundCells = (): ReadonlyArray<Cell> =>
   cross(REFUND_STEPS, cross(TO_REFUND, ["repeats", "gives up"] as const)).map(
     ([step, [[service, twist, fault], client]]) => ({
@@ -97,11 +98,11 @@ export const refundCells = (): ReadonlyArray<Cell> =>
       killed: true,
       fault,
       twist,
-      end: "paid back"
+      end: "refunded"
     })
   )
 
-/** The facilitator fails in each way to settle, with and without a kill after it has. */
+/** The facilitator fails in each mode, with and without a kill afterwards. */
 export const facilitatorCells = (): ReadonlyArray<Cell> =>
   cross(MODES, cross(SERVICES, cross(BOTH, [true, false]))).map(([mode, [service, [client, killed]]]) => ({
     service,
@@ -113,8 +114,8 @@ export const facilitatorCells = (): ReadonlyArray<Cell> =>
     end: undefined
   }))
 
-/** Others submit the authorization before the server has read its nonce; killed at each step of the refund. */
-export const elsewhereCells = (): ReadonlyArray<Cell> =>
+/** A stranger submits the authorization before the server reads its nonce; killed at each step of the refund. */
+export const strangerCells = (): ReadonlyArray<Cell> =>
   cross(REFUND_STEPS, cross(["unread", "intercepted"] as const, cross(SERVICES, ["repeats", "gives up"] as const))).map(
     ([step, [twist, [service, client]]]) => ({
       service,
@@ -123,40 +124,41 @@ export const elsewhereCells = (): ReadonlyArray<Cell> =>
       killed: true,
       fault: undefined,
       twist,
-      end: "paid back"
+      end: "refunded"
     })
   )
 
-/** The relay fails in each way, with and without a kill after it has. */
+/** The relay fails in each mode, with and without a kill afterwards. */
 export const relayCells = (): ReadonlyArray<Cell> =>
   cross(MODES, cross(BOTH, [true, false])).map(([mode, [client, killed]]) => ({
     service: "email.message.send",
     client,
-    // What hangs is not done: the kill finds it where it is.
+    // A call that hangs reaches no further step.
     step: killed && mode !== "hang" ? "after_perform" : undefined,
     killed,
     fault: { operation: "send", mode },
     twist: undefined,
-    end: mode === "reject" && !killed ? "paid back" : undefined
+    end: mode === "reject" && !killed ? "refunded" : undefined
   }))
 
-/** What each failure of the carrier is met by: a purchase of a number, a call or an extension of one. */
-const TO_FAIL = {
+/** The services that meet each failure of the carrier. */
+const CARRIER_SERVICES = {
   search: { "pays again": "phone.number.us.30d", "gives up": "phone.number.us.30d" },
   buy: { "pays again": "phone.number.us.30d", "gives up": "phone.number.ca.30d" },
   call: { "pays again": "phone.call.outbound.1m", "gives up": "phone.call.outbound.5m" },
   update: { "pays again": "phone.call.extend.1m", "gives up": "phone.call.extend.1m" }
-} as const satisfies Record<CarrierFault, Record<"pays again" | "gives up", Service>>
+} as const satisfies Partial<Record<ProviderFault["operation"], Record<"pays again" | "gives up", Service>>>
+type CarrierOperation = keyof typeof CARRIER_SERVICES
 
-/** The carrier fails in each way at each request, with and without a kill after it has. */
+/** The carrier fails in each mode at each request, with and without a kill afterwards. */
 export const carrierCells = (): ReadonlyArray<Cell> =>
   cross(
     cross(["search", "buy", "call", "update"] as const, MODES),
     cross(["pays again", "gives up"] as const, [true, false])
   ).map(([[operation, mode], [client, killed]]) => ({
-    service: TO_FAIL[operation][client],
+    service: CARRIER_SERVICES[operation][client],
     client,
-    // What hangs is not done: the kill finds it where it is.
+    // A call that hangs reaches no further step.
     step: killed && mode !== "hang" ? "after_perform" : undefined,
     killed,
     fault: { operation, mode },
@@ -164,15 +166,15 @@ export const carrierCells = (): ReadonlyArray<Cell> =>
     end: carrierEnd(operation, mode, killed)
   }))
 
-/** Numbers are had all the same, calls only where the carrier made them; an extension has not long to be heard of. */
-const carrierEnd = (operation: CarrierFault, mode: PlannedFault["mode"], killed: boolean): End | undefined => {
-  if (operation === "call") return mode === "before" || mode === "reject" ? "paid back" : "delivered"
+/** A number is bought in any case, a call delivered only if the carrier made it. An extension has a minute to succeed. */
+const carrierEnd = (operation: CarrierOperation, mode: ProviderFault["mode"], killed: boolean): End | undefined => {
+  if (operation === "call") return mode === "before" || mode === "reject" ? "refunded" : "delivered"
   if (operation !== "update") return "delivered"
   if (killed) return undefined
-  return mode === "reject" ? "paid back" : "delivered"
+  return mode === "reject" ? "refunded" : "delivered"
 }
 
-/** The authorization is used by others, and the server is killed when the facilitator has said so. */
+/** Others use the authorization, and the server is killed after the facilitator has answered. */
 export const interferenceCells = (): ReadonlyArray<Cell> =>
   cross(["front-run", "cancelled"] as const, cross(SERVICES, ["repeats", "gives up"] as const)).map(
     ([twist, [service, client]]) => ({
@@ -186,58 +188,58 @@ export const interferenceCells = (): ReadonlyArray<Cell> =>
     })
   )
 
-/** Who comes again may be too late for what is only done for a request, and who does not always is. */
+/** A client that repeats its request may be too late for a service that needs it. One that gives up always is. */
 const frontRunEnd = (service: Service, client: ClientKind): End | undefined => {
-  if (!isForRequest(service)) return "delivered"
-  return client === "gives up" ? "paid back" : undefined
+  if (!needsClient(service)) return "delivered"
+  return client === "gives up" ? "refunded" : undefined
 }
 
-/** Every cell there is. */
+/** Every cell of the matrix. */
 export const allCells = (): ReadonlyArray<Cell> => [
   ...stepCells(),
   ...refundCells(),
-  ...elsewhereCells(),
+  ...strangerCells(),
   ...interferenceCells(),
   ...facilitatorCells(),
   ...relayCells(),
   ...carrierCells()
 ]
 
-/** Those whose service is of a half of the catalog. */
+/** The cells of one half of the catalog. */
 export const ofHalf = (half: "email" | "phone", cells: ReadonlyArray<Cell>): ReadonlyArray<Cell> =>
   cells.filter(({ service }) => service.startsWith(`${half}.`))
 
-/** One service for each situation and client, in turns: of cells whose situations are the same for every service. */
-export const inTurn = (cells: ReadonlyArray<Cell>): ReadonlyArray<Cell> => {
-  const groups = Map.groupBy(cells, (cell) => `${situationOf(cell)}, ${cell.client}`)
-  return [...groups.values()].map((group, index) => group[index % group.length]!)
-}
+/** Reduces cells to one of each group, in turn. */
+const oneOfEach = (cells: ReadonlyArray<Cell>, key: (cell: Cell) => string): ReadonlyArray<Cell> =>
+  [...Map.groupBy(cells, (cell) => `${situationOf(cell)}, ${key(cell)}`).values()].map(
+    (group, index) => group[index % group.length]!
+  )
 
-/** One client for each situation and service, in turns. */
-export const clientsInTurn = (cells: ReadonlyArray<Cell>): ReadonlyArray<Cell> => {
-  const groups = Map.groupBy(cells, (cell) => `${situationOf(cell)}, ${cell.service}`)
-  return [...groups.values()].map((group, index) => group[index % group.length]!)
-}
+/** One service in turn for each situation and client. */
+export const oneService = (cells: ReadonlyArray<Cell>): ReadonlyArray<Cell> => oneOfEach(cells, ({ client }) => client)
 
-/** Whether a cell takes a minute by itself: as long as the relay's silence is waited out. */
+/** One client in turn for each situation and service. */
+export const oneClient = (cells: ReadonlyArray<Cell>): ReadonlyArray<Cell> => oneOfEach(cells, ({ service }) => service)
+
+/** Whether a cell takes a minute, because the server waits that long for a silent relay. */
 export const isSlow = ({ fault, killed }: Cell): boolean =>
   fault?.operation === "send" && fault.mode === "hang" && !killed
 
-/** What a server is told to wait for, at most, when the call outside hangs: so long does the fault last. */
-const HANG_MILLIS: Readonly<Record<PlannedFault["operation"], number>> = {
+/** How long a server waits for a provider that hangs. */
+const HANG_MILLIS: Readonly<Record<ProviderFault["operation"], number>> = {
   settle: 30_000,
   send: 60_000,
-  // A question is asked twice.
+  // A search is repeated once.
   search: 30_000,
   buy: 15_000,
   call: 15_000,
   update: 15_000
 }
 
-/** For how long after its beginning a cell's fault goes on. */
+/** How long the fault of a cell lasts. */
 export const faultMillis = ({ fault }: Cell): number => (fault?.mode === "hang" ? HANG_MILLIS[fault.operation] : 0)
 
-/** As people read it: what fails, where it is killed, what is bought, by whom. */
+/** The row of the report: what fails, and where the server is killed. */
 export const situationOf = ({ fault, killed, step, twist }: Cell): string =>
   [
     ...(twist === undefined ? [] : [TWISTS[twist]]),
@@ -246,7 +248,7 @@ export const situationOf = ({ fault, killed, step, twist }: Cell): string =>
   ].join(", ")
 
 const TWISTS: Readonly<Record<Twist, string>> = {
-  rejected: "refused for good",
+  rejected: "rejected",
   gone: "gone",
   stranger: "refused, then submitted by a stranger",
   "front-run": "submitted by a stranger first",

@@ -1,33 +1,31 @@
 import type { OperationStep } from "@agentos/core"
 import { setTimeout as sleep } from "node:timers/promises"
+import { inTurns } from "../faults/client/inTurns.ts"
+import { releaseNumber } from "../faults/client/Requests.ts"
+import type { Wallet } from "../faults/client/Wallet.ts"
+import { planProviderFault, type ProviderFault, untilFaultMet } from "../faults/fault/ProviderFaults.ts"
+import type { Payment } from "../faults/observation/Purchases.ts"
+import type { Holds } from "../faults/server/StepGate.ts"
 import { type Cell, faultMillis, situationOf, type Twist } from "./Cell.ts"
 import { carryThrough, send, sign } from "./Client.ts"
-import type { CrashRig } from "./CrashRig.ts"
-import type { ArmedFile } from "./Parking.ts"
-import type { Area } from "./PhoneShop.ts"
-import type { PlannedFault } from "./PlannedFault.ts"
-import type { Attempt, Purchase } from "./Purchase.ts"
-import { buy, Shop } from "./Shop.ts"
-import { inTurns } from "./Turns.ts"
-import { type Outcome, settleDown } from "./Witness.ts"
-import type { Buyer } from "./Buyer.ts"
+import type { CrashPurchase } from "./Purchase.ts"
+import { type Outcome, settle } from "./Settle.ts"
+import { type Area, buy, type Shop } from "./Shop.ts"
 
-/** A run of cells: what each was, and what all came to. */
 export interface MatrixResult {
-  readonly cells: ReadonlyMap<Purchase, Cell>
+  readonly cells: ReadonlyMap<CrashPurchase, Cell>
   readonly outcome: Outcome
 }
 
-/** Wallets among which purchases are shared out that leave nothing to be told apart by their wallet. */
+/** Wallets shared by purchases that need none of their own. */
 const TENANTS = 8
-const AT_ONCE = 8
 const REFUSED_MILLIS_MAX = 15_000
-const SILENT_MILLIS_MAX = 40_000
+const HANG_MILLIS_MAX = 40_000
 const TRIES = 4
-/** The limit of a call of five minutes that was given another. */
+/** The limit of an extended call of five minutes. */
 const EXTENDED_SECONDS = 360
 
-/** Where an operation is held while somebody else acts, or the carrier is made to fail: before that step nothing has come of it, and after it all would have. */
+/** The step at which an operation is held for an interference. Nothing has happened before it that the twist prevents. */
 const HOLD_AT: Readonly<Partial<Record<Twist, OperationStep>>> = {
   gone: "settled",
   "front-run": "before_settle",
@@ -35,250 +33,237 @@ const HOLD_AT: Readonly<Partial<Record<Twist, OperationStep>>> = {
   unread: "claimed"
 }
 
-/** A search that fails is the one by which a number is chosen: that before the payment is a check and no more. */
+/** The search before the payment is only a check, so a search fails after the payment. */
 const holdAt = ({ fault, twist }: Cell): OperationStep | undefined =>
   twist === undefined ? (fault?.operation === "search" ? "settled" : undefined) : HOLD_AT[twist]
 
-/** What is paid back has a wallet of its own, by which its refund is told from others, and so has what is a wallet's first. */
+/** Whether a purchase needs its own wallet, because its refund must be identified or it is the wallet's first. */
 const isAlone = ({ client, end, service, twist }: Cell): boolean =>
   service === "email.mailbox.create" ||
   (service.startsWith("phone.number.") && service !== "phone.number.renew.30d" && client !== "gives up") ||
   twist === "gone" ||
-  end === "paid back"
+  end === "refunded"
 
 const areaOf = ({ fault, twist }: Cell): Area => {
-  if (fault?.operation !== "search" && fault?.operation !== "buy") return "any"
+  if (fault?.operation !== "search" && fault?.operation !== "buy") return "calm"
   return twist === "rejected" ? "refused" : "own"
 }
 
-const isOfCarrier = (operation: PlannedFault["operation"]): boolean =>
-  operation === "search" || operation === "buy" || operation === "call" || operation === "update"
+/** A purchase of a cell. */
+interface Entry {
+  readonly cell: Cell
+  readonly purchase: CrashPurchase
+}
 
-/** What a cell's fault is meant for alone. */
-const aboutOf = ({ cell: { fault }, purchase: { goods } }: Order, { authorization }: Attempt): string => {
+/** The one request that a cell's fault concerns. */
+const onlyOf = ({ cell: { fault }, purchase: { goods } }: Entry, { authorization }: Payment): string => {
   if (fault?.operation === "send" && goods.kind === "mail") return goods.recipient
   if (goods.kind === "number" && (fault?.operation === "search" || fault?.operation === "buy")) return goods.areaCode
   if (fault?.operation === "call" && goods.kind === "call") return goods.toNumber
-  // Not the limit before, of which the server reminds the carrier now and then.
+  // The server also repeats the earlier limit from time to time.
   if (fault?.operation === "update" && goods.kind === "extension") return `${goods.toNumber} ${EXTENDED_SECONDS}`
   return authorization.nonce
 }
 
-/** Gives a number back, for good: its calls are ended with it. */
-const release = async ({ reader }: Buyer, phoneNumberId: string): Promise<void> => {
-  const body = { phoneNumberId, confirmRelease: true }
-  const reply = await reader.send({ path: "/api/v1/phone/release-number", body })
-  if (reply.status !== 200) throw new Error(`a number is not given back: ${reply.status} ${reply.text}`)
-}
-
-interface Order {
-  readonly cell: Cell
-  readonly purchase: Purchase
+const release = async (wallet: Wallet, phoneNumberId: string): Promise<void> => {
+  const reply = await wallet.on().send(releaseNumber(phoneNumberId))
+  if (reply.status !== 200) throw new Error(`the number was not released: ${reply.status} ${reply.text}`)
 }
 
 /**
- * Lets all cells happen in one life of a sandbox: brings each operation to the step at which it is to be cut off, all
- * beside each other, kills the server once, starts what is to go without a kill, and waits for every end.
+ * Plays all cells in one life of a server: brings every operation to its step, kills the server once, starts the
+ * purchases that need no kill, and waits for every end.
  */
-export const runMatrix = async (rig: CrashRig, cells: ReadonlyArray<Cell>): Promise<MatrixResult> => {
-  const run = new MatrixRun(rig)
-  // A call that is to be extended lasts five minutes: it is made last.
+export const runMatrix = async (shop: Shop, cells: ReadonlyArray<Cell>): Promise<MatrixResult> => {
+  const run = new MatrixRun(shop)
+  const before = shop.purchases.length
+  // A call in progress lasts five minutes, so extensions are prepared last.
   const isExtension = ({ service }: Cell) => service === "phone.call.extend.1m"
-  const orders = await run.order([...cells.filter((cell) => !isExtension(cell)), ...cells.filter(isExtension)])
-  const killed = orders.filter(({ cell }) => cell.killed)
-  // Those that take a while to come to their step have it before the others are stopped, whose leases run on; and a
-  // call has to be made within a minute of its payment.
-  const [calls, others] = [true, false].map((isCall) =>
-    killed.filter(
-      ({ cell: { service, twist } }) => twist === undefined && service.startsWith("phone.call.outbound") === isCall
-    )
-  )
+  const entries = await run.prepare([...cells.filter((cell) => !isExtension(cell)), ...cells.filter(isExtension)])
+  const killed = entries.filter(({ cell }) => cell.killed)
+  const isCall = ({ cell }: Entry) => cell.service.startsWith("phone.call.outbound")
+  const plain = killed.filter(({ cell }) => cell.twist === undefined)
+  // Slow cells start first, because leases of held operations expire; calls last, because they must be dialed within a
+  // minute of their payment.
   await run.start(killed.filter(({ cell }) => cell.twist !== undefined))
-  await run.start(others ?? [])
-  await run.start(calls ?? [])
+  await run.start(plain.filter((entry) => !isCall(entry)))
+  await run.start(plain.filter(isCall))
   await run.killAtSteps()
-  const servedAgain = performance.now()
-  const spared = new Map(orders.filter(({ cell }) => !cell.killed).map((order) => [order.purchase, order]))
+  const restartedAt = performance.now()
+  const spared = new Map(entries.filter(({ cell }) => !cell.killed).map((entry) => [entry.purchase, entry]))
   await run.start([...spared.values()])
   const sparedAt = performance.now()
-  const outcome = await settleDown(rig, run.shop.purchases, (purchase) => {
-    const order = spared.get(purchase)
-    return order === undefined ? servedAgain : sparedAt + faultMillis(order.cell)
+  const outcome = await settle(shop, shop.purchases.slice(before), (purchase) => {
+    const entry = spared.get(purchase)
+    return entry === undefined ? restartedAt : sparedAt + faultMillis(entry.cell)
   })
   await run.end()
-  return { cells: new Map(orders.map(({ cell, purchase }) => [purchase, cell])), outcome }
+  return { cells: new Map(entries.map(({ cell, purchase }) => [purchase, cell])), outcome }
 }
 
 class MatrixRun {
-  readonly shop: Shop
-  private armed: ArmedFile = {}
-  private readonly rig: CrashRig
-  private readonly over = new AbortController()
-  private readonly clients: Array<Promise<void>> = []
+  readonly #shop: Shop
+  #holds: Holds = {}
+  readonly #ended = new AbortController()
+  readonly #clients: Array<Promise<void>> = []
 
-  constructor(rig: CrashRig) {
-    this.rig = rig
-    this.shop = new Shop(rig)
+  constructor(shop: Shop) {
+    this.#shop = shop
   }
 
-  /** Makes the wallets, and what each purchase needs. */
-  async order(cells: ReadonlyArray<Cell>): Promise<ReadonlyArray<Order>> {
-    const tenants = await inTurns(Array.from({ length: TENANTS }), () => this.shop.newTenant())
+  get #testbed() {
+    return this.#shop.testbed
+  }
+
+  /** Makes the wallets, and buys what each purchase needs. */
+  async prepare(cells: ReadonlyArray<Cell>): Promise<ReadonlyArray<Entry>> {
+    const tenants = await inTurns(Array.from({ length: TENANTS }), () => this.#shop.newTenant())
     let turn = 0
-    return inTurns(
-      cells,
-      async (cell) => {
-        const buyer = isAlone(cell) ? undefined : tenants[turn++ % TENANTS]
-        const purchase = await this.shop.newPurchase(cell.service, {
-          name: situationOf(cell),
-          client: cell.client,
-          ...(cell.end === undefined ? {} : { end: cell.end }),
-          ...(cell.twist === "gone" ? { taken: true } : {}),
-          ...(cell.twist === "rejected" ? { domain: "reject.test" } : {}),
-          area: areaOf(cell),
-          ...(buyer === undefined ? {} : { buyer })
-        })
-        return { cell, purchase }
-      },
-      AT_ONCE
-    )
+    return inTurns(cells, async (cell) => {
+      const wallet = isAlone(cell) ? undefined : tenants[turn++ % TENANTS]
+      const purchase = await this.#shop.newPurchase(cell.service, {
+        group: situationOf(cell),
+        client: cell.client,
+        isTaken: cell.twist === "gone",
+        area: areaOf(cell),
+        ...(cell.end === undefined ? {} : { requiredEnd: cell.end }),
+        ...(cell.twist === "rejected" ? { domain: "reject.test" } : {}),
+        ...(wallet === undefined ? {} : { wallet })
+      })
+      return { cell, purchase }
+    })
   }
 
-  /** Lets the clients of the purchases begin, some at a time, and stops their operations where each is to be cut off. */
-  async start(orders: ReadonlyArray<Order>): Promise<void> {
-    await this.startHeld(orders.filter(({ cell }) => holdAt(cell) !== undefined))
+  #hold({ authorization: { nonce } }: Payment, hold: Holds[string]): void {
+    const { [nonce]: _replaced, ...others } = this.#holds
+    this.#holds = hold === undefined ? others : { ...others, [nonce]: hold }
+    this.#testbed.gate.set(this.#holds)
+  }
+
+  #holdUntilKilled({ step }: Cell, payment: Payment): void {
+    this.#hold(payment, step && { step, until: "killed" })
+  }
+
+  /** Starts clients, a few at a time, and waits until each operation is at its step. */
+  async start(entries: ReadonlyArray<Entry>): Promise<void> {
+    await this.#startInterrupted(entries.filter(({ cell }) => holdAt(cell) !== undefined))
     await inTurns(
-      orders.filter(({ cell }) => holdAt(cell) === undefined),
-      async (order) => {
-        const attempt = await sign(order.purchase)
-        this.stopAt(order.cell, attempt)
-        this.rig.arm(this.armed)
-        await this.planFault(order, attempt)
-        if (order.cell.twist === "intercepted") await this.rig.treasury.submit(attempt.authorization)
-        await this.begin(order, attempt, order.cell.step)
-      },
-      AT_ONCE
+      entries.filter(({ cell }) => holdAt(cell) === undefined),
+      async (entry) => {
+        const payment = await sign(entry.purchase)
+        this.#holdUntilKilled(entry.cell, payment)
+        await this.#planFault(entry, payment)
+        if (entry.cell.twist === "intercepted") await this.#testbed.treasury.submit(payment.authorization)
+        await this.#begin(entry, payment, entry.cell.step)
+      }
     )
   }
 
-  /** Stops purchases where something is to come between, lets that happen, and lets them go on. */
-  private async startHeld(orders: ReadonlyArray<Order>): Promise<void> {
-    const held = await inTurns(
-      orders,
-      async (order) => {
-        const act = await this.interference(order)
-        const attempt = await sign(order.purchase)
-        const { nonce } = attempt.authorization
-        const step = holdAt(order.cell)
-        if (step !== undefined) this.armed = { ...this.armed, [nonce]: { step, until: "released" } }
-        this.rig.arm(this.armed)
-        await this.begin(order, attempt, step)
-        await act(attempt)
-        const { [nonce]: _released, ...others } = this.armed
-        this.armed = others
-        this.stopAt(order.cell, attempt)
-        this.rig.arm(this.armed)
-        await this.untilMet(order, attempt)
-        return nonce
-      },
-      AT_ONCE
-    )
-    const stopped = held.flatMap((nonce) => (this.armed[nonce] === undefined ? [] : [[nonce, this.armed[nonce]]]))
-    await this.rig.untilParked(Object.fromEntries(stopped))
+  /** Holds each operation until its interference has happened, and then lets it continue to its step. */
+  async #startInterrupted(entries: ReadonlyArray<Entry>): Promise<void> {
+    const nonces = await inTurns(entries, async (entry) => {
+      const interfere = await this.#interference(entry)
+      const payment = await sign(entry.purchase)
+      const step = holdAt(entry.cell)
+      this.#hold(payment, step && { step, until: "released" })
+      await this.#begin(entry, payment, step)
+      await interfere(payment)
+      this.#holdUntilKilled(entry.cell, payment)
+      await this.#untilFaultMet(entry, payment)
+      return payment.authorization.nonce
+    })
+    const held = nonces.flatMap((nonce) => (this.#holds[nonce] === undefined ? [] : [[nonce, this.#holds[nonce]]]))
+    await this.#testbed.gate.untilHeld(Object.fromEntries(held))
   }
 
-  private async planFault(order: Order, attempt: Attempt): Promise<void> {
-    const { fault, killed, twist } = order.cell
+  async #planFault(entry: Entry, payment: Payment): Promise<void> {
+    const { fault, killed, twist } = entry.cell
     if (fault === undefined) return
-    // A question is asked twice, and where a number is refused others are tried.
-    const isAskedTwice = fault.operation === "search" && !(killed && fault.mode === "hang")
-    const times = isAskedTwice ? 2 : fault.operation === "buy" && twist === "rejected" ? 1_000 : 1
-    await this.rig.plan({ ...fault, times, only: aboutOf(order, attempt) })
+    // The server repeats a search once, and tries other numbers when one is refused.
+    const isRepeated = fault.operation === "search" && !(killed && fault.mode === "hang")
+    const times = isRepeated ? 2 : fault.operation === "buy" && twist === "rejected" ? 1_000 : 1
+    await planProviderFault(this.#testbed.cluster, { ...fault, times, only: onlyOf(entry, payment) })
   }
 
-  /** Lets a client begin; resolves when its operation stands at the step, if there is one. */
-  private async begin({ cell, purchase }: Order, attempt: Attempt, step: OperationStep | undefined): Promise<void> {
-    const { nonce } = attempt.authorization
+  /** Starts a client; resolves when its operation is held at the step, if there is one. */
+  async #begin({ cell, purchase }: Entry, payment: Payment, step: OperationStep | undefined): Promise<void> {
     for (let tries = 0; tries < TRIES; tries++) {
       const client =
         cell.twist === "stranger"
-          ? this.refusedThenSubmitted(purchase, attempt)
-          : carryThrough(purchase, attempt, this.over.signal)
-      this.clients.push(client)
-      if (step === undefined) return this.untilSilent({ cell, purchase }, attempt)
-      // One that is told to come again before there is an operation would not be what is to be cut off: it does.
-      if (await this.rig.isParked(nonce, step, client)) return
+          ? this.#refusedThenSubmitted(purchase, payment)
+          : carryThrough(purchase, payment, this.#ended.signal)
+      this.#clients.push(client)
+      if (step === undefined) return this.#untilHanging({ cell, purchase }, payment)
+      // A client that is asked to retry before an operation exists starts again.
+      if (await this.#testbed.gate.reaches(payment.authorization.nonce, step, client)) return
     }
-    throw new Error(
-      `${purchase.name}: its operation never came to ${step}; ${attempt.told.at(-1)?.text ?? "no answer"}`
-    )
+    const last = payment.uses[0]?.answers.at(-1)?.text ?? "no answer"
+    throw new Error(`${purchase.label}: the operation did not reach ${step}; ${last}`)
   }
 
-  /** What the server is to be killed over is outside, where no more is said: it would hang later otherwise. */
-  private async untilSilent(order: Order, attempt: Attempt): Promise<void> {
-    const { cell, purchase } = order
+  /** Waits until a call that must hang at the kill has reached the provider, so that it does not hang later. */
+  async #untilHanging(entry: Entry, payment: Payment): Promise<void> {
+    const { cell, purchase } = entry
     if (!cell.killed || cell.fault?.mode !== "hang") return
-    if (cell.fault.operation !== "send" || purchase.goods.kind !== "mail") return this.untilMet(order, attempt)
-    const deadline = performance.now() + SILENT_MILLIS_MAX
-    while (!(await this.rig.relay.read()).has(purchase.goods.recipient)) {
-      if (performance.now() > deadline) throw new Error(`${purchase.name}: the mail never came to the relay`)
+    if (cell.fault.operation !== "send" || purchase.goods.kind !== "mail") return this.#untilFaultMet(entry, payment)
+    const deadline = performance.now() + HANG_MILLIS_MAX
+    while (!(await this.#testbed.relay.read()).has(purchase.goods.recipient)) {
+      if (performance.now() > deadline) throw new Error(`${purchase.label}: the mail did not reach the relay`)
       await sleep(100)
     }
   }
 
-  private async untilMet(order: Order, attempt: Attempt): Promise<void> {
-    const { fault, killed } = order.cell
-    if (!killed || fault?.mode !== "hang" || !isOfCarrier(fault.operation)) return
-    await this.rig.carrier.untilMet({ operation: fault.operation, only: aboutOf(order, attempt) })
+  async #untilFaultMet(entry: Entry, payment: Payment): Promise<void> {
+    const { fault, killed } = entry.cell
+    const isOfCarrier = fault !== undefined && fault.operation !== "settle" && fault.operation !== "send"
+    if (!killed || fault?.mode !== "hang" || !isOfCarrier) return
+    await untilFaultMet(this.#testbed.cluster, { ...fault, only: onlyOf(entry, payment) } satisfies ProviderFault)
   }
 
-  /** What somebody else does while the purchase is held. */
-  private async interference(order: Order): Promise<(attempt: Attempt) => Promise<void>> {
-    const { cell, purchase } = order
-    const { buyer, goods } = purchase
+  /** Prepares what happens while the operation of a purchase is held. */
+  async #interference(entry: Entry): Promise<(payment: Payment) => Promise<void>> {
+    const { cell, purchase } = entry
+    const { goods, wallet } = purchase
+    const { treasury } = this.#testbed
     switch (cell.twist) {
       case undefined:
-        return (attempt) => this.planFault(order, attempt)
+        return (payment) => this.#planFault(entry, payment)
       case "gone": {
-        if ("phoneNumberId" in goods) return () => release(buyer, goods.phoneNumberId)
-        const deletion = await this.shop.newDeletion(purchase)
+        if ("phoneNumberId" in goods) return () => release(wallet, goods.phoneNumberId)
+        const deletion = await this.#shop.newDeletion(purchase)
         return () => buy(deletion)
       }
       case "cancelled":
-        return ({ authorization }) => this.rig.treasury.cancel(buyer.account, authorization)
+        return ({ authorization }) => treasury.cancel(wallet.account, authorization)
       default:
-        return ({ authorization }) => this.rig.treasury.submit(authorization)
+        return ({ authorization }) => treasury.submit(authorization)
     }
   }
 
-  /** Waits until every operation is where it is to be cut off, kills the server, and waits until it serves again. */
+  /** Waits until every operation is held, kills the server, and waits until it serves again. */
   async killAtSteps(): Promise<void> {
-    await this.rig.untilParked(this.armed)
-    this.armed = {}
-    this.rig.arm(this.armed)
-    await this.rig.untilServing(await this.rig.kill())
+    await this.#testbed.gate.untilHeld(this.#holds)
+    this.#holds = {}
+    this.#testbed.gate.set(this.#holds)
+    await this.#testbed.killServer()
   }
 
-  private stopAt({ step }: Cell, { authorization }: Attempt): void {
-    if (step !== undefined) this.armed = { ...this.armed, [authorization.nonce]: { step, until: "killed" } }
-  }
-
-  /** The facilitator says no, and somebody who has seen the authorization submits it after all. */
-  private async refusedThenSubmitted(purchase: Purchase, attempt: Attempt): Promise<void> {
+  /** The facilitator refuses, and then a stranger submits the authorization. */
+  async #refusedThenSubmitted(purchase: CrashPurchase, payment: Payment): Promise<void> {
     const deadline = performance.now() + REFUSED_MILLIS_MAX
     for (;;) {
-      const told = await send(purchase, attempt)
-      if (told?.status === 402) break
-      if (performance.now() > deadline) throw new Error(`not refused but ${told?.status}: ${told?.text}`)
+      const answer = await send(purchase, payment)
+      if (answer?.status === 402) break
+      if (performance.now() > deadline) throw new Error(`expected 402, got ${answer?.status}: ${answer?.text}`)
       await sleep(200)
     }
-    await this.rig.treasury.submit(attempt.authorization)
-    await carryThrough(purchase, attempt, this.over.signal)
+    await this.#testbed.treasury.submit(payment.authorization)
+    await carryThrough(purchase, payment, this.#ended.signal)
   }
 
-  /** Ends the clients that are still at it. */
+  /** Ends the clients. */
   async end(): Promise<void> {
-    this.over.abort()
-    await Promise.all(this.clients)
+    this.#ended.abort()
+    await Promise.all(this.#clients)
   }
 }

@@ -1,16 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Random } from "../race/Random.ts"
-import type { Buyer } from "./Buyer.ts"
+import { inTurns } from "../faults/client/inTurns.ts"
+import type { Country } from "../faults/client/Requests.ts"
+import type { Wallet } from "../faults/client/Wallet.ts"
+import { type Fault, inflict, planFaults } from "../faults/fault/Fault.ts"
+import { clearProviderFaults, planProviderFault } from "../faults/fault/ProviderFaults.ts"
+import { dataBoughtBy } from "../faults/observation/Purchases.ts"
+import { PhoneCarrier } from "../support/PhoneCarrier.ts"
+import type { Random } from "../support/Random.ts"
 import { carryThrough, sign } from "./Client.ts"
-import type { Country } from "./CarrierSide.ts"
-import type { CrashRig } from "./CrashRig.ts"
-import { callsBoughtBy, linesBoughtBy } from "./PhoneShop.ts"
-import type { PlannedFault } from "./PlannedFault.ts"
-import { type ClientKind, type Purchase, type Service, SERVICES } from "./Purchase.ts"
-import { Shop } from "./Shop.ts"
-import { inTurns } from "./Turns.ts"
-import type { About, OwnCall, OwnLine, OwnMailbox } from "./Wanted.ts"
-import { type Outcome, settleDown } from "./Witness.ts"
+import {
+  type ClientKind,
+  type CrashPurchase,
+  type OwnCall,
+  type OwnMailbox,
+  type OwnNumber,
+  type Service,
+  SERVICES,
+  type Target
+} from "./Purchase.ts"
+import { type Outcome, settle } from "./Settle.ts"
+import { callBoughtBy, mailboxBoughtBy, type Shop, STAYS_SECONDS } from "./Shop.ts"
 
 export interface RandomKillsOptions {
   readonly random: Random
@@ -23,155 +32,159 @@ export interface RandomKillsResult {
   readonly kills: number
 }
 
-/** From when the server serves until it is killed. */
+/** From the moment at which the server serves to the next kill. */
 const LIFE_MILLIS = { min: 500, max: 3_000 }
-const FAULT_EVERY_MILLIS = 1_500
-const PAUSE_MILLIS = 300
-/** Longer than a run lasts. */
-const STAYS_SECONDS = 3_600
-/** People answer sooner. */
+const PROVIDER_FAULT_EVERY_MILLIS = 1_500
+const RETRY_MILLIS = 300
+/** A call is answered sooner. */
 const ANSWER_MILLIS = 600
 const EXTENSION_TRIES = 5
-/** Of ten clients, so many never come again. */
-const GIVE_UP_IN_TEN = 3
+const GIVE_UP_PERCENT = 30
 
-/** Failures that pass by themselves within seconds; what hangs for longer at relay and carrier is the matrix's. */
-const FAULTS: ReadonlyArray<PlannedFault> = [
-  ...(["before", "after", "reject", "hang"] as const).map((mode) => ({ operation: "settle", mode }) as const),
-  ...(["send", "search", "buy", "call", "update"] as const).flatMap((operation) =>
-    (["before", "after", "reject"] as const).map((mode) => ({ operation, mode }))
-  )
-]
-
-/**
- * Lets clients do every paid operation while the server is killed again and again, and facilitator, relay and
- * carrier fail now and then; then lets all come to an end.
- */
-export const runRandomKills = async (rig: CrashRig, options: RandomKillsOptions): Promise<RandomKillsResult> => {
+/** Runs clients that buy everything while the server is killed at random and providers fail, then waits for every end. */
+export const runRandomKills = async (shop: Shop, options: RandomKillsOptions): Promise<RandomKillsResult> => {
   const { clients, random, seconds } = options
-  const shop = new Shop(rig)
-  const buyers = await inTurns(Array.from({ length: clients }), () => shop.newTenant())
-  const over = new AbortController()
-  const work = buyers.map((buyer, index) => shopOn(rig, shop, buyer, random.fork(index), over.signal))
-  const failing = failNowAndThen(rig, random.fork(clients), over.signal)
-  const kills = await killFor(rig, random.fork(clients + 1), seconds * 1_000)
-  over.abort()
-  await Promise.all([...work, failing])
-  await rig.clearFaults()
-  const calm = performance.now()
-  return { outcome: await settleDown(rig, shop.purchases, () => calm), kills }
+  const { cluster } = shop.testbed
+  const wallets = await inTurns(Array.from({ length: clients }), () => shop.newTenant())
+  const ended = new AbortController()
+  const { signal } = ended
+  const buying = wallets.map((wallet, index) => new RandomClient(shop, wallet, random.fork(index)).run(signal))
+  const providerFaults = planFaults({ "provider failed": 1 }, 2 * seconds, random.fork(clients))
+  const failing = failProviders(shop, providerFaults, signal)
+  const kills = await killServer(shop, random.fork(clients + 1), seconds)
+  ended.abort()
+  await Promise.all([...buying, failing])
+  await clearProviderFaults(cluster)
+  const calmAt = performance.now()
+  return { outcome: await settle(shop, shop.purchases, () => calmAt), kills }
 }
 
-const killFor = async (rig: CrashRig, random: Random, millis: number): Promise<number> => {
-  const deadline = performance.now() + millis
+const killServer = async ({ testbed }: Shop, random: Random, seconds: number): Promise<number> => {
+  const deadline = performance.now() + seconds * 1_000
   for (let kills = 0; ; kills++) {
     await sleep(LIFE_MILLIS.min + random.integer(LIFE_MILLIS.max - LIFE_MILLIS.min))
     if (performance.now() > deadline) return kills
-    await rig.untilServing(await rig.kill())
+    await inflict({ kind: "killed", downMillis: 0 }, testbed.cluster.servers[0]!)
   }
 }
 
-const failNowAndThen = async (rig: CrashRig, random: Random, signal: AbortSignal): Promise<void> => {
-  while (!signal.aborted) {
-    await rig.plan(random.pick(FAULTS))
-    await sleep(FAULT_EVERY_MILLIS, undefined, { signal, ref: false }).catch(() => undefined)
+const failProviders = async ({ testbed }: Shop, faults: ReadonlyArray<Fault>, signal: AbortSignal): Promise<void> => {
+  for (const fault of faults) {
+    if (signal.aborted) return
+    if (fault.kind === "provider failed") await planProviderFault(testbed.cluster, fault.fault)
+    await sleep(PROVIDER_FAULT_EVERY_MILLIS, undefined, { signal, ref: false }).catch(() => undefined)
   }
 }
 
-/** What a client has, and has not bought anything for that is counted on it. */
-interface Belongings {
-  readonly mailboxes: Array<OwnMailbox>
-  /** Each is renewed once, and given minutes once. */
-  readonly lines: Array<OwnLine>
-  readonly toRenew: Array<OwnLine>
-  readonly toFill: Array<OwnLine>
-  /** Calls that were answered, and go on whatever becomes of servers. */
-  readonly calls: Array<OwnCall>
-}
-
-/** One client: wants one thing after the other, of all kinds, with a wallet of its own. */
-const shopOn = async (rig: CrashRig, shop: Shop, buyer: Buyer, random: Random, signal: AbortSignal): Promise<void> => {
-  const owned: Belongings = { mailboxes: [], lines: [], toRenew: [], toFill: [], calls: [] }
-  while (!signal.aborted) {
-    const client: ClientKind = random.integer(10) < GIVE_UP_IN_TEN ? "gives up" : "pays again"
-    const { about, service } = await nextWish(rig, shop, owned, random.pick(SERVICES))
-    const purchase = shop.wish(service, { name: "under random kills", client, buyer }, about)
-    if (service === "email.mailbox.delete" && about.mailbox !== undefined) shop.hide(about.mailbox)
-    await pursue(purchase, signal)
-    if (service === "email.mailbox.create") owned.mailboxes.push(...shop.boughtBy(purchase))
-    if (purchase.goods.kind === "number") {
-      for (const list of [owned.lines, owned.toRenew, owned.toFill]) list.push(...linesBoughtBy(purchase))
-    }
-    if (service === "phone.call.outbound.5m") owned.calls.push(...(await heldCall(rig, purchase)))
-  }
-}
-
-interface Wish {
+interface Order {
   readonly service: Service
-  readonly about: About
+  readonly target: Target
 }
 
-/** What is wanted; or, of what it needs and is not there, the first thing. */
-const nextWish = async (rig: CrashRig, shop: Shop, owned: Belongings, service: Service): Promise<Wish> => {
-  const newNumber = async (country: Country): Promise<Wish> => ({
-    service: country === "US" ? "phone.number.us.30d" : "phone.number.ca.30d",
-    about: await shop.phones.placeOf(country, "any")
-  })
-  switch (service) {
-    case "email.mailbox.create":
-      return { service, about: {} }
-    case "email.mailbox.update":
-    case "email.mailbox.delete":
-    case "email.message.send": {
-      // A mailbox is changed or deleted by one purchase alone, so that each can be seen for itself.
-      const mailbox = service === "email.message.send" ? owned.mailboxes.at(-1) : owned.mailboxes.pop()
-      return mailbox === undefined ? { service: "email.mailbox.create", about: {} } : { service, about: { mailbox } }
-    }
-    case "phone.number.us.30d":
-      return newNumber("US")
-    case "phone.number.ca.30d":
-      return newNumber("CA")
-    case "phone.number.renew.30d":
-    case "phone.call.inbound.add.10m": {
-      const line = (service === "phone.number.renew.30d" ? owned.toRenew : owned.toFill).pop()
-      return line === undefined ? newNumber("US") : { service, about: { line } }
-    }
-    case "phone.call.extend.1m": {
-      const call = owned.calls.pop()
-      if (call !== undefined) return { service, about: { call } }
-      return nextWish(rig, shop, owned, "phone.call.outbound.5m")
-    }
-    case "phone.call.outbound.1m":
-    case "phone.call.outbound.5m": {
-      const line = owned.lines.at(-1)
-      if (line === undefined) return newNumber("CA")
-      const toNumber = await rig.carrier.nextPerson()
-      if (service === "phone.call.outbound.5m") {
-        await rig.carrier.put({ number: toNumber, behaviour: "answers", seconds: STAYS_SECONDS })
-      }
-      return { service, about: { line, toNumber } }
+/** A client that buys services at random, and keeps them. */
+class RandomClient {
+  readonly #shop: Shop
+  readonly #wallet: Wallet
+  readonly #random: Random
+  readonly #mailboxes: Array<OwnMailbox> = []
+  readonly #numbers: Array<OwnNumber> = []
+  /** Each number is renewed once, and gets minutes once. */
+  readonly #toRenew: Array<OwnNumber> = []
+  readonly #toFill: Array<OwnNumber> = []
+  /** Answered calls that need no server. */
+  readonly #calls: Array<OwnCall> = []
+
+  constructor(shop: Shop, wallet: Wallet, random: Random) {
+    this.#shop = shop
+    this.#wallet = wallet
+    this.#random = random
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const client: ClientKind = this.#random.integer(100) < GIVE_UP_PERCENT ? "gives up" : "pays again"
+      const { service, target } = await this.#next(this.#random.pick(SERVICES))
+      const purchase = this.#shop.order(service, { group: "random kills", client, wallet: this.#wallet }, target)
+      if (service === "email.mailbox.delete" && target.mailbox !== undefined) this.#shop.hideMailbox(target.mailbox)
+      await this.#pursue(purchase, signal)
+      await this.#keep(purchase)
     }
   }
-}
 
-/** A call that can be extended, if it was made and is still there: a server that is killed takes its calls with it. */
-const heldCall = async ({ carrier }: CrashRig, purchase: Purchase): Promise<ReadonlyArray<OwnCall>> => {
-  const [callId] = callsBoughtBy(purchase)
-  if (callId === undefined || purchase.goods.kind !== "call") return []
-  const { phoneNumberId, toNumber } = purchase.goods
-  await sleep(ANSWER_MILLIS, undefined, { ref: false })
-  return carrier.hold(toNumber).then(
-    () => [{ callId, toNumber, phoneNumberId }],
-    () => []
-  )
-}
+  /** An order for the service, or for the first thing that it needs and that the client does not own. */
+  async #next(service: Service): Promise<Order> {
+    switch (service) {
+      case "email.mailbox.create":
+        return { service, target: {} }
+      case "email.mailbox.update":
+      case "email.mailbox.delete":
+      case "email.message.send": {
+        // One purchase alone changes or deletes a mailbox, so that its result can be observed.
+        const mailbox = service === "email.message.send" ? this.#mailboxes.at(-1) : this.#mailboxes.pop()
+        return mailbox === undefined
+          ? { service: "email.mailbox.create", target: {} }
+          : { service, target: { mailbox } }
+      }
+      case "phone.number.us.30d":
+        return this.#newNumber("US")
+      case "phone.number.ca.30d":
+        return this.#newNumber("CA")
+      case "phone.number.renew.30d":
+      case "phone.call.inbound.add.10m": {
+        const number = (service === "phone.number.renew.30d" ? this.#toRenew : this.#toFill).pop()
+        return number === undefined ? this.#newNumber("US") : { service, target: { number } }
+      }
+      case "phone.call.extend.1m": {
+        const call = this.#calls.pop()
+        return call === undefined ? this.#next("phone.call.outbound.5m") : { service, target: { call } }
+      }
+      case "phone.call.outbound.1m":
+      case "phone.call.outbound.5m": {
+        const number = this.#numbers.at(-1)
+        if (number === undefined) return this.#newNumber("CA")
+        const toNumber =
+          service === "phone.call.outbound.5m"
+            ? await this.#shop.testbed.carrier.person({ seconds: STAYS_SECONDS })
+            : PhoneCarrier.personNumber()
+        return { service, target: { number, toNumber } }
+      }
+    }
+  }
 
-/** Gets a challenge as soon as the server is there, and does what the client does. A call that is over has none to get. */
-const pursue = async (purchase: Purchase, signal: AbortSignal): Promise<void> => {
-  const tries = purchase.goods.kind === "extension" ? EXTENSION_TRIES : Infinity
-  for (let tried = 0; tried < tries && !signal.aborted; tried++) {
-    const attempt = await sign(purchase).catch(() => undefined)
-    if (attempt !== undefined) return carryThrough(purchase, attempt, signal)
-    await sleep(PAUSE_MILLIS, undefined, { ref: false })
+  async #newNumber(country: Country): Promise<Order> {
+    const service = country === "US" ? "phone.number.us.30d" : "phone.number.ca.30d"
+    return { service, target: await this.#shop.place(country, "calm") }
+  }
+
+  /** Signs once the server answers, and does what the client's kind does. A call that is over cannot be extended. */
+  async #pursue(purchase: CrashPurchase, signal: AbortSignal): Promise<void> {
+    const tries = purchase.goods.kind === "extension" ? EXTENSION_TRIES : Number.POSITIVE_INFINITY
+    for (let tried = 0; tried < tries && !signal.aborted; tried++) {
+      const payment = await sign(purchase).catch(() => undefined)
+      if (payment !== undefined) return carryThrough(purchase, payment, signal)
+      await sleep(RETRY_MILLIS, undefined, { ref: false })
+    }
+  }
+
+  async #keep(purchase: CrashPurchase): Promise<void> {
+    if (purchase.goods.kind === "mailbox") this.#mailboxes.push(...[mailboxBoughtBy(purchase) ?? []].flat())
+    if (purchase.goods.kind === "number") {
+      const bought = dataBoughtBy<OwnNumber>(purchase)
+      if (bought === undefined) return
+      const { number, phoneNumberId } = bought
+      for (const list of [this.#numbers, this.#toRenew, this.#toFill]) list.push({ number, phoneNumberId })
+    }
+    if (purchase.service === "phone.call.outbound.5m" && purchase.goods.kind === "call") {
+      const callId = callBoughtBy(purchase)
+      if (callId === undefined) return
+      const { phoneNumberId, toNumber } = purchase.goods
+      await sleep(ANSWER_MILLIS, undefined, { ref: false })
+      // A killed server takes its calls along unless they are held.
+      const isHeld = await this.#shop.testbed.holdCall(toNumber).then(
+        () => true,
+        () => false
+      )
+      if (isHeld) this.#calls.push({ callId, toNumber, phoneNumberId })
+    }
   }
 }

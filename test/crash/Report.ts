@@ -1,65 +1,33 @@
+import type { End } from "../faults/observation/Purchases.ts"
+import { aligned, tally } from "../faults/verdict/Report.ts"
 import type { Cell } from "./Cell.ts"
-import type { Verdict } from "./Judge.ts"
-import type { Attempt, Purchase } from "./Purchase.ts"
-import type { Outcome } from "./Witness.ts"
+import type { CrashPurchase } from "./Purchase.ts"
+import type { Outcome } from "./Settle.ts"
 
-/** Of a payment with which something was wrong, so many answers are shown. */
-const HISTORY_LINES = 8
+const ENDS: ReadonlyArray<End> = ["delivered", "refunded", "never charged"]
 
-/** Everything that was wrong, each with what the client concerned was told. */
-export const violationsOf = (outcome: Outcome): ReadonlyArray<string> => [
-  ...outcome.verdicts.flatMap(({ purchase, violations }) =>
-    violations.map((text) => [`${labelOf(purchase)}: ${text}`, ...purchase.attempts.flatMap(historyOf)].join("\n"))
-  ),
-  ...outcome.strays
-]
+/** How many purchases ended in each way: `12 delivered, 4 refunded`. */
+export const endsOf = (ends: ReadonlyArray<End>): string =>
+  tally(ends.toSorted((a, b) => ENDS.indexOf(a) - ENDS.indexOf(b)))
 
-/** The last answers to a payment, with the seconds between the first of them and each. */
-const historyOf = ({ authorization, told }: Attempt): ReadonlyArray<string> => {
-  const shown = told.slice(-HISTORY_LINES)
-  const began = shown[0]?.at ?? 0
-  return [
-    `  ${authorization.nonce} was answered ${told.length} times`,
-    ...shown.map(({ at, status, text }) => `    ${((at - began) / 1_000).toFixed(1)} s: ${status} ${text}`)
-  ]
-}
-
-const labelOf = ({ attempts, buyer, client, name, service }: Purchase): string =>
-  [name, service, `client ${client}`, buyer.address, attempts.map(({ authorization }) => authorization.nonce).join(" ")]
-    .filter((part) => part !== "")
-    .join(", ")
-
-/** How many purchases came to which end, as `12 delivered, 4 paid back`. */
-export const endsOf = (verdicts: ReadonlyArray<Verdict>): string =>
-  (["delivered", "paid back", "never charged"] as const)
-    .map((end) => [verdicts.filter((verdict) => verdict.end === end).length, end] as const)
-    .filter(([count]) => count > 0)
-    .map(([count, end]) => `${count} ${end}`)
-    .join(", ")
-
-/** A table: each situation, and what it came to with a client that comes again and with one that does not. */
-export const tableOf = (outcome: Outcome, cells: ReadonlyMap<Purchase, Cell>): ReadonlyArray<string> => {
-  const rows = Map.groupBy(
-    outcome.verdicts.filter(({ purchase }) => cells.has(purchase)),
-    ({ purchase }) => purchase.name
-  )
+/** The ends of each situation, with a client that repeats its request and with one that gives up. */
+export const tableOf = (
+  { verdict, violations }: Outcome,
+  cells: ReadonlyMap<CrashPurchase, Cell>
+): ReadonlyArray<string> => {
+  const situations = Map.groupBy(cells.keys(), ({ group }) => group)
   return aligned([
-    ["situation", "client comes again", "client gone", "violations"],
-    ...[...rows].map(([name, verdicts]) => {
+    ["situation", "client repeats", "client gives up", "violations"],
+    ...[...situations].map(([group, purchases]) => {
       const [gone, back] = [true, false].map((isGone) =>
-        endsOf(verdicts.filter(({ purchase }) => (purchase.client === "gives up") === isGone))
+        endsOf(
+          purchases
+            .filter(({ client }) => (client === "gives up") === isGone)
+            .flatMap((purchase) => verdict.ends.get(purchase) ?? [])
+        )
       )
-      return [name, back ?? "", gone ?? "", String(verdicts.flatMap(({ violations }) => violations).length)]
+      const found = violations.filter(({ subject }) => subject?.group === group).length
+      return [group, back ?? "", gone ?? "", String(found)]
     })
   ])
-}
-
-const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  return rows.map((row) =>
-    row
-      .map((text, column) => text.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd()
-  )
 }

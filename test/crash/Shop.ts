@@ -1,153 +1,251 @@
-import { generatePrivateKey } from "viem/accounts"
-import { Buyer, mailboxesOf } from "./Buyer.ts"
-import { sign, send } from "./Client.ts"
-import type { CrashRig } from "./CrashRig.ts"
-import { type Area, linesBoughtBy, PhoneShop } from "./PhoneShop.ts"
-import type { ClientKind, End, Purchase, Service } from "./Purchase.ts"
-import { type About, type OwnMailbox, wanted } from "./Wanted.ts"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Country } from "../faults/client/Requests.ts"
+import { Wallet } from "../faults/client/Wallet.ts"
+import { dataBoughtBy, type End, isSuccess } from "../faults/observation/Purchases.ts"
+import { Testbed, type TestbedOptions } from "../faults/server/Testbed.ts"
+import { PhoneCarrier } from "../support/PhoneCarrier.ts"
+import { send, sign } from "./Client.ts"
+import {
+  type ClientKind,
+  type CrashPurchase,
+  orderOf,
+  type OwnCall,
+  type OwnMailbox,
+  type OwnNumber,
+  type Service,
+  type Target
+} from "./Purchase.ts"
 
-/** USDT of each wallet. What costs most is a number, at five. */
+/** In USDT. */
 const FUNDS = 1_000
-const SETUP_ATTEMPTS = 20
+const SETUP_TRIES = 20
+/** Longer than a call is paid for, and than a run lasts. */
+export const STAYS_SECONDS = 3_600
+const ANSWERED_MILLIS_MAX = 20_000
+const POLL_MILLIS = 100
+/** The first areas of each country, in which nothing fails. In the last one the carrier can refuse every sale. */
+const CALM_AREAS = { US: 5, CA: 6 }
 
-export interface WishOptions {
-  readonly name: string
+/** Where a number is bought: in a calm area, in one that no other purchase uses, or in the last one. */
+export type Area = "calm" | "own" | "refused"
+
+export interface OrderOptions {
+  /** The situation. */
+  readonly group: string
   readonly client: ClientKind
-  readonly end?: End
-  /** The wallet that buys. */
-  readonly buyer: Buyer
-  /** Another purchase, or a release, will take away what it is about. */
-  readonly taken?: boolean
+  readonly requiredEnd?: End
+  readonly wallet: Wallet
+  /** Something else will remove the object of the purchase. */
+  readonly isTaken?: boolean
 }
 
-export interface PurchaseOptions extends Omit<WishOptions, "buyer"> {
-  /** A new wallet unless given. */
-  readonly buyer?: Buyer
-  /** Where a mail goes. */
+export interface PurchaseOptions extends Omit<OrderOptions, "wallet"> {
+  /** A new wallet by default. */
+  readonly wallet?: Wallet
   readonly domain?: string
-  /** Where a number is bought; where nothing fails unless given. */
   readonly area?: Area
 }
 
-/** Makes wallets with money, and things for them to buy. */
+/** A number is renewed once and gets minutes once, so that both can be counted. Calls share a number. */
+type NumberUse = "call" | "renewal" | "minutes"
+
+const SETUP = { group: "setup", client: "repeats", requiredEnd: "delivered" } as const
+
+/** Makes wallets with money and things for them to buy, and keeps every purchase of its testbed. */
 export class Shop {
-  /** All that was bought so far, what was only needed to buy something else included. */
-  readonly purchases: Array<Purchase> = []
-  readonly phones: PhoneShop
-  private readonly rig: CrashRig
+  readonly purchases: Array<CrashPurchase> = []
+  readonly testbed: Testbed
+  readonly #numbers = new Map<Wallet, Array<{ readonly number: Promise<OwnNumber>; readonly uses: Set<NumberUse> }>>()
+  readonly #turns = { calm: { US: 0, CA: 0 }, own: { US: 0, CA: 0 } }
 
-  constructor(rig: CrashRig) {
-    this.rig = rig
-    this.phones = new PhoneShop(rig.carrier, rig.description.agentWebhookUrl, async (service, buyer, about) => {
-      const purchase = this.wish(service, { ...SETUP, buyer }, about)
-      await buy(purchase)
-      return purchase
-    })
+  constructor(testbed: Testbed) {
+    this.testbed = testbed
   }
 
-  /** A wallet with money, and nothing else. */
-  async newBuyer(): Promise<Buyer> {
-    const buyer = new Buyer(this.rig.description, generatePrivateKey())
-    await this.rig.treasury.fund([buyer.address], FUNDS)
-    return buyer
-  }
-
-  /** A wallet with money and its access token. */
-  async newTenant(): Promise<Buyer> {
-    const buyer = await this.newBuyer()
-    await this.newMailbox(buyer)
-    return buyer
-  }
-
-  /** A wish that nobody has paid for yet. What it needs (a mailbox, a number, a call that goes on) is bought. */
-  async newPurchase(service: Service, options: PurchaseOptions): Promise<Purchase> {
-    // Who never comes back is told of no token: whether its wallet has the number could not be seen.
-    const isFirst = service === "phone.number.us.30d" || service === "phone.number.ca.30d"
-    const isUnseen = isFirst && options.client === "gives up"
-    const buyer = options.buyer ?? (await (isUnseen ? this.newTenant() : this.newBuyer()))
-    const about = await this.aboutOf(service, buyer, options)
-    if (about.mailbox !== undefined && (options.taken === true || service === "email.mailbox.delete")) {
-      this.hide(about.mailbox)
+  /** Runs `work` with the shop of a testbed of its own. Prints the end of the servers' logs if it fails. */
+  static async with<A>(options: TestbedOptions, work: (shop: Shop) => Promise<A>): Promise<A> {
+    const testbed = await Testbed.start(options)
+    try {
+      return await work(new Shop(testbed))
+    } catch (error) {
+      console.log(testbed.serverLogs())
+      throw error
+    } finally {
+      await testbed.stop()
     }
-    const phoneNumberId = about.line?.phoneNumberId ?? about.call?.phoneNumberId
-    if (options.taken === true && phoneNumberId !== undefined) this.hideLine(phoneNumberId)
-    return this.wish(service, { ...options, buyer }, about)
   }
 
-  private async aboutOf(service: Service, buyer: Buyer, { area = "any", domain }: PurchaseOptions): Promise<About> {
-    if (service === "email.mailbox.create") return {}
-    if (service.startsWith("email.")) return { mailbox: await this.newMailbox(buyer), domain }
-    return this.phones.about(service, buyer, area)
+  async newWallet(): Promise<Wallet> {
+    const wallet = new Wallet(this.testbed.cluster.servers)
+    await this.testbed.treasury.fund([wallet.address], FUNDS)
+    return wallet
   }
 
-  /** A wish about what is there, or for what is new. */
-  wish(service: Service, options: WishOptions, about: About): Purchase {
-    const { buyer, client, end, name, taken = false } = options
-    const purchase: Purchase = {
-      name,
+  /** A wallet with an access token. */
+  async newTenant(): Promise<Wallet> {
+    const wallet = await this.newWallet()
+    await this.newMailbox(wallet)
+    return wallet
+  }
+
+  /** Prepares a purchase, and buys what it needs: a mailbox, a number, or a call in progress. */
+  async newPurchase(service: Service, options: PurchaseOptions): Promise<CrashPurchase> {
+    // A client that gives up may never receive its token, without which the numbers of its wallet cannot be listed.
+    const isFirstNumber = service === "phone.number.us.30d" || service === "phone.number.ca.30d"
+    const needsToken = isFirstNumber && options.client === "gives up"
+    const wallet = options.wallet ?? (await (needsToken ? this.newTenant() : this.newWallet()))
+    const target = await this.#targetOf(service, wallet, options)
+    if (target.mailbox !== undefined && (options.isTaken === true || service === "email.mailbox.delete")) {
+      this.hideMailbox(target.mailbox)
+    }
+    const phoneNumberId = target.number?.phoneNumberId ?? target.call?.phoneNumberId
+    if (options.isTaken === true && phoneNumberId !== undefined) this.#hideNumber(phoneNumberId)
+    return this.order(service, { ...options, wallet }, target)
+  }
+
+  async #targetOf(service: Service, wallet: Wallet, { area = "calm", domain }: PurchaseOptions): Promise<Target> {
+    switch (service) {
+      case "email.mailbox.create":
+        return {}
+      case "email.mailbox.update":
+      case "email.mailbox.delete":
+      case "email.message.send":
+        return { mailbox: await this.newMailbox(wallet), domain }
+      case "phone.number.us.30d":
+        return this.place("US", area)
+      case "phone.number.ca.30d":
+        return this.place("CA", area)
+      case "phone.number.renew.30d":
+        return { number: await this.#numberOf(wallet, "renewal") }
+      case "phone.call.inbound.add.10m":
+        return { number: await this.#numberOf(wallet, "minutes") }
+      case "phone.call.outbound.1m":
+      case "phone.call.outbound.5m":
+        return { number: await this.#numberOf(wallet, "call"), toNumber: PhoneCarrier.personNumber() }
+      case "phone.call.extend.1m":
+        return { call: await this.#callInProgress(wallet) }
+    }
+  }
+
+  /** Adds a purchase that has no payment yet. */
+  order(service: Service, options: OrderOptions, target: Target): CrashPurchase {
+    const { client, group, isTaken = false, requiredEnd, wallet } = options
+    const purchase: CrashPurchase = {
+      group,
+      label: `${service}, client ${client}`,
       service,
-      buyer,
+      wallet,
       client,
-      end,
-      attempts: [],
-      // That a mailbox is gone does not say by which of two payments.
-      hidden: taken && service === "email.mailbox.delete",
-      ...wanted(service, about)
+      requiredEnd,
+      payments: [],
+      // A missing mailbox does not show which of two payments deleted it.
+      isHidden: isTaken && service === "email.mailbox.delete",
+      ...orderOf(service, target)
     }
     this.purchases.push(purchase)
-    this.rig.purchases.push(purchase)
     return purchase
   }
 
-  /** The wish to delete the mailbox that another purchase is about. */
-  async newDeletion({ buyer, goods }: Purchase): Promise<Purchase> {
-    if (goods.kind !== "displayName" && goods.kind !== "deletion") throw new Error(`${goods.kind} is about no mailbox`)
-    const mailbox = (await mailboxesOf(buyer)).find(({ mailboxId }) => mailboxId === goods.mailboxId)
-    if (mailbox === undefined) throw new Error(`mailbox ${goods.mailboxId} is not there`)
-    return this.wish("email.mailbox.delete", { ...SETUP, buyer }, { mailbox })
+  /** A purchase that deletes the mailbox of another one. */
+  async newDeletion({ goods, wallet }: CrashPurchase): Promise<CrashPurchase> {
+    if (goods.kind !== "displayName" && goods.kind !== "deletion") throw new Error(`${goods.kind} has no mailbox`)
+    const mailbox = (await wallet.mailboxes()).find(({ mailboxId }) => mailboxId === goods.mailboxId)
+    if (mailbox === undefined) throw new Error(`mailbox ${goods.mailboxId} does not exist`)
+    const { localPart, mailboxId } = mailbox
+    return this.order("email.mailbox.delete", { ...SETUP, wallet }, { mailbox: { mailboxId, localPart } })
   }
 
-  /** Buys a mailbox at once, without any fault. */
-  async newMailbox(buyer: Buyer): Promise<OwnMailbox> {
-    const purchase = this.wish("email.mailbox.create", { ...SETUP, buyer }, {})
+  async newMailbox(wallet: Wallet): Promise<OwnMailbox> {
+    const purchase = this.order("email.mailbox.create", { ...SETUP, wallet }, {})
     await buy(purchase)
-    const [mailbox] = this.boughtBy(purchase)
-    if (mailbox === undefined) throw new Error("no mailbox in the answer to its purchase")
-    return mailbox
+    return mailboxBoughtBy(purchase)!
   }
 
-  /** The mailbox that a purchase was told it bought, if any. */
-  boughtBy(purchase: Purchase): ReadonlyArray<OwnMailbox> {
-    const told = purchase.attempts.flatMap((attempt) => attempt.told).find(({ status }) => status === 201)
-    if (told === undefined) return []
-    const { data } = JSON.parse(told.text) as { readonly data: { readonly mailbox: OwnMailbox } }
-    return [{ mailboxId: data.mailbox.mailboxId, localPart: data.mailbox.localPart }]
-  }
-
-  /** Says that something else takes a mailbox away. */
-  hide({ localPart }: OwnMailbox): void {
+  /** Records that something else deletes a mailbox. */
+  hideMailbox({ localPart }: OwnMailbox): void {
     const bought = this.purchases.find(({ goods }) => goods.kind === "mailbox" && goods.localPart === localPart)
-    if (bought !== undefined) bought.hidden = true
+    if (bought !== undefined) bought.isHidden = true
   }
 
-  /** Says that a number is given back. */
-  private hideLine(phoneNumberId: string): void {
-    const isIt = (purchase: Purchase) => linesBoughtBy(purchase).some((line) => line.phoneNumberId === phoneNumberId)
-    const bought = this.purchases.find((purchase) => purchase.goods.kind === "number" && isIt(purchase))
-    if (bought !== undefined) bought.hidden = true
+  #hideNumber(phoneNumberId: string): void {
+    const bought = this.purchases.find(
+      (purchase) =>
+        purchase.goods.kind === "number" && dataBoughtBy<OwnNumber>(purchase)?.phoneNumberId === phoneNumberId
+    )
+    if (bought !== undefined) bought.isHidden = true
+  }
+
+  /** Where a number of a country is bought. */
+  async place(country: Country, area: Area): Promise<Target> {
+    const all = (await this.testbed.carrierLog.areaCodes())[country]
+    return {
+      areaCode: this.#areaCode(country, all, area),
+      agentWebhookUrl: this.testbed.cluster.phones.agentWebhookUrl
+    }
+  }
+
+  #areaCode(country: Country, all: ReadonlyArray<string>, area: Area): string | undefined {
+    if (area === "refused") return all.at(-1)
+    if (area === "calm") return all[this.#turns.calm[country]++ % CALM_AREAS[country]]
+    const code = all.slice(CALM_AREAS[country], -1)[this.#turns.own[country]++]
+    if (code === undefined) throw new Error(`every area of ${country} is used`)
+    return code
+  }
+
+  /** A number of the wallet that is not used in this way yet. */
+  #numberOf(wallet: Wallet, use: NumberUse): Promise<OwnNumber> {
+    const own = this.#numbers.get(wallet) ?? []
+    this.#numbers.set(wallet, own)
+    const free = own.find(({ uses }) => use === "call" || !uses.has(use))
+    if (free !== undefined) {
+      free.uses.add(use)
+      return free.number
+    }
+    const number = this.#buyNumber(wallet)
+    own.push({ number, uses: new Set([use]) })
+    return number
+  }
+
+  async #buyNumber(wallet: Wallet): Promise<OwnNumber> {
+    const purchase = this.order("phone.number.us.30d", { ...SETUP, wallet }, await this.place("US", "calm"))
+    await buy(purchase)
+    const { number, phoneNumberId } = dataBoughtBy<OwnNumber>(purchase)!
+    return { number, phoneNumberId }
+  }
+
+  /** A call of five minutes that was answered, and that needs no server. */
+  async #callInProgress(wallet: Wallet): Promise<OwnCall> {
+    const number = await this.#numberOf(wallet, "call")
+    const toNumber = await this.testbed.carrier.person({ seconds: STAYS_SECONDS })
+    const purchase = this.order("phone.call.outbound.5m", { ...SETUP, wallet }, { number, toNumber })
+    await buy(purchase)
+    const callId = callBoughtBy(purchase)!
+    const deadline = performance.now() + ANSWERED_MILLIS_MAX
+    while ((await wallet.call(callId)).status !== "in_progress") {
+      if (performance.now() > deadline) throw new Error(`the call to ${toNumber} was not answered`)
+      await sleep(POLL_MILLIS)
+    }
+    await this.testbed.holdCall(toNumber)
+    return { callId, toNumber, phoneNumberId: number.phoneNumberId }
   }
 }
 
-const SETUP = { name: "set-up", client: "repeats", end: "delivered" } as const
+export const mailboxBoughtBy = (purchase: CrashPurchase): OwnMailbox | undefined => {
+  const mailbox = dataBoughtBy<{ readonly mailbox: OwnMailbox }>(purchase)?.mailbox
+  return mailbox && { mailboxId: mailbox.mailboxId, localPart: mailbox.localPart }
+}
 
-/** Pays for something, and fails unless it is had. */
-export const buy = async (purchase: Purchase): Promise<void> => {
-  const attempt = await sign(purchase)
-  for (let tries = 0; tries < SETUP_ATTEMPTS; tries++) {
-    const told = await send(purchase, attempt)
-    if (told !== undefined && told.status < 300) return
-    if (told !== undefined && !told.retryable) break
-    await new Promise((resolve) => setTimeout(resolve, 500))
+export const callBoughtBy = (purchase: CrashPurchase): string | undefined =>
+  dataBoughtBy<{ readonly call: { readonly callId: string } }>(purchase)?.call.callId
+
+/** Pays for something that must succeed. */
+export const buy = async (purchase: CrashPurchase): Promise<void> => {
+  const payment = await sign(purchase)
+  for (let tries = 0; tries < SETUP_TRIES; tries++) {
+    const answer = await send(purchase, payment)
+    if (answer !== undefined && isSuccess(answer)) return
+    if (answer !== undefined && !answer.retryable) break
+    await sleep(500)
   }
-  throw new Error(`${purchase.name}: ${purchase.service} can't be had: ${attempt.told.at(-1)?.text ?? "no answer"}`)
+  throw new Error(`${purchase.label} failed: ${payment.uses[0]?.answers.at(-1)?.text ?? "no answer"}`)
 }

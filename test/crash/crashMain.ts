@@ -1,28 +1,30 @@
 import { parseArgs } from "node:util"
-import { makeRandom } from "../race/Random.ts"
+import { DATABASES, type DatabaseKind, Testbed } from "../faults/server/Testbed.ts"
+import { linesOf, summaryOf } from "../faults/verdict/Report.ts"
+import { makeRandom, readSeed } from "../support/Random.ts"
 import { allCells, type Cell, situationOf } from "./Cell.ts"
-import { CrashRig, type DatabaseKind, DATABASES } from "./CrashRig.ts"
 import { OUTAGES, runDatabaseOutage } from "./DatabaseOutage.ts"
 import { runMatrix } from "./MatrixRun.ts"
-import type { Purchase } from "./Purchase.ts"
+import type { CrashPurchase } from "./Purchase.ts"
 import { runRandomKills } from "./RandomKills.ts"
-import { endsOf, tableOf, violationsOf } from "./Report.ts"
-import type { Outcome } from "./Witness.ts"
+import { endsOf, tableOf } from "./Report.ts"
+import type { Outcome } from "./Settle.ts"
+import { Shop } from "./Shop.ts"
 
 const help = `Usage: npx -y pnpm@12 crash [--database pglite|postgres] [--times 3] [--step X] [--service X]
                              [--seconds N] [--seed N]
 
-Kills the server at every step of every paid operation, lets the facilitator, the relay, the carrier and PostgreSQL
-fail, kills at random under load, and judges each by the chain, the relay, the carrier and the clients. Exits with 1 on
-any violation.
+Kills the server at every step of every paid operation; makes the facilitator, the relay, the carrier and PostgreSQL
+fail; kills at random under load. Checks the chain, the relay, the carrier and the clients. Exits with 1 on any
+violation.
 
   --database  one database instead of both
-  --times     how often the whole matrix runs on each (3)
-  --step      only the cells and outages whose situation has this text, as after_settle, "settle hang" or "database
-              restarted"; nothing else then
-  --service   only the cells whose service has this text, as phone or call.extend; nothing else then
-  --seconds   for how long the server is killed at random under load, on each database (60; 0 for not at all)
-  --seed      for the random kills (another each time)`
+  --times     how often the whole matrix runs on each database (3)
+  --step      only cells and outages whose situation contains this text, for example after_settle, "settle hang" or
+              "database restarted"; no random kills
+  --service   only cells whose service contains this text, for example phone or call.extend; no random kills
+  --seconds   how long the server is killed at random under load, on each database (60; 0 for not at all)
+  --seed      of the random kills: a whole number (1 by default), or random`
 
 const { values } = parseArgs({
   options: {
@@ -37,76 +39,78 @@ const { values } = parseArgs({
 })
 
 const CLIENTS = 8
-/** More would have to be set up for longer than a call lasts that is to be extended. */
-const CELLS_OF_A_LIFE = 170
+/** With more cells, the setup would take longer than a call that is to be extended. */
+const CELLS_PER_LIFE = 170
 const step = values.step ?? ""
 const service = values.service ?? ""
 const seconds = step === "" && service === "" ? Number(values.seconds) : 0
-const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed)
+const seed = readSeed(values.seed)
 const databases = DATABASES.filter((name) => values.database === undefined || values.database === name)
 const cells = allCells().filter((cell) => situationOf(cell).includes(step) && cell.service.includes(service))
 const outages = OUTAGES.filter((outage) => service === "" && `database ${outage}`.includes(step))
 let violations = 0
 let stop: (() => Promise<void>) | undefined
-// The sandbox is a process group of its own, which nobody else ends.
+// The servers are process groups of their own, which Ctrl-C does not reach.
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => void (stop?.() ?? Promise.resolve()).finally(() => process.exit(130)))
 }
 
-/** Starts a sandbox of its own for one piece of work, and says what came of it. */
+/** Runs one piece of work on a testbed of its own, and prints the result. */
 const report = async (
   title: string,
   database: DatabaseKind,
-  work: (rig: CrashRig) => Promise<{ readonly outcome: Outcome; readonly cells?: ReadonlyMap<Purchase, Cell> }>
+  work: (shop: Shop) => Promise<{ readonly outcome: Outcome; readonly cells?: ReadonlyMap<CrashPurchase, Cell> }>
 ): Promise<void> => {
-  const began = performance.now()
-  const rig = await CrashRig.start({ database })
-  stop = () => rig.stop()
+  const startedAt = performance.now()
+  const testbed = await Testbed.start({ database })
+  stop = testbed.stop
   try {
-    const { cells: placed = new Map<Purchase, Cell>(), outcome } = await work(rig)
-    const found = violationsOf(outcome)
-    violations += found.length
-    console.log(`\n${title} on ${database}: ${Math.round((performance.now() - began) / 1_000)} s`)
+    const { cells: placed = new Map<CrashPurchase, Cell>(), outcome } = await work(new Shop(testbed))
+    violations += outcome.violations.length
+    console.log(`\n${title} on ${database}: ${Math.round((performance.now() - startedAt) / 1_000)} s`)
     if (placed.size > 0) for (const line of tableOf(outcome, placed)) console.log(`  ${line}`)
-    console.log(`  ${endsOf(outcome.verdicts)}; ${outcome.duplicates} second copies of a mail under its own Message-ID`)
-    console.log(`  the last end with nobody asking: ${(outcome.endMillis / 1_000).toFixed(1)} s after its fault`)
-    for (const line of found) console.log(`  VIOLATION ${line}`)
-    if (found.length > 0) console.log(`  The server's warnings and errors:\n${await rig.serverComplaints()}`)
+    const ends = [...outcome.verdict.ends.values()]
+    console.log(`  ${endsOf(ends)}; ${outcome.duplicates} second copies of a mail under its own Message-ID`)
+    console.log(
+      `  the last end without a client that asks: ${(outcome.endMillis / 1_000).toFixed(1)} s after its fault`
+    )
+    for (const line of linesOf(outcome.violations)) console.log(`  ${line}`)
+    if (outcome.violations.length > 0) console.log(`  The end of the server's log:\n${testbed.serverLogs()}`)
   } finally {
     stop = undefined
-    await rig.stop()
+    await testbed.stop()
   }
 }
 
 const runAll = async (database: DatabaseKind): Promise<void> => {
   for (let round = 1; round <= Number(values.times); round++) {
-    const lives = Math.ceil(cells.length / CELLS_OF_A_LIFE)
+    const lives = Math.ceil(cells.length / CELLS_PER_LIFE)
     for (let life = 0; life < lives; life++) {
-      // Of each kind some, so that every life has as much to do.
+      // A part has cells of every kind, so that all parts take equally long.
       const some = cells.filter((_, index) => index % lives === life)
       const title = `Matrix of ${cells.length} cells, part ${life + 1} of ${lives}, round ${round},`
-      await report(title, database, (rig) => runMatrix(rig, some))
+      await report(title, database, (shop) => runMatrix(shop, some))
     }
     if (database === "pglite") continue
     for (const outage of outages) {
-      await report(`PostgreSQL ${outage}, round ${round},`, database, async (rig) => ({
-        outcome: await runDatabaseOutage(rig, outage)
+      await report(`PostgreSQL ${outage}, round ${round},`, database, async (shop) => ({
+        outcome: await runDatabaseOutage(shop, outage)
       }))
     }
   }
   if (seconds === 0) return
-  await report(`Random kills for ${seconds} s, seed ${seed},`, database, (rig) =>
-    runRandomKills(rig, { random: makeRandom(seed), seconds, clients: CLIENTS })
+  await report(`Random kills for ${seconds} s, seed ${seed},`, database, (shop) =>
+    runRandomKills(shop, { random: makeRandom(seed), seconds, clients: CLIENTS })
   )
 }
 
 if (values.help) {
   console.log(help)
-} else if (databases.length === 0 || cells.length + outages.length === 0) {
+} else if (databases.length === 0 || cells.length + outages.length === 0 || Number.isNaN(seed)) {
   console.error(help)
   process.exitCode = 2
 } else {
   for (const database of databases) await runAll(database)
-  console.log(violations === 0 ? "\nNo violation." : `\n${violations} violations.`)
+  console.log(`\n${summaryOf(violations)}`)
   process.exitCode = violations === 0 ? 0 : 1
 }

@@ -4,11 +4,11 @@ import { once } from "node:events"
 import { connect } from "node:net"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { Agent, freshName } from "../support/Agent.ts"
+import { SHORT_LEASE_MILLIS, testServer } from "../faults/server/TestServer.ts"
 import type { ClusterServer } from "../support/Cluster.ts"
 import { execute } from "../support/ClusterDatabase.ts"
 import { Realtime, type RealtimeMessage } from "../support/Realtime.ts"
 import { type RealtimeRig, socketUrl, startRealtimeRig } from "../support/RealtimeRig.ts"
-import { SHORT_LEASE_MILLIS, SHORT_LEASE_SERVER } from "../support/ShortLease.ts"
 
 /** Sessions are maintained three times per lease; a busy machine may be late. */
 const ROUND_MILLIS = SHORT_LEASE_MILLIS / 3
@@ -19,14 +19,7 @@ const LISTENING = "application_name = 'agentos events'"
 
 let rig: RealtimeRig
 beforeAll(async () => {
-  const before = process.env["AGENTOS_SANDBOX_SERVER_MODULE"]
-  process.env["AGENTOS_SANDBOX_SERVER_MODULE"] = SHORT_LEASE_SERVER
-  try {
-    rig = await startRealtimeRig({ servers: 2 })
-  } finally {
-    if (before === undefined) delete process.env["AGENTOS_SANDBOX_SERVER_MODULE"]
-    else process.env["AGENTOS_SANDBOX_SERVER_MODULE"] = before
-  }
+  rig = await startRealtimeRig({ servers: 2, ...testServer({ leaseMillis: SHORT_LEASE_MILLIS }) })
 })
 afterAll(() => rig?.stop())
 

@@ -1,14 +1,11 @@
-import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { testServer } from "../faults/server/TestServer.ts"
 import { type Cluster, startCluster } from "../support/Cluster.ts"
 import { execute } from "../support/ClusterDatabase.ts"
-import { withServerModule } from "../support/ServerModule.ts"
-
-const ENDLESS = fileURLToPath(new URL("fault/endlessJobMain.ts", import.meta.url))
 
 let cluster: Cluster
 beforeAll(async () => {
-  cluster = await withServerModule(ENDLESS, () => startCluster({ servers: 1 }))
+  cluster = await startCluster({ servers: 1, ...testServer({ defect: "never finishes the expiry of events" }) })
 })
 afterAll(() => cluster.stop())
 

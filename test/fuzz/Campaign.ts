@@ -1,4 +1,4 @@
-import { makeRandom } from "../race/Random.ts"
+import { makeRandom } from "../support/Random.ts"
 import type { DefenseRig } from "./DefenseRig.ts"
 import type { Flaw } from "./Flaw.ts"
 import type { Json } from "./Mutation.ts"
@@ -7,14 +7,14 @@ import { shrink } from "./Shrink.ts"
 import type { Countable, FuzzStage, Player, Target } from "./target/Target.ts"
 import { TARGETS } from "./target/Targets.ts"
 
-/** A broken promise, with what repeats it. */
+/** A broken promise, and the input that reproduces it. */
 export interface Finding {
   readonly target: string
   readonly rule: string
   readonly detail: string
   readonly seed: number
   readonly case: number
-  /** The input, as small as it could be made. */
+  /** The input, shrunk. */
   readonly input: unknown
   /** How many cases broke the same promise of the same target. */
   count: number
@@ -23,10 +23,10 @@ export interface Finding {
 export interface CampaignOptions {
   readonly targets: ReadonlyArray<Target>
   readonly seed: number
-  /** Ends after so many cases of each target, or when the signal is aborted. */
+  /** Maximum number of cases of each target. */
   readonly casesMax: number
   readonly signal: AbortSignal
-  /** Told of each finding that is new. */
+  /** Called for each new finding. */
   readonly found?: (finding: Finding) => void
 }
 
@@ -38,7 +38,7 @@ export interface CampaignResult {
   readonly findings: ReadonlyArray<Finding>
 }
 
-/** Beyond it a case counts as one that hangs. */
+/** A longer case counts as hanging. */
 const CASE_MILLIS = 60_000
 
 /** The input of a case: a pure function of target, seed and number. */
@@ -49,7 +49,7 @@ export const inputOf = (target: Target, seed: number, number: number): unknown =
       .fork(number)
   )
 
-/** Plays one input, and resolves to what it broke. What the player does not understand is a flaw too. */
+/** Plays one input. Resolves to the broken promises; an answer that the player cannot read is one. */
 export const playCase = async (player: Player<unknown>, input: unknown): Promise<ReadonlyArray<Flaw>> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<ReadonlyArray<Flaw>>((resolve) => {

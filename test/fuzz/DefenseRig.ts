@@ -28,7 +28,7 @@ export interface Party {
   readonly phoneNumberId: string
   readonly number: string
   readonly callId: string
-  /** Of a page of the party's events. */
+  /** Cursor of a page of the party's events. */
   readonly cursor: string
   /** The PAYMENT-SIGNATURE header that bought the mailbox, and with it the access token. */
   readonly payment: string
@@ -43,12 +43,12 @@ export interface DefenseRig {
   readonly attacker: Party
   readonly honest: { readonly agent: Agent; readonly token: string; readonly mailbox: MailboxFields }
   readonly victim: Party
-  /** Texts that only the victim's data contains. No answer to anybody else may contain one. */
+  /** Texts that only the victim's data contains. No answer to another client may contain one. */
   readonly canaries: ReadonlyArray<string>
   readonly carrierToken: string
-  /** The process that serves now: another one after a restart. */
+  /** The current server process. */
   readonly serverPid: () => Promise<number>
-  /** Runs the ledger audit in the server. Resolves to what is wrong, or undefined. */
+  /** Runs the ledger audit in the server. Resolves to a problem, or undefined. */
   readonly auditLedger: () => Promise<string | undefined>
   readonly stop: () => Promise<void>
 }

@@ -2,24 +2,24 @@ import type { CampaignResult, Finding } from "./Campaign.ts"
 import type { HonestReport } from "./HonestStatistics.ts"
 import type { ServerUsage } from "./ServerWatch.ts"
 
-/** What a session of the fuzzer came to. */
+/** The result of a fuzzing session. */
 export interface FuzzReport extends CampaignResult {
   readonly seed: number
   readonly database: string
   readonly seconds: number
   readonly honest: HonestReport
   readonly server: ServerUsage
-  /** What is wrong beside the findings; empty when all is well. */
+  /** Problems besides the findings. */
   readonly problems: ReadonlyArray<string>
 }
 
 const MIB = 1024 * 1024
-/** Below it memory has not come to rest, and its growth says nothing. */
+/** In a shorter session memory has not settled. */
 const GROWTH_SECONDS = 300
 const GROWTH_LIMIT = 1.25
 const GROWTH_LIMIT_BYTES = 64 * MIB
 
-/** What the honest client, the server's processes and the ledger show. */
+/** Problems that the honest client, the server's processes and the ledger show. */
 export const problemsOf = (
   honest: HonestReport,
   server: ServerUsage,

@@ -66,7 +66,7 @@ export class HonestClient {
     this.#work.push(this.#repeat(PAYMENT_EVERY_MILLIS, (dueAt) => this.#pay(dueAt)))
   }
 
-  /** Forgets what was measured so far. */
+  /** Discards the measurements so far. */
   reset(): void {
     this.#statistics = new HonestStatistics()
   }
@@ -75,7 +75,7 @@ export class HonestClient {
     return this.#statistics.report()
   }
 
-  /** Starts nothing more, and resolves once all that is under way has ended. */
+  /** Starts nothing more, and resolves once everything under way has ended. */
   async finish(): Promise<void> {
     this.#over.abort()
     await Promise.all(this.#work)
@@ -83,7 +83,7 @@ export class HonestClient {
     this.#http.destroy()
   }
 
-  /** Starts `act` at each moment that is due, without waiting for the one before. */
+  /** Starts `act` at fixed intervals, without waiting for the previous call. */
   async #repeat(everyMillis: number, act: (dueAt: number, turn: number) => Promise<void>): Promise<void> {
     const startedAt = performance.now()
     const acting = new Set<Promise<void>>()

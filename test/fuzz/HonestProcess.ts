@@ -40,7 +40,7 @@ export class HonestProcess {
     this.#child.send("reset")
   }
 
-  /** Ends it, and resolves to what it saw since `begin`. */
+  /** Ends it. Resolves to its report since `begin`. */
   async finish(): Promise<HonestReport> {
     this.#child.send("finish")
     const [report] = (await once(this.#child, "message")) as [HonestReport]

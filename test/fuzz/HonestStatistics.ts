@@ -1,6 +1,5 @@
 import { quantile } from "../bench/Bench.ts"
 
-/** One thing that an honest client did. */
 export type HonestAction = "challenge" | "list" | "quote" | "pay" | "mail" | "event"
 
 export interface HonestError {
@@ -16,7 +15,7 @@ export interface ActionFigures {
   readonly maxMillis: number
 }
 
-/** What an honest client saw. */
+/** The measurements of an honest client. */
 export interface HonestReport {
   /** Over challenges, lists and quotes: the 20 requests per second. */
   readonly requests: ActionFigures
@@ -26,7 +25,7 @@ export interface HonestReport {
 
 const REQUESTS: ReadonlySet<HonestAction> = new Set(["challenge", "list", "quote"])
 
-/** Collects times and errors. A time counts from the moment at which the action was due, so that no delay is left out. */
+/** Collects times and errors. A time counts from when the action was due, so that it includes every delay. */
 export class HonestStatistics {
   readonly #millis = new Map<HonestAction, Array<number>>()
   readonly #errors = new Map<string, HonestError>()

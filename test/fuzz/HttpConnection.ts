@@ -1,6 +1,5 @@
 import { connect, type Socket } from "node:net"
 
-/** An answer as it stood on the wire. */
 export interface HttpAnswer {
   readonly status: number
   /** Names in lower case. */
@@ -83,7 +82,7 @@ export class AnswerReader {
     }
   }
 
-  /** What arrived and is not part of an answer, for example the frames after a handshake. */
+  /** Bytes after the last answer, for example the frames after a handshake. */
   rest(): Buffer {
     const rest = this.#bytes
     this.#bytes = Buffer.alloc(0)
@@ -172,7 +171,7 @@ export class HttpConnection {
   #open(): Socket {
     if (this.#socket?.destroyed === false) return this.#socket
     const socket = connect({ ...this.#peer, noDelay: true })
-    // What goes wrong ends in its close event.
+    // Every error is followed by a close event.
     socket.on("error", () => undefined)
     this.#socket = socket
     return socket

@@ -1,4 +1,4 @@
-import type { Random } from "../race/Random.ts"
+import type { Random } from "../support/Random.ts"
 
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
 
@@ -38,7 +38,7 @@ export const ODD_TEXTS: ReadonlyArray<string> = [
 
 const ODD_NUMBERS: ReadonlyArray<number> = [0, -0, -1, 1.5, 1e21, 2 ** 31, 2 ** 53, -(2 ** 63), 5e-324]
 const ODD_LENGTHS: ReadonlyArray<number> = [63, 64, 65, 128, 129, 255, 256, 998, 999, 1_001, 4_096, 4_097]
-/** Rare, because they take long. */
+/** Used rarely, because they take long. */
 const LARGE_LENGTHS: ReadonlyArray<number> = [16 * 1024, 64 * 1024, 250 * 1024, 300 * 1024]
 
 export const chance = (random: Random, oneIn: number): boolean => random.integer(oneIn) === 0
@@ -112,7 +112,7 @@ export const mutateText = (random: Random, text: string): string => {
   return random.pick(changes)()
 }
 
-/** Does something up to `most` times, seldom more than once. */
+/** Applies a change up to `most` times, rarely more than once. */
 export const several = <A>(random: Random, most: number, value: A, change: (value: A) => A): A => {
   let changed = value
   for (let times = 0; times < most && (times === 0 || chance(random, 2)); times++) changed = change(changed)

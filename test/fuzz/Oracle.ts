@@ -7,11 +7,11 @@ export interface Expectation {
   readonly hasEnvelope: boolean
 }
 
-/** What a stack trace, or a path of the source, looks like. */
+/** Stack traces and source paths. */
 const INTERNALS = /\n\s+at .+:\d+:\d+|node:internal|\/packages\/\w+\/src\//
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Knows what no answer of the service may be. */
+/** Checks that answers keep the promises that every answer must keep. */
 export class Oracle {
   readonly #canaries: ReadonlyArray<string>
   readonly #statuses = new Map<number, number>()

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { type ProcessUsage, usageOf } from "../bench/ProcessUsage.ts"
 import type { DefenseRig } from "./DefenseRig.ts"
 
-/** What the server used while it was watched, by proc(5). */
+/** The resources that the server used while it was watched, by proc(5). */
 export interface ServerUsage {
   /** Largest resident memory of the server process (VmHWM, cleared when the watch begins). */
   readonly residentMaxBytes: number
@@ -87,7 +87,7 @@ export class ServerWatch {
   }
 }
 
-/** A process may end while it is looked at. */
+/** A process may end while it is read. */
 const isGone = (error: unknown): boolean =>
   error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ESRCH")
 
@@ -112,7 +112,7 @@ const peakOf = (pid: number): number => {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024
 }
 
-/** Lets VmHWM begin again at the present resident memory. */
+/** Resets VmHWM to the current resident memory. */
 const clearPeak = (pid: number): void => ifRunning(() => writeFileSync(`/proc/${pid}/clear_refs`, "5"))
 
 const childrenOf = (pid: number): ReadonlyArray<number> =>

@@ -1,6 +1,6 @@
 import type { Json } from "./Mutation.ts"
 
-/** Attempts for one input: each of them plays it. */
+/** Plays of smaller inputs for one finding. */
 const ATTEMPTS = 150
 
 /** Smaller values in the place of one, the smallest first. */
@@ -27,7 +27,7 @@ const smaller = (value: Json): ReadonlyArray<Json> => {
   return []
 }
 
-/** The smallest input found that still breaks the promise; the input itself when it does so only sometimes. */
+/** Returns the smallest input found that still breaks the promise; the input itself if that is not reproducible. */
 export const shrink = async (input: Json, breaks: (input: Json) => Promise<boolean>): Promise<Json> => {
   if (!(await breaks(input))) return input
   let best = input

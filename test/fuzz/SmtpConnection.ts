@@ -3,13 +3,13 @@ import { connect, type Socket } from "node:net"
 import { connect as connectSecurely } from "node:tls"
 import type { Peer } from "./HttpConnection.ts"
 
-/** A plain connection to an SMTP server. Replies are counted; those that are awaited are kept. */
+/** A plain connection to an SMTP server. Replies are queued, or passed to `onReply`. */
 export class SmtpConnection {
   readonly #socket: Socket
   readonly #replies: Array<string> = []
   #text = ""
   #arrived: (() => void) | undefined
-  /** Called with the code of each reply. */
+  /** Called with each reply instead of queueing it. */
   onReply: ((reply: string) => void) | undefined
 
   constructor(peer: Peer) {
@@ -23,7 +23,7 @@ export class SmtpConnection {
     return this.#socket.destroyed
   }
 
-  /** Writes, and resolves once the socket takes more, or has closed. */
+  /** Writes, and resolves once the socket accepts more or has closed. */
   async write(bytes: string | Uint8Array): Promise<void> {
     if (this.isClosed) return
     const isTaken = typeof bytes === "string" ? this.#socket.write(bytes, "latin1") : this.#socket.write(bytes)
@@ -62,7 +62,7 @@ export class SmtpConnection {
     return reply === undefined ? undefined : Number(reply.slice(0, 3))
   }
 
-  /** Begins TLS after STARTTLS, and resolves once it stands or has failed. Nothing can be read afterwards. */
+  /** Starts TLS after STARTTLS. Resolves once it is established or has failed. Nothing can be read afterwards. */
   async secure(): Promise<void> {
     this.#socket.removeAllListeners("data")
     const secured = connectSecurely({ socket: this.#socket, rejectUnauthorized: false })
@@ -70,7 +70,7 @@ export class SmtpConnection {
     await new Promise<void>((resolve) => void secured.once("secureConnect", resolve).once("close", resolve))
   }
 
-  /** Greets, so that mail can follow. Resolves to whether the server took the session. */
+  /** Greets, so that mail can follow. Resolves to whether the server accepted the session. */
   async greet(): Promise<boolean> {
     const greeting = await this.reply()
     if (greeting?.startsWith("220") !== true) return false

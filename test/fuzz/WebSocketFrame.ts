@@ -7,7 +7,7 @@ export interface Frame {
   readonly isMasked: boolean
   /** Bytes as latin1. */
   readonly payload: string
-  /** The length that the frame declares, where it is not the payload's. */
+  /** The declared length, if it is not the payload's. */
   readonly declaredLength?: number
 }
 
@@ -57,7 +57,7 @@ export interface ServerFrame {
   readonly payload: Buffer
 }
 
-/** Reads the complete frames at the start of what a server sent. */
+/** Reads the complete frames at the start of the bytes of a server. */
 export const readFrames = (bytes: Buffer): ReadonlyArray<ServerFrame> => {
   const frames: Array<ServerFrame> = []
   for (let at = 0; at + 2 <= bytes.length;) {

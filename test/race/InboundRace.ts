@@ -1,36 +1,34 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import { addMinutes } from "../faults/client/Requests.ts"
+import type { Wallet } from "../faults/client/Wallet.ts"
 import type { Play } from "../support/PhoneCarrier.ts"
-import { addMinutes, boughtBy, buyNumber } from "./PhoneRequests.ts"
-import type { Race } from "./Race.ts"
-import type { Round } from "./Round.ts"
-import type { Wallet } from "./Wallet.ts"
+import { numberBy, orderNumber } from "./Goods.ts"
+import type { Race, Round } from "./Round.ts"
 
-/** What one purchase of minutes brings. */
+/** Of one purchase of minutes. */
 const SECONDS = 600
-/** Calls pass so much faster: what is left of an allowance is told the carrier within 2 s, which are 60 of a call. */
+/** Calls pass this much faster: the limit reaches the carrier within 2 s, which are 60 s of a call. */
 const SPEED = 30
-/** Who calls stays longer than anybody may. */
+/** Longer than any call may last. */
 const STAY_SECONDS = 3_600
-/** Of each number, at once. */
-const CALLERS_MOST = 3
-/** Seconds that a share out of whole ones may leave unused. */
-const UNUSED_MOST = 2 * CALLERS_MOST
-/** Within which they call, where they do not at once. */
+const CALLERS_MAX = 3
+/** Seconds that may remain unused because shares are whole seconds. */
+const UNUSED_MAX = 2 * CALLERS_MAX
 const SPREAD_MILLIS = 1_000
-const TOLD_MILLIS = 15_000
+const COUNTED_MILLIS_MAX = 15_000
 const POLL_MILLIS = 50
 
-/** Several people call each of some numbers at once: together they talk for as long as was bought, and the next is declined. */
+/** Several people call each number at once. Together they use exactly what was bought, and the next call is declined. */
 export const sharedAllowance: Race = {
   name: "phone: several calls in, one allowance",
   freshWallets: 1,
   roundsPerPlay: 10,
-  alone: true,
+  isAlone: true,
   play: async (round) => {
-    const numbers = await buyNumbers(round)
+    const callees = await buyNumbers(round)
     await round.carrier.speed(SPEED)
     try {
-      await Promise.all(numbers.map((number) => callAll(round, number)))
+      await Promise.all(callees.map((callee) => callAll(round, callee)))
     } finally {
       await round.carrier.speed(1)
     }
@@ -45,49 +43,40 @@ interface Callee {
 
 /** Numbers with ten minutes each. */
 const buyNumbers = async (round: Round): Promise<ReadonlyArray<Callee>> => {
-  const { book, cluster, number: play, race } = round.setting
   const wallet = round.setting.fresh()
   const buy = async (): Promise<Callee> => {
-    const { authentication, number, phoneNumberId } = boughtBy(await round.provide(wallet, buyNumber(cluster, "US")))
+    const { authentication, number, phoneNumberId } = numberBy(await round.provide(wallet, orderNumber(round, "US")))
     wallet.token = authentication.accessToken
     await round.provide(wallet, addMinutes(phoneNumberId))
     round.expectNumber(number)
-    book.allowances.push({ race, round: play, number, purchasedSeconds: SECONDS })
+    round.setting.record.allowances.push({ subject: round.subject, number, purchasedSeconds: SECONDS })
     return { wallet, number, phoneNumberId }
   }
   const first = await buy()
   return [first, ...(await Promise.all(Array.from({ length: sharedAllowance.roundsPerPlay - 1 }, buy)))]
 }
 
-const callAll = async (round: Round, callee: Callee): Promise<void> => {
+const callAll = async (round: Round, { number, phoneNumberId, wallet }: Callee): Promise<void> => {
   const { carrier, random } = round
-  const { number } = callee
-  const callers = 2 + random.integer(CALLERS_MOST - 1)
   const call = async (afterMillis: number): Promise<Play> => {
     await sleep(afterMillis)
     return carrier.over(await carrier.callIn(number, { seconds: STAY_SECONDS }))
   }
   const spread = random.pick([1, SPREAD_MILLIS])
+  const callers = 2 + random.integer(CALLERS_MAX - 1)
   const plays = await Promise.all(Array.from({ length: callers }, () => call(random.integer(spread))))
   const seconds = plays.map((play) => play.seconds ?? 0)
   const used = seconds.reduce((sum, each) => sum + each, 0)
-  if (used < SECONDS - UNUSED_MOST)
-    round.violation(`${number} was called for ${seconds.join(" + ")} s, and not ${SECONDS}`)
-  // What is left is known once the ends of all calls have been told.
-  await untilUsed(round, callee, used)
-  if (used < SECONDS) return
-  const late = await call(0)
-  if (late.state !== "rejected") round.violation(`${number} took a call with nothing left`)
-}
-
-const untilUsed = async (round: Round, { number, phoneNumberId, wallet }: Callee, used: number): Promise<void> => {
-  const deadline = performance.now() + TOLD_MILLIS
+  if (used < SECONDS - UNUSED_MAX) round.report(`${number} took ${seconds.join(" + ")} s, not ${SECONDS}`)
+  // The rest is known once the ends of all calls were reported.
+  const deadline = performance.now() + COUNTED_MILLIS_MAX
   for (;;) {
-    const { inboundAllowance } = await wallet.number(round.server(), phoneNumberId)
-    if (inboundAllowance.usedSeconds === used) return
-    if (performance.now() > deadline) {
-      return round.violation(`${number} was called for ${used} s, and ${inboundAllowance.usedSeconds} s are counted`)
-    }
+    const { usedSeconds } = (await wallet.number(phoneNumberId, round.server())).inboundAllowance
+    if (usedSeconds === used) break
+    if (performance.now() > deadline) return round.report(`${number} took ${used} s, and ${usedSeconds} s are counted`)
     await sleep(POLL_MILLIS)
   }
+  if (used < SECONDS) return
+  const late = await call(0)
+  if (late.state !== "rejected") round.report(`${number} accepted a call without seconds left`)
 }

@@ -1,132 +1,112 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import { extendCall, placeCall, releaseNumber } from "../faults/client/Requests.ts"
+import type { Wallet } from "../faults/client/Wallet.ts"
+import { transactionOf } from "../faults/observation/Chain.ts"
 import type { Reply, Request } from "../support/Agent.ts"
 import { CarrierLog } from "../support/CarrierLog.ts"
-import { transactionOf } from "./ChainLog.ts"
-import { addition, callLong } from "./PhoneGoods.ts"
-import { boughtBy, buyNumber, extendCall, placeCall, releaseNumber } from "./PhoneRequests.ts"
-import type { Race } from "./Race.ts"
-import { codeOf, isSuccess, type Outcome, type Round } from "./Round.ts"
-import type { Wallet } from "./Wallet.ts"
+import { addition, callLong, EXTENSION_SECONDS, numberBy, numberOf, orderNumber } from "./Goods.ts"
+import { expectLoss } from "./RequestRaces.ts"
+import type { Outcome, Race, Round } from "./Round.ts"
 
 const KINDS = ["call", "renewal", "minutes", "extension", "call"] as const
 const RELEASES = 2
 const COPIES = 3
-/** Copies of the release leave so soon after the payments leave, in one of so many rounds. */
-const EARLY_MILLIS = 200
+/** In one of so many rounds, the releases leave within so many milliseconds of the payments. */
 const EARLY_OF = 3
-/** In the others, so soon after the chain has the payment; what was paid for takes longer on a busy machine. */
+const EARLY_MILLIS = 200
+/** In the others, within so many milliseconds of the charge. */
 const LATE_MILLIS = 2_000
-/** A call that the number had is over by then. */
-const ENDED_MILLIS = 15_000
+const ENDED_MILLIS_MAX = 15_000
 const POLL_MILLIS = 100
 
-interface Meant {
+interface Use {
   readonly request: Request
-  readonly expect: (outcome: Outcome) => void | Promise<void>
+  readonly check: (outcome: Outcome) => void | Promise<void>
 }
 
-/** What is bought for a number that is given back meanwhile. */
-const meantFor = async (round: Round, wallet: Wallet, kind: (typeof KINDS)[number]): Promise<Meant> => {
-  const phoneNumberId = wallet.phoneNumberId!
+/** A purchase for a number that is released at the same time. */
+const useFor = async (round: Round, wallet: Wallet, kind: (typeof KINDS)[number]): Promise<Use> => {
   switch (kind) {
     case "call": {
       const toNumber = await round.carrier.person({ seconds: 3_600 })
       return {
-        request: placeCall(phoneNumberId, toNumber, 300),
-        expect: ({ won }) => void round.expectCall(toNumber, won, 300)
+        request: placeCall(numberOf(wallet), toNumber, 300),
+        check: ({ won }) => void round.expectCall(toNumber, won, 300)
       }
     }
     case "extension": {
-      const { callId, expected } = await callLong(round, wallet, 300)
+      const { callId, expected, toNumber } = await callLong(round, wallet, 300)
+      const before = expected.limitSeconds ?? 0
       return {
         request: extendCall(callId),
-        // The call has ended meanwhile: the last that the carrier was told of it may be either.
-        expect: async ({ won }) => {
-          if (won) expected.limitSeconds += await limitOver(round, expected.toNumber, expected.limitSeconds)
+        // The call ends with the release, before or after the carrier received the longer limit.
+        check: async ({ won }) => {
+          const calls = await new CarrierLog(round.setting.cluster.phones.carrier.url).calls()
+          const limit = calls.find(({ to }) => to === toNumber)?.timeLimitSeconds
+          if (won && limit === before + EXTENSION_SECONDS) expected.limitSeconds = limit
         }
       }
     }
     default:
-      return { request: (await addition(round, wallet, kind)).request, expect: () => undefined }
+      return { request: (await addition(round, wallet, kind)).request, check: () => undefined }
   }
 }
 
-/** What the carrier was told beyond a limit: a minute, or nothing where the call was over before. */
-const limitOver = async (round: Round, toNumber: string, limit: number): Promise<number> => {
-  const found = (await new CarrierLog(round.setting.cluster.phones.carrier.url).calls()).find(
-    ({ to }) => to === toNumber
-  )
-  return found?.timeLimitSeconds === limit + 60 ? 60 : 0
-}
-
-/** A number is given back while something is paid for it: that is done, or the money is, and nothing goes on afterwards. */
+/** A number is released while something is bought for it. The purchase is delivered or refunded, and no call goes on. */
 export const releasedMeanwhile: Race = {
-  name: "phone: a number that is given back meanwhile",
+  name: "phone: a number that is released meanwhile",
   freshWallets: 1,
   roundsPerPlay: 1,
-  alone: false,
-  // Refunds are waited for.
+  isAlone: false,
+  // Refunds take a while.
   lanes: 10,
   play: async (round) => {
-    const wallet = round.setting.fresh()
-    const reply = await round.provide(wallet, buyNumber(round.setting.cluster, "US"))
-    const { authentication, number, phoneNumberId } = boughtBy(reply)
+    const { cluster, fresh, number: play } = round.setting
+    const wallet = fresh()
+    const { authentication, number, phoneNumberId } = numberBy(await round.provide(wallet, orderNumber(round, "US")))
     wallet.token = authentication.accessToken
     wallet.phoneNumberId = phoneNumberId
-    const sold = round.expectNumber(number)
-    const { expect, request } = await meantFor(round, wallet, KINDS[round.setting.number % KINDS.length]!)
+    const owned = round.expectNumber(number)
+    const { check, request } = await useFor(round, wallet, KINDS[play % KINDS.length]!)
     const contender = await round.contender(wallet, request)
     const isEarly = round.random.integer(EARLY_OF) === 0
-    const begun = isEarly ? Promise.resolve() : transactionOf(round.setting.cluster, contender.stake.offer.nonce)
-    const [[outcome], releases] = await Promise.all([
-      round.run([contender], COPIES),
-      Promise.all(
-        Array.from({ length: RELEASES }, () =>
-          begun.then(() => giveBack(round, wallet, phoneNumberId, isEarly ? EARLY_MILLIS : LATE_MILLIS))
-        )
-      )
-    ])
-    const released = releases.filter(isSuccess)
-    sold.kept = released.length === 0
-    const odd = releases.find((each) => !isSuccess(each) && codeOf(each) !== "NUMBER_RELEASED")
-    if (released.length === 0 || odd !== undefined) {
-      round.violation(`giving back was answered ${releases.map(({ status, text }) => `${status} ${text}`).join(" | ")}`)
+    const started = isEarly ? Promise.resolve() : transactionOf(cluster, contender.payment.authorization.nonce)
+    const releasing = Array.from({ length: RELEASES }, () =>
+      started.then(() => releaseSoon(round, wallet, isEarly ? EARLY_MILLIS : LATE_MILLIS))
+    )
+    const [[outcome], releases] = await Promise.all([round.run([contender], COPIES), Promise.all(releasing)])
+    const isReleased = releases.some(({ status }) => status === 200)
+    owned.isKept = !isReleased
+    if (!isReleased || releases.some(({ body, status }) => status !== 200 && body.error.code !== "NUMBER_RELEASED")) {
+      round.report(`the release was answered ${releases.map(({ status, text }) => `${status} ${text}`).join(" | ")}`)
     }
-    expectTold(round, outcome!)
-    await expect(outcome!)
-    await expectQuiet(round, number)
+    expectLoss(round, outcome!, "NUMBER_RELEASED", "CONFLICT")
+    await check(outcome!)
+    await expectNoCall(round, number)
   }
 }
 
-/** Comes back until the carrier has it. */
-const giveBack = async (round: Round, wallet: Wallet, phoneNumberId: string, withinMillis: number): Promise<Reply> => {
+/** Repeats the release until the carrier has confirmed it. */
+const releaseSoon = async (round: Round, wallet: Wallet, withinMillis: number): Promise<Reply> => {
   await sleep(round.random.integer(withinMillis))
   const server = round.server()
   for (;;) {
-    const reply = await wallet.on(server).send(releaseNumber(phoneNumberId))
-    if (codeOf(reply) !== "PROVIDER_TEMPORARY_FAILURE") return reply
+    const reply = await wallet.on(server).send(releaseNumber(numberOf(wallet)))
+    if (reply.body.error?.code !== "PROVIDER_TEMPORARY_FAILURE") return reply
     await sleep(POLL_MILLIS)
   }
 }
 
-/** Who got nothing was told before it was charged that the number is no more, or that it gets its money back. */
-const expectTold = (round: Round, { contender, last, won }: Outcome): void => {
-  const expected = contender.stake.returned ? ["PROVIDER_REJECTED"] : ["NUMBER_RELEASED", "CONFLICT"]
-  const other = last.find((reply) => !expected.includes(codeOf(reply)))
-  if (!won && other !== undefined) round.violation(`who came too late was told ${other.status} ${other.text}`)
-}
-
-/** No call of a number that was given back goes on. */
-const expectQuiet = async (round: Round, number: string): Promise<void> => {
+const expectNoCall = async (round: Round, number: string): Promise<void> => {
   const log = new CarrierLog(round.setting.cluster.phones.carrier.url)
-  const deadline = performance.now() + ENDED_MILLIS
+  const deadline = performance.now() + ENDED_MILLIS_MAX
   for (;;) {
     const live = (await log.calls()).filter(
       ({ from, state }) => from === number && (state === "ringing" || state === "in-progress")
     )
     if (live.length === 0) return
     if (performance.now() > deadline) {
-      return round.violation(`${number} was given back, and calls ${live.map(({ to }) => to).join(", ")}`)
+      return round.report(`${number} was released, and still calls ${live.map(({ to }) => to).join(", ")}`)
     }
     await sleep(POLL_MILLIS)
   }

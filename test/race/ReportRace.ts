@@ -1,41 +1,40 @@
 import { createHmac, randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
+import { addMinutes, placeCall } from "../faults/client/Requests.ts"
+import type { Wallet } from "../faults/client/Wallet.ts"
+import { dataOf } from "../faults/observation/Purchases.ts"
 import type { Play } from "../support/PhoneCarrier.ts"
-import { type CallFields, dataOf, type EventFields } from "../support/PhoneCustomer.ts"
-import { numberOf } from "./PhoneGoods.ts"
-import { addMinutes, placeCall } from "./PhoneRequests.ts"
-import type { Race } from "./Race.ts"
-import type { Round } from "./Round.ts"
-import type { Wallet } from "./Wallet.ts"
+import { type CallFields, dataOf as dataOfReply, type EventFields } from "../support/PhoneCustomer.ts"
+import { numberOf } from "./Goods.ts"
+import type { Race, Round } from "./Round.ts"
 
-/** How often the carrier sends each report, the last of a call first. */
+/** The carrier sends each report this often, the last of a call first. */
 const DELIVERY = { copies: 3, order: "reversed" }
-/** How often each report is sent besides, all at once and to every server. */
+/** Each report is also sent to every server this often. */
 const COPIES = 2
-/** Where the servers are told of calls that come in, and with a call's id of those that go out. */
+/** Of inbound calls; outbound calls add their id. */
 const STATUS_PATH = "/webhooks/twilio/status"
-/** All of a call is known by then. */
-const TOLD_MILLIS = 15_000
+const KNOWN_MILLIS_MAX = 15_000
 const POLL_MILLIS = 50
 const BEFORE_ANSWER = ["initiated", "ringing"]
 
-/** What the carrier tells of calls comes repeatedly, in reverse, and to all servers at once: each call ends once, as it was. */
+/** The carrier's reports arrive repeatedly, in reverse, and at all servers at once. Each call ends once, as it was. */
 export const repeatedReports: Race = {
   name: "phone: reports repeated, in reverse and at once",
   freshWallets: 0,
   roundsPerPlay: 10,
-  alone: true,
+  isAlone: true,
   play: async (round) => {
-    const { wallets } = round.setting
+    const { number, wallets } = round.setting
     await deliver(round, DELIVERY)
     try {
       const kinds = [answered, busy, inbound]
       const rounds = Array.from({ length: repeatedReports.roundsPerPlay }, (_, index) => index)
-      // Only one call to a number at a time, since what it was called for is told by its allowance.
+      // One call to a number at a time, because its allowance shows how long the call was.
       await Promise.all(
         wallets.map(async (wallet, lane) => {
           for (const index of rounds.filter((each) => each % wallets.length === lane)) {
-            await kinds[(index + round.setting.number) % kinds.length]!(round, wallet)
+            await kinds[(index + number) % kinds.length]!(round, wallet)
           }
         })
       )
@@ -71,31 +70,30 @@ const callOut = async (
 ) => {
   const { carrier } = round
   const toNumber = await carrier.person(behaviour)
-  const reply = await round.provide(wallet, placeCall(numberOf(wallet), toNumber, 60))
+  const answer = await round.provide(wallet, placeCall(numberOf(wallet), toNumber, 60))
   round.expectCall(toNumber, true, 60)
-  const { callId } = dataOf<{ readonly call: CallFields }>(reply).call
+  const { callId } = dataOf<{ readonly call: CallFields }>(answer).call
   const play = await carrier.over((await carrier.playTo(toNumber)).id)
-  await repeat(round, `${STATUS_PATH}/${callId}`, play)
+  await repeatReports(round, `${STATUS_PATH}/${callId}`, play)
   return { callId, play }
 }
 
 const inbound = async (round: Round, wallet: Wallet): Promise<void> => {
   const phoneNumberId = numberOf(wallet)
   await round.provide(wallet, addMinutes(phoneNumberId))
-  const before = await wallet.number(round.server(), phoneNumberId)
+  const before = await wallet.number(phoneNumberId, round.server())
   const id = await round.carrier.callIn(before.number, { seconds: 2 })
   const play = await round.carrier.over(id)
-  await repeat(round, STATUS_PATH, play)
-  const { usedSeconds } = before.inboundAllowance
+  await repeatReports(round, STATUS_PATH, play)
   await expectSoon(round, async () => {
-    const { inboundAllowance } = await wallet.number(round.server(), phoneNumberId)
-    const used = inboundAllowance.usedSeconds - usedSeconds
+    const { inboundAllowance } = await wallet.number(phoneNumberId, round.server())
+    const used = inboundAllowance.usedSeconds - before.inboundAllowance.usedSeconds
     return used === play.seconds ? undefined : `a call of ${play.seconds} s was counted as ${used} s`
   })
 }
 
-/** Tells every server all of a call again, signed as the carrier signs, in any order and at once. */
-const repeat = async (round: Round, path: string, play: Play): Promise<void> => {
+/** Sends every report of a call to every server again, signed as the carrier signs, in any order and at once. */
+const repeatReports = async (round: Round, path: string, play: Play): Promise<void> => {
   const { account, publicUrl } = round.setting.cluster.phones
   const ending = { CallStatus: play.status, CallDuration: String(play.seconds ?? 0) }
   const before = play.seconds === null ? BEFORE_ANSWER : [...BEFORE_ANSWER, "in-progress"]
@@ -122,12 +120,12 @@ const repeat = async (round: Round, path: string, play: Play): Promise<void> => 
         },
         body: new URLSearchParams(report)
       })
-      if (!response.ok) round.violation(`a report was answered ${response.status}: ${await response.text()}`)
+      if (!response.ok) round.report(`a report was answered ${response.status}: ${await response.text()}`)
     })
   )
 }
 
-/** The call is told as the carrier has it, and of each of its moments there is one event. */
+/** The call is shown as the carrier has it, and there is one event of each change. */
 const expectEnd = (
   round: Round,
   wallet: Wallet,
@@ -137,25 +135,25 @@ const expectEnd = (
   types: ReadonlyArray<string>
 ): Promise<void> =>
   expectSoon(round, async () => {
-    const call = await wallet.call(round.server(), callId)
+    const call = await wallet.call(callId, round.server())
     const fits =
       call.status === "ended" && call.endReason === endReason && call.connectedSeconds === (play.seconds ?? 0)
-    if (!fits) return `a call of ${play.seconds} s that was ${play.status} is told as ${JSON.stringify(call)}`
+    if (!fits) return `a call of ${play.seconds} s that was ${play.status} is shown as ${JSON.stringify(call)}`
     const listing = { path: "/api/v1/events/list", body: { resourceId: callId } }
-    const { items } = dataOf<{ readonly items: ReadonlyArray<EventFields> }>(
+    const { items } = dataOfReply<{ readonly items: ReadonlyArray<EventFields> }>(
       await wallet.on(round.server()).send(listing)
     )
-    const told = items.map(({ type }) => type).toSorted()
-    return told.join() === types.join() ? undefined : `of a call was told ${told.join()}, and not ${types.join()}`
+    const found = items.map(({ type }) => type).toSorted()
+    return found.join() === types.join() ? undefined : `a call has the events ${found.join()}, not ${types.join()}`
   })
 
-/** What is wrong is so no more within some seconds. */
-const expectSoon = async (round: Round, look: () => Promise<string | undefined>): Promise<void> => {
-  const deadline = performance.now() + TOLD_MILLIS
+/** Reports a problem if it still exists after some seconds. */
+const expectSoon = async (round: Round, findProblem: () => Promise<string | undefined>): Promise<void> => {
+  const deadline = performance.now() + KNOWN_MILLIS_MAX
   for (;;) {
-    const wrong = await look()
-    if (wrong === undefined) return
-    if (performance.now() > deadline) return round.violation(wrong)
+    const problem = await findProblem()
+    if (problem === undefined) return
+    if (performance.now() > deadline) return round.report(problem)
     await sleep(POLL_MILLIS)
   }
 }

@@ -1,173 +1,263 @@
-import { createdBy, createMailbox, deleteMailbox, sendMessage, updateMailbox } from "./MailboxRequests.ts"
-import type { Race } from "./Race.ts"
-import { isSuccess, type Outcome, type Round } from "./Round.ts"
-import type { Wallet } from "./Wallet.ts"
+import { CarrierLog } from "../support/CarrierLog.ts"
+import type { Cluster } from "../support/Cluster.ts"
+import {
+  addition,
+  call,
+  callLong,
+  change,
+  emailGood,
+  extension,
+  type Good,
+  mailbox,
+  mailboxBy,
+  number,
+  phoneGood
+} from "./Goods.ts"
+import { createMailbox } from "../faults/client/Requests.ts"
+import { type Contender, isRefunded, type Outcome, type Race, type Round, SETUP } from "./Round.ts"
 
 const REPLAYS = 8
-/** Of each contender, where several want the same. */
+/** Of each of several contenders. */
 const COPIES = 4
+const plain = { roundsPerPlay: 1, freshWallets: 1, isAlone: false }
 
-const plain = { roundsPerPlay: 1, freshWallets: 0, alone: false }
-
-/** A wallet that has just bought its first mailbox lists it, or them. */
-const expectOneMailbox = async (round: Round, wallet: Wallet, localPart: string): Promise<void> => {
-  const found = (await wallet.mailboxes(round.server())).filter((mailbox) => mailbox.localPart === localPart)
-  if (found.length !== 1) round.violation(`${found.length} mailboxes are called ${localPart}`)
-}
-
-const takeToken = (wallet: Wallet, outcomes: ReadonlyArray<Outcome>): void => {
-  const success = outcomes.flatMap(({ last }) => last).find(isSuccess)
-  if (success !== undefined) wallet.token = createdBy(success).accessToken
-}
-
-/** The same bytes, eight times at once; every other time from a wallet that the service has never seen. */
-export const sameReplay: Race = {
+/** The same bytes, eight times at once. */
+const sameReplay = (prefix: string, goodOf: (round: Round) => Promise<Good>): Race => ({
   ...plain,
-  name: "the same replay, 8 at a time",
-  freshWallets: 1,
+  name: `${prefix}the same replay, 8 at a time`,
   play: async (round) => {
-    const known = round.setting.number % 2 === 0
-    const wallet = known ? round.setting.lane[0] : round.setting.fresh()
-    const localPart = round.name("replay")
-    const outcomes = await round.run([await round.contender(wallet, createMailbox(localPart))], REPLAYS)
-    round.expectOneWinner(outcomes, [])
-    if (!known) takeToken(wallet, outcomes)
-    await expectOneMailbox(round, wallet, localPart)
+    const { check, request, wallet } = await goodOf(round)
+    await check(await round.run([await round.contender(wallet, request)], REPLAYS, { winners: 1, losingCodes: [] }))
   }
-}
+})
 
-/** A message, eight times at once: the relay gets it once. */
-export const sameMessage: Race = {
+/** One payment under two keys. */
+const oneProofTwoKeys = (prefix: string, goodOf: (round: Round) => Promise<Good>): Race => ({
   ...plain,
-  name: "one message, 8 replays at a time",
+  name: `${prefix}one proof, two keys`,
   play: async (round) => {
-    const [wallet] = round.setting.lane
-    const recipient = `${round.name("message")}@elsewhere.test`
-    const outcomes = await round.run([await round.contender(wallet, sendMessage(wallet, recipient))], REPLAYS)
-    round.expectOneWinner(outcomes, [])
-    round.expectMail(recipient, outcomes)
-  }
-}
-
-/** One authorization with two keys: the second key is told that the payment belongs to the first. */
-export const oneProofTwoKeys: Race = {
-  ...plain,
-  name: "one proof, two keys",
-  play: async (round) => {
-    const [wallet] = round.setting.lane
-    const [localPart, recipient] = [round.name("keys"), `${round.name("keys")}@elsewhere.test`]
-    const isMessage = round.setting.number % 2 === 0
-    const request = isMessage ? sendMessage(wallet, recipient) : createMailbox(localPart)
+    const { check, request, wallet } = await goodOf(round)
     const first = await round.contender(wallet, request)
-    const outcomes = await round.run([first, await round.contender(wallet, request, first.stake)], COPIES)
-    round.expectOneWinner(outcomes, ["IDEMPOTENCY_CONFLICT"])
-    if (isMessage) round.expectMail(recipient, outcomes)
-    else await expectOneMailbox(round, wallet, localPart)
+    const contenders = [first, await round.contender(wallet, request, first.payment)]
+    await check(await round.run(contenders, COPIES, { winners: 1, losingCodes: ["IDEMPOTENCY_CONFLICT"] }))
   }
-}
+})
 
-/** One key with two authorizations for the same request: the second is not used. */
-export const oneKeyTwoProofs: Race = {
+/** Two payments for the same request under one key. */
+const oneKeyTwoProofs = (prefix: string, goodOf: (round: Round) => Promise<Good>): Race => ({
   ...plain,
-  name: "one key, two proofs",
+  name: `${prefix}one key, two proofs`,
   play: async (round) => {
-    const [wallet] = round.setting.lane
-    const [localPart, recipient] = [round.name("proofs"), `${round.name("proofs")}@elsewhere.test`]
-    const isMessage = round.setting.number % 2 === 0
-    const request = isMessage ? sendMessage(wallet, recipient) : createMailbox(localPart)
+    const { check, request, wallet } = await goodOf(round)
     const first = await round.contender(wallet, request)
-    const outcomes = await round.run([first, await round.contender(wallet, request, undefined, first.key)], COPIES)
-    round.expectOneWinner(outcomes, ["IDEMPOTENCY_CONFLICT"])
-    if (isMessage) round.expectMail(recipient, outcomes)
-    else await expectOneMailbox(round, wallet, localPart)
+    const contenders = [first, await round.contender(wallet, request, undefined, first.use.key)]
+    await check(await round.run(contenders, COPIES, { winners: 1, losingCodes: ["IDEMPOTENCY_CONFLICT"] }))
   }
-}
+})
 
-/** One authorization at the endpoint that it was signed for, and at another of the same price. */
-export const oneProofTwoEndpoints: Race = {
+/** One payment at the endpoint that it was signed for, and at another. */
+const oneProofTwoEndpoints = (prefix: string, pairOf: (round: Round) => Promise<ReadonlyArray<Good>>): Race => ({
   ...plain,
-  name: "one proof, two endpoints",
+  name: `${prefix}one proof, two endpoints`,
   play: async (round) => {
-    const [wallet] = round.setting.lane
-    const localPart = round.name("endpoints")
-    const { mailbox } = createdBy(await round.provide(wallet, createMailbox(localPart)))
-    const requests = [updateMailbox(mailbox.mailboxId, "changed"), deleteMailbox(mailbox.mailboxId)] as const
-    const [own, other] = round.random.shuffle(requests) as typeof requests
-    const rightful = await round.contender(wallet, own)
-    const key = round.random.pick([rightful.key, undefined])
-    const outcomes = await round.run([rightful, await round.contender(wallet, other, rightful.stake, key)], COPIES)
-    round.expectOneWinner(outcomes, ["IDEMPOTENCY_CONFLICT", "PAYMENT_REQUIRED"])
-    if (!outcomes[0]!.won) round.violation("the endpoint that was paid lost")
-    const left = (await wallet.mailboxes(round.server())).find((each) => each.localPart === localPart)
-    const expected = own === requests[0] ? "changed" : undefined
-    if ((left?.displayName ?? undefined) !== expected) {
-      round.violation(`${own.path} was paid, and the mailbox is ${JSON.stringify(left)}`)
-    }
+    const [own, other] = round.random.shuffle(await pairOf(round)) as readonly [Good, Good]
+    const rightful = await round.contender(own.wallet, own.request)
+    const key = round.random.pick([rightful.use.key, undefined])
+    const thief = await round.contender(own.wallet, other.request, rightful.payment, key)
+    const losingCodes = ["IDEMPOTENCY_CONFLICT", "PAYMENT_REQUIRED"]
+    const outcomes = await round.run([rightful, thief], COPIES, { winners: 1, losingCodes })
+    if (!outcomes[0]!.won) round.report("the endpoint that the payment was signed for lost")
+    await own.check(outcomes.slice(0, 1))
+    if (other.coversOthers !== true) await other.check(outcomes.slice(1))
   }
+})
+
+const newMailbox = async (round: Round): Promise<string> => {
+  const [wallet] = round.setting.lane
+  return mailboxBy(await round.provide(wallet, createMailbox(round.name("mailbox")))).mailbox.mailboxId
 }
 
-/** Two wallets that the service has never seen want one name. */
-export const twoWalletsOneName: Race = {
+const emailPair = async (round: Round): Promise<ReadonlyArray<Good>> => {
+  const [wallet] = round.setting.lane
+  const mailboxId = await newMailbox(round)
+  return [change(round, wallet, mailboxId, "update"), change(round, wallet, mailboxId, "delete")]
+}
+
+const phonePair = async (round: Round): Promise<ReadonlyArray<Good>> => {
+  const [wallet] = round.setting.lane
+  const pairs = [
+    async () => {
+      const stranger = round.setting.fresh()
+      return [number(round, stranger, "US"), number(round, stranger, "CA")]
+    },
+    async () => [call(round, wallet, 60), call(round, wallet, 300)],
+    async () => [await addition(round, wallet, "renewal"), await addition(round, wallet, "minutes")],
+    async () => [call(round, wallet, 60), await extension(round, wallet)]
+  ]
+  return pairs[round.setting.number % pairs.length]!()
+}
+
+/** Two new wallets want the same name. */
+const twoWalletsOneName: Race = {
   ...plain,
   name: "two wallets, one local part",
   freshWallets: 2,
   play: async (round) => {
     const localPart = round.name("name")
-    const wallets = [round.setting.fresh(), round.setting.fresh()]
-    const contenders = await Promise.all(wallets.map((wallet) => round.contender(wallet, createMailbox(localPart))))
-    const outcomes = await round.run(contenders, COPIES)
-    round.expectOneWinner(outcomes, ["CONFLICT"])
-    for (const outcome of outcomes.filter(({ won }) => won)) {
-      takeToken(outcome.contender.wallet, [outcome])
-      await expectOneMailbox(round, outcome.contender.wallet, localPart)
-    }
+    const goods = [round.setting.fresh(), round.setting.fresh()].map((wallet) => mailbox(round, wallet, localPart))
+    const contenders = await Promise.all(goods.map(({ request, wallet }) => round.contender(wallet, request)))
+    const outcomes = await round.run(contenders, COPIES, { winners: 1, losingCodes: ["CONFLICT"] })
+    for (const [index, outcome] of outcomes.entries()) await goods[index]!.check([outcome])
   }
 }
 
-/** Two payments, each to change or delete one mailbox: in whatever order, each has its effect or its money. */
-export const twoChangesOneMailbox: Race = {
+/** Two payments, each to change or delete one mailbox. One deletion takes effect, or else both changes. */
+const twoChangesOneMailbox: Race = {
   ...plain,
   name: "one mailbox, two changes",
   play: async (round) => {
     const [wallet] = round.setting.lane
-    const localPart = round.name("changes")
-    const { mailbox } = createdBy(await round.provide(wallet, createMailbox(localPart)))
-    const names = ["one", "two"]
+    const mailboxId = await newMailbox(round)
     const kinds = round.random.pick([
       ["update", "delete"],
       ["delete", "delete"],
       ["update", "update"]
     ] as const)
-    const contenders = await Promise.all(
-      kinds.map((kind, index) =>
-        round.contender(
-          wallet,
-          kind === "delete" ? deleteMailbox(mailbox.mailboxId) : updateMailbox(mailbox.mailboxId, names[index]!)
-        )
-      )
-    )
+    const goods = kinds.map((kind) => change(round, wallet, mailboxId, kind))
+    const contenders = await Promise.all(goods.map(({ request }) => round.contender(wallet, request)))
     const outcomes = await round.run(contenders, COPIES)
-    expectEffects(round, outcomes, kinds)
-    const left = (await wallet.mailboxes(round.server())).find((each) => each.localPart === localPart)
-    const isDeleted = kinds.some((kind) => kind === "delete")
-    const fits = isDeleted ? left === undefined : names.includes(left?.displayName ?? "")
-    if (!fits) round.violation(`after ${kinds.join(" and ")} the mailbox is ${JSON.stringify(left)}`)
+    const deletions = outcomes.filter((_, index) => kinds[index] === "delete")
+    const winners = deletions.filter(({ won }) => won).length
+    if (deletions.length > 0 && winners !== 1) round.report(`${winners} of ${deletions.length} deletions took effect`)
+    if (deletions.length === 0 && !outcomes.every(({ won }) => won)) round.report("a change did not take effect")
+    for (const outcome of outcomes) expectLoss(round, outcome, "RESOURCE_NOT_FOUND")
+    const left = (await wallet.mailboxes(round.server())).find((one) => one.mailboxId === mailboxId)
+    const names = goods.map(({ request }) => (request.body as { readonly displayName?: string }).displayName)
+    const fits = deletions.length > 0 ? left === undefined : names.includes(left?.displayName ?? "")
+    if (!fits) round.report(`after ${kinds.join(" and ")} the mailbox is ${JSON.stringify(left)}`)
   }
 }
 
-/** One deletion has its effect, and so has every change when there was none; who had no effect was told that the mailbox is gone. */
-const expectEffects = (round: Round, outcomes: ReadonlyArray<Outcome>, kinds: ReadonlyArray<string>): void => {
-  const deletions = outcomes.filter((_, index) => kinds[index] === "delete")
-  if (deletions.length > 0 && deletions.filter(({ won }) => won).length !== 1) {
-    round.violation(
-      `of ${deletions.length} deletions of one mailbox ${deletions.filter(({ won }) => won).length} came about`
-    )
-  }
-  if (deletions.length === 0 && !outcomes.every(({ won }) => won))
-    round.violation("a change of a mailbox did not come about")
-  for (const { contender, last, won } of outcomes) {
-    const gone = contender.stake.returned ? "PROVIDER_REJECTED" : "RESOURCE_NOT_FOUND"
-    const other = last.find((reply) => reply.body.error?.code !== gone)
-    if (!won && other !== undefined) round.violation(`who came too late was told ${other.status} ${other.text}`)
+/** A loser is refunded after the charge, or refused before it with this code. */
+export const expectLoss = (round: Round, outcome: Outcome, ...codes: ReadonlyArray<string>): void => {
+  const expected = isRefunded(outcome) ? ["PROVIDER_REJECTED"] : codes
+  const other = outcome.last.find(({ code }) => !expected.includes(code ?? "OK"))
+  if (!outcome.won && other !== undefined) round.report(`a loser was answered ${other.status} ${other.text}`)
+}
+
+/** Several payments for more of the same. Each is delivered. */
+const runAll = async (round: Round, good: Good, count: number): Promise<void> => {
+  const contenders: Array<Contender> = []
+  for (let more = 0; more < count; more++) contenders.push(await round.contender(good.wallet, good.request))
+  await good.check(await round.run(contenders, 2, { winners: count }))
+}
+
+/** Several payments for one more minute of the same call. The carrier must end it after the sum. */
+export const manyExtensions: Race = {
+  ...plain,
+  name: "phone: one call, several extensions",
+  play: async (round) => {
+    const [wallet] = round.setting.lane
+    await runAll(round, await extension(round, wallet, await callLong(round, wallet, 60)), 2 + round.random.integer(3))
   }
 }
+
+const manyAdditions: Race = {
+  ...plain,
+  name: "phone: one number, two renewals or more minutes",
+  play: async (round) => {
+    const [wallet] = round.setting.lane
+    await runAll(round, await addition(round, wallet, round.setting.number % 2 === 0 ? "renewal" : "minutes"), 2)
+  }
+}
+
+/** Numbers that are left in an area. */
+const LEFT_MAX = 2
+/** Areas, in each of which one round at a time is played: refunds take a while. */
+const AREAS = 5
+const LAST_NUMBER_COPIES = 3
+
+interface Area {
+  readonly areaCode: string
+  readonly left: number
+}
+
+/** The free areas of each cluster. */
+const freeAreas = new WeakMap<Cluster, Promise<Array<Area>>>()
+
+const areasOf = (cluster: Cluster): Promise<Array<Area>> => {
+  const areas =
+    freeAreas.get(cluster) ??
+    new CarrierLog(cluster.phones.carrier.url)
+      .areaCodes()
+      .then(({ US }) => US.slice(-AREAS).map((areaCode, index) => ({ areaCode, left: 1 + (index % LEFT_MAX) })))
+  freeAreas.set(cluster, areas)
+  return areas
+}
+
+/** Buys all but a few numbers of an area directly at the carrier. */
+const sellOut = async (round: Round, { areaCode, left }: Area): Promise<void> => {
+  const { cluster, record } = round.setting
+  const { account, carrier } = cluster.phones
+  const url = `${carrier.url}/2010-04-01/Accounts/${account.accountSid}`
+  const authorization = `Basic ${Buffer.from(`${account.accountSid}:${account.authToken}`).toString("base64")}`
+  const search = await fetch(`${url}/AvailablePhoneNumbers/US/Local.json?AreaCode=${areaCode}`, {
+    headers: { authorization }
+  })
+  const offered = (await search.json()) as {
+    readonly available_phone_numbers: ReadonlyArray<{ readonly phone_number: string }>
+  }
+  for (const { phone_number: number } of offered.available_phone_numbers.slice(left)) {
+    const response = await fetch(`${url}/IncomingPhoneNumbers.json`, {
+      method: "POST",
+      headers: { authorization },
+      body: new URLSearchParams({ PhoneNumber: number, FriendlyName: "another customer" })
+    })
+    if (response.status !== 201) throw new Error(`the carrier did not sell ${number}: ${await response.text()}`)
+    record.owned.push({ subject: { group: SETUP, label: "another customer" }, number, isKept: true })
+  }
+}
+
+/** One wallet more than there are numbers. Each number has one owner, and the wallet without one has its money. */
+export const lastNumber: Race = {
+  name: "phone: several wallets, the last numbers",
+  freshWallets: LEFT_MAX + 1,
+  roundsPerPlay: 1,
+  isAlone: false,
+  lanes: AREAS,
+  play: async (round) => {
+    const areas = await areasOf(round.setting.cluster)
+    const area = areas.shift()
+    if (area === undefined) throw new Error("more rounds are played at a time than there are areas")
+    try {
+      await sellOut(round, area)
+      const wallets = Array.from({ length: area.left + 1 }, round.setting.fresh)
+      const goods = wallets.map((wallet) => number(round, wallet, "US", area.areaCode))
+      const contenders = await Promise.all(goods.map(({ request, wallet }) => round.contender(wallet, request)))
+      const outcomes = await round.run(contenders, LAST_NUMBER_COPIES, { winners: area.left })
+      for (const outcome of outcomes) expectLoss(round, outcome, "CONFLICT")
+      for (const [index, outcome] of outcomes.entries()) await goods[index]!.check([outcome])
+    } finally {
+      areas.push(area)
+    }
+  }
+}
+
+export const keysOfEmail = oneKeyTwoProofs("", emailGood)
+export const proofsOfEmail = oneProofTwoKeys("", emailGood)
+
+export const requestRaces: ReadonlyArray<Race> = [
+  sameReplay("", emailGood),
+  proofsOfEmail,
+  keysOfEmail,
+  oneProofTwoEndpoints("", emailPair),
+  twoWalletsOneName,
+  twoChangesOneMailbox,
+  sameReplay("phone: ", phoneGood),
+  oneProofTwoKeys("phone: ", phoneGood),
+  oneKeyTwoProofs("phone: ", phoneGood),
+  oneProofTwoEndpoints("phone: ", phonePair),
+  lastNumber,
+  manyExtensions,
+  manyAdditions
+]

@@ -1,78 +1,119 @@
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Reply, Request } from "../support/Agent.ts"
+import type { Wallet } from "../faults/client/Wallet.ts"
+import { useOf } from "../faults/client/Wallet.ts"
+import { type Answer, isSuccess, type Payment, type Purchase, type Use } from "../faults/observation/Purchases.ts"
+import type { Contest, ContestObservations, ContestOutcome } from "../faults/verdict/ContestInvariants.ts"
+import type { Finding, Subject } from "../faults/verdict/Judge.ts"
+import type { Allowance, ExpectedCall, ExpectedMail, OwnedNumber } from "../faults/verdict/ProviderInvariants.ts"
+import type { Request } from "../support/Agent.ts"
 import type { Cluster } from "../support/Cluster.ts"
 import { PhoneCarrier } from "../support/PhoneCarrier.ts"
-import { type Book, type ExpectedCall, SET_UP, type SoldNumber, type Stake } from "./Book.ts"
-import type { Random } from "./Random.ts"
-import type { Offer, Wallet } from "./Wallet.ts"
+import type { Random } from "../support/Random.ts"
 
-/** What a round is played with. */
+/** A way in which concurrent requests interfere. */
+export interface Race {
+  readonly name: string
+  /** New wallets that each play needs. */
+  readonly freshWallets: number
+  /** Rounds of one play; more than one where they share a wait. */
+  readonly roundsPerPlay: number
+  /** Nothing else may run at the same time. */
+  readonly isAlone: boolean
+  /** Plays at the same time, if not the usual number. Such plays use fresh wallets only. */
+  readonly lanes?: number
+  readonly play: (round: Round) => Promise<void>
+}
+
+export interface Tally {
+  rounds: number
+  winners: number
+  losers: number
+}
+
+/** The group of purchases that only prepare a race. */
+export const SETUP = "setup"
+
+/** Everything that the clients of a run did and were answered. */
+export class RaceRecord implements ContestObservations {
+  readonly purchases: Array<Purchase> = []
+  readonly contests: Array<Contest> = []
+  readonly findings: Array<Finding> = []
+  readonly expectedMails: Array<ExpectedMail> = []
+  readonly expectedCalls: Array<ExpectedCall> = []
+  readonly owned: Array<OwnedNumber> = []
+  readonly allowances: Array<Allowance> = []
+  /** By race, in the order in which they were played. */
+  readonly tallies = new Map<string, Tally>()
+
+  tally(group: string): Tally {
+    const tally = this.tallies.get(group) ?? { rounds: 0, winners: 0, losers: 0 }
+    this.tallies.set(group, tally)
+    return tally
+  }
+
+  /** Adds the purchase of a payment. Its goods are checked by the race itself, and by the providers' records. */
+  addPayment(subject: Subject, payment: Payment): void {
+    this.purchases.push({ ...subject, payments: [payment], isHidden: true })
+  }
+}
+
 export interface RoundSetting {
   readonly cluster: Cluster
-  readonly book: Book
+  readonly record: RaceRecord
   readonly race: string
   readonly number: number
   readonly random: Random
-  /** Wallets with a mailbox and a token, which no other round uses meanwhile. */
+  /** Wallets with a mailbox, a number and a token, which no other round uses at the same time. */
   readonly lane: readonly [Wallet, Wallet]
-  /** All of those wallets, for a race that is run alone. */
+  /** All such wallets, for a race that is played alone. */
   readonly wallets: ReadonlyArray<Wallet>
-  /** A wallet that the service has never seen. */
+  /** Takes a wallet that the service does not know. */
   readonly fresh: () => Wallet
 }
 
-/** One who wants something: a request with a payment and a key, of which any number of copies are sent. */
+/** A request with a payment and a key, of which several copies are sent. */
 export interface Contender {
   readonly wallet: Wallet
   readonly request: Request
-  readonly stake: Stake
-  readonly key: string
+  readonly payment: Payment
+  readonly use: Use
 }
 
-/** What became of a contender. */
-export interface Outcome {
+export interface Outcome extends ContestOutcome {
   readonly contender: Contender
-  /** The first answer of each copy. */
-  readonly first: ReadonlyArray<Reply>
-  /** Of each copy, once it was no longer told to come back. */
-  readonly last: ReadonlyArray<Reply>
-  readonly won: boolean
 }
 
-/** For how long a client comes back. */
+/** How long a client repeats its request. */
 const PATIENCE_MILLIS = 60_000
-const COME_BACK_MILLIS = 250
-
-/** Copies of one burst leave within so many milliseconds of each other. */
+const RETRY_MILLIS = 250
+const SETUP_TRIES = 100
+/** The copies of a burst are sent within this time. */
 const SPREAD_MILLIS = 6
 
-export const codeOf = (reply: Reply): string =>
-  isSuccess(reply) ? "OK" : (reply.body.error?.code ?? `${reply.status}`)
-export const isSuccess = ({ status }: Reply): boolean => status === 200 || status === 201
+/** Whether the client must repeat the same bytes. */
+export const isOpen = ({ code, paymentState }: Answer): boolean =>
+  code === "PAYMENT_PENDING" || code === "PROVIDER_TEMPORARY_FAILURE" || paymentState === "refund_due"
 
-/** Whether the client is to come back with the same bytes. */
-export const isOpen = (reply: Reply): boolean =>
-  ["PAYMENT_PENDING", "PROVIDER_TEMPORARY_FAILURE"].includes(codeOf(reply)) || paymentStateOf(reply) === "refund_due"
+/** Whether a refund was reported to the contender. */
+export const isRefunded = ({ last }: ContestOutcome): boolean =>
+  last.some(({ paymentState }) => paymentState === "refunded")
 
-const paymentStateOf = (reply: Reply): string | undefined => reply.body.error?.paymentState
-
-/** All that a client can tell one success from another by. */
-const textOf = (reply: Reply): string => `${reply.status} ${reply.headers.get("payment-response")} ${reply.text}`
-
-/** One round of a race: who takes part, what they are told, and what is wrong with it. */
+/** One round of a race. */
 export class Round {
   readonly setting: RoundSetting
+  readonly subject: Subject
 
   constructor(setting: RoundSetting) {
     this.setting = setting
+    this.subject = { group: setting.race, label: `round ${setting.number}` }
   }
 
   get random(): Random {
     return this.setting.random
   }
 
-  /** A name that no other round has. */
+  /** A name that no other round uses. */
   name(what: string): string {
     return `${what}-${this.setting.race.replaceAll(/[^a-z]+/g, "-")}-${this.setting.number}-${randomUUID().slice(0, 8)}`
   }
@@ -81,62 +122,55 @@ export class Round {
     return this.random.integer(this.setting.cluster.servers.length)
   }
 
-  /** By which people are ruled who call and are called. */
   get carrier(): PhoneCarrier {
     return new PhoneCarrier(this.setting.cluster.phones)
   }
 
-  violation(text: string): void {
-    const { book, number, race } = this.setting
-    book.violations.push({ race, round: number, text })
+  report(text: string): void {
+    this.setting.record.findings.push({ subject: this.subject, text })
   }
 
-  /** Signs for a request, and has it on the books. */
-  async stake(wallet: Wallet, request: Request): Promise<Stake> {
-    return this.enter(await wallet.offer(request, this.server()))
+  /** Pays for something that the round needs. */
+  provide(wallet: Wallet, request: Request): Promise<Answer> {
+    return provide(this.setting.record, wallet, request, this.server())
   }
 
-  enter(offer: Offer): Stake {
-    const { book, number, race } = this.setting
-    const stake = { race, round: number, offer, delivered: 0, returned: false }
-    book.stakes.push(stake)
-    return stake
+  /** A new use of a payment; of one that is signed now, unless it is given. */
+  async contender(wallet: Wallet, request: Request, given?: Payment, key?: string): Promise<Contender> {
+    const payment = given ?? (await wallet.sign(request, this.server()))
+    if (given === undefined) this.setting.record.addPayment(this.subject, payment)
+    return { wallet, request, payment, use: useOf(payment, request, key) }
   }
 
-  /** Pays for what is needed to play with. */
-  provide(wallet: Wallet, request: Request): Promise<Reply> {
-    return provide(this.setting.book, wallet, request, this.server())
+  send({ payment, use, wallet }: Contender, server: number): Promise<Answer> {
+    return wallet.send(payment, use, server)
   }
 
-  async contender(wallet: Wallet, request: Request, stake?: Stake, key: string = randomUUID()): Promise<Contender> {
-    return { wallet, request, stake: stake ?? (await this.stake(wallet, request)), key }
-  }
-
-  send({ key, request, stake, wallet }: Contender, server: number): Promise<Reply> {
-    return wallet.send(request, stake.offer, key, server)
-  }
-
-  /** Repeats a request with its bytes until the answer is one to stay with. */
+  /** Repeats a request until its answer no longer asks for that. */
   async finish(
     contender: Contender,
     server: number,
     patienceMillis: number = PATIENCE_MILLIS,
-    comesBack: (reply: Reply) => boolean = isOpen
-  ): Promise<Reply> {
+    mustRepeat: (answer: Answer) => boolean = isOpen
+  ): Promise<Answer> {
     const deadline = performance.now() + patienceMillis
     for (;;) {
-      const reply = await this.send(contender, server)
-      if (!comesBack(reply)) return reply
+      const answer = await this.send(contender, server)
+      if (!mustRepeat(answer)) return answer
       if (performance.now() > deadline) {
-        this.violation(`still told to come back after ${patienceMillis} ms: ${reply.text}`)
-        return reply
+        this.report(`still asked to repeat after ${patienceMillis} ms: ${answer.text}`)
+        return answer
       }
-      await sleep(COME_BACK_MILLIS)
+      await sleep(RETRY_MILLIS)
     }
   }
 
-  /** Sends so many copies of each contender at once, spread over all servers, and then each again until it is answered for good. */
-  async run(contenders: ReadonlyArray<Contender>, copies: number): Promise<ReadonlyArray<Outcome>> {
+  /** Sends copies of each contender at once, over all servers, and repeats each until its answer is final. */
+  async run(
+    contenders: ReadonlyArray<Contender>,
+    copies: number,
+    expected: Pick<Contest, "winners" | "losingCodes"> = {}
+  ): Promise<ReadonlyArray<Outcome>> {
     const { servers } = this.setting.cluster
     const spread = this.random.integer(SPREAD_MILLIS)
     const entries = this.random.shuffle(
@@ -153,95 +187,69 @@ export class Round {
     const finished = await Promise.all(
       answered.map(async (entry) => ({ ...entry, last: await this.finish(entry.contender, entry.server) }))
     )
-    return contenders.map((contender) => {
+    const outcomes = contenders.map((contender) => {
       const own = finished.filter((entry) => entry.contender === contender)
-      return this.conclude(
+      return outcomeOf(
         contender,
         own.map(({ first }) => first),
         own.map(({ last }) => last)
       )
     })
+    this.addContest({ outcomes, ...expected })
+    return outcomes
   }
 
-  /** Enters what a contender was told, and what no contender may ever be told. */
-  conclude(contender: Contender, first: ReadonlyArray<Reply>, last: ReadonlyArray<Reply>): Outcome {
-    const tally = this.setting.book.tally(this.setting.race)
-    const won = [...first, ...last].some(isSuccess)
-    if (won) {
-      tally.winners++
-      contender.stake.delivered++
-    } else {
-      tally.losers++
-      if (last.some((reply) => paymentStateOf(reply) === "refunded")) contender.stake.returned = true
-    }
-    const successes = new Set([...first, ...last].filter(isSuccess).map(textOf))
-    if (successes.size > 1) this.violation(`${successes.size} different successes: ${[...successes].join(" | ")}`)
-    if (won && !last.every(isSuccess)) this.violation(`a success was followed by ${told(last)}`)
-    if (won && !first.every((reply) => isSuccess(reply) || codeOf(reply) === "PAYMENT_PENDING")) {
-      this.violation(`the winner was first told ${told(first)}`)
-    }
-    return { contender, first, last, won }
+  addContest(contest: Omit<Contest, "subject">): void {
+    const { race, record } = this.setting
+    const winners = contest.outcomes.filter(({ won }) => won).length
+    record.tally(race).winners += winners
+    record.tally(race).losers += contest.outcomes.length - winners
+    record.contests.push({ subject: this.subject, ...contest })
   }
 
-  /** Who has it gets it again, byte for byte. */
-  expectSame(outcomes: ReadonlyArray<Outcome>, again: ReadonlyArray<Reply>): void {
-    const given = new Set([...outcomes.flatMap(({ last }) => last), ...again].map(textOf))
-    if (given.size !== 1) this.violation(`a retry was answered otherwise: ${[...given].join(" | ")}`)
-  }
-
-  /** The mail of a paid send has to be at the relay if, and only if, somebody was told that it was sent. */
+  /** A paid mail, which the relay must have if a client was told that it was sent, and only then. */
   expectMail(recipient: string, outcomes: ReadonlyArray<Outcome>, mayRepeat = false): void {
-    const { book, number, race } = this.setting
-    book.mails.push({ race, round: number, recipient, sent: outcomes.some(({ won }) => won), mayRepeat })
+    const isSent = outcomes.some(({ won }) => won)
+    this.setting.record.expectedMails.push({ subject: this.subject, recipient, isSent, mayRepeat })
   }
 
-  /** Somebody has to be dialled once, for so long, if a call to them was sold; or else never. */
-  expectCall(toNumber: string, made: boolean, limitSeconds: number): ExpectedCall {
-    const { book, number, race } = this.setting
-    const call = { race, round: number, toNumber, made, limitSeconds }
-    book.calls.push(call)
+  /** A person who must be dialed once if the call was sold, and never otherwise. */
+  expectCall(toNumber: string, isSold: boolean, limitSeconds: number): ExpectedCall {
+    const call = { subject: this.subject, toNumber, isSold, limitSeconds }
+    this.setting.record.expectedCalls.push(call)
     return call
   }
 
-  /** A wallet was told that a number is its own. */
-  expectNumber(number: string): SoldNumber {
-    const { book, number: round, race } = this.setting
-    const sold = { race, round, number, kept: true }
-    book.numbers.push(sold)
-    return sold
-  }
-
-  /** One of them has it, and each other was told so, every time, by one of these codes. */
-  expectOneWinner(outcomes: ReadonlyArray<Outcome>, losing: ReadonlyArray<string>): void {
-    const winners = outcomes.filter(({ won }) => won)
-    if (winners.length !== 1) {
-      this.violation(`${winners.length} winners: ${outcomes.map(({ last }) => told(last)).join(" | ")}`)
-    }
-    for (const { first, last, won } of outcomes) {
-      const other = [...first, ...last].find((reply) => !losing.includes(codeOf(reply)))
-      if (!won && other !== undefined) this.violation(`a loser was told ${other.status} ${other.text}`)
-    }
+  expectNumber(number: string): OwnedNumber {
+    const owned = { subject: this.subject, number, isKept: true }
+    this.setting.record.owned.push(owned)
+    return owned
   }
 }
 
-/** Pays for something, with nobody in the way. */
-export const provide = async (book: Book, wallet: Wallet, request: Request, server: number): Promise<Reply> => {
-  const tally = book.tally(SET_UP)
-  const offer = await wallet.offer(request, server)
-  const stake: Stake = { race: SET_UP, round: ++tally.rounds, offer, delivered: 0, returned: false }
-  book.stakes.push(stake)
-  const key = randomUUID()
-  let reply = await wallet.send(request, offer, key, server)
-  for (let attempt = 0; isOpen(reply) && attempt < 100; attempt++) {
-    await sleep(COME_BACK_MILLIS)
-    reply = await wallet.send(request, offer, key, server)
+export const outcomeOf = (
+  contender: Contender,
+  first: ReadonlyArray<Answer>,
+  last: ReadonlyArray<Answer>
+): Outcome => ({ contender, first, last, won: [...first, ...last].some(isSuccess) })
+
+/** Pays for something without a competitor. */
+export const provide = async (
+  record: RaceRecord,
+  wallet: Wallet,
+  request: Request,
+  server: number
+): Promise<Answer> => {
+  const tally = record.tally(SETUP)
+  const payment = await wallet.sign(request, server)
+  record.addPayment({ group: SETUP, label: `purchase ${++tally.rounds}` }, payment)
+  const use = useOf(payment, request)
+  let answer = await wallet.send(payment, use, server)
+  for (let tries = 0; isOpen(answer) && tries < SETUP_TRIES; tries++) {
+    await sleep(RETRY_MILLIS)
+    answer = await wallet.send(payment, use, server)
   }
-  if (!isSuccess(reply)) throw new Error(`${request.path} was answered ${reply.status}: ${reply.text}`)
-  stake.delivered++
+  if (!isSuccess(answer)) throw new Error(`${request.path} was answered ${answer.status}: ${answer.text}`)
   tally.winners++
-  return reply
+  return answer
 }
-
-/** How often each code was answered. */
-const told = (replies: ReadonlyArray<Reply>): string =>
-  [...Map.groupBy(replies, codeOf)].map(([code, same]) => `${same.length} × ${code}`).join(", ")

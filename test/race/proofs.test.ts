@@ -1,93 +1,90 @@
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import type { Reply } from "../support/Agent.ts"
+import { createMailbox } from "../faults/client/Requests.ts"
+import { newWallets, useOf, type Wallet } from "../faults/client/Wallet.ts"
+import { transactionOf, untilExpired } from "../faults/observation/Chain.ts"
+import { type Answer, codeOf, type Payment, type Use } from "../faults/observation/Purchases.ts"
 import { type Cluster, startCluster } from "../support/Cluster.ts"
-import { readMovements, transactionOf, untilExpired } from "./ChainLog.ts"
-import { createdBy, createMailbox } from "./MailboxRequests.ts"
-import {
-  attemptsWith,
-  type Challenged,
-  challenged,
-  mirrored,
-  type PublicPayment,
-  readPayment,
-  steal
-} from "./ThiefRace.ts"
-import { makeWallets, type Offer, type Wallet } from "./Wallet.ts"
+import { TokenLog } from "../support/TokenLog.ts"
+import { type SignedAuthorization, Treasury } from "../support/Treasury.ts"
+import { mailboxBy } from "./Goods.ts"
+import { type Challenged, challenged, mirrored, readAuthorization, steal } from "./ThiefRace.ts"
 
-/** That the payment has bought something already, or buys nothing here. */
+/** The payment has bought something else, or nothing here. */
 const SPENT = ["IDEMPOTENCY_CONFLICT"]
+const FUNDS = 100
 
 let cluster: Cluster
-let wallets: Array<Wallet>
+let wallets: ReadonlyArray<Wallet>
 
 beforeAll(async () => {
   cluster = await startCluster({ servers: 2 })
-  wallets = [...(await makeWallets(cluster, 4))]
+  wallets = await newWallets(cluster, new Treasury(cluster.chain), 4, FUNDS)
 })
 afterAll(() => cluster?.stop())
 
-/** A mailbox that was bought, with all that its buyer sent and got. */
+/** A mailbox that was bought. */
 interface Purchase {
   readonly wallet: Wallet
-  readonly request: ReturnType<typeof createMailbox>
-  readonly offer: Offer
-  readonly key: string
-  readonly reply: Reply
+  readonly payment: Payment
+  readonly use: Use
+  readonly answer: Answer
 }
 
 let names = 0
 const freshRequest = () => createMailbox(`proof-${process.pid}-${++names}`)
 
-const buy = async (wallet: Wallet, request: Purchase["request"] = freshRequest()): Promise<Purchase> => {
-  const offer = await wallet.offer(request, 0)
-  const key = randomUUID()
-  const reply = await wallet.send(request, offer, key, 0)
-  expect(reply.status).toBe(201)
-  expect(createdBy(reply).accessToken).toMatch(/^at_v1_/)
-  return { wallet, request, offer, key, reply }
+const buy = async (wallet: Wallet, request = freshRequest()): Promise<Purchase> => {
+  const payment = await wallet.sign(request)
+  const use = useOf(payment, request)
+  const answer = await wallet.send(payment, use)
+  expect(answer.status).toBe(201)
+  expect(mailboxBy(answer).authentication.accessToken).toMatch(/^at_v1_/)
+  return { wallet, payment, use, answer }
 }
 
-/** How often each wallet's authorizations were used so far. */
+const readMovements = () => new TokenLog(cluster.chain).read()
+
+/** How often each wallet was charged. */
 const chargesOf = async (...payers: ReadonlyArray<Wallet>): Promise<ReadonlyArray<number>> => {
-  const movements = await readMovements(cluster)
+  const movements = await readMovements()
   return payers.map(({ address }) => movements.filter(({ from }) => from === address.toLowerCase()).length)
 }
 
-const paymentOf = async ({ offer }: Purchase): Promise<PublicPayment> =>
-  readPayment(cluster, await transactionOf(cluster, offer.nonce))
+const onChain = async ({ payment }: Purchase): Promise<SignedAuthorization> =>
+  readAuthorization(cluster, await transactionOf(cluster, payment.authorization.nonce))
 
-/** Waits until the authorization has run out on the chain, and by every clock here. */
-const expired = ({ offer }: Purchase): Promise<void> => untilExpired(cluster, offer.validBefore + 1)
+/** Waits until the payment has expired on the chain, and by every clock here. */
+const expired = ({ payment }: Purchase): Promise<void> => untilExpired(cluster, payment.authorization.validBefore + 1n)
 
-/** Stops every server, has something done, and starts them again. */
+/** Runs `work` while every server is stopped. */
 const whileStopped = async (work: () => Promise<void>): Promise<void> => {
   await Promise.all(cluster.servers.map((server) => server.stop()))
   await work()
   await Promise.all(cluster.servers.map((server) => server.start()))
 }
 
-/** A purchase, with what a thief can know of it. */
+/** A purchase, and a thief who has seen its payment. */
 interface Target extends Purchase {
-  readonly payment: PublicPayment
+  readonly seen: SignedAuthorization
   readonly thief: Wallet
 }
 
-/** Offers the payment of a purchase for that purchase and for one of the thief's own, with the buyer's key and another. */
+/** Presents a payment for its purchase and for one of the thief's, under the buyer's key and another. */
 const expectNothingStolen = async (target: Target, challenges: ReadonlyArray<Challenged>): Promise<void> => {
-  const { key, payment, thief, wallet } = target
-  const keys = [key, randomUUID()]
-  expect(await steal(cluster, thief, attemptsWith(payment, challenges, keys), SPENT)).toEqual([])
-  expect(await steal(cluster, thief, attemptsWith(mirrored(payment), challenges, keys))).toEqual([])
+  const { seen, thief, use, wallet } = target
+  const keys = [use.key, randomUUID()]
+  expect(await steal(cluster, thief, seen, challenges, keys, SPENT)).toEqual([])
+  expect(await steal(cluster, thief, mirrored(seen), challenges, keys)).toEqual([])
   expect(await chargesOf(wallet, thief)).toEqual([1, 0])
 }
 
-const challengesFor = (thief: Wallet, ...requests: ReadonlyArray<Purchase["request"]>) =>
+const challengesFor = (thief: Wallet, ...requests: ReadonlyArray<Use["request"]>) =>
   Promise.all(requests.map((request) => challenged(thief, request, 1)))
 
-// Two purchases run out together: one that was forgotten with the tables, one that the service knows.
-describe("a payment that anybody can read off the chain", () => {
+// Two purchases expire together: one that was lost with the tables, and one that the service knows.
+describe("a payment that can be read from the chain", () => {
   let forgotten: Target
   let known: Target
   let challenges: ReadonlyArray<Challenged>
@@ -96,50 +93,49 @@ describe("a payment that anybody can read off the chain", () => {
     const [loser, buyer, thief, stranger] = wallets
     await whileStopped(cluster.database.backUp)
     const lost = await buy(loser!)
-    forgotten = { ...lost, payment: await paymentOf(lost), thief: thief! }
+    forgotten = { ...lost, seen: await onChain(lost), thief: thief! }
     await whileStopped(cluster.database.restore)
     const request = freshRequest()
-    // Once the name is the buyer's nobody is challenged for it any more.
+    // A taken name is not challenged.
     challenges = await challengesFor(stranger!, request, freshRequest())
     const bought = await buy(buyer!, request)
-    known = { ...bought, payment: await paymentOf(bought), thief: stranger! }
+    known = { ...bought, seen: await onChain(bought), thief: stranger! }
   })
 
   /** On the restored tables the name is free again. */
   const expectNothingStolenFromForgotten = async () =>
-    expectNothingStolen(forgotten, await challengesFor(forgotten.thief, forgotten.request, freshRequest()))
+    expectNothingStolen(forgotten, await challengesFor(forgotten.thief, forgotten.use.request, freshRequest()))
 
-  it("opens and buys nothing with a challenge of one's own", () => expectNothingStolen(known, challenges))
+  it("buys nothing with a thief's challenge", () => expectNothingStolen(known, challenges))
 
-  it("nor after the tables were restored from an older backup", () => expectNothingStolenFromForgotten())
+  it("buys nothing after the tables were restored from an older backup", () => expectNothingStolenFromForgotten())
 
-  it("is returned once to its own wallet, for whom the tables no longer hold what it bought", async () => {
-    const { key, offer, request, wallet } = forgotten
+  it("is refunded once to its wallet if the tables no longer hold what it bought", async () => {
+    const { payment, use, wallet } = forgotten
     const states: Array<string | undefined> = []
     for (let tries = 0; tries < 60 && states.at(-1) !== "refunded"; tries++) {
-      const reply = await wallet.send(request, offer, key, tries % 2)
-      expect([reply.status, reply.body.error.code]).toEqual([409, "IDEMPOTENCY_CONFLICT"])
-      states.push(reply.body.error.paymentState)
+      const answer = await wallet.send(payment, use, tries % 2)
+      expect([answer.status, codeOf(answer)]).toEqual([409, "IDEMPOTENCY_CONFLICT"])
+      states.push(answer.paymentState)
       await sleep(250)
     }
     expect([states[0], states.at(-1)]).toEqual(["refund_due", "refunded"])
     expect(await chargesOf(wallet)).toEqual([1])
-    const back = (await readMovements(cluster)).filter(({ to }) => to === wallet.address.toLowerCase())
-    expect(back.filter(({ value }) => value === offer.amount)).toHaveLength(1)
+    const back = (await readMovements()).filter(({ to }) => to === wallet.address.toLowerCase())
+    expect(back.filter(({ value }) => value === payment.authorization.value)).toHaveLength(1)
   })
 
-  it("is answered with the same token, byte for byte, after it has expired", async () => {
-    const { key, offer, reply, request, wallet } = known
+  it("is answered with the same bytes, token included, after it has expired", async () => {
+    const { answer, payment, use, wallet } = known
     await Promise.all([expired(known), expired(forgotten)])
     for (const server of [0, 1, 0, 1]) {
-      const again = await wallet.send(request, offer, key, server)
-      expect([again.status, again.text]).toEqual([reply.status, reply.text])
-      expect(again.headers.get("payment-response")).toBe(reply.headers.get("payment-response"))
+      const again = await wallet.send(payment, use, server)
+      expect([again.status, again.text, again.receipt]).toEqual([answer.status, answer.text, answer.receipt])
     }
     expect(await chargesOf(wallet)).toEqual([1])
   })
 
-  it("and still opens and buys nothing for anybody else", async () => {
+  it("buys nothing for a thief after it has expired", async () => {
     await expectNothingStolen(known, challenges)
     await expectNothingStolenFromForgotten()
   })

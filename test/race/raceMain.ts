@@ -1,15 +1,10 @@
-import { randomInt } from "node:crypto"
 import { parseArgs } from "node:util"
+import { linesOf, summaryOf } from "../faults/verdict/Report.ts"
 import { startCluster } from "../support/Cluster.ts"
-import { judge, untilOver } from "./Judge.ts"
+import { readSeed } from "../support/Random.ts"
+import { RaceRun, tableOf } from "./RaceRun.ts"
 import { races } from "./Races.ts"
-import { openRaces } from "./RaceRun.ts"
-import { describe } from "./Report.ts"
 
-/**
- * Races on two servers over one PostgreSQL: `npx -y pnpm@12 race [--rounds 500] [--only NAME] [--seed N]`, where NAME
- * is a part of a race's name. Prints what each came to; the exit code is 1 when anything was violated.
- */
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
 const args = process.argv.slice(2)
@@ -23,11 +18,21 @@ const { values } = parseArgs({
   }
 })
 const rounds = Number(values.rounds ?? 500)
-const seed = Number(values.seed ?? randomInt(2 ** 31))
+const seed = readSeed(values.seed)
 const chosen = races.filter(({ name }) => name.includes(values.only ?? ""))
-if (values.help || !Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seed) || chosen.length === 0) {
+if (values.help || !Number.isInteger(rounds) || rounds < 1 || Number.isNaN(seed) || chosen.length === 0) {
   say(
-    `Usage: race [--rounds 500] [--seed N] [--only NAME]\nThe races:\n${races.map(({ name }) => `  ${name}`).join("\n")}`
+    `Usage: npx -y pnpm@12 race [--rounds 500] [--only NAME] [--seed N]
+
+Plays races on two servers over one PostgreSQL. Checks the chain, the relay, the carrier and the clients. Exits with 1 on
+any violation.
+
+  --rounds  rounds of each race
+  --only    only races whose name contains this text
+  --seed    of all choices: a whole number (1 by default), or random
+
+The races:
+${races.map(({ name }) => `  ${name}`).join("\n")}`
   )
   process.exit(values.help ? 0 : 2)
 }
@@ -38,16 +43,16 @@ const stop = () => void cluster.stop().then(() => process.exit(130))
 process.once("SIGINT", stop)
 process.once("SIGTERM", stop)
 try {
-  const run = await openRaces(cluster, seed)
+  const run = await RaceRun.open(cluster, seed)
   for (const race of chosen) {
     const startedAt = performance.now()
     await run.play(race, rounds)
     say(`${race.name}: played in ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`)
   }
-  await untilOver(cluster, run.book)
-  const verdicts = await judge(cluster, run)
-  say(`\n${describe(seed, verdicts)}`)
-  process.exitCode = verdicts.every(({ violations }) => violations.length === 0) ? 0 : 1
+  await run.untilExpired()
+  const { rows, violations } = await run.judge()
+  for (const line of ["", ...tableOf(rows), ...linesOf(violations), summaryOf(violations.length)]) say(line)
+  process.exitCode = violations.length === 0 ? 0 : 1
 } finally {
   await cluster.stop()
 }

@@ -1,47 +1,44 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { linesOf } from "../faults/verdict/Report.ts"
 import { type Cluster, startCluster } from "../support/Cluster.ts"
-import { judge, untilOver } from "./Judge.ts"
-import { SET_UP } from "./Book.ts"
-import { KNOWN_WALLETS, openRaces, type RaceRun } from "./RaceRun.ts"
+import { testSeed } from "../support/Random.ts"
+import { KNOWN_WALLETS, RaceRun, tableOf } from "./RaceRun.ts"
 import { races } from "./Races.ts"
-import { describe as describeVerdicts } from "./Report.ts"
+import { SETUP } from "./Round.ts"
 
 const ROUNDS = 10
-/** A server that is stopped is waited for. */
 const TIMEOUT_MILLIS = 300_000
-
-const SEED = Math.floor(Math.random() * 2 ** 31)
+const SEED = testSeed()
 
 let cluster: Cluster
 let run: RaceRun
 
 beforeAll(async () => {
-  // A stopped server's open transactions hold their tenants up until then. The default is longer than a test is to take.
+  // A paused server's open transactions block their tenants for this long.
   const environment = { AGENTOS_DATABASE_IDLE_TRANSACTION_TIMEOUT_SECONDS: "10" }
   cluster = await startCluster({ servers: 2, telephones: true, environment })
-  run = await openRaces(cluster, SEED)
+  run = await RaceRun.open(cluster, SEED)
 })
 afterAll(() => cluster?.stop())
 
-describe(`on two servers over one PostgreSQL (seed ${SEED})`, () => {
+describe(`two servers over one PostgreSQL (seed ${SEED})`, () => {
   it.each(races)(
-    "$name",
+    "answer as they should: $name",
     async (race) => {
       await run.play(race, ROUNDS)
-      expect(run.book.violations.filter((violation) => violation.race === race.name)).toEqual([])
+      expect(linesOf(run.judgeAnswers(race))).toEqual([])
     },
     TIMEOUT_MILLIS
   )
 
-  it("each winner is charged once and served once, and no loser is charged, now or later", async () => {
-    await untilOver(cluster, run.book)
-    const verdicts = await judge(cluster, run)
-    const report = describeVerdicts(SEED, verdicts)
-    const violations = verdicts.flatMap((verdict) => verdict.violations)
-    expect({ report, violations }).toEqual({ report, violations: [] })
-    for (const { charges, race, refunds, rounds, winners } of verdicts) {
+  it("charge and serve each winner once, and no loser, even after all payments have expired", async () => {
+    await run.untilExpired()
+    const { rows, violations } = await run.judge()
+    const table = tableOf(rows)
+    expect({ table, violations: linesOf(violations) }).toEqual({ table, violations: [] })
+    for (const { charges, race, refunds, rounds, winners } of rows) {
       expect({ race, charged: charges - refunds }).toEqual({ race, charged: winners })
-      expect(rounds).toBeGreaterThanOrEqual(race === SET_UP ? KNOWN_WALLETS : ROUNDS)
+      expect(rounds).toBeGreaterThanOrEqual(race === SETUP ? KNOWN_WALLETS : ROUNDS)
     }
   })
 })

@@ -28,6 +28,8 @@ import { WITHOUT_LIMITS } from "./WithoutLimits.ts"
 
 export interface ClusterServer {
   readonly baseUrl: string
+  /** Where it accepts mail. */
+  readonly mail: { readonly host: string; readonly port: number }
   /** Process id of the running server. */
   readonly pid: () => number
   /** Stops the process by SIGSTOP, like a machine that swaps or a hypervisor that migrates it. */
@@ -35,6 +37,8 @@ export interface ClusterServer {
   readonly thaw: () => void
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
+  /** Ends it with SIGKILL. */
+  readonly kill: () => Promise<void>
   /** Returns the last lines of its log. */
   readonly log: () => string
 }
@@ -78,6 +82,8 @@ export interface ClusterPhones {
 
 export interface ClusterOptions {
   readonly servers: number
+  /** Path of the servers' entry module, in place of the real one. */
+  readonly serverModule?: string
   /** Whether to start a carrier and an agent. */
   readonly telephones?: boolean
   /** Overrides the server's environment variables. */
@@ -131,9 +137,10 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
         ...(phones && { AGENTOS_PUBLIC_URL: phones.publicUrl }),
         ...options.environment
       }
-      const server = { ...program, environment }
+      const server = { ...program, environment, module: options.serverModule ?? program.module }
       const child = makeProcess(server, join(run.data.logs, `server-${index}.log`), SERVER_GRACE_MILLIS)
-      return { baseUrl: baseUrl(run, run.servers[index]!), ...child }
+      const ports = run.servers[index]!
+      return { baseUrl: baseUrl(run, ports), mail: { host: run.host, port: ports.smtp }, ...child }
     })
     cleanup.push(() => ended(...servers))
     await Promise.all(servers.map(({ start }) => start()))
@@ -201,7 +208,7 @@ const copied = (from: string, to: string): ReadonlyArray<string> => [
   `create database ${to} template ${from}`
 ]
 
-type ClusterProcess = Omit<ClusterServer, "baseUrl">
+type ClusterProcess = Omit<ClusterServer, "baseUrl" | "mail">
 
 /** A program that can be started and stopped repeatedly. */
 const makeProcess = (program: ChildProgram, logPath: string, graceMillis: number): ClusterProcess => {
@@ -213,6 +220,12 @@ const makeProcess = (program: ChildProgram, logPath: string, graceMillis: number
     log: log.tail,
     freeze: () => void process.kill(pid, "SIGSTOP"),
     thaw: () => void process.kill(pid, "SIGCONT"),
+    kill: async () => {
+      const child = running
+      running = undefined
+      child?.kill("SIGKILL")
+      await child?.exited
+    },
     start: async () => {
       const serving = await serve(program, log, (child) => (running = child))
       pid = serving.pid

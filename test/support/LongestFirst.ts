@@ -4,9 +4,8 @@ import { BaseSequencer, type TestSpecification, type Vitest } from "vitest/node"
 
 /** Paths from the root of the files that take longest, longest first. */
 const LONGEST = [
-  "test/crash/matrix.test.ts",
-  "test/crash/faults.test.ts",
-  "test/chaos/faults.test.ts",
+  "test/crash/crash.test.ts",
+  "test/faults/defects.test.ts",
   "test/calls/calls.test.ts",
   "test/sandbox/supervisor.test.ts",
   "test/cli/agentctl.test.ts",
@@ -14,7 +13,6 @@ const LONGEST = [
   "test/sandbox/tour.test.ts",
   "test/race/races.test.ts",
   "test/sandbox/cluster.test.ts",
-  "test/crash/randomKills.test.ts",
   "test/race/proofs.test.ts",
   "test/chaos/chaos.test.ts",
   "test/fuzz/attack.test.ts",

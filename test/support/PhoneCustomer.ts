@@ -25,6 +25,7 @@ export const PRICES = {
 export interface NumberFields {
   readonly phoneNumberId: string
   readonly agentId: string
+  readonly agentName: string
   readonly number: string
   readonly status: string
   readonly entitlement: { readonly startedAt: string; readonly expiresAt: string; readonly secondsRemaining: number }
@@ -38,6 +39,7 @@ export interface NumberFields {
 export interface CallFields {
   readonly callId: string
   readonly phoneNumberId: string
+  readonly toNumber: string
   readonly status: "queued" | "ringing" | "in_progress" | "ended"
   readonly endReason: string | null
   readonly authorizedSeconds: number

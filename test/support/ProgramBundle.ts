@@ -14,8 +14,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url))
 const PROGRAMS = [
   "packages/{http-server,postgres,sandbox}/src/**/{main,*Main}.ts",
   "packages/postgres/test/program/*Main.ts",
-  "test/{calls,cli,crash,support}/{*Server,prepareData,step}Main.ts",
-  "test/*/fault/*Main.ts"
+  "test/{cli,faults/server,support}/{*Server,prepareData,step}Main.ts"
 ]
 
 /** Packages that load files beside their modules. */

@@ -1,28 +1,27 @@
 import type { DefenseRig } from "../DefenseRig.ts"
 
-/** What an attack is given. */
 export interface AttackStage {
   readonly rig: DefenseRig
   /** Aborted when the attack is over. */
   readonly signal: AbortSignal
-  /** Counts what the server answered, for the report. */
+  /** Counts an answer of the server, for the report. */
   readonly count: (what: string, by?: number) => void
 }
 
 /** One way to harm the service, played at full strength until it is stopped. */
 export interface Attack {
   readonly name: string
-  /** Of the findings that the attack reproduces; 0 for none. */
+  /** Number of the finding that the attack reproduces; 0 if there is none. */
   readonly finding: number
   readonly summary: string
   readonly run: (stage: AttackStage) => Promise<void>
-  /** What the server may let through of the attack, at most, though nobody else suffers from it. */
+  /** The maximum of the attack that the server may accept, even if other clients are not affected. */
   readonly admitted?: { readonly what: string; readonly burst: number; readonly perSecond: number }
-  /** Resolves, after the attack, to what else went wrong. */
+  /** Resolves, after the attack, to further problems. */
   readonly verify?: (rig: DefenseRig) => Promise<ReadonlyArray<string>>
 }
 
-/** Runs so many workers at a time, each of them over and over until the attack is over. */
+/** Runs several workers, each repeatedly until the attack ends. */
 export const inParallel = async (
   { signal }: Pick<AttackStage, "signal">,
   workers: number,

@@ -6,7 +6,7 @@ import type { HonestReport } from "../HonestStatistics.ts"
 import { type ServerUsage, ServerWatch } from "../ServerWatch.ts"
 import type { Attack } from "./Attack.ts"
 
-/** What must hold while an attack goes on. */
+/** The limits during an attack. */
 export const P99_LIMIT_MILLIS = 250
 export const RESIDENT_LIMIT_BYTES = 400 * 1024 * 1024
 
@@ -24,7 +24,7 @@ export interface AttackResult {
   readonly failures: ReadonlyArray<string>
 }
 
-/** Plays one attack for so long against a service of its own, beside an honest client. */
+/** Plays one attack against its own service, beside an honest client. */
 export const runAttack = async (attack: Attack, seconds: number, options: DefenseOptions): Promise<AttackResult> => {
   const rig = await startDefenseRig(options)
   let honest: HonestProcess | undefined
@@ -36,7 +36,7 @@ export const runAttack = async (attack: Attack, seconds: number, options: Defens
     const count = (what: string, by = 1) => void (answers[what] = (answers[what] ?? 0) + by)
     const watch = await ServerWatch.start(rig)
     honest.begin()
-    // The attacker is another machine: it must not take the processor from the server and the honest client.
+    // A real attacker is another machine, so this one must not use the processor of the server and the honest client.
     setPriority(ATTACKER_NICENESS)
     const attacking = attack.run({ rig, signal: over.signal, count })
     await Promise.race([sleep(seconds * 1_000), attacking])
@@ -76,7 +76,6 @@ const judgeAdmitted = (
 
 const mega = (bytes: number): number => Math.round(bytes / (1024 * 1024))
 
-/** One line for people. */
 export const lineOf = ({ answers, attack, database, failures, honest, seconds, server }: AttackResult): string => {
   const { count, maxMillis, p50Millis, p99Millis } = honest.requests
   const verdict = failures.length === 0 ? "withstood" : `FAILED: ${failures.join("; ")}`

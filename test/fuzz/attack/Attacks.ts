@@ -7,7 +7,7 @@ import { SOCKET_ATTACKS } from "./SocketAttacks.ts"
 const NONE: Attack = {
   name: "none",
   finding: 0,
-  summary: "no attack: what the honest client sees alone",
+  summary: "no attack: the honest client alone",
   run: async ({ signal }) => {
     if (!signal.aborted) await once(signal, "abort")
   }

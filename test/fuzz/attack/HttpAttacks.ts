@@ -26,7 +26,7 @@ const postBytes = (rig: DefenseRig, target: string, body: string, token?: string
   return requestBytes({ method: "POST", target, headers: [JSON_TYPE, ...authorization], body }, rig.http.host)
 }
 
-/** Sends the same request over and over on keep-alive connections of the first attacking address. */
+/** Repeats the same request on keep-alive connections of the first attacking address. */
 const flood = async (stage: AttackStage, connections: number, bytes: Buffer): Promise<void> => {
   const { count, rig, signal } = stage
   const open = Array.from({ length: connections }, () => new HttpConnection({ ...rig.http, localAddress: ATTACKER }))
@@ -45,7 +45,7 @@ const flood = async (stage: AttackStage, connections: number, bytes: Buffer): Pr
   })
 }
 
-/** `[0,0,…]` of so many bytes. */
+/** `[0,0,…]` of a length in bytes. */
 const zeros = (bytes: number): string => `[${"0,".repeat(Math.floor(bytes / 2) - 1)}0]`
 
 const unknownProperties = (bytes: number): string => {
@@ -183,7 +183,7 @@ export const HTTP_ATTACKS: ReadonlyArray<Attack> = [
         ["PAYMENT-SIGNATURE", Buffer.from(json).toString("base64")],
         ["Idempotency-Key", "a"]
       ] as const
-      const request = { method: "POST", target: CREATE, headers, body: '{"localPart":"somebody"}' }
+      const request = { method: "POST", target: CREATE, headers, body: '{"localPart":"attacker"}' }
       return flood(stage, 16, requestBytes(request, stage.rig.http.host))
     }
   },
@@ -225,7 +225,7 @@ export const HTTP_ATTACKS: ReadonlyArray<Attack> = [
     name: "challenges",
     finding: 2,
     summary: "valid requests for a challenge, without a token",
-    run: (stage) => flood(stage, 32, postBytes(stage.rig, CREATE, '{"localPart":"somebody"}'))
+    run: (stage) => flood(stage, 32, postBytes(stage.rig, CREATE, '{"localPart":"attacker"}'))
   },
   {
     name: "unfinished-bodies",

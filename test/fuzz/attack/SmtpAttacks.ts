@@ -12,7 +12,7 @@ const SESSIONS_PER_ADDRESS = 50
 
 type Session = (connection: SmtpConnection) => Promise<void>
 
-/** Opens so many sessions, each again when it has ended, and counts the replies of `session`. */
+/** Opens sessions, each again when it has ended, and counts their replies. */
 const hold = async (
   stage: AttackStage,
   sessions: number,
@@ -34,7 +34,7 @@ const hold = async (
   })
 }
 
-/** Writes the same commands over and over without waiting for replies. */
+/** Repeats the same commands without waiting for replies. */
 const repeat =
   ({ count, signal }: AttackStage, commands: string): Session =>
   async (connection) => {
@@ -46,7 +46,7 @@ const repeat =
     }
   }
 
-/** Sends a mail over and over. */
+/** Sends the same mail repeatedly. */
 const deliver =
   ({ count, rig, signal }: AttackStage, mail: () => Uint8Array): Session =>
   async (connection) => {
@@ -76,7 +76,7 @@ const mailOf = (text: string): Uint8Array => {
 const TEXT_LINE = `${"All work and no play makes Jack a dull boy. ".repeat(2)}\r\n`
 const ofBytes = (line: string, bytes: number): string => line.repeat(Math.floor(bytes / line.length))
 
-/** Whether the mails of the attack were delivered as messages that nobody could parse. */
+/** Whether the mails of the attack were delivered as unparsable messages. */
 const countUnparsed = async ({ attacker }: DefenseRig): Promise<ReadonlyArray<string>> => {
   const path = `/api/v1/email/messages/query?mailboxId=${attacker.mailbox.mailboxId}&limit=100`
   const { body } = await attacker.agent.send({ path })

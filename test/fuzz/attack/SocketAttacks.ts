@@ -36,7 +36,7 @@ const open = async (stage: AttackStage): Promise<{ readonly socket: Socket; read
   return answer === undefined ? undefined : { socket, status: answer.toString("latin1", 9, 12) }
 }
 
-/** Opens sockets over and over, and does something with each that is let in. */
+/** Opens sockets repeatedly, and uses each that is accepted. */
 const storm = (stage: AttackStage, use: (socket: Socket) => Promise<void>, connections = CONNECTIONS): Promise<void> =>
   inParallel(stage, connections, async () => {
     const opened = await open(stage)

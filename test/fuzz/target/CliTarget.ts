@@ -2,7 +2,7 @@ import { type AnyCommand, COMMANDS, type Host, runProgram } from "@agentos/cli/t
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { Random } from "../../race/Random.ts"
+import type { Random } from "../../support/Random.ts"
 import { chance, mutateText, oddText, several } from "../Mutation.ts"
 import type { Flaw } from "../Flaw.ts"
 import { fill, type Target } from "./Target.ts"
@@ -14,7 +14,7 @@ export interface CommandLine {
 
 /** `dev` starts a sandbox. */
 const commands: ReadonlyArray<AnyCommand> = COMMANDS.filter(({ name }) => name !== "dev")
-/** What they name is run, or sent to. */
+/** Their values are run or called. */
 const KEPT_AWAY: ReadonlySet<string> = new Set(["exec", "forward-to", "base-url"])
 
 /** Paths stay in the folder of the run. */
@@ -118,7 +118,7 @@ const hostOf = (
     stderr: sink("error"),
     stdinIsTerminal: false,
     readStdin: () => Promise.resolve(stdin),
-    ask: () => Promise.reject(new Error("nobody is asked")),
+    ask: () => Promise.reject(new Error("no terminal")),
     now: () => Date.now(),
     sleep: (millis) =>
       new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 import { openApiDocument, type Operation, OPERATIONS } from "@agentos/api"
-import type { Random } from "../../race/Random.ts"
+import type { Random } from "../../support/Random.ts"
 import { HttpConnection, NotAnswered, type RawRequest, requestBytes } from "../HttpConnection.ts"
 import { ATTACKER_ADDRESSES } from "../DefenseRig.ts"
 import { bytesOf, chance, type Json, mutateJson, mutateText, oddText, randomUuid, several } from "../Mutation.ts"
@@ -31,7 +31,7 @@ const resolve = (schema: Schema): Schema => {
 const id = (field: string) => (random: Random) =>
   random.pick([`{{own.${field}}}`, `{{own.${field}}}`, `{{other.${field}}}`, randomUuid(random)])
 
-/** Valid values of properties whose form their schema does not tell, or that name things. */
+/** Valid values of properties whose form is not in their schema, or that name objects. */
 const BY_NAME: Readonly<Record<string, (random: Random) => Json>> = {
   mailboxId: id("mailboxId"),
   messageId: id("messageId"),

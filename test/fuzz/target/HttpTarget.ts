@@ -1,21 +1,21 @@
 import { OPERATIONS, REALTIME_PATH } from "@agentos/api"
 import { connect } from "node:net"
-import type { Random } from "../../race/Random.ts"
+import type { Random } from "../../support/Random.ts"
 import { ATTACKER_ADDRESSES, type DefenseRig } from "../DefenseRig.ts"
 import { AnswerReader, type HttpAnswer } from "../HttpConnection.ts"
 import { bytesOf, chance, mutateText, oddText, several } from "../Mutation.ts"
 import type { Flaw } from "../Flaw.ts"
 import { fill, type Target } from "./Target.ts"
 
-/** What is written to one connection, piece by piece. */
+/** The pieces that are written to one connection. */
 export interface HttpDialogue {
   /** Bytes as latin1. */
   readonly pieces: ReadonlyArray<string>
-  /** Whether every body is delimited as it was meant to be, so that none may be read as a request. */
+  /** Whether every body is delimited correctly, so that none may be read as a request. */
   readonly isIntact: boolean
 }
 
-/** A path that is asked for only inside bodies: its answer shows that a body was read as a request. */
+/** A path that occurs only inside bodies. Its answer shows that a body was read as a request. */
 const SMUGGLED_SERVICE = "smuggled"
 const SMUGGLED = `/api/v1/services/${SMUGGLED_SERVICE}`
 const SMUGGLED_REQUEST = `GET ${SMUGGLED} HTTP/1.1\r\nHost: a\r\n\r\n`
@@ -108,7 +108,7 @@ const generate = (random: Random): HttpDialogue => {
 
 const ANSWER_MILLIS = 10_000
 
-/** Writes a dialogue, ends its side, and resolves to all that came back. */
+/** Writes a dialogue and ends its side. Resolves to everything that was received. */
 const converse = (rig: DefenseRig, pieces: ReadonlyArray<string>): Promise<Buffer | "timeout"> =>
   new Promise((resolve) => {
     const socket = connect({ ...rig.http, localAddress: ATTACKER_ADDRESSES[0], noDelay: true, allowHalfOpen: true })
@@ -141,7 +141,7 @@ const answersIn = (bytes: Buffer): ReadonlyArray<HttpAnswer> => {
   return answers
 }
 
-/** Requests as bytes: lines, headers, lengths, chunks, pipelines, and what could hide a request in another. */
+/** Requests as bytes: lines, headers, lengths, chunks, pipelines, and smuggled requests. */
 export const httpTarget: Target<HttpDialogue> = {
   name: "http",
   summary: "raw HTTP: request lines, headers, framing, pipelines, smuggling",

@@ -1,7 +1,7 @@
 import { MailParser, type ParsedMail } from "@agentos/core"
 import { MailParserWorker } from "@agentos/provider-smtp"
 import { Effect, ManagedRuntime, Result, Stream } from "effect"
-import type { Random } from "../../race/Random.ts"
+import type { Random } from "../../support/Random.ts"
 import { ATTACKER_ADDRESSES, type DefenseRig } from "../DefenseRig.ts"
 import { bytesOf, chance, mutateText, oddText, several } from "../Mutation.ts"
 import { SmtpConnection } from "../SmtpConnection.ts"
@@ -114,7 +114,7 @@ const deep = (levels: number): string =>
     : `Content-Type: multipart/mixed; boundary=b${levels}\r\n\r\n--b${levels}\r\n${deep(levels - 1)}\r\n--b${levels}--`
 
 const generate = (random: Random): MimeCase => {
-  // Most have one author: the listener refuses the others at once.
+  // Most have one author, because the listener refuses the others at once.
   const [authors, others] = chance(random, 4) ? [[], HEADERS] : [["From: Ada <a@elsewhere.example>"], HEADERS.slice(1)]
   const headers = [...authors, ...Array.from({ length: 2 + random.integer(8) }, () => random.pick(others)(random))]
   const body = chance(random, 40) ? deep(random.pick([10, 50, 120, 400])) : part(random, 4)
@@ -156,7 +156,7 @@ const flawsOfMail = (mail: ParsedMail): ReadonlyArray<Flaw> => {
   return flaws
 }
 
-/** What only a mail that exhausts its parser gets. */
+/** The failures of a mail that exhausts its parser. */
 const EXHAUSTED = /took longer|ended the process/
 
 const send = async (rig: DefenseRig, message: string): Promise<string | undefined> => {

@@ -1,4 +1,4 @@
-import type { Random } from "../../race/Random.ts"
+import type { Random } from "../../support/Random.ts"
 import { ATTACKER_ADDRESSES } from "../DefenseRig.ts"
 import { bytesOf, chance, mutateText, oddText, several } from "../Mutation.ts"
 import { SmtpConnection } from "../SmtpConnection.ts"
@@ -21,7 +21,7 @@ const ADDRESSES = [
   "<a@[127.0.0.1]>",
   "<a@b@c>",
   "a@b.example",
-  "<nobody@{{own.address}}>",
+  "<unknown@{{own.address}}>",
   "<ü@ü.example>",
   `<${"x".repeat(300)}@b.example>`
 ]
@@ -88,7 +88,7 @@ const generate = (random: Random): SmtpDialogue => {
   return { pieces: chance(random, 4) ? (text.match(/[\s\S]{1,61}/g) ?? []) : [text] }
 }
 
-/** Ends whatever the dialogue left open. */
+/** Ends a command that the dialogue left open. */
 const GOODBYE = "\r\n.\r\nRSET\r\nQUIT\r\n"
 const QUIET_MILLIS = 500
 const REPLY = /^[2-5]\d\d(?: |$)/
@@ -126,7 +126,7 @@ export const smtpTarget: Target<SmtpDialogue> = {
   })
 }
 
-/** All replies, until the server closes or has been silent for a while. */
+/** All replies, until the server closes or is silent for a while. */
 const converse = async (connection: SmtpConnection, pieces: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
   const replies: Array<string> = []
   let quiet: NodeJS.Timeout | undefined

@@ -1,6 +1,6 @@
 import { REALTIME_PATH } from "@agentos/api"
 import { connect } from "node:net"
-import type { Random } from "../../race/Random.ts"
+import type { Random } from "../../support/Random.ts"
 import { ATTACKER_ADDRESSES, type DefenseRig } from "../DefenseRig.ts"
 import { requestBytes } from "../HttpConnection.ts"
 import { bytesOf, chance, type Json, mutateJson, mutateText, oddText, randomUuid, several } from "../Mutation.ts"
@@ -72,7 +72,7 @@ const generate = (random: Random): SocketDialogue => ({
   frames: Array.from({ length: 1 + random.integer(12) }, () => frameOf(random))
 })
 
-/** After the last frame, for what the server still has to say. */
+/** After the last frame, for further messages of the server. */
 const QUIET_MILLIS = 150
 const LIMIT_MILLIS = 10_000
 
@@ -113,7 +113,7 @@ const converse = (rig: DefenseRig, head: Buffer, frames: Buffer): Promise<Transc
     socket.write(head)
   })
 
-/** Codes by which the gateway says whose fault it was; 1011 would be its own. */
+/** Codes that blame the client; 1011 would blame the server. */
 const CLOSE_CODES: ReadonlySet<number> = new Set([1000, 1002, 1003, 1005, 1007, 1009, 1013, 4400, 4401, 4408, 4429])
 const HANDSHAKE_STATUSES: ReadonlySet<string> = new Set(["101", "400", "401", "404", "405", "414", "426", "428", "429"])
 

@@ -1,9 +1,8 @@
-import type { Random } from "../../race/Random.ts"
+import type { Random } from "../../support/Random.ts"
 import type { DefenseRig, Party } from "../DefenseRig.ts"
 import type { Flaw } from "../Flaw.ts"
 import type { Oracle } from "../Oracle.ts"
 
-/** What is counted for the report. */
 export type Countable =
   | "requests"
   | "frames"
@@ -28,7 +27,7 @@ export interface Player<Input> {
 
 /**
  * One way into the service. `generate` is pure and its result is JSON, so that a seed repeats it and a file can keep it.
- * Inputs name things of a run by placeholders, for example `{{own.mailboxId}}`.
+ * Inputs name objects of a run by placeholders, for example `{{own.mailboxId}}`.
  */
 export interface Target<Input = unknown> {
   readonly name: string
@@ -39,7 +38,7 @@ export interface Target<Input = unknown> {
   readonly open: (stage: FuzzStage) => Promise<Player<Input>>
 }
 
-/** Forgets the type of a target's inputs, which only the target itself makes and reads. */
+/** Erases the type of a target's inputs, which only the target itself creates and reads. */
 export const erased = <Input>(target: Target<Input>): Target => ({
   ...target,
   open: async (stage) => {
@@ -48,7 +47,7 @@ export const erased = <Input>(target: Target<Input>): Target => ({
   }
 })
 
-/** What placeholders can name. */
+/** The objects that placeholders can name. */
 const FIELDS = {
   token: ({ token }: Party) => token,
   mailboxId: ({ mailbox }: Party) => mailbox.mailboxId,
@@ -62,7 +61,7 @@ const FIELDS = {
   payment: ({ payment }: Party) => payment
 }
 
-/** Puts the things of this run in place of placeholders: `own` is the attacker's, `other` the victim's. */
+/** Replaces placeholders by objects of this run: `own` is the attacker's, `other` the victim's. */
 export const fill = (text: string, { attacker, victim }: DefenseRig): string =>
   text.replaceAll(/\{\{(own|other)\.(\w+)\}\}/g, (whole, whose: string, field: string) => {
     // The victim's token would let the attacker in.

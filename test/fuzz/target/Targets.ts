@@ -8,7 +8,7 @@ import { erased, type Target } from "./Target.ts"
 import { textTarget } from "./TextTarget.ts"
 import { webhookTarget } from "./WebhookTarget.ts"
 
-/** The order is part of what a seed means: each target's cases come from its place. */
+/** The order must not change: each target's cases depend on its place and the seed. */
 export const TARGETS: ReadonlyArray<Target> = [
   erased(contractTarget),
   erased(httpTarget),

@@ -1,4 +1,4 @@
-import type { Random } from "../../race/Random.ts"
+import type { Random } from "../../support/Random.ts"
 import type { Reply } from "../../support/Agent.ts"
 import { chance, oddText } from "../Mutation.ts"
 import type { Flaw } from "../Flaw.ts"
@@ -13,7 +13,7 @@ export interface StoredTexts {
   readonly html: string
 }
 
-/** Half of the texts are such as the API takes. */
+/** Half of the texts are valid. */
 const textOf = (random: Random): string => {
   const text = oddText(random)
   return chance(random, 2)
@@ -34,7 +34,7 @@ const generate = (random: Random): StoredTexts => ({
 
 const isRefused = ({ status }: Reply): boolean => status >= 400 && status < 500 && status !== 402
 
-/** Stored text: what a tenant writes comes back as it was written, or was refused, and ends up in no mail header. */
+/** Stored text: it is returned as it was written, or was refused, and never becomes a mail header. */
 export const textTarget: Target<StoredTexts> = {
   name: "text",
   summary: "stored text: names, signatures, subjects and bodies that come back through API and mail",
@@ -85,7 +85,7 @@ export const textTarget: Target<StoredTexts> = {
       close: async () => undefined
     }
 
-    /** The message comes back to its own mailbox: nobody else may have been added to it, nor another sender. */
+    /** The message returns to its own mailbox. It must have no additional recipient and no other sender. */
     async function strayCopies(reader: typeof agent, id: string): Promise<ReadonlyArray<Flaw>> {
       const reply = await reader.send({ path: `/api/v1/email/messages/query?mailboxId=${id}&limit=20` })
       const items = reply.body.data["items"] as unknown as ReadonlyArray<{

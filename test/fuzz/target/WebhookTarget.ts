@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto"
 import { once } from "node:events"
 import { setTimeout as sleep } from "node:timers/promises"
 import { WebSocket } from "ws"
-import type { Random } from "../../race/Random.ts"
+import type { Random } from "../../support/Random.ts"
 import { ATTACKER_ADDRESSES, type DefenseRig } from "../DefenseRig.ts"
 import { HttpConnection, requestBytes } from "../HttpConnection.ts"
 import { bytesOf, chance, type Json, mutateJson, mutateText, oddText, several } from "../Mutation.ts"
@@ -85,7 +85,7 @@ const generate = (random: Random): WebhookCase => {
 const formOf = (fields: WebhookCase["fields"]): URLSearchParams =>
   new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value]))
 
-/** As Twilio signs (https://www.twilio.com/docs/usage/security). */
+/** See https://www.twilio.com/docs/usage/security. */
 const sign = (secret: string, url: string, fields: ReadonlyArray<readonly [string, string]>): string => {
   const form = formOf(fields)
   const names = [...new Set(form.keys())].toSorted()
@@ -98,7 +98,7 @@ const sign = (secret: string, url: string, fields: ReadonlyArray<readonly [strin
 const SETUP_MILLIS = 5_000
 const QUIET_MILLIS = 150
 
-/** Plays a call over its relay. Resolves to all that the service said, and its close code. */
+/** Plays a call over its relay. Resolves to all messages of the service, and its close code. */
 const playRelay = async (rig: DefenseRig, url: string, callSid: string, messages: ReadonlyArray<string>) => {
   const signature = sign(rig.carrierToken, url, [])
   const socket = new WebSocket(url, {
@@ -120,7 +120,7 @@ const playRelay = async (rig: DefenseRig, url: string, callSid: string, messages
   return { text: heard.join("\n"), code }
 }
 
-/** What the carrier sends: signed forms, forms of others, and messages over a call's relay. */
+/** The carrier's forms, signed and forged, and messages over a call's relay. */
 export const webhookTarget: Target<WebhookCase> = {
   name: "webhook",
   summary: "provider webhooks: signatures, forms, relay messages",

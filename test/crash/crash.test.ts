@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest"
+import { linesOf } from "../faults/verdict/Report.ts"
+import { makeRandom, testSeed } from "../support/Random.ts"
+import {
+  carrierCells,
+  type Cell,
+  facilitatorCells,
+  interferenceCells,
+  isSlow,
+  ofHalf,
+  oneClient,
+  oneService,
+  refundCells,
+  relayCells,
+  stepCells,
+  strangerCells
+} from "./Cell.ts"
+import { OUTAGES, runDatabaseOutage } from "./DatabaseOutage.ts"
+import { runMatrix } from "./MatrixRun.ts"
+import { runRandomKills } from "./RandomKills.ts"
+import { endsOf, tableOf } from "./Report.ts"
+import { oneProofManyKeys, play } from "./Scenarios.ts"
+import { END_MILLIS_MAX, type Outcome } from "./Settle.ts"
+import { Shop } from "./Shop.ts"
+
+const SEED = testSeed()
+const KILL_SECONDS = 20
+const CLIENTS = 6
+/** Runs wait for leases of dead workers and for the expiry of payments. */
+const TIMEOUT_MILLIS = 600_000
+
+const expectNoViolation = (outcome: Outcome): void => {
+  expect(linesOf(outcome.violations)).toEqual([])
+  expect(outcome.endMillis).toBeLessThan(END_MILLIS_MAX)
+}
+
+const expectMatrix = async (shop: Shop, cells: ReadonlyArray<Cell>): Promise<void> => {
+  const { cells: played, outcome } = await runMatrix(shop, cells)
+  console.log(tableOf(outcome, played).join("\n"))
+  expect(played.size).toBe(cells.length)
+  expectNoViolation(outcome)
+}
+
+// Most of each run is waiting.
+describe.concurrent("a purchase is charged once and delivered once, refunded, or never charged", () => {
+  it(
+    "when a server on PGlite is killed at any step of an email operation",
+    () =>
+      Shop.with({ database: "pglite" }, (shop) =>
+        expectMatrix(shop, [
+          ...ofHalf("email", [...stepCells(), ...refundCells(), ...interferenceCells()]),
+          ...oneService(ofHalf("email", strangerCells())),
+          ...oneService(facilitatorCells()),
+          ...relayCells().filter((cell) => !isSlow(cell))
+        ])
+      ),
+    TIMEOUT_MILLIS
+  )
+
+  it(
+    "when a server on PGlite is killed at any step of a phone operation",
+    () =>
+      Shop.with({ database: "pglite" }, (shop) => {
+        const steps = ofHalf("phone", [...stepCells(), ...refundCells(), ...interferenceCells()])
+        return expectMatrix(shop, [
+          ...oneClient([...steps, ...carrierCells()]),
+          ...oneService(ofHalf("phone", strangerCells()))
+        ])
+      }),
+    TIMEOUT_MILLIS
+  )
+
+  it(
+    "when a server on PostgreSQL is killed, loses its database, or receives one payment under several keys",
+    () =>
+      Shop.with({ database: "postgres" }, async (shop) => {
+        await expectMatrix(shop, [
+          ...oneService(stepCells()),
+          ...oneService(refundCells()),
+          ...oneService(strangerCells())
+        ])
+        for (const outage of OUTAGES) expectNoViolation(await runDatabaseOutage(shop, outage))
+        expectNoViolation(await play(shop, oneProofManyKeys, END_MILLIS_MAX))
+      }),
+    TIMEOUT_MILLIS
+  )
+
+  it(
+    `when a server is killed at random under load (seed ${SEED})`,
+    () =>
+      Shop.with({ database: "pglite" }, async (shop) => {
+        const random = makeRandom(SEED)
+        const { kills, outcome } = await runRandomKills(shop, { random, seconds: KILL_SECONDS, clients: CLIENTS })
+        console.log(`${kills} kills, ${endsOf([...outcome.verdict.ends.values()])}`)
+        expect(kills).toBeGreaterThan(0)
+        expectNoViolation(outcome)
+      }),
+    TIMEOUT_MILLIS
+  )
+})
