@@ -44,21 +44,23 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
 
     const refused = (message: string) => new ProviderError({ provider: provider.name, reason: "Rejected", message })
 
+    const areasWithNumbers = (search: { readonly near?: string }) =>
+      Effect.map(provider.search({ country, limit: CANDIDATES, ...search }), (found) =>
+        [...new Set(found.map((number) => number.areaCode))].toSorted().slice(0, AREAS_NAMED)
+      )
+
+    /** Fails if no number is for sale, and names area codes that have some. */
     const checkInventory = Effect.fnUntraced(function* (areaCode: string | undefined) {
-      const here = yield* provider.search({ country, areaCode, limit: 1 })
-      if (here.length > 0) return
-      const found = (search: { readonly near?: string }) =>
-        Effect.map(provider.search({ country, limit: CANDIDATES, ...search }), (numbers) => [
-          ...new Set(numbers.map((one) => one.areaCode))
-        ])
-      if (areaCode === undefined)
-        return yield* new Conflict({ message: noneFor(country, undefined, "another one", []) })
-      const nearby = yield* found({ near: areaCode })
+      const found = yield* provider.search({ country, areaCode, limit: 1 })
+      if (found.length > 0) return
+      const nearby = areaCode === undefined ? [] : yield* areasWithNumbers({ near: areaCode })
+      const areas = areaCode === undefined || nearby.length > 0 ? nearby : yield* areasWithNumbers({})
+      const choice = `${nearby.length > 0 ? "a nearby one" : "another one"}: ${areas.join(", ")}`
       return yield* new Conflict({
         message:
-          nearby.length > 0
-            ? noneFor(country, areaCode, "a nearby one", nearby)
-            : noneFor(country, areaCode, "another one", yield* found({}))
+          areas.length === 0
+            ? `No ${COUNTRY_NAMES[country]} number is for sale at the moment. Try again later.`
+            : `areaCode ${areaCode} has no ${COUNTRY_NAMES[country]} number for sale at the moment. Choose ${choice}.`
       })
     })
 
@@ -183,19 +185,6 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
   })
 
 const COUNTRY_NAMES: Readonly<Record<NumberCountry, string>> = { US: "US", CA: "Canadian" }
-
-const noneFor = (
-  country: NumberCountry,
-  areaCode: string | undefined,
-  alternative: "a nearby one" | "another one",
-  elsewhere: ReadonlyArray<string>
-): string => {
-  const name = COUNTRY_NAMES[country]
-  if (areaCode === undefined || elsewhere.length === 0)
-    return `No ${name} number is for sale at the moment. Try again later.`
-  const areas = elsewhere.toSorted().slice(0, AREAS_NAMED).join(", ")
-  return `areaCode ${areaCode} has no ${name} number for sale at the moment. Choose ${alternative}: ${areas}.`
-}
 
 export class UsNumberPurchase extends Context.Service<UsNumberPurchase, Purchase>()(
   "@agentos/core/phone/UsNumberPurchase"

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { IsoTimestamp, Timestamp, toIso, toIsoOrNull } from "../kernel/Timestamp.ts"
 import { Uuid } from "../kernel/Uuid.ts"
 import * as Allowance from "./Allowance.ts"
@@ -15,22 +15,28 @@ export type NumberCountry = typeof NumberCountry.Type
 
 const optionalText = Schema.NullOr(Schema.String)
 
-/** A number of a tenant and its agent. Fields that were not set are null. */
-export const PhoneNumber = Schema.Struct({
+/** The fields that clients see as they are stored. Those that were not set are null. */
+const shared = {
   phoneNumberId: Uuid,
-  tenantId: Uuid,
   /** Identifies the agent behind the number, made at purchase. */
   agentId: Uuid,
   number: E164,
   country: NumberCountry,
-  /** The carrier's id of the number. */
-  providerNumberId: Schema.String,
   agentName: Schema.String,
   agentWebhookUrl: Schema.String,
   description: optionalText,
   beginMessage: optionalText,
   voice: optionalText,
-  language: optionalText,
+  language: optionalText
+}
+const SHARED = Struct.keys(shared)
+
+/** A number of a tenant and its agent. */
+export const PhoneNumber = Schema.Struct({
+  ...shared,
+  tenantId: Uuid,
+  /** The carrier's id of the number. */
+  providerNumberId: Schema.String,
   state: NumberState,
   /** Why the number is suspended, or was suspended before its release; null while it is active. */
   suspension: Schema.NullOr(Suspension),
@@ -52,16 +58,7 @@ export type PhoneNumber = typeof PhoneNumber.Type
  * be used and is being released.
  */
 export const PhoneNumberRecord = Schema.Struct({
-  phoneNumberId: Uuid,
-  agentId: Uuid,
-  number: E164,
-  country: NumberCountry,
-  agentName: Schema.String,
-  agentWebhookUrl: Schema.String,
-  description: optionalText,
-  beginMessage: optionalText,
-  voice: optionalText,
-  language: optionalText,
+  ...shared,
   status: Allowance.NumberStatus,
   entitlement: Schema.Struct({
     startedAt: IsoTimestamp,
@@ -79,16 +76,7 @@ export const PhoneNumberRecord = Schema.Struct({
 export type PhoneNumberRecord = typeof PhoneNumberRecord.Type
 
 export const toPhoneNumberRecord = (number: PhoneNumber, now: Timestamp): PhoneNumberRecord => ({
-  phoneNumberId: number.phoneNumberId,
-  agentId: number.agentId,
-  number: number.number,
-  country: number.country,
-  agentName: number.agentName,
-  agentWebhookUrl: number.agentWebhookUrl,
-  description: number.description,
-  beginMessage: number.beginMessage,
-  voice: number.voice,
-  language: number.language,
+  ...Struct.pick(number, SHARED),
   status: Allowance.statusAt(number, now),
   entitlement: {
     startedAt: toIso(number.startedAt),
