@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import type { Sandbox, SandboxOptions } from "./Sandbox.ts"
 
 /** Environment variable with the file of the circumstances that `movedServerMain.ts` reads. */
-export const CIRCUMSTANCES_VARIABLE = "AGENTOS_TEST_CIRCUMSTANCES"
+export const CIRCUMSTANCES_VARIABLE = "TEST_SERVER_CIRCUMSTANCES"
 
 export interface Circumstances {
   /** Milliseconds by which the clocks of the server and its database are ahead. */

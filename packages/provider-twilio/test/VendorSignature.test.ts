@@ -4,8 +4,8 @@ import twilio from "twilio/lib/webhooks/webhooks.js"
 import { describe, expect, it } from "vitest"
 import { TwilioSignature } from "../src/index.ts"
 
-/** AGENTOS_TEST_SEED repeats the cases of an earlier run; a failure reports its seed. */
-const seed = Number(process.env["AGENTOS_TEST_SEED"] ?? randomInt(2 ** 31))
+/** TEST_SEED repeats the cases of an earlier run; a failure reports its seed. */
+const seed = Number(process.env["TEST_SEED"] ?? randomInt(2 ** 31))
 const RUNS = 400
 
 const Port = Schema.Literals(["", ":80", ":443", ":3000", ":8443"])
@@ -52,7 +52,7 @@ const usualPort = { http: ":80", https: ":443", ws: ":80", wss: ":443" } as cons
 
 const holds = async <A>(arbitrary: Arbitrary.Arbitrary<A>, property: (value: A) => boolean) => {
   const result = await Effect.runPromise(Arbitrary.checkEffect(arbitrary, property, { runs: RUNS, seed }))
-  expect(Arbitrary.formatCheckFailure(result) ?? "held", `AGENTOS_TEST_SEED=${seed}`).toBe("held")
+  expect(Arbitrary.formatCheckFailure(result) ?? "held", `TEST_SEED=${seed}`).toBe("held")
 }
 
 describe("the vendor's SDK", () => {
@@ -76,7 +76,7 @@ describe("the vendor's SDK", () => {
       const isUsualSocket = request.scheme === "wss" && isUsual && /^:(?:80|443)$/.test(signed.port)
       return isUsualSocket || accepted === theirs(request, signature)
     })
-    for (const times of Object.values(tally)) expect(times, `AGENTOS_TEST_SEED=${seed}`).toBeGreaterThan(RUNS / 20)
+    for (const times of Object.values(tally)) expect(times, `TEST_SEED=${seed}`).toBeGreaterThan(RUNS / 20)
   })
 
   it("rejects a changed, truncated or empty signature, as this adapter does", async () => {

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rename, rm, symlink } from "node:fs/promises"
 import { join } from "node:path"
 
 /** Names the folder in which the files of one test run find the program. */
-export const BUILT_VARIABLE = "AGENTOS_TEST_AGENTCTL"
+export const BUILT_VARIABLE = "TEST_AGENTCTL_BUNDLE"
 
 /** A draft loses against one that was there first. */
 const LOST: ReadonlySet<string | undefined> = new Set(["EEXIST", "ENOTEMPTY"])

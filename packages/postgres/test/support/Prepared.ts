@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 
 /** Environment variable with the folder that the test files of one run share; unset outside such a run. */
-export const PREPARED_VARIABLE = "AGENTOS_TEST_PREPARED"
+export const PREPARED_VARIABLE = "TEST_PREPARED_DATABASES"
 
 const POLL_MILLIS = 50
 
