@@ -109,7 +109,7 @@ describe("a server", () => {
       const without = run(KEY_2)
       expect(await without.ended).toBe(1)
       expect(without.said()).toContain(
-        "AGENTOS_KEYS must hold the key with id 1: operations that are not final were claimed under it"
+        "AGENTOS_KEYS must include the key with id 1, because open operations were claimed under it"
       )
       const both = run(`${KEY_1},${KEY_2}`)
       await both.listening

@@ -18,8 +18,8 @@ const warnOfMissingWallets = (networks: ServerConfig.ServerConfig["networks"]) =
     const without = networks.filter((network) => !rail.canRefund(network)).map(({ network }) => network)
     if (without.length === 0) return
     yield* Effect.logWarning(
-      `No refund wallet on ${without.join(", ")}: what is owed back there is recorded as refund_due and not paid. ` +
-        `Give each network a "refund" with the private key of a wallet that holds the token.`
+      `No refund wallet is configured on ${without.join(", ")}: refunds there are recorded as refund_due and not ` +
+        'paid. Add "refund" to each network, with the private key of a wallet that holds the token.'
     )
   })
 
@@ -35,7 +35,7 @@ const requireKeysOfOpenOperations = Effect.gen(function* () {
   if (missing.length === 0) return
   const ids = missing.toSorted((a, b) => a - b).join(", ")
   return yield* new ServerConfig.ConfigurationInvalid({
-    issues: [`AGENTOS_KEYS must hold the key with id ${ids}: operations that are not final were claimed under it`]
+    issues: [`AGENTOS_KEYS must include the key with id ${ids}, because open operations were claimed under it`]
   })
 })
 

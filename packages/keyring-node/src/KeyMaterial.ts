@@ -48,18 +48,18 @@ export const keyringFlaw = ({ activeKeyId, keys }: KeyringConfig): string | unde
   const ids = new Set<number>()
   const secrets = new Map<string, number>()
   for (const { id, secret } of keys) {
-    if (!Number.isInteger(id) || id < 1 || id > 255) return `key id ${id} is not a whole number from 1 to 255`
+    if (!Number.isInteger(id) || id < 1 || id > 255) return `key id ${id} must be a whole number from 1 to 255`
     if (ids.has(id)) return `two keys have the id ${id}`
     ids.add(id)
     const text = Redacted.value(secret)
     if (Buffer.byteLength(text) < SECRET_LENGTH_MIN) {
-      return `the secret of key ${id} is shorter than ${SECRET_LENGTH_MIN} bytes; make one by: openssl rand -base64 32`
+      return `the secret of key ${id} must have at least ${SECRET_LENGTH_MIN} bytes. Generate one: openssl rand -base64 32`
     }
     const twin = secrets.get(text)
     if (twin !== undefined) return `keys ${twin} and ${id} have the same secret`
     secrets.set(text, id)
   }
-  if (!ids.has(activeKeyId)) return `the active key ${activeKeyId} is not among the keys`
+  if (!ids.has(activeKeyId)) return `the active key ${activeKeyId} is not in the list`
   return undefined
 }
 

@@ -97,12 +97,12 @@ describe("KeyringNode", () => {
   const unusable: ReadonlyArray<readonly [why: string, config: KeyringConfig]> = [
     ["two keys have the id 1", { activeKeyId: 1, keys: [key(1), key(1, secondSecret)] }],
     ["keys 1 and 2 have the same secret", ringOf(1, firstSecret, firstSecret)],
-    ["the secret of key 2 is shorter than 32 bytes", { activeKeyId: 1, keys: [key(1), key(2, "x".repeat(31))] }],
-    ["key id 0 is not a whole number from 1 to 255", { activeKeyId: 0, keys: [key(0)] }],
-    ["key id 256 is not a whole number from 1 to 255", { activeKeyId: 256, keys: [key(256)] }],
-    ["key id 1.5 is not a whole number from 1 to 255", { activeKeyId: 1.5, keys: [key(1.5)] }],
-    ["the active key 2 is not among the keys", ringOf(2, firstSecret)],
-    ["the active key 1 is not among the keys", { activeKeyId: 1, keys: [] }]
+    ["the secret of key 2 must have at least 32 bytes", { activeKeyId: 1, keys: [key(1), key(2, "x".repeat(31))] }],
+    ["key id 0 must be a whole number from 1 to 255", { activeKeyId: 0, keys: [key(0)] }],
+    ["key id 256 must be a whole number from 1 to 255", { activeKeyId: 256, keys: [key(256)] }],
+    ["key id 1.5 must be a whole number from 1 to 255", { activeKeyId: 1.5, keys: [key(1.5)] }],
+    ["the active key 2 is not in the list", ringOf(2, firstSecret)],
+    ["the active key 1 is not in the list", { activeKeyId: 1, keys: [] }]
   ]
   it.effect.each(unusable)("rejects a ring where %s", ([why, config]) =>
     Effect.gen(function* () {

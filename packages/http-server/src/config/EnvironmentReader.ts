@@ -82,10 +82,22 @@ export class EnvironmentReader {
     return value === "" ? undefined : value
   }
 
-  required(name: Variable, why: string): string {
+  /** `meaning` continues "Set it to". */
+  required(name: Variable, meaning: string): string {
     const value = this.text(name)
-    if (value === undefined) this.issues.push(`${name} is missing: ${why}`)
+    if (value === undefined) this.issues.push(`${name} is missing. Set it to ${meaning}`)
     return value ?? ""
+  }
+
+  /** Reads two variables that are valid only together. */
+  pair(first: Variable, second: Variable): readonly [string, string] | undefined {
+    const values = [this.text(first), this.text(second)] as const
+    if (values[0] !== undefined && values[1] !== undefined) return [values[0], values[1]]
+    if (values[0] !== undefined || values[1] !== undefined) {
+      const missing = values[0] === undefined ? first : second
+      this.issues.push(`${first} and ${second} must be set together; ${missing} is missing`)
+    }
+    return undefined
   }
 
   port(name: Variable, fallback: number): number {

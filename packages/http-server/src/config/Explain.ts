@@ -9,6 +9,6 @@ export const explain = (error: unknown): string => {
     return `${error.message} ${error.cause.message.replaceAll(/\s+/g, " ")}`
   }
   // A ServeError has no message of its own.
-  if (error instanceof HttpServerError.ServeError) return `can't serve: ${explain(error.cause)}`
+  if (error instanceof HttpServerError.ServeError) return `cannot listen: ${explain(error.cause)}`
   return error instanceof Error ? error.message : String(error)
 }

@@ -11,8 +11,7 @@ export interface MailConfig {
     readonly port: number
     /** `starttls` by default: the connection is encrypted before anything is sent. */
     readonly security: "none" | "opportunistic" | "starttls" | "tls"
-    readonly user: string | undefined
-    readonly password: Redacted.Redacted<string> | undefined
+    readonly credentials: { readonly user: string; readonly password: Redacted.Redacted<string> } | undefined
   }
   readonly dkim: { readonly selector: string; readonly keyFile: string } | undefined
   /** The name of this host in mail, which is the name in the domain's MX record. */
@@ -40,44 +39,32 @@ const DEFAULT_MESSAGES_PER_HOUR = 6_000
 export const readMail = (reader: EnvironmentReader): MailConfig | undefined => {
   const domain = reader.text("AGENTOS_EMAIL_DOMAIN")?.toLowerCase()
   if (domain === undefined) return undefined
-  if (!isEmailAddress(`a@${domain}`)) reader.issues.push("AGENTOS_EMAIL_DOMAIN must be a domain name")
-  const selector = reader.text("AGENTOS_DKIM_SELECTOR")
-  const dkimKeyFile = reader.text("AGENTOS_DKIM_KEY_FILE")
-  if ((selector === undefined) !== (dkimKeyFile === undefined)) {
-    reader.issues.push("AGENTOS_DKIM_SELECTOR and AGENTOS_DKIM_KEY_FILE go together")
-  }
-  const keyFile = reader.text("AGENTOS_SMTP_KEY_FILE")
-  const certificateFile = reader.text("AGENTOS_SMTP_CERT_FILE")
-  if ((keyFile === undefined) !== (certificateFile === undefined)) {
-    reader.issues.push("AGENTOS_SMTP_KEY_FILE and AGENTOS_SMTP_CERT_FILE go together")
-  }
-  const user = reader.text("AGENTOS_SMTP_RELAY_USER")
-  const password = reader.text("AGENTOS_SMTP_RELAY_PASSWORD")
-  if ((user === undefined) !== (password === undefined)) {
-    reader.issues.push("AGENTOS_SMTP_RELAY_USER and AGENTOS_SMTP_RELAY_PASSWORD go together")
-  }
+  if (!isEmailAddress(`a@${domain}`))
+    reader.issues.push("AGENTOS_EMAIL_DOMAIN must be a domain name such as agents.example.com")
+  const dkim = reader.pair("AGENTOS_DKIM_SELECTOR", "AGENTOS_DKIM_KEY_FILE")
+  const certificate = reader.pair("AGENTOS_SMTP_KEY_FILE", "AGENTOS_SMTP_CERT_FILE")
+  const credentials = reader.pair("AGENTOS_SMTP_RELAY_USER", "AGENTOS_SMTP_RELAY_PASSWORD")
   const sessions = reader.integer("AGENTOS_SMTP_MAX_SESSIONS", 1, 10_000) ?? DEFAULT_SESSIONS
   const sessionsPerAddress =
     reader.integer("AGENTOS_SMTP_MAX_SESSIONS_PER_ADDRESS", 1, 10_000) ??
     Math.min(DEFAULT_SESSIONS_PER_ADDRESS, sessions)
   if (sessionsPerAddress > sessions) {
-    reader.issues.push("AGENTOS_SMTP_MAX_SESSIONS_PER_ADDRESS must not be more than AGENTOS_SMTP_MAX_SESSIONS")
+    reader.issues.push(`AGENTOS_SMTP_MAX_SESSIONS_PER_ADDRESS must be at most AGENTOS_SMTP_MAX_SESSIONS (${sessions})`)
   }
   return {
     domain,
     relay: {
-      host: reader.required("AGENTOS_SMTP_RELAY_HOST", "the relay that carries outbound mail"),
+      host: reader.required("AGENTOS_SMTP_RELAY_HOST", "the host of the relay that sends outbound mail"),
       port: reader.port("AGENTOS_SMTP_RELAY_PORT", 587),
       security: reader.oneOf("AGENTOS_SMTP_RELAY_TLS", ["none", "opportunistic", "starttls", "tls"], "starttls"),
-      user,
-      password: password === undefined ? undefined : Redacted.make(password)
+      credentials: credentials && { user: credentials[0], password: Redacted.make(credentials[1]) }
     },
-    dkim: selector === undefined || dkimKeyFile === undefined ? undefined : { selector, keyFile: dkimKeyFile },
+    dkim: dkim && { selector: dkim[0], keyFile: dkim[1] },
     hostName: reader.text("AGENTOS_SMTP_NAME") ?? domain,
     listener: {
       host: reader.text("AGENTOS_SMTP_HOST") ?? "127.0.0.1",
       port: reader.port("AGENTOS_SMTP_PORT", 25),
-      certificate: keyFile === undefined || certificateFile === undefined ? undefined : { keyFile, certificateFile },
+      certificate: certificate && { keyFile: certificate[0], certificateFile: certificate[1] },
       sessions,
       sessionsPerAddress,
       messagesPerHour: reader.integer("AGENTOS_SMTP_MESSAGES_PER_HOUR", 1, 10_000_000) ?? DEFAULT_MESSAGES_PER_HOUR
@@ -94,9 +81,7 @@ const readDnsServers = (reader: EnvironmentReader): ReadonlyArray<string> => {
   try {
     new Resolver().setServers(servers)
   } catch {
-    reader.issues.push(
-      "AGENTOS_DNS_SERVERS must hold addresses as 192.0.2.1 or [2001:db8::1]:53, with a comma between them"
-    )
+    reader.issues.push("AGENTOS_DNS_SERVERS must be comma-separated IP addresses such as 192.0.2.1,[2001:db8::1]:53")
   }
   return servers
 }

@@ -23,10 +23,7 @@ const provider = (mail: MailConfig) =>
         port: relay.port,
         clientName: hostName,
         security: relay.security,
-        credentials:
-          relay.user === undefined || relay.password === undefined
-            ? undefined
-            : { user: relay.user, password: relay.password },
+        credentials: relay.credentials,
         dkim:
           dkim === undefined || key === undefined
             ? undefined
@@ -73,7 +70,7 @@ const certificate = Effect.fnUntraced(function* ({
   }
 })
 
-/** The mail ports: those of the configured provider, or ports that fail because no mail is configured. */
+/** The mail ports: those of the configured provider, or ports that fail because mail is not configured. */
 export const mailPorts = (mail: MailConfig | undefined) =>
   mail === undefined ? unavailable : Layer.mergeAll(provider(mail), parser(mail))
 
@@ -82,11 +79,9 @@ const unavailable = Layer.mergeAll(
     name: "none",
     domain: "invalid",
     send: () =>
-      Effect.fail(
-        new ProviderError({ provider: "none", reason: "Misconfigured", message: "No mail is configured here." })
-      )
+      Effect.fail(new ProviderError({ provider: "none", reason: "Misconfigured", message: "Mail is not configured." }))
   }),
-  Layer.succeed(MailParser, { parse: () => Effect.fail(new MailUnreadable({ message: "no mail is configured here" })) })
+  Layer.succeed(MailParser, { parse: () => Effect.fail(new MailUnreadable({ message: "mail is not configured" })) })
 )
 
 /** Starts the SMTP listener and the job that delivers its mail. Returns the port, or none without mail. */

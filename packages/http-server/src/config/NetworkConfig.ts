@@ -21,7 +21,9 @@ const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 export const readNetworks = (reader: EnvironmentReader): ReadonlyArray<NetworkConfig> => {
   const text = reader.text("AGENTOS_NETWORKS")
   if (text === undefined) {
-    reader.issues.push("AGENTOS_NETWORKS is missing: a JSON array of the networks on which payments are taken")
+    reader.issues.push(
+      "AGENTOS_NETWORKS is missing. Set it to a JSON array of the networks on which payments are accepted"
+    )
     return []
   }
   const decoded = decodeNetworks(text)

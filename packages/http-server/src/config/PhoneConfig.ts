@@ -41,21 +41,16 @@ export const readPhone = (reader: EnvironmentReader, mode: Mode): PhoneConfig =>
 
 const readCarrier = (reader: EnvironmentReader, mode: Mode): CarrierConfig | undefined => {
   const accountSid = reader.text("AGENTOS_TWILIO_ACCOUNT_SID")
-  const authToken = reader.text("AGENTOS_TWILIO_AUTH_TOKEN")
+  const account = reader.pair("AGENTOS_TWILIO_ACCOUNT_SID", "AGENTOS_TWILIO_AUTH_TOKEN")
   const label = reader.text("AGENTOS_TWILIO_LABEL") ?? LABEL_DEFAULT
   const apiUrl = readApiUrl(reader, mode)
   if (accountSid !== undefined && !ACCOUNT_SID.test(accountSid)) {
-    reader.issues.push("AGENTOS_TWILIO_ACCOUNT_SID must be AC and 32 hexadecimal digits")
+    reader.issues.push("AGENTOS_TWILIO_ACCOUNT_SID must be AC followed by 32 hexadecimal digits")
   }
   if (label.length > LABEL_CHARACTERS_MAX) {
-    reader.issues.push(`AGENTOS_TWILIO_LABEL must have ${LABEL_CHARACTERS_MAX} characters at most`)
+    reader.issues.push(`AGENTOS_TWILIO_LABEL must have at most ${LABEL_CHARACTERS_MAX} characters`)
   }
-  if ((accountSid === undefined) !== (authToken === undefined)) {
-    reader.issues.push("AGENTOS_TWILIO_ACCOUNT_SID and AGENTOS_TWILIO_AUTH_TOKEN go together")
-  }
-  return accountSid === undefined || authToken === undefined
-    ? undefined
-    : { accountSid, authToken: Redacted.make(authToken), label, apiUrl }
+  return account && { accountSid: account[0], authToken: Redacted.make(account[1]), label, apiUrl }
 }
 
 /** Returns whether the URL is Twilio's. A production server never uses a substitute for Twilio. */
@@ -68,9 +63,9 @@ const readApiUrl = (reader: EnvironmentReader, mode: Mode): string => {
   const url = URL.parse(text)
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && `${url.username}${url.search}${url.hash}` === ""
   if (!isPlain) {
-    reader.issues.push(`${name} must be an http or https address without a user or a query`)
+    reader.issues.push(`${name} must be an http or https URL without user, query and fragment`)
   } else if (mode === "production" && !isTwilio(url)) {
-    reader.issues.push(`${name} must be an https address of twilio.com or under it, but in a sandbox`)
+    reader.issues.push(`${name} must be an https URL of twilio.com or its subdomains, except in a sandbox`)
   }
   return text.replace(/\/+$/, "")
 }
@@ -86,7 +81,7 @@ const readAllowedAgents = (reader: EnvironmentReader, mode: Mode): ReadonlyArray
   const text = reader.text(name)
   if (text === undefined) return []
   if (mode !== "sandbox") {
-    reader.issues.push(`${name} is for a sandbox: in production agents are at public addresses`)
+    reader.issues.push(`${name} is valid only in a sandbox. In production, agents must have public addresses`)
     return []
   }
   const decoded = decodeAllowed(text)

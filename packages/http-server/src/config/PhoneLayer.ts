@@ -12,7 +12,7 @@ const allowed = ({ caFile, host, port }: AllowedAgentConfig) =>
   Effect.map(readConfiguredFile("AGENTOS_AGENT_WEBHOOK_ALLOW", caFile), (ca): AllowedAgent => ({ host, port, ca }))
 
 const noCarrier = Effect.fail(
-  new ProviderError({ provider: "none", reason: "Misconfigured", message: "No carrier is configured here." })
+  new ProviderError({ provider: "none", reason: "Misconfigured", message: "No carrier is configured." })
 )
 
 const unavailable = Layer.succeed(TelephonyProvider, {

@@ -14,7 +14,7 @@ export class ConfigurationInvalid extends Schema.TaggedError<ConfigurationInvali
   issues: Schema.Array(Schema.String)
 }) {
   override get message(): string {
-    return ["The configuration can't be used:", ...this.issues.map((issue) => `  ${issue}`)].join("\n")
+    return ["Invalid configuration:", ...this.issues.map((issue) => `  ${issue}`)].join("\n")
   }
 }
 
@@ -86,7 +86,7 @@ const readProxies = (reader: EnvironmentReader): ReadonlyArray<IpNetwork.IpNetwo
     const network = IpNetwork.fromString(text.trim())
     if (network._tag === "Success") return [network.success]
     reader.issues.push(
-      `AGENTOS_TRUSTED_PROXIES must hold networks as 10.0.0.0/8, with a comma between them; not ${text}`
+      `AGENTOS_TRUSTED_PROXIES must be comma-separated networks such as 10.0.0.0/8,192.0.2.1/32; invalid: ${text}`
     )
     return []
   })
@@ -98,19 +98,23 @@ const readOperatorToken = (reader: EnvironmentReader): Redacted.Redacted | null 
   const token = reader.text("AGENTOS_OPERATOR_TOKEN")
   if (token === undefined) return null
   if (!OPERATOR_TOKEN.test(token)) {
-    reader.issues.push("AGENTOS_OPERATOR_TOKEN must be at least 32 printable characters without spaces")
+    reader.issues.push(
+      "AGENTOS_OPERATOR_TOKEN must be at least 32 printable characters without spaces. Generate one: openssl rand -hex 32"
+    )
   }
   return Redacted.make(token)
 }
 
 const readPublicUrl = (reader: EnvironmentReader, mode: ServerConfig["environment"]): string => {
-  const text = reader.required("AGENTOS_PUBLIC_URL", "the address that clients use")
+  const text = reader.required("AGENTOS_PUBLIC_URL", "the URL at which clients reach the server")
   if (text === "") return text
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
-    reader.issues.push("AGENTOS_PUBLIC_URL must be an http or https address without a query")
+    reader.issues.push("AGENTOS_PUBLIC_URL must be an http or https URL without query and fragment")
   } else if (mode === "production" && url.protocol !== "https:") {
-    reader.issues.push("AGENTOS_PUBLIC_URL must begin with https: tokens travel over it, and sockets need wss")
+    reader.issues.push(
+      "AGENTOS_PUBLIC_URL must begin with https:// in production, because clients send access tokens to it"
+    )
   }
   return text.replace(/\/+$/, "")
 }
@@ -119,7 +123,7 @@ const readPublicUrl = (reader: EnvironmentReader, mode: ServerConfig["environmen
 const readKeys = (reader: EnvironmentReader): KeyringConfig => {
   const text = reader.required(
     "AGENTOS_KEYS",
-    "id:secret pairs with a comma between them, as 1:$(openssl rand -base64 32)"
+    "comma-separated id:secret pairs, for example 1:$(openssl rand -base64 32)"
   )
   const keys = text
     .split(",")
@@ -133,7 +137,7 @@ const readKeys = (reader: EnvironmentReader): KeyringConfig => {
     })
   const activeKeyId = reader.integer("AGENTOS_ACTIVE_KEY", 1, 255) ?? Math.max(0, ...keys.map(({ id }) => id))
   if (keys.some(({ id }) => !Number.isInteger(id))) {
-    reader.issues.push("AGENTOS_KEYS must hold pairs of the form id:secret")
+    reader.issues.push("AGENTOS_KEYS must be comma-separated id:secret pairs, for example 1:$(openssl rand -base64 32)")
   } else if (text !== "") {
     const flaw = keyringFlaw({ keys, activeKeyId })
     if (flaw !== undefined) reader.issues.push(`AGENTOS_KEYS: ${flaw}`)
@@ -148,7 +152,7 @@ const readDatabase = (reader: EnvironmentReader): ServerConfig["database"] => {
   const statementTimeout = reader.integer("AGENTOS_DATABASE_STATEMENT_TIMEOUT_SECONDS", 1, 3_600)
   const idleTransactionTimeout = reader.integer("AGENTOS_DATABASE_IDLE_TRANSACTION_TIMEOUT_SECONDS", 1, 3_600)
   if (url !== undefined && directory !== undefined) {
-    reader.issues.push("DATABASE_URL and AGENTOS_DATA_DIR are both given: a server has one database")
+    reader.issues.push("DATABASE_URL and AGENTOS_DATA_DIR are both set. Set only one: a server has one database")
   }
   if (url !== undefined) {
     const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0].toLowerCase() ?? ""
@@ -160,7 +164,8 @@ const readDatabase = (reader: EnvironmentReader): ServerConfig["database"] => {
   }
   if (directory === undefined) {
     reader.issues.push(
-      "DATABASE_URL is missing: a PostgreSQL server; or AGENTOS_DATA_DIR, a directory for an embedded one"
+      "DATABASE_URL is missing. Set it to the URL of a PostgreSQL database, or set AGENTOS_DATA_DIR to a directory for " +
+        "an embedded one"
     )
   }
   return { directory: directory ?? "" }
@@ -176,7 +181,8 @@ const readEventRetention = (reader: EnvironmentReader): number | null => {
   if (days > 0 && days * Timestamp.DAY < DEFAULT_EVENT_POLICY.retention) {
     const replayDays = DEFAULT_EVENT_POLICY.retention / Timestamp.DAY
     reader.issues.push(
-      `${name} must be 0, for ever, or at least ${replayDays}: events can be replayed for ${replayDays} days`
+      `${name} must be at least ${replayDays}, because events can be replayed for ${replayDays} days, or 0 to keep ` +
+        "events permanently"
     )
   }
   return days === 0 ? null : days * Timestamp.DAY

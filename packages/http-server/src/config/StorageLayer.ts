@@ -11,8 +11,8 @@ const warnOfRisks = Layer.effectDiscard(
     const risks = yield* durabilityRisks
     if (risks.length === 0) return
     yield* Effect.logWarning(
-      `The database runs with ${risks.join(", ")}: what it has confirmed, payments included, can be lost when its ` +
-        "machine loses power. Turn this on in postgresql.conf, or for the role and the database of this server."
+      `The database runs with ${risks.join(", ")}: committed data, payments included, can be lost when its machine ` +
+        "loses power. Turn these settings on in postgresql.conf, or for the role and database of this server."
     )
   })
 )
@@ -20,8 +20,8 @@ const warnOfRisks = Layer.effectDiscard(
 /** Warns about the same risk with an embedded database, where no setting prevents it. */
 const warnOfEmbedded = Layer.effectDiscard(
   Effect.logWarning(
-    "The embedded database (AGENTOS_DATA_DIR) outlives the end of this process, but not a loss of power, and serves " +
-      "one server. Where real money moves, use a PostgreSQL server (DATABASE_URL)."
+    "The embedded database (AGENTOS_DATA_DIR) can lose committed data when the machine loses power, and serves one " +
+      "server. Use a PostgreSQL server (DATABASE_URL) for real payments."
   )
 )
 

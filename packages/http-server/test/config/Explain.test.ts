@@ -20,7 +20,7 @@ describe("explain", () => {
     const taken = new Error("listen EADDRINUSE: address already in use 127.0.0.1:8080")
     assert.strictEqual(
       explain(new HttpServerError.ServeError({ cause: taken })),
-      "can't serve: listen EADDRINUSE: address already in use 127.0.0.1:8080"
+      "cannot listen: listen EADDRINUSE: address already in use 127.0.0.1:8080"
     )
   })
 })

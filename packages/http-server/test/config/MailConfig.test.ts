@@ -11,10 +11,11 @@ const read = (environment: Environment) => {
 
 describe("readMail", () => {
   it("requires both the relay's user and password, or neither", () => {
-    assert.strictEqual(read(MAIL).config?.relay.user, undefined)
-    for (const half of ["AGENTOS_SMTP_RELAY_USER", "AGENTOS_SMTP_RELAY_PASSWORD"]) {
-      assert.deepStrictEqual(read({ ...MAIL, [half]: "hunter2" }).issues, [
-        "AGENTOS_SMTP_RELAY_USER and AGENTOS_SMTP_RELAY_PASSWORD go together"
+    assert.strictEqual(read(MAIL).config?.relay.credentials, undefined)
+    const names = ["AGENTOS_SMTP_RELAY_USER", "AGENTOS_SMTP_RELAY_PASSWORD"] as const
+    for (const [half, missing] of [names, names.toReversed()] as const) {
+      assert.deepStrictEqual(read({ ...MAIL, [half!]: "hunter2" }).issues, [
+        `AGENTOS_SMTP_RELAY_USER and AGENTOS_SMTP_RELAY_PASSWORD must be set together; ${missing} is missing`
       ])
     }
   })
@@ -25,7 +26,7 @@ describe("readMail", () => {
     for (const servers of ["dns.example", "192.0.2.1,"]) {
       assert.match(
         read({ ...MAIL, AGENTOS_DNS_SERVERS: servers }).issues[0] ?? "",
-        /^AGENTOS_DNS_SERVERS must hold addresses/
+        /^AGENTOS_DNS_SERVERS must be comma-separated IP addresses/
       )
     }
   })
@@ -42,7 +43,7 @@ describe("readMail", () => {
       [256, 200, 50]
     )
     assert.deepStrictEqual(read({ ...MAIL, AGENTOS_SMTP_MAX_SESSIONS_PER_ADDRESS: "300" }).issues, [
-      "AGENTOS_SMTP_MAX_SESSIONS_PER_ADDRESS must not be more than AGENTOS_SMTP_MAX_SESSIONS"
+      "AGENTOS_SMTP_MAX_SESSIONS_PER_ADDRESS must be at most AGENTOS_SMTP_MAX_SESSIONS (256)"
     ])
     assert.lengthOf(read({ ...MAIL, AGENTOS_SMTP_MESSAGES_PER_HOUR: "0" }).issues, 1)
   })

@@ -45,7 +45,7 @@ describe("phonePorts", () => {
         carrier.hangUp("CA1")
       ]) {
         const { message, reason } = yield* Effect.flip(asked)
-        assert.deepStrictEqual([reason, message], ["Misconfigured", "No carrier is configured here."])
+        assert.deepStrictEqual([reason, message], ["Misconfigured", "No carrier is configured."])
       }
     }).pipe(Effect.scoped)
   )
@@ -56,7 +56,7 @@ describe("phonePorts", () => {
       assert.strictEqual((yield* Effect.provide(TelephonyProvider, yield* portsOf(account))).name, "twilio")
       const agents = JSON.stringify([{ host: "127.0.0.1", port: 9443, caFile: "/nowhere/ca.pem" }])
       const unread = yield* Effect.flip(portsOf({ ...account, AGENTOS_AGENT_WEBHOOK_ALLOW: agents }))
-      assert.include(unread.message, "AGENTOS_AGENT_WEBHOOK_ALLOW: /nowhere/ca.pem can't be read")
+      assert.include(unread.message, "AGENTOS_AGENT_WEBHOOK_ALLOW: cannot read /nowhere/ca.pem (ENOENT)")
     }).pipe(Effect.scoped)
   )
 })

@@ -176,7 +176,8 @@ describe("ServerConfig", () => {
     ])
     for (const days of ["1", "29"]) {
       assert.deepStrictEqual(flawsOf({ ...COMPLETE, AGENTOS_EVENT_RETENTION_DAYS: days }), [
-        "AGENTOS_EVENT_RETENTION_DAYS must be 0, for ever, or at least 30: events can be replayed for 30 days"
+        "AGENTOS_EVENT_RETENTION_DAYS must be at least 30, because events can be replayed for 30 days, or 0 to keep " +
+          "events permanently"
       ])
     }
     assert.strictEqual(flawsOf({ ...COMPLETE, AGENTOS_EVENT_RETENTION_DAYS: "-1" }).length, 1)
@@ -239,10 +240,10 @@ describe("ServerConfig", () => {
 
   it("reports invalid keys together with all other problems", () => {
     for (const [keys, active, flaw] of [
-      ["1:short", undefined, "the secret of key 1 is shorter than 32 bytes; make one by: openssl rand -base64 32"],
-      [`0:${SECRET}`, undefined, "key id 0 is not a whole number from 1 to 255"],
+      ["1:short", undefined, "the secret of key 1 must have at least 32 bytes. Generate one: openssl rand -base64 32"],
+      [`0:${SECRET}`, undefined, "key id 0 must be a whole number from 1 to 255"],
       [`1:${SECRET},1:${SECRET}7`, undefined, "two keys have the id 1"],
-      [`1:${SECRET}`, "3", "the active key 3 is not among the keys"]
+      [`1:${SECRET}`, "3", "the active key 3 is not in the list"]
     ] as const) {
       assert.deepStrictEqual(
         flawsOf({ ...COMPLETE, AGENTOS_PORT: "x", AGENTOS_KEYS: keys, AGENTOS_ACTIVE_KEY: active }),
@@ -309,7 +310,7 @@ describe("ServerConfig", () => {
       { host: "127.0.0.1", port: 9443, caFile: "/ca.pem" }
     ])
     assert.deepStrictEqual(flawsOf({ ...COMPLETE, AGENTOS_AGENT_WEBHOOK_ALLOW: allow }), [
-      "AGENTOS_AGENT_WEBHOOK_ALLOW is for a sandbox: in production agents are at public addresses"
+      "AGENTOS_AGENT_WEBHOOK_ALLOW is valid only in a sandbox. In production, agents must have public addresses"
     ])
     for (const wrong of ["127.0.0.1:9443", "{}", '[{"host":"h","port":0,"caFile":"f"}]', '[{"host":"h","port":1}]']) {
       assert.match(flawsOf({ ...sandbox, AGENTOS_AGENT_WEBHOOK_ALLOW: wrong })[0] ?? "", /^AGENTOS_AGENT_WEBHOOK_ALLOW/)
@@ -323,7 +324,9 @@ describe("ServerConfig", () => {
     assert.strictEqual(token === null ? "" : Redacted.value(token), "0123456789abcdef0123456789abcdef")
     for (const wrong of ["hunter2", "h".repeat(31), `${"h".repeat(32)} h`, `${"h".repeat(32)}é`]) {
       const flaws = flawsOf({ ...COMPLETE, AGENTOS_OPERATOR_TOKEN: wrong })
-      assert.deepStrictEqual(flaws, ["AGENTOS_OPERATOR_TOKEN must be at least 32 printable characters without spaces"])
+      assert.deepStrictEqual(flaws, [
+        "AGENTOS_OPERATOR_TOKEN must be at least 32 printable characters without spaces. Generate one: openssl rand -hex 32"
+      ])
     }
   })
 
@@ -348,7 +351,7 @@ describe("ServerConfig", () => {
       assert.notInclude(text, "hunter2")
     }
     assert.strictEqual(
-      config.mail?.relay.password === undefined ? "" : Redacted.value(config.mail.relay.password),
+      config.mail?.relay.credentials === undefined ? "" : Redacted.value(config.mail.relay.credentials.password),
       "hunter2"
     )
   })
@@ -360,7 +363,7 @@ describe("main", () => {
     const { status, stderr, stdout } = spawnSync(process.execPath, [main], { env: { PATH: "" }, encoding: "utf8" })
     assert.strictEqual(status, 1)
     assert.strictEqual(stdout, "")
-    assert.match(stderr, /^agentos: The configuration can't be used:\n {2}AGENTOS_PUBLIC_URL is missing: /)
+    assert.match(stderr, /^agentos: Invalid configuration:\n {2}AGENTOS_PUBLIC_URL is missing\. Set it to /)
     assert.notInclude(stderr, "    at ")
   })
 })
