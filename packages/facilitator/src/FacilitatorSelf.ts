@@ -25,9 +25,9 @@ const { accepted, codeOf, doubtful, isRefusal, refused, unknown } = FacilitatorA
 const READY_TIMEOUT_MILLIS = 10_000
 const DEFAULT_SETTLE_TIMEOUT_MILLIS = 20_000
 /** How long a successful check that the wallet can pay for gas is cached. */
-const SOLVENCY_SEEN_FOR = "10 seconds"
+const SOLVENCY_TTL = "10 seconds"
 /** Schedule for polling whether a transaction is mined: soon at first, then at growing intervals up to 1 second. */
-const LOOK = Schedule.min([Schedule.exponential("100 millis", 1.5), Schedule.spaced("1 second")])
+const POLL_SCHEDULE = Schedule.min([Schedule.exponential("100 millis", 1.5), Schedule.spaced("1 second")])
 
 /**
  * A facilitator within the server: it uses the checks and the contract call of `@x402/evm`, and a wallet of the
@@ -57,7 +57,7 @@ export const make = Effect.fnUntraced(function* (
   const chain = EvmChain.make(offered)
   const spender = yield* GasSpender.make(account, gasChain)
   const solvency = yield* Effect.cachedWithTTL(spender.solvency, (seen) =>
-    Exit.isSuccess(seen) ? SOLVENCY_SEEN_FOR : Duration.zero
+    Exit.isSuccess(seen) ? SOLVENCY_TTL : Duration.zero
   )
   const settleMillis = config.settleTimeoutMillis ?? DEFAULT_SETTLE_TIMEOUT_MILLIS
   yield* Effect.forkScoped(GasKeeper.run(account, gasChain, spender))
@@ -95,7 +95,7 @@ export const make = Effect.fnUntraced(function* (
       return yield* spender.receiptOf(Option.getOrElse(current, () => transaction))
     })
     return Effect.orElseSucceed(look, () => Option.none()).pipe(
-      Effect.repeat({ until: Option.isSome, schedule: LOOK }),
+      Effect.repeat({ until: Option.isSome, schedule: POLL_SCHEDULE }),
       Effect.map(Option.getOrThrow)
     )
   }
@@ -129,7 +129,7 @@ export const make = Effect.fnUntraced(function* (
     request: FacilitatorRequest
   ): Effect.fn.Return<SettleAnswer, ProviderError> {
     const payment = decodePayment(request)
-    if (Option.isNone(payment)) return unknown("The payment could not be read.")
+    if (Option.isNone(payment)) return unknown("The payment could not be decoded.")
     const attempt = newAttempt(payment.value)
     const said = yield* ask(attempt, (library) => library.settle(payment.value.payload, payment.value.requirements))
     if (attempt.mined !== undefined) {
@@ -149,7 +149,7 @@ export const make = Effect.fnUntraced(function* (
       settle(request).pipe(
         Effect.timeoutOrElse({
           duration: settleMillis,
-          orElse: () => Effect.succeed(unknown(`No block had the payment within ${settleMillis} ms.`))
+          orElse: () => Effect.succeed(unknown(`No block contained the payment within ${settleMillis} ms.`))
         }),
         Effect.catch((error: ProviderError) => Effect.succeed(unknown(error.message)))
       ),

@@ -6,7 +6,7 @@ import { type Abi, encodeFunctionData, type Hex, type TransactionReceipt, type V
 import { type DecodedPayment, referenceOf } from "./DecodedPayment.ts"
 import type { GasAccount } from "./GasAccount.ts"
 import type { GasChain } from "./GasChain.ts"
-import { type GasSpender, TrialRunFailed } from "./GasSpender.ts"
+import { type GasSpender, SimulationFailed } from "./GasSpender.ts"
 import type { GasTransaction } from "./GasTransactionStore.ts"
 
 /** The result of one call of `@x402/evm`, whose own result does not distinguish "no" from "could not be determined". */
@@ -52,7 +52,7 @@ export const makeSigner = ({
   const sent = new Map<string, GasTransaction>()
   const note = (error: unknown): void => {
     if (error instanceof ProviderError) attempt.failure ??= error
-    else if (isOutage(error instanceof TrialRunFailed ? error.cause : error)) attempt.outage = true
+    else if (isOutage(error instanceof SimulationFailed ? error.cause : error)) attempt.outage = true
   }
   const watched = async <A>(call: Promise<A>): Promise<A> => {
     try {
@@ -80,10 +80,10 @@ export const makeSigner = ({
       return hash
     },
     // The library uses this to deploy the contract wallets of payers, which are not supported.
-    sendTransaction: () => Promise.reject(new Error("nothing but transfers is sent from the gas wallet")),
+    sendTransaction: () => Promise.reject(new Error("the gas wallet sends only transfers")),
     waitForTransactionReceipt: async ({ hash }) => {
       const transaction = sent.get(hash)
-      if (transaction === undefined) throw new Error("a transaction that was not sent here")
+      if (transaction === undefined) throw new Error("the transaction was not sent by this signer")
       const receipt = await run(awaitMined(transaction))
       attempt.mined = receipt.transactionHash
       return receipt

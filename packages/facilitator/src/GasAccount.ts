@@ -61,7 +61,7 @@ export const make = (offered: OfferedNetwork, config: SelfFacilitatorConfig): Ga
 const transactionIn = ({ bytes }: SignedTransaction): TransactionSerializableEIP1559 => {
   const { chainId, data, gas, nonce, to, value } = parseTransaction(serialized(bytes))
   if (chainId === undefined || to === undefined || data === undefined || gas === undefined || nonce === undefined) {
-    throw new Error("a stored transaction of a gas wallet is not what was signed")
+    throw new Error("the stored bytes are not a transaction that the gas wallet signed")
   }
   return { type: "eip1559", chainId, nonce, value: value ?? 0n, to, data, gas }
 }

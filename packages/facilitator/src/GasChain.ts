@@ -66,7 +66,7 @@ export const make = ({ config }: OfferedNetwork): GasChain => {
     new ProviderError({
       provider: PROVIDER,
       reason: "Temporary",
-      message: `The chain ${config.network} could not be asked about the gas wallet: ${kindOf(cause)}.`
+      message: `The chain ${config.network} could not be read for the gas wallet: ${kindOf(cause)}.`
     })
   const ask = <A>(question: () => Promise<A>): Effect.Effect<A, ProviderError> =>
     Effect.tryPromise({ try: question, catch: failed })
@@ -92,7 +92,7 @@ export const make = ({ config }: OfferedNetwork): GasChain => {
       const block = yield* ask(() => client.getBlock({ blockTag: "latest" }))
       if (block.baseFeePerGas === null) {
         return yield* misconfigured(
-          `Payment network ${config.network} has no base fee (EIP-1559): settle there by a facilitator of another kind.`
+          `Payment network ${config.network} has no base fee (EIP-1559). Configure a facilitator of another kind.`
         )
       }
       const priorityFeePerGas = yield* ask(() => client.estimateMaxPriorityFeePerGas())

@@ -9,9 +9,9 @@ import { broadcast, type GasSpender, LIST_MAX } from "./GasSpender.ts"
 import { type GasTransaction, GasTransactionStore } from "./GasTransactionStore.ts"
 
 /** Interval between rounds. */
-const EVERY = "2 seconds"
+const ROUND_INTERVAL = "2 seconds"
 /** Shortest interval between repetitions of a log message. */
-const SAY_EVERY_MILLIS = 60_000
+const LOG_INTERVAL_MILLIS = 60_000
 
 /**
  * Maintains a gas wallet for as long as it runs, whichever server opened its transactions. It broadcasts
@@ -32,42 +32,40 @@ export const run = Effect.fnUntraced(function* (
   spender: GasSpender
 ): Effect.fn.Return<never, never, GasTransactionStore> {
   const store = yield* GasTransactionStore
-  const say = yield* makeVoice
-  const round = keepOnce(account, chain, spender, store, say)
+  const log = yield* makeThrottledLog
+  const round = runRound(account, chain, spender, store, log)
   return yield* round.pipe(
     Effect.catch((error: ProviderError) =>
-      say("away", Effect.logWarning(`gas wallet ${account.address} waits: ${error.message}`))
+      log("unavailable", Effect.logWarning(`gas wallet ${account.address}: round failed; retrying. ${error.message}`))
     ),
     // Catches every cause, even an interruption inside a connection: only the end of its fiber may end this loop.
-    Effect.catchCause((cause) =>
-      Effect.logError(`gas wallet ${account.address} was not looked after; trying again`, cause)
-    ),
-    Effect.repeat(Schedule.spaced(EVERY)),
+    Effect.catchCause((cause) => Effect.logError(`gas wallet ${account.address}: round failed; retrying`, cause)),
+    Effect.repeat(Schedule.spaced(ROUND_INTERVAL)),
     Effect.andThen(Effect.never)
   )
 })
 
-type Voice = (key: string, saying: Effect.Effect<void>) => Effect.Effect<void>
+type ThrottledLog = (key: string, message: Effect.Effect<void>) => Effect.Effect<void>
 
-/** Runs the effect of a key at most once per `SAY_EVERY_MILLIS`. */
-const makeVoice: Effect.Effect<Voice> = Effect.sync(() => {
-  const said = new Map<string, number>()
-  return (key, saying) =>
+/** Runs the effect of a key at most once per `LOG_INTERVAL_MILLIS`. */
+const makeThrottledLog: Effect.Effect<ThrottledLog> = Effect.sync(() => {
+  const loggedAt = new Map<string, number>()
+  return (key, message) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      for (const [old, at] of said) if (now - at >= SAY_EVERY_MILLIS) said.delete(old)
-      if (said.has(key)) return Effect.void
-      said.set(key, now)
-      return saying
+      for (const [old, at] of loggedAt) if (now - at >= LOG_INTERVAL_MILLIS) loggedAt.delete(old)
+      if (loggedAt.has(key)) return Effect.void
+      loggedAt.set(key, now)
+      return message
     })
 })
 
 /** Runs one round. */
-export const keepOnce = Effect.fnUntraced(function* (
+export const runRound = Effect.fnUntraced(function* (
   account: GasAccount,
   chain: GasChain,
   spender: GasSpender,
   store: GasTransactionStore["Service"],
-  say: Voice
+  log: ThrottledLog
 ): Effect.fn.Return<void, ProviderError> {
   const { address, wallet } = account
   const open = yield* store.listOpen(wallet, LIST_MAX)
@@ -86,30 +84,30 @@ export const keepOnce = Effect.fnUntraced(function* (
   for (const transaction of stuck) {
     // Later transactions wait for the first one, whatever price they offer.
     const isFirst = transaction.accountNonce === nonces.taken
-    yield* broadcast(account, chain, yield* priceAgain(account, store, say, market, transaction, isFirst))
+    yield* broadcast(account, chain, yield* repriceStuck(account, store, log, market, transaction, isFirst))
   }
-  if (foreign.length > 0) yield* reportForeign(account, chain, store, say, foreign, nonces.taken)
+  if (foreign.length > 0) yield* reportForeign(account, chain, store, log, foreign, nonces.taken)
   if (gap !== undefined) {
-    yield* say(
+    yield* log(
       `gap ${gap}`,
       Effect.logError(
-        `gas wallet ${address} on ${wallet.network}: the chain waits for account nonce ${gap}, of which nothing is ` +
-          `known here, and later transactions wait for it. Is the chain another one than before? If this does not ` +
-          `pass within a minute, send any transaction with account nonce ${gap} from the wallet.`
+        `gas wallet ${address} on ${wallet.network}: the chain expects account nonce ${gap}, for which no transaction ` +
+          `is stored, and all later transactions wait for it. Check that the RPC URL leads to the same chain as ` +
+          `before. If this lasts longer than a minute, send any transaction with account nonce ${gap} from the wallet.`
       )
     )
   }
-  if (close.length > 0) yield* closeTaken(account, spender, store, say, close)
+  if (close.length > 0) yield* closeTaken(account, spender, store, log, close)
 })
 
 /**
  * Reprices a transaction if needed, and if the ceiling allows it and no other server has done so. Returns the
  * newest version known.
  */
-const priceAgain = Effect.fnUntraced(function* (
+const repriceStuck = Effect.fnUntraced(function* (
   account: GasAccount,
   store: GasTransactionStore["Service"],
-  say: Voice,
+  log: ThrottledLog,
   market: GasMarket,
   transaction: GasTransaction,
   isFirst: boolean
@@ -121,19 +119,19 @@ const priceAgain = Effect.fnUntraced(function* (
   const what = `gas wallet ${account.address} on ${account.wallet.network}: account nonce ${transaction.accountNonce}`
   const higher = repriced(price, market, account.ceiling)
   if (higher === undefined) {
-    yield* say(
+    yield* log(
       `ceiling ${transaction.accountNonce}`,
       Effect.logError(
-        `${what} is stuck, and its price can't be raised within maxFeePerGasGwei, which is ` +
-          `${formatGwei(account.ceiling)}. It waits for cheaper gas (now ${formatGwei(market.baseFeePerGas)} gwei), ` +
-          `or for a higher ceiling; so does all after it.`
+        `${what} is stuck, and its price cannot be raised within maxFeePerGasGwei (${formatGwei(account.ceiling)}). ` +
+          `It and all later transactions wait until gas is cheaper (now ${formatGwei(market.baseFeePerGas)} gwei) or ` +
+          `maxFeePerGasGwei is raised.`
       )
     )
     return transaction
   }
   const version = yield* account.signAgain(newest, higher)
   if (!(yield* store.reprice(transaction, newest.hash, version))) return transaction
-  yield* Effect.logInfo(`${what} is priced again, at ${formatGwei(higher.maxFeePerGas)} gwei at most`)
+  yield* Effect.logInfo(`${what} was repriced to at most ${formatGwei(higher.maxFeePerGas)} gwei`)
   return { ...transaction, versions: [...transaction.versions, version] }
 })
 
@@ -145,7 +143,7 @@ const reportForeign = Effect.fnUntraced(function* (
   { address, wallet }: GasAccount,
   chain: GasChain,
   store: GasTransactionStore["Service"],
-  say: Voice,
+  log: ThrottledLog,
   suspects: ReadonlyArray<number>,
   taken: number
 ): Effect.fn.Return<void, ProviderError> {
@@ -154,11 +152,11 @@ const reportForeign = Effect.fnUntraced(function* (
   const known = new Set(open.map((transaction) => transaction.accountNonce))
   const foreign = suspects.filter((nonce) => nonce >= final && nonce < taken && !known.has(nonce))
   if (foreign.length === 0) return
-  yield* say(
+  yield* log(
     `foreign ${foreign.at(-1)}`,
     Effect.logError(
-      `gas wallet ${address} on ${wallet.network}: something else than this deployment sent from it, account nonce ` +
-        `${foreign.join(", ")}. Give the deployment a wallet of its own: settlements lose their place to such transactions.`
+      `gas wallet ${address} on ${wallet.network}: another sender used account nonce ${foreign.join(", ")}. Use the ` +
+        `wallet for this deployment only, because other transactions take the account nonces of settlements.`
     )
   )
 })
@@ -168,7 +166,7 @@ const closeTaken = Effect.fnUntraced(function* (
   { address, wallet }: GasAccount,
   spender: GasSpender,
   store: GasTransactionStore["Service"],
-  say: Voice,
+  log: ThrottledLog,
   close: ReadonlyArray<GasTransaction>
 ): Effect.fn.Return<void, ProviderError> {
   for (const transaction of close) {
@@ -176,16 +174,16 @@ const closeTaken = Effect.fnUntraced(function* (
     const receipt = yield* spender.receiptOf(transaction)
     const what = `gas wallet ${address} on ${wallet.network}: account nonce ${accountNonce}`
     if (Option.isNone(receipt)) {
-      yield* say(
+      yield* log(
         `lost ${accountNonce}`,
         Effect.logError(
-          `${what} was taken by a transaction that this deployment did not sign, in place of ${reference} ` +
-            `(${versions.map(({ hash }) => hash).join(", ")}). Nothing else may send from this wallet.`
+          `${what} was used by a transaction that this deployment did not sign, instead of ${reference} ` +
+            `(${versions.map(({ hash }) => hash).join(", ")}). Use the wallet for this deployment only.`
         )
       )
     } else if (receipt.value.status === "reverted") {
       yield* Effect.logWarning(
-        `${what} cost gas and moved nothing: ${reference} failed in ${receipt.value.transactionHash}`
+        `${what}: transaction ${receipt.value.transactionHash} for ${reference} reverted; it cost gas and moved nothing`
       )
     }
   }

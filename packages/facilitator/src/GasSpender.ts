@@ -17,7 +17,7 @@ export const LIST_MAX = 1_000
  * A call that failed in its simulation, or could not be simulated. The message comes from the node and must not
  * be shown.
  */
-export class TrialRunFailed extends Data.TaggedError("TrialRunFailed")<{
+export class SimulationFailed extends Data.TaggedError("SimulationFailed")<{
   readonly cause: unknown
   readonly message: string
 }> {}
@@ -36,7 +36,7 @@ export interface GasSpender {
     reference: string,
     call: { readonly to: Address; readonly data: Hex },
     onOpen: Effect.Effect<void>
-  ) => Effect.Effect<GasTransaction, ProviderError | TrialRunFailed>
+  ) => Effect.Effect<GasTransaction, ProviderError | SimulationFailed>
   /** Returns the open transaction of a reference. */
   readonly find: (reference: string) => Effect.Effect<Option.Option<GasTransaction>>
   /** Returns the receipt of the transaction's version that a block contains. */
@@ -59,8 +59,8 @@ export const make = Effect.fnUntraced(function* (
         provider: PROVIDER,
         reason: "Temporary",
         message:
-          `Gas on ${wallet.network} costs ${formatGwei(market.baseFeePerGas)} gwei, and maxFeePerGasGwei lets it ` +
-          `cost ${formatGwei(ceiling)}. Nothing was submitted.`
+          `Gas on ${wallet.network} costs ${formatGwei(market.baseFeePerGas)} gwei, and maxFeePerGasGwei allows at ` +
+          `most ${formatGwei(ceiling)}. Nothing was submitted.`
       })
     }
     // The expected cost, not the maximum: most nodes require the maximum, and then report the shortage themselves.
@@ -75,7 +75,7 @@ export const make = Effect.fnUntraced(function* (
     submit: Effect.fnUntraced(function* (reference, call, onOpen) {
       const estimate = yield* Effect.tryPromise({
         try: () => chain.client.estimateGas({ account: address, ...call }),
-        catch: (cause) => new TrialRunFailed({ cause, message: cause instanceof Error ? cause.message : "" })
+        catch: (cause) => new SimulationFailed({ cause, message: cause instanceof Error ? cause.message : "" })
       })
       // A storage slot that is in use during the simulation can be empty later, and then costs 20,000 more.
       const gas = (estimate * 5n) / 4n + 25_000n
@@ -119,16 +119,16 @@ export const broadcast = Effect.fnUntraced(function* (
     case "NonceTooLow":
       return
     case "InsufficientFunds":
-      return yield* Effect.logError(`${what}: ${shortOfGas(account)} It is sent again until then.`)
+      return yield* Effect.logError(`${what}: ${shortOfGas(account)} The transaction will be retried.`)
     case "Underpriced":
-      return yield* Effect.logWarning(`${what}: its price is too low for the chain now. It will be priced again.`)
+      return yield* Effect.logWarning(`${what}: its price is too low for the chain. It will be repriced.`)
     case "Unclear":
-      return yield* Effect.logWarning(`${what}: the node did not say that it took it. It is sent again.`)
+      return yield* Effect.logWarning(`${what}: the node did not confirm that it accepted it. It will be retried.`)
   }
 })
 
 /** Describes a shortage of gas for the operator, who must fund the wallet. */
 const shortOfGas = ({ address, wallet }: GasAccount, balance?: bigint): string => {
-  const holding = balance === undefined ? "" : ` It holds ${formatEther(balance)}.`
-  return `The gas wallet ${address} has too little of the coin of ${wallet.network} to pay for gas: send it some.${holding}`
+  const held = balance === undefined ? "" : ` Its balance is ${formatEther(balance)}.`
+  return `The gas wallet ${address} cannot pay for gas on ${wallet.network}. Send it the chain's native coin.${held}`
 }

@@ -1,6 +1,6 @@
 import type { CallProgress, Timestamp } from "@agentos/core"
 
-/** Twilio's report of a call. */
+/** The state of a call as Twilio reports it. */
 export interface TwilioCallStatus {
   /** Twilio's status: https://www.twilio.com/docs/voice/api/call-resource#call-status-values */
   readonly status: string

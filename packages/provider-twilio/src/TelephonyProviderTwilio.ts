@@ -38,7 +38,7 @@ const DEFAULT_TIMEOUT_MILLIS = 15_000
 const LABEL_CHARACTERS_MAX = 64
 const SEARCH_MAX = 100
 /** A line number for any area code, from which Twilio derives the location. */
-const NOBODYS_LINE = "5550100"
+const ANY_LINE = "5550100"
 const NEAR_MILES = "100"
 const PAGE_SIZE = "100"
 const CALLS_MAX = 50
@@ -72,12 +72,12 @@ const isUrl = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.proto
 
 const checked = (config: TelephonyProviderTwilioConfig): Effect.Effect<void, ProviderError> => {
   const { accountSid, apiUrl = DEFAULT_API_URL, label, publicUrl } = config
-  const refuse = (what: string) => Effect.fail(failure("Misconfigured", `can't be used: ${what}`))
-  if (!/^AC[0-9a-fA-F]{32}$/.test(accountSid)) return refuse("the account's sid is not AC and 32 hexadecimal digits")
-  if (!isUrl(apiUrl)) return refuse("its address is no http or https URL")
-  if (!isUrl(publicUrl)) return refuse("the public address of this service is no http or https URL")
+  const refuse = (problem: string) => Effect.fail(failure("Misconfigured", `is misconfigured: ${problem}`))
+  if (!/^AC[0-9a-fA-F]{32}$/.test(accountSid)) return refuse("accountSid must be AC followed by 32 hexadecimal digits")
+  if (!isUrl(apiUrl)) return refuse("apiUrl must be an http or https URL")
+  if (!isUrl(publicUrl)) return refuse("publicUrl must be an http or https URL")
   if (label.length < 1 || label.length > LABEL_CHARACTERS_MAX || label !== label.trim())
-    return refuse(`the label needs 1 to ${LABEL_CHARACTERS_MAX} characters, and no space around them`)
+    return refuse(`label must have 1 to ${LABEL_CHARACTERS_MAX} characters, without space around them`)
   return Effect.void
 }
 
@@ -129,7 +129,7 @@ const numberOperations = (
           VoiceEnabled: "true",
           PageSize: String(Math.max(1, Math.min(limit, SEARCH_MAX))),
           ...(areaCode === undefined ? {} : { AreaCode: areaCode }),
-          ...(near === undefined ? {} : { NearNumber: `+1${near}${NOBODYS_LINE}`, Distance: NEAR_MILES })
+          ...(near === undefined ? {} : { NearNumber: `+1${near}${ANY_LINE}`, Distance: NEAR_MILES })
         }
       }
       const answer = yield* exchange(account, call)
@@ -253,7 +253,7 @@ const callOperations = (
       const fields = { TimeLimit: String(limitSeconds) }
       const call: TwilioCall = { name: "change a limit", method: "POST", path: pathOf(providerCallId), fields }
       const answer = yield* exchange(account, call)
-      if (answer.status === 404) return yield* failure("Rejected", "does not know the call whose limit is to change")
+      if (answer.status === 404) return yield* failure("Rejected", "has no such call, so its limit was not changed")
       if (!isSuccess(answer)) return yield* refusal(call, answer)
     }),
     hangUp: Effect.fnUntraced(function* (providerCallId) {

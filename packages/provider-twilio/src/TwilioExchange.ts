@@ -36,7 +36,7 @@ export interface TwilioAnswer {
 /** Size limit of a response. A page of a hundred numbers has about 200 KB. */
 const ANSWER_BYTES_MAX = 1_024 * 1_024
 /** Delay before a read is retried. */
-const AGAIN_MILLIS = 200
+const RETRY_DELAY_MILLIS = 200
 
 const API_VERSION = "2010-04-01"
 
@@ -60,12 +60,12 @@ export const exchange = (account: TwilioAccount, call: TwilioCall): Effect.Effec
   const doubt = isChange ? "Unknown" : "Temporary"
   const sent = Effect.tryPromise({
     try: (signal) => send(account, call, signal),
-    catch: (cause) => failure(wasUnsent(cause) ? "Temporary" : doubt, `could not be asked to ${call.name}`, cause)
+    catch: (cause) => failure(wasUnsent(cause) ? "Temporary" : doubt, `could not be reached to ${call.name}`, cause)
   }).pipe(
     Effect.timeoutOrElse({
       duration: account.timeoutMillis,
       orElse: () =>
-        Effect.fail(failure(doubt, `did not answer within ${account.timeoutMillis} ms, asked to ${call.name}`))
+        Effect.fail(failure(doubt, `did not answer the request to ${call.name} within ${account.timeoutMillis} ms`))
     })
   )
   return isChange
@@ -75,7 +75,7 @@ export const exchange = (account: TwilioAccount, call: TwilioCall): Effect.Effec
           ({ status }) => status < 500,
           (answer) => refusal(call, answer)
         ),
-        Effect.catch(() => Effect.andThen(Effect.sleep(AGAIN_MILLIS), sent))
+        Effect.catch(() => Effect.andThen(Effect.sleep(RETRY_DELAY_MILLIS), sent))
       )
 }
 
@@ -83,7 +83,7 @@ export const exchange = (account: TwilioAccount, call: TwilioCall): Effect.Effec
 export const refusal = ({ method, name }: TwilioCall, { code, status }: TwilioAnswer): ProviderError =>
   failure(
     reasonOf(method !== "GET", status, code),
-    `answered with status ${status}${code === undefined ? "" : ` and code ${code}`}, asked to ${name}`
+    `answered the request to ${name} with status ${status}${code === undefined ? "" : ` and code ${code}`}`
   )
 
 /** Sends a request that must succeed with a body of this shape. */
@@ -108,7 +108,7 @@ export const readBody = <Body>(
       Effect.fail(
         failure(
           call.method === "GET" ? "Temporary" : "Unknown",
-          `gave an answer that can't be read, asked to ${call.name}`
+          `sent a response to the request to ${call.name} that could not be decoded`
         )
       ),
     onSome: Effect.succeed

@@ -11,7 +11,7 @@ describe("a message of the relay", () => {
     { type: "interrupt", utteranceUntilInterrupt: "Good mor", durationUntilInterruptMs: 460 },
     { type: "dtmf", digit: "#" },
     { type: "error", description: "no such thing" }
-  ])("of type $type is read, without what nobody asked for", (message) => {
+  ])("of type $type is decoded without undeclared fields", (message) => {
     const more = { recordingUrl: "https://api.twilio.com/RE1", recordingSid: "RE1", anything: { at: "all" } }
     expect(read({ ...message, ...more })).toStrictEqual(Option.some(message))
   })
@@ -22,7 +22,7 @@ describe("a message of the relay", () => {
     ["incomplete", JSON.stringify({ type: "prompt" })],
     ["of a key that no telephone has", JSON.stringify({ type: "dtmf", digit: "12" })],
     ["too large", JSON.stringify({ type: "prompt", voicePrompt: "é".repeat(RELAY_MESSAGE_BYTES_MAX / 2) })]
-  ])("that is %s is passed over", (_, frame) => {
+  ])("that is %s is ignored", (_, frame) => {
     expect(readRelayMessage(frame)).toStrictEqual(Option.none())
   })
 

@@ -97,12 +97,12 @@ describe("a failed request", () => {
     ["a number that can't be called", changes.place, 21_211],
     ["a number that may not be called", changes.place, 21_216],
     ["a call that has ended", changes.changeLimit, 21_220]
-  ])("is refused for good with %s", async (_, use, code) => {
+  ])("is Rejected with %s", async (_, use, code) => {
     const twilio = await startScriptedTwilio(refused(400, code))
     expect(reasonOf(await using({ apiUrl: twilio.url }, use))).toBe("Rejected")
   })
 
-  it("is Unknown if the answer to a purchase or a call can't be read", async () => {
+  it("is Unknown if the response to a purchase or a call cannot be decoded", async () => {
     for (const use of [changes.buy, changes.place]) {
       for (const body of ["{", "{}", "x".repeat(1_100_000)]) {
         const twilio = await startScriptedTwilio({ status: 201, body })
@@ -116,14 +116,14 @@ describe("a failed request", () => {
     ["apiUrl", { apiUrl: "ftp://a" }],
     ["publicUrl", { publicUrl: "agents.example" }],
     ["label", { label: "" }]
-  ])("is told at the start where %s can't be used", async (_, wrong) => {
+  ])("fails as Misconfigured at the start if %s is invalid", async (_, wrong) => {
     expect(reasonOf(await using(wrong, questions.search))).toBe("Misconfigured")
   })
 })
 
 describe("a response", () => {
   it("is returned from the second attempt of a read", async () => {
-    const number = { sid: "PN1", phone_number: "+14155550100", friendly_name: "somebody else's" }
+    const number = { sid: "PN1", phone_number: "+14155550100", friendly_name: "another deployment" }
     const twilio = await startScriptedTwilio(drop, { status: 200, body: { incoming_phone_numbers: [number] } })
     const found = await using({ apiUrl: twilio.url }, questions.findNumber)
     expect(found).toStrictEqual(Option.some({ providerNumberId: "PN1", number: "+14155550100", isOurs: false }))

@@ -37,7 +37,7 @@ describe("a webhook", () => {
     ["another kind of thing", { ...call, CallSid: `RE${"0f".repeat(16)}` }],
     ["no caller", { ...call, From: "" }],
     ["a caller without end", { ...call, From: "9".repeat(65) }]
-  ])("is none with %s", (_, fields) => {
+  ])("is not decoded with %s", (_, fields) => {
     expect(WebhookForm.readVoice(form(fields as typeof call))).toStrictEqual(Option.none())
   })
 
@@ -55,7 +55,7 @@ describe("a webhook", () => {
     ["no-answer", "0", { _tag: "Ended", at: now, ending: "no_answer", seconds: 0 }],
     ["canceled", "0", { _tag: "Ended", at: now, ending: "no_answer", seconds: 0 }],
     ["failed", "0", { _tag: "Ended", at: now, ending: "failed", seconds: 0 }]
-  ])("of status %s after %s seconds is a report", (CallStatus, CallDuration, report) => {
+  ])("with status %s after %s seconds is decoded as a report", (CallStatus, CallDuration, report) => {
     const fields = { ...call, CallStatus, ...(CallDuration === undefined ? {} : { CallDuration }) }
     expect(WebhookForm.readStatus(form(fields), now)).toStrictEqual(
       Option.some({ providerCallId: sid, report: Option.fromUndefinedOr(report) })
@@ -69,7 +69,7 @@ describe("a webhook", () => {
     ["in-progress", "completed", "Over"],
     ["completed", "completed", "Over"],
     ["completed", "failed", "Over"]
-  ])("says of a relay, the call %s and the session %s: %s", (CallStatus, SessionStatus, outcome) => {
+  ])("reports the end of a relay, with the call %s and the session %s, as %s", (CallStatus, SessionStatus, outcome) => {
     const fields = { ...call, CallStatus, ...(SessionStatus === undefined ? {} : { SessionStatus }) }
     expect(WebhookForm.readRelayEnd(form({ ...fields, ErrorCode: "64102" }))).toStrictEqual(
       Option.some({ providerCallId: sid, outcome, errorCode: "64102" })

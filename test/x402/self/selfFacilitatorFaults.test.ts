@@ -253,7 +253,7 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A self-hosted facil
           // One transaction replaces the settlement, and more follow that are not in the store.
           yield* Effect.forEach([0, 1, 2], (nonce) => sendElsewhere(wallet, nonce))
           const found = yield* until(
-            Effect.sync(() => lines.find((line) => line.startsWith("Error") && line.includes("something else"))),
+            Effect.sync(() => lines.find((line) => line.startsWith("Error") && line.includes("another sender"))),
             (line) => line !== undefined
           )
           assert.match(found ?? "", /account nonce 1, 2\./)
@@ -297,7 +297,7 @@ layer(rig, { excludeTestServices: true, timeout: 120_000 })("A self-hosted facil
           yield* Effect.promise(() => client.mine({ blocks: 1 }))
           node.behave("answer", "eth_sendRawTransaction")
           yield* until(
-            Effect.sync(() => lines.some((line) => line.startsWith("Error") && line.includes("can't be raised"))),
+            Effect.sync(() => lines.some((line) => line.startsWith("Error") && line.includes("cannot be raised"))),
             (said) => said
           )
           // Each empty block lowers the price of gas by an eighth.

@@ -31,8 +31,8 @@ const unavailable = Layer.succeed(TelephonyProvider, {
 })
 
 /**
- * The telephony ports. Without a carrier, the provider fails every call as misconfigured: what was paid earlier is
- * still answered, and operations that need the carrier wait until one is configured again or are refunded.
+ * The telephony ports. Without a carrier, the provider fails every call as misconfigured. Reads of numbers and calls
+ * still work; open operations wait until a carrier is configured again, or are refunded.
  */
 export const phonePorts = ({ phone: { allowedAgents, carrier }, publicUrl }: ServerConfig) =>
   Layer.mergeAll(

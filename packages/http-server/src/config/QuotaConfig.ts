@@ -15,7 +15,7 @@ import type { EnvironmentReader, Variable } from "./EnvironmentReader.ts"
 
 type Mode = "production" | "sandbox"
 
-/** Limits on what a tenant may use without paying by amount. */
+/** Limits of the usage that is not paid by amount. */
 export interface QuotaConfig {
   readonly calls: CallPolicy
   readonly mail: MailPolicy

@@ -129,7 +129,7 @@ describe("a relay's handshake", () => {
 })
 
 describe("a relay", () => {
-  scenario("passes on what it hears, and sends utterances, in order", (conversations) =>
+  scenario("passes on events and sends commands in order", (conversations) =>
     Effect.gen(function* () {
       const { client, led } = yield* opened(conversations)
       client.send(
@@ -177,7 +177,7 @@ describe("a relay", () => {
     })
   )
 
-  scenario("ends its conversation when the socket closes, in whichever way", (conversations) =>
+  scenario("ends its conversation when the socket closes or is terminated", (conversations) =>
     Effect.gen(function* () {
       const one = yield* opened(conversations)
       one.client.socket.close(1000)
