@@ -5,7 +5,10 @@ import { between } from "./ConfigurationField.ts"
 const Blocks = between(0, 10_000)
 
 /** The number of blocks required from a price on. `from` is a decimal price such as `5.00`. */
-const Rule = Schema.Struct({ from: Schema.String.check(Schema.isPattern(/^\d{1,12}(\.\d{1,6})?$/)), blocks: Blocks })
+const Rule = Schema.Struct({
+  from: Schema.String.check(Schema.isPattern(/^\d{1,12}(\.\d{1,6})?$/, { expected: "a price, for example 5.00" })),
+  blocks: Blocks
+})
 
 /**
  * The number of blocks that must follow a payment's block before the payment counts. Either one number for
@@ -16,9 +19,9 @@ export const Confirmations = Schema.Union([
   Blocks,
   Schema.Array(Rule).check(
     Schema.isMaxLength(20),
-    Schema.makeFilter(
-      (rules) => rules.some(({ from }) => Usdt.fromDecimal(from) === 0n) || "a list in which one rule is from 0 on"
-    )
+    Schema.makeFilter((rules) => rules.some(({ from }) => Usdt.fromDecimal(from) === 0n), {
+      expected: "a list with a rule from 0"
+    })
   )
 ])
 export type Confirmations = typeof Confirmations.Type

@@ -7,7 +7,9 @@ import * as TransferAuthorization from "./TransferAuthorization.ts"
 
 /** An EVM address. In mixed case it must have a valid checksum (ERC-55), so that a typing error is detected. */
 const EvmAddress = Schema.String.check(
-  Schema.makeFilter((text) => isAddress(text) || "an EVM address, with the right checksum if its case is mixed")
+  Schema.makeFilter((text) => isAddress(text), {
+    expected: "an EVM address, with a valid checksum if its case is mixed"
+  })
 )
 
 /** The wallet that pays refunds. */
@@ -33,7 +35,9 @@ export type RefundWallet = typeof RefundWallet.Type
  */
 export const PaymentNetwork = Schema.Struct({
   /** CAIP-2 id of an EVM chain, for example `eip155:196`. */
-  network: Schema.String.check(Schema.isPattern(/^eip155:[1-9]\d{0,14}$/)),
+  network: Schema.String.check(
+    Schema.isPattern(/^eip155:[1-9]\d{0,14}$/, { expected: "a CAIP-2 id of an EVM chain, for example eip155:196" })
+  ),
   /**
    * JSON-RPC URL of the chain, which alone decides what was paid. The node must support the tag `finalized`,
    * and keep state and logs for as long as an operation may stay unknown. May contain an access key.

@@ -10,12 +10,12 @@ const invalid = (message: string) => Effect.fail(new SchemaIssue.InvalidValue({ 
 const expand = (input: unknown): Effect.Effect<unknown, SchemaIssue.Issue> => {
   if (!Predicate.isObject(input) || !("preset" in input)) return Effect.succeed(input)
   const { preset, ...own } = input
-  if (!isPreset(preset)) return invalid(`preset must be one of ${Object.keys(TOKEN_PRESETS).join(", ")}`)
+  if (!isPreset(preset)) return invalid(`must have a preset of ${Object.keys(TOKEN_PRESETS).join(", ")}`)
   const token = TOKEN_PRESETS[preset]
   const twice = Object.keys(token).filter((key) => key in own)
   return twice.length === 0
     ? Effect.succeed({ ...token, ...own })
-    : invalid(`the preset ${preset} says ${twice.join(", ")}: leave out one of them`)
+    : invalid(`must not set ${twice.join(", ")}, because the preset ${preset} does`)
 }
 
 /**

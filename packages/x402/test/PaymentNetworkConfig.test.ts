@@ -49,13 +49,13 @@ describe("withPreset", () => {
     for (const preset of ["xlayer", "toString", 7, null]) {
       assert.strictEqual(
         refused({ ...own, preset }),
-        ": preset must be one of xLayer, celo, stable, plasma, flare",
+        ": must have a preset of xLayer, celo, stable, plasma, flare",
         String(preset)
       )
     }
     assert.strictEqual(
       refused({ ...own, preset: "celo", asset: Sample.asset, version: "2" }),
-      ": the preset celo says asset, version: leave out one of them"
+      ": must not set asset, version, because the preset celo does"
     )
   })
 

@@ -1,3 +1,5 @@
+import { issuesOf } from "@agentos/core"
+import { Option, Result, Schema } from "effect"
 import { closest, distance } from "fastest-levenshtein"
 
 /** The environment variables of a server, except DATABASE_URL. */
@@ -68,6 +70,8 @@ export type Variable = (typeof VARIABLES)[number] | "DATABASE_URL"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
+const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+
 /** Reads variables one by one and collects all problems with them. */
 export class EnvironmentReader {
   readonly issues: Array<string> = []
@@ -111,6 +115,24 @@ export class EnvironmentReader {
     if (/^\d+$/.test(value) && number >= minimum && number <= maximum) return number
     this.issues.push(`${name} must be a whole number from ${minimum} to ${maximum}`)
     return undefined
+  }
+
+  /** Decodes a variable that contains JSON. */
+  json<A>(name: Variable, schema: Schema.Codec<A, unknown>): Option.Option<A> {
+    const value = this.text(name)
+    if (value === undefined) return Option.none()
+    const parsed = parseJson(value)
+    if (Option.isNone(parsed)) {
+      this.issues.push(`${name} must be JSON`)
+      return Option.none()
+    }
+    const decoded = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })(parsed.value)
+    if (Result.isSuccess(decoded)) return Option.some(decoded.success)
+    for (const { message, path } of issuesOf(decoded.failure.issue)) {
+      const place = path === "" ? name : `${name}.${path}`
+      this.issues.push(`${place} ${message.replace(/^(missing|unknown) .*$/, "is $1")}`)
+    }
+    return Option.none()
   }
 
   oneOf<const Value extends string>(name: Variable, values: ReadonlyArray<Value>, fallback: Value): Value {

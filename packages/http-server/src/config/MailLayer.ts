@@ -1,4 +1,4 @@
-import { EmailProvider, InboundDelivery, MailParser, MailUnreadable, ProviderError } from "@agentos/core"
+import { EmailProvider, InboundDelivery, issuesOf, MailParser, MailUnreadable, ProviderError } from "@agentos/core"
 import {
   type Certificate,
   EmailProviderSmtp,
@@ -50,7 +50,10 @@ const senderDns = Effect.fnUntraced(function* ({
   const text = yield* readConfiguredFile("AGENTOS_DNS_ZONE_FILE", zoneFile)
   const records = yield* Effect.mapError(
     decodeZone(text),
-    (error) => new ConfigurationInvalid({ issues: [`AGENTOS_DNS_ZONE_FILE: ${error.message}`] })
+    ({ issue }) =>
+      new ConfigurationInvalid({
+        issues: issuesOf(issue).map(({ message, path }) => `AGENTOS_DNS_ZONE_FILE: ${path} ${message}`.trim())
+      })
   )
   return { _tag: "Zone", records }
 })

@@ -1,4 +1,4 @@
-import { Redacted, Schema, SchemaIssue } from "effect"
+import { Option, Redacted, Schema } from "effect"
 import type { EnvironmentReader } from "./EnvironmentReader.ts"
 
 /** A host that agents may use although it is not public. */
@@ -70,24 +70,12 @@ const readApiUrl = (reader: EnvironmentReader, mode: Mode): string => {
   return text.replace(/\/+$/, "")
 }
 
-const decodeAllowed = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Array(AllowedAgentConfig)), {
-  errors: "all",
-  onExcessProperty: "error"
-})
-const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
-
 const readAllowedAgents = (reader: EnvironmentReader, mode: Mode): ReadonlyArray<AllowedAgentConfig> => {
   const name = "AGENTOS_AGENT_WEBHOOK_ALLOW"
-  const text = reader.text(name)
-  if (text === undefined) return []
+  if (reader.text(name) === undefined) return []
   if (mode !== "sandbox") {
     reader.issues.push(`${name} is valid only in a sandbox. In production, agents must have public addresses`)
     return []
   }
-  const decoded = decodeAllowed(text)
-  if (decoded._tag === "Success") return decoded.success
-  for (const { message, path = [] } of formatIssue(decoded.failure.issue).issues) {
-    reader.issues.push([name, ...path].map(String).join(".") + `: ${message}`)
-  }
-  return []
+  return Option.getOrElse(reader.json(name, Schema.Array(AllowedAgentConfig)), () => [])
 }

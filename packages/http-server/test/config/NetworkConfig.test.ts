@@ -20,7 +20,41 @@ const read = (facilitator: unknown) => {
   return { facilitator: first?.facilitator, issues: reader.issues }
 }
 
+/** Returns the problems of networks. */
+const issuesOf = (value: unknown): ReadonlyArray<string> => {
+  const reader = new EnvironmentReader({ AGENTOS_NETWORKS: typeof value === "string" ? value : JSON.stringify(value) })
+  readNetworks(reader)
+  return reader.issues
+}
+
 describe("readNetworks", () => {
+  it("reports each problem with its place in plain English", () => {
+    const url = { facilitator: { url: "https://a.test" } }
+    const wrong = { payTo: "0x12", confirmations: -1, colour: "red", rpcUrl: "rpc.example", maxTimeoutSeconds: "1" }
+    const problems = [
+      "AGENTOS_NETWORKS.0.colour is unknown",
+      "AGENTOS_NETWORKS.0.rpcUrl must be an http or https URL",
+      "AGENTOS_NETWORKS.0.payTo must be an EVM address, with a valid checksum if its case is mixed",
+      "AGENTOS_NETWORKS.0.maxTimeoutSeconds must be a number",
+      "AGENTOS_NETWORKS.0.confirmations must be between 0 and 10000",
+      "AGENTOS_NETWORKS.0.facilitator is missing"
+    ]
+    assert.sameMembers([...issuesOf([{ ...network, ...wrong }])], problems)
+    for (const [value, issue] of [
+      ["{", "AGENTOS_NETWORKS must be JSON"],
+      [{}, "AGENTOS_NETWORKS must be an array"],
+      [["celo"], "AGENTOS_NETWORKS.0 must be an object"],
+      [
+        [{ ...network, ...url, preset: "Celo" }],
+        "AGENTOS_NETWORKS.0 must have a preset of xLayer, celo, stable, plasma, flare"
+      ],
+      [[{ ...network, ...url, decimals: 6 }], "AGENTOS_NETWORKS.0 must not set decimals, because the preset celo does"],
+      ["", "AGENTOS_NETWORKS is missing. Set it to a JSON array of the networks on which payments are accepted"]
+    ] as const) {
+      assert.deepStrictEqual(issuesOf(value), [issue])
+    }
+  })
+
   it("distinguishes the kinds of facilitators, and treats one without a kind as the standard one", () => {
     assert.deepStrictEqual(read({ url: "https://a.test" }), { facilitator: { url: "https://a.test" }, issues: [] })
     assert.strictEqual(read({ kind: "http", url: "https://a.test" }).facilitator?.kind, "http")

@@ -232,7 +232,7 @@ describe("ServerConfig", () => {
     const { decimals: _, ...incomplete } = NETWORK
     assert.deepStrictEqual(
       flawsOf({ ...COMPLETE, AGENTOS_NETWORKS: JSON.stringify([NETWORK, { ...incomplete, payTo: "me" }]) }).map(
-        (issue) => issue.split(":")[0]
+        (issue) => issue.split(" ")[0]
       ),
       ["AGENTOS_NETWORKS.1.decimals", "AGENTOS_NETWORKS.1.payTo"]
     )
