@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 
-/** A compiled contract as it is committed beside its source. */
+/** A compiled contract, committed beside its source. */
 export interface ContractArtifact {
   readonly contract: string
   /** The full version of the compiler. */
@@ -21,7 +21,7 @@ interface CompilerSettings {
   readonly metadata: { readonly appendCBOR: boolean; readonly bytecodeHash: string }
 }
 
-/** The part of the solc package in use here. It brings no types. */
+/** The used part of the solc package, which has no types. */
 interface Solc {
   readonly version: () => string
   readonly compile: (input: string) => string
@@ -35,20 +35,17 @@ interface SolcOutput {
   >
 }
 
-/** The sandbox chain runs the rules of Cancun. Metadata is left out, so that the same source gives the same bytes. */
+/** The sandbox chain runs Cancun. Without metadata, the same source always compiles to the same bytes. */
 const settings: CompilerSettings = {
   evmVersion: "cancun",
   optimizer: { enabled: true, runs: 200 },
   metadata: { appendCBOR: false, bytecodeHash: "none" }
 }
 
-/** Where a contract of this folder has its compiled form. */
+/** Returns the location of a compiled contract. */
 export const artifactUrl = (contract: string): URL => new URL(`./${contract}.json`, import.meta.url)
 
-/**
- * Compiles `<contract>.sol` of this folder. Takes a second or two, most of it loading the compiler.
- * Throws with the compiler's own words on errors and on warnings alike.
- */
+/** Compiles `<contract>.sol` of this folder. Throws the compiler's messages, also for warnings. Takes a few seconds. */
 export const compileContract = async (contract: string): Promise<ContractArtifact> => {
   const file = `${contract}.sol`
   const source = await readFile(new URL(file, import.meta.url), "utf8")
@@ -62,10 +59,10 @@ export const compileContract = async (contract: string): Promise<ContractArtifac
       })
     )
   ) as SolcOutput
-  const complaints = output.errors ?? []
-  if (complaints.length > 0) throw new Error(complaints.map((complaint) => complaint.formattedMessage).join("\n"))
+  const messages = output.errors ?? []
+  if (messages.length > 0) throw new Error(messages.map(({ formattedMessage }) => formattedMessage).join("\n"))
   const compiled = output.contracts?.[file]?.[contract]
-  if (compiled === undefined) throw new Error(`${file} holds no contract ${contract}`)
+  if (compiled === undefined) throw new Error(`${file} does not define the contract ${contract}`)
   return {
     contract,
     compiler: solc.version(),

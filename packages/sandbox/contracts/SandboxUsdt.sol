@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// What a contract wallet answers when it is asked about a signature (ERC-1271).
+/// Signature validation of contract wallets (ERC-1271).
 interface IERC1271 {
     function isValidSignature(bytes32 digest, bytes calldata signature) external view returns (bytes4);
 }
 
 /// @title The sandbox's stand-in for USD₮0
-/// @notice An ERC-20 token of 6 decimals whose holders may sign transfers that anybody submits (EIP-3009).
-/// It lives on the sandbox chain alone and is worth nothing.
-/// @dev Reverts carry text, not custom errors: a facilitator knows no ABI but EIP-3009's own, and reads the
-/// reason out of the message.
+/// @notice An ERC-20 token with 6 decimals. Holders can sign transfers that any account submits (EIP-3009).
+/// It exists only on the sandbox chain and has no value.
+/// @dev Reverts contain text, not custom errors: a facilitator knows only the ABI of EIP-3009 and reads the reason
+/// from the message.
 contract SandboxUsdt {
-    // Spelled with U+20AE, as on X Layer; the EIP-712 domain depends on every byte of it.
+    // Contains U+20AE, as on X Layer. The EIP-712 domain depends on every byte.
     string public constant name = unicode"USD₮0";
     string public constant symbol = unicode"USD₮0";
     string public constant version = "1";
@@ -24,7 +24,7 @@ contract SandboxUsdt {
     bytes32 public constant CANCEL_AUTHORIZATION_TYPEHASH =
         keccak256("CancelAuthorization(address authorizer,bytes32 nonce)");
 
-    /// Half of the order of secp256k1. Every signature has a twin with s above it, which is refused.
+    /// Half of the order of secp256k1. A malleated signature has a higher s and is rejected.
     uint256 private constant HALF_CURVE_ORDER = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
     address private immutable deployer;
@@ -34,7 +34,7 @@ contract SandboxUsdt {
     mapping(address account => uint256) public balanceOf;
     mapping(address owner => mapping(address spender => uint256)) public allowance;
 
-    /// @notice Whether an authorization of this authorizer was used or canceled.
+    /// @notice Returns whether an authorization was used or canceled.
     mapping(address authorizer => mapping(bytes32 nonce => bool)) public authorizationState;
 
     event Transfer(address indexed from, address indexed to, uint256 value);
@@ -55,7 +55,7 @@ contract SandboxUsdt {
         );
     }
 
-    /// @notice Makes new tokens. Only the deployer may.
+    /// @notice Creates tokens. Only the deployer can mint.
     function mint(address to, uint256 value) external {
         require(msg.sender == deployer, "SandboxUsdt: caller is not the deployer");
         require(to != address(0), "SandboxUsdt: mint to the zero address");
@@ -83,7 +83,7 @@ contract SandboxUsdt {
         return true;
     }
 
-    /// @notice Carries out a transfer that its payer signed. Times are in seconds, both bounds exclusive.
+    /// @notice Executes a transfer that the payer signed. Times are in seconds, both bounds exclusive.
     function transferWithAuthorization(
         address from,
         address to,
@@ -98,7 +98,7 @@ contract SandboxUsdt {
         transferWithAuthorization(from, to, value, validAfter, validBefore, nonce, abi.encodePacked(r, s, v));
     }
 
-    /// @notice The same with the signature in one piece, which is the form contract wallets need.
+    /// @notice The same with the signature as bytes, which contract wallets require.
     function transferWithAuthorization(
         address from,
         address to,
@@ -124,12 +124,12 @@ contract SandboxUsdt {
         _move(from, to, value);
     }
 
-    /// @notice Spends an authorization without a transfer, on its authorizer's signature.
+    /// @notice Cancels an authorization that the authorizer signed for cancellation.
     function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s) external {
         cancelAuthorization(authorizer, nonce, abi.encodePacked(r, s, v));
     }
 
-    /// @notice The same with the signature in one piece.
+    /// @notice The same with the signature as bytes.
     function cancelAuthorization(address authorizer, bytes32 nonce, bytes memory signature) public {
         _consume(
             authorizer, nonce, keccak256(abi.encode(CANCEL_AUTHORIZATION_TYPEHASH, authorizer, nonce)), signature

@@ -12,7 +12,7 @@ const connectCall = async (
 ): Promise<{ readonly rig: Rig; readonly sid: string; readonly relay: Relay }> => {
   const rig = await startRig()
   await rig.buy()
-  const set = await rig.control("people", { number: ada, patienceSeconds: 600, ...person })
+  const set = await rig.control("people", { number: ada, ringSeconds: 0, patienceSeconds: 600, ...person })
   expect(set.status).toBe(200)
   const sid = await rig.call({
     Twiml: connect(rig.application, attributes, inside, action),

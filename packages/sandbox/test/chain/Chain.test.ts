@@ -1,9 +1,10 @@
-import { readFile, rm, stat, writeFile } from "node:fs/promises"
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Address, type TransactionReceipt, createWalletClient, http } from "viem"
 import { privateKeyToAccount, privateKeyToAddress } from "viem/accounts"
-import { describe, expect, it, vi } from "vitest"
-import type { Chain } from "../../src/chain/Chain.ts"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { type Chain, startChain } from "../../src/chain/Chain.ts"
 import { type ChainDescription, readChainDescription } from "../../src/chain/ChainDescription.ts"
 import { openChainStore } from "../../src/chain/ChainStore.ts"
 import { multicall3Address, sandboxChain, sandboxClient } from "../../src/chain/SandboxNetwork.ts"
@@ -51,8 +52,25 @@ const untilJournaled = (dataDir: string, receipt: TransactionReceipt | undefined
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
 
 describe("startChain on a new directory", () => {
+  let dataDir: string
+  let chain: Chain
+  let readyMillis: number
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "agentos-chain-"))
+    const startedAt = performance.now()
+    chain = await startChain({ dataDir })
+    readyMillis = performance.now() - startedAt
+  })
+  afterAll(async () => {
+    await chain.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+
+  it("is ready well within two seconds", () => {
+    expect(readyMillis).toBeLessThan(2_000)
+  })
+
   it("deploys a token with funded holders, and describes it", async () => {
-    const chain = await startTestChain(await makeDataDir())
     const client = sandboxClient(chain.rpcUrl)
     expect(chain).toMatchObject({ network: "eip155:402402", chainId: 402402, assetName: "USD₮0", decimals: 6 })
     expect(await client.getChainId()).toBe(402402)
@@ -67,24 +85,20 @@ describe("startChain on a new directory", () => {
   })
 
   it("does not fund anvil's public accounts", async () => {
-    const chain = await startTestChain(await makeDataDir())
     const client = sandboxClient(chain.rpcUrl)
     expect(await client.request({ method: "eth_accounts" })).toEqual([])
     expect(await client.getBalance({ address: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266" })).toBe(0n)
   })
 
   it("stores keys readable by their owner only, different for each directory", async () => {
-    const [one, other] = [await makeDataDir(), await makeDataDir()]
-    const chain = await startTestChain(one)
-    expect((await stat(join(one, "keys.json"))).mode & 0o777).toBe(0o600)
-    const deployment = await readFile(join(one, "deployment.json"), "utf8")
+    expect((await stat(join(dataDir, "keys.json"))).mode & 0o777).toBe(0o600)
+    const deployment = await readFile(join(dataDir, "deployment.json"), "utf8")
     expect(deployment).toContain(chain.asset)
     expect(deployment).not.toContain(chain.deployerKey)
-    expect((await startTestChain(other)).facilitatorKey).not.toBe(chain.facilitatorKey)
+    expect((await startTestChain(await makeDataDir())).facilitatorKey).not.toBe(chain.facilitatorKey)
   })
 
   it("serves batched calls through Multicall3 at its usual address", async () => {
-    const chain = await startTestChain(await makeDataDir())
     const token = { address: chain.asset, abi: sandboxUsdtAbi } as const
     const answers = await sandboxClient(chain.rpcUrl).multicall({
       multicallAddress: multicall3Address,
@@ -97,8 +111,20 @@ describe("startChain on a new directory", () => {
     expect(answers).toEqual(["USD₮0", usdt(10_000)])
   })
 
-  it("advances time and finality without transactions", async () => {
-    const chain = await startTestChain(await makeDataDir())
+  it("describes the deployment to other processes", async () => {
+    expect(await readChainDescription(await makeDataDir())).toBeUndefined()
+    const { pid: _pid, port: _port, exited: _exited, save: _save, stop: _stop, ...described } = chain
+    expect(await readChainDescription(dataDir)).toEqual(described)
+  })
+
+  it("mines a transaction at once", async () => {
+    const startedAt = performance.now()
+    for (let i = 0; i < 5; i++) await mint(chain, chain.payTo, 1n)
+    expect(performance.now() - startedAt).toBeLessThan(2_000)
+  })
+
+  // The last two tests wait, so they run concurrently.
+  it.concurrent("advances time and finality without transactions", async () => {
     const before = await blockOf(chain, "finalized")
     await vi.waitFor(
       async () => {
@@ -110,37 +136,10 @@ describe("startChain on a new directory", () => {
     )
   })
 
-  it("mines a transaction at once", async () => {
-    const chain = await startTestChain(await makeDataDir())
-    const startedAt = performance.now()
-    for (let i = 0; i < 5; i++) await mint(chain, chain.payTo, 1n)
-    expect(performance.now() - startedAt).toBeLessThan(2_000)
-  })
-
-  it("is ready well within two seconds", async () => {
-    const dataDir = await makeDataDir()
-    const startedAt = performance.now()
-    await startTestChain(dataDir)
-    expect(performance.now() - startedAt).toBeLessThan(2_000)
-  })
-
-  it("describes the deployment to other processes", async () => {
-    const dataDir = await makeDataDir()
-    expect(await readChainDescription(dataDir)).toBeUndefined()
-    const {
-      pid: _pid,
-      port: _port,
-      exited: _exited,
-      save: _save,
-      stop: _stop,
-      ...described
-    } = await startTestChain(dataDir)
-    expect(await readChainDescription(dataDir)).toEqual(described)
-  })
-
-  it("rejects a port that is in use", async () => {
-    const first = await startTestChain(await makeDataDir())
-    await expect(startTestChain(await makeDataDir(), first.port)).rejects.toThrow("in use")
+  it.concurrent("rejects a port that is in use", async ({ onTestFinished }) => {
+    const otherDir = await mkdtemp(join(tmpdir(), "agentos-chain-"))
+    onTestFinished(() => rm(otherDir, { recursive: true, force: true }))
+    await expect(startChain({ dataDir: otherDir, port: chain.port })).rejects.toThrow("in use")
   })
 })
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { afterAll, expect, it, onTestFinished, vi } from "vitest"
+import { afterAll, expect, it, type TestContext, vi } from "vitest"
 import { isRunning } from "../../src/shared/ProcessTable.ts"
 
 const directory = mkdtempSync(join(tmpdir(), "agentos-launch-"))
@@ -14,7 +14,10 @@ afterAll(() => rmSync(directory, { recursive: true }))
 const launched = fileURLToPath(new URL("launchedMain.ts", import.meta.url))
 
 /** Runs the program like a package runner: through a shell, which does not forward signals. */
-const launch = async (runner: string): Promise<{ readonly runner: ChildProcess; readonly pid: number }> => {
+const launch = async (
+  { onTestFinished }: TestContext,
+  runner: string
+): Promise<{ readonly runner: ChildProcess; readonly pid: number }> => {
   const script = join(directory, runner)
   writeFileSync(
     script,
@@ -27,15 +30,15 @@ const launch = async (runner: string): Promise<{ readonly runner: ChildProcess; 
   return { runner: child, pid }
 }
 
-it("detects the end of its package runner", async () => {
-  const { pid, runner } = await launch("npx-cli.js")
+it.concurrent("detects the end of its package runner", async (context) => {
+  const { pid, runner } = await launch(context, "npx-cli.js")
   expect(isRunning(pid)).toBe(true)
   runner.kill("SIGKILL")
   await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 5_000 })
 })
 
-it("ignores the end of other parents", async () => {
-  const { pid, runner } = await launch("other.cjs")
+it.concurrent("ignores the end of other parents", async (context) => {
+  const { pid, runner } = await launch(context, "other.cjs")
   runner.kill("SIGKILL")
   await sleep(1_200)
   expect(isRunning(pid)).toBe(true)

@@ -42,7 +42,7 @@ const supervise = (mode: string, watchesStdin = true) => {
   return { child, exits, failures, readyPids, nextReady, startTimes }
 }
 
-it("restarts a program that ends, at most once a second", async () => {
+it.concurrent("restarts a program that ends, at most once a second", async () => {
   const { child, exits, nextReady, readyPids, startTimes } = supervise("serve")
   const first = await child.start()
   for (const pid of [first, undefined]) {
@@ -59,7 +59,7 @@ it("restarts a program that ends, at most once a second", async () => {
   expect([first, ...readyPids].some(isRunning)).toBe(false)
 })
 
-it("reports a failed restart once, and retries", async () => {
+it.concurrent("reports a failed restart once, and retries", async () => {
   const { child, nextReady, readyPids, startTimes, failures } = supervise("recover")
   const first = await child.start()
   const ready = nextReady()
@@ -71,7 +71,7 @@ it("reports a failed restart once, and retries", async () => {
   await child.stop(5_000)
 })
 
-it.each([true, false])("stops a program without a restart (stdin: %s)", async (watchesStdin) => {
+it.concurrent.each([true, false])("stops a program without a restart (stdin: %s)", async (watchesStdin) => {
   const { child, exits, startTimes } = supervise("serve", watchesStdin)
   const pid = await child.start()
   await child.stop(5_000)
@@ -80,14 +80,14 @@ it.each([true, false])("stops a program without a restart (stdin: %s)", async (w
   expect(startTimes()).toHaveLength(1)
 })
 
-it("kills a program that does not stop", async () => {
+it.concurrent("kills a program that does not stop", async () => {
   const { child } = supervise("stubborn")
   const pid = await child.start()
   await child.stop(100)
   expect(isRunning(pid)).toBe(false)
 })
 
-it("reports a program that was never ready, with its last output", async () => {
+it.concurrent("reports a program that was never ready, with its last output", async () => {
   const failure = await supervise("fail")
     .child.start()
     .catch((error: unknown) => error)
@@ -97,14 +97,14 @@ it("reports a program that was never ready, with its last output", async () => {
   expect(log.tail()).toContain("planned failure")
 })
 
-it("can be stopped before it is ready", async () => {
+it.concurrent("can be stopped before it is ready", async () => {
   const { child } = supervise("silent")
   const started = child.start().catch((error: unknown) => error)
   await child.stop(5_000)
   expect(await started).toBeInstanceOf(ChildFailed)
 })
 
-it("cannot be started after a stop", async () => {
+it.concurrent("cannot be started after a stop", async () => {
   const { child, startTimes } = supervise("serve")
   await child.stop(5_000)
   await expect(child.start()).rejects.toThrow("stopped")
