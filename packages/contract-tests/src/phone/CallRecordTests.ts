@@ -6,6 +6,7 @@ import type { ContractTests } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import { refused } from "../Refused.ts"
 import * as Sample from "./CallSample.ts"
+import * as Numbers from "./PhoneNumberSample.ts"
 
 const readTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
   describe("find and get", () => {
@@ -76,6 +77,31 @@ const readTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
         assert.sameDeepMembers([...found], [older, newer, foreign])
         assert.deepStrictEqual(yield* store.liveEach([yield* Fresh.id]), [])
         assert.deepStrictEqual(yield* store.liveEach([]), [])
+      })
+    )
+  })
+
+  describe("recent", () => {
+    it.effect("returns a tenant's outbound calls of all its numbers since a moment, newest first, up to a limit", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { number: one, tenant } = yield* Numbers.owner
+        const two = yield* Numbers.stored(tenant)
+        const { number: foreign } = yield* Numbers.owner
+        const at = (n: number) => ({ createdAt: Timestamp.Timestamp.make(1_700_000_000_000 + n) })
+        const placed = yield* Effect.forEach(Array.range(1, 5), (n) => Sample.stored(n % 2 === 0 ? one : two, at(n)))
+        yield* Sample.stored(one, { ...at(9), direction: "inbound" })
+        yield* Sample.stored(foreign, at(9))
+        const ids = placed.map(({ callId }) => callId).toReversed()
+        const recent = (since: number, limit: number) =>
+          Effect.map(store.recent(tenant.tenantId, at(since).createdAt, limit), (found) =>
+            found.map(({ callId }) => callId)
+          )
+        assert.deepStrictEqual(yield* recent(0, 10), ids)
+        assert.deepStrictEqual(yield* recent(3, 10), ids.slice(0, 3))
+        assert.deepStrictEqual(yield* recent(0, 2), ids.slice(0, 2))
+        assert.deepStrictEqual(yield* recent(6, 10), [])
+        assert.deepStrictEqual(yield* store.recent(yield* Fresh.id, at(0).createdAt, 10), [])
       })
     )
   })
@@ -170,7 +196,7 @@ const writeTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
   })
 }
 
-/** Tests of `find`, `get`, `findByProvider`, `live`, `create` and `update`. */
+/** Tests of `find`, `get`, `findByProvider`, `live`, `recent`, `create` and `update`. */
 export const callRecordTests: ContractTests<CallStore | PhoneNumberStore> = (it, capabilities) => {
   readTests(it, capabilities)
   writeTests(it, capabilities)

@@ -4,7 +4,6 @@ import { callOverlapTests } from "./CallOverlapTests.ts"
 import { callRecordTests } from "./CallRecordTests.ts"
 import { grantTests } from "./GrantTests.ts"
 import { callChangeTests } from "./PhoneChangeTests.ts"
-import { recentCallTests } from "./RecentCallTests.ts"
 import { relayTests } from "./RelayTests.ts"
 import { turnTests } from "./TurnTests.ts"
 import { watchTests } from "./WatchTests.ts"
@@ -18,5 +17,4 @@ export const CallStoreContract = defineContract<CallStore | PhoneNumberStore>("C
   turnTests(it, capabilities)
   callOverlapTests(it, capabilities)
   callChangeTests(it, capabilities)
-  recentCallTests(it, capabilities)
 })
