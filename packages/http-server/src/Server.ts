@@ -1,7 +1,7 @@
 // Imports the module alone: the whole package costs 20 MB and half a second more.
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
+import { HttpServer } from "effect/http"
 import { NetAddress } from "effect/net"
 import * as HttpEdge from "./edge/HttpEdge.ts"
 import { RateLimiting } from "./edge/RateLimiting.ts"
@@ -21,31 +21,25 @@ import * as RealtimeGateway from "./realtime/RealtimeGateway.ts"
 import { BodyMemory } from "./operation/BodyMemory.ts"
 import { ServerSettings } from "./ServerSettings.ts"
 
-/** Maximum length of a path segment that is an id. A longer segment matches no route. */
-const ID_LENGTH_LIMIT = 256
+/** Every route of this server. Those of the operator and of providers exist only if they are configured. */
+const routes = Effect.gen(function* () {
+  return [
+    ...(yield* DiscoveryRoutes.routes),
+    ...(yield* EmailRoutes.routes),
+    ...(yield* EventRoutes.routes),
+    ...(yield* PhoneRoutes.routes),
+    ...UnavailableRoutes.routes,
+    ...(yield* HealthRoutes.routes),
+    ...(yield* OperatorRoutes.routes),
+    ...(yield* IngressRoutes.routes)
+  ]
+})
 
-const routes = Layer.mergeAll(
-  DiscoveryRoutes.layer,
-  EmailRoutes.layer,
-  EventRoutes.layer,
-  PhoneRoutes.layer,
-  UnavailableRoutes.layer,
-  HealthRoutes.layer,
-  OperatorRoutes.layer,
-  IngressRoutes.layer
-).pipe(Layer.provide(HttpEdge.layer))
-
-/** Paths match exactly as the catalog writes them, including case and slashes. */
-const application = HttpRouter.serve(routes, {
-  disableLogger: true,
-  disableListenLog: true,
-  routerConfig: {
-    caseSensitive: true,
-    ignoreTrailingSlash: false,
-    ignoreDuplicateSlashes: false,
-    maxParamLength: ID_LENGTH_LIMIT
-  }
-}).pipe(Layer.provide([BodyMemory.layer, RequestConcurrency.layer]))
+const application = Layer.unwrap(
+  Effect.gen(function* () {
+    return HttpServer.serve(yield* HttpEdge.make(yield* routes))
+  })
+).pipe(Layer.provide([BodyMemory.layer, RequestConcurrency.layer]))
 
 const listener = Layer.unwrap(
   Effect.gen(function* () {

@@ -17,7 +17,9 @@ const LIST_OF: Readonly<Record<ResourceKind, NextCall | undefined>> = {
   event: { ...callOf("events.list"), body: {} },
   number: callOf("phone.number.list"),
   call: undefined,
-  service: callOf("discovery.services")
+  service: callOf("discovery.services"),
+  tenant: undefined,
+  job: undefined
 }
 
 /** Returns the call that lists the caller's own resources of a kind. */

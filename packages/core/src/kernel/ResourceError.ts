@@ -1,6 +1,15 @@
 import { Schema } from "effect"
 
-export const ResourceKind = Schema.Literals(["mailbox", "message", "event", "number", "call", "service"])
+export const ResourceKind = Schema.Literals([
+  "mailbox",
+  "message",
+  "event",
+  "number",
+  "call",
+  "service",
+  "tenant",
+  "job"
+])
 export type ResourceKind = typeof ResourceKind.Type
 
 /** No tenant has a resource with this id. */

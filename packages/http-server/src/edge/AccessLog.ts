@@ -1,25 +1,24 @@
 import { Clock, Effect, Option } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { pathOf } from "./RequestLimits.ts"
 import { countRequest } from "./RequestMetrics.ts"
 import type { RequestRecord } from "./RequestRecord.ts"
-import { routeAt } from "./RouteTable.ts"
 
 /** Nginx's status for a client that closed the connection before the response. */
 const CLIENT_GONE = 499
 
 /**
  * Logs one line per request and counts it in the metrics: client, operation, result and duration. Logs no token, body
- * or query. `shownPath` is the path without secrets.
+ * or query. `shownPath` is the path without secrets, and `route` its template.
  */
 export const logAccess = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
+  route: string,
   shownPath: string,
   record: RequestRecord["Service"],
   startedAt: number,
   response: Option.Option<HttpServerResponse.HttpServerResponse>
 ) {
-  const { requestId: _, route = routeAt(pathOf(request.url)), ...known } = record
+  const { requestId: _, ...known } = record
   const durationMs = (yield* Clock.currentTimeMillis) - startedAt
   const status = Option.match(response, { onNone: () => CLIENT_GONE, onSome: ({ status }) => status })
   yield* countRequest(route, request.method, status, durationMs)

@@ -1,11 +1,11 @@
-import { type ApiError, InternalError, LIVE_PATH, MethodNotAllowed, READY_PATH, RouteUnknown } from "@agentos/api"
+import { InternalError, MethodNotAllowed, RouteUnknown } from "@agentos/api"
 import { Uuid } from "@agentos/core"
 import { Ingress } from "@agentos/ingress"
 import { Cause, Clock, Effect, identity, Option } from "effect"
-import { HttpMiddleware, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpMiddleware, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { ServerSettings } from "../ServerSettings.ts"
-import { isWebhook, secretsHidden } from "../ingress/IngressPath.ts"
+import { secretsHidden } from "../ingress/IngressPath.ts"
 import { logAccess } from "./AccessLog.ts"
 import { errorResponse } from "./ErrorResponse.ts"
 import { rateLimitHeaders } from "./CountedLimit.ts"
@@ -15,57 +15,47 @@ import { failureCost, presentsPayment, requestCost } from "./RequestCost.ts"
 import { hasBody, headerFlaw, pathOf } from "./RequestLimits.ts"
 import { RequestRecord } from "./RequestRecord.ts"
 import { commonHeaders, preflightHeaders } from "./ResponseHeaders.ts"
-import { allowedMethods, entryAt } from "./RouteTable.ts"
+import { makeRouter, type Route, RouteMatch } from "./Routing.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** Health checks are never rate limited. */
-const isHealthCheck = (request: Request): boolean => request.url === LIVE_PATH || request.url === READY_PATH
-
-/** Providers send from few addresses for all tenants, and authenticate themselves. */
-const isProviders = (request: Request): boolean => isWebhook(pathOf(request.url))
-
-/**
- * Answers a request that matches no route: an unknown path, a path with a malformed id, or a method that the path does
- * not accept.
- */
-const answerWithoutRoute = (request: Request) => {
-  const path = pathOf(request.url)
-  const allowed = allowedMethods(path)
-  return errorResponse(
-    allowed.length === 0 || allowed.includes(request.method)
-      ? new RouteUnknown({ path: path.slice(0, PATH_SHOWN) })
-      : new MethodNotAllowed({ method: request.method, path, allowed }),
-    null
-  )
-}
 const PATH_SHOWN = 200
 
-const answerOptions = (request: Request) => {
-  const allowed = request.url === "*" ? ["GET", "HEAD", "POST", "OPTIONS"] : allowedMethods(pathOf(request.url))
-  return allowed.length === 0
-    ? answerWithoutRoute(request)
-    : Effect.succeed(HttpServerResponse.empty({ status: 204, headers: preflightHeaders(allowed) }))
+/**
+ * Answers a request without a route: an unknown path, a path with a malformed id, or a method that the path does not
+ * accept.
+ */
+const answerWithoutRoute = (request: Request, allowed: ReadonlyArray<string>) => {
+  const path = pathOf(request.url)
+  return errorResponse(
+    allowed.length === 0
+      ? new RouteUnknown({ path: path.slice(0, PATH_SHOWN) })
+      : new MethodNotAllowed({ method: request.method, path, allowed })
+  )
 }
 
-const isRouteNotFound = (error: unknown): boolean =>
-  HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
+/** Answers OPTIONS where the path allows it. */
+const answerOptions = (request: Request, allowed: ReadonlyArray<string>) => {
+  const methods = request.url === "*" ? ["GET", "HEAD", "POST", "OPTIONS"] : allowed
+  return methods.includes("OPTIONS")
+    ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: preflightHeaders(methods) }))
+    : answerWithoutRoute(request, methods)
+}
 
 /** Returns whether the client has disconnected. Otherwise the server interrupted the request itself. */
 const isGone = ({ reasons }: Cause.Cause<unknown>): boolean =>
   reasons.some(({ annotations }) => annotations.has(HttpServerError.ClientAbort.key))
 
-const answerInternal = (request: Request) => {
-  const withPayment = request.headers["payment-signature"] !== undefined
-  return errorResponse(new InternalError({ withPayment }), entryAt(request.method, pathOf(request.url)))
-}
-
 /** Answers an unexpected failure. The cause is logged and never sent to the client. */
-const answerFailure = (request: Request) => (cause: Cause.Cause<unknown>) => {
-  if (Cause.hasInterruptsOnly(cause)) return isGone(cause) ? Effect.failCause(cause) : answerInternal(request)
-  if (isRouteNotFound(Cause.squash(cause))) return answerWithoutRoute(request)
-  return Effect.andThen(Effect.logError("request failed", cause), answerInternal(request))
-}
+const answerFailure =
+  ({ headers }: Request, { route }: RouteMatch["Service"]) =>
+  (cause: Cause.Cause<unknown>) => {
+    if (isGone(cause) && Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+    const isPaid = route !== null && route.entry !== null && route.entry.price !== null
+    const withPayment = isPaid && headers["payment-signature"] !== undefined
+    const answer = errorResponse(new InternalError({ withPayment }))
+    return Cause.hasInterruptsOnly(cause) ? answer : Effect.andThen(Effect.logError("request failed", cause), answer)
+  }
 
 /**
  * Returns whether a part of the body has not arrived. Such a connection is closed: reading on costs more than a new
@@ -75,77 +65,73 @@ const hasUnreadBody = ({ headers, source }: Request): boolean =>
   hasBody(headers) && source instanceof IncomingMessage && !source.complete
 
 /**
- * The middleware around every request: request id, limits on size and number, the envelope for errors, common headers
- * and the access log.
+ * Serves the routes, with everything around a request: its id, limits on size and number, the envelope for errors, common
+ * headers and the access log.
  */
-export const layer = HttpRouter.middleware<{ provides: RequestRecord }>()(
-  Effect.gen(function* () {
-    const settings = yield* ServerSettings
-    const { chargeAddress, countAddress } = yield* RateLimiting
-    const concurrency = yield* RequestConcurrency
-    const hideSecrets = secretsHidden(yield* Ingress)
-    const headers = commonHeaders(settings.publicUrl)
-    const { trustedProxies } = settings
-    const behindProxies = trustedProxies.length === 0 ? identity : HttpMiddleware.xForwardedHeaders({ trustedProxies })
+export const make = Effect.fnUntraced(function* <R>(routes: ReadonlyArray<Route<R>>) {
+  const settings = yield* ServerSettings
+  const { chargeAddress, countAddress } = yield* RateLimiting
+  const concurrency = yield* RequestConcurrency
+  const hideSecrets = secretsHidden(yield* Ingress)
+  const headers = commonHeaders(settings.publicUrl)
+  const { trustedProxies } = settings
+  const behindProxies = trustedProxies.length === 0 ? identity : HttpMiddleware.xForwardedHeaders({ trustedProxies })
+  const findRoute = makeRouter(routes)
 
-    return (app) =>
-      Effect.gen(function* () {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const startedAt = yield* Clock.currentTimeMillis
-        const record: RequestRecord["Service"] = { requestId: yield* Uuid.next, limits: [] }
-        const { method, remoteAddress, url } = request
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const startedAt = yield* Clock.currentTimeMillis
+    const record: RequestRecord["Service"] = { requestId: yield* Uuid.next, limits: [] }
+    const { method, remoteAddress, url } = request
+    const match = findRoute(method, url)
+    const { allowed, route, template } = match
 
-        const refuse = (error: ApiError) => errorResponse(error, entryAt(method, pathOf(url)))
+    const routed = Effect.suspend(() => {
+      const flaw = headerFlaw(request, route)
+      if (flaw !== undefined) return errorResponse(flaw)
+      if (route === null) return answerWithoutRoute(request, allowed)
+      if (route.operation !== null) record.operation = route.operation
+      return Effect.catch(Effect.interruptible(route.handler), errorResponse)
+    })
+    const limited = Effect.gen(function* () {
+      yield* admitWithin(yield* countAddress(remoteAddress, requestCost(request)))
+      const isPreflight = method === "OPTIONS" && headerFlaw(request, route) === undefined
+      if (isPreflight) return yield* answerOptions(request, allowed)
+      // A payment waits for the chain most of the time, and costs several times as much of the rate limit.
+      return yield* presentsPayment(request) ? routed : concurrency.limit(remoteAddress)(routed)
+    }).pipe(
+      Effect.catchTag("RateLimited", errorResponse),
+      Effect.catchCause(answerFailure(request, match)),
+      Effect.tap(() => {
+        const cost = failureCost(request, record.code)
+        return cost === 0 ? Effect.void : chargeAddress(remoteAddress, cost)
+      })
+    )
 
-        const routed = Effect.suspend(() => {
-          const flaw = headerFlaw(request)
-          return flaw === undefined ? app : refuse(flaw)
+    return yield* (route?.isRateLimited === false ? routed : limited).pipe(
+      Effect.catchCause(answerFailure(request, match)),
+      Effect.map((response) =>
+        HttpServerResponse.setHeaders(response, {
+          "x-request-id": record.requestId,
+          ...headers,
+          ...rateLimitHeaders(record.limits),
+          ...(hasUnreadBody(request) ? { connection: "close" } : {}),
+          ...response.headers
         })
-        const limited = Effect.gen(function* () {
-          yield* admitWithin(yield* countAddress(remoteAddress, requestCost(request)))
-          const isPreflight = method === "OPTIONS" && headerFlaw(request) === undefined
-          if (isPreflight) return yield* answerOptions(request)
-          // A payment waits for the chain most of the time, and costs several times as much of the rate limit.
-          return yield* presentsPayment(request) ? routed : concurrency.limit(remoteAddress)(routed)
-        }).pipe(
-          Effect.catchTag("RateLimited", refuse),
-          Effect.catchCause(answerFailure(request)),
-          Effect.tap(() => {
-            const cost = failureCost(request, record.code)
-            return cost === 0 ? Effect.void : chargeAddress(remoteAddress, cost)
-          })
+      ),
+      Effect.onExit((exit) =>
+        logAccess(
+          request,
+          template,
+          hideSecrets(pathOf(url)),
+          record,
+          startedAt,
+          exit._tag === "Success" ? Option.some(exit.value) : Option.none()
         )
-
-        const answer = Effect.suspend(() => {
-          if (isHealthCheck(request)) return routed
-          // A path without a webhook is not a provider's request.
-          return isProviders(request) ? Effect.catchIf(routed, isRouteNotFound, () => limited) : limited
-        })
-
-        return yield* answer.pipe(
-          Effect.catchCause(answerFailure(request)),
-          Effect.map((response) =>
-            HttpServerResponse.setHeaders(response, {
-              "x-request-id": record.requestId,
-              ...headers,
-              ...rateLimitHeaders(record.limits),
-              ...(hasUnreadBody(request) ? { connection: "close" } : {}),
-              ...response.headers
-            })
-          ),
-          Effect.onExit((exit) =>
-            logAccess(
-              request,
-              hideSecrets(pathOf(url)),
-              record,
-              startedAt,
-              exit._tag === "Success" ? Option.some(exit.value) : Option.none()
-            )
-          ),
-          Effect.annotateLogs("requestId", record.requestId),
-          Effect.provideService(RequestRecord, record)
-        )
-      }).pipe(behindProxies)
-  }),
-  { global: true }
-)
+      ),
+      Effect.annotateLogs("requestId", record.requestId),
+      Effect.provideService(RequestRecord, record),
+      Effect.provideService(RouteMatch, match)
+    )
+  }).pipe(behindProxies)
+})

@@ -1,8 +1,17 @@
-import { type ApiError, BodyTooLarge, MediaTypeUnsupported, OPERATIONS, TooManyHeaders, UriTooLong } from "@agentos/api"
-import { BODY_LIMIT_BYTES, invalid, InvalidRequest, isStartHere, type JsonBudget } from "@agentos/core"
+import {
+  type ApiError,
+  BodyTooLarge,
+  inputsOf,
+  MediaTypeUnsupported,
+  type Operation,
+  TooManyHeaders,
+  UriTooLong
+} from "@agentos/api"
+import { invalid, InvalidRequest, isStartHere, type JsonBudget } from "@agentos/core"
 import type { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { isWebhook } from "../ingress/IngressPath.ts"
+import type { BodyLimits, Route } from "./Routing.ts"
 
 /** Maximum length of a request target, in bytes. Valid targets are far shorter. */
 export const TARGET_LIMIT_BYTES = 8 * 1024
@@ -15,7 +24,6 @@ export const HEADER_COUNT_LIMIT = 100
 export const QUERY_PARAMETERS_LIMIT = 32
 
 const KIB = 1024
-const MIB = 1024 * KIB
 /**
  * Maximum body length of a service that needs no token, in bytes. The longest input has about 2,300 characters that may
  * be non-ASCII, and a URL of 2,048 characters or a signature of 4,096 bytes. That fits even if every non-ASCII
@@ -26,29 +34,26 @@ const DEFAULT_BODY_LIMIT_BYTES = 64 * KIB
 /** JSON may escape one byte of text as six: `\u0001`. */
 const ESCAPE_FACTOR = 6
 
-const START_PATHS: ReadonlySet<string> = new Set(
-  Object.values(OPERATIONS).flatMap(({ entry }) => (isStartHere(entry) ? [entry.path] : []))
-)
-const MESSAGE_PATH = OPERATIONS.sendMessage.entry.path
-
-/**
- * Returns the maximum body length of a path, in bytes. A message may have a text and an HTML part of maximum length
- * with every byte escaped; no other body needs more than the default.
- */
-export const bodyLimitOf = (path: string): number => {
-  if (START_PATHS.has(path)) return START_BODY_LIMIT_BYTES
-  return path === MESSAGE_PATH
-    ? 2 * BODY_LIMIT_BYTES * ESCAPE_FACTOR + DEFAULT_BODY_LIMIT_BYTES
-    : DEFAULT_BODY_LIMIT_BYTES
-}
-
 /** Several times the size of any input: inputs have no nested objects and at most 50 recipients. */
 const DEFAULT_JSON_BUDGET: JsonBudget = { depth: 8, elements: 256, keys: 64, keyBytes: 128, stringBytes: 24 * KIB }
-const MESSAGE_JSON_BUDGET: JsonBudget = { ...DEFAULT_JSON_BUDGET, stringBytes: ESCAPE_FACTOR * MIB }
 
-/** Returns how much JSON the body of a path may contain. Only messages may have texts of megabytes. */
-export const jsonBudgetOf = (path: string): JsonBudget =>
-  path === MESSAGE_PATH ? MESSAGE_JSON_BUDGET : DEFAULT_JSON_BUDGET
+/** The limits of a body without texts that are longer than the default. */
+export const DEFAULT_BODY_LIMITS: BodyLimits = { bytes: DEFAULT_BODY_LIMIT_BYTES, json: DEFAULT_JSON_BUDGET }
+
+/**
+ * Returns the limits of an operation's body. Each text that may be longer than the default may have its maximum length
+ * with every byte escaped.
+ */
+export const bodyLimitsOf = (operation: Operation): BodyLimits => {
+  if (isStartHere(operation.entry)) return { ...DEFAULT_BODY_LIMITS, bytes: START_BODY_LIMIT_BYTES }
+  const longTexts = inputsOf(operation).flatMap(({ schema: { maxLength } }) =>
+    typeof maxLength === "number" && maxLength > DEFAULT_JSON_BUDGET.stringBytes ? [maxLength * ESCAPE_FACTOR] : []
+  )
+  return {
+    bytes: longTexts.reduce((total, length) => total + length, DEFAULT_BODY_LIMIT_BYTES),
+    json: { ...DEFAULT_JSON_BUDGET, stringBytes: Math.max(DEFAULT_JSON_BUDGET.stringBytes, ...longTexts) }
+  }
+}
 
 /** Returns the path of a request target, without its query. */
 export const pathOf = (target: string): string => target.split("?", 1)[0] ?? ""
@@ -153,8 +158,15 @@ const hasTooManyParameters = (target: string): boolean => {
   return false
 }
 
+/** Bodies of providers are not JSON, not even where the provider is not configured. */
+const limitsWithoutRoute = (target: string): BodyLimits | null =>
+  isWebhook(pathOf(target)) ? null : DEFAULT_BODY_LIMITS
+
 /** Checks a request by its target and headers alone. Returns the first violation of size, type or form, if any. */
-export const headerFlaw = (request: HttpServerRequest.HttpServerRequest): ApiError | undefined => {
+export const headerFlaw = (
+  request: HttpServerRequest.HttpServerRequest,
+  route: Route<unknown> | null
+): ApiError | undefined => {
   const { headers, method, url } = request
   if (url.length > TARGET_LIMIT_BYTES) return new UriTooLong({ limitBytes: TARGET_LIMIT_BYTES })
   const flaw = headersFlaw(request)
@@ -163,10 +175,9 @@ export const headerFlaw = (request: HttpServerRequest.HttpServerRequest): ApiErr
   if (hasTooManyParameters(url)) return queryTooLong
   if (!BODY_METHODS.has(method) || !hasBody(headers)) return undefined
   if (headers["transfer-encoding"] !== undefined) return lengthRequired
-  const path = pathOf(url)
-  // Each webhook has limits of its own, which its route checks.
-  if (isWebhook(path)) return undefined
-  const limitBytes = bodyLimitOf(path)
+  const limits = route === null ? limitsWithoutRoute(url) : route.body
+  if (limits === null) return undefined
+  const limitBytes = limits.bytes
   if (Number(headers["content-length"] ?? 0) > limitBytes) return new BodyTooLarge({ limitBytes })
   const message = jsonFlaw(headers)
   return message === undefined ? undefined : new MediaTypeUnsupported({ message })

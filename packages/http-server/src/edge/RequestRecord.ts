@@ -8,8 +8,6 @@ export class RequestRecord extends Context.Service<
   {
     /** Appears in the body, the X-Request-Id header and the log. */
     readonly requestId: string
-    /** The template of the route, if it is not in the route table. */
-    route?: string
     operation?: string
     tenantId?: TenantId
     code?: ErrorCode

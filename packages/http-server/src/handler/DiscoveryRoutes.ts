@@ -11,9 +11,9 @@ import {
 } from "@agentos/api"
 import { ResourceNotFound, SERVICES } from "@agentos/core"
 import { Effect } from "effect"
-import { HttpRouter } from "effect/http"
 import { createHash } from "node:crypto"
 import { agentGuide, DOCS_STYLE, docsPage } from "../guide/Guide.ts"
+import { documentRoute } from "../edge/Routing.ts"
 import { entityTag, preparedDocument, unlessCurrent } from "../guide/PreparedDocument.ts"
 import { publicRoute } from "../operation/FreeRoute.ts"
 import { preparedResponse } from "../operation/SuccessResponse.ts"
@@ -33,36 +33,32 @@ const prepared = (operation: Operation, data: unknown) => {
 const docsPolicy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(DOCS_STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 /** Public routes: the catalog, the contract and the guides, prepared once. */
-export const layer = HttpRouter.addAll(
-  Effect.gen(function* () {
-    const { capabilities, environment, publicUrl } = yield* ServerSettings
-    const records = SERVICES.map((entry) => toServiceRecord(entry, operationOf(entry), capabilities))
-    const description = prepared(OPERATIONS.describeApi, apiDescription(environment, capabilities))
-    const catalog = prepared(OPERATIONS.listServices, { items: records })
-    const services = new Map<string, typeof catalog>(
-      records.map((service) => [service.serviceId, prepared(OPERATIONS.getService, { service })])
-    )
-    const guide = { capabilities, environment, publicUrl }
+export const routes = Effect.gen(function* () {
+  const { capabilities, environment, publicUrl } = yield* ServerSettings
+  const records = SERVICES.map((entry) => toServiceRecord(entry, operationOf(entry), capabilities))
+  const description = prepared(OPERATIONS.describeApi, apiDescription(environment, capabilities))
+  const catalog = prepared(OPERATIONS.listServices, { items: records })
+  const services = new Map<string, typeof catalog>(
+    records.map((service) => [service.serviceId, prepared(OPERATIONS.getService, { service })])
+  )
+  const guide = { capabilities, environment, publicUrl }
 
-    return [
-      publicRoute(OPERATIONS.describeApi, () => description),
-      publicRoute(OPERATIONS.listServices, () => catalog),
-      publicRoute(
-        OPERATIONS.getService,
-        ({ params: { serviceId } }) =>
-          services.get(serviceId) ?? Effect.fail(new ResourceNotFound({ kind: "service", id: serviceId }))
-      ),
-      HttpRouter.route(
-        "GET",
-        OPENAPI_PATH,
-        preparedDocument(`${JSON.stringify(openApiDocument(publicUrl), null, 2)}\n`, "application/json")
-      ),
-      HttpRouter.route("GET", LLMS_PATH, preparedDocument(agentGuide(guide), "text/plain; charset=utf-8")),
-      HttpRouter.route(
-        "GET",
-        DOCS_PATH,
-        preparedDocument(docsPage(guide), "text/html; charset=utf-8", { "content-security-policy": docsPolicy })
-      )
-    ] as const
-  })
-)
+  return [
+    publicRoute(OPERATIONS.describeApi, () => description),
+    publicRoute(OPERATIONS.listServices, () => catalog),
+    publicRoute(
+      OPERATIONS.getService,
+      ({ params: { serviceId } }) =>
+        services.get(serviceId) ?? Effect.fail(new ResourceNotFound({ kind: "service", id: serviceId }))
+    ),
+    documentRoute(
+      OPENAPI_PATH,
+      preparedDocument(`${JSON.stringify(openApiDocument(publicUrl), null, 2)}\n`, "application/json")
+    ),
+    documentRoute(LLMS_PATH, preparedDocument(agentGuide(guide), "text/plain; charset=utf-8")),
+    documentRoute(
+      DOCS_PATH,
+      preparedDocument(docsPage(guide), "text/html; charset=utf-8", { "content-security-policy": docsPolicy })
+    )
+  ] as const
+})

@@ -1,64 +1,61 @@
 import { OPERATIONS, REALTIME_PATH, UpgradeRequired } from "@agentos/api"
 import { Credentials, Events, Timestamp, toEventRecord } from "@agentos/core"
 import { Effect, Redacted } from "effect"
-import { HttpRouter } from "effect/http"
-import { errorResponse } from "../edge/ErrorResponse.ts"
+import { documentRoute } from "../edge/Routing.ts"
 import { tenantRoute } from "../operation/FreeRoute.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 
-export const layer = HttpRouter.addAll(
-  Effect.gen(function* () {
-    const events = yield* Events
-    const credentials = yield* Credentials
-    const { publicUrl } = yield* ServerSettings
-    const websocketUrl = `${publicUrl.replace(/^http/, "ws")}${REALTIME_PATH}`
+export const routes = Effect.gen(function* () {
+  const events = yield* Events
+  const credentials = yield* Credentials
+  const { publicUrl } = yield* ServerSettings
+  const websocketUrl = `${publicUrl.replace(/^http/, "ws")}${REALTIME_PATH}`
 
-    return [
-      tenantRoute(
-        OPERATIONS.getRealtimeToken,
-        Effect.fnUntraced(function* (tenant) {
-          const { expiresAt, token } = yield* credentials.issueRealtime(tenant)
-          const waiting = yield* events.replay(tenant.tenantId)
-          return {
-            realtime: { token: Redacted.value(token), expiresAt: Timestamp.toIso(expiresAt), websocketUrl },
-            items: waiting.map(toEventRecord)
-          }
-        })
-      ),
+  return [
+    tenantRoute(
+      OPERATIONS.getRealtimeToken,
+      Effect.fnUntraced(function* (tenant) {
+        const { expiresAt, token } = yield* credentials.issueRealtime(tenant)
+        const waiting = yield* events.replay(tenant.tenantId)
+        return {
+          realtime: { token: Redacted.value(token), expiresAt: Timestamp.toIso(expiresAt), websocketUrl },
+          items: waiting.map(toEventRecord)
+        }
+      })
+    ),
 
-      tenantRoute(OPERATIONS.listEvents, ({ tenantId }, { payload: { cursor, limit, status, ...filter } }) =>
-        Effect.map(
-          events.list(
-            tenantId,
-            { ...filter, ...(status === undefined ? {} : { statuses: [status] }) },
-            { limit, cursor }
-          ),
-          ({ items, nextCursor }) => ({ items: items.map(toEventRecord), nextCursor })
-        )
-      ),
+    tenantRoute(OPERATIONS.listEvents, ({ tenantId }, { payload: { cursor, limit, status, ...filter } }) =>
+      Effect.map(
+        events.list(
+          tenantId,
+          { ...filter, ...(status === undefined ? {} : { statuses: [status] }) },
+          { limit, cursor }
+        ),
+        ({ items, nextCursor }) => ({ items: items.map(toEventRecord), nextCursor })
+      )
+    ),
 
-      tenantRoute(OPERATIONS.getEvent, ({ tenantId }, { payload: { eventId } }) =>
-        Effect.map(events.get(tenantId, eventId), (event) => ({ event: toEventRecord(event) }))
-      ),
+    tenantRoute(OPERATIONS.getEvent, ({ tenantId }, { payload: { eventId } }) =>
+      Effect.map(events.get(tenantId, eventId), (event) => ({ event: toEventRecord(event) }))
+    ),
 
-      tenantRoute(OPERATIONS.acknowledgeEvent, ({ tenantId }, { payload: { eventId } }) =>
-        Effect.map(events.acknowledge(tenantId, eventId), (event) => ({ event: toEventRecord(event) }))
-      ),
+    tenantRoute(OPERATIONS.acknowledgeEvent, ({ tenantId }, { payload: { eventId } }) =>
+      Effect.map(events.acknowledge(tenantId, eventId), (event) => ({ event: toEventRecord(event) }))
+    ),
 
-      tenantRoute(OPERATIONS.acknowledgeAllEvents, ({ tenantId }, { payload }) =>
-        Effect.map(events.acknowledgeAll(tenantId, payload), (acknowledged) => ({ acknowledged }))
-      ),
+    tenantRoute(OPERATIONS.acknowledgeAllEvents, ({ tenantId }, { payload }) =>
+      Effect.map(events.acknowledgeAll(tenantId, payload), (acknowledged) => ({ acknowledged }))
+    ),
 
-      tenantRoute(OPERATIONS.replayEvents, ({ tenantId }, { query: { limit } }) =>
-        Effect.map(events.replay(tenantId, limit), (waiting) => ({ items: waiting.map(toEventRecord) }))
-      ),
+    tenantRoute(OPERATIONS.replayEvents, ({ tenantId }, { query: { limit } }) =>
+      Effect.map(events.replay(tenantId, limit), (waiting) => ({ items: waiting.map(toEventRecord) }))
+    ),
 
-      tenantRoute(OPERATIONS.acknowledgeEventById, ({ tenantId }, { params: { eventId } }) =>
-        Effect.map(events.acknowledge(tenantId, eventId), (event) => ({ event: toEventRecord(event) }))
-      ),
+    tenantRoute(OPERATIONS.acknowledgeEventById, ({ tenantId }, { params: { eventId } }) =>
+      Effect.map(events.acknowledge(tenantId, eventId), (event) => ({ event: toEventRecord(event) }))
+    ),
 
-      // The gateway takes upgrades before they reach the router, so a request here is not an upgrade.
-      HttpRouter.route("GET", REALTIME_PATH, errorResponse(new UpgradeRequired(), null))
-    ] as const
-  })
-)
+    // The gateway takes upgrades before they reach the router, so a request here is not an upgrade.
+    documentRoute(REALTIME_PATH, Effect.fail(new UpgradeRequired()))
+  ] as const
+})

@@ -1,27 +1,31 @@
 import { LIVE_PATH, READY_PATH } from "@agentos/api"
 import { Transactor } from "@agentos/core"
 import { Duration, Effect } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpServerResponse } from "effect/http"
+import { documentRoute, type Route } from "../edge/Routing.ts"
 
 /** The store counts as unavailable if it does not answer within this time. */
 const READY_WITHIN = Duration.seconds(2)
 
+/** Health checks are never rate limited. */
+const healthRoute = <R>(path: string, handler: Route<R>["handler"]): Route<R> => ({
+  ...documentRoute(path, handler),
+  isRateLimited: false
+})
+
 /** Health checks for an orchestrator: whether the process answers, and whether it can work. Without the envelope. */
-export const layer = HttpRouter.addAll(
-  Effect.map(Transactor, (transactor) => {
-    const ready = transactor.ready.pipe(
-      Effect.timeoutOrElse({ duration: READY_WITHIN, orElse: () => Effect.succeed(false) }),
-      Effect.catchDefect(() => Effect.succeed(false))
-    )
-    return [
-      HttpRouter.route("GET", LIVE_PATH, Effect.succeed(HttpServerResponse.jsonUnsafe({ status: "live" }))),
-      HttpRouter.route(
-        "GET",
-        READY_PATH,
-        Effect.map(ready, (isReady) =>
-          HttpServerResponse.jsonUnsafe({ status: isReady ? "ready" : "unready" }, { status: isReady ? 200 : 503 })
-        )
+export const routes = Effect.map(Transactor, (transactor) => {
+  const ready = transactor.ready.pipe(
+    Effect.timeoutOrElse({ duration: READY_WITHIN, orElse: () => Effect.succeed(false) }),
+    Effect.catchDefect(() => Effect.succeed(false))
+  )
+  return [
+    healthRoute(LIVE_PATH, Effect.succeed(HttpServerResponse.jsonUnsafe({ status: "live" }))),
+    healthRoute(
+      READY_PATH,
+      Effect.map(ready, (isReady) =>
+        HttpServerResponse.jsonUnsafe({ status: isReady ? "ready" : "unready" }, { status: isReady ? 200 : 503 })
       )
-    ] as const
-  })
-)
+    )
+  ] as const
+})

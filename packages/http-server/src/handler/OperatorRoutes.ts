@@ -1,7 +1,8 @@
-import { type ApiError, InternalError, MethodNotAllowed, OperatorRefused, RouteUnknown } from "@agentos/api"
+import { type ApiError, InternalError, OperatorRefused } from "@agentos/api"
 import {
   Conflict,
   JobRunner,
+  ResourceNotFound,
   SUSPENSION_REASON_LIMIT,
   TenantAdministration,
   type TenantReport,
@@ -10,12 +11,11 @@ import {
   type WalletAddress
 } from "@agentos/core"
 import { Effect, Option, Redacted, Schema, type Scope } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash, timingSafeEqual } from "node:crypto"
-import { errorResponse } from "../edge/ErrorResponse.ts"
-import { jsonBudgetOf, pathOf } from "../edge/RequestLimits.ts"
+import { DEFAULT_BODY_LIMITS } from "../edge/RequestLimits.ts"
 import { RequestRecord } from "../edge/RequestRecord.ts"
-import { OPERATOR_PATHS } from "../edge/RouteTable.ts"
+import { type Route, RouteMatch } from "../edge/Routing.ts"
 import type { BodyMemory } from "../operation/BodyMemory.ts"
 import { decodeInput, parseBody } from "../operation/Decoding.ts"
 import { readBody } from "../operation/RequestBody.ts"
@@ -35,11 +35,8 @@ const tokenCheck = (token: Redacted.Redacted) => {
     timingSafeEqual(digest(BEARER.exec(authorization ?? "")?.[1] ?? ""), expected)
 }
 
-type Answer = Effect.Effect<
-  HttpServerResponse.HttpServerResponse,
-  ApiError,
-  RequestRecord | HttpRouter.RouteContext | HttpServerRequest.HttpServerRequest | BodyMemory | Scope.Scope
->
+type AnswerRequirements = RequestRecord | RouteMatch | HttpServerRequest.HttpServerRequest | BodyMemory | Scope.Scope
+type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, AnswerRequirements>
 
 const dataResponse = (data: unknown) =>
   Effect.map(RequestRecord, ({ requestId }) => HttpServerResponse.jsonUnsafe({ data, requestId }))
@@ -71,11 +68,11 @@ const listJobs = Effect.map(knownJobs, (known): Answer =>
 /** Runs a job now, for a host with its own scheduler. The message of a failure appears in the list and in the log. */
 const runJob = Effect.map(JobRunner, (runner): Answer =>
   Effect.gen(function* () {
-    const { params } = yield* HttpRouter.RouteContext
+    const { params } = yield* RouteMatch
     const name = params["name"] ?? ""
     const done = yield* runner.runNow(name).pipe(
       Effect.catchTags({
-        JobUnknown: () => Effect.fail(new RouteUnknown({ path: OPERATOR_PATHS.runJob.replace("{name}", name) })),
+        JobUnknown: () => Effect.fail(new ResourceNotFound({ kind: "job", id: name })),
         JobBusy: () =>
           Effect.fail(new Conflict({ message: `The job ${name} is already running. Wait until it ends.` })),
         JobFailed: () => Effect.fail(new InternalError({ withPayment: false }))
@@ -88,14 +85,13 @@ const runJob = Effect.map(JobRunner, (runner): Answer =>
 const WALLET = /^0x[0-9a-f]{40}$/i
 
 /** The tenant that the path names, by id or by wallet. */
-const namedTenant = Effect.map(HttpRouter.RouteContext, ({ params }): string | WalletAddress => {
+const namedTenant = Effect.map(RouteMatch, ({ params }): string | WalletAddress => {
   const name = params["tenant"] ?? ""
   return WALLET.test(name) ? walletAddress(name) : name
 })
 
 const tenantResponse = Effect.fnUntraced(function* (report: Option.Option<TenantReport>) {
-  const request = yield* HttpServerRequest.HttpServerRequest
-  if (Option.isNone(report)) return yield* new RouteUnknown({ path: pathOf(request.url) })
+  if (Option.isNone(report)) return yield* new ResourceNotFound({ kind: "tenant", id: yield* namedTenant })
   const { tenant, ...usage } = report.value
   const { createdAt, suspension, tenantId, wallet } = tenant
   return yield* dataResponse({
@@ -117,13 +113,11 @@ const decodeSuspension = decodeInput(
   })
 )
 
-const SUSPENSION_BUDGET = jsonBudgetOf(OPERATOR_PATHS.suspendTenant)
-
 /** Suspends a tenant. The body contains the reason, which the tenant sees. */
 const suspendTenant = Effect.map(TenantAdministration, (tenants): Answer =>
   Effect.gen(function* () {
     const { bytes } = yield* readBody
-    const { reason } = yield* decodeSuspension(yield* parseBody(bytes, SUSPENSION_BUDGET))
+    const { reason } = yield* decodeSuspension(yield* parseBody(bytes, DEFAULT_BODY_LIMITS.json))
     return yield* tenantResponse(yield* tenants.suspend(yield* namedTenant, reason))
   })
 )
@@ -137,38 +131,30 @@ const showMetrics = Effect.map(metricsText, (metrics): Answer =>
 )
 
 /** Routes for the operator. They exist only if the server has an operator token. */
-export const layer = HttpRouter.addAll(
-  Effect.gen(function* () {
-    const { operatorToken } = yield* ServerSettings
-    if (operatorToken === null) return []
-    const isOperator = tokenCheck(operatorToken)
+export const routes = Effect.gen(function* () {
+  const { operatorToken } = yield* ServerSettings
+  if (operatorToken === null) return []
+  const isOperator = tokenCheck(operatorToken)
 
-    const route = (name: keyof typeof OPERATOR_PATHS, method: "GET" | "POST", answer: Answer) => {
-      const allowed = method === "GET" ? ["GET", "HEAD"] : [method]
-      // Matches every method, because the catalog's route table does not know which methods this path accepts.
-      return HttpRouter.route(
-        "*",
-        `/${OPERATOR_PATHS[name].slice(1).replaceAll(/\{(\w+)\}/g, ":$1")}`,
-        Effect.gen(function* () {
-          const request = yield* HttpServerRequest.HttpServerRequest
-          const record = yield* RequestRecord
-          record.operation = `operator.${name}`
-          if (!allowed.includes(request.method)) {
-            return yield* new MethodNotAllowed({ method: request.method, path: pathOf(request.url), allowed })
-          }
-          if (!isOperator(request.headers["authorization"])) return yield* new OperatorRefused()
-          return yield* answer
-        }).pipe(Effect.catch((error) => errorResponse(error, null)))
-      )
-    }
-
-    return [
-      route("jobs", "GET", yield* listJobs),
-      route("runJob", "POST", yield* runJob),
-      route("metrics", "GET", yield* showMetrics),
-      route("tenant", "GET", yield* showTenant),
-      route("suspendTenant", "POST", yield* suspendTenant),
-      route("resumeTenant", "POST", yield* resumeTenant)
-    ]
+  const route = (name: string, method: "GET" | "POST", path: string, answer: Answer): Route<AnswerRequirements> => ({
+    method,
+    path,
+    audience: "operator",
+    isRateLimited: true,
+    entry: null,
+    operation: `operator.${name}`,
+    body: DEFAULT_BODY_LIMITS,
+    handler: Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+      isOperator(headers["authorization"]) ? answer : Effect.fail(new OperatorRefused())
+    )
   })
-)
+
+  return [
+    route("jobs", "GET", "/internal/jobs", yield* listJobs),
+    route("runJob", "POST", "/internal/jobs/{name}/run", yield* runJob),
+    route("metrics", "GET", "/internal/metrics", yield* showMetrics),
+    route("tenant", "GET", "/internal/tenants/{tenant}", yield* showTenant),
+    route("suspendTenant", "POST", "/internal/tenants/{tenant}/suspend", yield* suspendTenant),
+    route("resumeTenant", "POST", "/internal/tenants/{tenant}/resume", yield* resumeTenant)
+  ]
+})

@@ -1,6 +1,5 @@
 import { type Operation, OPERATIONS, ServiceUnavailable } from "@agentos/api"
 import { Effect } from "effect"
-import { HttpRouter } from "effect/http"
 import { operationRoute } from "../operation/OperationRoute.ts"
 
 /** Answers a listed operation that is not available, without asking for input or payment. */
@@ -8,4 +7,4 @@ const unavailableRoute = (operation: Operation) =>
   operationRoute(operation, Effect.fail(new ServiceUnavailable({ ever: operation.entry.capability !== "never" })))
 
 /** Domain registration, which never has a provider. */
-export const layer = HttpRouter.addAll([unavailableRoute(OPERATIONS.registerDomain)])
+export const routes = [unavailableRoute(OPERATIONS.registerDomain)]

@@ -1,10 +1,7 @@
 import type { ProviderIngress } from "@agentos/ingress"
 
-/** All paths of providers begin with this. */
-const WEBHOOK_ROOT = "/webhooks/"
-
-/** Returns whether the path belongs to providers. */
-export const isWebhook = (path: string): boolean => path.startsWith(WEBHOOK_ROOT)
+/** Returns whether the path belongs to providers, configured or not. */
+export const isWebhook = (path: string): boolean => path.startsWith("/webhooks/")
 
 const PARAMETER = /\{(\w+)\}$/
 

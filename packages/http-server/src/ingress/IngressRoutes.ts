@@ -1,12 +1,12 @@
 import { type ApiError, BodyTooLarge, MediaTypeUnsupported } from "@agentos/api"
 import { Ingress, type ProviderIngress, type Webhook, type WebhookResponse } from "@agentos/ingress"
 import { Effect, type Scope } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { errorResponse } from "../edge/ErrorResponse.ts"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { admitWithin, RateLimiting } from "../edge/RateLimiting.ts"
 import { requestCost } from "../edge/RequestCost.ts"
 import { hasBody, repetitionFlaw, type SingleHeaders, singleHeaders } from "../edge/RequestLimits.ts"
-import { RequestRecord } from "../edge/RequestRecord.ts"
+import type { RequestRecord } from "../edge/RequestRecord.ts"
+import { type Route, RouteMatch } from "../edge/Routing.ts"
 import type { BodyMemory } from "../operation/BodyMemory.ts"
 import { readBody } from "../operation/RequestBody.ts"
 import { parameterOf } from "./IngressPath.ts"
@@ -33,19 +33,18 @@ const limitViolation = (request: Request, { limits }: Webhook, names: SingleHead
     : new MediaTypeUnsupported({ message: `Send the body with Content-Type: ${mediaType}.` })
 }
 
-type Requirements = BodyMemory | HttpServerRequest.HttpServerRequest | Scope.Scope
+type BodyRequirements = BodyMemory | HttpServerRequest.HttpServerRequest | RouteMatch | Scope.Scope
+type AnswerRequirements = BodyRequirements | RateLimiting | RequestRecord
 
 /** Answers a request with the handler of its webhook. Only its own failures have the error envelope. */
 const answer = (webhook: Webhook, names: SingleHeaders) =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { countAddress } = yield* RateLimiting
-    const { params } = yield* HttpRouter.RouteContext
-    const record = yield* RequestRecord
-    const context = yield* Effect.context<Requirements>()
-    record.route = webhook.path
+    const { params } = yield* RouteMatch
+    const context = yield* Effect.context<BodyRequirements>()
     const violation = limitViolation(request, webhook, names)
-    if (violation !== undefined) return yield* errorResponse(violation, null)
+    if (violation !== undefined) return yield* Effect.fail(violation)
     const received = {
       target: request.url,
       parameter: params[parameterOf(webhook.path)] ?? "",
@@ -60,18 +59,23 @@ const answer = (webhook: Webhook, names: SingleHeaders) =>
       Effect.catchTag("Unauthenticated", () =>
         // Such a request is rate limited like any other client's.
         Effect.as(Effect.flatMap(countAddress(request.remoteAddress, requestCost(request)), admitWithin), forbidden)
-      ),
-      Effect.catch((error) => errorResponse(error, null))
+      )
     )
   })
 
 const routesOf = ({ singleHeaders: headers, webhooks }: ProviderIngress) => {
   const names = singleHeaders(headers)
-  return webhooks.map((webhook) => HttpRouter.route(webhook.method, routerPath(webhook.path), answer(webhook, names)))
+  return webhooks.map((webhook): Route<AnswerRequirements> => ({
+    method: webhook.method,
+    path: webhook.path,
+    audience: "providers",
+    isRateLimited: false,
+    entry: null,
+    operation: null,
+    body: null,
+    handler: answer(webhook, names)
+  }))
 }
 
-/** Returns a template in the notation of the router: `/webhooks/carrier/status/:callId`. */
-const routerPath = (template: Webhook["path"]): `/${string}` => `/${template.slice(1).replace(/\{(\w+)\}$/, ":$1")}`
-
 /** The webhooks of all configured providers. */
-export const layer = HttpRouter.addAll(Effect.map(Ingress, (providers) => providers.flatMap(routesOf)))
+export const routes = Effect.map(Ingress, (providers) => providers.flatMap(routesOf))

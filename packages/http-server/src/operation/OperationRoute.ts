@@ -1,10 +1,9 @@
-import { type ApiError, InternalError, type Operation, routerPath, ServiceUnavailable, takesBody } from "@agentos/api"
+import { type ApiError, type Operation, ServiceUnavailable, takesBody } from "@agentos/api"
 import { type CatalogEntry, isAvailable, type OperationName } from "@agentos/core"
-import { Cause, Effect, Schema } from "effect"
-import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { errorResponse } from "../edge/ErrorResponse.ts"
-import { jsonBudgetOf } from "../edge/RequestLimits.ts"
-import { RequestRecord } from "../edge/RequestRecord.ts"
+import { Effect, Schema } from "effect"
+import type { HttpServerResponse } from "effect/http"
+import { bodyLimitsOf } from "../edge/RequestLimits.ts"
+import { type Route, RouteMatch } from "../edge/Routing.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { decodeInput, parseBody } from "./Decoding.ts"
 import type { RequestBody } from "./RequestBody.ts"
@@ -41,45 +40,33 @@ export const inputDecoder = <
   const decodeParams = decodeInput<Params["Type"]>(Schema.toCodecStringTree(operation.params), "path parameter")
   const decodeQuery = decodeInput<Query["Type"]>(Schema.toCodecStringTree(operation.query), "query parameter")
   const decodePayload = decodeInput<Payload["Type"]>(operation.payload)
-  const budget = jsonBudgetOf(operation.entry.path)
+  const { json } = bodyLimitsOf(operation)
   return Effect.fnUntraced(function* ({ bytes }: RequestBody) {
-    const { params } = yield* HttpRouter.RouteContext
-    const search = yield* HttpServerRequest.ParsedSearchParams
+    const { params, query } = yield* RouteMatch
     const isLeftOut = bytes.length === 0 && !takesBody(operation)
     const input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]> = {
       params: yield* decodeParams(params),
-      query: yield* decodeQuery(search),
-      payload: yield* decodePayload(isLeftOut ? {} : yield* parseBody(bytes, budget))
+      query: yield* decodeQuery(query),
+      payload: yield* decodePayload(isLeftOut ? {} : yield* parseBody(bytes, json))
     }
     return input
   })
 }
 
-/**
- * The route of an operation. Every failure becomes the operation's error response, which states the payment's state.
- */
+/** The route of an operation. */
 export const operationRoute = <R>(
-  { entry, name }: Operation,
+  operation: Operation,
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>
-) =>
-  HttpRouter.route(
-    entry.method,
-    routerPath(entry),
-    Effect.gen(function* () {
-      const record = yield* RequestRecord
-      record.operation = name
-      return yield* handler.pipe(
-        Effect.catch((error) => errorResponse(error, entry)),
-        Effect.catchCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : failure(entry, cause)))
-      )
-    })
-  )
-
-const failure = Effect.fnUntraced(function* (entry: CatalogEntry, cause: Cause.Cause<never>) {
-  const { headers } = yield* HttpServerRequest.HttpServerRequest
-  yield* Effect.logError("operation failed", cause)
-  return yield* errorResponse(
-    new InternalError({ withPayment: entry.price !== null && headers["payment-signature"] !== undefined }),
-    entry
-  )
-})
+): Route<R> => {
+  const { entry, name } = operation
+  return {
+    method: entry.method,
+    path: entry.path,
+    audience: "clients",
+    isRateLimited: true,
+    entry,
+    operation: name,
+    body: bodyLimitsOf(operation),
+    handler
+  }
+}

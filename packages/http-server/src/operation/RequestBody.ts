@@ -4,8 +4,7 @@ import { Effect, type Scope, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { createHash } from "node:crypto"
 import { whileOthersRun } from "../edge/RequestConcurrency.ts"
-import { jsonBudgetOf, pathOf } from "../edge/RequestLimits.ts"
-import { isWebhook } from "../ingress/IngressPath.ts"
+import { RouteMatch } from "../edge/Routing.ts"
 import { type BodyLease, BodyMemory } from "./BodyMemory.ts"
 import { refusal } from "./Decoding.ts"
 
@@ -108,22 +107,23 @@ const scanning = (body: ArrivingBody, budget: JsonBudget) => {
 
 /**
  * Reads the body of the request once, up to the declared length, as long as the client keeps sending and memory is
- * available. The edge has already refused a length beyond the limit of the path, and a body without a declared length.
+ * available. The edge has already refused a length beyond the limit of the route, and a body without a declared length.
  * The memory is released with the scope of the request.
  */
 export const readBody: Effect.Effect<
   RequestBody,
   BodyMemoryExhausted | InvalidRequest | RequestTimedOut,
-  BodyMemory | HttpServerRequest.HttpServerRequest | Scope.Scope
+  BodyMemory | HttpServerRequest.HttpServerRequest | RouteMatch | Scope.Scope
 > = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const memory = yield* BodyMemory
-  const path = pathOf(request.url)
+  const { route } = yield* RouteMatch
+  const limits = route?.body ?? null
   const lease = yield* memory.lease(request.remoteAddress)
   const body = new ArrivingBody(Number(request.headers["content-length"] ?? 0), lease)
   const arriving = Stream.runForEach(
     Stream.mapError(request.stream, () => unreadable),
-    isWebhook(path) ? body.append : scanning(body, jsonBudgetOf(path))
+    limits === null ? body.append : scanning(body, limits.json)
   )
   yield* whileOthersRun(Effect.raceFirst(arriving, failIfSlow(body)))
   const { bytes } = body

@@ -2,7 +2,7 @@ import { OPERATIONS, type Operation } from "@agentos/api"
 import { isStartHere } from "@agentos/core"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { bodyLimitOf, jsonBudgetOf } from "../../src/edge/RequestLimits.ts"
+import { bodyLimitsOf } from "../../src/edge/RequestLimits.ts"
 import { parseBody } from "../../src/operation/Decoding.ts"
 import { call, errorOf, fresh, newTenant, rawCall } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
@@ -49,9 +49,10 @@ const operations: ReadonlyArray<Operation> = Object.values(OPERATIONS)
 
 describe("the limits of bodies", () => {
   it("accept every input that the contract allows", () => {
-    for (const { entry, name, payload } of operations) {
+    for (const operation of operations) {
+      const { name, payload } = operation
       const properties = Object.values(propertiesOf(payload))
-      const budget = jsonBudgetOf(entry.path)
+      const budget = bodyLimitsOf(operation).json
       const elements = properties.reduce((sum, { maxItems }) => sum + (maxItems ?? 0), 0)
       assert.isAtMost(elements, budget.elements, name)
       assert.isAtMost(properties.length, budget.keys, name)
@@ -139,7 +140,7 @@ describe("the limits of bodies", () => {
       const order: Array<string> = []
       setImmediate(() => order.push("other work"))
       const text = "x".repeat(2 * 1024 * 1024)
-      yield* parseBody(new TextEncoder().encode(JSON.stringify({ text })), jsonBudgetOf(SEND))
+      yield* parseBody(new TextEncoder().encode(JSON.stringify({ text })), bodyLimitsOf(OPERATIONS.sendMessage).json)
       order.push("body")
       assert.deepStrictEqual(order, ["other work", "body"])
     })
@@ -156,8 +157,9 @@ describe("the limits of bodies", () => {
   })
 
   it("are 16 KiB for operations that need no token, even with a token", async () => {
-    for (const { entry } of operations.filter((operation) => isStartHere(operation.entry))) {
-      assert.strictEqual(bodyLimitOf(entry.path), 16 * 1024)
+    for (const operation of operations.filter(({ entry }) => isStartHere(entry))) {
+      const { entry } = operation
+      assert.strictEqual(bodyLimitsOf(operation).bytes, 16 * 1024)
       for (const token of [{}, { token: tenant.token }]) {
         const long = `{"localPart":"a"${" ".repeat(16 * 1024)}}`
         const answer = await call(server, "POST", entry.path, { body: long, ...token })

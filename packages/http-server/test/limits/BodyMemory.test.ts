@@ -1,11 +1,13 @@
-import { BodyMemoryExhausted, RequestTimedOut } from "@agentos/api"
+import { BodyMemoryExhausted, OPERATIONS, RequestTimedOut } from "@agentos/api"
 import { ByteBudget, TransitMemory } from "@agentos/core"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import { connect, type Socket } from "node:net"
+import { RouteMatch } from "../../src/edge/Routing.ts"
 import { BodyMemory } from "../../src/operation/BodyMemory.ts"
+import { operationRoute } from "../../src/operation/OperationRoute.ts"
 import { readBody } from "../../src/operation/RequestBody.ts"
 import { call, errorOf, fresh, newTenant } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
@@ -131,9 +133,18 @@ const slowRequest = () => {
   }
 }
 
+const match: RouteMatch["Service"] = {
+  route: operationRoute(OPERATIONS.sendMessage, Effect.never),
+  template: SEND,
+  allowed: ["POST"],
+  params: {},
+  query: {}
+}
+
 const reading = (request: HttpServerRequest.HttpServerRequest) =>
   Effect.scoped(readBody).pipe(
     Effect.provideService(HttpServerRequest.HttpServerRequest, request),
+    Effect.provideService(RouteMatch, match),
     Effect.flip,
     Effect.forkChild
   )
