@@ -1,5 +1,5 @@
 import {
-  type Hold,
+  type NextAttempt,
   isFinal,
   type Ledger,
   type OpenOperations,
@@ -26,7 +26,7 @@ export const layer = Layer.effect(
       return operation
     }
     const taken = (operation: Operation, now: Timestamp.Timestamp, millis: number): Operation =>
-      put({ ...operation, fence: operation.fence + 1, ...heldUntil(now, { by: "worker", millis }) })
+      put({ ...operation, fence: operation.fence + 1, ...dueAfter(now, { kind: "leased", millis }) })
 
     return OperationStore.of({
       claim: (operation, leaseMillis) =>
@@ -34,18 +34,18 @@ export const layer = Layer.effect(
           requireTenant(tables, operation.tenantId)
           const key = { ...operation, proof: proofKey(operation.proof) }
           if (operations.has(operation.operationId) || findByKeys(tables, key).length > 0) return false
-          put({ ...operation, fence: 1, ...heldUntil(now, { by: "worker", millis: leaseMillis }) })
+          put({ ...operation, fence: 1, ...dueAfter(now, { kind: "leased", millis: leaseMillis }) })
           return true
         }),
       find: (operationId) => run(() => Option.fromUndefinedOr(operations.get(operationId))),
       stateAge: (operationId) =>
         run((now) => Option.map(Option.fromUndefinedOr(operations.get(operationId)), (one) => now - one.updatedAt)),
       findByKeys: (keys) => run(() => findByKeys(tables, keys)),
-      advance: ({ change, fence, from, hold, operationId, to }) =>
+      advance: ({ change, fence, from, next, operationId, to }) =>
         run((now) => {
           const operation = operations.get(operationId)
           if (operation === undefined || operation.state !== from || operation.fence !== fence) return Option.none()
-          return Option.some(put({ ...operation, ...change, state: to, ...heldUntil(now, hold), updatedAt: now }))
+          return Option.some(put({ ...operation, ...change, state: to, ...dueAfter(now, next), updatedAt: now }))
         }),
       takeOver: (operationId, leaseMillis) =>
         run((now) => {
@@ -63,11 +63,11 @@ export const layer = Layer.effect(
             .slice(0, limit)
             .map((operation) => taken(operation, now, leaseMillis))
         ),
-      hold: (operationId, fence, hold) =>
+      setNextAttempt: (operationId, fence, next) =>
         run((now) => {
           const operation = operations.get(operationId)
           if (operation === undefined || operation.fence !== fence || isFinal(operation.state)) return false
-          put({ ...operation, ...heldUntil(now, hold) })
+          put({ ...operation, ...dueAfter(now, next) })
           return true
         }),
       post: (entries) => run(() => entries.forEach((entry) => post(tables, entry))),
@@ -90,9 +90,9 @@ export const layer = Layer.effect(
 )
 
 /** A worker's lease also sets when the job may take the operation over. */
-const heldUntil = (now: Timestamp.Timestamp, hold: Hold): Pick<Operation, "leasedUntil" | "dueAt"> => {
-  const dueAt = hold.by === "nobody" ? null : Timestamp.add(now, hold.millis)
-  return { leasedUntil: hold.by === "worker" ? dueAt : null, dueAt }
+const dueAfter = (now: Timestamp.Timestamp, next: NextAttempt): Pick<Operation, "leasedUntil" | "dueAt"> => {
+  const dueAt = next.kind === "none" ? null : Timestamp.add(now, next.millis)
+  return { leasedUntil: next.kind === "leased" ? dueAt : null, dueAt }
 }
 
 /** Dies if an open operation has no `dueAt`, or a final one has. */

@@ -68,7 +68,7 @@ export const makeListening = Effect.fnUntraced(function* (
     )
     const notifications = yield* session.listen(CHANNEL)
     yield* Deferred.succeed(attempted, undefined)
-    listeners.wake("everybody")
+    listeners.wake("all")
     const hear = Effect.map(Queue.take(notifications), ({ payload, processId }) => {
       if (processId !== session.processId) listeners.wake(payload.split(","))
     })

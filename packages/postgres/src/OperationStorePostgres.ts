@@ -1,5 +1,5 @@
 import {
-  type Hold,
+  type NextAttempt,
   type Books,
   type Ledger,
   type OpenOperations,
@@ -83,12 +83,12 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
     const clock = () => sql`clock as materialized (select epoch_millis() + ${Parameter.integer(offset())} as now)`
     const now = sql`(select now from clock)`
     /** A worker's lease also sets when the job may take the operation over. */
-    const held = (hold: Hold): ReadonlyArray<Statement.Fragment> => {
-      const until = hold.by === "nobody" ? sql`null` : sql`${now} + ${Parameter.integer(hold.millis)}`
-      return [sql`leased_until = ${hold.by === "worker" ? until : sql`null`}`, sql`due_at = ${until}`]
+    const setNext = (next: NextAttempt): ReadonlyArray<Statement.Fragment> => {
+      const until = next.kind === "none" ? sql`null` : sql`${now} + ${Parameter.integer(next.millis)}`
+      return [sql`leased_until = ${next.kind === "leased" ? until : sql`null`}`, sql`due_at = ${until}`]
     }
     const taken = (leaseMillis: number) =>
-      sql.csv([sql`fence = operations.fence + 1`, ...held({ by: "worker", millis: leaseMillis })])
+      sql.csv([sql`fence = operations.fence + 1`, ...setNext({ kind: "leased", millis: leaseMillis })])
 
     const claim = (operation: Operation, leaseMillis: number) => {
       const key = proofKey(operation.proof)
@@ -181,14 +181,14 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
           (rows) => rows.map(toOperation)
         )
       },
-      advance: ({ change, fence, from, hold, operationId, to }) =>
+      advance: ({ change, fence, from, next, operationId, to }) =>
         Effect.map(
           orDie(sql<OperationRow>`
             with ${clock()}
             update operations set ${sql.csv([
               sql`state = ${Parameter.text(to)}`,
               sql`updated_at = ${now}`,
-              ...held(hold),
+              ...setNext(next),
               ...changes(change)
             ])}
             where operation_id = ${Parameter.uuid(operationId)} and fence = ${Parameter.integer(fence)}
@@ -207,11 +207,11 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
           first
         ),
       takeDue: (limit, leaseMillis) => Effect.flatMap(orDie(takeDue(limit, leaseMillis)), readable),
-      hold: (operationId, fence, hold) =>
+      setNextAttempt: (operationId, fence, next) =>
         Effect.map(
           orDie(sql`
             with ${clock()}
-            update operations set ${sql.csv(held(hold))}
+            update operations set ${sql.csv(setNext(next))}
             where operation_id = ${Parameter.uuid(operationId)} and fence = ${Parameter.integer(fence)}
               and due_at is not null
             returning operation_id`),

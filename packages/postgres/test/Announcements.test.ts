@@ -71,7 +71,7 @@ layer(TestPostgres.layer(), { excludeTestServices: true })("announcements", (it)
       const ended = yield* sql`
         select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'agentos events'`
       assert.strictEqual(ended.length, 2)
-      assert.strictEqual(yield* Queue.take(wakeUps), "everybody")
+      assert.strictEqual(yield* Queue.take(wakeUps), "all")
       yield* Effect.provide(appendTo([tenantId]), here)
       assert.deepStrictEqual(yield* Queue.take(wakeUps), [tenantId])
       assert.isTrue(yield* Context.get(there, Transactor).ready)

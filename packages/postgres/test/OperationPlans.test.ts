@@ -79,13 +79,13 @@ const assertPlans = Effect.fnUntraced(function* (operation: Operation) {
     most = VISITED_MAX
   ): Effect.Effect<void, E, Database> => Effect.map(plansOf(effect), (plans) => assertReads(plans, indexes, name, most))
 
-  const worker = { by: "worker", millis: LEASE } as const
+  const leased = { kind: "leased", millis: LEASE } as const
   yield* check("find", ["operations_key"], store.find(operationId))
   const byKeys = store.findByKeys({ proof, endpoint: operation.endpoint, idempotencyKey: operation.idempotencyKey })
   yield* check("findByKeys", ["operations_proof_key", "operations_idempotency_key"], byKeys)
-  yield* check("hold", ["operations_key"], store.hold(operationId, fence, worker))
+  yield* check("setNextAttempt", ["operations_key"], store.setNextAttempt(operationId, fence, leased))
   yield* check("takeOver", ["operations_key"], store.takeOver(operationId, LEASE))
-  const stay = { operationId, fence, from: "claimed", to: "claimed", change: {}, hold: worker } as const
+  const stay = { operationId, fence, from: "claimed", to: "claimed", change: {}, next: leased } as const
   yield* check("advance", ["operations_key"], store.advance(stay))
 
   yield* check("countOpen", ["operations_due"], store.countOpen(DUE / 2))

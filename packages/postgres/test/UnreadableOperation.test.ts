@@ -13,7 +13,8 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices
       const [newer, own] = [yield* claimed, yield* claimed]
       // As written by a server of a later version on the same database.
       yield* sql`update operations set service_id = 'fax.send' where operation_id = ${newer.operationId}`
-      for (const { fence, operationId } of [newer, own]) yield* store.hold(operationId, fence, { by: "job", millis: 0 })
+      for (const { fence, operationId } of [newer, own])
+        yield* store.setNextAttempt(operationId, fence, { kind: "scheduled", millis: 0 })
       const taken = yield* store.takeDue(10, LEASE)
       assert.deepStrictEqual(
         taken.map(({ operationId }) => operationId),

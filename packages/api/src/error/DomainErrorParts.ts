@@ -53,7 +53,7 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       message: `An inbound call lasts as long as the inbound minutes of its number ${phoneNumberId}. Buy inbound minutes instead.`,
       next: callOf("phone.call.inbound.add.10m")
     }),
-    ProviderUnwell: ({ message, retryAfterSeconds }): ErrorParts => ({
+    ProviderUnavailable: ({ message, retryAfterSeconds }): ErrorParts => ({
       code: "PROVIDER_TEMPORARY_FAILURE",
       message: `${sentence(message)} Retry in ${retryAfterSeconds} s.`,
       retryable: true,

@@ -11,7 +11,7 @@ const subscribe = Effect.fnUntraced(function* (tenantId: string) {
   const signal = yield* EventSignal
   const queue = yield* Queue.dropping<void>(1)
   yield* signal.listen((wakeUp) => {
-    if (wakeUp === "everybody" || wakeUp.includes(tenantId)) Queue.offerUnsafe(queue, undefined)
+    if (wakeUp === "all" || wakeUp.includes(tenantId)) Queue.offerUnsafe(queue, undefined)
   })
   return queue
 })

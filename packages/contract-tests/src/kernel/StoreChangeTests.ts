@@ -95,13 +95,16 @@ const operationChanges: Readonly<Record<string, Prepare>> = {
   "OperationStore.takeOver": Effect.gen(function* () {
     const store = yield* OperationStore
     const { fence, operationId } = yield* Operations.claimed()
-    yield* store.hold(operationId, fence, { by: "job", millis: 0 })
+    yield* store.setNextAttempt(operationId, fence, { kind: "scheduled", millis: 0 })
     return { make: store.takeOver(operationId, Operations.LEASE), observe: store.find(operationId) }
   }),
-  "OperationStore.hold": Effect.gen(function* () {
+  "OperationStore.setNextAttempt": Effect.gen(function* () {
     const store = yield* OperationStore
     const { fence, operationId } = yield* Operations.claimed()
-    return { make: store.hold(operationId, fence, { by: "job", millis: 60_000 }), observe: store.find(operationId) }
+    return {
+      make: store.setNextAttempt(operationId, fence, { kind: "scheduled", millis: 60_000 }),
+      observe: store.find(operationId)
+    }
   }),
   "OperationStore.post": Effect.gen(function* () {
     const store = yield* OperationStore

@@ -88,7 +88,7 @@ export const operationClaimTests: ContractTests<OperationStore> = (it) => {
           }
           const { fence, operationId } = claimed
           const move = { operationId, fence, from: "claimed", to: "settling" } as const
-          yield* store.advance({ ...move, change, hold: { by: "job", millis: 0 } })
+          yield* store.advance({ ...move, change, next: { kind: "scheduled", millis: 0 } })
           assert.deepInclude(yield* Sample.found(operationId), change)
         }
       })

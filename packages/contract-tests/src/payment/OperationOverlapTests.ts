@@ -8,10 +8,10 @@ import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./OperationSample.ts"
 
 const { LEASE } = Sample
-const WORKER = { by: "worker", millis: LEASE } as const
+const LEASED = { kind: "leased", millis: LEASE } as const
 
 const settle = ({ fence, operationId }: Operation) =>
-  ({ operationId, fence, from: "claimed", to: "settling", change: {}, hold: WORKER }) as const
+  ({ operationId, fence, from: "claimed", to: "settling", change: {}, next: LEASED }) as const
 
 /** Tests of overlapping transactions on one operation. */
 export const operationOverlapTests: ContractTests<OperationStore> = (it, capabilities) => {
@@ -99,7 +99,7 @@ export const operationOverlapTests: ContractTests<OperationStore> = (it, capabil
         })
         assert.isTrue(Option.isSome(taken))
         assert.deepStrictEqual(late, Option.none())
-        assert.isFalse(yield* store.hold(operation.operationId, operation.fence, WORKER))
+        assert.isFalse(yield* store.setNextAttempt(operation.operationId, operation.fence, LEASED))
       })
     )
 
@@ -107,12 +107,12 @@ export const operationOverlapTests: ContractTests<OperationStore> = (it, capabil
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
-        for (const goOn of ["advance", "hold"] as const) {
+        for (const goOn of ["advance", "setNextAttempt"] as const) {
           const operation = yield* Sample.claimed()
           const { fence, operationId } = operation
           yield* clock.advance(LEASE)
           const working: Effect.Effect<unknown> =
-            goOn === "advance" ? store.advance(settle(operation)) : store.hold(operationId, fence, WORKER)
+            goOn === "advance" ? store.advance(settle(operation)) : store.setNextAttempt(operationId, fence, LEASED)
           const [, taken] = yield* overlapping(capabilities, {
             first: working,
             second: store.takeOver(operationId, LEASE),

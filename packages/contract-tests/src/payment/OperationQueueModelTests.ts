@@ -1,4 +1,4 @@
-import { type Hold, isFinal, type OperationState, OperationStore } from "@agentos/core"
+import { type NextAttempt, isFinal, type OperationState, OperationStore } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Option, Schema } from "effect"
 import { type ContractTests, propertyOptions } from "../Contract.ts"
@@ -15,13 +15,13 @@ const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0
 const Steps = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 4 }))
 
 const TakeDue = Schema.TaggedStruct("TakeDue", { limit: upTo(4), steps: Steps })
-const Held = { operation: upTo(3), by: Schema.Literals(["worker", "job"]), steps: Steps, stale: upTo(3) }
+const Scheduled = { operation: upTo(3), kind: Schema.Literals(["leased", "scheduled"]), steps: Steps, stale: upTo(3) }
 
 /** Commands on a few operations. A worker's fence is stale if `stale` is 0. */
 const Command = Schema.Union([
   Schema.TaggedStruct("Claim", { steps: Steps }),
-  Schema.TaggedStruct("Hold", Held),
-  Schema.TaggedStruct("Move", Held),
+  Schema.TaggedStruct("Schedule", Scheduled),
+  Schema.TaggedStruct("Move", Scheduled),
   Schema.TaggedStruct("End", { operation: upTo(3), stale: upTo(3) }),
   Schema.TaggedStruct("TakeOver", { operation: upTo(3), steps: Steps }),
   TakeDue,
@@ -48,13 +48,13 @@ class QueueModel {
     this.operations[index] = { ...this.operations[index]!, ...change }
   }
 
-  held(by: Hold["by"], steps: number): Pick<Modelled, "dueAt" | "leasedUntil"> {
-    const dueAt = by === "nobody" ? null : this.now + steps
-    return { dueAt, leasedUntil: by === "worker" ? dueAt : null }
+  next(kind: NextAttempt["kind"], steps: number): Pick<Modelled, "dueAt" | "leasedUntil"> {
+    const dueAt = kind === "none" ? null : this.now + steps
+    return { dueAt, leasedUntil: kind === "leased" ? dueAt : null }
   }
 
   take(index: number, steps: number): void {
-    this.put(index, { fence: this.operations[index]!.fence + 1, ...this.held("worker", steps) })
+    this.put(index, { fence: this.operations[index]!.fence + 1, ...this.next("leased", steps) })
   }
 
   /** Returns when the operations for a taker became due, oldest first. */
@@ -94,22 +94,22 @@ const start = Effect.gen(function* () {
     at: number,
     stale: number,
     to: OperationState,
-    hold: Hold,
+    next: NextAttempt,
     steps: number
   ) {
     const operation = model.operations[at]!
     const { operationId, state: from } = operation
     const fence = fenceOf(operation, stale)
-    const moved = yield* store.advance({ operationId, fence, from, to, change: {}, hold })
+    const moved = yield* store.advance({ operationId, fence, from, to, change: {}, next })
     assert.strictEqual(Option.isSome(moved), stale !== 0)
-    if (stale !== 0) model.put(at, { state: to, ...model.held(hold.by, steps) })
+    if (stale !== 0) model.put(at, { state: to, ...model.next(next.kind, steps) })
   })
 
   const run = Effect.fnUntraced(function* (command: Command) {
     switch (command._tag) {
       case "Claim": {
         const { operationId } = yield* Sample.claimed({}, command.steps * STEP)
-        model.operations.push({ operationId, state: "claimed", fence: 1, ...model.held("worker", command.steps) })
+        model.operations.push({ operationId, state: "claimed", fence: 1, ...model.next("leased", command.steps) })
         return
       }
       case "TakeDue":
@@ -123,12 +123,12 @@ const start = Effect.gen(function* () {
         if (operation === undefined) return
         const ended = isFinal(operation.state)
         switch (command._tag) {
-          case "Hold": {
-            const { by, stale, steps } = command
+          case "Schedule": {
+            const { kind, stale, steps } = command
             const fence = fenceOf(operation, stale)
-            const answer = yield* store.hold(operation.operationId, fence, { by, millis: steps * STEP })
+            const answer = yield* store.setNextAttempt(operation.operationId, fence, { kind, millis: steps * STEP })
             assert.strictEqual(answer, stale !== 0 && !ended)
-            if (answer) model.put(at, model.held(by, steps))
+            if (answer) model.put(at, model.next(kind, steps))
             return
           }
           case "TakeOver": {
@@ -144,12 +144,12 @@ const start = Effect.gen(function* () {
               at,
               command.stale,
               "settling",
-              { by: command.by, millis: command.steps * STEP },
+              { kind: command.kind, millis: command.steps * STEP },
               command.steps
             )
           case "End":
             if (ended) return
-            return yield* advance(at, command.stale, "unpaid", { by: "nobody" }, 0)
+            return yield* advance(at, command.stale, "unpaid", { kind: "none" }, 0)
         }
       }
     }
@@ -172,7 +172,7 @@ const start = Effect.gen(function* () {
 export const operationQueueModelTests: ContractTests<OperationStore> = (it, capabilities) => {
   describe("open operations", () => {
     it.effect.prop(
-      "are taken when they are due, and only by the worker or job they are left to, after any commands",
+      "are taken when they are due, and not while they are leased, after any commands",
       { commands: Schema.Array(Command).check(Schema.isMaxLength(30)) },
       ({ commands }) =>
         Effect.gen(function* () {

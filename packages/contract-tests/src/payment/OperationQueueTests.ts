@@ -20,7 +20,7 @@ const queued = Effect.fnUntraced(function* (count: number) {
   ]
   for (const { fence, operationId } of shuffled) {
     const place = ids(operations).indexOf(operationId) + 1
-    assert.isTrue(yield* store.hold(operationId, fence, { by: "job", millis: place * 10_000 }))
+    assert.isTrue(yield* store.setNextAttempt(operationId, fence, { kind: "scheduled", millis: place * 10_000 }))
   }
   return yield* Effect.forEach(operations, ({ operationId }) => Sample.found(operationId))
 })
@@ -61,7 +61,10 @@ export const operationQueueTests: ContractTests<OperationStore> = (it, capabilit
           assertLeased(operation, before, after)
           assert.deepStrictEqual(yield* Sample.found(operationId), operation)
           assert.deepStrictEqual(yield* store.takeOver(operationId, LEASE), Option.none())
-          assert.isFalse(yield* store.hold(operationId, fence, { by: "worker", millis: LEASE }), "the older worker")
+          assert.isFalse(
+            yield* store.setNextAttempt(operationId, fence, { kind: "leased", millis: LEASE }),
+            "the older worker"
+          )
           assert.strictEqual((yield* Sample.moved(operation, "settling")).state, "settling")
         }
       })
@@ -71,7 +74,7 @@ export const operationQueueTests: ContractTests<OperationStore> = (it, capabilit
       Effect.gen(function* () {
         const store = yield* Sample.emptiedQueue
         const { fence, operationId } = yield* Sample.claimed()
-        yield* store.hold(operationId, fence, { by: "job", millis: 0 })
+        yield* store.setNextAttempt(operationId, fence, { kind: "scheduled", millis: 0 })
         assert.deepStrictEqual(ids(yield* store.takeDue(10, LEASE)), [operationId])
       })
     )
@@ -83,7 +86,7 @@ export const operationQueueTests: ContractTests<OperationStore> = (it, capabilit
         const [dead, alive] = yield* Effect.all([Sample.claimed(), Sample.claimed()])
         yield* clock.advance(LEASE - 10_000)
         assert.deepStrictEqual(yield* store.takeDue(10, LEASE), [])
-        assert.isTrue(yield* store.hold(alive.operationId, alive.fence, { by: "worker", millis: LEASE }))
+        assert.isTrue(yield* store.setNextAttempt(alive.operationId, alive.fence, { kind: "leased", millis: LEASE }))
         yield* clock.advance(10_000)
         assert.deepStrictEqual(ids(yield* store.takeDue(10, LEASE)), [dead.operationId])
       })

@@ -1,5 +1,5 @@
 import {
-  type Hold,
+  type NextAttempt,
   isFinal,
   type Operation,
   OperationStore,
@@ -108,14 +108,15 @@ export const found = Effect.fnUntraced(function* (operationId: string) {
   return Option.isSome(stored) ? stored.value : assert.fail("expected the operation to be stored")
 })
 
-/** Returns the hold of an operation that has reached a state, unless the test sets it. */
-const holdOf = (state: OperationState): Hold => (isFinal(state) ? { by: "nobody" } : { by: "worker", millis: LEASE })
+/** Returns the next attempt at an operation that has reached a state, unless the test sets it. */
+const nextAttemptOf = (state: OperationState): NextAttempt =>
+  isFinal(state) ? { kind: "none" } : { kind: "leased", millis: LEASE }
 
 /** Changes the state of the operation with its own fence, and fails if that is refused. */
-export const moved = Effect.fnUntraced(function* (from: Operation, to: OperationState, hold = holdOf(to)) {
+export const moved = Effect.fnUntraced(function* (from: Operation, to: OperationState, next = nextAttemptOf(to)) {
   const store = yield* OperationStore
   const { fence, operationId, state } = from
-  const answer = yield* store.advance({ operationId, fence, from: state, to, change: {}, hold })
+  const answer = yield* store.advance({ operationId, fence, from: state, to, change: {}, next })
   return Option.isSome(answer) ? answer.value : assert.fail(`expected the move from ${state} to ${to} to be made`)
 })
 

@@ -2,7 +2,7 @@ import type { OperationStore } from "@agentos/core"
 import { defineContract } from "../Contract.ts"
 import { ledgerTests } from "./LedgerTests.ts"
 import { operationClaimTests } from "./OperationClaimTests.ts"
-import { operationHoldTests } from "./OperationHoldTests.ts"
+import { operationNextAttemptTests } from "./OperationNextAttemptTests.ts"
 import { operationOverlapTests } from "./OperationOverlapTests.ts"
 import { operationQueueModelTests } from "./OperationQueueModelTests.ts"
 import { operationQueueTests } from "./OperationQueueTests.ts"
@@ -13,7 +13,7 @@ import { operationWorkTests } from "./OperationWorkTests.ts"
 export const OperationStoreContract = defineContract<OperationStore>("OperationStore", (it, capabilities) => {
   operationClaimTests(it, capabilities)
   operationWorkTests(it, capabilities)
-  operationHoldTests(it, capabilities)
+  operationNextAttemptTests(it, capabilities)
   operationOverlapTests(it, capabilities)
   operationQueueTests(it, capabilities)
   operationQueueModelTests(it, capabilities)

@@ -30,8 +30,8 @@ const paid = Effect.gen(function* () {
   const store = yield* OperationStore
   const { fence, operationId } = yield* Sample.moved(yield* Sample.claimed(), "settling")
   const transaction = yield* Fresh.word
-  const hold = { by: "worker", millis: Sample.LEASE } as const
-  yield* store.advance({ operationId, fence, from: "settling", to: "settled", change: { transaction }, hold })
+  const next = { kind: "leased", millis: Sample.LEASE } as const
+  yield* store.advance({ operationId, fence, from: "settling", to: "settled", change: { transaction }, next })
   return yield* Sample.found(operationId)
 })
 
@@ -151,7 +151,7 @@ export const operationTotalsTests: ContractTests<OperationStore> = (it) => {
 
   describe("countOpen", () => {
     it.effect(
-      "counts open operations by state, held or not, with the time of the oldest, and prefers those due first",
+      "counts open operations by state, leased or not, with the time of the oldest, and prefers those due first",
       () =>
         Effect.gen(function* () {
           const store = yield* Sample.emptiedQueue
@@ -170,7 +170,7 @@ export const operationTotalsTests: ContractTests<OperationStore> = (it) => {
               { state: "settling", count: 1, oldestAt: settling.createdAt }
             ]
           )
-          yield* store.hold(first.operationId, first.fence, { by: "job", millis: 10 * Sample.LEASE })
+          yield* store.setNextAttempt(first.operationId, first.fence, { kind: "scheduled", millis: 10 * Sample.LEASE })
           assert.deepStrictEqual(yield* store.countOpen(1), [
             { state: "claimed", count: 1, oldestAt: second.createdAt }
           ])

@@ -9,9 +9,9 @@ import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./OperationSample.ts"
 
 const { assertLeased, lasting, LEASE } = Sample
-const WORKER = { by: "worker", millis: LEASE } as const
-const NOBODY = { by: "nobody" } as const
-const job = (millis: number) => ({ by: "job", millis }) as const
+const LEASED = { kind: "leased", millis: LEASE } as const
+const NONE = { kind: "none" } as const
+const scheduled = (millis: number) => ({ kind: "scheduled", millis }) as const
 
 /** Tests of `advance` and `takeOver`. */
 export const operationWorkTests: ContractTests<OperationStore> = (it) => {
@@ -59,7 +59,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
         ]
         for (const change of changes) {
           const { fence, operationId, state: from } = operation
-          const moved = yield* store.advance({ operationId, fence, from, to: from, change, hold: WORKER })
+          const moved = yield* store.advance({ operationId, fence, from, to: from, change, next: LEASED })
           const expected = { ...operation, ...change }
           operation = yield* Sample.found(operationId)
           const { updatedAt } = operation
@@ -74,7 +74,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
         const store = yield* OperationStore
         const operation = yield* Sample.moved(yield* Sample.claimed(), "settling")
         const { fence, operationId } = operation
-        const move = { operationId, to: "settled", change: { transaction: "0x1" }, hold: job(0) } as const
+        const move = { operationId, to: "settled", change: { transaction: "0x1" }, next: scheduled(0) } as const
         const moves = [
           { ...move, fence, from: "claimed" },
           { ...move, fence, from: "settled" },
@@ -87,12 +87,12 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("leaves it to the job at the given time, and to a request by id before that", () =>
+    it.effect("is due at the given time, and can be taken over by id before that", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
         const before = yield* clock.now
-        const operation = yield* Sample.moved(yield* Sample.claimed(), "settling", job(LEASE))
+        const operation = yield* Sample.moved(yield* Sample.claimed(), "settling", scheduled(LEASE))
         const after = yield* clock.now
         assert.isNull(operation.leasedUntil)
         assert.isTrue(before + LEASE <= operation.dueAt! && operation.dueAt! <= after + LEASE, "dueAt")
@@ -103,7 +103,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
 
     it.effect("leaves a final operation without a lease and due time", () =>
       Effect.gen(function* () {
-        const operation = yield* Sample.moved(yield* Sample.claimed(), "unpaid", NOBODY)
+        const operation = yield* Sample.moved(yield* Sample.claimed(), "unpaid", NONE)
         assert.isNull(operation.leasedUntil)
         assert.isNull(operation.dueAt)
         assert.deepStrictEqual(yield* Sample.found(operation.operationId), operation)
@@ -113,9 +113,9 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
     it.effect("dies if it would leave an open operation without a due time, or a final one with one", () =>
       Effect.gen(function* () {
         const operation = yield* Sample.claimed()
-        yield* refused(Sample.moved(operation, "settling", NOBODY))
-        yield* refused(Sample.moved(operation, "unpaid", WORKER))
-        yield* refused(Sample.moved(operation, "unpaid", job(0)))
+        yield* refused(Sample.moved(operation, "settling", NONE))
+        yield* refused(Sample.moved(operation, "unpaid", LEASED))
+        yield* refused(Sample.moved(operation, "unpaid", scheduled(0)))
         assert.deepStrictEqual(yield* Sample.found(operation.operationId), operation)
       })
     )
@@ -144,7 +144,7 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
               from: "claimed",
               to: "settling",
               change: { nonceReadAtBlock: BigInt(n) },
-              hold: WORKER
+              next: LEASED
             }),
           { concurrency: "unbounded" }
         )
@@ -184,8 +184,8 @@ export const operationWorkTests: ContractTests<OperationStore> = (it) => {
         assertLeased(stored, before, after)
 
         const late = { operationId, fence: operation.fence, from: "claimed", to: "unpaid", change: {} } as const
-        assert.deepStrictEqual(yield* store.advance({ ...late, hold: NOBODY }), Option.none())
-        assert.isFalse(yield* store.hold(operationId, operation.fence, WORKER))
+        assert.deepStrictEqual(yield* store.advance({ ...late, next: NONE }), Option.none())
+        assert.isFalse(yield* store.setNextAttempt(operationId, operation.fence, LEASED))
         assert.deepStrictEqual(yield* Sample.found(operationId), stored)
         assert.strictEqual((yield* Sample.moved(stored, "settling")).state, "settling")
       })

@@ -2,7 +2,7 @@ import { Context, Effect, Scope } from "effect"
 import type { TenantId } from "../tenancy/Tenant.ts"
 
 /** The sessions that must check for events: those of these tenants, or all sessions if wake-ups were lost. */
-export type WakeUp = ReadonlyArray<TenantId> | "everybody"
+export type WakeUp = ReadonlyArray<TenantId> | "all"
 
 /**
  * The port that wakes sessions. After an event of a tenant was stored, or leases on its events were released, every

@@ -10,13 +10,13 @@ import { CallStore } from "../phone/CallStore.ts"
 import { TelephonyProvider } from "../phone/TelephonyProvider.ts"
 
 /** Interval between polls for due calls. A call exceeds its limit by at most this plus the carrier's delay. */
-const LOOK_EVERY = Duration.seconds(1)
+const POLL_INTERVAL = Duration.seconds(1)
 /** Maximum number of calls processed concurrently. */
 const CONCURRENCY = 64
 /** Maximum number of concurrent writers: each transaction uses a connection, and conversations need connections too. */
 const WRITERS = 3
 /** Lease of a watched call. A check that fails, or whose server dies, is retried after it. */
-const LOOK_AGAIN = 2 * Timestamp.SECOND
+const LEASE = 2 * Timestamp.SECOND
 
 /**
  * Watches open calls for as long as it runs: sends their limits to the carrier, ends expired calls, and polls the
@@ -92,7 +92,7 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
 
   const pass = Effect.gen(function* () {
     const room = CONCURRENCY - (yield* FiberSet.size(working))
-    const due = room > 0 ? yield* calls.takeWatched(room, LOOK_AGAIN) : []
+    const due = room > 0 ? yield* calls.takeWatched(room, LEASE) : []
     yield* Effect.forEach(due, (call) => FiberSet.run(working, see(call)), { discard: true })
     return due.length === room && room > 0
   })
@@ -102,7 +102,7 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
     Effect.catchCause((cause) =>
       Effect.as(Effect.logError("calls could not be looked for; trying again", cause), false)
     ),
-    Effect.flatMap((more) => Effect.sleep(more ? Duration.millis(50) : LOOK_EVERY)),
+    Effect.flatMap((more) => Effect.sleep(more ? Duration.millis(50) : POLL_INTERVAL)),
     Effect.forever
   )
 }).pipe(Effect.scoped)

@@ -25,8 +25,8 @@ export const run: Effect.Effect<never, never, OperationStore | OperationWorker> 
   const concurrency = yield* Concurrency
   const working = yield* FiberSet.make<void>()
 
-  const carryOn = (operation: Operation) =>
-    worker.carryOn(operation).pipe(
+  const advance = (operation: Operation) =>
+    worker.advance(operation).pipe(
       // The operation's state records the reason for waiting, and the operation is retried.
       Effect.catch((error) =>
         Effect.logDebug(
@@ -41,7 +41,7 @@ export const run: Effect.Effect<never, never, OperationStore | OperationWorker> 
   const pass = Effect.gen(function* () {
     const room = concurrency - (yield* FiberSet.size(working))
     const due = room > 0 ? yield* operations.takeDue(room, WORK_LEASE) : []
-    yield* Effect.forEach(due, (operation) => FiberSet.run(working, carryOn(operation)), { discard: true })
+    yield* Effect.forEach(due, (operation) => FiberSet.run(working, advance(operation)), { discard: true })
     // A full batch suggests that more operations are due. Poll again soon.
     return due.length === room && room > 0
   })

@@ -12,7 +12,7 @@ export const ProviderErrorReason = Schema.Literals(["Temporary", "Rejected", "Mi
 export type ProviderErrorReason = typeof ProviderErrorReason.Type
 
 /** The provider is unavailable, so availability could not be determined. Nothing was ordered and nothing charged. */
-export class ProviderUnwell extends Schema.TaggedError<ProviderUnwell>()("ProviderUnwell", {
+export class ProviderUnavailable extends Schema.TaggedError<ProviderUnavailable>()("ProviderUnavailable", {
   message: Schema.String,
   retryAfterSeconds: Schema.Int
 }) {}

@@ -3,7 +3,7 @@ import type { Keyring } from "../kernel/Keyring.ts"
 import * as AccessToken from "../tenancy/AccessToken.ts"
 import * as CallbackSecret from "../tenancy/CallbackSecret.ts"
 import type { SecretSlot, StoredAnswer } from "./Operation.ts"
-import { AnswerSecret, type Fulfilment } from "./PaidService.ts"
+import { AnswerSecret, type Fulfillment } from "./PaidService.ts"
 
 /** The final answer of an operation as sent to the client. Its body may contain secrets. */
 export interface Answer {
@@ -19,7 +19,7 @@ export interface Answer {
 
 /** Returns the success envelope as it is stored. `data` may contain `AnswerSecret`s; they are cut out. */
 export const store = (
-  fulfilment: Fulfilment,
+  fulfillment: Fulfillment,
   envelope: { readonly operationId: string; readonly requestId: string; readonly guide: string }
 ): StoredAnswer => {
   const secrets: Array<AnswerSecret["slot"]> = []
@@ -27,7 +27,7 @@ export const store = (
   const mark = (index: number) => `secret:${envelope.operationId}:${index}`
   const marked = JSON.stringify(
     {
-      data: { ...fulfilment.data, operationId: envelope.operationId },
+      data: { ...fulfillment.data, operationId: envelope.operationId },
       requestId: envelope.requestId,
       guide: envelope.guide
     },
@@ -39,7 +39,7 @@ export const store = (
     body = body.slice(0, offset) + body.slice(offset + mark(index).length)
     return { ...slot, offset }
   })
-  return { created: fulfilment.created, body, slots }
+  return { created: fulfillment.created, body, slots }
 }
 
 /**

@@ -22,7 +22,7 @@ export interface Fulfilling {
   /**
    * From `fulfilling`: calls the provider; commits the result, the ledger and the answer. `attended`: a client waits.
    */
-  readonly fulfil: (operation: Operation, attended: boolean) => Effect.Effect<Operation, OperationError>
+  readonly fulfill: (operation: Operation, attended: boolean) => Effect.Effect<Operation, OperationError>
 }
 
 export const make: Effect.Effect<Fulfilling, never, OperationJournal | OperationStore | PaidServices> = Effect.gen(
@@ -58,14 +58,14 @@ export const make: Effect.Effect<Fulfilling, never, OperationJournal | Operation
         Effect.flatMap(isLate(operation), (late) =>
           late
             ? Effect.andThen(
-                Effect.logError(`operation ${operation.operationId} is given up: its service is broken`, defect),
+                Effect.logError(`operation ${operation.operationId} is refunded: its service fails each time`, defect),
                 new ProviderError({ provider: operation.serviceId, reason: "Unknown", message: BROKEN })
               )
             : Effect.die(defect)
         )
       )
 
-    const fulfil = Effect.fnUntraced(function* (
+    const fulfill = Effect.fnUntraced(function* (
       operation: Operation,
       attended: boolean
     ): Effect.fn.Return<Operation, OperationError> {
@@ -79,19 +79,19 @@ export const make: Effect.Effect<Fulfilling, never, OperationJournal | Operation
         if (error.reason === "Rejected") return yield* owe(operation, "rejected")(error)
         return (yield* isLate(operation)) ? yield* owe(operation, "late")(error) : yield* delayed(operation, error)
       }
-      const answer = Effect.map(performed.success, (fulfilment) => ({
-        answer: Answers.store(fulfilment, {
+      const answer = Effect.map(performed.success, (fulfillment) => ({
+        answer: Answers.store(fulfillment, {
           operationId: operation.operationId,
           requestId: operation.requestId,
           guide: serviceEntry(operation.serviceId).guide
         })
       }))
-      return yield* commit(operation, "Fulfil", answer).pipe(
+      return yield* commit(operation, "Fulfill", answer).pipe(
         Effect.tap((fulfilled) => reach("fulfilled", fulfilled)),
         Effect.catchTag("ResourceGone", owe(operation, "gone"))
       )
     })
 
-    return { start, fulfil }
+    return { start, fulfill }
   }
 )

@@ -10,7 +10,7 @@ import { TenantStore } from "../tenancy/TenantStore.ts"
 import * as Ledger from "./Ledger.ts"
 import type { Operation, OperationFailure } from "./Operation.ts"
 import { isFinal, move, type OperationMove, type OperationState, PAYMENT_STATES } from "./OperationState.ts"
-import { type Hold, type OperationChange, OperationStore } from "./OperationStore.ts"
+import { type NextAttempt, type OperationChange, OperationStore } from "./OperationStore.ts"
 import { type Attempt, PaidServices } from "./PaidService.ts"
 import { OperationDelayed, PaymentPending } from "./PaymentError.ts"
 import { eventOf } from "./PaymentEvent.ts"
@@ -26,14 +26,14 @@ const RENEW_EVERY = Duration.seconds(5)
 export const RETRY_SOON = 1
 export const RETRY_LATER = 5
 
-/** Whether the client has nothing to wait for: the state is final, or only the completion job advances it. */
-export const isAtRest = (state: OperationState): boolean =>
+/** Whether the client can be answered: the state is final, or only the worker without a client advances it. */
+export const isAnswered = (state: OperationState): boolean =>
   isFinal(state) || state === "refused" || state === "refund_due"
 
-/** Returns the next holder of an operation that has just entered a state. */
-const holdOf = (state: OperationState): Hold => {
-  if (isFinal(state)) return { by: "nobody" }
-  return isAtRest(state) ? { by: "job", millis: 0 } : { by: "worker", millis: WORK_LEASE }
+/** Returns the next attempt at an operation that has just entered a state. */
+const nextAttemptOf = (state: OperationState): NextAttempt => {
+  if (isFinal(state)) return { kind: "none" }
+  return isAnswered(state) ? { kind: "scheduled", millis: 0 } : { kind: "leased", millis: WORK_LEASE }
 }
 
 /** Another worker owns the operation, or the result that it waits for is not known yet. */
@@ -134,7 +134,7 @@ export class OperationJournal extends Context.Service<
               from: operation.state,
               to,
               change: yield* change,
-              hold: holdOf(to)
+              next: nextAttemptOf(to)
             })
             if (Option.isNone(moved)) return yield* pending(operation, RETRY_SOON)
             yield* operations.post(Ledger.entriesOf(operation, operation.state, to))
@@ -175,7 +175,7 @@ export class OperationJournal extends Context.Service<
           Effect.raceFirst(
             outside,
             operations
-              .hold(operation.operationId, operation.fence, { by: "worker", millis: WORK_LEASE })
+              .setNextAttempt(operation.operationId, operation.fence, { kind: "leased", millis: WORK_LEASE })
               .pipe(Effect.delay(RENEW_EVERY), Effect.repeat(Schedule.forever), Effect.andThen(Effect.never))
           )
       })

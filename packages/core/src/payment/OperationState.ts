@@ -28,7 +28,7 @@ export const OperationMove = Schema.Literals([
   "NoteRefusal",
   "ProveUnpaid",
   "StartFulfilling",
-  "Fulfil",
+  "Fulfill",
   "OweRefund",
   "ProveRefunded"
 ])
@@ -49,7 +49,7 @@ export const OPERATION_TRANSITIONS: Readonly<Record<OperationState, Partial<Reco
   claimed: { StartSettling: "settling", ProveUnpaid: "unpaid", OweRefund: "refund_due" },
   settling: { ProveSettled: "settled", NoteRefusal: "refused", ProveUnpaid: "unpaid" },
   settled: { StartFulfilling: "fulfilling", OweRefund: "refund_due" },
-  fulfilling: { Fulfil: "fulfilled", OweRefund: "refund_due" },
+  fulfilling: { Fulfill: "fulfilled", OweRefund: "refund_due" },
   refused: { ProveUnpaid: "unpaid", OweRefund: "refund_due" },
   refund_due: { ProveRefunded: "refunded" },
   fulfilled: {},

@@ -17,10 +17,10 @@ export type OperationChange = Partial<
  * - `job`: no lease. Any worker can take the operation over by id at once; the completion job does so when it is due;
  * - `nobody`: the state is final. Required for final states, and a defect for all others.
  */
-export type Hold =
-  | { readonly by: "worker"; readonly millis: number }
-  | { readonly by: "job"; readonly millis: number }
-  | { readonly by: "nobody" }
+export type NextAttempt =
+  | { readonly kind: "leased"; readonly millis: number }
+  | { readonly kind: "scheduled"; readonly millis: number }
+  | { readonly kind: "none" }
 
 /** Number and total amount of the operations in a state, for one token. */
 export interface OperationTotal {
@@ -75,7 +75,7 @@ export class OperationStore extends Context.Service<
       readonly from: OperationState
       readonly to: OperationState
       readonly change: OperationChange
-      readonly hold: Hold
+      readonly next: NextAttempt
     }) => Effect.Effect<Option.Option<Operation>>
     /**
      * Takes over an operation that is not final and whose lease has expired: increments its fence and leases it for
@@ -92,7 +92,7 @@ export class OperationStore extends Context.Service<
      * Sets the next holder of an operation that is under `fence` and not final. Returns whether it did. `updatedAt`
      * stays unchanged.
      */
-    readonly hold: (operationId: string, fence: number, hold: Hold) => Effect.Effect<boolean>
+    readonly setNextAttempt: (operationId: string, fence: number, next: NextAttempt) => Effect.Effect<boolean>
     /** Writes balanced entries. Call it in the transaction of the transition that they record. */
     readonly post: (entries: ReadonlyArray<LedgerEntry>) => Effect.Effect<void>
     /**

@@ -4,7 +4,7 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Answers from "./Answer.ts"
 import * as Fulfilling from "./Fulfilling.ts"
 import type { Operation } from "./Operation.ts"
-import { isAtRest, OperationJournal, pending, RETRY_LATER, RETRY_SOON, WORK_LEASE } from "./OperationJournal.ts"
+import { isAnswered, OperationJournal, pending, RETRY_LATER, RETRY_SOON, WORK_LEASE } from "./OperationJournal.ts"
 import { PAYMENT_STATES } from "./OperationState.ts"
 import { OperationSteps } from "./OperationStep.ts"
 import { OperationStore } from "./OperationStore.ts"
@@ -21,9 +21,9 @@ import * as Refunding from "./Refunding.ts"
 import * as Settling from "./Settling.ts"
 
 /** Bounds of the delay before the job retries an operation, which is a quarter of the operation's time in its state. */
-const LOOK_AGAIN = { min: Timestamp.SECOND, max: 20 * Timestamp.SECOND }
+const POLL_INTERVAL = { min: Timestamp.SECOND, max: 20 * Timestamp.SECOND }
 /** Delay before the job retries a refund for which no wallet is configured. Only the operator can fix that. */
-const LOOK_AGAIN_WITHOUT_WALLET = 10 * Timestamp.MINUTE
+const POLL_INTERVAL_WITHOUT_WALLET = 10 * Timestamp.MINUTE
 
 /**
  * Advances a claimed operation through its states. Every step is committed, under the tenant's lock and the worker's
@@ -47,7 +47,7 @@ export class OperationWorker extends Context.Service<
      * Advances an operation that this worker has taken over, as far as it can go now, with no client waiting. Fails
      * with the reason for waiting; the job retries later.
      */
-    readonly carryOn: (operation: Operation) => Effect.Effect<void, OperationError>
+    readonly advance: (operation: Operation) => Effect.Effect<void, OperationError>
   }
 >()("@agentos/core/payment/OperationWorker") {
   static readonly layer = Layer.effect(
@@ -70,11 +70,11 @@ export class OperationWorker extends Context.Service<
           case "settled":
             return fulfilling.start(operation)
           case "fulfilling":
-            return fulfilling.fulfil(operation, attended)
+            return fulfilling.fulfill(operation, attended)
           case "refused":
             return settling.watchRefused(operation)
           case "refund_due":
-            return refunding.payBack(operation)
+            return refunding.refund(operation)
           case "fulfilled":
           case "unpaid":
           case "refunded":
@@ -83,28 +83,28 @@ export class OperationWorker extends Context.Service<
       }
 
       /** Reschedules an operation for the job. The longer it has waited, the longer the delay. */
-      const letGo = Effect.fnUntraced(function* (operation: Operation) {
+      const reschedule = Effect.fnUntraced(function* (operation: Operation) {
         const waited = (yield* Timestamp.now) - operation.updatedAt
         const millis =
           operation.state === "refund_due" && !rail.canRefund(operation.terms)
-            ? LOOK_AGAIN_WITHOUT_WALLET
-            : Math.min(Math.max(Math.floor(waited / 4), LOOK_AGAIN.min), LOOK_AGAIN.max)
-        return yield* operations.hold(operation.operationId, operation.fence, { by: "job", millis })
+            ? POLL_INTERVAL_WITHOUT_WALLET
+            : Math.min(Math.max(Math.floor(waited / 4), POLL_INTERVAL.min), POLL_INTERVAL.max)
+        return yield* operations.setNextAttempt(operation.operationId, operation.fence, { kind: "scheduled", millis })
       })
 
       const step = (operation: Operation, attended: boolean) =>
-        Effect.onError(stepFrom(operation, attended), () => letGo(operation))
+        Effect.onError(stepFrom(operation, attended), () => reschedule(operation))
 
       const run = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Answers.Answer, OperationError> {
         let current = operation
-        while (!isAtRest(current.state)) current = yield* step(current, true)
+        while (!isAnswered(current.state)) current = yield* step(current, true)
         return yield* outcome(current)
       })
 
-      const carryOn = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<void, OperationError> {
+      const advance = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<void, OperationError> {
         let current = operation
         do current = yield* step(current, false)
-        while (!isAtRest(current.state))
+        while (!isAnswered(current.state))
       })
 
       const outcome = (operation: Operation): Effect.Effect<Answers.Answer, OperationError> =>
@@ -160,12 +160,12 @@ export class OperationWorker extends Context.Service<
         operation: Operation
       ): Effect.fn.Return<Answers.Answer, OperationError> {
         if (operation.state === "refused") yield* confirmUnused(operation)
-        if (isAtRest(operation.state)) return yield* outcome(operation)
+        if (isAnswered(operation.state)) return yield* outcome(operation)
         const taken = yield* operations.takeOver(operation.operationId, WORK_LEASE)
         return yield* Option.isSome(taken) ? run(taken.value) : pending(operation, RETRY_SOON)
       })
 
-      return OperationWorker.of({ run, resume, carryOn })
+      return OperationWorker.of({ run, resume, advance })
     })
   ).pipe(Layer.provide(OperationJournal.layer))
 }

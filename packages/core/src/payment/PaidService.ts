@@ -1,6 +1,6 @@
 import { Context, Effect, Schema } from "effect"
 import type { ServiceId } from "../catalog/ServiceId.ts"
-import type { ProviderError, ProviderUnwell } from "../kernel/ProviderError.ts"
+import type { ProviderError, ProviderUnavailable } from "../kernel/ProviderError.ts"
 import type {
   AllowanceExhausted,
   Conflict,
@@ -24,7 +24,7 @@ export type CheckError =
   | NumberExpiring
   | AllowanceExhausted
   | Conflict
-  | ProviderUnwell
+  | ProviderUnavailable
   | TenantSuspended
 
 /** The paid resource disappeared after the payment was checked. The payment is refunded. */
@@ -51,7 +51,7 @@ export class AnswerSecret {
 }
 
 /** The result for the client: `data` of the answer, with `AnswerSecret`s in place of secrets. */
-export interface Fulfilment {
+export interface Fulfillment {
   readonly created: boolean
   readonly data: { readonly [key: string]: unknown }
 }
@@ -91,14 +91,14 @@ export interface PaidService<Input, Plan, Receipt> {
     plan: Plan,
     input: Input,
     receipt: Receipt
-  ) => Effect.Effect<Fulfilment, ResourceGone>
+  ) => Effect.Effect<Fulfillment, ResourceGone>
 }
 
 /** One operation together with its service; the types of input, plan and receipt are hidden. */
 export interface Attempt {
   readonly revalidate: Effect.Effect<void, ResourceGone>
   /** Makes the external call. Its result is an effect that writes the outcome in the caller's transaction. */
-  readonly perform: Effect.Effect<Effect.Effect<Fulfilment, ResourceGone>, ProviderError>
+  readonly perform: Effect.Effect<Effect.Effect<Fulfillment, ResourceGone>, ProviderError>
   readonly abandon: Effect.Effect<void>
 }
 

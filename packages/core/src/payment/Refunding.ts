@@ -7,7 +7,7 @@ import { PaymentRail } from "./PaymentRail.ts"
 
 export interface Refunding {
   /** From `refund_due`: advances the refund, and commits `refunded` once the chain shows it. */
-  readonly payBack: (operation: Operation) => Effect.Effect<Operation, OperationError>
+  readonly refund: (operation: Operation) => Effect.Effect<Operation, OperationError>
 }
 
 export const make: Effect.Effect<Refunding, never, PaymentRail | OperationJournal> = Effect.gen(function* () {
@@ -16,24 +16,24 @@ export const make: Effect.Effect<Refunding, never, PaymentRail | OperationJourna
   const reach = yield* OperationSteps
 
   /** A refund often waits for the operator to fix something: an empty wallet, a setting. */
-  const tell = ({ operationId }: Operation, why: string) =>
-    Effect.logWarning(`operation ${operationId} is owed back and not paid back yet: ${why}`)
+  const logDelay = ({ operationId }: Operation, why: string) =>
+    Effect.logWarning(`operation ${operationId} is not refunded yet: ${why}`)
 
-  const payBack = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
+  const refund = Effect.fnUntraced(function* (operation: Operation): Effect.fn.Return<Operation, OperationError> {
     const { nonceReadAtBlock, proof, refundNonce, terms, transaction } = operation
     if (refundNonce === null || transaction === null) {
-      return yield* Effect.die(new Error(`operation ${operation.operationId} is owed back without its payment`))
+      return yield* Effect.die(new Error(`operation ${operation.operationId} has a refund due without its payment`))
     }
     yield* reach("before_refund", operation)
     const progress = yield* rail
       .refund({ terms, proof, transaction, afterBlock: nonceReadAtBlock ?? 0n, nonce: refundNonce })
       .pipe(
         whileLeased(operation),
-        Effect.tapError((error) => tell(operation, error.message)),
+        Effect.tapError((error) => logDelay(operation, error.message)),
         Effect.mapError((error) => delayed(operation, error))
       )
     if (progress._tag === "Pending") {
-      yield* tell(operation, progress.message)
+      yield* logDelay(operation, progress.message)
       return yield* pending(operation, RETRY_LATER)
     }
     yield* reach("after_refund", operation)
@@ -43,5 +43,5 @@ export const make: Effect.Effect<Refunding, never, PaymentRail | OperationJourna
     )
   })
 
-  return { payBack }
+  return { refund }
 })

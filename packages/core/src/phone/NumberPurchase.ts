@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import type { ServiceId } from "../catalog/ServiceId.ts"
 import { Keyring } from "../kernel/Keyring.ts"
-import { ProviderError, ProviderUnwell } from "../kernel/ProviderError.ts"
+import { ProviderError, ProviderUnavailable } from "../kernel/ProviderError.ts"
 import { Conflict, invalid } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
@@ -125,7 +125,7 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
         yield* Effect.catchTag(
           checkInventory(areaCode),
           "ProviderError",
-          ({ message }) => new ProviderUnwell({ message, retryAfterSeconds: SEARCH_RETRY_SECONDS })
+          ({ message }) => new ProviderUnavailable({ message, retryAfterSeconds: SEARCH_RETRY_SECONDS })
         )
       }),
       prepare: Effect.fnUntraced(function* () {

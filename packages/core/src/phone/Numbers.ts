@@ -1,7 +1,7 @@
 import { Array, Context, Effect, Layer, Result } from "effect"
 import type { EventDraft } from "../events/DurableEvent.ts"
 import { EventStore } from "../events/EventStore.ts"
-import { type ProviderError, ProviderUnwell } from "../kernel/ProviderError.ts"
+import { type ProviderError, ProviderUnavailable } from "../kernel/ProviderError.ts"
 import { NumberReleased, type ResourceNotFound, type ResourceNotOwned } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
@@ -128,13 +128,13 @@ export class Numbers extends Context.Service<
     readonly list: (tenant: Tenant) => Effect.Effect<ReadonlyArray<PhoneNumber>>
     /**
      * Releases a number permanently, after ending its live calls. The number can't be used from the start of the
-     * release. If the carrier does not confirm, fails with `ProviderUnwell`; the client may retry, and a job completes
+     * release. If the carrier does not confirm, fails with `ProviderUnavailable`; the client may retry, and a job completes
      * the release.
      */
     readonly release: (
       tenant: Tenant,
       phoneNumberId: string
-    ) => Effect.Effect<PhoneNumber, ResourceNotFound | ResourceNotOwned | NumberReleased | ProviderUnwell>
+    ) => Effect.Effect<PhoneNumber, ResourceNotFound | ResourceNotOwned | NumberReleased | ProviderUnavailable>
   }
 >()("@agentos/core/phone/Numbers") {
   static readonly layer = Layer.effect(
@@ -156,7 +156,7 @@ export class Numbers extends Context.Service<
           return yield* Effect.mapError(
             Effect.fromResult(outcome!),
             ({ message }) =>
-              new ProviderUnwell({
+              new ProviderUnavailable({
                 message: `The number is suspended, but the carrier has not confirmed its release yet: ${message}`,
                 retryAfterSeconds: RELEASE_RETRY_SECONDS
               })

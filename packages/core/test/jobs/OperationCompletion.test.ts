@@ -299,12 +299,12 @@ describe("OperationCompletion with operations that never end", () => {
     }
     const worker = yield* OperationWorker
     const hanging = new Set<string>()
-    const carryOn: typeof worker.carryOn = ({ operationId }) =>
+    const advance: typeof worker.advance = ({ operationId }) =>
       Effect.andThen(
         Effect.sync(() => hanging.add(operationId)),
         Effect.never
       )
-    yield* Effect.forkScoped(Effect.provideService(run, OperationWorker, OperationWorker.of({ ...worker, carryOn })))
+    yield* Effect.forkScoped(Effect.provideService(run, OperationWorker, OperationWorker.of({ ...worker, advance })))
     yield* TestClock.adjust("60 seconds")
     return hanging.size
   })

@@ -437,7 +437,7 @@ describe("releasing a number", () => {
       const number = yield* adasNumber
       host.carrier.script.release = ["Temporary"]
       const release = Effect.flatMap(Numbers, (numbers) => numbers.release(number.tenant, number.phoneNumberId))
-      assert.strictEqual((yield* failureOf(release))._tag, "ProviderUnwell")
+      assert.strictEqual((yield* failureOf(release))._tag, "ProviderUnavailable")
       const call = yield* phoneRequest(oneMinute(number))
       assert.strictEqual((yield* failureOf(call.unpaid))._tag, "NumberReleased")
       assert.strictEqual((yield* release).state, "released")

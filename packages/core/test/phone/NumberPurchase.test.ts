@@ -53,7 +53,7 @@ describe("buying a number", () => {
     Effect.gen(function* () {
       host.carrier.script.search = ["Temporary"]
       const { unpaid } = yield* phoneRequest(us())
-      assert.deepInclude(yield* failureOf(unpaid), { _tag: "ProviderUnwell" })
+      assert.deepInclude(yield* failureOf(unpaid), { _tag: "ProviderUnavailable" })
     })
   )
 

@@ -67,7 +67,7 @@ export interface Decorations {
  * The store operations that a worker runs outside transactions. A process that froze inside a transaction would block
  * all other servers.
  */
-const OUTSIDE_TRANSACTIONS: ReadonlySet<string | symbol> = new Set(["hold", "takeDue", "takeOver"])
+const OUTSIDE_TRANSACTIONS: ReadonlySet<string | symbol> = new Set(["setNextAttempt", "takeDue", "takeOver"])
 
 export const STORE_FAULTS = ["before", "within", "after"] as const
 

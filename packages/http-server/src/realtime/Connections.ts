@@ -5,27 +5,27 @@ import { CLOSE, type RealtimeConnection } from "./RealtimeConnection.ts"
 const TURNS = 20
 
 /** Number of `expire` calls before an unauthenticated connection is closed. */
-const PATIENCE = 20
+const SWEEPS_BEFORE_EXPIRY = 20
 
 /** Every accepted socket, authenticated or not. One sweep serves all of them: no socket has its own timer. */
 export class Connections {
   readonly #turns = Array.from({ length: TURNS }, () => new Set<RealtimeConnection>())
   readonly #turnOf = new Map<RealtimeConnection, number>()
   /** Unauthenticated connections, oldest first, with the sweep in which each is closed. */
-  readonly #strangers = new Map<RealtimeConnection, number>()
-  readonly #strangersByClient = new Map<string, number>()
+  readonly #unauthenticated = new Map<RealtimeConnection, number>()
+  readonly #unauthenticatedByClient = new Map<string, number>()
   #accepted = 0
   #turn = 0
   #sweep = 0
 
   /** The number of unauthenticated connections. */
-  get strangerCount(): number {
-    return this.#strangers.size
+  get unauthenticatedCount(): number {
+    return this.#unauthenticated.size
   }
 
   /** Returns the number of unauthenticated connections from the client at an address. */
-  strangersFrom(address: string): number {
-    return this.#strangersByClient.get(ClientAddress.clientOf(address)) ?? 0
+  unauthenticatedFrom(address: string): number {
+    return this.#unauthenticatedByClient.get(ClientAddress.clientOf(address)) ?? 0
   }
 
   get size(): number {
@@ -36,27 +36,27 @@ export class Connections {
     const turn = this.#accepted++ % TURNS
     this.#turnOf.set(connection, turn)
     this.#turns[turn]!.add(connection)
-    this.#strangers.set(connection, this.#sweep + PATIENCE + 1)
-    this.#countStranger(connection, 1)
+    this.#unauthenticated.set(connection, this.#sweep + SWEEPS_BEFORE_EXPIRY + 1)
+    this.#countUnauthenticated(connection, 1)
   }
 
   remove(connection: RealtimeConnection): void {
     this.#turns[this.#turnOf.get(connection) ?? 0]!.delete(connection)
     this.#turnOf.delete(connection)
-    this.introduce(connection)
+    this.keep(connection)
   }
 
-  /** Marks a connection as having sent its credential, so that it no longer expires. */
-  introduce(connection: RealtimeConnection): void {
-    if (this.#strangers.delete(connection)) this.#countStranger(connection, -1)
+  /** Exempts a connection that has sent its credential from expiry. */
+  keep(connection: RealtimeConnection): void {
+    if (this.#unauthenticated.delete(connection)) this.#countUnauthenticated(connection, -1)
   }
 
   /** Closes connections that have not authenticated in time. */
   expire(): void {
     this.#sweep++
-    for (const [connection, last] of this.#strangers) {
+    for (const [connection, last] of this.#unauthenticated) {
       if (last > this.#sweep) return
-      this.introduce(connection)
+      this.keep(connection)
       connection.close(CLOSE.unauthenticated, "authenticate within 5 seconds")
     }
   }
@@ -67,11 +67,11 @@ export class Connections {
     for (const connection of this.#turns[this.#turn]!) connection.heartbeat()
   }
 
-  #countStranger({ address }: RealtimeConnection, change: 1 | -1): void {
-    const count = this.strangersFrom(address) + change
+  #countUnauthenticated({ address }: RealtimeConnection, change: 1 | -1): void {
+    const count = this.unauthenticatedFrom(address) + change
     const client = ClientAddress.clientOf(address)
-    if (count === 0) this.#strangersByClient.delete(client)
-    else this.#strangersByClient.set(client, count)
+    if (count === 0) this.#unauthenticatedByClient.delete(client)
+    else this.#unauthenticatedByClient.set(client, count)
   }
 
   [Symbol.iterator](): Iterator<RealtimeConnection> {

@@ -7,8 +7,8 @@ import {
 } from "@agentos/core"
 import type { SessionActions, SessionOwner } from "./SessionOwner.ts"
 
-/** The store requests of a session. They are batched over many sessions. */
-export interface Desk {
+/** The store requests of a session, batched with those of other sessions. */
+export interface StoreRequests {
   /** Leases as many events as the session has room for, delivers them, and dismisses the session. */
   readonly lease: (session: DeliveringSession) => void
   /** Acknowledges an event and lets the session send the outcome. */
@@ -20,22 +20,22 @@ const WAITING_LIMIT = 256
 
 /**
  * A session that processes events. Each event is leased to it, and belongs to it until the session acknowledges it,
- * disconnects or stops answering. The desk makes its store requests, batched with those of many sessions.
+ * disconnects or stops answering.
  */
 export class DeliveringSession implements SessionActions {
   readonly mode = "deliver"
   readonly owner: SessionOwner
-  readonly #desk: Desk
+  readonly #requests: StoreRequests
   #session = RealtimeSession.opened
   /** Whether a lease request is in progress, and whether the session was woken meanwhile. */
-  #isAsking = false
+  #isLeasing = false
   #isWoken = false
   /** The number of acknowledgements without an answer. */
   #unanswered = 0
 
-  constructor(owner: SessionOwner, desk: Desk) {
+  constructor(owner: SessionOwner, requests: StoreRequests) {
     this.owner = owner
-    this.#desk = desk
+    this.#requests = requests
   }
 
   /** The deliveries that the session holds, by event. */
@@ -54,19 +54,19 @@ export class DeliveringSession implements SessionActions {
   }
 
   wake(): void {
-    if (this.#isAsking) {
+    if (this.#isLeasing) {
       this.#isWoken = true
       return
     }
     if (this.room === 0 && !this.isReplayingFull) return
-    this.#isAsking = true
-    this.#desk.lease(this)
+    this.#isLeasing = true
+    this.#requests.lease(this)
   }
 
   acknowledge(acknowledgement: Acknowledgement): void {
     this.#unanswered++
     if (this.#unanswered >= WAITING_LIMIT) this.owner.connection.pause("acknowledgements")
-    this.#desk.acknowledge(this, acknowledgement)
+    this.#requests.acknowledge(this, acknowledgement)
   }
 
   /** Sends the leased deliveries. `asked` is the number that was requested. */
@@ -87,7 +87,7 @@ export class DeliveringSession implements SessionActions {
 
   /** Ends the lease request. Starts another one if the session was woken meanwhile. */
   dismiss(): void {
-    this.#isAsking = false
+    this.#isLeasing = false
     if (!this.#isWoken) return
     this.#isWoken = false
     this.wake()
@@ -106,7 +106,7 @@ export class DeliveringSession implements SessionActions {
           case "stale":
             return connection.send({ type: "event.ack_stale", eventId })
           default:
-            return connection.sendError("RESOURCE_NOT_FOUND", `No event ${eventId} of yours.`)
+            return connection.sendError("RESOURCE_NOT_FOUND", `Event ${eventId} was not found.`)
         }
       })
     )

@@ -17,7 +17,7 @@ export class ObservingSession implements SessionActions {
   #position: Position | undefined
   #isReplaying = true
   /** Whether a read of the store is in progress, and whether the session was woken meanwhile. */
-  #isLooking = false
+  #isReading = false
   #isWoken = false
 
   constructor(owner: SessionOwner, store: typeof EventStore.Service, fork: (effect: Effect.Effect<void>) => void) {
@@ -28,9 +28,9 @@ export class ObservingSession implements SessionActions {
 
   wake(): void {
     this.#isWoken = true
-    if (this.#isLooking) return
-    this.#isLooking = true
-    this.#fork(this.#look)
+    if (this.#isReading) return
+    this.#isReading = true
+    this.#fork(this.#read)
   }
 
   /** Returns whether there may be events between the last one sent and this one, or nothing has been read yet. */
@@ -39,26 +39,26 @@ export class ObservingSession implements SessionActions {
   }
 
   acknowledge(): void {
-    this.owner.connection.sendError("FORBIDDEN", "A session that observes may not acknowledge.")
+    this.owner.connection.sendError("FORBIDDEN", "An observing session cannot acknowledge events.")
   }
 
-  get #look(): Effect.Effect<void> {
-    const look = Effect.gen({ self: this }, function* () {
+  get #read(): Effect.Effect<void> {
+    const read = Effect.gen({ self: this }, function* () {
       while (this.#isWoken && this.owner.connection.isOpen) {
         this.#isWoken = false
         if (this.#isReplaying) yield* this.#replay
-        const { reached } = yield* this.#show({}, this.#position)
+        const { reached } = yield* this.#send({}, this.#position)
         this.#position = reached
       }
     })
-    return look.pipe(
+    return read.pipe(
       Effect.catchCause((cause) =>
         Effect.andThen(
-          Effect.logError("events could not be shown", cause),
+          Effect.logError("sending events to an observer failed", cause),
           Effect.sync(() => this.owner.connection.close(CLOSE.failed, "internal error"))
         )
       ),
-      Effect.ensuring(Effect.sync(() => (this.#isLooking = false)))
+      Effect.ensuring(Effect.sync(() => (this.#isReading = false)))
     )
   }
 
@@ -66,34 +66,34 @@ export class ObservingSession implements SessionActions {
   get #replay(): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const newest = yield* this.#store.latest(this.owner.tenantId)
-      const { shown } =
+      const { sent } =
         newest === undefined
-          ? { shown: 0 }
-          : yield* this.#show({ statuses: ["pending", "delivered"] }, undefined, newest)
-      this.owner.connection.send({ type: "session.replay.complete", delivered: shown })
+          ? { sent: 0 }
+          : yield* this.#send({ statuses: ["pending", "delivered"] }, undefined, newest)
+      this.owner.connection.send({ type: "session.replay.complete", delivered: sent })
       this.#position = newest
       this.#isReplaying = false
     })
   }
 
   /** Sends every matching event after `after`, up to and including `last`. Returns the position reached. */
-  #show(filter: EventFilter, after: Position | undefined, last?: Position) {
+  #send(filter: EventFilter, after: Position | undefined, last?: Position) {
     const { connection, tenantId } = this.owner
     return Effect.gen({ self: this }, function* () {
       let reached = after
-      let shown = 0
+      let sent = 0
       while (connection.isOpen) {
         const events = yield* this.#store.list(tenantId, filter, reached, PAGE)
         for (const event of events) {
           const at = { createdAt: event.createdAt, id: event.eventId }
-          if (last !== undefined && isLater(at, last)) return { reached, shown }
+          if (last !== undefined && isLater(at, last)) return { reached, sent }
           connection.send({ type: "event.observed", event: toEventRecord(event) })
           reached = at
-          shown++
+          sent++
         }
         if (events.length < PAGE) break
       }
-      return { reached, shown }
+      return { reached, sent }
     })
   }
 }

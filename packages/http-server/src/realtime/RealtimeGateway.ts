@@ -6,14 +6,14 @@ import { type RawData, type WebSocket, WebSocketServer } from "ws"
 import { answerBrokenHandshake } from "../edge/BrokenRequests.ts"
 import { refuseUpgrade, type Upgrade, Upgrades } from "../edge/Upgrades.ts"
 import { Connections } from "./Connections.ts"
-import * as DeliveryDesk from "./DeliveryDesk.ts"
+import * as LeaseBatcher from "./LeaseBatcher.ts"
 import { FrameMeter } from "./FrameMeter.ts"
 import { CLOSE, RealtimeConnection } from "./RealtimeConnection.ts"
 import { type Session, Sessions } from "./Session.ts"
 import * as SessionOpening from "./SessionOpening.ts"
 import { SocketCapacity } from "./SocketCapacity.ts"
 import * as SocketLimits from "../edge/SocketLimits.ts"
-import * as Upkeep from "./Upkeep.ts"
+import * as SessionMaintenance from "./SessionMaintenance.ts"
 
 /** Maximum size of a client's message, in bytes: a token and its frame. */
 const MESSAGE_LIMIT_BYTES = 8 * 1024
@@ -26,7 +26,7 @@ const CLOSING_GRACE = 2_000
 /** Shutdown limits: for requests in progress, for releasing leases, and for clients to answer the close frame. */
 const FINISH_WITHIN = "500 millis"
 const RELEASE_WITHIN = "1 second"
-const GOODBYE = "1 second"
+const CLOSE_WITHIN = "1 second"
 
 /** Compression would cost each socket more than everything else. The types of ws do not include `closeTimeout` yet. */
 const SOCKET_OPTIONS = {
@@ -59,10 +59,10 @@ const make = Effect.gen(function* () {
   sockets.on("wsClientError", (_error, stream) => answerBrokenHandshake(stream))
   const connections = new Connections()
   const sessions = new Sessions()
-  const desk = yield* DeliveryDesk.make(fork)
+  const leases = yield* LeaseBatcher.make(fork)
   const limits = yield* SocketLimits.make
-  const opening = yield* SessionOpening.make(sessions, desk, limits, fork)
-  const upkeep = yield* Upkeep.make(connections, sessions)
+  const opening = yield* SessionOpening.make(sessions, leases, limits, fork)
+  const maintenance = yield* SessionMaintenance.make(connections, sessions)
   /** Sessions that exceed their rate and are not read. */
   const throttled = new Set<Peer>()
   const allClosed = Deferred.makeUnsafe<void>()
@@ -85,7 +85,7 @@ const make = Effect.gen(function* () {
     // Whole messages arrive as one Buffer, because that is the default `binaryType` of sockets.
     const decoded = isBinary || !Buffer.isBuffer(data) ? Option.none() : decodeMessage(data.toString("utf8"))
     if (Option.isNone(decoded)) {
-      connection.sendError("INVALID_REQUEST", "Not a message of this protocol.")
+      connection.sendError("INVALID_REQUEST", "The message does not match the realtime protocol.")
       return connection.close(CLOSE.badMessage, "bad message")
     }
     const message = decoded.value
@@ -93,9 +93,9 @@ const make = Effect.gen(function* () {
       if (peer.session !== undefined) return peer.session.acknowledge(message)
       return connection.close(CLOSE.unauthenticated, "authenticate first")
     }
-    if (peer.isIntroduced) return connection.close(CLOSE.badMessage, "already authenticated")
-    peer.isIntroduced = true
-    connections.introduce(connection)
+    if (peer.hasSentCredential) return connection.close(CLOSE.badMessage, "already authenticated")
+    peer.hasSentCredential = true
+    connections.keep(connection)
     opening.offer({ connection, message, opened: (session) => begin(peer, session) })
   }
 
@@ -105,14 +105,14 @@ const make = Effect.gen(function* () {
     throttled.delete(peer)
     if (session !== undefined) {
       sessions.remove(session)
-      if (session.mode === "deliver") desk.release(session)
+      if (session.mode === "deliver") leases.release(session)
     }
     if (isStopping && connections.size === 0) Deferred.doneUnsafe(allClosed, Effect.void)
   }
 
   const accept = (socket: WebSocket, stream: Duplex, address: string) => {
     const connection = new RealtimeConnection(socket, stream, address)
-    const peer: Peer = { connection, meter: new FrameMeter(connection), isIntroduced: false, session: undefined }
+    const peer: Peer = { connection, meter: new FrameMeter(connection), hasSentCredential: false, session: undefined }
     connections.add(connection)
     socket.on("message", (data, isBinary) => receive(peer, data, isBinary))
     socket.on("ping", () => count(peer))
@@ -124,10 +124,10 @@ const make = Effect.gen(function* () {
     const address = limits.addressOf(request)
     const retryAfterSeconds = limits.countHandshake(address)
     if (retryAfterSeconds > 0) return upgrades.refuse(stream, retryAfterSeconds)
-    if (connections.size >= capacity.sockets || connections.strangerCount >= capacity.unauthenticated) {
+    if (connections.size >= capacity.sockets || connections.unauthenticatedCount >= capacity.unauthenticated) {
       return refuseUpgrade(stream, "503 Service Unavailable")
     }
-    if (connections.strangersFrom(address) >= capacity.unauthenticatedPerClient) {
+    if (connections.unauthenticatedFrom(address) >= capacity.unauthenticatedPerClient) {
       return upgrades.refuse(stream, UNAUTHENTICATED_RETRY_SECONDS)
     }
     sockets.handleUpgrade(request, stream, head, (socket) => accept(socket, stream, address))
@@ -135,14 +135,14 @@ const make = Effect.gen(function* () {
 
   const stop = Effect.gen(function* () {
     isStopping = true
-    yield* Effect.timeoutOption(Effect.andThen(opening.idle, desk.close), FINISH_WITHIN)
+    yield* Effect.timeoutOption(Effect.andThen(opening.idle, leases.close), FINISH_WITHIN)
     const sessionIds = [...sessions].map(({ owner }) => owner.sessionId)
     yield* store.release(sessionIds).pipe(
       Effect.timeout(RELEASE_WITHIN),
-      Effect.catchCause((cause) => Effect.logError("leases could not be given back; they will lapse", cause))
+      Effect.catchCause((cause) => Effect.logError("releasing leases failed; they will expire", cause))
     )
     for (const connection of connections) connection.close(CLOSE.restarting, "the server is restarting")
-    if (connections.size > 0) yield* Effect.raceFirst(Deferred.await(allClosed), Effect.sleep(GOODBYE))
+    if (connections.size > 0) yield* Effect.raceFirst(Deferred.await(allClosed), Effect.sleep(CLOSE_WITHIN))
     for (const connection of connections) connection.terminate()
     sockets.close()
   })
@@ -161,7 +161,7 @@ const make = Effect.gen(function* () {
   yield* signal.listen((wakeUp) => {
     // If the signal does not name the tenants, one query to the store finds the sessions to wake, instead of one per
     // session.
-    if (wakeUp === "everybody") return fork(upkeep.look)
+    if (wakeUp === "all") return fork(maintenance.wakePending)
     for (const tenantId of wakeUp) for (const session of sessions.of(tenantId)) session.wake()
   })
 })
@@ -171,7 +171,7 @@ interface Peer {
   readonly connection: RealtimeConnection
   readonly meter: FrameMeter
   /** Whether the client has sent its credential. */
-  isIntroduced: boolean
+  hasSentCredential: boolean
   /** Set once the credential has been verified. */
   session: Session | undefined
 }

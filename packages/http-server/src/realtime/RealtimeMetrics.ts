@@ -8,14 +8,14 @@ const sockets = Metric.gauge("agentos_realtime_sockets", {
 })
 const sessionsOf = (mode: "deliver" | "observe") =>
   Metric.gauge("agentos_realtime_sessions", {
-    description: "Sessions of this server, by what they do.",
+    description: "Sessions of this server by mode.",
     attributes: { mode }
   })
 const delivering = sessionsOf("deliver")
 const observing = sessionsOf("observe")
 
 /** Records the current number of sockets and sessions. */
-export const noteSessions = (connections: Connections, sessions: Sessions): Effect.Effect<void> =>
+export const recordSessions = (connections: Connections, sessions: Sessions): Effect.Effect<void> =>
   Effect.suspend(() => {
     let observers = 0
     let all = 0
@@ -38,7 +38,7 @@ export const countDeliveries = (count: number): Effect.Effect<void> => Metric.up
 
 const acknowledgementsOf = (outcome: AcknowledgementOutcome) =>
   Metric.counter("agentos_realtime_acknowledgements_total", {
-    description: "Acknowledgements over sockets of this server, by what became of them.",
+    description: "Acknowledgements over sockets of this server, by outcome.",
     attributes: { outcome },
     incremental: true
   })

@@ -3,7 +3,7 @@ import { Credentials, EventPolicy, EventStore, type RealtimeHolder, RealtimeSess
 import { Effect, Redacted, Result } from "effect"
 import * as Batcher from "./Batcher.ts"
 import { DeliveringSession } from "./DeliveringSession.ts"
-import type { DeliveryDesk } from "./DeliveryDesk.ts"
+import type { LeaseBatcher } from "./LeaseBatcher.ts"
 import { ObservingSession } from "./ObservingSession.ts"
 import { CLOSE, type RealtimeConnection } from "./RealtimeConnection.ts"
 import type { Session, Sessions } from "./Session.ts"
@@ -14,16 +14,16 @@ import type { SocketLimits } from "../edge/SocketLimits.ts"
  * Maximum number of sockets that are authenticated together: one statement checks them, another counts their pending
  * events.
  */
-const OPENINGS_AT_ONCE = 100
+const OPENING_BATCH = 100
 /** Maximum number of sockets of one tenant on one server. */
-const TENANT_LIMIT = 100
+const SOCKETS_PER_TENANT = 100
 /** `pending` in session.ready is counted up to this number. */
 const PENDING_LIMIT = 10_000
 
 export type Authenticate = Extract<RealtimeClientMessage, { readonly type: "session.authenticate" }>
 
 /** A socket that has sent its credential. */
-export interface Applicant {
+export interface OpeningRequest {
   readonly connection: RealtimeConnection
   readonly message: Authenticate
   /** Receives the session before any further message of the socket. */
@@ -31,33 +31,31 @@ export interface Applicant {
 }
 
 /** A socket whose token is valid. */
-interface Admitted extends Applicant {
+interface Admitted extends OpeningRequest {
   readonly holder: RealtimeHolder
 }
 
 /** Authenticates sockets and opens their sessions. A refused socket receives the reason and is closed. */
 export const make = Effect.fnUntraced(function* (
   sessions: Sessions,
-  desk: DeliveryDesk,
+  leases: LeaseBatcher,
   limits: SocketLimits,
   fork: (effect: Effect.Effect<void>) => void
-): Effect.fn.Return<Batcher.Batcher<Applicant>, never, EventStore | Credentials> {
+): Effect.fn.Return<Batcher.Batcher<OpeningRequest>, never, EventStore | Credentials> {
   const store = yield* EventStore
   const credentials = yield* Credentials
   const policy = yield* EventPolicy
 
-  const authenticate = Effect.fnUntraced(function* (applicants: ReadonlyArray<Applicant>) {
-    const holders = yield* credentials.authenticateRealtime(
-      applicants.map(({ message }) => Redacted.make(message.token))
-    )
+  const authenticate = Effect.fnUntraced(function* (requests: ReadonlyArray<OpeningRequest>) {
+    const holders = yield* credentials.authenticateRealtime(requests.map(({ message }) => Redacted.make(message.token)))
     const admitted: Array<Admitted> = []
-    for (const [index, applicant] of applicants.entries()) {
+    for (const [index, request] of requests.entries()) {
       const holder = holders[index]!
       if (Result.isSuccess(holder)) {
-        admitted.push({ ...applicant, holder: holder.success })
+        admitted.push({ ...request, holder: holder.success })
         continue
       }
-      const { connection } = applicant
+      const { connection } = request
       const { _tag, message } = holder.failure
       connection.sendError(_tag === "WrongCredential" ? "INVALID_TOKEN" : "AUTH_REQUIRED", message)
       connection.close(CLOSE.unauthenticated, "not authenticated")
@@ -67,18 +65,18 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const makeSession = (owner: SessionOwner, { mode }: Authenticate): Session =>
-    mode === "observe" ? new ObservingSession(owner, store, fork) : new DeliveringSession(owner, desk)
+    mode === "observe" ? new ObservingSession(owner, store, fork) : new DeliveringSession(owner, leases)
 
-  const open = Effect.fnUntraced(function* (applicants: ReadonlyArray<Applicant>) {
-    const admitted = yield* authenticate(applicants)
+  const open = Effect.fnUntraced(function* (requests: ReadonlyArray<OpeningRequest>) {
+    const admitted = yield* authenticate(requests)
     if (admitted.length === 0) return
     const tenantIds = new Set(admitted.map(({ holder }) => holder.tenantId))
     const pending = yield* store.countReplayableEach([...tenantIds], PENDING_LIMIT)
     for (const { connection, holder, message, opened } of admitted) {
       const sessionId = yield* Uuid.next
       if (!connection.isOpen) continue
-      if (sessions.of(holder.tenantId).length >= TENANT_LIMIT) {
-        connection.sendError("RATE_LIMITED", `At most ${TENANT_LIMIT} sockets at a time.`)
+      if (sessions.of(holder.tenantId).length >= SOCKETS_PER_TENANT) {
+        connection.sendError("RATE_LIMITED", `Too many sockets: the limit is ${SOCKETS_PER_TENANT} per tenant.`)
         connection.close(CLOSE.tooMany, "too many sockets")
         continue
       }
@@ -98,13 +96,13 @@ export const make = Effect.fnUntraced(function* (
 
   return Batcher.make(
     {
-      limit: OPENINGS_AT_ONCE,
+      limit: OPENING_BATCH,
       work: open,
-      failed: (applicants, cause) =>
+      failed: (requests, cause) =>
         Effect.andThen(
-          Effect.logError("realtime sessions could not be opened", cause),
+          Effect.logError("opening realtime sessions failed", cause),
           Effect.sync(() => {
-            for (const { connection } of applicants) connection.close(CLOSE.failed, "internal error")
+            for (const { connection } of requests) connection.close(CLOSE.failed, "internal error")
           })
         )
     },

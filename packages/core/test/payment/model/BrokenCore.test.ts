@@ -113,8 +113,8 @@ const BROKEN: Readonly<Record<string, Breakage>> = {
   "a lease is not renewed during an external call": {
     operations: (store: Operations): Operations => ({
       ...store,
-      hold: (operationId, fence, hold) =>
-        hold.by === "worker" ? Effect.succeed(true) : store.hold(operationId, fence, hold)
+      setNextAttempt: (operationId, fence, next) =>
+        next.kind === "leased" ? Effect.succeed(true) : store.setNextAttempt(operationId, fence, next)
     })
   },
   "a takeover keeps the old fence": {

@@ -145,7 +145,7 @@ export class Hearing {
       case "NumberReleased":
       case "NumberExpiring":
       case "AllowanceExhausted":
-      case "ProviderUnwell":
+      case "ProviderUnavailable":
       case "Conflict":
       case "TenantSuspended":
         return operation === undefined ? undefined : `its operation is hidden behind ${failure._tag}`

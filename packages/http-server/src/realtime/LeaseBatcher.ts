@@ -1,27 +1,27 @@
 import { type Acknowledgement, EventStore } from "@agentos/core"
 import { Cause, Effect, Schedule } from "effect"
 import * as Batcher from "./Batcher.ts"
-import type { DeliveringSession, Desk } from "./DeliveringSession.ts"
+import type { DeliveringSession, StoreRequests } from "./DeliveringSession.ts"
 import { CLOSE } from "./RealtimeConnection.ts"
 import { countAcknowledgements, countDeliveries } from "./RealtimeMetrics.ts"
 
 /** Sessions per lease statement, acknowledgements per statement, and sessions per release statement. */
-const LEASES_AT_ONCE = 100
-const ACKNOWLEDGEMENTS_AT_ONCE = 500
-const RELEASES_AT_ONCE = 500
+const LEASE_BATCH = 100
+const ACKNOWLEDGEMENT_BATCH = 500
+const RELEASE_BATCH = 500
 
 /** Idempotent statements are retried for about a second, because a database that fails over returns soon. */
-const again = Schedule.min([Schedule.exponential("100 millis"), Schedule.recurs(4)])
+const retrySchedule = Schedule.min([Schedule.exponential("100 millis"), Schedule.recurs(4)])
 
 /** Batches the store requests of all delivering sessions of the server, so that none needs its own statement. */
-export interface DeliveryDesk extends Desk {
+export interface LeaseBatcher extends StoreRequests {
   /** Releases the leases of a session whose socket is closed. */
   readonly release: (session: DeliveringSession) => void
   /** Stops leasing, and waits until the requests in progress have finished. */
   readonly close: Effect.Effect<void>
 }
 
-interface Given {
+interface PendingAcknowledgement {
   readonly session: DeliveringSession
   readonly acknowledgement: Acknowledgement
 }
@@ -32,13 +32,13 @@ interface Given {
  */
 export const make = Effect.fnUntraced(function* (
   fork: (effect: Effect.Effect<void>) => void
-): Effect.fn.Return<DeliveryDesk, never, EventStore> {
+): Effect.fn.Return<LeaseBatcher, never, EventStore> {
   const store = yield* EventStore
   let isClosed = false
 
-  const fail = (what: string) => (sessions: ReadonlyArray<DeliveringSession>, cause: Cause.Cause<never>) =>
+  const fail = (message: string) => (sessions: ReadonlyArray<DeliveringSession>, cause: Cause.Cause<never>) =>
     Effect.andThen(
-      Effect.logError(what, cause),
+      Effect.logError(message, cause),
       Effect.sync(() => {
         for (const { owner } of sessions) owner.connection.close(CLOSE.failed, "internal error")
       })
@@ -67,8 +67,8 @@ export const make = Effect.fnUntraced(function* (
     for (const session of sessions) session.dismiss()
   })
 
-  const acknowledge = Effect.fnUntraced(function* (given: ReadonlyArray<Given>) {
-    const outcomes = yield* insist(
+  const acknowledge = Effect.fnUntraced(function* (given: ReadonlyArray<PendingAcknowledgement>) {
+    const outcomes = yield* retried(
       Effect.suspend(() =>
         store.acknowledgeEach(
           given.map(({ acknowledgement, session }) => ({ ...acknowledgement, tenantId: session.owner.tenantId }))
@@ -85,13 +85,13 @@ export const make = Effect.fnUntraced(function* (
     }
   })
 
-  const leases = Batcher.make({ limit: LEASES_AT_ONCE, work: lease, failed: fail("events could not be leased") }, fork)
-  const acknowledgements = Batcher.make<Given>(
+  const leases = Batcher.make({ limit: LEASE_BATCH, work: lease, failed: fail("leasing events failed") }, fork)
+  const acknowledgements = Batcher.make<PendingAcknowledgement>(
     {
-      limit: ACKNOWLEDGEMENTS_AT_ONCE,
+      limit: ACKNOWLEDGEMENT_BATCH,
       work: acknowledge,
       failed: (given, cause) =>
-        fail("events could not be acknowledged")(
+        fail("acknowledging events failed")(
           given.map(({ session }) => session),
           cause
         )
@@ -100,9 +100,9 @@ export const make = Effect.fnUntraced(function* (
   )
   const releases = Batcher.make<DeliveringSession>(
     {
-      limit: RELEASES_AT_ONCE,
-      work: (sessions) => insist(Effect.suspend(() => store.release(sessions.map(({ owner }) => owner.sessionId)))),
-      failed: (_, cause) => Effect.logError("leases could not be given back; they will lapse", cause)
+      limit: RELEASE_BATCH,
+      work: (sessions) => retried(Effect.suspend(() => store.release(sessions.map(({ owner }) => owner.sessionId)))),
+      failed: (_, cause) => Effect.logError("releasing leases failed; they will expire", cause)
     },
     fork
   )
@@ -123,5 +123,5 @@ export const make = Effect.fnUntraced(function* (
 })
 
 /** Retries an effect that died. */
-const insist = <A>(effect: Effect.Effect<A>): Effect.Effect<A> =>
-  Effect.catch(Effect.retry(Effect.sandbox(effect), again), Effect.failCause)
+const retried = <A>(effect: Effect.Effect<A>): Effect.Effect<A> =>
+  Effect.catch(Effect.retry(Effect.sandbox(effect), retrySchedule), Effect.failCause)

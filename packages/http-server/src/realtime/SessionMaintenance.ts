@@ -3,7 +3,7 @@ import { Effect, Schedule } from "effect"
 import type { Connections } from "./Connections.ts"
 import type { DeliveringSession } from "./DeliveringSession.ts"
 import { CLOSE } from "./RealtimeConnection.ts"
-import { noteSessions } from "./RealtimeMetrics.ts"
+import { recordSessions } from "./RealtimeMetrics.ts"
 import type { Session, Sessions } from "./Session.ts"
 
 /** Each connection is pinged once in 20 turns. */
@@ -16,13 +16,13 @@ const EXPIRE_EVERY = "250 millis"
  */
 const ROUNDS_PER_LEASE = 3
 /** Tenants per query, and sessions per renewal. Each session holds 64 leases at most. */
-const TENANTS_AT_ONCE = 1_000
-const HOLDERS_AT_ONCE = 200
+const TENANT_BATCH = 1_000
+const RENEWAL_BATCH = 200
 
 /** Periodic maintenance of all sessions of a server, batched: no session has its own timer. */
-export interface Upkeep {
+export interface SessionMaintenance {
   /** Wakes the sessions for which the store has events. */
-  readonly look: Effect.Effect<void>
+  readonly wakePending: Effect.Effect<void>
 }
 
 /** Runs until the scope closes. */
@@ -32,7 +32,7 @@ export const make = Effect.fnUntraced(function* (connections: Connections, sessi
   const policy = yield* EventPolicy
 
   const closeRevoked = Effect.gen(function* () {
-    for (const some of chunksOf([...sessions], TENANTS_AT_ONCE)) {
+    for (const some of chunksOf([...sessions], TENANT_BATCH)) {
       for (const { connection } of yield* credentials.findRevoked(some.map(({ owner }) => owner))) {
         connection.sendError("AUTH_REQUIRED", "The token of this session has been revoked.")
         connection.close(CLOSE.unauthenticated, "revoked")
@@ -42,7 +42,7 @@ export const make = Effect.fnUntraced(function* (connections: Connections, sessi
 
   const renew = Effect.gen(function* () {
     const holders = [...sessions].filter(isDelivering).filter(({ inFlight }) => inFlight.size > 0)
-    for (const some of chunksOf(holders, HOLDERS_AT_ONCE)) {
+    for (const some of chunksOf(holders, RENEWAL_BATCH)) {
       const asked = some.map((session) => ({ session, inFlight: session.inFlight }))
       const held = Map.groupBy(
         yield* store.renew(some.map(({ owner }) => owner.sessionId)),
@@ -54,18 +54,18 @@ export const make = Effect.fnUntraced(function* (connections: Connections, sessi
     }
   })
 
-  const look = Effect.gen(function* () {
-    const roomy = [...sessions].filter(isDelivering).filter(({ room }) => room > 0)
-    for (const some of chunksOf(tenantsOf(roomy), TENANTS_AT_ONCE)) {
+  const wakePending = Effect.gen(function* () {
+    const withRoom = [...sessions].filter(isDelivering).filter(({ room }) => room > 0)
+    for (const some of chunksOf(tenantsOf(withRoom), TENANT_BATCH)) {
       for (const tenantId of (yield* store.countReplayableEach(some, 1)).keys()) {
         for (const session of sessions.of(tenantId).filter(isDelivering)) session.wake()
       }
     }
     // Observers also receive events that are not deliverable.
-    const watching = [...sessions].filter((session) => session.mode === "observe")
-    for (const some of chunksOf(tenantsOf(watching), TENANTS_AT_ONCE)) {
+    const observing = [...sessions].filter((session) => session.mode === "observe")
+    for (const some of chunksOf(tenantsOf(observing), TENANT_BATCH)) {
       const latest = yield* store.latestEach(some)
-      for (const session of watching) {
+      for (const session of observing) {
         const position = latest.get(session.owner.tenantId)
         if (position !== undefined && session.isBehind(position)) session.wake()
       }
@@ -73,12 +73,12 @@ export const make = Effect.fnUntraced(function* (connections: Connections, sessi
   })
 
   /** A failed step is retried in the next round. Leases outlast two failed rounds. */
-  const attempted = (what: string, effect: Effect.Effect<void>) =>
-    Effect.catchCause(effect, (cause) => Effect.logError(`${what} failed; trying again`, cause))
+  const attempted = (step: string, effect: Effect.Effect<void>) =>
+    Effect.catchCause(effect, (cause) => Effect.logError(`${step} failed; retrying`, cause))
   const round = Effect.gen(function* () {
     yield* attempted("renewing leases", renew)
-    yield* attempted("looking for revoked tokens", closeRevoked)
-    yield* attempted("looking for events", look)
+    yield* attempted("checking for revoked tokens", closeRevoked)
+    yield* attempted("polling for events", wakePending)
   })
 
   yield* Effect.forkScoped(Effect.repeat(round, Schedule.spaced(policy.leaseDuration / ROUNDS_PER_LEASE)))
@@ -86,7 +86,7 @@ export const make = Effect.fnUntraced(function* (connections: Connections, sessi
     Effect.repeat(
       Effect.andThen(
         Effect.sync(() => connections.heartbeat()),
-        noteSessions(connections, sessions)
+        recordSessions(connections, sessions)
       ),
       Schedule.spaced(TURN_EVERY)
     )
@@ -97,7 +97,7 @@ export const make = Effect.fnUntraced(function* (connections: Connections, sessi
       Schedule.spaced(EXPIRE_EVERY)
     )
   )
-  return { look: attempted("looking for events", look) } satisfies Upkeep
+  return { wakePending: attempted("polling for events", wakePending) } satisfies SessionMaintenance
 })
 
 const tenantsOf = (some: ReadonlyArray<Session>): ReadonlyArray<string> => [

@@ -8,12 +8,12 @@ import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./OperationSample.ts"
 
 const { assertLeased, lasting, LEASE } = Sample
-const WORKER = { by: "worker", millis: LEASE } as const
-const NOBODY = { by: "nobody" } as const
-const job = (millis: number) => ({ by: "job", millis }) as const
+const LEASED = { kind: "leased", millis: LEASE } as const
+const NONE = { kind: "none" } as const
+const scheduled = (millis: number) => ({ kind: "scheduled", millis }) as const
 
-/** Tests of `hold` and `stateAge`. */
-export const operationHoldTests: ContractTests<OperationStore> = (it) => {
+/** Tests of `setNextAttempt` and `stateAge`. */
+export const operationNextAttemptTests: ContractTests<OperationStore> = (it) => {
   describe("stateAge", () => {
     it.effect("counts from the last change of state on the store's clock, whatever leases follow", () =>
       Effect.gen(function* () {
@@ -23,7 +23,7 @@ export const operationHoldTests: ContractTests<OperationStore> = (it) => {
         const operation = yield* Sample.moved(yield* Sample.claimed(), "settling")
         const { fence, operationId } = operation
         yield* clock.advance(10_000)
-        yield* store.hold(operationId, fence, job(LEASE))
+        yield* store.setNextAttempt(operationId, fence, scheduled(LEASE))
         yield* store.takeOver(operationId, LEASE)
         yield* clock.advance(20_000)
         const age = Option.getOrThrow(yield* store.stateAge(operationId))
@@ -35,8 +35,8 @@ export const operationHoldTests: ContractTests<OperationStore> = (it) => {
     )
   })
 
-  describe("hold", () => {
-    it.effect("leases it to the worker from now, and changes nothing else of it", () =>
+  describe("setNextAttempt", () => {
+    it.effect("renews the lease from now and changes nothing else", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
@@ -44,7 +44,7 @@ export const operationHoldTests: ContractTests<OperationStore> = (it) => {
         const { fence, operationId } = operation
         yield* clock.advance(LEASE - 10_000)
         const before = yield* clock.now
-        assert.isTrue(yield* store.hold(operationId, fence, WORKER))
+        assert.isTrue(yield* store.setNextAttempt(operationId, fence, LEASED))
         const after = yield* clock.now
         const renewed = yield* Sample.found(operationId)
         assertLeased(renewed, before, after)
@@ -55,7 +55,7 @@ export const operationHoldTests: ContractTests<OperationStore> = (it) => {
       })
     )
 
-    it.effect("leaves it to the job from now, and changes nothing else of it", () =>
+    it.effect("ends the lease, sets the due time from now and changes nothing else", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const clock = yield* StoreClock
@@ -63,7 +63,7 @@ export const operationHoldTests: ContractTests<OperationStore> = (it) => {
         const { fence, operationId } = operation
         yield* clock.advance(10_000)
         const before = yield* clock.now
-        assert.isTrue(yield* store.hold(operationId, fence, job(3 * LEASE)))
+        assert.isTrue(yield* store.setNextAttempt(operationId, fence, scheduled(3 * LEASE)))
         const after = yield* clock.now
         const given = yield* Sample.found(operationId)
         assert.isNull(given.leasedUntil)
@@ -82,7 +82,7 @@ export const operationHoldTests: ContractTests<OperationStore> = (it) => {
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* Sample.claimed()
-        yield* refused(store.hold(operation.operationId, operation.fence, NOBODY))
+        yield* refused(store.setNextAttempt(operation.operationId, operation.fence, NONE))
         assert.deepStrictEqual(yield* Sample.found(operation.operationId), operation)
       })
     )
@@ -91,8 +91,8 @@ export const operationHoldTests: ContractTests<OperationStore> = (it) => {
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* Sample.moved(yield* Sample.claimed(), "unpaid")
-        for (const hold of [WORKER, job(0), NOBODY]) {
-          assert.isFalse(yield* store.hold(operation.operationId, operation.fence, hold))
+        for (const next of [LEASED, scheduled(0), NONE]) {
+          assert.isFalse(yield* store.setNextAttempt(operation.operationId, operation.fence, next))
         }
         assert.deepStrictEqual(yield* Sample.found(operation.operationId), operation)
       })
@@ -104,7 +104,7 @@ export const operationHoldTests: ContractTests<OperationStore> = (it) => {
         const clock = yield* StoreClock
         const { fence, operationId } = yield* Sample.claimed()
         yield* clock.advance(2 * LEASE)
-        assert.isTrue(yield* store.hold(operationId, fence, WORKER))
+        assert.isTrue(yield* store.setNextAttempt(operationId, fence, LEASED))
         assert.deepStrictEqual(yield* store.takeOver(operationId, LEASE), Option.none())
       })
     )
@@ -114,9 +114,9 @@ export const operationHoldTests: ContractTests<OperationStore> = (it) => {
         const store = yield* OperationStore
         const operation = yield* Sample.claimed()
         const { fence, operationId } = operation
-        assert.isFalse(yield* store.hold(operationId, fence + 1, job(0)))
-        assert.isFalse(yield* store.hold(operationId, fence - 1, job(0)))
-        assert.isFalse(yield* store.hold(yield* Fresh.id, fence, WORKER))
+        assert.isFalse(yield* store.setNextAttempt(operationId, fence + 1, scheduled(0)))
+        assert.isFalse(yield* store.setNextAttempt(operationId, fence - 1, scheduled(0)))
+        assert.isFalse(yield* store.setNextAttempt(yield* Fresh.id, fence, LEASED))
         assert.deepStrictEqual(yield* Sample.found(operationId), operation)
       })
     )
