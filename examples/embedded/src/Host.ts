@@ -3,7 +3,6 @@ import {
   Credentials,
   type EventRecord,
   Events,
-  InboundDelivery,
   InboundMails,
   JobRunner,
   MailboxCreation,
@@ -61,7 +60,7 @@ export const openHost = (domain: string): Host => {
   )
   const runtime = ManagedRuntime.make(Core.layer.pipe(Layer.provideMerge(ports)))
   // Background work: delivers accepted mail, completes paid operations, and runs periodic jobs.
-  runtime.runFork(InboundDelivery.run)
+  runtime.runFork(Effect.flatMap(InboundMails, (mails) => mails.run))
   runtime.runFork(OperationCompletion.run)
   runtime.runFork(Effect.flatMap(JobRunner, (jobs) => jobs.run))
 

@@ -91,6 +91,12 @@ export const layer = Layer.effect(
             .slice(0, limit)
             .map(({ row }) => put({ ...row, call: { ...row.call, watchAt: Timestamp.add(now, millis) } }))
         ),
+      postponeWatch: (callId, watchAt, millis) =>
+        run((now) => {
+          const row = calls.get(callId)
+          if (row === undefined || watchAt === null || row.call.watchAt !== watchAt) return null
+          return put({ ...row, call: { ...row.call, watchAt: Timestamp.add(now, millis) } }).watchAt
+        }),
       issueRelay: (callId, tokenHash) =>
         run(() => {
           const row = calls.get(callId)

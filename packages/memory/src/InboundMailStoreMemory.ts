@@ -1,4 +1,4 @@
-import { InboundMailStore, Timestamp, type WaitingMail } from "@agentos/core"
+import { InboundMailStore, type MailLease, Timestamp, type WaitingMail } from "@agentos/core"
 import { Effect, Layer, Stream } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import { addUsage, type InboundMailRow, type Tables } from "./Tables.ts"
@@ -13,6 +13,12 @@ export const layer = Layer.effect(
       inboundMails.set(row.mail.inboundMailId, row)
       const { raw, ...mail } = row.mail
       return { ...mail, sizeBytes: raw.length }
+    }
+
+    /** Returns the mail if it waits and was not leased again. */
+    const waitingUnder = ({ attempts, inboundMailId }: MailLease): InboundMailRow | undefined => {
+      const row = inboundMails.get(inboundMailId)
+      return row?.completed === false && row.mail.attempts === attempts ? row : undefined
     }
 
     const uncount = ({ mail, mailboxIds }: InboundMailRow): void => {
@@ -47,13 +53,20 @@ export const layer = Layer.effect(
             return raw === undefined ? Stream.empty : Stream.make(raw)
           })
         ),
-      complete: (inboundMailId) =>
+      renew: (lease, leaseMillis) =>
+        run((now) => {
+          const row = waitingUnder(lease)
+          if (row === undefined) return false
+          put({ ...row, leasedUntil: Timestamp.add(now, leaseMillis) })
+          return true
+        }),
+      complete: (lease) =>
         run(() => {
-          const row = inboundMails.get(inboundMailId)
-          if (row === undefined || row.completed) return false
+          const row = waitingUnder(lease)
+          if (row === undefined) return false
           uncount(row)
           put({ ...row, leasedUntil: null, completed: true, mailboxIds: [] })
-          dropUnusedMail(tables, inboundMailId)
+          dropUnusedMail(tables, lease.inboundMailId)
           return true
         }),
       giveUp: ({ age, attempts, limit }) =>

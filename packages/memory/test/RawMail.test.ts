@@ -83,7 +83,7 @@ describe("raw mail in memory", () => {
       yield* Effect.forEach(["shared", "own", "waiting"], addMail)
       yield* addMailbox("one", ["shared", "own", "waiting"])
       yield* addMailbox("two", ["shared"])
-      yield* Effect.forEach(["shared", "own"], mails.complete)
+      yield* Effect.forEach(["shared", "own"], (inboundMailId) => mails.complete({ inboundMailId, attempts: 0 }))
       yield* mailboxes.remove("tenant", "one")
       assert.deepStrictEqual(yield* kept, ["shared", "waiting"])
       yield* mailboxes.remove("tenant", "two")
@@ -95,7 +95,7 @@ describe("raw mail in memory", () => {
     Effect.gen(function* () {
       const mails = yield* InboundMailStore
       yield* Effect.forEach(["read", "waiting"], addMail)
-      yield* mails.complete("read")
+      yield* mails.complete({ inboundMailId: "read", attempts: 0 })
       assert.deepStrictEqual(yield* kept, ["waiting"])
     }).pipe(Effect.provide(stores))
   )

@@ -146,6 +146,13 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
       granted: (operationId) => Effect.map(orDie(granted(operationId)), first),
       revoke: (operationId) => orDie(Effect.asVoid(revoke(operationId))),
       takeWatched: (limit, millis) => Effect.map(orDie(takeWatched(limit, millis)), (rows) => rows.map(toCall)),
+      postponeWatch: (callId, watchAt, millis) =>
+        Effect.map(
+          orDie(sql<CallRow>`
+            update calls set watch_at = ${now()} + ${Parameter.integer(millis)}
+            where ${isCall(callId)} and watch_at = ${Parameter.integer(watchAt)} returning ${columns}`),
+          ([row]) => (row === undefined ? null : toCall(row).watchAt)
+        ),
       issueRelay: (callId, tokenHash) =>
         orDie(
           Effect.asVoid(sql`

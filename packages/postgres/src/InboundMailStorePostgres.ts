@@ -1,4 +1,11 @@
-import { type InboundEnvelope, type InboundMail, InboundMailStore, Timestamp, type WaitingMail } from "@agentos/core"
+import {
+  type InboundEnvelope,
+  type InboundMail,
+  InboundMailStore,
+  type MailLease,
+  Timestamp,
+  type WaitingMail
+} from "@agentos/core"
 import { Array, Effect, Layer, Option, Stream } from "effect"
 import { ClockOffset } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
@@ -56,6 +63,10 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
         ${Parameter.integer(mail.receivedAt)}, ${Parameter.integer(mail.attempts)}, ${Parameter.uuids(mailboxIds)},
         ${Parameter.boolean(isStaged)}, ${Parameter.integer(isStaged ? Number.MAX_SAFE_INTEGER : null)}
       )`
+
+    /** True for a mail that waits and was not leased again. */
+    const isWaiting = ({ attempts, inboundMailId }: MailLease) =>
+      sql`inbound_mail_id = ${Parameter.uuid(inboundMailId)} and attempts = ${Parameter.integer(attempts)} and not completed`
 
     const isLarge = ({ raw }: InboundMail): boolean => raw.length > PIECE_BYTES
 
@@ -132,10 +143,9 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
       )
 
     /** Locks the row first: what is read after that stays true until the transaction ends. */
-    const complete = Effect.fnUntraced(function* (inboundMailId: string) {
-      const id = Parameter.uuid(inboundMailId)
-      const open = yield* sql`
-        select 1 from inbound_mails where inbound_mail_id = ${id} and not completed for update`
+    const complete = Effect.fnUntraced(function* (lease: MailLease) {
+      const id = Parameter.uuid(lease.inboundMailId)
+      const open = yield* sql`select 1 from inbound_mails where ${isWaiting(lease)} for update`
       if (open.length === 0) return false
       yield* sql`
         update mailboxes set message_count = message_count - 1, stored_bytes = stored_bytes - mail.bytes
@@ -224,8 +234,15 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
           : orDie(Effect.asVoid(insert(mail, mailboxIds, false))),
       lease: (limit, leaseMillis) =>
         Effect.map(orDie(lease(limit, leaseMillis)), (rows) => rows.map(toWaitingMail).toSorted(compare)),
+      renew: (lease, leaseMillis) =>
+        Effect.map(
+          orDie(sql`
+            update inbound_mails set leased_until = ${now()} + ${Parameter.integer(leaseMillis)}
+            where ${isWaiting(lease)} and not staged returning inbound_mail_id`),
+          (rows) => rows.length > 0
+        ),
       readPieces,
-      complete: (inboundMailId) => transact(orDie(complete(inboundMailId))),
+      complete: (lease) => transact(orDie(complete(lease))),
       giveUp: (given) => Effect.map(orDie(giveUp(given)), (rows) => rows.map((row) => row.inbound_mail_id)),
       removeStaged: ({ age, limit }) => Effect.map(orDie(removeStaged(age, limit)), (rows) => rows.length),
       removeRaw: ({ age, limit }) => transact(orDie(removeRaw(age, limit))),

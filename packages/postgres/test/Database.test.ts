@@ -142,7 +142,7 @@ describe("a store with a single connection", () => {
           yield* events.append([{ ...draft, tenantId: tenant.tenantId, resourceId: id, agentId: id, dedupeKey: id }])
           yield* events.lease(tenant.tenantId, id, 1)
           yield* events.release([id])
-          yield* mails.complete(id)
+          yield* mails.complete({ inboundMailId: id, attempts: 0 })
         })
         yield* Effect.forEach(Array.range(1, 20), () => transactor.transact(work), { concurrency: "unbounded" })
       }).pipe(Effect.provide(stores))

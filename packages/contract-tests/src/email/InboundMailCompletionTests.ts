@@ -9,8 +9,72 @@ import { emptied, ids, LEASE, queued } from "./InboundMailSample.ts"
 import * as Mailboxes from "./MailboxSample.ts"
 import * as Sample from "./MessageSample.ts"
 
-/** Tests of `complete`. */
+/** Tests of `renew` and `complete`. */
 export const completeTests: ContractTests<InboundMailStore | MailboxStore | MessageStore> = (it, capabilities) => {
+  describe("renew", () => {
+    it.effect("extends the lease from now, also an expired one, and counts no attempt", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const clock = yield* StoreClock
+        yield* queued(1)
+        const [mail] = yield* store.lease(1, LEASE)
+        for (const passed of [LEASE - 10_000, 2 * LEASE]) {
+          yield* clock.advance(passed)
+          assert.isTrue(yield* store.renew(mail!, LEASE))
+          yield* clock.advance(LEASE - 10_000)
+          assert.deepStrictEqual(yield* store.lease(1, LEASE), [])
+        }
+        yield* clock.advance(10_000)
+        assert.deepStrictEqual(yield* store.lease(1, LEASE), [{ ...mail!, attempts: 2 }])
+      })
+    )
+
+    it.effect("returns false and changes nothing once the mail was leased again, completed or given up", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const clock = yield* StoreClock
+        const { mailbox } = yield* Mailboxes.owner
+        const [retried, done, used] = yield* queued(3)
+        yield* Sample.stored(mailbox, {}, { inboundMailId: used!.inboundMailId })
+        const [first, second, third] = yield* store.lease(3, LEASE)
+        assert.deepStrictEqual(ids([first!, second!, third!]), ids([retried!, done!, used!]))
+        yield* store.complete(second!)
+        yield* store.complete(third!)
+        yield* clock.advance(LEASE)
+        const [again] = yield* store.lease(1, LEASE)
+        for (const lost of [first!, second!, third!, { ...first!, inboundMailId: yield* Fresh.id }]) {
+          assert.isFalse(yield* store.renew(lost, 10 * LEASE))
+        }
+        yield* clock.advance(LEASE)
+        assert.deepStrictEqual(ids(yield* store.lease(9, LEASE)), [again!.inboundMailId])
+        yield* clock.advance(LEASE)
+        yield* store.giveUp({ age: 0, attempts: 1, limit: 9 })
+        assert.isFalse(yield* store.renew({ ...again!, attempts: 3 }, LEASE))
+      })
+    )
+  })
+
+  describe("two workers", () => {
+    it.effect("never both hold a mail: a renewal excludes a lease, and a lease a renewal", () =>
+      Effect.gen(function* () {
+        for (const firstEnds of ["committed", "rolled back"] as const) {
+          const store = yield* emptied
+          const clock = yield* StoreClock
+          yield* queued(1)
+          const [mail] = yield* store.lease(1, LEASE)
+          yield* clock.advance(LEASE)
+          const [leased, renewed] = yield* overlapping(capabilities, {
+            first: store.lease(1, LEASE),
+            second: store.renew(mail!, LEASE),
+            firstEnds
+          })
+          assert.lengthOf(leased, 1)
+          assert.strictEqual(renewed, firstEnds === "rolled back")
+        }
+      })
+    )
+  })
+
   describe("two transactions that complete a mail", () => {
     it.effect("return different results: the second finds it completed, unless the first was rolled back", () =>
       Effect.gen(function* () {
@@ -19,8 +83,8 @@ export const completeTests: ContractTests<InboundMailStore | MailboxStore | Mess
           const { mailbox } = yield* Mailboxes.owner
           const [unused, used] = yield* queued(2)
           yield* Sample.stored(mailbox, {}, { inboundMailId: used!.inboundMailId })
-          for (const { inboundMailId } of [unused!, used!]) {
-            const complete = store.complete(inboundMailId)
+          for (const mail of [unused!, used!]) {
+            const complete = store.complete(mail)
             const both = yield* overlapping(capabilities, { first: complete, second: complete, firstEnds })
             assert.deepStrictEqual(both, [true, firstEnds === "rolled back"])
           }
@@ -35,8 +99,9 @@ export const completeTests: ContractTests<InboundMailStore | MailboxStore | Mess
         const store = yield* emptied
         const clock = yield* StoreClock
         const [first, second] = yield* queued(2)
-        yield* store.lease(1, LEASE)
-        yield* store.complete(first!.inboundMailId)
+        const [leased] = yield* store.lease(1, LEASE)
+        assert.strictEqual(leased?.inboundMailId, first!.inboundMailId)
+        assert.isTrue(yield* store.complete(leased!))
         yield* clock.advance(2 * LEASE)
         assert.deepStrictEqual(ids(yield* store.lease(10, LEASE)), [second!.inboundMailId])
       })
@@ -48,12 +113,29 @@ export const completeTests: ContractTests<InboundMailStore | MailboxStore | Mess
         const { mailbox } = yield* Mailboxes.owner
         const [mail, used, other] = yield* queued(3)
         yield* Sample.stored(mailbox, {}, { inboundMailId: used!.inboundMailId })
-        for (const { inboundMailId } of [mail!, used!]) {
-          assert.isTrue(yield* store.complete(inboundMailId))
-          assert.isFalse(yield* store.complete(inboundMailId))
+        for (const each of [mail!, used!]) {
+          assert.isTrue(yield* store.complete(each))
+          assert.isFalse(yield* store.complete(each))
         }
-        assert.isFalse(yield* store.complete(yield* Fresh.id))
+        assert.isFalse(yield* store.complete({ ...mail!, inboundMailId: yield* Fresh.id }))
         assert.deepStrictEqual(ids(yield* store.lease(10, LEASE)), [other!.inboundMailId])
+      })
+    )
+
+    it.effect("succeeds after the lease has expired, unless the mail was leased again", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const clock = yield* StoreClock
+        yield* queued(2)
+        const first = yield* store.lease(2, LEASE)
+        yield* clock.advance(2 * LEASE)
+        const [second] = yield* store.lease(1, LEASE)
+        assert.deepStrictEqual(ids([second!]), ids([first[0]!]))
+        assert.isFalse(yield* store.complete(first[0]!), "the earlier lease")
+        assert.isTrue(yield* store.complete(first[1]!), "expired, and not leased again")
+        assert.isTrue(yield* store.complete(second!))
+        yield* clock.advance(2 * LEASE)
+        assert.deepStrictEqual(yield* store.lease(10, LEASE), [])
       })
     )
   })

@@ -66,7 +66,7 @@ const leaseTests: ContractTests<Ports> = (it, capabilities) => {
       Effect.gen(function* () {
         const store = yield* emptied
         const mail = yield* Sample.addedMail()
-        yield* store.complete(mail.inboundMailId)
+        yield* store.complete(mail)
         assert.lengthOf(yield* Sample.bytesOf(mail), 0)
         assert.lengthOf(yield* Sample.bytesOf({ inboundMailId: yield* Fresh.id }), 0)
       })
@@ -248,7 +248,7 @@ const rawTests: ContractTests<Ports> = (it) => {
         const mail = yield* Sample.addedMail({ raw })
         const message = yield* Sample.stored(mailbox, {}, { inboundMailId: mail.inboundMailId })
         assert.strictEqual(yield* Sample.rawOf(message), Sample.latin1(raw))
-        yield* store.complete(mail.inboundMailId)
+        yield* store.complete(mail)
         assert.strictEqual(yield* Sample.rawOf(message), Sample.latin1(raw))
         const read = yield* store.readRaw(tenantId, message.messageId)
         assert.isTrue(read instanceof Uint8Array)
@@ -283,7 +283,7 @@ const rawTests: ContractTests<Ports> = (it) => {
         const mail = yield* Sample.addedMail()
         const message = yield* Sample.stored(mailbox, {}, { inboundMailId: mail.inboundMailId })
         const sent = yield* Sample.stored(mailbox, { direction: "outbound" })
-        yield* store.complete(mail.inboundMailId)
+        yield* store.complete(mail)
         assert.isUndefined(yield* store.readRaw(other.tenantId, message.messageId))
         assert.isUndefined(yield* store.readRaw(tenantId, sent.messageId))
         assert.isUndefined(yield* store.readRaw(tenantId, yield* Fresh.id))
@@ -353,7 +353,13 @@ const undoneTests: ContractTests<Ports> = (it) => {
     complete: Effect.gen(function* () {
       const store = yield* emptied
       const [mail] = yield* queued(2)
-      return { make: store.complete(mail!.inboundMailId), observe: waiting }
+      return { make: store.complete(mail!), observe: waiting }
+    }),
+    renew: Effect.gen(function* () {
+      const store = yield* emptied
+      yield* queued(2)
+      const [mail] = yield* store.lease(1, 0)
+      return { make: store.renew(mail!, LEASE), observe: waiting }
     }),
     giveUp: Effect.gen(function* () {
       const store = yield* emptied

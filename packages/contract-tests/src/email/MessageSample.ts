@@ -108,9 +108,9 @@ export const addedMail = Effect.fnUntraced(function* (
 })
 
 /** Completes a mail. */
-export const completed = Effect.fnUntraced(function* ({ inboundMailId }: InboundMail) {
+export const completed = Effect.fnUntraced(function* (mail: InboundMail) {
   const store = yield* InboundMailStore
-  yield* store.complete(inboundMailId)
+  yield* store.complete(mail)
 })
 
 /** Returns the raw bytes of a tenant's message, as text with one character per byte, or undefined. */

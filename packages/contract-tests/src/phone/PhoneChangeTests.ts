@@ -81,6 +81,10 @@ const callChanges: Changes<CallStore | PhoneNumberStore> = {
     const call = yield* begun({ watchAt: yield* clock.now })
     return { make: store.takeWatched(10, 60_000), observe: store.get(call.callId) }
   }),
+  postponeWatch: Effect.gen(function* () {
+    const { call, observe, store } = yield* conversation
+    return { make: store.postponeWatch(call.callId, call.watchAt, 60_000), observe }
+  }),
   addTurn: Effect.map(conversation, ({ call, observe, store }) => ({
     make: store.addTurn(call.callId, Calls.said("Hi")),
     observe

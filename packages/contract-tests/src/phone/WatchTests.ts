@@ -2,13 +2,14 @@ import { type Call, type CallStore, type PhoneNumberStore, Timestamp } from "@ag
 import { assert, describe } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import type { ContractTests } from "../Contract.ts"
+import * as Fresh from "../Fresh.ts"
 import { StoreClock } from "../StoreClock.ts"
 import * as Sample from "./CallSample.ts"
 
 const PUT_OFF = 30_000
 const ids = (calls: ReadonlyArray<Call>) => calls.map(({ callId }) => callId)
 
-/** Tests of `takeWatched`. */
+/** Tests of `takeWatched` and `postponeWatch`. */
 export const watchTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
   describe("takeWatched", () => {
     it.effect("returns due calls, the longest due first, and at most `limit`", () =>
@@ -71,6 +72,52 @@ export const watchTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
         const all = ids([...taken.flat(), ...rest])
         assert.sameMembers(all, ids(calls))
         assert.strictEqual(new Set(all).size, all.length, "each once")
+      })
+    )
+  })
+
+  describe("postponeWatch", () => {
+    it.effect("postpones a call from now, each time by the watchAt of the time before", () =>
+      Effect.gen(function* () {
+        const store = yield* Sample.unwatched
+        const clock = yield* StoreClock
+        const { begun } = yield* Sample.caller
+        const call = yield* begun({ watchAt: yield* clock.now })
+        let [{ watchAt }] = [(yield* store.takeWatched(1, PUT_OFF))[0]!]
+        for (let renewals = 0; renewals < 2; renewals++) {
+          yield* clock.advance(PUT_OFF - 10_000)
+          const before = yield* clock.now
+          watchAt = yield* store.postponeWatch(call.callId, watchAt, PUT_OFF)
+          assert.isAtLeast(watchAt!, before + PUT_OFF)
+          assert.isAtMost(watchAt!, (yield* clock.now) + PUT_OFF)
+          assert.deepStrictEqual(yield* Sample.found(call), { ...call, watchAt })
+        }
+        yield* clock.advance(PUT_OFF - 10_000)
+        assert.deepStrictEqual(yield* store.takeWatched(10, PUT_OFF), [])
+        yield* clock.advance(10_000)
+        assert.deepStrictEqual(ids(yield* store.takeWatched(10, PUT_OFF)), [call.callId])
+      })
+    )
+
+    it.effect("changes nothing once the call was changed, taken again or ended, or for an unknown call", () =>
+      Effect.gen(function* () {
+        const store = yield* Sample.unwatched
+        const clock = yield* StoreClock
+        const { begun } = yield* Sample.caller
+        const call = yield* begun({ watchAt: yield* clock.now })
+        const [first] = yield* store.takeWatched(1, PUT_OFF)
+        yield* clock.advance(PUT_OFF)
+        const [second] = yield* store.takeWatched(1, PUT_OFF)
+        assert.isNull(yield* store.postponeWatch(call.callId, first!.watchAt, 2 * PUT_OFF))
+        assert.deepStrictEqual(yield* Sample.found(call), second)
+        const changed = { ...second!, watchAt: yield* clock.now }
+        yield* store.update(changed)
+        assert.isNull(yield* store.postponeWatch(call.callId, second!.watchAt, PUT_OFF))
+        assert.deepStrictEqual(yield* Sample.found(call), changed)
+        yield* store.update(Sample.ended(changed))
+        assert.isNull(yield* store.postponeWatch(call.callId, changed.watchAt, PUT_OFF))
+        assert.isNull(yield* store.postponeWatch(call.callId, null, PUT_OFF))
+        assert.isNull(yield* store.postponeWatch(yield* Fresh.id, changed.watchAt, PUT_OFF))
       })
     )
   })

@@ -20,12 +20,18 @@ export interface InboundMail {
   readonly envelope: InboundEnvelope
   readonly raw: Uint8Array
   readonly receivedAt: Timestamp
-  /** The number of workers that have started to read it, including the one that holds the lease. */
+  /**
+   * The number of leases so far, including the current one. It is the fence of the lease: a worker whose lease was
+   * followed by another can neither renew it nor complete the mail.
+   */
   readonly attempts: number
 }
 
 /** A mail that waits for delivery. Its bytes are read separately, by `InboundMailStore.readPieces`. */
 export type WaitingMail = Omit<InboundMail, "raw"> & { readonly sizeBytes: number }
+
+/** A lease on a mail. */
+export type MailLease = Pick<InboundMail, "inboundMailId" | "attempts">
 
 /** The parsed content of a mail. Everything in it is the sender's claim, except `authentication` and the hashes. */
 export interface ParsedMail {
@@ -91,15 +97,21 @@ export class InboundMailStore extends Context.Service<
     /** Leases up to `limit` mails without a lease for `leaseMillis`, oldest first; each lease counts as an attempt. */
     readonly lease: (limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<WaitingMail>>
     /**
+     * Extends the lease to `leaseMillis` from now, even if it has expired. Returns false if the mail was leased again,
+     * completed or given up.
+     */
+    readonly renew: (lease: MailLease, leaseMillis: number) => Effect.Effect<boolean>
+    /**
      * Streams the bytes of a mail in pieces, each read on demand. The stream ends early if the mail is deleted
      * meanwhile.
      */
     readonly readPieces: (inboundMailId: string) => Stream.Stream<Uint8Array>
     /**
-     * Marks a mail as completed, and returns true for exactly one of several concurrent calls. Its raw form is kept
-     * while a message refers to it, and is deleted otherwise.
+     * Marks a mail as completed, and returns true for exactly one of several concurrent calls. Returns false, and
+     * changes nothing, if the mail was leased again. Its raw form is kept while a message refers to it, and is deleted
+     * otherwise.
      */
-    readonly complete: (inboundMailId: string) => Effect.Effect<boolean>
+    readonly complete: (lease: MailLease) => Effect.Effect<boolean>
     /**
      * Deletes up to `limit` undeliverable mails, oldest first, and returns their ids. A mail is undeliverable if it was
      * received at least `age` milliseconds ago, had at least `attempts` attempts, has no lease, is not completed and

@@ -1,6 +1,7 @@
-import { Context, Effect, Layer, Option, Queue } from "effect"
+import { Context, Data, Effect, Layer, Option, Queue } from "effect"
 import { EventStore } from "../events/EventStore.ts"
 import type { EventDraft } from "../events/DurableEvent.ts"
+import * as PollingWorker from "../kernel/PollingWorker.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as ClientAddress from "../limits/ClientAddress.ts"
 import * as RateLimiter from "../limits/RateLimiter.ts"
@@ -28,11 +29,14 @@ import { MessageStore, type NewMessage } from "./MessageStore.ts"
 
 export type InboundSender = Pick<InboundEnvelope, "mailFrom" | "remoteAddress">
 
-/** The number of mails that one pass leases, and how many of them are parsed concurrently. */
-const BATCH = 6
+/** Maximum number of mails parsed concurrently. */
 const CONCURRENCY = 2
-/** The lease on mails: longer than a whole batch of the slowest mails can take. */
-const READ_LEASE = Timestamp.MINUTE
+/** Maximum delay before mail that another server accepted, or whose delivery was interrupted, is found. */
+const POLL_INTERVAL = "2 seconds"
+/** Lease of a mail in milliseconds. Mail of a server that died waits for it and the poll interval. */
+const LEASE = 15 * Timestamp.SECOND
+/** Milliseconds before a mail whose delivery failed is retried. */
+const RETRY_DELAY = Timestamp.MINUTE
 /** The number of attempts after which a mail is delivered unparsed: it may be the cause of the failures. */
 const ATTEMPT_LIMIT = 3
 
@@ -52,13 +56,11 @@ export class InboundMails extends Context.Service<
      * fails and stores nothing; the sender then offers the mail again to the others.
      */
     readonly accept: (envelope: InboundEnvelope, raw: Uint8Array) => Effect.Effect<void, InboundRefused>
-    /** Parses and delivers accepted mail that is not yet delivered. Returns the number of mails it processed. */
-    readonly deliverWaiting: Effect.Effect<number>
     /**
-     * Waits until this server has accepted a mail since the last wait. Mail that another server accepted does not
-     * count.
+     * Parses and delivers accepted mail for as long as it runs: mail that this server accepted at once, other mail by
+     * polling. Any number of servers can run it.
      */
-    readonly awaitMail: Effect.Effect<void>
+    readonly run: Effect.Effect<never>
   }
 >()("@agentos/core/email/InboundMails") {
   static readonly layer = Layer.effect(
@@ -152,22 +154,17 @@ export class InboundMails extends Context.Service<
             const stored = yield* messages.insert(received)
             const fresh = received.map(({ message }) => message).filter(({ messageId }) => stored.has(messageId))
             yield* events.append(fresh.map((message) => receivedEvent(message, provider.name)))
-            // A worker whose lease has expired may deliver the same mail: the second to complete it rolls back its
-            // transaction.
-            if (!(yield* store.complete(mail.inboundMailId))) return yield* Effect.fail("delivered already")
+            // Rolls back if another worker has leased the mail after this worker's lease expired.
+            if (!(yield* store.complete(mail))) return yield* new LeaseLost()
           })
         )
       })
 
-      /** A mail that can't be delivered now is retried when its lease expires, and does not delay other mails. */
-      const deliverAlone = (mail: WaitingMail) =>
+      /** A mail that can't be delivered now is retried after a delay, and does not delay other mails. */
+      const deliverOrPostpone = (mail: WaitingMail) =>
         deliver(mail).pipe(
-          Effect.catch(() =>
-            Effect.logWarning(`inbound mail ${mail.inboundMailId} was delivered by another meanwhile`)
-          ),
-          Effect.catchCause((cause) =>
-            Effect.logError(`inbound mail ${mail.inboundMailId} was not delivered; trying again`, cause)
-          )
+          PollingWorker.whileLeased({ millis: LEASE, renew: store.renew(mail, LEASE) }),
+          Effect.tapDefect(() => store.renew(mail, RETRY_DELAY))
         )
 
       return InboundMails.of({
@@ -197,16 +194,23 @@ export class InboundMails extends Context.Service<
           yield* Effect.tapError(add, () => store.discard(inboundMailId))
           yield* Queue.offer(arrived, undefined)
         }),
-        deliverWaiting: Effect.gen(function* () {
-          const mails = yield* store.lease(BATCH, READ_LEASE)
-          yield* Effect.forEach(mails, deliverAlone, { concurrency: CONCURRENCY, discard: true })
-          return mails.length
-        }),
-        awaitMail: Queue.take(arrived)
+        run: PollingWorker.run({
+          name: "inbound mail",
+          concurrency: CONCURRENCY,
+          interval: POLL_INTERVAL,
+          wake: Queue.take(arrived),
+          take: (limit) => store.lease(limit, LEASE),
+          handle: deliverOrPostpone,
+          failed: ({ inboundMailId }) =>
+            Effect.logWarning(`another worker leased inbound mail ${inboundMailId}; it delivers the mail`)
+        })
       })
     })
   )
 }
+
+/** Another worker has leased the mail. */
+class LeaseLost extends Data.TaggedError("LeaseLost") {}
 
 const hourly = (name: string, count: number): RateRule => ({
   name,

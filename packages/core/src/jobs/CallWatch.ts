@@ -1,4 +1,5 @@
-import { Duration, Effect, FiberSet, Option, Semaphore } from "effect"
+import { Effect, Option, Semaphore } from "effect"
+import * as PollingWorker from "../kernel/PollingWorker.ts"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { deadlineOf } from "../phone/Allowance.ts"
@@ -10,12 +11,12 @@ import { CallStore } from "../phone/CallStore.ts"
 import { TelephonyProvider } from "../phone/TelephonyProvider.ts"
 
 /** Interval between polls for due calls. A call exceeds its limit by at most this plus the carrier's delay. */
-const POLL_INTERVAL = Duration.seconds(1)
+const POLL_INTERVAL = "1 second"
 /** Maximum number of calls processed concurrently. */
 const CONCURRENCY = 64
 /** Maximum number of concurrent writers: each transaction uses a connection, and conversations need connections too. */
 const WRITERS = 3
-/** Lease of a watched call. A check that fails, or whose server dies, is retried after it. */
+/** Lease of a call that is checked. A check that fails, or whose server dies, is retried after it. */
 const LEASE = 2 * Timestamp.SECOND
 
 /**
@@ -31,7 +32,6 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
     change: (callId, decide) => writers.withPermit(change(callId, decide))
   }
   const provider = yield* TelephonyProvider
-  const working = yield* FiberSet.make<void>()
 
   /** Polls the carrier for a call and stores the answer. A call that the carrier does not know has ended. */
   const ask = Effect.fnUntraced(function* ({ callId }: Call, providerCallId: string) {
@@ -62,7 +62,7 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
       Effect.map(({ authorizedSeconds }) => authorizedSeconds)
     )
 
-  const look = Effect.fnUntraced(function* (call: Call): Effect.fn.Return<void, ProviderError> {
+  const check = Effect.fnUntraced(function* (call: Call): Effect.fn.Return<void, ProviderError> {
     const { hangUpReason, providerCallId } = call
     // The request that dials the call determines whether it was created.
     if (providerCallId === null) return
@@ -82,30 +82,30 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
     })
   })
 
-  const see = (call: Call) =>
-    look(call).pipe(
-      Effect.catch((error) =>
-        Effect.logWarning(`the call ${call.callId} could not be seen to; trying again: ${error.message}`)
-      ),
-      Effect.catchCause((cause) => Effect.logError(`the call ${call.callId} could not be seen to`, cause))
-    )
+  /** A change of the call by others ends the lease: the call is due when they say. Checking it twice has no effect. */
+  const lease = ({ callId, watchAt }: Call): PollingWorker.Lease => {
+    let leasedUntil = watchAt
+    return {
+      millis: LEASE,
+      renew: Effect.map(
+        Effect.suspend(() => calls.postponeWatch(callId, leasedUntil, LEASE)),
+        (renewed) => {
+          leasedUntil = renewed
+          return renewed !== null
+        }
+      )
+    }
+  }
 
-  const pass = Effect.gen(function* () {
-    const room = CONCURRENCY - (yield* FiberSet.size(working))
-    const due = room > 0 ? yield* calls.takeWatched(room, LEASE) : []
-    yield* Effect.forEach(due, (call) => FiberSet.run(working, see(call)), { discard: true })
-    return due.length === room && room > 0
+  return yield* PollingWorker.run({
+    name: "calls",
+    concurrency: CONCURRENCY,
+    interval: POLL_INTERVAL,
+    take: (limit) => calls.takeWatched(limit, LEASE),
+    handle: (call) => PollingWorker.whileLeased(lease(call))(check(call)),
+    failed: ({ callId }, error) => Effect.logWarning(`checking call ${callId} failed; retrying: ${error.message}`)
   })
-
-  return yield* pass.pipe(
-    // Catches every cause, including the interruption of a connection: only the end of its fiber stops this loop.
-    Effect.catchCause((cause) =>
-      Effect.as(Effect.logError("calls could not be looked for; trying again", cause), false)
-    ),
-    Effect.flatMap((more) => Effect.sleep(more ? Duration.millis(50) : POLL_INTERVAL)),
-    Effect.forever
-  )
-}).pipe(Effect.scoped)
+})
 
 /** Returns the call with a hangup requested if it has expired. Runs on the current call, under its lock. */
 const ending = (call: Call, now: Timestamp.Timestamp): Call => {

@@ -1,13 +1,11 @@
-import { Cause, Context, Duration, Effect, Exit, Layer, Option, Schedule, Schema } from "effect"
+import { Cause, Context, Effect, Exit, Layer, Option, Schema } from "effect"
+import * as PollingWorker from "../kernel/PollingWorker.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { type Job, Jobs } from "./Job.ts"
 import { type JobRun, JobStore } from "./JobStore.ts"
 
 /** Lease of a job, in milliseconds: how long the job of a dead server waits for another. */
 const LEASE = 30 * Timestamp.SECOND
-const RENEW_EVERY = Duration.seconds(10)
-/** Interval between checks whether a job is due. */
-const LOOK_EVERY = Duration.seconds(5)
 /** Delay before a failed job is retried, unless its regular interval is shorter. */
 const RETRY_AFTER = 30 * Timestamp.SECOND
 /** Maximum length of a stored failure message, in characters. */
@@ -44,23 +42,21 @@ export class JobRunner extends Context.Service<
       const store = yield* JobStore
       const jobs = yield* Jobs
 
-      /** Renews the lease. Dies when another runner has taken the job over. */
-      const keepLease = (run: JobRun) =>
-        store
-          .renew(run, LEASE)
-          .pipe(
-            Effect.delay(RENEW_EVERY),
-            Effect.repeat({ schedule: Schedule.forever, while: (kept) => kept }),
-            Effect.andThen(Effect.die(new Error(`another server took over the job ${run.name}`)))
-          )
-
+      /**
+       * Runs a job under its lease, and stores its end even when this server stops: only `restore` can be interrupted.
+       */
       const perform = Effect.fnUntraced(function* (
         job: Job,
         run: JobRun,
         restore: <A>(effect: Effect.Effect<A>) => Effect.Effect<A>
       ): Effect.fn.Return<number, JobFailed> {
+        const leased = PollingWorker.whileLeased({
+          millis: LEASE,
+          renew: store.renew(run, LEASE),
+          lost: Effect.die(new Error(`another server took over the job ${run.name}`))
+        })
         // The outer exit fails if this fiber is interrupted; the inner exit is the run's own result, of any kind.
-        const ended = yield* Effect.exit(restore(Effect.exit(Effect.raceFirst(job.run, keepLease(run)))))
+        const ended = yield* Effect.exit(restore(Effect.exit(leased(job.run))))
         if (Exit.isFailure(ended)) {
           // A server that stops releases the job to the next one at once.
           yield* store.finish(run, { _tag: "Failed", message: "the server stopped" }, 0)
@@ -77,38 +73,29 @@ export class JobRunner extends Context.Service<
         return yield* new JobFailed({ name: job.name, message })
       })
 
-      /**
-       * Runs a job if its lease can be taken. The end of a started run is always stored, even when this server stops.
-       */
-      const take = (job: Job, when: "due" | "now"): Effect.Effect<Option.Option<number>, JobFailed> =>
-        Effect.uninterruptibleMask((restore) =>
-          Effect.flatMap(
-            store.take(job.name, when, LEASE),
-            Option.match({
-              onNone: () => Effect.succeedNone,
-              onSome: (run) => Effect.map(perform(job, run, restore), Option.some)
-            })
-          )
-        )
-
-      const runDue = (job: Job) =>
-        take(job, "due").pipe(
-          // The failure of a run is logged already.
-          Effect.ignore,
-          // Catches every cause, including the interruption of a connection: only the end of its fiber stops the loop.
-          Effect.catchCause((cause) => Effect.logError(`the job ${job.name} could not be looked at`, cause))
-        )
-
       return JobRunner.of({
-        run: Effect.forEach(jobs, (job) => Effect.repeat(runDue(job), Schedule.spaced(LOOK_EVERY)), {
-          concurrency: "unbounded",
-          discard: true
-        }).pipe(Effect.andThen(Effect.never)),
+        run: Effect.forEach(
+          jobs,
+          (job) =>
+            PollingWorker.run({
+              name: `the job ${job.name}`,
+              concurrency: 1,
+              interval: "5 seconds",
+              take: () => Effect.map(store.take(job.name, "due", LEASE), Option.toArray),
+              handle: (run) => Effect.uninterruptibleMask((restore) => Effect.asVoid(perform(job, run, restore))),
+              // The failure of a run is logged already.
+              failed: () => Effect.void
+            }),
+          { concurrency: "unbounded", discard: true }
+        ).pipe(Effect.andThen(Effect.never)),
         runNow: Effect.fnUntraced(function* (name) {
           const job = jobs.find((candidate) => candidate.name === name)
           if (job === undefined) return yield* new JobUnknown({ name })
-          const done = yield* take(job, "now")
-          return Option.isSome(done) ? done.value : yield* new JobBusy({ name })
+          return yield* Effect.uninterruptibleMask((restore) =>
+            Effect.flatMap(store.take(name, "now", LEASE), (run): Effect.Effect<number, JobBusy | JobFailed> =>
+              Option.isSome(run) ? perform(job, run.value, restore) : Effect.fail(new JobBusy({ name }))
+            )
+          )
         })
       })
     })

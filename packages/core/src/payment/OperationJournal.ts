@@ -1,8 +1,9 @@
-import { Context, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { Hex } from "effect/encoding"
 import { EventStore } from "../events/EventStore.ts"
 import * as Bytes from "../kernel/Bytes.ts"
 import { Keyring } from "../kernel/Keyring.ts"
+import * as PollingWorker from "../kernel/PollingWorker.ts"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
@@ -19,8 +20,6 @@ import * as RequestBinding from "./RequestBinding.ts"
 
 /** Lease of a worker in milliseconds. After a crash, the operation waits at most this long for another worker. */
 export const WORK_LEASE = 15 * Timestamp.SECOND
-/** How often the lease is renewed during an external call. */
-const RENEW_EVERY = Duration.seconds(5)
 
 /** Delays in seconds before a client should retry. */
 export const RETRY_SOON = 1
@@ -171,13 +170,11 @@ export class OperationJournal extends Context.Service<
         oweUnclaimed: (operation, change) =>
           commit(operation, "OweRefund", Effect.succeed({ ...change, refundNonce: refundNonce(operation) })),
         openAttempt,
-        whileLeased: (operation) => (outside) =>
-          Effect.raceFirst(
-            outside,
-            operations
-              .setNextAttempt(operation.operationId, operation.fence, { kind: "leased", millis: WORK_LEASE })
-              .pipe(Effect.delay(RENEW_EVERY), Effect.repeat(Schedule.forever), Effect.andThen(Effect.never))
-          )
+        whileLeased: ({ fence, operationId }) =>
+          PollingWorker.whileLeased({
+            millis: WORK_LEASE,
+            renew: operations.setNextAttempt(operationId, fence, { kind: "leased", millis: WORK_LEASE })
+          })
       })
     })
   )

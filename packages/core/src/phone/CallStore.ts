@@ -53,6 +53,15 @@ export class CallStore extends Context.Service<
      */
     readonly takeWatched: (limit: number, millis: number) => Effect.Effect<ReadonlyArray<Call>>
     /**
+     * Postpones a call by `millis` from now if its `watchAt` is still the given one. Returns the new `watchAt`, or null
+     * if the call was changed or taken meanwhile.
+     */
+    readonly postponeWatch: (
+      callId: string,
+      watchAt: Timestamp | null,
+      millis: number
+    ) => Effect.Effect<Timestamp | null>
+    /**
      * Stores the hash of a token that admits one socket, once. It replaces the previous token, which is no longer
      * valid.
      */

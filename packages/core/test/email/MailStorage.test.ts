@@ -15,7 +15,17 @@ import {
 import { assert, describe } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { ADA, adasMailbox, create, failureOf, pay, requestOf, scenario, send } from "../support/Purchase.ts"
+import {
+  ADA,
+  adasMailbox,
+  create,
+  deliverMail,
+  failureOf,
+  pay,
+  requestOf,
+  scenario,
+  send
+} from "../support/Purchase.ts"
 
 const FRIEND = { mailFrom: "friend@else.test", remoteAddress: "192.0.2.1" }
 const raw = (sizeBytes: number) => new Uint8Array(sizeBytes).fill(120)
@@ -54,7 +64,7 @@ describe("a full mailbox", () => {
         assert.strictEqual(yield* refusal(inbound.admit(address, FRIEND)), "mailbox full")
         assert.strictEqual(yield* refusal(inbound.accept(to(address), raw(10))), "mailbox full")
       }
-      yield* inbound.deliverWaiting
+      yield* deliverMail(inbound)
       assert.strictEqual(yield* countOf(tenant), 3)
       assert.strictEqual(yield* refusal(inbound.admit("ada@agents.test", FRIEND)), "mailbox full")
       const paid = yield* PaidOperations
@@ -81,7 +91,7 @@ describe("a full mailbox", () => {
         { concurrency: "unbounded" }
       )
       assert.strictEqual(outcomes.filter(({ _tag }) => _tag === "Success").length, 3)
-      yield* inbound.deliverWaiting
+      yield* deliverMail(inbound)
       assert.strictEqual(yield* countOf(tenant), 3)
     }).pipe(Effect.provide(few))
   )
@@ -137,7 +147,7 @@ describe("a mailbox of a suspended tenant", () => {
       yield* suspend(tenant.tenantId, "spam")
       assert.strictEqual(yield* refusal(inbound.admit("ada@agents.test", FRIEND)), "tenant suspended")
       assert.strictEqual(yield* refusal(inbound.accept(to("ada@agents.test"), raw(1))), "tenant suspended")
-      yield* inbound.deliverWaiting
+      yield* deliverMail(inbound)
       assert.strictEqual(yield* countOf(tenant), 1)
       yield* resume(tenant.tenantId)
       yield* inbound.admit("ada@agents.test", FRIEND)
@@ -156,7 +166,7 @@ describe("raw mail", () => {
         const inbound = yield* InboundMails
         const mails = yield* InboundMailStore
         yield* inbound.accept(to("ada@agents.test"), raw(100))
-        yield* inbound.deliverWaiting
+        yield* deliverMail(inbound)
         const { items } = yield* (yield* Mailboxes).listMessages(tenant, undefined, {})
         const messageId = items[0]?.messageId ?? ""
         yield* TestClock.adjust("23 hours")
@@ -175,7 +185,7 @@ describe("raw mail", () => {
       const { tenant } = yield* adasMailbox
       const inbound = yield* InboundMails
       yield* inbound.accept(to("ada@agents.test"), raw(100))
-      yield* inbound.deliverWaiting
+      yield* deliverMail(inbound)
       yield* TestClock.adjust("3650 days")
       assert.strictEqual(yield* runJob, 0)
       const { items } = yield* (yield* Mailboxes).listMessages(tenant, undefined, {})

@@ -1,6 +1,7 @@
 import {
   type CreateMailboxInput,
   EventStore,
+  type InboundMails,
   MailboxCreation,
   MessageSending,
   OperationCompletion,
@@ -127,6 +128,13 @@ export const sendPaid = Effect.gen(function* () {
 export const returnDebts = Effect.gen(function* () {
   const running = yield* Effect.forkChild(OperationCompletion.run)
   yield* TestClock.adjust("5 seconds")
+  yield* Fiber.interrupt(running)
+})
+
+/** Delivers the accepted mail. */
+export const deliverMail = Effect.fnUntraced(function* (inbound: InboundMails["Service"]) {
+  const running = yield* Effect.forkChild(inbound.run)
+  yield* TestClock.adjust("1 second")
   yield* Fiber.interrupt(running)
 })
 

@@ -1,4 +1,4 @@
-import { EmailProvider, InboundDelivery, issuesOf, MailParser, MailUnreadable, ProviderError } from "@agentos/core"
+import { EmailProvider, InboundMails, issuesOf, MailParser, MailUnreadable, ProviderError } from "@agentos/core"
 import {
   type Certificate,
   EmailProviderSmtp,
@@ -87,7 +87,7 @@ const unavailable = Layer.mergeAll(
   Layer.succeed(MailParser, { parse: () => Effect.fail(new MailUnreadable({ message: "mail is not configured" })) })
 )
 
-/** Starts the SMTP listener and the job that delivers its mail. Returns the port, or none without mail. */
+/** Starts the SMTP listener and the worker that delivers its mail. Returns the port, or none without mail. */
 export const mailIntake = (mail: MailConfig | undefined) =>
   mail === undefined
     ? Effect.succeed(Option.none<number>())
@@ -97,7 +97,7 @@ export const mailIntake = (mail: MailConfig | undefined) =>
         const listening = yield* Layer.build(
           SmtpListener.layer({ host, port, hostName: mail.hostName, tls: yield* certificate(mail), limits })
         )
-        yield* Effect.forkScoped(InboundDelivery.run)
+        yield* Effect.forkScoped((yield* InboundMails).run)
         return Option.some(
           yield* Effect.provide(
             Effect.map(SmtpListener.SmtpListener, (smtp) => smtp.port),

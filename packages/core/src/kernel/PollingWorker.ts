@@ -1,0 +1,90 @@
+import { Duration, Effect, FiberSet, Latch } from "effect"
+
+/** A kind of work that any server can do. */
+export interface Work<Item, E, R> {
+  /** Names the work in log messages, for example `inbound mail`. */
+  readonly name: string
+  /** Maximum number of items handled concurrently. */
+  readonly concurrency: number
+  /** Time between polls while nothing is due, and after a failed poll. */
+  readonly interval: Duration.Input
+  /** Ends the wait for the next poll early. */
+  readonly wake?: Effect.Effect<void>
+  /** Leases up to `limit` due items to this worker. */
+  readonly take: (limit: number) => Effect.Effect<ReadonlyArray<Item>, never, R>
+  /** Handles one item. A defect is logged; the item is due again when its lease expires. */
+  readonly handle: (item: Item) => Effect.Effect<void, E, R>
+  /** Handles an expected failure of `handle`. */
+  readonly failed: (item: Item, error: E) => Effect.Effect<void, never, R>
+}
+
+/** Takes due items and handles them for as long as it runs. Interrupts the items in progress when it ends. */
+export const run = <Item, E, R>(work: Work<Item, E, R>): Effect.Effect<never, never, R> =>
+  Effect.gen(function* () {
+    const { concurrency, failed, handle, interval, name, take, wake = Effect.never } = work
+    const fibers = yield* FiberSet.make<void>()
+    const freed = Latch.makeUnsafe()
+    let free = concurrency
+
+    const start = (item: Item) =>
+      handle(item).pipe(
+        Effect.catch((error) => failed(item, error)),
+        Effect.catchCause((cause) => Effect.logError(`${name} failed; retrying`, cause)),
+        Effect.ensuring(
+          Effect.sync(() => {
+            free++
+            freed.openUnsafe()
+          })
+        ),
+        (handled) => {
+          free--
+          return FiberSet.run(fibers, handled)
+        }
+      )
+
+    /** Returns whether more items may be due. */
+    const poll = Effect.gen(function* () {
+      if (free === 0) {
+        freed.closeUnsafe()
+        yield* freed.await
+      }
+      const limit = free
+      // Uninterruptible, so that no item is leased and then not started.
+      const items = yield* Effect.uninterruptible(
+        Effect.tap(take(limit), (taken) => Effect.forEach(taken, start, { discard: true }))
+      )
+      return items.length >= limit
+    })
+
+    return yield* poll.pipe(
+      // Catches every cause, including the interruption of a connection: only the end of its fiber stops this loop.
+      Effect.catchCause((cause) => Effect.as(Effect.logError(`polling for ${name} failed; retrying`, cause), false)),
+      Effect.flatMap((more) => (more ? Effect.yieldNow : Effect.raceFirst(Effect.sleep(interval), wake))),
+      Effect.forever
+    )
+  }).pipe(Effect.scoped)
+
+/** A lease on an item. */
+export interface Lease {
+  readonly millis: number
+  /** Extends the lease to `millis` from now. Returns false if it was lost: another worker may have the item. */
+  readonly renew: Effect.Effect<boolean>
+  /**
+   * Decides what a lost lease does to the work. The default lets it continue, for work whose writes fail without the
+   * lease.
+   */
+  readonly lost?: Effect.Effect<never>
+}
+
+/** Renews the lease every third of its duration while the effect runs. */
+export const whileLeased =
+  ({ lost = Effect.never, millis, renew }: Lease) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.raceFirst(
+      effect,
+      renew.pipe(
+        Effect.delay(Duration.millis(millis / 3)),
+        Effect.repeat({ while: (isHeld) => isHeld }),
+        Effect.andThen(lost)
+      )
+    )
