@@ -1,7 +1,7 @@
-import type { TenantId, WakeUp } from "@agentos/core"
+import { Batcher, type TenantId, type WakeUp } from "@agentos/core"
 import { PgConnection } from "@effect/sql-pg"
-import { Deferred, Effect, Exit, Queue, Schedule, type Scope } from "effect"
-import type { SqlClient } from "effect/sql"
+import { Array, Deferred, Effect, FiberSet, Queue, Schedule, type Scope } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
 import * as Parameter from "./Parameter.ts"
 
 /** Notifies the sessions that wait for a tenant's events that the tenant has something to deliver. */
@@ -21,6 +21,8 @@ const TENANTS_PER_STATEMENT = 10 * TENANTS_PER_PAYLOAD
 
 /** Delay before the next attempt to listen: exponential from 100 ms, at most 5 seconds. */
 const reconnect = Schedule.jittered(Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")]))
+/** Delay before the next attempt after a connection was lost. */
+const RETRY_INTERVAL = "100 millis"
 /** Time limit for sending the remaining announcements when a server stops. */
 const FLUSH_WITHIN = "2 seconds"
 
@@ -44,22 +46,30 @@ export const makeListening = Effect.fnUntraced(function* (
   connection: PgConnection.Config
 ): Effect.fn.Return<Announcements, never, Scope.Scope> {
   const listeners = new Listeners()
-  const outbox = new Outbox()
   const attempted = yield* Deferred.make<void>()
+  let listening = Deferred.makeUnsafe<PgConnection.PgConnection>()
 
-  const tell = Effect.fnUntraced(function* (session: PgConnection.PgConnection) {
-    const tenantIds = outbox.take(TENANTS_PER_STATEMENT)
-    const payloads: Array<string> = []
-    for (let start = 0; start < tenantIds.length; start += TENANTS_PER_PAYLOAD) {
-      payloads.push(tenantIds.slice(start, start + TENANTS_PER_PAYLOAD).join(","))
-    }
-    yield* session
-      .query("select pg_notify($1, payload) from unnest($2::text[]) payload", [
-        Parameter.text(CHANNEL),
-        Parameter.texts(payloads)
-      ])
-      .pipe(Effect.onExit((exit) => Effect.sync(() => outbox.settle(Exit.isSuccess(exit) ? [] : tenantIds))))
-  })
+  const notify = (tenantIds: ReadonlyArray<TenantId>) => {
+    const payloads = Array.chunksOf(tenantIds, TENANTS_PER_PAYLOAD).map((some) => some.join(","))
+    return Effect.suspend(() => Deferred.await(listening)).pipe(
+      Effect.flatMap((session) =>
+        session.query("select pg_notify($1, payload) from unnest($2::text[]) payload", [
+          Parameter.text(CHANNEL),
+          Parameter.texts(payloads)
+        ])
+      ),
+      Effect.asVoid,
+      Effect.retry(Schedule.spaced(RETRY_INTERVAL))
+    )
+  }
+  const outbox = Batcher.make<TenantId, SqlError.SqlError>(
+    {
+      limit: TENANTS_PER_STATEMENT,
+      work: notify,
+      failed: (_, cause) => Effect.logError("announcing events to other servers failed; they poll for them", cause)
+    },
+    yield* FiberSet.makeRuntime<never, void, never>()
+  )
 
   const listenUntilLost = Effect.gen(function* () {
     const session = yield* Effect.flatMap(
@@ -69,22 +79,25 @@ export const makeListening = Effect.fnUntraced(function* (
     const notifications = yield* session.listen(CHANNEL)
     yield* Deferred.succeed(attempted, undefined)
     listeners.wake("all")
-    const hear = Effect.map(Queue.take(notifications), ({ payload, processId }) => {
+    yield* Deferred.succeed(listening, session)
+    const receive = Effect.map(Queue.take(notifications), ({ payload, processId }) => {
       if (processId !== session.processId) listeners.wake(payload.split(","))
     })
-    yield* Effect.ignore(
-      Effect.raceFirst(Effect.forever(hear), Effect.forever(Effect.andThen(outbox.filled, tell(session))))
-    )
+    yield* Effect.ignore(Effect.forever(receive))
+    listening = Deferred.makeUnsafe()
   })
   const listen = Effect.scoped(listenUntilLost).pipe(
     Effect.tapError((error) =>
-      Effect.andThen(Effect.logWarning("can't listen for events", error), Deferred.succeed(attempted, undefined))
+      Effect.andThen(
+        Effect.logWarning("listening for events failed; retrying", error),
+        Deferred.succeed(attempted, undefined)
+      )
     ),
     Effect.retry(reconnect),
-    Effect.andThen(Effect.logWarning("no longer listening for events: connecting again"))
+    Effect.andThen(Effect.logWarning("the connection that listens for events was lost; reconnecting"))
   )
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(listen, Effect.sleep("100 millis"))))
-  yield* Effect.addFinalizer(() => Effect.timeoutOption(outbox.emptied, FLUSH_WITHIN))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(listen, Effect.sleep(RETRY_INTERVAL))))
+  yield* Effect.addFinalizer(() => Effect.timeoutOption(outbox.idle, FLUSH_WITHIN))
   yield* Deferred.await(attempted)
 
   return {
@@ -94,54 +107,12 @@ export const makeListening = Effect.fnUntraced(function* (
         : sql.afterCommit(
             Effect.sync(() => {
               listeners.wake(tenantIds)
-              outbox.add(tenantIds)
+              tenantIds.forEach(outbox.offer)
             })
           ),
     listen: listeners.listen
   }
 })
-
-/** The tenants that still have to be announced to the other servers, each at most once. */
-class Outbox {
-  readonly #tenantIds = new Set<TenantId>()
-  #isTelling = false
-  /** Resumes the effects that wait until the outbox is filled, or until it is emptied. */
-  #forSome: (() => void) | undefined
-  #forNone: (() => void) | undefined
-
-  readonly filled = Effect.callback<void>((resume) => {
-    if (this.#tenantIds.size > 0) return resume(Effect.void)
-    this.#forSome = () => resume(Effect.void)
-  })
-
-  readonly emptied = Effect.callback<void>((resume) => {
-    if (this.#tenantIds.size === 0 && !this.#isTelling) return resume(Effect.void)
-    this.#forNone = () => resume(Effect.void)
-  })
-
-  add(tenantIds: ReadonlyArray<TenantId>): void {
-    for (const tenantId of tenantIds) this.#tenantIds.add(tenantId)
-    this.#forSome?.()
-    this.#forSome = undefined
-  }
-
-  /** Takes up to `limit` tenants, which must then be settled. */
-  take(limit: number): ReadonlyArray<TenantId> {
-    const taken = [...this.#tenantIds].slice(0, limit)
-    for (const tenantId of taken) this.#tenantIds.delete(tenantId)
-    this.#isTelling = true
-    return taken
-  }
-
-  /** Settles the tenants that were taken: `untold` are added again, all others were announced. */
-  settle(untold: ReadonlyArray<TenantId>): void {
-    this.#isTelling = false
-    if (untold.length > 0) return this.add(untold)
-    if (this.#tenantIds.size > 0) return
-    this.#forNone?.()
-    this.#forNone = undefined
-  }
-}
 
 /** Makes announcements within this process alone, after the outermost transaction has committed. */
 export const makeLocal = (sql: SqlClient.SqlClient): Announcements => {

@@ -1,6 +1,5 @@
-import { type Acknowledgement, EventStore } from "@agentos/core"
+import { type Acknowledgement, Batcher, EventStore } from "@agentos/core"
 import { Cause, Effect, Schedule } from "effect"
-import * as Batcher from "./Batcher.ts"
 import type { DeliveringSession, StoreRequests } from "./DeliveringSession.ts"
 import { CLOSE } from "./RealtimeConnection.ts"
 import { countAcknowledgements, countDeliveries } from "./RealtimeMetrics.ts"
@@ -86,7 +85,7 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const leases = Batcher.make({ limit: LEASE_BATCH, work: lease, failed: fail("leasing events failed") }, fork)
-  const acknowledgements = Batcher.make<PendingAcknowledgement>(
+  const acknowledgements = Batcher.make<PendingAcknowledgement, never>(
     {
       limit: ACKNOWLEDGEMENT_BATCH,
       work: acknowledge,
@@ -98,7 +97,7 @@ export const make = Effect.fnUntraced(function* (
     },
     fork
   )
-  const releases = Batcher.make<DeliveringSession>(
+  const releases = Batcher.make<DeliveringSession, never>(
     {
       limit: RELEASE_BATCH,
       work: (sessions) => retried(Effect.suspend(() => store.release(sessions.map(({ owner }) => owner.sessionId)))),

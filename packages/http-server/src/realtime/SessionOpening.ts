@@ -1,7 +1,14 @@
 import type { RealtimeClientMessage } from "@agentos/api"
-import { Credentials, EventPolicy, EventStore, type RealtimeHolder, RealtimeSession, Uuid } from "@agentos/core"
+import {
+  Batcher,
+  Credentials,
+  EventPolicy,
+  EventStore,
+  type RealtimeHolder,
+  RealtimeSession,
+  Uuid
+} from "@agentos/core"
 import { Effect, Redacted, Result } from "effect"
-import * as Batcher from "./Batcher.ts"
 import { DeliveringSession } from "./DeliveringSession.ts"
 import type { LeaseBatcher } from "./LeaseBatcher.ts"
 import { ObservingSession } from "./ObservingSession.ts"

@@ -1,5 +1,5 @@
-import type { DurableEvent, EventDraft } from "@agentos/core"
-import { Cause, Deferred, Effect, Exit } from "effect"
+import { Batcher, type DurableEvent, type EventDraft } from "@agentos/core"
+import { Cause, type Context, Deferred, Effect, Exit } from "effect"
 import type { SqlError } from "effect/sql"
 import { fromSqlError } from "../DatabaseFailure.ts"
 
@@ -27,67 +27,57 @@ type Answer = ReadonlyArray<DurableEvent> | "alone"
 /** A call whose drafts are waiting, all of one tenant. */
 interface Call {
   readonly drafts: ReadonlyArray<EventDraft>
+  readonly context: Context.Context<never>
   readonly answer: Deferred.Deferred<Answer>
 }
 
 /**
- * Stores the drafts of overlapping calls in one statement, and so in one commit: the first call at once, and
- * those that arrive while its statement runs together after it. One commit costs nearly as much as a hundred.
+ * Stores the drafts of overlapping calls in one statement, and so in one commit, which costs nearly as much as a
+ * hundred. The statement of several calls runs in the context of the first.
  *
  * No call is affected by another: if a statement of several calls was refused, or a tenant is locked by a long
  * transaction, the call is repeated alone. So is a call with several tenants, which must store all of its
  * drafts or none.
  */
 export const groupAppends = ({ alone, together }: Appends) => {
-  const waiting = new Set<Call>()
-  let isWorking = false
-
-  const takeSome = (): ReadonlyArray<Call> => {
-    const taken: Array<Call> = []
-    let count = 0
-    for (const call of waiting) {
-      count += call.drafts.length
-      if (count > GROUP_LIMIT && taken.length > 0) break
-      taken.push(call)
-      waiting.delete(call)
-    }
-    return taken
-  }
-
-  const work = Effect.gen(function* () {
-    for (let calls = takeSome(); calls.length > 0; calls = takeSome()) {
-      const exit = yield* Effect.exit(together(calls.flatMap(({ drafts }) => drafts)))
-      let start = 0
-      for (const { answer, drafts } of calls) {
-        const end = start + drafts.length
-        yield* Deferred.done(
-          answer,
-          Exit.isSuccess(exit) ? answerOf(exit.value.slice(start, end)) : afterFailure(exit.cause)
-        )
-        start = end
-      }
-    }
-    isWorking = false
-  })
+  const batcher = Batcher.make<Call, SqlError.SqlError>(
+    {
+      limit: GROUP_LIMIT,
+      sizeOf: ({ drafts }) => drafts.length,
+      work: Effect.fnUntraced(function* (calls) {
+        const drafts = calls.flatMap((call) => call.drafts)
+        const appended = yield* Effect.provideContext(together(drafts), calls[0]!.context)
+        let start = 0
+        for (const { answer, drafts } of calls) {
+          const end = start + drafts.length
+          yield* Deferred.done(answer, answerOf(appended.slice(start, end)))
+          start = end
+        }
+      }),
+      failed: (calls, cause) =>
+        Effect.forEach(calls, ({ answer }) => Deferred.done(answer, afterFailure(cause)), { discard: true })
+    },
+    Effect.runFork
+  )
 
   return (drafts: ReadonlyArray<EventDraft>): Effect.Effect<ReadonlyArray<DurableEvent>> => {
     const isOfOneTenant = drafts.every(({ tenantId }) => tenantId === drafts[0]?.tenantId)
     if (!isOfOneTenant || drafts.length > GROUP_LIMIT) return alone(drafts)
-    return Effect.uninterruptibleMask((restore) =>
-      Effect.gen(function* () {
-        const call: Call = { drafts, answer: yield* Deferred.make<Answer>() }
-        waiting.add(call)
-        if (!isWorking) {
-          isWorking = true
-          // A separate fiber: the caller may be interrupted while other calls wait for the same statement.
-          yield* Effect.forkDetach(Effect.interruptible(work))
-        }
-        const answer = yield* restore(Deferred.await(call.answer)).pipe(
-          Effect.onInterrupt(() => Effect.sync(() => waiting.delete(call)))
-        )
-        return answer === "alone" ? yield* restore(alone(drafts)) : answer
-      })
-    )
+    return Effect.gen(function* () {
+      const call: Call = {
+        drafts,
+        context: yield* Effect.context<never>(),
+        answer: yield* Deferred.make<Answer>()
+      }
+      const answer = yield* Effect.onInterrupt(
+        Effect.andThen(
+          Effect.sync(() => batcher.offer(call)),
+          Deferred.await(call.answer)
+        ),
+        () => Effect.sync(() => batcher.remove(call))
+      )
+      return answer === "alone" ? yield* alone(drafts) : answer
+    })
   }
 }
 

@@ -1,0 +1,89 @@
+import { Batcher } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Deferred, Effect } from "effect"
+
+describe("Batcher", () => {
+  it.effect("lets the event loop turn between batches that never yield", () =>
+    Effect.gen(function* () {
+      const order: Array<string> = []
+      const batcher = Batcher.make<string, never>(
+        {
+          limit: 2,
+          // Like a statement of the embedded database: its promise resolves without a turn of the event loop.
+          work: (items) =>
+            Effect.promise(async () => {
+              order.push(items.join(" "))
+              setImmediate(() => order.push("turn"))
+            }),
+          failed: (_, cause) => Effect.failCause(cause)
+        },
+        Effect.runFork
+      )
+      for (const item of ["a", "b", "c", "d", "e"]) batcher.offer(item)
+      yield* batcher.idle
+      assert.deepStrictEqual(order, ["a", "turn", "b c", "turn", "d e"])
+    })
+  )
+
+  /** A batcher whose batches wait for `proceed`. */
+  const gated = (options: Partial<Batcher.BatcherOptions<string, string>> = {}) => {
+    const batches: Array<string> = []
+    const gate = Deferred.makeUnsafe<void>()
+    const batcher = Batcher.make<string, string>(
+      {
+        limit: 5,
+        work: (items) =>
+          Effect.andThen(
+            Effect.sync(() => void batches.push(items.join(" "))),
+            Deferred.await(gate)
+          ),
+        failed: () => Effect.void,
+        ...options
+      },
+      Effect.runFork
+    )
+    return { batcher, batches, proceed: Deferred.succeed(gate, undefined) }
+  }
+
+  it.effect("fills a batch up to the limit by the sizes of the items, and gives a larger item a batch of its own", () =>
+    Effect.gen(function* () {
+      const { batcher, batches, proceed } = gated({ sizeOf: (item) => item.length })
+      for (const item of ["a", "bbb", "cc", "d", "eeeeeeee", "f"]) batcher.offer(item)
+      yield* proceed
+      yield* batcher.idle
+      assert.deepStrictEqual(batches, ["a", "bbb cc", "d", "eeeeeeee", "f"])
+    })
+  )
+
+  it.effect("processes a waiting item once, and not after it was removed", () =>
+    Effect.gen(function* () {
+      const { batcher, batches, proceed } = gated()
+      for (const item of ["a", "b", "c", "b", "a"]) batcher.offer(item)
+      batcher.remove("c")
+      batcher.remove("unknown")
+      yield* proceed
+      yield* batcher.idle
+      assert.deepStrictEqual(batches, ["a", "b a"])
+    })
+  )
+
+  it.effect("reports the items of a failed batch, and continues with the next one", () =>
+    Effect.gen(function* () {
+      const failures: Array<string> = []
+      const batches: Array<string> = []
+      const { batcher } = gated({
+        limit: 1,
+        work: (items) => {
+          batches.push(items.join(" "))
+          if (items.includes("fails")) return Effect.fail("refused")
+          return items.includes("dies") ? Effect.die("broken") : Effect.yieldNow
+        },
+        failed: (items, cause) => Effect.sync(() => void failures.push(`${items.join(" ")}: ${Cause.squash(cause)}`))
+      })
+      for (const item of ["fails", "dies", "a"]) batcher.offer(item)
+      yield* batcher.idle
+      assert.deepStrictEqual(batches, ["fails", "dies", "a"])
+      assert.deepStrictEqual(failures, ["fails: refused", "dies: broken"])
+    })
+  )
+})
