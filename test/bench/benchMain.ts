@@ -4,11 +4,12 @@ import { capacity } from "./capacity.ts"
 import { growth } from "./growth.ts"
 import { latency } from "./latency.ts"
 import { numbers } from "./numbers.ts"
+import { planner } from "./planner.ts"
 import { sockets } from "./sockets.ts"
 import { voice } from "./voice.ts"
 
 /** The benches: `npx -y pnpm@12 bench NAME [--OPTION NUMBER]`. */
-const benches: Readonly<Record<string, Bench>> = { sockets, latency, capacity, growth, numbers, voice }
+const benches: Readonly<Record<string, Bench>> = { sockets, latency, capacity, growth, numbers, planner, voice }
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
