@@ -1,5 +1,6 @@
-import { type Call, Timestamp } from "@agentos/core"
+import { type Call } from "@agentos/core"
 import * as Parameter from "./Parameter.ts"
+import * as Row from "./Row.ts"
 
 export interface CallRow extends Record<"call_id" | "tenant_id" | "phone_number_id" | "agent_id", string> {
   readonly direction: Call["direction"]
@@ -22,10 +23,6 @@ export const CALL_COLUMNS = `call_id, tenant_id, phone_number_id, agent_id, dire
   provider_call_id, greeting, authorized_seconds, hang_up_reason, end_reason, connected_seconds, watch_at, created_at,
   answered_at, ended_at`
 
-const toMoment = (millis: bigint): Timestamp.Timestamp => Timestamp.Timestamp.make(Number(millis))
-const toMomentOrNull = (millis: bigint | null): Timestamp.Timestamp | null =>
-  millis === null ? null : toMoment(millis)
-
 export const toCall = (row: CallRow): Call => ({
   callId: row.call_id,
   tenantId: row.tenant_id,
@@ -41,10 +38,10 @@ export const toCall = (row: CallRow): Call => ({
   hangUpReason: row.hang_up_reason,
   endReason: row.end_reason,
   connectedSeconds: row.connected_seconds,
-  watchAt: toMomentOrNull(row.watch_at),
-  createdAt: toMoment(row.created_at),
-  answeredAt: toMomentOrNull(row.answered_at),
-  endedAt: toMomentOrNull(row.ended_at)
+  watchAt: Row.toMomentOrNull(row.watch_at),
+  createdAt: Row.toMoment(row.created_at),
+  answeredAt: Row.toMomentOrNull(row.answered_at),
+  endedAt: Row.toMomentOrNull(row.ended_at)
 })
 
 /** The columns that never change: the call's identity, owner and parties. */

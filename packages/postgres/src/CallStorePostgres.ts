@@ -1,10 +1,11 @@
-import { type Call, CallStore, Lookup, type NewTurn, Timestamp, type Turn } from "@agentos/core"
-import { Array, Effect, Layer, Option } from "effect"
+import { CallStore, type NewTurn, Timestamp, type Turn } from "@agentos/core"
+import { Effect, Layer, Option } from "effect"
 import { CALL_COLUMNS, type CallRow, changing, fixed, toCall } from "./CallRow.ts"
-import { ClockOffset } from "./ClockOffset.ts"
+import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
+import * as Row from "./Row.ts"
 
 interface TurnRow {
   readonly turn_index: number
@@ -17,18 +18,17 @@ const toTurn = (row: TurnRow): Turn => ({
   index: row.turn_index,
   role: row.role,
   text: row.text,
-  at: Timestamp.Timestamp.make(Number(row.created_at))
+  at: Row.toMoment(row.created_at)
 })
 
-const first = (rows: ReadonlyArray<CallRow>): Option.Option<Call> => Option.map(Array.head(rows), toCall)
+const first = Row.first(toCall)
 
 export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
   CallStore,
   Effect.gen(function* () {
     const { sql, transact } = yield* Database
-    const offset = yield* ClockOffset
+    const { clock, now } = yield* storeClock
     const columns = sql.literal(CALL_COLUMNS)
-    const now = () => sql`(epoch_millis() + ${Parameter.integer(offset())})`
     const isCall = (callId: string) => sql`call_id = ${Parameter.uuid(callId)}`
     const isOperation = (operationId: string) => sql`operation_id = ${Parameter.uuid(operationId)}`
 
@@ -72,7 +72,7 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
      * then found by its key: a join by array leaves the planner no other way, however many calls it expects.
      */
     const takeWatched = (limit: number, millis: number) => sql<CallRow>`
-      with clock as materialized (select ${now()} as now), watched as materialized (
+      with ${clock()}, watched as materialized (
         select call_id, watch_at as was_watch_at from calls
         where watch_at <= (select now from clock)
         order by watch_at, call_id limit ${Parameter.integer(limit)}
@@ -80,7 +80,7 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
       ), taken as (
         update calls set watch_at = (select now from clock) + ${Parameter.integer(millis)}
         from watched where calls.call_id = any(array[watched.call_id])
-        returning was_watch_at, ${sql.literal(CALL_COLUMNS.replaceAll(/\w+/g, (column) => `calls.${column}`))}
+        returning was_watch_at, ${sql.literal(Row.qualified("calls", CALL_COLUMNS))}
       )
       select ${columns} from taken order by was_watch_at, call_id`
 
@@ -95,10 +95,10 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
 
     return CallStore.of({
       find: (tenantId, callId) =>
-        Effect.map(orDie(sql<CallRow>`select ${columns} from calls where ${isCall(callId)}`), ([row]) => {
-          if (row === undefined) return Lookup.missing
-          return row.tenant_id === tenantId ? Lookup.owned(toCall(row)) : Lookup.foreign
-        }),
+        Effect.map(
+          orDie(sql<CallRow>`select ${columns} from calls where ${isCall(callId)}`),
+          Row.lookup(tenantId, toCall)
+        ),
       get: (callId) => Effect.map(orDie(sql<CallRow>`select ${columns} from calls where ${isCall(callId)}`), first),
       findByProvider: (providerCallId) =>
         Effect.map(
@@ -110,7 +110,7 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
           orDie(sql`
             insert into calls ${sql.insert({ ...fixed(call), ...changing(call) })}
             on conflict do nothing returning call_id`),
-          (rows) => rows.length > 0
+          Row.any
         ),
       update: (call) =>
         Effect.map(
@@ -118,14 +118,14 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
             update calls set ${sql.update(changing(call))}
             where ${isCall(call.callId)} and tenant_id = ${Parameter.uuid(call.tenantId)} and state <> 'ended'
             returning call_id`),
-          (rows) => rows.length > 0
+          Row.any
         ),
       live: (phoneNumberId) =>
         Effect.map(
           orDie(sql<CallRow>`
             select ${columns} from calls where live_number_id = ${Parameter.uuid(phoneNumberId)}
             order by created_at, call_id`),
-          (rows) => rows.map(toCall)
+          Row.all(toCall)
         ),
       recent: (tenantId, since, limit) =>
         Effect.map(
@@ -134,18 +134,18 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
             where tenant_id = ${Parameter.uuid(tenantId)} and direction = 'outbound'
               and created_at >= ${Parameter.integer(since)}
             order by created_at desc, call_id desc limit ${Parameter.integer(limit)}`),
-          (rows) => rows.map(toCall)
+          Row.all(toCall)
         ),
       liveEach: (phoneNumberIds) =>
         Effect.map(
           orDie(sql<CallRow>`
             select ${columns} from calls where live_number_id = any(${Parameter.uuids(phoneNumberIds)})`),
-          (rows) => rows.map(toCall)
+          Row.all(toCall)
         ),
       grant: (callId, operationId, seconds) => transact(orDie(grant(callId, operationId, seconds))),
       granted: (operationId) => Effect.map(orDie(granted(operationId)), first),
       revoke: (operationId) => orDie(Effect.asVoid(revoke(operationId))),
-      takeWatched: (limit, millis) => Effect.map(orDie(takeWatched(limit, millis)), (rows) => rows.map(toCall)),
+      takeWatched: (limit, millis) => Effect.map(orDie(takeWatched(limit, millis)), Row.all(toCall)),
       postponeWatch: (callId, watchAt, millis) =>
         Effect.map(
           orDie(sql<CallRow>`

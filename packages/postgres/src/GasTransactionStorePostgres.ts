@@ -1,4 +1,3 @@
-import { Timestamp } from "@agentos/core"
 import {
   type GasTransaction,
   GasTransactionStore,
@@ -6,10 +5,11 @@ import {
   type SignedTransaction
 } from "@agentos/facilitator/GasTransactionStore"
 import { Array, Effect, Layer } from "effect"
-import { ClockOffset } from "./ClockOffset.ts"
+import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
+import * as Row from "./Row.ts"
 
 interface GasTransactionRow {
   readonly network: string
@@ -27,17 +27,16 @@ const toGasTransaction = (row: GasTransactionRow): GasTransaction => ({
   accountNonce: Number(row.account_nonce),
   reference: row.reference,
   versions: Array.zipWith(row.hashes, row.bytes, (hash, bytes) => ({ hash, bytes })),
-  createdAt: Timestamp.Timestamp.make(Number(row.created_at)),
-  signedAt: Timestamp.Timestamp.make(Number(row.signed_at))
+  createdAt: Row.toMoment(row.created_at),
+  signedAt: Row.toMoment(row.signed_at)
 })
 
 export const layer: Layer.Layer<GasTransactionStore, never, Database> = Layer.effect(
   GasTransactionStore,
   Effect.gen(function* () {
     const { sql, transact } = yield* Database
-    const offset = yield* ClockOffset
+    const { clock, now } = yield* storeClock
     const columns = sql.literal("network, address, account_nonce, reference, hashes, bytes, created_at, signed_at")
-    const now = () => sql`epoch_millis() + ${Parameter.integer(offset())}`
     const isOf = ({ address, network }: GasWallet) =>
       sql`network = ${Parameter.text(network)} and address = ${Parameter.text(address)}`
 
@@ -65,7 +64,7 @@ export const layer: Layer.Layer<GasTransactionStore, never, Database> = Layer.ef
       yield* sql`
         update gas_wallets set next_account_nonce = ${Parameter.integer(accountNonce + 1)} where ${isOf(wallet)}`
       const [stored] = yield* sql<GasTransactionRow>`
-        with clock as materialized (select ${now()} as now)
+        with ${clock()}
         insert into gas_transactions (${columns})
         select
           ${Parameter.text(wallet.network)}, ${Parameter.text(wallet.address)}, ${Parameter.integer(accountNonce)},
@@ -100,14 +99,14 @@ export const layer: Layer.Layer<GasTransactionStore, never, Database> = Layer.ef
             where ${isOf(wallet)} and account_nonce = ${Parameter.integer(accountNonce)}
               and hashes[cardinality(hashes)] = ${Parameter.text(previousHash)}
             returning account_nonce`),
-          (rows) => rows.length > 0
+          Row.any
         ),
       listOpen: (wallet, limit) =>
         Effect.map(
           orDie(sql<GasTransactionRow>`
             select ${columns} from gas_transactions where ${isOf(wallet)}
             order by account_nonce limit ${Parameter.integer(limit)}`),
-          (rows) => rows.map(toGasTransaction)
+          Row.all(toGasTransaction)
         ),
       closeBelow: (wallet, accountNonce) =>
         orDie(

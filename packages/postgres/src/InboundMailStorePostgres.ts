@@ -3,14 +3,14 @@ import {
   type InboundMail,
   InboundMailStore,
   type MailLease,
-  Timestamp,
   type WaitingMail
 } from "@agentos/core"
 import { Array, Effect, Layer, Option, Stream } from "effect"
-import { ClockOffset } from "./ClockOffset.ts"
+import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
+import * as Row from "./Row.ts"
 
 interface InboundMailRow {
   readonly inbound_mail_id: string
@@ -26,7 +26,7 @@ const toWaitingMail = (row: InboundMailRow): WaitingMail => {
     inboundMailId: row.inbound_mail_id,
     envelope,
     sizeBytes: Number(row.size_bytes),
-    receivedAt: Timestamp.Timestamp.make(Number(row.received_at)),
+    receivedAt: Row.toMoment(row.received_at),
     attempts: row.attempts
   }
 }
@@ -44,8 +44,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
   InboundMailStore,
   Effect.gen(function* () {
     const { sql, transact } = yield* Database
-    const offset = yield* ClockOffset
-    const now = () => sql`epoch_millis() + ${Parameter.integer(offset())}`
+    const { clock, now } = yield* storeClock
     const sizeBytes = sql.literal("coalesce(inbound_mails.size_bytes, octet_length(inbound_mails.raw))")
 
     /** Adds the mail to the counts of its mailboxes. */
@@ -95,7 +94,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
             returning inbound_mail_id
           ), counted as (${counting(mail, mailboxIds)} and exists (select from added))
           select inbound_mail_id from added`,
-        (rows) => rows.length > 0
+        Row.any
       )
 
     const addLarge = Effect.fnUntraced(function* (mail: InboundMail, mailboxIds: ReadonlyArray<string>) {
@@ -105,7 +104,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
     })
 
     const lease = (limit: number, leaseMillis: number) => sql<InboundMailRow>`
-      with clock as materialized (select ${now()} as now), waiting as materialized (
+      with ${clock()}, waiting as materialized (
         select inbound_mail_id from inbound_mails
         where not completed and not staged and (leased_until is null or leased_until <= (select now from clock))
         order by received_at, inbound_mail_id limit ${Parameter.integer(limit)}
@@ -167,7 +166,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
     const giveUp = ({ age, attempts, limit }: Parameters<(typeof InboundMailStore.Service)["giveUp"]>[0]) => sql<
       Pick<InboundMailRow, "inbound_mail_id">
     >`
-      with clock as materialized (select ${now()} as now), given as materialized (
+      with ${clock()}, given as materialized (
         select inbound_mail_id, counted_mailbox_ids, ${sizeBytes} as bytes from inbound_mails
         where not completed and not staged and received_at <= (select now from clock) - ${Parameter.integer(age)}
           and attempts >= ${Parameter.integer(attempts)}
@@ -239,7 +238,7 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
           orDie(sql`
             update inbound_mails set leased_until = ${now()} + ${Parameter.integer(leaseMillis)}
             where ${isWaiting(lease)} and not staged returning inbound_mail_id`),
-          (rows) => rows.length > 0
+          Row.any
         ),
       readPieces,
       complete: (lease) => transact(orDie(complete(lease))),

@@ -1,9 +1,10 @@
-import { type JobRecord, JobStore, Timestamp } from "@agentos/core"
-import { Array, Effect, Layer, Option } from "effect"
-import { ClockOffset } from "./ClockOffset.ts"
+import { type JobRecord, JobStore } from "@agentos/core"
+import { Effect, Layer } from "effect"
+import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
+import * as Row from "./Row.ts"
 
 interface JobRow {
   readonly name: string
@@ -18,17 +19,13 @@ interface JobRow {
   readonly done: bigint
 }
 
-const toMoment = (millis: bigint): Timestamp.Timestamp => Timestamp.Timestamp.make(Number(millis))
-const toMomentOrNull = (millis: bigint | null): Timestamp.Timestamp | null =>
-  millis === null ? null : toMoment(millis)
-
 const toRecord = (row: JobRow): JobRecord => ({
   name: row.name,
-  dueAt: toMoment(row.due_at),
-  leasedUntil: toMomentOrNull(row.leased_until),
-  startedAt: toMomentOrNull(row.started_at),
-  succeededAt: toMomentOrNull(row.succeeded_at),
-  failedAt: toMomentOrNull(row.failed_at),
+  dueAt: Row.toMoment(row.due_at),
+  leasedUntil: Row.toMomentOrNull(row.leased_until),
+  startedAt: Row.toMomentOrNull(row.started_at),
+  succeededAt: Row.toMomentOrNull(row.succeeded_at),
+  failedAt: Row.toMomentOrNull(row.failed_at),
   failure: row.failure,
   runs: row.fence,
   failures: Number(row.failures),
@@ -39,9 +36,7 @@ export const layer: Layer.Layer<JobStore, never, Database> = Layer.effect(
   JobStore,
   Effect.gen(function* () {
     const { sql } = yield* Database
-    const offset = yield* ClockOffset
-    // Read once per statement, so that all the moments that it writes are consistent.
-    const clock = () => sql`clock as materialized (select epoch_millis() + ${Parameter.integer(offset())} as now)`
+    const { clock } = yield* storeClock
 
     return JobStore.of({
       take: (name, when, leaseMillis) =>
@@ -55,7 +50,7 @@ export const layer: Layer.Layer<JobStore, never, Database> = Layer.effect(
             where (jobs.leased_until is null or jobs.leased_until <= excluded.started_at)
               and (${Parameter.boolean(when === "now")} or jobs.due_at <= excluded.started_at)
             returning fence`),
-          (rows) => Option.map(Array.head(rows), ({ fence }) => ({ name, fence }))
+          Row.first(({ fence }) => ({ name, fence }))
         ),
       renew: ({ fence, name }, leaseMillis) =>
         Effect.map(
@@ -64,7 +59,7 @@ export const layer: Layer.Layer<JobStore, never, Database> = Layer.effect(
             update jobs set leased_until = now + ${Parameter.integer(leaseMillis)} from clock
             where name = ${Parameter.text(name)} and fence = ${Parameter.integer(fence)} and leased_until is not null
             returning name`),
-          (rows) => rows.length > 0
+          Row.any
         ),
       finish: ({ fence, name }, outcome, nextMillis) => {
         const ended =
@@ -77,14 +72,14 @@ export const layer: Layer.Layer<JobStore, never, Database> = Layer.effect(
             update jobs set leased_until = null, due_at = now + ${Parameter.integer(nextMillis)}, ${ended} from clock
             where name = ${Parameter.text(name)} and fence = ${Parameter.integer(fence)} and leased_until is not null
             returning name`),
-          (rows) => rows.length > 0
+          Row.any
         )
       },
       list: Effect.map(
         orDie(sql<JobRow>`
           select name, due_at, leased_until, fence, started_at, succeeded_at, failed_at, failure, failures, done
           from jobs order by name`),
-        (rows) => rows.map(toRecord)
+        Row.all(toRecord)
       )
     })
   })

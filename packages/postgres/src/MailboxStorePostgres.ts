@@ -1,8 +1,9 @@
-import { Lookup, type Mailbox, type MailboxStanding, MailboxStore, Timestamp } from "@agentos/core"
+import { type Mailbox, type MailboxStanding, MailboxStore } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
+import * as Row from "./Row.ts"
 
 interface MailboxRow {
   readonly mailbox_id: string
@@ -39,8 +40,8 @@ const toMailbox = (row: MailboxRow): Mailbox => ({
   displayName: row.display_name,
   outboundSignature: row.outbound_signature,
   active: row.active,
-  createdAt: Timestamp.Timestamp.make(Number(row.created_at)),
-  updatedAt: Timestamp.Timestamp.make(Number(row.updated_at))
+  createdAt: Row.toMoment(row.created_at),
+  updatedAt: Row.toMoment(row.updated_at)
 })
 
 export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
@@ -120,23 +121,20 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
       find: (tenantId, mailboxId) =>
         Effect.map(
           orDie(sql<MailboxRow>`select ${columns} from mailboxes where mailbox_id = ${Parameter.uuid(mailboxId)}`),
-          ([row]) => {
-            if (row === undefined) return Lookup.missing
-            return row.tenant_id === tenantId ? Lookup.owned(toMailbox(row)) : Lookup.foreign
-          }
+          Row.lookup(tenantId, toMailbox)
         ),
       list: (tenantId) =>
         Effect.map(
           orDie(sql<MailboxRow>`
             select ${columns} from mailboxes where tenant_id = ${Parameter.uuid(tenantId)}
             order by created_at, mailbox_id`),
-          (rows) => rows.map(toMailbox)
+          Row.all(toMailbox)
         ),
       findActive: (localParts) =>
         Effect.map(
           orDie(sql<MailboxRow>`
             select ${columns} from mailboxes where local_part = any(${Parameter.texts(localParts)}) and active`),
-          (rows) => rows.map(toMailbox)
+          Row.all(toMailbox)
         ),
       findStandings: (mailboxIds) =>
         mailboxIds.length === 0
@@ -184,7 +182,7 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
               updated_at = ${Parameter.integer(mailbox.updatedAt)}
             where mailbox_id = ${Parameter.uuid(mailbox.mailboxId)} and tenant_id = ${Parameter.uuid(mailbox.tenantId)}
             returning mailbox_id`),
-          (rows) => rows.length > 0
+          Row.any
         ),
       remove: (tenantId, mailboxId) => transact(orDie(remove(tenantId, mailboxId)))
     })

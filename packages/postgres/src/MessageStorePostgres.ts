@@ -1,21 +1,20 @@
 import {
-  Lookup,
   type Message,
   MessageStore,
   type MessageSummary,
   type NewMessage,
   type SenderAuthentication,
   type SendingQuota,
-  type SendingRecord,
-  Timestamp
+  type SendingRecord
 } from "@agentos/core"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { createHash } from "node:crypto"
-import { ClockOffset } from "./ClockOffset.ts"
+import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
+import * as Row from "./Row.ts"
 
 interface SummaryRow {
   readonly message_id: string
@@ -43,9 +42,7 @@ interface SendingRow {
 const toSending = ({ pause_reason, paused_until, ...counts }: SendingRow): SendingRecord => ({
   ...counts,
   pause:
-    paused_until === null || pause_reason === null
-      ? null
-      : { until: Timestamp.Timestamp.make(Number(paused_until)), reason: pause_reason }
+    paused_until === null || pause_reason === null ? null : { until: Row.toMoment(paused_until), reason: pause_reason }
 })
 
 /** The fields of a message that have columns of their own; the rest is JSON. */
@@ -71,7 +68,7 @@ const toSummary = (row: SummaryRow): MessageSummary => {
     tenantId: row.tenant_id,
     mailboxId: row.mailbox_id,
     threadId: row.thread_id,
-    createdAt: Timestamp.Timestamp.make(Number(row.created_at)),
+    createdAt: Row.toMoment(row.created_at),
     ...stored
   }
 }
@@ -95,7 +92,7 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
   MessageStore,
   Effect.gen(function* () {
     const { sql } = yield* Database
-    const offset = yield* ClockOffset
+    const { now } = yield* storeClock
     const summaryColumns = sql.literal("message_id, tenant_id, mailbox_id, thread_id, created_at, summary")
 
     /**
@@ -156,10 +153,7 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
         Effect.map(
           orDie(sql<MessageRow>`
             select ${summaryColumns}, body from messages where message_id = ${Parameter.uuid(messageId)}`),
-          ([row]) => {
-            if (row === undefined) return Lookup.missing
-            return row.tenant_id === tenantId ? Lookup.owned(toMessage(row)) : Lookup.foreign
-          }
+          Row.lookup(tenantId, toMessage)
         ),
       list: (tenantId, mailboxId, after, limit) => {
         const conditions: Array<Statement.Fragment> = [
@@ -179,7 +173,7 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
           orDie(sql<SummaryRow>`
             select ${summaryColumns} from messages where ${sql.and(conditions)}
             order by created_at desc, message_id desc limit ${Parameter.integer(limit)}`),
-          (rows) => rows.map(toSummary)
+          Row.all(toSummary)
         )
       },
       findThreads: (mailboxIds, messageIdHeaders) =>
@@ -228,7 +222,7 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
                 insert into suppressions (tenant_id, address, reason, created_at)
                 select
                   ${Parameter.uuid(tenantId)}, address, ${Parameter.text(reason)},
-                  epoch_millis() + ${Parameter.integer(offset())}
+                  ${now()}
                 from unnest(${Parameter.texts(addresses)}) as address order by address
                 on conflict do nothing returning address`),
               (rows) => rows.length

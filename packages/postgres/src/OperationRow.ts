@@ -1,12 +1,6 @@
-import {
-  type Operation,
-  OperationState,
-  type PaymentProof,
-  type PaymentTerms,
-  ServiceId,
-  Timestamp
-} from "@agentos/core"
+import { type Operation, OperationState, type PaymentProof, type PaymentTerms, ServiceId } from "@agentos/core"
 import { Schema } from "effect"
+import * as Row from "./Row.ts"
 
 export const OPERATION_COLUMNS = `
   operation_id, tenant_id, service_id, endpoint, idempotency_key, fingerprint, request_id, proof, terms, input, plan,
@@ -67,9 +61,6 @@ const decodeTerms = (text: string): PaymentTerms => {
 
 const toServiceId = Schema.decodeUnknownSync(ServiceId)
 export const toState = Schema.decodeUnknownSync(OperationState)
-const toMoment = (millis: bigint): Timestamp.Timestamp => Timestamp.Timestamp.make(Number(millis))
-const toMomentOrNull = (millis: bigint | null): Timestamp.Timestamp | null =>
-  millis === null ? null : toMoment(millis)
 
 const toFailure = (text: string | null): Operation["failure"] => {
   const failure: Operation["failure"] = text === null ? null : JSON.parse(text)
@@ -102,8 +93,8 @@ export const toOperation = (row: OperationRow): Operation => ({
   failure: toFailure(row.failure),
   answer: toAnswer(row),
   fence: row.fence,
-  leasedUntil: toMomentOrNull(row.leased_until),
-  dueAt: toMomentOrNull(row.due_at),
-  createdAt: toMoment(row.created_at),
-  updatedAt: toMoment(row.updated_at)
+  leasedUntil: Row.toMomentOrNull(row.leased_until),
+  dueAt: Row.toMomentOrNull(row.due_at),
+  createdAt: Row.toMoment(row.created_at),
+  updatedAt: Row.toMoment(row.updated_at)
 })

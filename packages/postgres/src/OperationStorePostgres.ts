@@ -6,16 +6,16 @@ import {
   type Operation,
   type OperationChange,
   OperationStore,
-  proofKey,
-  Timestamp
+  proofKey
 } from "@agentos/core"
 import { Array, Effect, Layer, Option, Schema } from "effect"
 import type { Statement } from "effect/sql"
-import { ClockOffset } from "./ClockOffset.ts"
+import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import { encodeProof, encodeTerms, OPERATION_COLUMNS, type OperationRow, toOperation, toState } from "./OperationRow.ts"
 import * as Parameter from "./Parameter.ts"
+import * as Row from "./Row.ts"
 
 const toAccount: (account: unknown) => Ledger.LedgerAccount = Schema.decodeUnknownSync(
   Schema.Literals(["received", "inFlight", "fulfilled", "refundDue", "refunded"])
@@ -44,13 +44,10 @@ interface OpenRow {
 const toOpen = ({ count, oldest_at, state }: OpenRow): OpenOperations => ({
   state: toState(state),
   count: Number(count),
-  oldestAt: Timestamp.Timestamp.make(Number(oldest_at))
+  oldestAt: Row.toMoment(oldest_at)
 })
 
-/** The nil UUID, which sorts before all others and is no operation's id (RFC 9562, section 5.9). */
-const NIL = "00000000-0000-0000-0000-000000000000"
-
-const first = (rows: ReadonlyArray<OperationRow>): Option.Option<Operation> => Option.map(Array.head(rows), toOperation)
+const first = Row.first(toOperation)
 
 /**
  * Decodes the rows, without those that this server cannot read: a server of a later version on the same
@@ -77,10 +74,8 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
   OperationStore,
   Effect.gen(function* () {
     const { sql } = yield* Database
-    const offset = yield* ClockOffset
+    const { clock } = yield* storeClock
     const columns = sql.literal(OPERATION_COLUMNS)
-    /** Begins a statement, so that all of it uses one moment, read as `(select now from clock)`. */
-    const clock = () => sql`clock as materialized (select epoch_millis() + ${Parameter.integer(offset())} as now)`
     const now = sql`(select now from clock)`
     /** A worker's lease also sets when the job may take the operation over. */
     const setNext = (next: NextAttempt): ReadonlyArray<Statement.Fragment> => {
@@ -146,12 +141,12 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
       ), taken as (
         update operations set ${taken(leaseMillis)}
         from due where operations.operation_id = due.operation_id
-        returning was_due_at, ${sql.literal(OPERATION_COLUMNS.replaceAll(/\w+/g, (column) => `operations.${column}`))}
+        returning was_due_at, ${sql.literal(Row.qualified("operations", OPERATION_COLUMNS))}
       )
       select ${columns} from taken order by was_due_at, operation_id`
 
     return OperationStore.of({
-      claim: (operation, leaseMillis) => Effect.map(orDie(claim(operation, leaseMillis)), (rows) => rows.length > 0),
+      claim: (operation, leaseMillis) => Effect.map(orDie(claim(operation, leaseMillis)), Row.any),
       find: (operationId) =>
         Effect.map(
           orDie(
@@ -164,7 +159,7 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
           orDie(sql<{ readonly age: bigint }>`
             with ${clock()}
             select ${now} - updated_at as age from operations where operation_id = ${Parameter.uuid(operationId)}`),
-          (rows) => Option.map(Array.head(rows), ({ age }) => Number(age))
+          Row.first(({ age }) => Number(age))
         ),
       findByKeys: (keys) => {
         const { asset, network, nonce, payer } = proofKey(keys.proof)
@@ -178,7 +173,7 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
             select ${columns} from operations
             where payer = ${Parameter.text(payer)} and endpoint = ${Parameter.text(keys.endpoint)}
               and idempotency_key = ${Parameter.text(keys.idempotencyKey)}`),
-          (rows) => rows.map(toOperation)
+          Row.all(toOperation)
         )
       },
       advance: ({ change, fence, from, next, operationId, to }) =>
@@ -215,7 +210,7 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
             where operation_id = ${Parameter.uuid(operationId)} and fence = ${Parameter.integer(fence)}
               and due_at is not null
             returning operation_id`),
-          (rows) => rows.length > 0
+          Row.any
         ),
       post: (entries) =>
         entries.length === 0
@@ -240,7 +235,7 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
               order by due_at, operation_id limit ${Parameter.integer(limit)}
             )
             select state, count(*) as count, min(created_at) as oldest_at from open group by state`),
-          (rows) => rows.map(toOpen)
+          Row.all(toOpen)
         ),
       openKeyIds: Effect.map(
         orDie(sql<{ readonly key_id: bigint }>`
@@ -263,9 +258,9 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
         Effect.map(
           orDie(sql<OperationRow>`
             select ${columns} from operations
-            where transaction is not null and operation_id > ${Parameter.uuid(after ?? NIL)}
+            where transaction is not null and operation_id > ${Parameter.uuid(after ?? Row.NIL)}
             order by operation_id limit ${Parameter.integer(limit)}`),
-          (rows) => rows.map(toOperation)
+          Row.all(toOperation)
         )
     })
   })

@@ -1,9 +1,10 @@
-import { Lookup, type NumberKey, type PhoneNumber, PhoneNumberStore, Timestamp } from "@agentos/core"
+import { type NumberKey, type PhoneNumber, PhoneNumberStore } from "@agentos/core"
 import type { PgTypes } from "@effect/sql-pg"
-import { Array, Effect, Layer, Option } from "effect"
+import { Effect, Layer } from "effect"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
+import * as Row from "./Row.ts"
 
 interface PhoneNumberRow extends Record<"phone_number_id" | "tenant_id" | "agent_id" | "number", string> {
   readonly country: PhoneNumber["country"]
@@ -28,8 +29,6 @@ interface PhoneNumberRow extends Record<"phone_number_id" | "tenant_id" | "agent
   readonly released_at: bigint | null
 }
 
-const toMoment = (millis: bigint): Timestamp.Timestamp => Timestamp.Timestamp.make(Number(millis))
-
 const toPhoneNumber = (row: PhoneNumberRow): PhoneNumber => ({
   phoneNumberId: row.phone_number_id,
   tenantId: row.tenant_id,
@@ -45,17 +44,17 @@ const toPhoneNumber = (row: PhoneNumberRow): PhoneNumber => ({
   language: row.language,
   state: row.state,
   suspension: row.suspension,
-  startedAt: toMoment(row.started_at),
-  expiresAt: toMoment(row.expires_at),
+  startedAt: Row.toMoment(row.started_at),
+  expiresAt: Row.toMoment(row.expires_at),
   nextNotice:
     row.notice_days === null || row.notice_at === null
       ? null
-      : { daysBefore: row.notice_days, at: toMoment(row.notice_at) },
+      : { daysBefore: row.notice_days, at: Row.toMoment(row.notice_at) },
   allowance: { purchasedSeconds: row.purchased_seconds, usedSeconds: row.used_seconds },
   callbackKeyId: row.callback_key_id,
   callbackVersion: row.callback_version,
-  createdAt: toMoment(row.created_at),
-  releasedAt: row.released_at === null ? null : toMoment(row.released_at)
+  createdAt: Row.toMoment(row.created_at),
+  releasedAt: row.released_at === null ? null : Row.toMoment(row.released_at)
 })
 
 type Columns = Readonly<Record<string, PgTypes.Parameter>>
@@ -105,15 +104,12 @@ const COLUMNS = `phone_number_id, tenant_id, agent_id, number, country, provider
   description, begin_message, voice, language, state, suspension, started_at, expires_at, notice_days, notice_at,
   purchased_seconds, used_seconds, callback_key_id, callback_version, created_at, released_at`
 
-/** The nil UUID, which sorts before all others and is no number's id (RFC 9562, section 5.9). */
-const NIL = "00000000-0000-0000-0000-000000000000"
-
 export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effect(
   PhoneNumberStore,
   Effect.gen(function* () {
     const { sql, transact } = yield* Database
     const columns = sql.literal(COLUMNS)
-    const ofNumbers = sql.literal(COLUMNS.replaceAll(/\w+/g, (column) => `phone_numbers.${column}`))
+    const ofNumbers = sql.literal(Row.qualified("phone_numbers", COLUMNS))
     const namesOf = (given: Columns) => sql.csv(Object.keys(given).map((column) => sql.literal(column)))
     const valuesOf = (given: Columns) => sql.csv(Object.values(given).map((values) => sql`${values}`))
     const many = (rows: ReadonlyArray<PhoneNumberRow>) => rows.map(toPhoneNumber)
@@ -192,10 +188,7 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
         Effect.map(
           orDie(sql<PhoneNumberRow>`
             select ${columns} from phone_numbers where phone_number_id = ${Parameter.uuid(phoneNumberId)}`),
-          ([row]) => {
-            if (row === undefined) return Lookup.missing
-            return row.tenant_id === tenantId ? Lookup.owned(toPhoneNumber(row)) : Lookup.foreign
-          }
+          Row.lookup(tenantId, toPhoneNumber)
         ),
       findEach: (wanted) => Effect.map(orDie(findEach(wanted)), many),
       list: (tenantId) =>
@@ -209,7 +202,7 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
         Effect.map(
           orDie(sql<PhoneNumberRow>`
             select ${columns} from phone_numbers where unreleased_number = ${Parameter.text(number)}`),
-          (rows) => Option.map(Array.head(rows), toPhoneNumber)
+          Row.first(toPhoneNumber)
         ),
       findByNumbers: (numbers) =>
         Effect.map(
@@ -219,7 +212,10 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
         ),
       reserve: (number, operationId) => transact(orDie(reserve(number, operationId))),
       reservation: (operationId) =>
-        Effect.map(orDie(reservation(operationId)), (rows) => Option.map(Array.head(rows), ({ number }) => number)),
+        Effect.map(
+          orDie(reservation(operationId)),
+          Row.first(({ number }) => number)
+        ),
       findReserved: (numbers) =>
         Effect.map(
           orDie(sql<{ readonly number: string }>`
@@ -248,14 +244,14 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
       suspended: (after, limit) =>
         Effect.map(
           orDie(sql<PhoneNumberRow>`
-            select ${columns} from phone_numbers where suspended_id > ${Parameter.uuid(after ?? NIL)}
+            select ${columns} from phone_numbers where suspended_id > ${Parameter.uuid(after ?? Row.NIL)}
             order by suspended_id limit ${Parameter.integer(limit)}`),
           many
         ),
       unreleased: (after, limit) =>
         Effect.map(
           orDie(sql<PhoneNumberRow>`
-            select ${columns} from phone_numbers where unreleased_id > ${Parameter.uuid(after ?? NIL)}
+            select ${columns} from phone_numbers where unreleased_id > ${Parameter.uuid(after ?? Row.NIL)}
             order by unreleased_id limit ${Parameter.integer(limit)}`),
           many
         )

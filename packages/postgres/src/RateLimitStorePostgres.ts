@@ -1,6 +1,6 @@
 import { RateLimitStore } from "@agentos/core"
 import { Effect, Layer } from "effect"
-import { ClockOffset } from "./ClockOffset.ts"
+import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
@@ -11,8 +11,7 @@ export const layer: Layer.Layer<RateLimitStore, never, Database> = Layer.effect(
   RateLimitStore,
   Effect.gen(function* () {
     const { sql } = yield* Database
-    const offset = yield* ClockOffset
-    const clock = () => sql`clock as materialized (select epoch_millis() + ${Parameter.integer(offset())} as now)`
+    const { clock } = yield* storeClock
 
     return RateLimitStore.of({
       // Rows are locked in the order of their key, so that exchanges of several servers do not deadlock.

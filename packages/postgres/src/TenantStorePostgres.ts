@@ -1,8 +1,9 @@
-import { type Tenant, TenantStore, Timestamp, walletAddress } from "@agentos/core"
-import { Array, Effect, Layer, Option } from "effect"
+import { type Tenant, TenantStore, walletAddress } from "@agentos/core"
+import { Effect, Layer, Option } from "effect"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
+import * as Row from "./Row.ts"
 
 interface TenantRow {
   readonly tenant_id: string
@@ -17,18 +18,18 @@ const toTenant = (row: TenantRow): Tenant => ({
   tenantId: row.tenant_id,
   wallet: walletAddress(row.wallet),
   tokenVersion: row.token_version,
-  createdAt: Timestamp.Timestamp.make(Number(row.created_at)),
+  createdAt: Row.toMoment(row.created_at),
   ...(row.suspended_at === null
     ? {}
     : {
         suspension: {
-          at: Timestamp.Timestamp.make(Number(row.suspended_at)),
+          at: Row.toMoment(row.suspended_at),
           reason: row.suspension_reason ?? ""
         }
       })
 })
 
-const first = (rows: ReadonlyArray<TenantRow>): Option.Option<Tenant> => Option.map(Array.head(rows), toTenant)
+const first = Row.first(toTenant)
 
 export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
   TenantStore,

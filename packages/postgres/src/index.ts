@@ -1,5 +1,5 @@
 export * as CallStorePostgres from "./CallStorePostgres.ts"
-export * from "./ClockOffset.ts"
+export { ClockOffset } from "./ClockOffset.ts"
 export { countConnections } from "./Connections.ts"
 export { Database, layerPGlite, layerPostgres, type PGliteOptions, type PostgresOptions } from "./Database.ts"
 export { DatabaseFailure } from "./DatabaseFailure.ts"

@@ -5,6 +5,7 @@ import { orDie } from "../DatabaseFailure.ts"
 import * as Parameter from "../Parameter.ts"
 import { type Appended, groupAppends, isEvent } from "./AppendGroups.ts"
 import type { EventDatabase } from "./EventDatabase.ts"
+import * as Row from "../Row.ts"
 
 /** Whether to wait for tenants that another transaction has locked, or to leave their drafts. */
 type Locked = "wait" | "leave"
@@ -19,7 +20,7 @@ interface PlacedRow {
 }
 
 /** Makes `EventStore.append`. Outside a transaction it uses `delivery`, and groups calls that overlap. */
-export const makeAppend = ({ sql, delivery, announcements, transact, policy, offset }: EventDatabase) => {
+export const makeAppend = ({ sql, delivery, announcements, transact, policy, now }: EventDatabase) => {
   /**
    * Locks the tenants, gives each draft the later of its tenant's last moment and now, and an id that follows
    * the last one, stores the new events, and updates the tenants' last moment and id. Returns the outcome of
@@ -37,7 +38,7 @@ export const makeAppend = ({ sql, delivery, announcements, transact, policy, off
     const isWhole = locked === "wait" && tenantIds.length > 1
     return on<PlacedRow>`
       with locked as materialized (
-        select tenant_id, last_event_id, greatest(last_event_at, epoch_millis() + ${Parameter.integer(offset())}) as created_at
+        select tenant_id, last_event_id, greatest(last_event_at, ${now()}) as created_at
         from tenants where tenant_id = any(${Parameter.uuids(tenantIds)})
         order by tenant_id for no key update ${locked === "wait" ? sql`` : sql`skip locked`}
       ), placed as materialized (
@@ -150,7 +151,7 @@ const toAppended = (
 ): Appended => {
   if (row === undefined) return "left"
   if (row.event_id === null) return "known"
-  const createdAt = Timestamp.Timestamp.make(Number(row.created_at))
+  const createdAt = Row.toMoment(row.created_at)
   return {
     ...draft,
     eventId: row.event_id,

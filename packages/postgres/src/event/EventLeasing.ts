@@ -5,6 +5,7 @@ import { orDie } from "../DatabaseFailure.ts"
 import * as Parameter from "../Parameter.ts"
 import type { EventDatabase } from "./EventDatabase.ts"
 import { EVENT_COLUMNS, type EventRow, toEvent } from "./EventRow.ts"
+import * as Row from "../Row.ts"
 
 /** Limit of expired or failed events that one statement updates. */
 const SWEEP = 5_000
@@ -22,7 +23,7 @@ interface Open {
 }
 
 export const makeLeasing = ({ sql, policy, clock }: EventDatabase) => {
-  const columns = sql.literal(EVENT_COLUMNS.replaceAll(/\w+/g, (column) => `events.${column}`))
+  const columns = sql.literal(Row.qualified("events", EVENT_COLUMNS))
 
   /**
    * For each request, selects and locks the oldest open events of the tenant that no session holds, and the

@@ -1,10 +1,11 @@
-import { type EventFilter, type EventStatus, Lookup, type Position } from "@agentos/core"
+import type { DurableEvent, EventFilter, EventStatus, Lookup, Position } from "@agentos/core"
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
 import { orDie } from "../DatabaseFailure.ts"
 import * as Parameter from "../Parameter.ts"
 import type { EventDatabase } from "./EventDatabase.ts"
 import { EVENT_COLUMNS, type EventRow, toEvent } from "./EventRow.ts"
+import * as Row from "../Row.ts"
 
 /** The column of an event's owner, which decides the index that is used: see the migration of events. */
 type Owner = "tenant_id" | "open_tenant_id" | "failed_tenant_id"
@@ -64,7 +65,7 @@ export const makeReading = ({ sql, clock }: EventDatabase) => {
         with ${clock()}
         select ${columns}, ${status} from events where ${sql.and(parts)}
         order by created_at, event_id limit ${Parameter.integer(limit)}`),
-      (rows) => rows.map(toEvent)
+      Row.all(toEvent)
     )
   }
 
@@ -95,14 +96,11 @@ export const makeReading = ({ sql, clock }: EventDatabase) => {
     )
 
   return {
-    find: (tenantId: string, eventId: string) =>
+    find: (tenantId: string, eventId: string): Effect.Effect<Lookup.Lookup<DurableEvent>> =>
       Effect.map(
         orDie(sql<EventRow>`
           with ${clock()} select ${columns}, ${status} from events where event_id = ${Parameter.uuid(eventId)}`),
-        ([row]) => {
-          if (row === undefined) return Lookup.missing
-          return row.tenant_id === tenantId ? Lookup.owned(toEvent(row)) : Lookup.foreign
-        }
+        Row.lookup(tenantId, toEvent)
       ),
     list: (tenantId: string, filter: EventFilter, after: Position | undefined, limit: number) =>
       select(ownerOf(filter.statuses), tenantId, conditionsOf(filter), after, limit),

@@ -1,5 +1,6 @@
-import { type DurableEvent, EventStatus, EventType, Timestamp } from "@agentos/core"
+import { type DurableEvent, EventStatus, EventType } from "@agentos/core"
 import { Schema } from "effect"
+import * as Row from "../Row.ts"
 
 /** The columns of an event without its status, which depends on the moment of reading. */
 export const EVENT_COLUMNS = `
@@ -25,9 +26,6 @@ export interface EventRow {
 
 const toType = Schema.decodeUnknownSync(EventType)
 const toStatus = Schema.decodeUnknownSync(EventStatus)
-const toMoment = (millis: bigint): Timestamp.Timestamp => Timestamp.Timestamp.make(Number(millis))
-const toMomentOrNull = (millis: bigint | null): Timestamp.Timestamp | null =>
-  millis === null ? null : toMoment(millis)
 
 export const toEvent = (row: EventRow): DurableEvent => {
   const payload: DurableEvent["payload"] = JSON.parse(row.payload)
@@ -41,10 +39,10 @@ export const toEvent = (row: EventRow): DurableEvent => {
     agentId: row.agent_id,
     payload,
     status: toStatus(row.status),
-    createdAt: toMoment(row.created_at),
-    deliveredAt: toMomentOrNull(row.delivered_at),
-    acknowledgedAt: toMomentOrNull(row.acknowledged_at),
-    expiresAt: toMoment(row.expires_at),
+    createdAt: Row.toMoment(row.created_at),
+    deliveredAt: Row.toMomentOrNull(row.delivered_at),
+    acknowledgedAt: Row.toMomentOrNull(row.acknowledged_at),
+    expiresAt: Row.toMoment(row.expires_at),
     deliveryCount: row.delivery_count
   }
 }

@@ -1,0 +1,36 @@
+import { Lookup, Timestamp } from "@agentos/core"
+import { Array, Option } from "effect"
+
+/** The nil UUID, which sorts before all others and is no row's id (RFC 9562, section 5.9). */
+export const NIL = "00000000-0000-0000-0000-000000000000"
+
+export const toMoment = (millis: bigint): Timestamp.Timestamp => Timestamp.Timestamp.make(Number(millis))
+export const toMomentOrNull = (millis: bigint | null): Timestamp.Timestamp | null =>
+  millis === null ? null : toMoment(millis)
+
+/** Puts the table's name before each column, for statements that join tables with equal column names. */
+export const qualified = (table: string, columns: string): string =>
+  columns.replaceAll(/\w+/g, (column) => `${table}.${column}`)
+
+/** Returns a function that maps all rows. */
+export const all =
+  <Row, A>(to: (row: Row) => A) =>
+  (rows: ReadonlyArray<Row>): ReadonlyArray<A> =>
+    rows.map(to)
+
+/** Returns a function that maps the first row. */
+export const first =
+  <Row, A>(to: (row: Row) => A) =>
+  (rows: ReadonlyArray<Row>): Option.Option<A> =>
+    Option.map(Array.head(rows), to)
+
+/** Returns a function that maps the row found by an id to the tenant's own resource, or another tenant's. */
+export const lookup =
+  <Row extends { readonly tenant_id: string }, A>(tenantId: string, to: (row: Row) => A) =>
+  ([row]: ReadonlyArray<Row>): Lookup.Lookup<A> => {
+    if (row === undefined) return Lookup.missing
+    return row.tenant_id === tenantId ? Lookup.owned(to(row)) : Lookup.foreign
+  }
+
+/** Returns whether a statement that returns the rows which it wrote wrote any. */
+export const any = (rows: ReadonlyArray<unknown>): boolean => rows.length > 0
