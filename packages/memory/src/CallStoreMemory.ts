@@ -111,7 +111,7 @@ export const layer = Layer.effect(
       addTurn: (callId, said) =>
         run(() => {
           const row = calls.get(callId)
-          if (row === undefined) throw new Error(`no call ${callId} is stored`)
+          if (row === undefined) throw new Error(`call ${callId} does not exist`)
           const turn: Turn = { index: row.turnCount, ...said }
           put({ ...row, turnCount: row.turnCount + 1 })
           turns.set(turnKey(callId, turn.index), { callId, turn })
@@ -152,7 +152,7 @@ const shortened = (call: Call, seconds: number): Call => {
 
 const requireNumber = (tables: Tables, { phoneNumberId, tenantId }: Call): void => {
   requireTenant(tables, tenantId)
-  if (!tables.phoneNumbers.has(phoneNumberId)) throw new Error(`no number ${phoneNumberId} is stored`)
+  if (!tables.phoneNumbers.has(phoneNumberId)) throw new Error(`number ${phoneNumberId} does not exist`)
 }
 
 /** Dies if a live call has no `watchAt`, or an ended one has. */

@@ -89,7 +89,7 @@ export const layer = Layer.effect(
   })
 )
 
-/** A worker's lease also sets when the job may take the operation over. */
+/** A lease also sets when the operation is due: when it expires. */
 const dueAfter = (now: Timestamp.Timestamp, next: NextAttempt): Pick<Operation, "leasedUntil" | "dueAt"> => {
   const dueAt = next.kind === "none" ? null : Timestamp.add(now, next.millis)
   return { leasedUntil: next.kind === "leased" ? dueAt : null, dueAt }
@@ -98,7 +98,9 @@ const dueAfter = (now: Timestamp.Timestamp, next: NextAttempt): Pick<Operation, 
 /** Dies if an open operation has no `dueAt`, or a final one has. */
 const requireHeldUnlessFinal = ({ dueAt, operationId, state }: Operation): void => {
   if ((dueAt === null) === isFinal(state)) return
-  throw new Error(`operation ${operationId} is ${state}, and ${dueAt === null ? "nobody" : "somebody"} has it next`)
+  throw new Error(
+    `operation ${operationId} is ${state}, ${dueAt === null ? "and has no next attempt" : "but has a next attempt"}`
+  )
 }
 
 const byId = (a: Operation, b: Operation): number => (a.operationId < b.operationId ? -1 : 1)

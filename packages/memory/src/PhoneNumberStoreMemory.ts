@@ -63,7 +63,7 @@ export const layer = Layer.effect(
       updateEach: (numbers) =>
         run(() => {
           if (new Set(numbers.map(({ phoneNumberId }) => phoneNumberId)).size < numbers.length) {
-            throw new Error("a number is to be replaced twice at once")
+            throw new Error("a number occurs twice in one update")
           }
           return numbers.map(replace)
         }),

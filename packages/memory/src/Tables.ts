@@ -208,5 +208,5 @@ export const usageOf = (mailUsages: Tables["mailUsages"], mailboxId: string): Ma
 
 /** Dies unless the tenant is stored, like a foreign key in a database. */
 export const requireTenant = ({ tenants }: Tables, tenantId: TenantId): void => {
-  if (!tenants.has(tenantId)) throw new Error(`no tenant ${tenantId} is stored`)
+  if (!tenants.has(tenantId)) throw new Error(`tenant ${tenantId} does not exist`)
 }

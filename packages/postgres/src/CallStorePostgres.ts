@@ -168,7 +168,7 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
         ),
       addTurn: (callId, turn) =>
         Effect.flatMap(orDie(addTurn(callId, turn)), ([row]) =>
-          row === undefined ? Effect.die(new Error(`no call ${callId} is stored`)) : Effect.succeed(toTurn(row))
+          row === undefined ? Effect.die(new Error(`call ${callId} does not exist`)) : Effect.succeed(toTurn(row))
         ),
       setTurnText: (callId, index, text) =>
         Effect.flatMap(

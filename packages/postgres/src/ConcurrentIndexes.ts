@@ -54,7 +54,7 @@ const build = ({ definition, name }: ConcurrentIndex) =>
       yield* Effect.addFinalizer(() => Effect.ignore(run(`select pg_advisory_unlock(${ADVISORY_LOCK})`)))
       if (yield* isValid) return true
       yield* Effect.forkScoped(
-        Effect.delay(Effect.logInfo(`building the index ${name}, which takes a while`), SAY_AFTER)
+        Effect.delay(Effect.logInfo(`building the index ${name}; this can take minutes`), SAY_AFTER)
       )
       yield* run("set statement_timeout = 0")
       yield* Effect.addFinalizer(() => Effect.ignore(run("reset statement_timeout")))

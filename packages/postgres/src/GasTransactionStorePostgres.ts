@@ -52,7 +52,7 @@ export const layer: Layer.Layer<GasTransactionStore, never, Database> = Layer.ef
       // If another transaction inserted the wallet first, a new statement reads the row that it committed.
       const [made] = yield* locked
       return made === undefined
-        ? yield* Effect.die(new Error("a gas wallet came and went"))
+        ? yield* Effect.die(new Error("the gas wallet was deleted meanwhile"))
         : Number(made.next_account_nonce)
     })
 

@@ -85,7 +85,7 @@ export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError.Sql
   runMigrations.pipe(
     Effect.tapError((error) =>
       isHeldUp(error)
-        ? Effect.logWarning(`a table that is to be changed is in use; trying again: ${error.message}`)
+        ? Effect.logWarning(`a migration waits for a table that is in use; retrying: ${error.message}`)
         : Effect.void
     ),
     Effect.retry({ while: isHeldUp, times: LOCK_RETRIES, schedule: Schedule.spaced(RETRY_AFTER) }),

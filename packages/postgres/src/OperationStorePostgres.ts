@@ -77,7 +77,7 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
     const { clock } = yield* storeClock
     const columns = sql.literal(OPERATION_COLUMNS)
     const now = sql`(select now from clock)`
-    /** A worker's lease also sets when the job may take the operation over. */
+    /** A lease also sets when the operation is due: when it expires. */
     const setNext = (next: NextAttempt): ReadonlyArray<Statement.Fragment> => {
       const until = next.kind === "none" ? sql`null` : sql`${now} + ${Parameter.integer(next.millis)}`
       return [sql`leased_until = ${next.kind === "leased" ? until : sql`null`}`, sql`due_at = ${until}`]

@@ -165,7 +165,7 @@ export const layer: Layer.Layer<PhoneNumberStore, never, Database> = Layer.effec
 
     const updateEach = Effect.fnUntraced(function* (numbers: ReadonlyArray<PhoneNumber>) {
       if (new Set(numbers.map(({ phoneNumberId }) => phoneNumberId)).size < numbers.length) {
-        return yield* Effect.die(new Error("a number is to be replaced twice at once"))
+        return yield* Effect.die(new Error("a number occurs twice in one update"))
       }
       const changes = changing(numbers)
       const given = { ...keys(numbers), ...changes }

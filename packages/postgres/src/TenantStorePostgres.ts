@@ -54,7 +54,7 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
       // If another transaction inserted the tenant first, a new statement reads the row that it committed.
       const tenant = inserted.length > 0 ? first(inserted) : first(yield* lockByWallet(candidate.wallet))
       return yield* Option.match(tenant, {
-        onNone: () => Effect.die(new Error(`a tenant of wallet ${candidate.wallet} came and went`)),
+        onNone: () => Effect.die(new Error(`the tenant of wallet ${candidate.wallet} was deleted meanwhile`)),
         onSome: Effect.succeed
       })
     })

@@ -12,7 +12,7 @@ const LOOK_EVERY = "1 minute"
  */
 export const vacuumWhenDue = (sql: SqlClient.SqlClient): Effect.Effect<never> =>
   vacuum(sql).pipe(
-    Effect.catch((error) => Effect.logWarning("the embedded database was not cleared up", error)),
+    Effect.catch((error) => Effect.logWarning("vacuuming the embedded database failed; retrying", error)),
     Effect.andThen(Effect.sleep(LOOK_EVERY)),
     Effect.repeat(Schedule.forever),
     Effect.andThen(Effect.never)

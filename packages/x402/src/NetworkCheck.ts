@@ -78,6 +78,6 @@ export const refundCheck = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, ProviderError> {
   if (wallet === undefined || (yield* patiently(chain.balanceOf(wallet))) > 0n) return
   yield* Effect.logWarning(
-    `Payment network ${config.network}: the refund wallet ${wallet} holds nothing, so nobody can be paid back from it.`
+    `Payment network ${config.network}: the refund wallet ${wallet} is empty, so no refund can be paid.`
   )
 })

@@ -103,9 +103,7 @@ describe("PaymentRailX402.layer", () => {
       const started = Effect.provide(build(configured), Logger.layer([logger]))
       yield* started
       assert.deepStrictEqual(said, [
-        [
-          `Payment network eip155:402402: the refund wallet ${wallet} holds nothing, so nobody can be paid back from it.`
-        ]
+        [`Payment network eip155:402402: the refund wallet ${wallet} is empty, so no refund can be paid.`]
       ])
       state.balances.set(wallet, 1n)
       yield* started

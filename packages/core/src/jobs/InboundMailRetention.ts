@@ -20,7 +20,7 @@ export const make: Effect.Effect<Job, never, InboundMailStore> = Effect.map(Inbo
   const giveUp = (limit: number) =>
     Effect.gen(function* () {
       const given = yield* mails.giveUp({ age: GIVE_UP_AFTER, attempts: ATTEMPTS_MIN, limit })
-      if (given.length > 0) yield* Effect.logError(`mails given up that could not be delivered: ${given.join(", ")}`)
+      if (given.length > 0) yield* Effect.logError(`undeliverable mails deleted: ${given.join(", ")}`)
       return given.length
     })
   const removeStaged = (limit: number) => mails.removeStaged({ age: GIVE_UP_AFTER, limit })

@@ -11,13 +11,13 @@ class LedgerWrong extends Error {
 /** Reports the number of unclaimed transfers as a metric, and logs each: their payers received nothing for them. */
 const report = Effect.fnUntraced(function* ({ asset, network, transfers }: UnclaimedTransfers) {
   const gauge = Metric.gauge("agentos_ledger_unclaimed_transfers", {
-    description: "Transfers to us in the last day that no operation knows of, when this server last ran ledger-audit.",
+    description: "Transfers to us in the last day without an operation, as of this server's last run of ledger-audit.",
     attributes: { network, asset }
   })
   yield* Metric.update(gauge, transfers.length)
   if (transfers.length === 0) return
   const listed = transfers.map(({ amount, transaction, wallet }) => `${amount} from ${wallet} in ${transaction}`)
-  yield* Effect.logError(`no operation knows of ${transfers.length} transfers on ${network}: ${listed.join("; ")}`)
+  yield* Effect.logError(`${transfers.length} transfers on ${network} belong to no operation: ${listed.join("; ")}`)
 })
 
 /**
@@ -32,7 +32,7 @@ export const make: Effect.Effect<Job, never, LedgerCheck> = Effect.map(LedgerChe
     const problems = tokens.flatMap(({ network, problems }) => problems.map((problem) => `${network}: ${problem}`))
     if (problems.length > 0) return yield* Effect.die(new LedgerWrong(problems.join("; ")))
     yield* Effect.flatMap(findUnclaimed, (unclaimed) => Effect.forEach(unclaimed, report)).pipe(
-      Effect.catch(({ message }) => Effect.logWarning(`unclaimed transfers could not be looked for: ${message}`))
+      Effect.catch(({ message }) => Effect.logWarning(`searching for unclaimed transfers failed: ${message}`))
     )
     return tokens.length
   })

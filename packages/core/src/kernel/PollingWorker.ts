@@ -70,8 +70,8 @@ export interface Lease {
   /** Extends the lease to `millis` from now. Returns false if it was lost: another worker may have the item. */
   readonly renew: Effect.Effect<boolean>
   /**
-   * Decides what a lost lease does to the work. The default lets it continue, for work whose writes fail without the
-   * lease.
+   * Runs when the lease is lost, and ends the work. By default the work continues, because its writes fail without
+   * the lease.
    */
   readonly lost?: Effect.Effect<never>
 }

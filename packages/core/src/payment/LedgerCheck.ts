@@ -109,9 +109,9 @@ export class LedgerCheck extends Context.Service<
           }
           const accounted = parts.fulfilled + parts.inFlight + parts.refundDue + parts.refunded
           const problems = PARTS.filter((part) => parts[part] !== expected(part)).map(
-            (part) => `${part} is ${parts[part]} in the ledger, and ${expected(part)} by the operations`
+            (part) => `${part} is ${parts[part]} in the ledger, but ${expected(part)} by the operations`
           )
-          if (settled !== accounted) problems.unshift(`settled is ${settled}, and its parts come to ${accounted}`)
+          if (settled !== accounted) problems.unshift(`settled is ${settled}, but its parts add up to ${accounted}`)
           return { ...token, settled, ...parts, problems }
         })
       })
@@ -216,20 +216,16 @@ const compareTransfers = (
   for (const operation of paid) {
     const { operationId, refundTransaction, state, transaction } = operation
     if (transaction !== null && missing("received", transaction, operation)) {
-      problems.push(
-        `operation ${operationId} (${state}) counts as paid, and the chain shows no transfer in ${transaction}`
-      )
+      problems.push(`operation ${operationId} (${state}) is paid, but the chain shows no transfer in ${transaction}`)
     }
     if (refundTransaction !== null && missing("refunded", refundTransaction, operation)) {
-      problems.push(
-        `operation ${operationId} counts as paid back, and the chain shows no transfer in ${refundTransaction}`
-      )
+      problems.push(`operation ${operationId} is refunded, but the chain shows no transfer in ${refundTransaction}`)
     }
   }
   const left = [...open.values()].flat()
   const unclaimed = left.filter(({ direction }) => direction === "received")
   for (const { amount, transaction, wallet } of left.filter(({ direction }) => direction === "refunded")) {
-    problems.push(`${amount} went back to ${wallet} in ${transaction}, and no operation says so`)
+    problems.push(`${amount} was refunded to ${wallet} in ${transaction} without an operation`)
   }
   const total = (direction: ChainTransfer["direction"]) => {
     const own = transfers.filter((transfer) => transfer.direction === direction)

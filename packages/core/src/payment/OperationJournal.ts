@@ -106,7 +106,9 @@ export class OperationJournal extends Context.Service<
         const service = services.get(operation.serviceId)
         const tenant = yield* tenants.find(operation.tenantId)
         if (service === undefined || Option.isNone(tenant)) {
-          return yield* Effect.die(new Error(`operation ${operation.operationId} has no service or no tenant here`))
+          return yield* Effect.die(
+            new Error(`operation ${operation.operationId} has no service or no tenant on this server`)
+          )
         }
         const { createdAt, operationId } = operation
         const attempt = yield* service.attempt({ operationId, createdAt, tenant: tenant.value, attended }, operation)
@@ -117,7 +119,7 @@ export class OperationJournal extends Context.Service<
         transactor.transact(
           Effect.gen(function* () {
             const to = move(operation.state, by)
-            if (to === undefined) return yield* Effect.die(new Error(`${by} is no move from ${operation.state}`))
+            if (to === undefined) return yield* Effect.die(new Error(`${by} is not a move from ${operation.state}`))
             yield* tenants.lock([operation.tenantId])
             // Checked before any write of the transition: a worker that lost the operation may find its goods
             // delivered.

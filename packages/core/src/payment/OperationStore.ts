@@ -11,11 +11,11 @@ export type OperationChange = Partial<
 >
 
 /**
- * The next holder of an operation. Times are milliseconds from now, on the store's clock.
+ * The next attempt at an operation. Times are milliseconds from now, on the store's clock.
  *
- * - `worker`: this worker holds a lease. After it expires, any worker can take the operation over, as can the job;
- * - `job`: no lease. Any worker can take the operation over by id at once; the completion job does so when it is due;
- * - `nobody`: the state is final. Required for final states, and a defect for all others.
+ * - `leased`: this worker holds a lease. After it expires, any worker can take the operation over;
+ * - `scheduled`: no lease. A request can take the operation over by id at once; the worker does so when it is due;
+ * - `none`: the state is final. Required for final states, and a defect for all others.
  */
 export type NextAttempt =
   | { readonly kind: "leased"; readonly millis: number }
@@ -66,7 +66,7 @@ export class OperationStore extends Context.Service<
      */
     readonly findByKeys: (keys: OperationKeys) => Effect.Effect<ReadonlyArray<Operation>>
     /**
-     * Moves an operation from `from` to `to` if it is in `from` and under `fence`, and sets its next holder. Returns
+     * Moves an operation from `from` to `to` if it is in `from` and under `fence`, and sets its next attempt. Returns
      * none otherwise: another worker owns it.
      */
     readonly advance: (move: {
@@ -89,7 +89,7 @@ export class OperationStore extends Context.Service<
      */
     readonly takeDue: (limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<Operation>>
     /**
-     * Sets the next holder of an operation that is under `fence` and not final. Returns whether it did. `updatedAt`
+     * Sets the next attempt at an operation that is under `fence` and not final. Returns whether it did. `updatedAt`
      * stays unchanged.
      */
     readonly setNextAttempt: (operationId: string, fence: number, next: NextAttempt) => Effect.Effect<boolean>

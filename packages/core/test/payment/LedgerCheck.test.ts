@@ -42,14 +42,14 @@ describe("LedgerCheck", () => {
       yield* store.post([{ ...entry, account: "fulfilled", amount: -1n }])
       const [wrong] = yield* (yield* LedgerCheck).check
       assert.deepStrictEqual(wrong?.problems, [
-        "settled is 250000, and its parts come to 249999",
-        "fulfilled is 249999 in the ledger, and 250000 by the operations"
+        "settled is 250000, but its parts add up to 249999",
+        "fulfilled is 249999 in the ledger, but 250000 by the operations"
       ])
       yield* store.post([{ ...entry, account: "inFlight", amount: 1n }])
       const [moved] = yield* (yield* LedgerCheck).check
       assert.deepStrictEqual(moved?.problems, [
-        "fulfilled is 249999 in the ledger, and 250000 by the operations",
-        "inFlight is 1 in the ledger, and 0 by the operations"
+        "fulfilled is 249999 in the ledger, but 250000 by the operations",
+        "inFlight is 1 in the ledger, but 0 by the operations"
       ])
     })
   )
@@ -84,8 +84,8 @@ describe("LedgerCheck", () => {
         ["0xelsewhere"]
       )
       assert.lengthOf(chain?.problems ?? [], 2)
-      assert.match(chain?.problems[0] ?? "", /counts as paid, and the chain shows no transfer in 0x01$/)
-      assert.match(chain?.problems[1] ?? "", /^250000 went back to 0x0+ad in 0xgone, and no operation says so$/)
+      assert.match(chain?.problems[0] ?? "", /is paid, but the chain shows no transfer in 0x01$/)
+      assert.match(chain?.problems[1] ?? "", /^250000 was refunded to 0x0+ad in 0xgone without an operation$/)
     })
   )
 })

@@ -234,7 +234,7 @@ describe("the operator's routes", () => {
     server.payments.blocksBefore.push(1n, 7n)
     assert.strictEqual((await audit()).status, 200)
     assert.strictEqual(await unclaimed(), "1")
-    const alert = server.logs.find((line) => line.includes("no operation knows of 1 transfers"))
+    const alert = server.logs.find((line) => line.includes("1 transfers on"))
     assert.include(alert, '"level":"ERROR"')
     assert.include(alert, "0xstray")
     server.payments.blocksBefore.push(7n, 9n)

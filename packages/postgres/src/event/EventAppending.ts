@@ -98,7 +98,7 @@ export const makeAppend = ({ sql, delivery, announcements, transact, policy, now
 
   const appendWaiting = Effect.fnUntraced(function* (drafts: ReadonlyArray<EventDraft>) {
     const appended = yield* append(sql, drafts, "wait")
-    if (appended.includes("left")) return yield* Effect.die(new Error("events of a tenant that does not exist"))
+    if (appended.includes("left")) return yield* Effect.die(new Error("the tenant of an event does not exist"))
     return appended.filter(isEvent)
   })
 
