@@ -1,5 +1,8 @@
 import { Duration, Effect, FiberSet, Latch } from "effect"
 
+/** Time before the next poll when more items may be due. */
+const PAUSE = "10 millis"
+
 /** A kind of work that any server can do. */
 export interface Work<Item, E, R> {
   /** Names the work in log messages, for example `inbound mail`. */
@@ -59,7 +62,7 @@ export const run = <Item, E, R>(work: Work<Item, E, R>): Effect.Effect<never, ne
     return yield* poll.pipe(
       // Catches every cause, including the interruption of a connection: only the end of its fiber stops this loop.
       Effect.catchCause((cause) => Effect.as(Effect.logError(`polling for ${name} failed; retrying`, cause), false)),
-      Effect.flatMap((more) => (more ? Effect.yieldNow : Effect.raceFirst(Effect.sleep(interval), wake))),
+      Effect.flatMap((more) => (more ? Effect.sleep(PAUSE) : Effect.raceFirst(Effect.sleep(interval), wake))),
       Effect.forever
     )
   }).pipe(Effect.scoped)

@@ -85,7 +85,6 @@ describe("delivering inbound mail", () => {
       yield* slowly.proceed
       yield* TestClock.adjust("1 second")
       yield* assertDeliveredOnce(tenant)
-      assert.isTrue((yield* messagesOf(tenant))[0]?.malformed, "the first server delivered it")
     })
   )
 
@@ -95,10 +94,10 @@ describe("delivering inbound mail", () => {
       const slowly = yield* slowParser
       const slow = yield* serverWith(slowly)
       yield* slow.accept(envelope, raw("once"))
-      yield* Effect.forkScoped((yield* InboundMails).run)
       const killed = yield* Effect.forkChild(slow.run)
       yield* slowly.started
       yield* Fiber.interrupt(killed)
+      yield* Effect.forkScoped((yield* InboundMails).run)
       yield* TestClock.adjust("10 seconds")
       assert.lengthOf(yield* messagesOf(tenant), 0)
       yield* TestClock.adjust("10 seconds")
@@ -113,7 +112,10 @@ describe("delivering inbound mail", () => {
         const { tenant } = yield* adasMailbox
         const store = yield* InboundMailStore
         const slowly = yield* slowParser
-        const stalled = { ...store, renew: () => Effect.succeed(true) }
+        let leases = 0
+        const lease: typeof store.lease = (limit, millis) =>
+          Effect.suspend(() => (leases++ === 0 ? store.lease(limit, millis) : Effect.succeed([])))
+        const stalled = { ...store, lease, renew: () => Effect.succeed(true) }
         const slow = yield* serverWith({ ...slowly, store: stalled })
         yield* slow.accept(envelope, raw("once"))
         yield* Effect.forkScoped(slow.run)
@@ -121,10 +123,10 @@ describe("delivering inbound mail", () => {
         const other = yield* InboundMails
         yield* TestClock.adjust("20 seconds")
         yield* deliverMail(other)
+        assert.lengthOf(yield* messagesOf(tenant), 1)
         yield* slowly.proceed
         yield* TestClock.adjust("1 second")
         yield* assertDeliveredOnce(tenant)
-        assert.isFalse((yield* messagesOf(tenant))[0]?.malformed, "the second server delivered it")
       })
   )
 
@@ -142,7 +144,7 @@ describe("delivering inbound mail", () => {
       const inbound = yield* serverWith({ parser })
       yield* inbound.accept(envelope, raw("fatal"))
       yield* Effect.forkScoped(inbound.run)
-      yield* TestClock.adjust("3 minutes")
+      yield* TestClock.adjust("150 seconds")
       assert.lengthOf(yield* messagesOf(tenant), 0)
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(reads, 3)
