@@ -83,7 +83,7 @@ const callChanges: Changes<CallStore | PhoneNumberStore> = {
   }),
   postponeWatch: Effect.gen(function* () {
     const { call, observe, store } = yield* conversation
-    return { make: store.postponeWatch(call.callId, call.watchAt, 60_000), observe }
+    return { make: store.postponeWatch(call.callId, call.watchAt, 90_000), observe }
   }),
   addTurn: Effect.map(conversation, ({ call, observe, store }) => ({
     make: store.addTurn(call.callId, Calls.said("Hi")),
