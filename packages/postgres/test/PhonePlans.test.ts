@@ -201,7 +201,11 @@ const assertCallPlans = Effect.fnUntraced(function* ({ call, number }: Samples) 
     ["calls_watched", "calls_key"],
     store.takeWatched(1_000, Timestamp.DAY)
   )
-  yield* check("postponeWatch", ["calls_watched"], store.postponeWatch(call.callId, yield* Timestamp.now, Timestamp.DAY))
+  yield* check(
+    "postponeWatch",
+    ["calls_watched"],
+    store.postponeWatch(call.callId, yield* Timestamp.now, Timestamp.DAY)
+  )
   yield* check("takeWatched, of nothing", ["calls_watched", "calls_key"], store.takeWatched(1_000, Timestamp.DAY))
   yield* check("live", ["calls_live"], store.live(number.phoneNumberId))
   const numbers = yield* Effect.replicateEffect(Uuid.next, 100)

@@ -78,7 +78,8 @@ describe("Batcher", () => {
           if (items.includes("fails")) return Effect.fail("refused")
           return items.includes("dies") ? Effect.die("broken") : Effect.yieldNow
         },
-        failed: (items, cause) => Effect.sync(() => void failures.push(`${items.join(" ")}: ${Cause.squash(cause)}`))
+        failed: (items, cause) =>
+          Effect.sync(() => void failures.push(`${items.join(" ")}: ${String(Cause.squash(cause))}`))
       })
       for (const item of ["fails", "dies", "a"]) batcher.offer(item)
       yield* batcher.idle
