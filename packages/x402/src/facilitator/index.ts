@@ -1,4 +1,4 @@
-/** What a facilitator in a package of its own builds on. */
+/** The parts of this package that a facilitator in another package uses. */
 export * as ConfigurationField from "../ConfigurationField.ts"
 export * as EvmChain from "../EvmChain.ts"
 export { isOutage, nodeMessages } from "../NodeFailure.ts"
