@@ -104,6 +104,7 @@ describe("a server", () => {
       expect(first.said()).toContain(
         "AGENTOS_EMIAL_DOMAIN is not a setting of the server and has no effect. Did you mean AGENTOS_EMAIL_DOMAIN?"
       )
+      expect(first.said().match(/is not a setting/g)).toHaveLength(1)
       await stopped(first)
       await execute(postgres.url, ...openOperation)
       const without = run(KEY_2)

@@ -14,7 +14,7 @@ const config: TelephonyProviderTwilio.TelephonyProviderTwilioConfig = {
   apiUrl: "http://127.0.0.1:1",
   publicUrl: "https://agents.example",
   label: "agentos test",
-  timeoutMillis: 1_000
+  timeoutMillis: 10_000
 }
 const since = Timestamp.Timestamp.make(0)
 
@@ -54,20 +54,33 @@ const refused = (status: number, code?: number): Reply => ({
 })
 
 describe("a failed request", () => {
-  it.each(Object.entries<Use>(changes))("is sent once, and is Unknown, if %s gets no answer", async (_, use) => {
-    for (const reply of [drop, hang, refused(500, 20_500), refused(503), { status: 302, headers: { location: "/" } }]) {
+  it.each(Object.entries<Use>(changes))("is sent once, and is Unknown, if %s gets no result", async (_, use) => {
+    for (const reply of [drop, refused(500, 20_500), refused(503), { status: 302, headers: { location: "/" } }]) {
       const twilio = await startScriptedTwilio(reply)
-      expect(reasonOf(await using({ apiUrl: twilio.url, timeoutMillis: 300 }, use))).toBe("Unknown")
+      expect(reasonOf(await using({ apiUrl: twilio.url }, use))).toBe("Unknown")
       expect(twilio.asked).toHaveLength(1)
     }
   })
 
-  it.each(Object.entries<Use>(questions))("is sent twice, and is Temporary, if %s gets no answer", async (_, use) => {
-    for (const reply of [drop, hang, refused(500, 20_500), refused(503)]) {
+  it.each(Object.entries<Use>(questions))("is sent twice, and is Temporary, if %s gets no result", async (_, use) => {
+    for (const reply of [drop, refused(500, 20_500), refused(503)]) {
       const twilio = await startScriptedTwilio(reply)
-      expect(reasonOf(await using({ apiUrl: twilio.url, timeoutMillis: 300 }, use))).toBe("Temporary")
+      expect(reasonOf(await using({ apiUrl: twilio.url }, use))).toBe("Temporary")
       expect(twilio.asked).toHaveLength(2)
     }
+  })
+
+  it("that is not answered in time is sent once if it is a change, and twice if it is a read", async () => {
+    const outcomesOf = (uses: Readonly<Record<string, Use>>) =>
+      Promise.all(
+        Object.values(uses).map(async (use) => {
+          const twilio = await startScriptedTwilio(hang)
+          const reason = reasonOf(await using({ apiUrl: twilio.url, timeoutMillis: 1_000 }, use))
+          return { reason, times: twilio.asked.length }
+        })
+      )
+    for (const outcome of await outcomesOf(changes)) expect(outcome).toStrictEqual({ reason: "Unknown", times: 1 })
+    for (const outcome of await outcomesOf(questions)) expect(outcome).toStrictEqual({ reason: "Temporary", times: 2 })
   })
 
   it.each(all)("was not sent if %s finds no server", async (_, use) => {
