@@ -55,7 +55,7 @@ export const devSuite = (rig: CliRig): void => {
       // The sandbox, its database, its chain and its server at the least.
       assert.isAbove(family.length, 4)
       assert.strictEqual(await dev.interrupt(), 0, dev.said)
-      assert.include(dev.said, "The sandbox has ended.")
+      assert.include(dev.said, "The sandbox has stopped.")
       await untilGone(family, END_MILLIS)
       const masks = new Masks([
         [dev.directory, "DATA"],

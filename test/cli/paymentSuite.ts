@@ -58,7 +58,7 @@ export const paymentSuite = (rig: CliRig): void => {
       assert.isEmpty(await customer.charges())
       const resumed = await customer.run(["payments", "resume"])
       assert.strictEqual(resumed.code, 0, resumed.stderr)
-      assert.include(resumed.stderr, "No payment is open.")
+      assert.include(resumed.stderr, "No open payments.")
       const bought = await customer.run(create(name))
       assert.strictEqual(bought.code, 0, bought.stderr)
       await assertBoughtOnce(customer, name)

@@ -31,7 +31,7 @@ export const sessionSuite = (rig: CliRig): void => {
         await terminal.press("y", "Enter")
       })
       const waited = await screenOf("mail wait --timeout 1m", async () => {
-        await terminal.until("Waiting 1m")
+        await terminal.until("Waiting 1 min")
         const transport = createTransport({ host: mail.host, port: mail.port, secure: false, ignoreTLS: true })
         const subject = "Welcome \u001b]0;owned\u0007"
         await transport.sendMail({ from: "bob@outside.example", to: address, subject, text: "Your code is 482 913." })

@@ -1,39 +1,39 @@
-import type { Context } from "./command/Handler.ts"
-import { EXIT, type ExitCode } from "./failure/ExitCode.ts"
-import { Failure } from "./failure/Failure.ts"
+import type { Context } from "./command/Command.ts"
+import { COMMAND_TREE } from "./command/Commands.ts"
+import { EXIT, type ExitCode, Failure, messageOf } from "./failure/Failure.ts"
 import { report } from "./failure/Report.ts"
 import type { Host } from "./host/Host.ts"
 import { Output, wantsColor } from "./output/Output.ts"
-import { shellWord } from "./output/ShellWord.ts"
+import { shellWord } from "./output/Text.ts"
 import { parse, type ParsedLine } from "./parse/Parser.ts"
 import { VERSION } from "./Version.ts"
 
-/** How to say things before the line is understood, so that a wrong one is answered in the way that was asked for. */
-const earlyOutput = (host: Host): Output =>
+/** The output before the command line is parsed, so that a usage error is printed as JSON if --json is given. */
+const initialOutput = (host: Host): Output =>
   new Output(host, {
     json: host.argv.includes("--json"),
     quiet: false,
     color: wantsColor(host, host.argv.includes("--no-color"))
   })
 
-/** Says that standard output can't be written, as where its disk is full; gives the exit code for it. */
-export const failHavingNoOutput = (host: Host, error: Error): ExitCode => {
-  const failure = new Failure({ code: "FAILED", message: `Standard output can't be written (${error.message}).` })
-  report(failure, earlyOutput(host), host)
+/** Reports that standard output cannot be written, for example because the disk is full. */
+export const reportBrokenOutput = (host: Host, error: Error): ExitCode => {
+  const failure = new Failure({ code: "FAILED", message: `Cannot write to standard output (${error.message}).` })
+  report(failure, initialOutput(host), host)
   return failure.exit
 }
 
-/** Runs one command line to its end, whatever that is. Never rejects. */
+/** Runs one command line and returns its exit code. Never rejects. */
 export const run = async (host: Host): Promise<ExitCode> => {
-  let output = earlyOutput(host)
+  let output = initialOutput(host)
   let line: ParsedLine | undefined
   try {
     if (host.argv[0] === "__complete") {
       const { complete } = await import("./help/Complete.ts")
-      await complete(host)
+      await complete(host, COMMAND_TREE)
       return EXIT.ok
     }
-    line = parse(host.argv)
+    line = parse(host.argv, COMMAND_TREE)
     const { globals } = line
     output = new Output(host, {
       json: globals.json,
@@ -43,7 +43,7 @@ export const run = async (host: Host): Promise<ExitCode> => {
     await perform({ host, output, globals }, line)
     return EXIT.ok
   } catch (error) {
-    const failure = inThisPlace(withHelp(failureOf(error, host), line), line)
+    const failure = withLocation(withHelp(failureOf(error, host), line), line)
     report(failure, output, host)
     return failure.exit
   }
@@ -53,52 +53,48 @@ const perform = async (context: Context, { command, globals, input, words }: Par
   const { output } = context
   if (globals.version) return output.text(`agentctl ${VERSION}\n`)
   if (command === undefined || input === undefined) {
-    const { helpFor } = await import("./help/HelpFor.ts")
-    return output.text(helpFor(words, output.helpStyle()))
+    const { helpFor } = await import("./help/HelpText.ts")
+    return output.text(helpFor(COMMAND_TREE, words, output.helpStyle()))
   }
-  const { loadHandler } = await import("./Handlers.ts")
-  const handler = await loadHandler(command.name)
-  // The parser has read the input by this very command's description.
-  await handler.run(context, input as never)
+  await command.run(context, input, COMMAND_TREE)
 }
 
-/** Wrong usage that names no next step leads to the command's help. */
+/** A usage error without a next step points to the help of the command. */
 const withHelp = (failure: Failure, line: ParsedLine | undefined): Failure => {
   const { code, next = [] } = failure.parts
   if (code !== "USAGE" || next.length > 0 || line?.command === undefined) return failure
   return new Failure({ ...failure.parts, code, next: [`agentctl ${line.command.name} --help`] })
 }
 
-/** A command to be run next that needs no setting: help, and a payment, whose file names profile and server. */
-const STANDS_ALONE = /--help$|^agentctl payments (?:resume|show) [^-]/
+/** Commands that need no profile and server: help, and a payment, whose journal entry names both. */
+const NEEDS_NO_LOCATION = /--help$|^agentctl payments (?:resume|show) [^-]/
 
-/** What is to be run next concerns the profile and the server that the line has named. */
-const inThisPlace = (failure: Failure, line: ParsedLine | undefined): Failure => {
+/** Repeats the --profile and --base-url of the command line in the commands to run next. */
+const withLocation = (failure: Failure, line: ParsedLine | undefined): Failure => {
   const { globals } = line ?? {}
   const flags = (["profile", "base-url"] as const).flatMap((name) =>
     globals?.[name] === undefined ? [] : [{ name, word: shellWord(globals[name]) }]
   )
   const { next = [] } = failure.parts
-  const place = (command: string): string =>
+  const located = (command: string): string =>
     flags.reduce((text, { name, word }) => (text.includes(`--${name} `) ? text : `${text} --${name} ${word}`), command)
-  const placed = next.map((command) =>
-    command.startsWith("agentctl ") && !STANDS_ALONE.test(command) ? place(command) : command
+  const commands = next.map((command) =>
+    command.startsWith("agentctl ") && !NEEDS_NO_LOCATION.test(command) ? located(command) : command
   )
-  return flags.length === 0 ? failure : new Failure({ ...failure.parts, exit: failure.exit, next: placed })
+  return flags.length === 0 ? failure : new Failure({ ...failure.parts, exit: failure.exit, next: commands })
 }
 
 const failureOf = (error: unknown, host: Host): Failure => {
-  // What says more of an interruption, as what became of the money, says it.
-  const isSaid = error instanceof Failure && (error.exit === EXIT.paymentUnknown || error.exit === EXIT.interrupted)
-  if (host.signal.aborted && !isSaid) return new Failure({ code: "INTERRUPTED", message: "Interrupted." })
+  // Keep a failure that says more about the interruption, such as the state of a payment.
+  const isSpecific = error instanceof Failure && (error.exit === EXIT.paymentUnknown || error.exit === EXIT.interrupted)
+  if (host.signal.aborted && !isSpecific) return new Failure({ code: "INTERRUPTED", message: "Interrupted." })
   if (error instanceof Failure) return error
-  // Only the envelope of an answer is looked at before it is used.
+  // Only the envelope of a response is validated before use.
   if (error instanceof TypeError)
     return new Failure({
       code: "UNEXPECTED_ANSWER",
-      message: `Something came that this version of agentctl does not understand: ${error.message}.`,
+      message: `This version of agentctl does not understand a response: ${error.message}.`,
       next: ["agentctl doctor"]
     })
-  const message = error instanceof Error ? error.message : String(error)
-  return new Failure({ code: "FAILED", message })
+  return new Failure({ code: "FAILED", message: messageOf(error) })
 }

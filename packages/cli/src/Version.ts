@@ -1,2 +1,2 @@
-/** The version of this program: that of its package. */
+/** The version in package.json. */
 export const VERSION = "0.1.0"

@@ -4,8 +4,7 @@ import { VERSION } from "./Version.ts"
 
 const [only, ...more] = process.argv.slice(2)
 if (more.length === 0 && (only === "--version" || only === "-V")) {
-  // Asked more often than anything else, by scripts and installers: answered before anything is loaded,
-  // Node's own streams included.
+  // Scripts and installers ask for the version most often, so it is printed before any other module is loaded.
   writeSync(1, `agentctl ${VERSION}\n`)
 } else {
   void import("./host/HostNode.ts").then(({ runOnNode }) => runOnNode())

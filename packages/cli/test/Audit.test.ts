@@ -31,18 +31,18 @@ const PLANS: Readonly<Record<CommandName, Plan>> = {
 const golden = (name: string) =>
   fileURLToPath(new URL(`golden/commands/${name.replaceAll(" ", "-")}.txt`, import.meta.url))
 
-describe("every command, as it succeeds, fails and is interrupted", () => {
+describe("output of every command on success, failure and interruption", () => {
   for (const command of COMMANDS)
     it(command.name, async () => {
       const { failure, forPrograms = [], interrupt, success } = PLANS[command.name]
       const screens: Array<string> = []
       const show = async (scene: Scene, reader: Reader): Promise<void> => {
-        const { answers: _nobody, ...unasked } = scene
+        const { answers: _unused, ...unasked } = scene
         const shown = reader === "person" ? scene : { ...unasked, args: [...scene.args, ...forPrograms, "--json"] }
         const { exit, text } = await play(api, shown, reader)
         const line = `$ agentctl ${shown.args.map((word) => (word.includes(" ") ? `"${word}"` : word)).join(" ")}`
         assert.strictEqual(exit, scene.exit, `${line}\n${text}`)
-        // Its help says which exit codes it has.
+        // Help lists the exit code.
         assert.include(exitsOf(command), exit, line)
         assert.notInclude(text, KEY.slice(2))
         assert.notInclude(text, TOKEN)

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, expect, it } from "vitest"
-import { COMMANDS } from "../src/command/Commands.ts"
+import { COMMAND_TREE, COMMANDS } from "../src/command/Commands.ts"
 import { commandHelp } from "../src/help/HelpText.ts"
 import { reference } from "../src/help/Reference.ts"
 import { outcomeOf, useProgram } from "./support/Program.ts"
@@ -11,15 +11,15 @@ const program = useProgram()
 const golden = (name: string) => fileURLToPath(new URL(`golden/${name}`, import.meta.url))
 const json = (path: string): unknown => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"))
 
-describe("the command line", () => {
-  it("says the version of its package", async () => {
+describe("command line", () => {
+  it("prints the version of the package", async () => {
     const { version } = json("../package.json") as { version: string }
     const expected = { code: 0, stdout: `agentctl ${version}\n`, stderr: "" }
     assert.deepStrictEqual(await program.run(["--version"]), expected)
     assert.deepStrictEqual(await program.run(["mail", "list", "--version"]), expected)
   })
 
-  it("prints help on standard output, in every way to ask for it", async () => {
+  it("prints help on standard output for --help, -h, help and no arguments", async () => {
     const [alone, flag, word] = [await program.run([]), await program.run(["--help"]), await program.run(["help"])]
     await expect(alone.stdout).toMatchFileSnapshot(golden("help.txt"))
     for (const outcome of [alone, flag, word])
@@ -31,32 +31,36 @@ describe("the command line", () => {
   })
 
   it.for([
-    [["mial", "list"], "There is no command mial. Did you mean mail?", "agentctl --help"],
-    [["mail", "lsit"], "There is no command mail lsit. Did you mean mail list?", "agentctl mail --help"],
+    [["mial", "list"], 'Unknown command "mial". Did you mean mail?', "agentctl --help"],
+    [["mail", "lsit"], 'Unknown command "mail lsit". Did you mean mail list?', "agentctl mail --help"],
     [["transcript"], "Did you mean call transcript?", "agentctl --help"],
-    [["mail", "list", "--limt", "3"], "There is no flag --limt. Did you mean --limit?", "agentctl mail list --help"],
-    [["mail", "list", "--limit", "many"], "--limit takes a whole number from 1 to 10000", "agentctl mail list --help"],
+    [["mail", "list", "--limt", "3"], "Unknown flag --limt. Did you mean --limit?", "agentctl mail list --help"],
+    [["mail", "list", "--limit", "many"], "--limit takes an integer from 1 to 10000", "agentctl mail list --help"],
     [["mail", "list", "--limit"], "--limit needs a value", "agentctl mail list --help"],
     [["mail", "list", "--mailbox", "--quiet"], "--mailbox needs a value", "agentctl mail list --help"],
     [["mail", "list", "--json=yes"], "--json takes no value", "agentctl mail list --help"],
-    [["mail", "list", "extra"], '"extra" is one argument too many', "agentctl mail list --help"],
-    [["mail", "read"], "MESSAGE is missing", "agentctl mail read --help"],
+    [["mail", "list", "extra"], 'Unexpected argument "extra".', "agentctl mail list --help"],
+    [["mail", "read"], "Missing argument MESSAGE: id of a message.", "agentctl mail read --help"],
     [["events", "list", "--status", "pendign"], "Did you mean pending?", "agentctl events list --help"],
-    [["completion", "tcsh"], "SHELL is one of bash, zsh, fish", "agentctl completion --help"],
+    [["completion", "tcsh"], 'Invalid SHELL "tcsh". Choose bash, zsh or fish.', "agentctl completion --help"],
     [["--limit", "3", "mail", "list"], "The command comes before its flags", "agentctl --help"],
-    [["list", "mailboxes"], "There is no command list. Did you mean mailbox list?", "agentctl --help"],
-    [["list"], "There is no command list.\n", "agentctl --help"],
-    [["version"], "There is no command version. Did you mean --version?", "agentctl --help"],
-    [["mailbox", "ls"], "There is no command mailbox ls. Did you mean mailbox list?", "agentctl mailbox --help"],
-    [["number", "rm"], "There is no command number rm. Did you mean number release?", "agentctl number --help"],
-    [["wallet", "show"], "There is no command wallet show. Did you mean wallet address?", "agentctl wallet --help"],
-    [["events", "follow"], "There is no command events follow. Did you mean events tail?", "agentctl events --help"],
-    [["dev", "ls"], '"ls" is one argument too many.', "agentctl dev --help"],
-    [["api", "get", "/api/v1"], 'METHOD is one of GET, POST; not "get". Did you mean GET?', "agentctl api --help"],
-    [["create", "mailbox", "ada"], "There is no command create. Did you mean mailbox create?", "agentctl --help"],
-    [["mail", "wait", "--timeout", "5"], '--timeout takes a span, as 20s or 5m, not "5".', "agentctl mail wait --help"],
+    [["list", "mailboxes"], 'Unknown command "list". Did you mean mailbox list?', "agentctl --help"],
+    [["list"], 'Unknown command "list".\n', "agentctl --help"],
+    [["version"], 'Unknown command "version". Did you mean --version?', "agentctl --help"],
+    [["mailbox", "ls"], 'Unknown command "mailbox ls". Did you mean mailbox list?', "agentctl mailbox --help"],
+    [["number", "rm"], 'Unknown command "number rm". Did you mean number release?', "agentctl number --help"],
+    [["wallet", "show"], 'Unknown command "wallet show". Did you mean wallet address?', "agentctl wallet --help"],
+    [["events", "follow"], 'Unknown command "events follow". Did you mean events tail?', "agentctl events --help"],
+    [["dev", "ls"], 'Unexpected argument "ls".', "agentctl dev --help"],
+    [["api", "get", "/api/v1"], 'Invalid METHOD "get". Choose GET or POST. Did you mean GET?', "agentctl api --help"],
+    [["create", "mailbox", "ada"], 'Unknown command "create". Did you mean mailbox create?', "agentctl --help"],
+    [
+      ["mail", "wait", "--timeout", "5"],
+      '--timeout takes a duration such as 20s or 5m, not "5".',
+      "agentctl mail wait --help"
+    ],
     [["help", "mail", "lst"], "Did you mean mail list?", "agentctl mail --help"]
-  ] as const)("refuses %j", async ([args, message, next]) => {
+  ] as const)("rejects %j", async ([args, message, next]) => {
     const { code, stderr, stdout } = await program.run(args)
     assert.strictEqual(stdout, "")
     assert.include(stderr, message)
@@ -64,7 +68,7 @@ describe("the command line", () => {
     assert.strictEqual(code, 3)
   })
 
-  /** The longest argument that Linux passes. */
+  /** The longest argument that Linux accepts. */
   const ARGUMENT_BYTES_MAX = 131_071
   it.for([
     [["services", "show"], "-0-0x", "agentctl services show --help"],
@@ -72,52 +76,52 @@ describe("the command line", () => {
     [["mail", "send", "--text"], "-text", "agentctl mail send --help"],
     [["mail", "send", "--subject", "Hi"], "-q", "agentctl mail send --help"],
     [[], "-x", "agentctl --help"]
-  ] as const)("refuses %j with an argument of 131,071 bytes that begins with %s", async ([words, start, next]) => {
+  ] as const)("rejects %j with an argument of 131,071 bytes that begins with %s", async ([words, start, next]) => {
     const argument = start.padEnd(ARGUMENT_BYTES_MAX, start.at(-1))
     const { code, stderr, stdout } = await program.run([...words, argument])
     assert.include(stderr, `Next: ${next}\n`)
     assert.deepStrictEqual([code, stdout], [3, ""])
   })
 
-  it("refuses more than 64 joined short flags, and says how to write a value that begins with -", async () => {
+  it("rejects more than 64 joined short flags and explains how to write a value that begins with -", async () => {
     const taken = await program.run(["mail", "list", `-h${"q".repeat(63)}`])
     assert.deepStrictEqual([taken.code, taken.stderr], [0, ""])
     const { code, stderr } = await program.run(["mail", "list", `-h${"q".repeat(64)}`])
     assert.strictEqual(
       stderr,
-      `Error: "-hqqqqqqqqqqqqqq…" joins 65 short flags, and at most 64 can be joined. Write a value that begins with - as --FLAG=VALUE, and an argument that does after --.
+      `Error: "-hqqqqqqqqqqqqqq…" joins 65 short flags; at most 64 are allowed. Write a value that begins with - as --FLAG=VALUE, and such an argument after --.
 Next: agentctl mail list --help
 `
     )
     assert.strictEqual(code, 3)
   })
 
-  it("refuses in JSON where JSON was asked for", async () => {
+  it("prints a usage error as JSON with --json", async () => {
     const { code, stderr, stdout } = await program.run(["--json", "mail", "list", "--limit", "0"])
     assert.deepStrictEqual([code, stdout], [3, ""])
     assert.deepStrictEqual(JSON.parse(stderr), {
       error: {
         code: "USAGE",
-        message: '--limit takes a whole number from 1 to 10000, not "0".',
+        message: '--limit takes an integer from 1 to 10000, not "0".',
         exitCode: 3,
         next: ["agentctl mail list --help"]
       }
     })
   })
 
-  // A file of Linux that is always full.
-  it.skipIf(!existsSync("/dev/full"))("says that its output can't be written", async () => {
+  // On Linux, /dev/full is always full.
+  it.skipIf(!existsSync("/dev/full"))("reports that standard output cannot be written", async () => {
     const full = openSync("/dev/full", "w")
     const into = (...args: ReadonlyArray<string>) =>
       outcomeOf(spawn(process.execPath, [program.file(), ...args], { stdio: ["ignore", full, "pipe"] }))
     const [said, json] = await Promise.all([into("--help"), into("schema", "--json")])
     closeSync(full)
     assert.strictEqual(said.code, 1)
-    assert.match(said.stderr, /^Error: Standard output can't be written \(ENOSPC/)
+    assert.match(said.stderr, /^Error: Cannot write to standard output \(ENOSPC/)
     assert.deepInclude(JSON.parse(json.stderr).error, { code: "FAILED", exitCode: 1 })
   })
 
-  it("tells programs of every command what it takes", async () => {
+  it("describes every command in schema", async () => {
     const { stdout } = await program.run(["schema"])
     const schema = JSON.parse(stdout) as { commands: Array<{ name: string }> }
     assert.deepStrictEqual(
@@ -128,18 +132,20 @@ Next: agentctl mail list --help
     assert.lengthOf(one.commands, 1)
   })
 
-  it("writes the reference page from the table", async () => {
-    await expect(reference()).toMatchFileSnapshot(fileURLToPath(new URL("../REFERENCE.md", import.meta.url)))
+  it("generates the reference page from the command table", async () => {
+    await expect(reference(COMMAND_TREE)).toMatchFileSnapshot(
+      fileURLToPath(new URL("../REFERENCE.md", import.meta.url))
+    )
   })
 
-  it("keeps help within 100 columns, and shows every command at work", () => {
+  it("keeps help within 100 columns and has an example for every command", () => {
     for (const command of COMMANDS) {
       const help = (columns: number | undefined) => commandHelp(command, { bold: (text) => text, columns }).split("\n")
       for (const line of help(undefined)) assert.isAtMost(line.length, 100, line)
       assert.deepStrictEqual(help(200), help(undefined))
-      // What is to be pasted is not broken, here or there.
+      // Lines to paste are never wrapped.
       for (const line of help(80)) if (!/^ {2}(?:[$#]|agentctl) /.test(line)) assert.isAtMost(line.length, 80, line)
-      // Lines are broken where they are shown: one that ends in the middle of a sentence would be ragged.
+      // Paragraphs are wrapped at display time, so a line break inside a sentence would look ragged.
       assert.notMatch(command.description, /[^.:]\n/)
       for (const { line } of command.examples) assert.include(line, `agentctl ${command.name}`)
     }

@@ -11,12 +11,12 @@ const api = useApiDouble()
 const ID = "0190f3c2-0000-7000-8000-000000000001"
 
 const has = (shell: string): boolean => spawnSync(shell, ["-c", "exit 0"]).status === 0
-/** Why a test is skipped, in its name. */
+/** The reason for a skipped test, as a part of its title. */
 const reason = (shell: string): string => (has(shell) ? "" : ` (${shell} is not installed)`)
 
 describe("completion", () => {
   for (const shell of ["bash", "zsh", "fish"])
-    it.skipIf(!has(shell))(`writes a script that ${shell} can read${reason(shell)}`, async () => {
+    it.skipIf(!has(shell))(`prints a script that ${shell} can parse${reason(shell)}`, async () => {
       const { code, stdout } = await program.run(["completion", shell])
       const path = join(program.folder(), "script")
       writeFileSync(path, stdout)
@@ -24,7 +24,7 @@ describe("completion", () => {
       assert.deepStrictEqual([code, check.status, check.stderr], [0, 0, ""])
     })
 
-  it("offers no word of the server's that a shell would read as anything but itself", async () => {
+  it("offers no word from the server that a shell would interpret", async () => {
     const words = [ID, "x;reboot", "$(reboot)", "`reboot`", "a b", "'", "x\u202e", "~root", "*", "é"]
     api.on("GET /api/v1/email/mailboxes/query", {
       data: { items: words.map((mailboxId) => ({ mailboxId, address: "a" })) }
@@ -34,7 +34,7 @@ describe("completion", () => {
     assert.strictEqual(stdout, `${ID}\ta\n`)
   })
 
-  /** What each shell is asked to do: a line is typed, Tab and Enter are pressed, and this is what runs. */
+  /** For each typed line: the command that runs after Tab and Enter. */
   const LINES: ReadonlyArray<readonly [typed: string, run: string]> = [
     ["agentctl mail l", "mail list"],
     ["agentctl events list --status p", "events list --status pending"],
@@ -45,7 +45,7 @@ describe("completion", () => {
     ["agentctl wallet import some-k", "wallet import some-key"]
   ]
 
-  /** A folder for shells to be in, and an environment whose agentctl says what it is run with. */
+  /** A folder for shells, and an environment whose agentctl prints its arguments. */
   const prepare = async (shell: "bash" | "zsh" | "fish") => {
     api.on("GET /api/v1/email/mailboxes/query", { data: { items: [{ mailboxId: ID, address: "ada@agents.test" }] } })
     const cwd = program.folder()
@@ -66,19 +66,19 @@ exec '${process.execPath}' '${program.file()}' "$@"`
     return { cwd, env }
   }
 
-  /** Runs a shell beside this process, which is the server that it asks. */
+  /** Runs a shell while this process answers as the server. */
   const runShell = (
     shell: string,
     args: ReadonlyArray<string>,
     place: { readonly cwd: string; readonly env: Readonly<Record<string, string>> }
   ) => outcomeOf(spawn(shell, args, { ...place, stdio: ["ignore", "pipe", "pipe"], timeout: 20_000 }))
 
-  /** A server is asked for a moment only, so on a busy machine ids may be missing: then it is tried again. */
+  /** Completion has a short timeout, so on a busy machine ids may be missing. Then it is retried. */
   const PATIENCE = { timeout: 30_000, interval: 100 }
 
-  it("completes in bash itself", { timeout: 40_000 }, async () => {
+  it("completes in bash", { timeout: 40_000 }, async () => {
     const place = await prepare("bash")
-    // As readline splits a line: = is a word of its own.
+    // Readline splits a line at =.
     const words = (line: string) =>
       line
         .replace(/=/, " = ")
@@ -93,13 +93,13 @@ exec '${process.execPath}' '${program.file()}' "$@"`
     ].join("\n")
     await vi.waitFor(async () => {
       const { stderr, stdout } = await runShell("bash", ["-c", script], place)
-      // That files are completed by name is said to readline alone, which is not there.
+      // Only readline, which is absent here, completes file names.
       const expected = ["list", "pending", "pending", "false", "--mailbox", ID, ""]
       assert.deepStrictEqual(stdout.trimEnd().split("\n").concat(""), expected, stderr)
     }, PATIENCE)
   })
 
-  it.skipIf(!has("fish"))(`completes in fish itself${reason("fish")}`, { timeout: 40_000 }, async () => {
+  it.skipIf(!has("fish"))(`completes in fish${reason("fish")}`, { timeout: 40_000 }, async () => {
     const place = await prepare("fish")
     const script = ["source ./script", ...LINES.map(([typed]) => `complete -C '${typed}'; echo`)].join("\n")
     await vi.waitFor(async () => {
@@ -116,10 +116,10 @@ exec '${process.execPath}' '${program.file()}' "$@"`
     }, PATIENCE)
   })
 
-  it.skipIf(!has("zsh"))(`completes in zsh itself${reason("zsh")}`, { timeout: 40_000 }, async () => {
+  it.skipIf(!has("zsh"))(`completes in zsh${reason("zsh")}`, { timeout: 40_000 }, async () => {
     const place = await prepare("zsh")
     writeFileSync(join(place.cwd, "_agentctl"), readFileSync(join(place.cwd, "script")))
-    // A zsh with a terminal, which another zsh types into and reads.
+    // A zsh with a pseudo-terminal, driven by another zsh.
     const script = [
       "zmodload zsh/zpty; zpty terminal zsh -f -i",
       'zpty -w terminal \'fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -d ./dump; bindkey "^I" complete-word; echo be""gin\'',
@@ -143,14 +143,14 @@ exec '${process.execPath}' '${program.file()}' "$@"`
     }, PATIENCE)
   })
 
-  it("asks the server for ids", async () => {
+  it("completes ids from the server", async () => {
     api.on("GET /api/v1/email/mailboxes/query", { data: { items: [{ mailboxId: ID, address: "ada@agents.test" }] } })
     const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_TOKEN: "at_v1_x" }
     const { stdout } = await program.run(["__complete", "mail", "list", "--mailbox", ""], { env })
     assert.strictEqual(stdout, `${ID}\tada@agents.test\n`)
   })
 
-  it("says nothing where there is no server", async () => {
+  it("prints nothing without a server", async () => {
     const outcome = await program.run(["__complete", "mail", "read", ""])
     assert.deepStrictEqual(outcome, { code: 0, stdout: "", stderr: "" })
   })

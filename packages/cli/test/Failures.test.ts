@@ -14,19 +14,19 @@ const api = useApiDouble()
 const MAILBOXES = "GET /api/v1/email/mailboxes/query"
 const CREATE = ["mailbox", "create", "ada", "--yes", "--max-amount", "1", "--json", "--quiet"]
 
-/** Runs a command at the server of this test, with a token; answers its exit code and its error. */
+/** Runs a command with a token against the test server and returns its exit code and its error. */
 const failing = async (args: ReadonlyArray<string>, more: Readonly<Record<string, string>> = {}) => {
   const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_TOKEN: TOKEN, AGENTOS_PRIVATE_KEY: KEY, ...more }
   const { code, stderr } = await program.run(args, { env })
   return { code, error: JSON.parse(stderr).error as Record<string, unknown> }
 }
 
-describe("a failure", () => {
-  it("says that something else answers than this API", async () => {
+describe("failures", () => {
+  it("reports a response that is not from the API", async () => {
     const answers: ReadonlyArray<readonly [Reply, string]> = [
-      [{ status: 200, body: "<html>" }, "in a way that this API does not"],
-      [{ data: null }, "in a way that this API does not"],
-      [{ data: { things: 1 } }, "Something came that this version of agentctl does not understand"]
+      [{ status: 200, body: "<html>" }, "with a body that is not from the AgentOS API"],
+      [{ data: null }, "with a body that is not from the AgentOS API"],
+      [{ data: { things: 1 } }, "This version of agentctl does not understand a response"]
     ]
     for (const [answer, says] of answers) {
       api.on(MAILBOXES, answer)
@@ -37,20 +37,20 @@ describe("a failure", () => {
     }
     api.on("POST /api/v1/email/mailboxes", { status: 200, body: "<html>" })
     const { error } = await failing(CREATE)
-    assert.include(String(error["message"]), "in a way that this API does not")
+    assert.include(String(error["message"]), "with a body that is not from the AgentOS API")
     assert.strictEqual(error["paymentState"], "none")
   })
 
-  it("says that what answers speaks no HTTP", async () => {
+  it("reports a server that does not speak HTTP", async () => {
     const server = createServer((socket) => socket.on("error", () => {}).end("SSH-2.0-OpenSSH\r\n"))
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
     const { port } = server.address() as AddressInfo
     const { error } = await failing(["services", "list", "--json", "--quiet", "--base-url", `http://127.0.0.1:${port}`])
     server.close()
-    assert.match(String(error["message"]), /can't be reached \((?!undefined)./)
+    assert.match(String(error["message"]), /Cannot reach .* \((?!undefined)./)
   })
 
-  it("names the proxy of the environment, by which all but this machine is asked", async () => {
+  it("mentions the proxy of the environment, which is used for all other machines", async () => {
     const seen: Array<string> = []
     const proxy = createProxy().on("connect", (request, socket: Duplex) => {
       seen.push(request.url ?? "")
@@ -64,7 +64,7 @@ describe("a failure", () => {
     assert.deepStrictEqual([code, error["code"]], [1, "UNREACHABLE"])
     assert.match(
       String(error["message"]),
-      /^https:\/\/agentos\.example can't be reached \(.*; the environment names a proxy\)\.$/
+      /^Cannot reach https:\/\/agentos\.example \(.*; a proxy is set in the environment\)\.$/
     )
     assert.include(seen, "agentos.example:443")
     seen.splice(0)
@@ -80,21 +80,21 @@ describe("a failure", () => {
     assert.notInclude(String(wrong.error["message"]), "secret")
   })
 
-  it("on the way is said without what could take over a terminal", async () => {
+  it("removes control characters from a message of the server while it retries", async () => {
     const message = "Under way. \u001b]0;owned\u0007\u009b31m"
     const pending = errorReply(409, "PAYMENT_PENDING", { message, retryable: true, paymentState: "pending" })
     const lost = errorReply(409, "PAYMENT_PENDING", { message, paymentState: "unknown" })
     api.on("POST /api/v1/email/mailboxes", challenge(), pending, lost)
     const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_PRIVATE_KEY: KEY, AGENTOS_HOME: program.folder() }
     const bought = await program.run(["mailbox", "create", "ada", "--yes", "--max-amount", "1"], { env })
-    assert.include(bought.stderr, "Under way. \ufffd]0;owned\ufffd\ufffd31m Waiting 1 s.")
+    assert.include(bought.stderr, "Under way. \ufffd]0;owned\ufffd\ufffd31m Trying again in 1 s.")
     const resumed = await program.run(["payments", "resume", "--all"], { env })
     assert.strictEqual(resumed.code, 8)
     assert.include(resumed.stderr, "Under way.")
     assert.notMatch(bought.stderr + resumed.stderr, /[\u001b\u0007\u009b]/)
   })
 
-  it("of one of several payments is not passed over", async () => {
+  it("reports the failure of one of several resumed payments", async () => {
     const url = "POST /api/v1/email/mailboxes"
     const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_PRIVATE_KEY: KEY, AGENTOS_HOME: program.folder() }
     for (let count = 0; count < 2; count++) {
@@ -110,10 +110,10 @@ describe("a failure", () => {
       items.map(({ state }) => state.status),
       [409, 201]
     )
-    assert.include(stderr, '"message": "1 payment of 2 bought nothing; above stands what the server said of it."')
+    assert.include(stderr, '"message": "1 of 2 payments failed. See the errors above."')
   })
 
-  it("leads out where a purchase that needs no token is stopped by one", async () => {
+  it("suggests removing an invalid token that blocks a purchase without need for one", async () => {
     api.on("POST /api/v1/email/mailboxes", errorReply(401, "INVALID_TOKEN"))
     const given = await failing(CREATE)
     assert.deepStrictEqual([given.code, given.error["next"]], [4, ["unset AGENTOS_TOKEN"]])
@@ -124,27 +124,27 @@ describe("a failure", () => {
     assert.deepStrictEqual([kept.code, kept.error["next"]], [4, ["agentctl logout"]])
   })
 
-  it("suspects the clock where a quote is over as it comes", async () => {
+  it("suspects the clock if a new quote has already expired", async () => {
     api.on("POST /api/v1/email/mailboxes", challenge({ extra: { expiresAt: 1_700_000_000 } }))
     const { code, error } = await failing(CREATE)
     assert.deepInclude(error, { code: "PAYMENT_DECLINED", paymentState: "none", next: ["agentctl doctor"] })
-    assert.include(String(error["message"]), "the clock is fast")
+    assert.include(String(error["message"]), "the clock of this machine, which is probably fast")
     assert.strictEqual(code, 7)
   })
 
-  it("of a file that can't be read is found by the doctor", async () => {
+  it("lets doctor find a file that cannot be read", async () => {
     const home = program.folder()
     mkdirSync(join(home, "config.json"))
     const { code, stderr, stdout } = await program.run(["doctor", "--json", "-q"], { env: { AGENTOS_HOME: home } })
     const { checks } = JSON.parse(stdout) as { checks: ReadonlyArray<Record<string, unknown>> }
     const settings = checks.find(({ name }) => name === "settings")
     assert.deepInclude(settings, { status: "broken", mend: null })
-    assert.include(String(settings?.["detail"]), `${join(home, "config.json")} can't be read (EISDIR`)
-    assert.include(JSON.parse(stderr).error.message, "2 things to mend: settings, wallet.")
+    assert.include(String(settings?.["detail"]), `Cannot read ${join(home, "config.json")} (EISDIR`)
+    assert.include(JSON.parse(stderr).error.message, "2 problems found: settings, wallet.")
     assert.strictEqual(code, 1)
   })
 
-  it("names in what is to be run next the profile and the server that were named", async () => {
+  it("repeats --profile and --base-url in the next commands", async () => {
     const line = ["mailbox", "list", "--profile", "staging", "--base-url", api.url()]
     const { code, stderr } = await program.run([...line, "--json"])
     assert.strictEqual(code, 4)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { aboutOf } from "../src/tail/EventLine.ts"
+import { aboutOf } from "../src/tail/EventHandling.ts"
 import { errorReply, useApiDouble } from "./support/ApiDouble.ts"
 import { TOKEN } from "./support/PaidAnswers.ts"
 import { useProgram } from "./support/Program.ts"
@@ -10,18 +10,18 @@ const CALL = "0190f3c2-0000-7000-8000-000000000001"
 
 const connected = () => ({ env: { AGENTOS_BASE_URL: api.url(), AGENTOS_TOKEN: TOKEN } })
 
-describe("what is said besides", () => {
-  it("names the profile that names no server, and one that says nothing yet", async () => {
+describe("remarks", () => {
+  it("names a profile without a server, and a profile without settings", async () => {
     const env = { AGENTOS_HOME: program.folder() }
     const { stderr } = await program.run(["services", "list", "--profile", "stagign"], { env })
-    assert.include(stderr, "nor profile stagign names one.")
+    assert.include(stderr, "No server is configured for profile stagign.")
     const chosen = await program.run(["config", "set", "profile", "stagign"], { env })
     assert.deepStrictEqual([chosen.code, chosen.stderr], [0, "Profile stagign has no settings yet.\n"])
     await program.run(["config", "set", "base-url", "https://agentos.example"], { env })
     assert.strictEqual((await program.run(["config", "set", "profile", "stagign"], { env })).stderr, "")
   })
 
-  it("shows what a service takes to whoever quotes it with something else", async () => {
+  it("points to the description of the service after a quote with invalid inputs", async () => {
     const service = { serviceId: "email.mailbox.create", method: "POST", path: "/api/v1/email/mailboxes", price: {} }
     api.on("GET /api/v1/services/email.mailbox.create", { data: { service } })
     api.on("POST /api/v1/email/mailboxes", errorReply(400, "INVALID_REQUEST", { paymentState: "none" }))
@@ -30,14 +30,14 @@ describe("what is said besides", () => {
     assert.include(stderr, "Next: agentctl services show email.mailbox.create\n")
   })
 
-  it("says that nothing was said", async () => {
+  it("reports an empty transcript", async () => {
     const transcript = { callId: CALL, complete: true, turns: [] }
     api.on(`GET /api/v1/phone/calls/${CALL}/transcript`, { data: { transcript } })
     const { stderr, stdout } = await program.run(["call", "transcript", CALL], connected())
-    assert.deepStrictEqual([stdout, stderr], ["", "Nothing was said.\n"])
+    assert.deepStrictEqual([stdout, stderr], ["", "The transcript is empty.\n"])
   })
 
-  it("calls a payment by what it was for, and mail by who wrote it", () => {
+  it("summarizes a payment by its service and mail by its sender", () => {
     const price = { amount: "0.25", asset: "USDT" }
     assert.strictEqual(aboutOf({ serviceId: "email.mailbox.create", price }), "email.mailbox.create, 0.25 USDT")
     assert.strictEqual(aboutOf({ from: "bob@outside.example", subject: "Hi" }), "bob@outside.example: Hi")

@@ -1,7 +1,7 @@
 import { afterEach, assert, describe, it, vi } from "vitest"
 import { ask } from "../src/host/Prompt.ts"
 
-/** What happens at this process's terminal, in order, while somebody is asked and answers by these keys. */
+/** Records the terminal of this process while a question is answered with these keys. */
 const asking = async (question: string, hidden: boolean, keys: string) => {
   const happened: Array<string> = []
   const { stderr, stdin } = process
@@ -21,19 +21,18 @@ const asking = async (question: string, hidden: boolean, keys: string) => {
 
 afterEach(() => void vi.restoreAllMocks())
 
-describe("a question", () => {
-  it("stands there once what is typed is no longer shown", async () => {
+describe("ask", () => {
+  it("prints a hidden question after the echo is off", async () => {
     const { answer, asked, happened } = await asking("Password: ", true, "secret\r")
     assert.deepStrictEqual(asked, ["raw", "Password: "])
     assert.strictEqual(answer, "secret")
     assert.notInclude(happened.join(""), "secret")
   })
 
-  it("stays there when what was typed is taken back", async () => {
+  it("prints the question again when a typed character is deleted", async () => {
     const { answer, asked, happened } = await asking("Pay 0.25 USDT? [y/N] ", false, "n\u007fy\r")
     assert.strictEqual(asked[0], "raw")
     assert.strictEqual(answer, "y")
-    // The line is drawn anew when a letter is taken away.
     assert.lengthOf(
       happened.filter((text) => text.includes("Pay 0.25 USDT? [y/N] ")),
       2

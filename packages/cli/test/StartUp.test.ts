@@ -4,7 +4,7 @@ import { useProgram } from "./support/Program.ts"
 
 const program = useProgram()
 
-/** Which of Node's own modules a run loads, beside those that Node itself has loaded. */
+/** Returns the built-in modules that a run loads, beside those that Node loads by itself. */
 const loadedBy = (...args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const script = `
     const before = new Set(process.moduleLoadList)
@@ -16,19 +16,19 @@ const loadedBy = (...args: ReadonlyArray<string>): ReadonlyArray<string> => {
   return run.stderr.split("\n")
 }
 
-describe("starting", () => {
-  it("loads nothing of the program for the version", () => {
+describe("start-up", () => {
+  it("loads no other module for --version", () => {
     const loaded = loadedBy("--version").join(" ")
     for (const heavy of ["crypto", "readline", "undici", "fs/promises", "parse_args"])
       assert.notInclude(loaded, `NativeModule ${heavy}`)
     assert.notInclude(loaded, "parse_args")
   })
 
-  it("loads no network, no wallet and no file for help", () => {
+  it("loads no network, wallet and file modules for help", () => {
     const loaded = loadedBy("mail", "list", "--help").join(" ")
     for (const heavy of ["crypto", "readline", "undici", "fs/promises"])
       assert.notInclude(loaded, `NativeModule ${heavy}`)
-    // The parser is needed to know what help is asked for.
+    // The parser determines the command.
     assert.include(loaded, "parse_args")
   })
 })

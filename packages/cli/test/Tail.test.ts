@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, expect, it } from "vitest"
 import { Output } from "../src/output/Output.ts"
-import { eventLine } from "../src/tail/EventLine.ts"
+import { eventLine } from "../src/tail/EventHandling.ts"
 import { errorReply, useApiDouble } from "./support/ApiDouble.ts"
 import { outcomeOf, useProgram } from "./support/Program.ts"
 
@@ -31,7 +31,7 @@ const event = (last: number, more: object = {}) => ({
   ...more
 })
 
-/** A server that lets no socket through, with these events open. */
+/** Sets up a server without WebSockets and with these open events. */
 const serve = (...items: ReadonlyArray<object>): void => {
   const realtime = {
     token: "t",
@@ -51,17 +51,17 @@ const acknowledged = (): ReadonlyArray<string> =>
     .map(({ body }) => (JSON.parse(body) as { eventId: string }).eventId.slice(-1))
 
 describe("events tail", () => {
-  it("looks over REST where no socket gets through, a line of JSON an event, and acknowledges nothing", async () => {
+  it("observes over REST if WebSockets are blocked: one line of JSON per event, nothing acknowledged", async () => {
     serve(event(1), event(2))
     const { code, stderr, stdout } = await program.run(["events", "tail", "--max", "2"], connected())
     await expect(stdout).toMatchFileSnapshot("golden/events-tail.ndjson")
     assert.strictEqual(code, 0, stderr)
-    assert.include(stderr, "Connecting again in")
-    assert.include(stderr, "Events are asked for over REST")
+    assert.include(stderr, "Reconnecting in")
+    assert.include(stderr, "Polling over REST")
     assert.deepStrictEqual(acknowledged(), [])
   })
 
-  it("shows people a line that fits their terminal", () => {
+  it("prints a line that fits the terminal", () => {
     const sink = { write: () => {}, isTerminal: false, columns: undefined, drained: () => Promise.resolve() }
     const output = new Output({ stdout: sink, stderr: sink }, { json: false, quiet: false, color: false })
     const line = eventLine(event(1), output, { json: false, columns: 120 })
@@ -69,7 +69,7 @@ describe("events tail", () => {
     assert.strictEqual(line, `2026-01-31 12:00:01Z  email.received     ${about}  ${event(1).eventId}\n`)
   })
 
-  it("shows people what DMARC said of the sender, and no control character of the server's", () => {
+  it("prints the DMARC result of the sender, and no control characters", () => {
     const sink = { write: () => {}, isTerminal: false, columns: undefined, drained: () => Promise.resolve() }
     const output = new Output({ stdout: sink, stderr: sink }, { json: false, quiet: false, color: false })
     const authentication = { spf: "pass", dkim: "none", dmarc: "fail", domain: null }
@@ -83,7 +83,7 @@ describe("events tail", () => {
     assert.notMatch(line, /[\u001b\u0007]|\n./)
   })
 
-  it("gives each event to the command, in order, and acknowledges what it has done", async () => {
+  it("passes each event to the command in order and acknowledges successes", async () => {
     serve(event(1), event(2), event(3))
     const folder = program.folder()
     const command =
@@ -100,11 +100,11 @@ describe("events tail", () => {
       [event(1), event(2), event(3)]
     )
     assert.deepStrictEqual([code, acknowledged()], [1, ["1", "3"]])
-    assert.include(stderr, "the command ended with 7. It stays unacknowledged.")
-    assert.include(stderr, "1 event of 3 could not be handled.")
+    assert.include(stderr, "the command exited with 7. It stays unacknowledged.")
+    assert.include(stderr, "1 event of 3 failed.")
   })
 
-  it("gives the command no key, password or token, and the rest of the environment", async () => {
+  it("passes the environment to the command without key, password and token", async () => {
     serve(event(1))
     const secrets = {
       AGENTOS_PRIVATE_KEY: "ab".repeat(32),
@@ -118,7 +118,7 @@ describe("events tail", () => {
     assert.deepStrictEqual([code, stdout], [0, "AGENTOS_BASE_URL\nAGENTOS_HOME\nkept\n"], stderr)
   })
 
-  it("acknowledges always, or never, where that is asked for", async () => {
+  it("acknowledges with --ack always, and not with --ack never", async () => {
     serve(event(1))
     const always = ["events", "tail", "--types", "email.received", "--max", "1", "--exec", "false", "--ack", "always"]
     assert.strictEqual((await program.run(always, connected())).code, 0)
@@ -129,7 +129,7 @@ describe("events tail", () => {
     assert.deepStrictEqual(acknowledged(), [])
   })
 
-  it("posts events, and acknowledges on a 2xx alone", async () => {
+  it("posts events and acknowledges only after a 2xx status", async () => {
     serve(event(1), event(2))
     api.on("POST /hook", { status: 503, body: "no" }, { status: 204, body: "" })
     const args = ["events", "tail", "--types", "email.received", "--max", "2", "--forward-to", `${api.url()}/hook`]
@@ -145,7 +145,7 @@ describe("events tail", () => {
     assert.isUndefined(posted[0]!.headers.authorization)
   })
 
-  it("ends a command that runs when it is interrupted, and does not acknowledge its event", async () => {
+  it("ends the running command on an interruption and does not acknowledge its event", async () => {
     serve(event(1))
     const folder = program.folder()
     const args = ["events", "tail", "--types", "email.received", "--exec", "echo begun; sleep 60; echo done"]
@@ -158,7 +158,7 @@ describe("events tail", () => {
     assert.include(stderr, "Interrupted.")
   })
 
-  it("does not go on where the token is refused, or the flags exclude each other", async () => {
+  it("exits if the token is rejected or the flags exclude each other", async () => {
     serve()
     api.on("GET /api/v1/events/realtime-token", errorReply(401, "AUTH_REQUIRED"))
     assert.strictEqual((await program.run(["events", "tail"], connected())).code, 4)
@@ -185,21 +185,21 @@ describe("mail wait", () => {
     html: null
   })
 
-  it("looks back, then waits, and prints the code alone", async () => {
+  it("searches recent messages, then waits, and prints only the code", async () => {
     const old = { ...message(1, "Your code"), createdAt: new Date(Date.now() - 120_000).toISOString() }
     const page = (...items: ReadonlyArray<object>) => ({ data: { items, nextCursor: null } })
     const fresh = message(2, "Your code")
     api.on("GET /api/v1/email/messages/query", page(old), page(fresh, old), { data: { message: fresh } })
     const { code, stderr, stdout } = await program.run(["mail", "wait", "--otp", "--timeout", "30s"], connected())
     assert.deepStrictEqual([code, stdout], [0, "482913\n"], stderr)
-    assert.include(stderr, "Waiting 30s")
+    assert.include(stderr, "Waiting 30 s")
   })
 
-  it("ends with 5 where nothing that fits has come in time", async () => {
+  it("exits with 5 if no message matches in time", async () => {
     api.on("GET /api/v1/email/messages/query", { data: { items: [message(1, "News")], nextCursor: null } })
     const { code, stderr } = await program.run(["mail", "wait", "--subject", "code", "--timeout", "1s"], connected())
     assert.strictEqual(code, 5)
-    assert.include(stderr, "No such message has come within 1s.")
+    assert.include(stderr, "Timed out after 1 s: no matching message.")
   })
 })
 
@@ -210,16 +210,16 @@ describe("doctor", () => {
       .replaceAll(/(?<=node +ok +)[\d.]+/g, "VERSION")
       .replaceAll(/\d+ ms/g, "N ms")
 
-  it("says what there is and what to mend", async () => {
+  it("prints the checks and the fixes", async () => {
     serve()
     api.on("GET /api/v1", { data: { name: "AgentOS", version: "1.0.0", environment: "sandbox" } })
     const { code, stderr, stdout } = await program.run(["doctor"], connected())
     await expect(plainOf(stdout)).toMatchFileSnapshot("golden/doctor.txt")
-    await expect(plainOf(stderr)).toMatchFileSnapshot("golden/doctor-mend.txt")
+    await expect(plainOf(stderr)).toMatchFileSnapshot("golden/doctor-fixes.txt")
     assert.strictEqual(code, 0)
   })
 
-  it("fails where something is broken, and tells a program what", async () => {
+  it("fails if a check is broken, and reports it as JSON", async () => {
     api.on("GET /api/v1", errorReply(401, "AUTH_REQUIRED"))
     const { code, stdout } = await program.run(["doctor", "--json"], connected())
     const { checks, healthy } = JSON.parse(stdout) as {
@@ -235,12 +235,12 @@ describe("doctor", () => {
 })
 
 describe("dev", () => {
-  it("says what to do where there is no repository", async () => {
+  it("explains what to do outside the repository", async () => {
     const folder = program.folder()
     const { code, stderr } = await program.run(["dev"], { cwd: folder })
     assert.strictEqual(code, 5)
-    assert.include(stderr, "Run this in a copy of the repository.")
-    assert.include(stderr, "Next: cd COPY-OF-THE-REPOSITORY && npx -y pnpm@12 install && npx -y pnpm@12 agentctl dev\n")
+    assert.include(stderr, "run this command in a clone of it.")
+    assert.include(stderr, "Next: cd REPOSITORY && npx -y pnpm@12 install && npx -y pnpm@12 agentctl dev\n")
     assert.isFalse(existsSync(join(folder, ".agentos")))
   })
 })

@@ -84,7 +84,7 @@ export const MAIL_DRIVES: Drives<
       },
       // Longer than a busy machine takes for the first look: it is said that it waits.
       failure: { args: `${none} 4s`, exit: 5 },
-      interrupt: { args: `${none} 1m`, exit: 130, interrupt: { said: "Waiting 1m" } },
+      interrupt: { args: `${none} 1m`, exit: 130, interrupt: { said: "Waiting 1 min" } },
       person: [
         { args: "mail wait --otp --unverified", exit: 0 },
         // Anybody could have sent it.

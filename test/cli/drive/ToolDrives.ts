@@ -60,7 +60,7 @@ export const DEV_DRIVES: Drives<"dev"> = {
     await copyPrepared(join(stage.customer.home, "sandbox"), ["chain", "server", "database"])
     const args = "dev --port 0 --data ~/sandbox"
     return {
-      success: { args, exit: 0, interrupt: { said: "Ctrl-C ends" } },
+      success: { args, exit: 0, interrupt: { said: "Press Ctrl-C" } },
       failure: {
         args: `${args} --profile other`,
         exit: 6,

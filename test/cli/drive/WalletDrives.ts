@@ -24,7 +24,7 @@ const putKeystore = async (stage: Stage) => {
   stage.put("password", `${PASSWORD}\n`)
 }
 
-const [NEW, AGAIN, OPEN] = ["Password for the new wallet:", "Again:", "Password for"]
+const [NEW, AGAIN, OPEN] = ["Password for the new wallet:", "Repeat the password:", "Password for"]
 const [RIGHT, WRONG] = [
   [PASSWORD, "Enter"],
   ["wrong horse", "Enter"]

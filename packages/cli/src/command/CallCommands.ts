@@ -1,51 +1,172 @@
+import { plainJson, plainLine } from "../output/Text.ts"
+import { timeOf } from "../output/Wording.ts"
+import type { DataOf } from "../server/ApiClient.ts"
 import { defineCommand } from "./Command.ts"
-import { PAY_EXITS, PAY_FLAGS } from "./PayFlags.ts"
+import { PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
+import { numberIdOf, onlyNumberId } from "./NumberCommands.ts"
 
-export const CALL_START = defineCommand({
-  name: "call start",
-  summary: "Call somebody from one of your numbers",
-  description:
-    "Pays for one or five connected minutes, which count from the answer; the call ends with them. It returns once the call is placed: agentctl call transcript CALL --follow then prints what is said.",
-  arguments: [],
-  flags: [
-    { name: "to", type: "text", value: "NUMBER", summary: "Whom to call, as +14155550100. Needed." },
-    {
-      name: "from",
-      type: "text",
-      value: "NUMBER",
-      summary: "Id of your number, or the number itself; the only one, where you have one.",
-      completes: "number"
-    },
-    {
-      name: "minutes",
-      type: "text",
-      value: "N",
-      summary: "How long it may last.",
-      choices: ["1", "5"],
-      default: "1"
-    },
-    { name: "greeting", type: "text", value: "TEXT", summary: "What is said first to whoever answers." },
-    ...PAY_FLAGS
-  ],
-  examples: [
-    {
-      line: 'agentctl call start --to +14155550100 --minutes 5 --greeting "Hello, this is Ada."',
-      does: "Shows what it costs, and asks"
+const CALL_ARGUMENT = { name: "call", summary: "Id of a call.", presence: "required" } as const
+
+const callFields = (call: DataOf<"getCall">["call"]) =>
+  [
+    ["Call", call.callId],
+    ["Direction", call.direction],
+    ["From", call.fromNumber],
+    ["To", call.toNumber],
+    ["Status", call.status],
+    ["End reason", call.endReason],
+    ["Connected", `${call.connectedSeconds} of ${call.authorizedSeconds} s`],
+    ["Created", timeOf(call.createdAt)],
+    ["Answered", timeOf(call.answeredAt)],
+    ["Ended", timeOf(call.endedAt)],
+    ["Number", call.phoneNumberId]
+  ] as const
+
+export const CALL_START = defineCommand(
+  {
+    name: "call start",
+    summary: "Call a person from one of your numbers",
+    description:
+      "Pays for 1 or 5 connected minutes, counted from the answer; then the call ends. The command returns when the call is placed. To follow the conversation: agentctl call transcript CALL --follow.",
+    arguments: [],
+    flags: [
+      { name: "to", type: "text", value: "NUMBER", summary: "Number to call, for example +14155550100. Required." },
+      {
+        name: "from",
+        type: "text",
+        value: "NUMBER",
+        summary: "Your number, by id or by itself. Optional if you have only one.",
+        completes: "number"
+      },
+      {
+        name: "minutes",
+        type: "text",
+        value: "N",
+        summary: "Maximum length of the call.",
+        choices: ["1", "5"],
+        default: "1"
+      },
+      { name: "greeting", type: "text", value: "TEXT", summary: "First sentence to the person who answers." },
+      ...PAY_FLAGS
+    ],
+    examples: [
+      {
+        line: 'agentctl call start --to +14155550100 --minutes 5 --greeting "Hello, this is Ada."',
+        does: "Show the price and ask for confirmation"
+      }
+    ],
+    output: "record",
+    json: "{call, operationId, payment}",
+    exits: PAY_EXITS
+  },
+  async (context, { flags }) => {
+    const { pay } = await import("../payment/Payment.ts")
+    const { connectWithToken } = await import("../server/Connection.ts")
+    const { given, notePayment, required, withPayment } = await import("./PaidOutput.ts")
+    const toNumber = required(flags.to, "to")
+    const { client } = await connectWithToken(context)
+    const phoneNumberId = flags.from === undefined ? await onlyNumberId(client) : await numberIdOf(client, flags.from)
+    const isShort = flags.minutes === "1"
+    const { data, entry } = await pay(
+      context,
+      {
+        operation: isShort ? "callOneMinute" : "callFiveMinutes",
+        payload: { phoneNumberId, toNumber, ...given({ initialGreeting: flags.greeting }) },
+        purchase: `a call to ${toNumber} of up to ${isShort ? "1 minute" : "5 minutes"}`
+      },
+      flags
+    )
+    context.output.record(withPayment(data, entry), callFields(data.call))
+    notePayment(context, entry)
+    context.output.note(`To follow the call: agentctl call transcript ${data.call.callId} --follow`)
+  }
+)
+
+export const CALL_EXTEND = defineCommand(
+  {
+    name: "call extend",
+    summary: "Add a minute to an ongoing call",
+    description: "The call must be answered and not ended.",
+    arguments: [CALL_ARGUMENT],
+    flags: PAY_FLAGS,
+    examples: [{ line: "agentctl call extend 0190f3c2-… --yes --max-amount 0.30", does: "Without confirmation" }],
+    output: "record",
+    json: "{call, operationId, payment}",
+    exits: PAY_EXITS
+  },
+  async (context, { arguments: { call: callId }, flags }) => {
+    const { pay } = await import("../payment/Payment.ts")
+    const { notePayment, withPayment } = await import("./PaidOutput.ts")
+    const { data, entry } = await pay(
+      context,
+      { operation: "extendCall", payload: { callId }, purchase: `1 more minute of call ${callId}` },
+      flags
+    )
+    context.output.record(withPayment(data, entry), callFields(data.call))
+    notePayment(context, entry)
+  }
+)
+
+export const CALL_SHOW = defineCommand(
+  {
+    name: "call show",
+    summary: "Show the status, limit and end reason of a call",
+    description: "Connected seconds count from the answer.",
+    arguments: [CALL_ARGUMENT],
+    flags: [],
+    examples: [{ line: "agentctl call show 0190f3c2-…", does: "Show a call" }],
+    output: "record",
+    json: "{call}",
+    exits: [4, 5, 9]
+  },
+  async (context, { arguments: { call: callId } }) => {
+    const { connectWithToken } = await import("../server/Connection.ts")
+    const { client } = await connectWithToken(context)
+    const data = await client.call("getCall", { params: { callId } })
+    context.output.record(data, callFields(data.call))
+  }
+)
+
+const POLL_MILLIS = 1_000
+
+type Turn = DataOf<"getTranscript">["transcript"]["turns"][number]
+
+const turnLine = ({ at, role, text }: Turn): string =>
+  `${plainLine(`${at.slice(11, 19)}  ${role.padEnd(6)}  ${text}`)}\n`
+
+export const CALL_TRANSCRIPT = defineCommand(
+  {
+    name: "call transcript",
+    summary: "Print the transcript of a call",
+    description:
+      "With --follow, prints each turn as it is spoken until the call ends; with --follow and --json, one line of JSON per turn. Calls are never recorded.",
+    arguments: [CALL_ARGUMENT],
+    flags: [{ name: "follow", short: "f", type: "boolean", summary: "Follow the call until it ends." }],
+    examples: [{ line: "agentctl call transcript 0190f3c2-… --follow", does: "Follow an ongoing call" }],
+    output: "record",
+    json: "{transcript}",
+    exits: [4, 5, 9]
+  },
+  async (context, { arguments: { call: callId }, flags }) => {
+    const { connectWithToken } = await import("../server/Connection.ts")
+    const { host, output } = context
+    const { client } = await connectWithToken(context)
+    const read = () => client.call("getTranscript", { params: { callId } })
+    if (!flags.follow) {
+      const data = await read()
+      const { complete, turns } = data.transcript
+      output.data(data, () => turns.map(turnLine).join(""))
+      if (complete && turns.length === 0) output.note("The transcript is empty.")
+      if (!complete) output.note("The call is ongoing. Use --follow to follow it.")
+      return
     }
-  ],
-  output: "record",
-  json: "{call, operationId, payment}",
-  exits: PAY_EXITS
-})
-
-export const CALL_EXTEND = defineCommand({
-  name: "call extend",
-  summary: "Add a minute to a call that goes on",
-  description: "Only to one that was answered and has not ended.",
-  arguments: [{ name: "call", summary: "Id of a call.", presence: "required" }],
-  flags: PAY_FLAGS,
-  examples: [{ line: "agentctl call extend 0190f3c2-… --yes --max-amount 0.30", does: "Without being asked" }],
-  output: "record",
-  json: "{call, operationId, payment}",
-  exits: PAY_EXITS
-})
+    let shown = 0
+    for (;;) {
+      const { complete, turns } = (await read()).transcript
+      for (const turn of turns.slice(shown)) output.text(output.options.json ? `${plainJson(turn)}\n` : turnLine(turn))
+      shown = Math.max(shown, turns.length)
+      if (complete) return
+      await host.sleep(POLL_MILLIS)
+    }
+  }
+)

@@ -1,94 +1,58 @@
-import type { ExitCode } from "../failure/ExitCode.ts"
+import type { Host } from "../host/Host.ts"
+import type { Output } from "../output/Output.ts"
+import type { CommandSpec, InputOf, ParsedInput } from "./CommandSpec.ts"
+import type { GlobalValues } from "./Flags.ts"
 
-/** Ids that a shell can complete by asking the server, or names that it finds on this machine. */
-export type Completion =
-  | "mailbox"
-  | "message"
-  | "number"
-  | "event"
-  | "service"
-  | "payment"
-  | "profile"
-  | "command"
-  | "file"
-
-/** A flag, without its dashes. `list` may be given several times. */
-export interface FlagSpec {
-  readonly name: string
-  readonly short?: string
-  readonly type: "boolean" | "text" | "integer" | "list"
-  /** What stands for the value in help: `FILE`, `N`. */
-  readonly value?: string
-  readonly summary: string
-  readonly choices?: ReadonlyArray<string>
-  readonly default?: string | number
-  /** Bounds of an integer, both allowed. */
-  readonly minimum?: number
-  readonly maximum?: number
-  /** The environment variable that says the same. */
-  readonly env?: string
-  readonly completes?: Completion
+/** The environment in which a handler runs. */
+export interface Context {
+  readonly host: Host
+  readonly output: Output
+  readonly globals: GlobalValues
 }
 
-/** A positional argument. Only the last may be left out or take all that is left. */
-export interface ArgumentSpec {
-  readonly name: string
-  readonly summary: string
-  readonly presence: "required" | "optional" | "several"
-  readonly choices?: ReadonlyArray<string>
-  readonly completes?: Completion
+/** A command with its handler, which returns when the command is done and throws a Failure otherwise. */
+export interface Command extends CommandSpec {
+  // A method, because its parameters are bivariant: handlers narrow the input.
+  run(this: void, context: Context, input: ParsedInput, commands: CommandTree): Promise<void>
 }
 
-/** A command as plain data: parsing, help, completions, schema and reference are made from it. */
-export interface CommandSpec {
-  /** Its words: `mail read`. */
-  readonly name: string
-  /** One line, beginning with a verb. */
-  readonly summary: string
-  /** What else is to be known, in short paragraphs. */
-  readonly description: string
-  readonly arguments: ReadonlyArray<ArgumentSpec>
-  readonly flags: ReadonlyArray<FlagSpec>
-  readonly examples: ReadonlyArray<{ readonly line: string; readonly does: string }>
-  /** What comes on standard output: rows, one thing, a text that --json does not change, or nothing. */
-  readonly output: "rows" | "record" | "text" | "nothing"
-  /** The field of the API's data, or the shape, that --json prints. */
-  readonly json: string
-  /** Exit codes besides 0, 1, 3 and 130, which every command has. */
-  readonly exits: ReadonlyArray<ExitCode>
-}
+/**
+ * Joins a description and its handler. The command table is loaded for every help text, so a handler loads the network,
+ * files and wallets with a dynamic import.
+ */
+export const defineCommand = <const Spec extends CommandSpec>(
+  spec: Spec,
+  run: (context: Context, input: InputOf<Spec>, commands: CommandTree) => Promise<void>
+): Spec & { readonly run: typeof run } => ({ ...spec, run })
 
-/** Keeps the names and types of a command for its handler. */
-export const defineCommand = <const Spec extends CommandSpec>(spec: Spec): Spec => spec
+/** The commands by their words. */
+export class CommandTree {
+  /** In the order of the table, which is the order of help. */
+  readonly commands: ReadonlyArray<Command>
+  /** The title of each group. */
+  readonly groups: Readonly<Record<string, string>>
+  readonly #byName: ReadonlyMap<string, Command>
 
-type FlagValue<Flag extends FlagSpec> = Flag["type"] extends "boolean"
-  ? boolean
-  : Flag["type"] extends "list"
-    ? ReadonlyArray<string>
-    :
-        | (Flag["type"] extends "integer"
-            ? number
-            : Flag extends { choices: ReadonlyArray<infer Choice> }
-              ? Choice
-              : string)
-        | (Flag extends { default: string | number } ? never : undefined)
-
-type ArgumentValue<Argument extends ArgumentSpec> = Argument["presence"] extends "several"
-  ? ReadonlyArray<string>
-  :
-      | (Argument extends { choices: ReadonlyArray<infer Choice> } ? Choice : string)
-      | (Argument["presence"] extends "optional" ? undefined : never)
-
-/** What a handler is given of the command line. */
-export interface InputOf<Spec extends CommandSpec> {
-  readonly flags: { readonly [Flag in Spec["flags"][number] as Flag["name"]]: FlagValue<Flag> }
-  readonly arguments: {
-    readonly [Argument in Spec["arguments"][number] as Argument["name"]]: ArgumentValue<Argument>
+  constructor(commands: ReadonlyArray<Command>, groups: Readonly<Record<string, string>>) {
+    this.commands = commands
+    this.groups = groups
+    this.#byName = new Map(commands.map((command) => [command.name, command]))
   }
-}
 
-/** The same, of any command. */
-export interface ParsedInput {
-  readonly flags: Readonly<Record<string, string | number | boolean | ReadonlyArray<string> | undefined>>
-  readonly arguments: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  find(name: string): Command | undefined {
+    return this.#byName.get(name)
+  }
+
+  /** The command of these words, or the commands of this group. */
+  below(words: ReadonlyArray<string>): ReadonlyArray<Command> {
+    const name = words.join(" ")
+    return name === ""
+      ? this.commands
+      : this.commands.filter((command) => command.name === name || command.name.startsWith(`${name} `))
+  }
+
+  /** The words that can follow these words. */
+  wordsAfter(words: ReadonlyArray<string>): ReadonlyArray<string> {
+    return [...new Set(this.below(words).flatMap(({ name }) => name.split(" ")[words.length] ?? []))]
+  }
 }

@@ -1,28 +1,19 @@
-import { CALL_EXTEND, CALL_START } from "./CallCommands.ts"
+import { CALL_EXTEND, CALL_SHOW, CALL_START, CALL_TRANSCRIPT } from "./CallCommands.ts"
+import { CommandTree } from "./Command.ts"
+import { CONFIG_GET, CONFIG_LIST, CONFIG_PATH, CONFIG_SET } from "./ConfigCommands.ts"
+import { DEV } from "./DevCommand.ts"
+import { DOCTOR } from "./DoctorCommand.ts"
 import { EVENTS_ACK, EVENTS_ACK_ALL, EVENTS_GET, EVENTS_LIST, EVENTS_TAIL } from "./EventCommands.ts"
-import { MAIL_LIST, MAIL_READ, MAIL_WAIT, MAILBOX_LIST } from "./MailCommands.ts"
-import { MAILBOX_CREATE, MAILBOX_DELETE, MAILBOX_UPDATE } from "./MailboxCommands.ts"
-import { NUMBER_ADD_MINUTES, NUMBER_BUY, NUMBER_RELEASE, NUMBER_RENEW } from "./NumberCommands.ts"
+import { MAILBOX_CREATE, MAILBOX_DELETE, MAILBOX_LIST, MAILBOX_UPDATE } from "./MailboxCommands.ts"
+import { MAIL_LIST, MAIL_READ, MAIL_SEND, MAIL_WAIT } from "./MailCommands.ts"
+import { NUMBER_ADD_MINUTES, NUMBER_BUY, NUMBER_LIST, NUMBER_RELEASE, NUMBER_RENEW } from "./NumberCommands.ts"
 import { BUDGET_SET, BUDGET_SHOW, PAYMENTS_LIST, PAYMENTS_RESUME, PAYMENTS_SHOW } from "./PaymentCommands.ts"
-import { CALL_SHOW, CALL_TRANSCRIPT, NUMBER_LIST } from "./PhoneCommands.ts"
-import { MAIL_SEND } from "./SendCommand.ts"
-import { QUOTE, SERVICES_LIST, SERVICES_SHOW } from "./ServiceCommands.ts"
+import { API, QUOTE, SERVICES_LIST, SERVICES_SHOW } from "./ServiceCommands.ts"
 import { LOGIN, LOGOUT, WHOAMI } from "./SessionCommands.ts"
-import {
-  API,
-  COMPLETION,
-  CONFIG_GET,
-  CONFIG_LIST,
-  CONFIG_PATH,
-  CONFIG_SET,
-  DEV,
-  DOCTOR,
-  HELP,
-  SCHEMA
-} from "./ToolCommands.ts"
+import { COMPLETION, HELP, SCHEMA } from "./ToolCommands.ts"
 import { WALLET_ADDRESS, WALLET_BALANCE, WALLET_CREATE, WALLET_IMPORT } from "./WalletCommands.ts"
 
-/** Every command, in the order of help. What is not here does not exist. */
+/** All commands, in the order of help. */
 export const COMMANDS = [
   WALLET_CREATE,
   WALLET_IMPORT,
@@ -73,9 +64,18 @@ export const COMMANDS = [
   HELP
 ] as const
 
-/** Any command of the table. */
 export type AnyCommand = (typeof COMMANDS)[number]
-/** The words of a command. */
 export type CommandName = AnyCommand["name"]
-/** The command of these words. */
-export type CommandOf<Name extends CommandName> = Extract<AnyCommand, { readonly name: Name }>
+
+export const COMMAND_TREE = new CommandTree(COMMANDS, {
+  wallet: "Manage the wallet that pays",
+  services: "Browse services and prices",
+  mailbox: "Manage mailboxes",
+  mail: "Send and read messages",
+  number: "Manage phone numbers",
+  call: "Place calls and read transcripts",
+  events: "Follow and acknowledge events",
+  payments: "Inspect and resume payments from this machine",
+  budget: "Limit payments from this machine",
+  config: "Manage settings and profiles"
+})

@@ -1,20 +1,30 @@
-import { defineCommand, type FlagSpec } from "./Command.ts"
-import { CURSOR_FLAG, LIMIT_FLAG } from "./PageFlags.ts"
+import { Failure, usageError } from "../failure/Failure.ts"
+import { plain, shellWord } from "../output/Text.ts"
+import { countOf, timeOf, timeOfFlag } from "../output/Wording.ts"
+import type { DataOf } from "../server/ApiClient.ts"
+import type { Handled } from "../tail/EventHandling.ts"
+import type { TailEvent, TailFilter } from "../tail/TailEvent.ts"
+import type { Worker } from "../tail/Worker.ts"
+import { type Context, defineCommand } from "./Command.ts"
+import type { FlagSpec } from "./CommandSpec.ts"
+import { CURSOR_FLAG, LIMIT_FLAG } from "./Flags.ts"
 
 const TYPES_FLAG = {
   name: "types",
   type: "list",
   value: "TYPE",
-  summary: "Only of these types, as email.received; separated by commas."
+  summary: "Only these types, for example email.received. Comma-separated."
 } as const satisfies FlagSpec
 
 const SERVICE_FLAG = {
   name: "service",
   type: "text",
   value: "NAME",
-  summary: "Only of this half of the service.",
+  summary: "Only events of this service.",
   choices: ["email", "phone", "payment"]
 } as const satisfies FlagSpec
+
+const TIME = "a duration ago (10m, 2h, 3d) or a time with an offset"
 
 const EVENT_ARGUMENT = {
   name: "event",
@@ -23,148 +33,325 @@ const EVENT_ARGUMENT = {
   completes: "event"
 } as const
 
-export const EVENTS_LIST = defineCommand({
-  name: "events list",
-  summary: "List events, oldest first",
-  description: "Looking takes nothing from a working agent: no event is leased or acknowledged.",
-  arguments: [],
-  flags: [
-    {
-      name: "status",
-      type: "text",
-      value: "STATUS",
-      summary: "Only in this state.",
-      choices: ["pending", "delivered", "acknowledged", "expired", "failed"]
-    },
-    TYPES_FLAG,
-    SERVICE_FLAG,
-    { name: "resource", type: "text", value: "ID", summary: "Only about this mailbox, number or call." },
-    { name: "agent", type: "text", value: "ID", summary: "Only of this agent." },
-    {
-      name: "since",
-      type: "text",
-      value: "TIME",
-      summary: "Created since: 10m, 2h, 3d ago, or a moment with its offset."
-    },
-    { name: "until", type: "text", value: "TIME", summary: "Created before: written as for --since." },
-    LIMIT_FLAG,
-    CURSOR_FLAG
-  ],
-  examples: [
-    { line: "agentctl events list --status pending", does: "What nobody has handled" },
-    { line: "agentctl events list --types email.received --since 1h", does: "Mail of the last hour" }
-  ],
-  output: "rows",
-  json: "{items: [event], nextCursor}",
-  exits: [4, 9]
-})
+const typesOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
+  texts.flatMap((text) => text.split(",").map((type) => type.trim())).filter((type) => type !== "")
 
-export const EVENTS_GET = defineCommand({
-  name: "events get",
-  summary: "Show one event with its payload",
-  description: "Bodies of messages are never part of an event: agentctl mail read shows them.",
-  arguments: [EVENT_ARGUMENT],
-  flags: [],
-  examples: [{ line: "agentctl events get 0190f3c2-…", does: "One event" }],
-  output: "record",
-  json: "{event}",
-  exits: [4, 5, 9]
-})
-
-export const EVENTS_ACK = defineCommand({
-  name: "events ack",
-  summary: "Acknowledge events, so that they are not delivered again",
-  description: "Do so once an event is handled. Doing so again changes nothing.",
-  arguments: [
-    EVENT_ARGUMENT,
-    { name: "more", summary: "Further ids of events.", presence: "several", completes: "event" }
-  ],
-  flags: [],
-  examples: [{ line: "agentctl events ack 0190f3c2-…", does: "One event" }],
-  output: "rows",
-  json: "{items: [event]}",
-  exits: [4, 5, 9]
-})
-
-export const EVENTS_ACK_ALL = defineCommand({
-  name: "events ack-all",
-  summary: "Acknowledge every event before a moment",
-  description: "Without --before, everything until now. An agent that has not handled an event will not see it again.",
-  arguments: [],
-  flags: [
-    {
-      name: "before",
-      type: "text",
-      value: "TIME",
-      summary: "Created before: 10m, 2h, 3d ago, or a moment with its offset."
-    },
-    TYPES_FLAG,
-    SERVICE_FLAG
-  ],
-  examples: [{ line: "agentctl events ack-all --before 1d --types payment.completed", does: "Tidies up" }],
-  output: "record",
-  json: "{acknowledged}",
-  exits: [4, 9]
-})
-
-export const EVENTS_TAIL = defineCommand({
-  name: "events tail",
-  summary: "Follow events as they come, and hand them to a command or an address",
-  description:
-    "Plain, it only looks: it shows what is unacknowledged, then each event as it comes, and takes nothing from a working agent.\nWith --exec or --forward-to it works: each event is leased to it, handled in order, and acknowledged once that has gone well. One that fails is tried again, and those after it go on. A tail that is interrupted, or killed, loses nothing: what was not acknowledged comes again, so handle an event twice as if it were once. With --types, --service or --since nothing is leased, because leases go by order alone: run one such tail at a time.\nConnections are made again by themselves; where no WebSocket gets through, it works over REST. One line of JSON an event where its output is no terminal.",
-  arguments: [],
-  flags: [
-    TYPES_FLAG,
-    SERVICE_FLAG,
-    {
-      name: "since",
-      type: "text",
-      value: "TIME",
-      summary: "Begin with what was created since: 10m, 2h, 3d ago, or a moment with its offset."
-    },
-    { name: "max", type: "integer", value: "N", summary: "End after so many events.", minimum: 1 },
-    {
-      name: "exec",
-      type: "text",
-      value: "CMD",
-      summary:
-        "Run this shell command for each event, which it reads as JSON on standard input; AGENTOS_EVENT_ID and AGENTOS_EVENT_TYPE are set, and AGENTOS_PRIVATE_KEY, AGENTOS_PASSWORD and AGENTOS_TOKEN are not."
-    },
-    {
-      name: "forward-to",
-      type: "text",
-      value: "URL",
-      summary: "POST each event as JSON to this address; a 2xx is success."
-    },
-    {
-      name: "ack",
-      type: "text",
-      value: "WHEN",
-      summary:
-        "Acknowledge never, on success, or always; never unless there is --exec or --forward-to, else on success.",
-      choices: ["never", "success", "always"]
-    },
-    {
-      name: "jobs",
-      short: "j",
-      type: "integer",
-      value: "N",
-      summary: "Handle so many events at a time. With more than one, they end in any order.",
-      default: 1,
-      minimum: 1,
-      maximum: 64
+export const EVENTS_LIST = defineCommand(
+  {
+    name: "events list",
+    summary: "List events, oldest first",
+    description: "Listing does not lease or acknowledge events.",
+    arguments: [],
+    flags: [
+      {
+        name: "status",
+        type: "text",
+        value: "STATUS",
+        summary: "Only events with this status.",
+        choices: ["pending", "delivered", "acknowledged", "expired", "failed"]
+      },
+      TYPES_FLAG,
+      SERVICE_FLAG,
+      { name: "resource", type: "text", value: "ID", summary: "Only events of this mailbox, number or call." },
+      { name: "agent", type: "text", value: "ID", summary: "Only events of this agent." },
+      { name: "since", type: "text", value: "TIME", summary: `Created at or after: ${TIME}.` },
+      { name: "until", type: "text", value: "TIME", summary: `Created before: ${TIME}.` },
+      LIMIT_FLAG,
+      CURSOR_FLAG
+    ],
+    examples: [
+      { line: "agentctl events list --status pending", does: "Events that are not handled yet" },
+      { line: "agentctl events list --types email.received --since 1h", does: "Mail of the last hour" }
+    ],
+    output: "rows",
+    json: "{items: [event], nextCursor}",
+    exits: [4, 9]
+  },
+  async (context, { flags }) => {
+    const { collectPages } = await import("../server/ApiClient.ts")
+    const { connectWithToken } = await import("../server/Connection.ts")
+    const { aboutOf } = await import("../tail/EventHandling.ts")
+    const { host, output } = context
+    const { client } = await connectWithToken(context)
+    const types = typesOf(flags.types)
+    const filter = {
+      ...(flags.status === undefined ? {} : { status: flags.status }),
+      ...(types.length === 0 ? {} : { types }),
+      ...(flags.service === undefined ? {} : { service: flags.service }),
+      ...(flags.resource === undefined ? {} : { resourceId: flags.resource }),
+      ...(flags.agent === undefined ? {} : { agentId: flags.agent }),
+      ...(flags.since === undefined ? {} : { from: timeOfFlag("since", flags.since, host.now()) }),
+      ...(flags.until === undefined ? {} : { to: timeOfFlag("until", flags.until, host.now()) })
     }
-  ],
-  examples: [
-    { line: "agentctl events tail --since 1h", does: "Watches, beginning an hour ago" },
-    { line: "agentctl events tail --exec './handle-event.sh'", does: "Works: one event after the other" },
-    { line: "agentctl events tail --forward-to http://localhost:3000/hook", does: "Hands events to a server of yours" },
-    {
-      line: "agentctl events tail --types email.received --max 1 | jq .payload",
-      does: "Waits for one event, for a script"
+    const page = await collectPages(flags.limit, flags.cursor, (limit, cursor) =>
+      client.call("listEvents", { payload: { ...filter, limit, ...(cursor === undefined ? {} : { cursor }) } })
+    )
+    output.table(
+      page,
+      page.items,
+      [
+        { heading: "CREATED", value: ({ createdAt }) => timeOf(createdAt), whole: true },
+        { heading: "TYPE", value: ({ type }) => type, whole: true },
+        { heading: "STATUS", value: ({ status }) => status, whole: true },
+        { heading: "ABOUT", value: ({ payload, resourceId }) => aboutOf(payload) ?? resourceId },
+        { heading: "EVENT", value: ({ eventId }) => eventId, whole: true }
+      ],
+      "No events."
+    )
+    if (page.nextCursor !== null)
+      output.note(`More events: --limit ${flags.limit * 2}, or --cursor ${shellWord(page.nextCursor)}`)
+  }
+)
+
+export const EVENTS_GET = defineCommand(
+  {
+    name: "events get",
+    summary: "Show an event with its payload",
+    description: "Events do not contain message bodies. To read a message: agentctl mail read.",
+    arguments: [EVENT_ARGUMENT],
+    flags: [],
+    examples: [{ line: "agentctl events get 0190f3c2-…", does: "Show an event" }],
+    output: "record",
+    json: "{event}",
+    exits: [4, 5, 9]
+  },
+  async (context, { arguments: { event: eventId } }) => {
+    const { connectWithToken } = await import("../server/Connection.ts")
+    const { output } = context
+    const { client } = await connectWithToken(context)
+    const data = await client.call("getEvent", { payload: { eventId } })
+    const { event } = data
+    output.data(
+      data,
+      () =>
+        output.recordText([
+          ["Event", event.eventId],
+          ["Type", event.type],
+          ["Status", event.status],
+          ["Source", event.source],
+          ["Service", event.service],
+          ["Resource", event.resourceId],
+          ["Agent", event.agentId],
+          ["Created", timeOf(event.createdAt)],
+          ["Delivered", timeOf(event.deliveredAt)],
+          ["Deliveries", event.deliveryCount],
+          ["Acknowledged", timeOf(event.acknowledgedAt)],
+          ["Expires", timeOf(event.expiresAt)]
+        ]) + `\n${plain(JSON.stringify(event.payload, undefined, 2))}\n`
+    )
+  }
+)
+
+export const EVENTS_ACK = defineCommand(
+  {
+    name: "events ack",
+    summary: "Acknowledge events, so that they are not delivered again",
+    description: "Acknowledge an event after handling it. Idempotent.",
+    arguments: [
+      EVENT_ARGUMENT,
+      { name: "more", summary: "Ids of more events.", presence: "several", completes: "event" }
+    ],
+    flags: [],
+    examples: [{ line: "agentctl events ack 0190f3c2-…", does: "Acknowledge an event" }],
+    output: "rows",
+    json: "{items: [event]}",
+    exits: [4, 5, 9]
+  },
+  async (context, input) => {
+    const { connectWithToken } = await import("../server/Connection.ts")
+    const { client } = await connectWithToken(context)
+    const items: Array<DataOf<"acknowledgeEvent">["event"]> = []
+    // In order: if one fails, the ones before it are acknowledged.
+    for (const eventId of [input.arguments.event, ...input.arguments.more])
+      items.push((await client.call("acknowledgeEvent", { payload: { eventId } })).event)
+    context.output.table(
+      { items },
+      items,
+      [
+        { heading: "EVENT", value: ({ eventId }) => eventId, whole: true },
+        { heading: "TYPE", value: ({ type }) => type, whole: true },
+        { heading: "STATUS", value: ({ status }) => status, whole: true }
+      ],
+      "No events."
+    )
+  }
+)
+
+export const EVENTS_ACK_ALL = defineCommand(
+  {
+    name: "events ack-all",
+    summary: "Acknowledge all events before a time",
+    description:
+      "Without --before, acknowledges all events until now. Agents do not receive acknowledged events again.",
+    arguments: [],
+    flags: [
+      { name: "before", type: "text", value: "TIME", summary: `Created before: ${TIME}.` },
+      TYPES_FLAG,
+      SERVICE_FLAG
+    ],
+    examples: [{ line: "agentctl events ack-all --before 1d --types payment.completed", does: "Clean up old events" }],
+    output: "record",
+    json: "{acknowledged}",
+    exits: [4, 9]
+  },
+  async (context, { flags }) => {
+    const { connectWithToken } = await import("../server/Connection.ts")
+    const { client } = await connectWithToken(context)
+    const types = typesOf(flags.types)
+    const data = await client.call("acknowledgeAllEvents", {
+      payload: {
+        before: timeOfFlag("before", flags.before ?? "now", context.host.now()),
+        ...(types.length === 0 ? {} : { types }),
+        ...(flags.service === undefined ? {} : { service: flags.service })
+      }
+    })
+    context.output.record(data, [["Acknowledged", data.acknowledged]])
+  }
+)
+
+export const EVENTS_TAIL = defineCommand(
+  {
+    name: "events tail",
+    summary: "Follow events, and pass them to a command or a URL",
+    description:
+      "Without --exec and --forward-to, observes: shows the unacknowledged events and then each new one, without leasing any.\nWith --exec or --forward-to, works: leases events, handles them in order, and acknowledges each after success. A failed event is retried while the next ones continue. Events that are not acknowledged are delivered again, also after an interruption or a crash, so handling must be idempotent. With --types, --service or --since nothing is leased, because leases follow the order of events: run only one such tail at a time.\nReconnects automatically, and polls over REST where WebSockets are blocked. Prints one line of JSON per event if the output is not a terminal.",
+    arguments: [],
+    flags: [
+      TYPES_FLAG,
+      SERVICE_FLAG,
+      { name: "since", type: "text", value: "TIME", summary: `Start with events created at or after: ${TIME}.` },
+      { name: "max", type: "integer", value: "N", summary: "Exit after this number of events.", minimum: 1 },
+      {
+        name: "exec",
+        type: "text",
+        value: "CMD",
+        summary:
+          "Run this shell command for each event, with the event as JSON on standard input and AGENTOS_EVENT_ID and AGENTOS_EVENT_TYPE in the environment, but without AGENTOS_PRIVATE_KEY, AGENTOS_PASSWORD and AGENTOS_TOKEN."
+      },
+      {
+        name: "forward-to",
+        type: "text",
+        value: "URL",
+        summary: "POST each event as JSON to this URL. A 2xx status is success."
+      },
+      {
+        name: "ack",
+        type: "text",
+        value: "WHEN",
+        summary: "When to acknowledge. By default on success with --exec or --forward-to, otherwise never.",
+        choices: ["never", "success", "always"]
+      },
+      {
+        name: "jobs",
+        short: "j",
+        type: "integer",
+        value: "N",
+        summary: "Number of events to handle concurrently. With more than 1, they finish in any order.",
+        default: 1,
+        minimum: 1,
+        maximum: 64
+      }
+    ],
+    examples: [
+      { line: "agentctl events tail --since 1h", does: "Observe, starting an hour ago" },
+      { line: "agentctl events tail --exec './handle-event.sh'", does: "Handle one event after the other" },
+      { line: "agentctl events tail --forward-to http://localhost:3000/hook", does: "Forward events to your server" },
+      {
+        line: "agentctl events tail --types email.received --max 1 | jq .payload",
+        does: "Wait for one event in a script"
+      }
+    ],
+    output: "rows",
+    json: "one event per line",
+    exits: [4, 9]
+  },
+  async (context, { flags }) => {
+    const { connectWithToken } = await import("../server/Connection.ts")
+    const { ObservingSource, WorkSource } = await import("../tail/EventSources.ts")
+    const { isSelective } = await import("../tail/TailEvent.ts")
+    const { Worker } = await import("../tail/Worker.ts")
+    const { host, output } = context
+    const handle = await handlerOf(context, flags)
+    const acknowledge = flags.ack ?? (handle === undefined ? "never" : "success")
+    const filter: TailFilter = {
+      types: typesOf(flags.types),
+      service: flags.service,
+      since: flags.since === undefined ? undefined : timeOfFlag("since", flags.since, host.now())
     }
-  ],
-  output: "rows",
-  json: "an event a line",
-  exits: [4, 9]
-})
+    const { client } = await connectWithToken(context)
+    const worker = new Worker(output, {
+      handle: handle ?? (await printerOf(context)),
+      acknowledge,
+      jobs: flags.jobs,
+      max: flags.max
+    })
+    const Source = acknowledge === "never" ? ObservingSource : WorkSource
+    const source = new Source(context, client, filter, worker)
+    if (acknowledge !== "never" && isSelective(filter))
+      output.note("Filtered events are not leased: run only one such tail at a time, or events are handled twice.")
+    await untilEnded(context, worker, (stop) => source.follow(stop))
+    if (worker.failures > 0 && flags.max !== undefined)
+      throw new Failure({
+        code: "FAILED",
+        message: `${countOf(worker.failures, "event")} of ${flags.max} failed.`
+      })
+  }
+)
+
+type Handle = (event: TailEvent) => Promise<Handled>
+
+interface HandlerFlags {
+  readonly exec: string | undefined
+  readonly "forward-to": string | undefined
+}
+
+/** Returns the handler of --exec or --forward-to; undefined if events are only printed. */
+const handlerOf = async (context: Context, flags: HandlerFlags): Promise<Handle | undefined> => {
+  const { forward, runCommand } = await import("../tail/EventHandling.ts")
+  const { host } = context
+  const { exec, "forward-to": url } = flags
+  if (exec !== undefined && url !== undefined) throw usageError("Pass --exec or --forward-to, not both.")
+  if (exec !== undefined) return (event) => runCommand(host, exec, event)
+  if (url === undefined) return undefined
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw usageError(`--forward-to takes an http:// or https:// URL, not "${url}".`)
+  const print = await printerOf(context)
+  return async (event) => {
+    const outcome = await forward(host, url, event)
+    return outcome._tag === "Done" ? print(event) : outcome
+  }
+}
+
+const printerOf = async ({ host, output }: Context): Promise<Handle> => {
+  const { eventLine } = await import("../tail/EventHandling.ts")
+  return async (event) => {
+    const { columns, isTerminal } = host.stdout
+    output.text(eventLine(event, output, { json: output.options.json || !isTerminal, columns }))
+    await host.stdout.drained()
+    return { _tag: "Done" }
+  }
+}
+
+/** Follows until --max events are handled or the command is interrupted, and lets running handlers finish. */
+const untilEnded = async (
+  { host }: Context,
+  worker: Worker,
+  follow: (stop: AbortSignal) => Promise<void>
+): Promise<void> => {
+  const stop = new AbortController()
+  const interrupted = new Promise<never>((_, reject) => {
+    const interrupt = () => reject(new Failure({ code: "INTERRUPTED", message: "Interrupted." }))
+    if (host.signal.aborted) interrupt()
+    host.signal.addEventListener("abort", interrupt, { once: true })
+  })
+  const following = follow(stop.signal)
+  try {
+    await Promise.race([following, worker.ended(), interrupted])
+  } finally {
+    // Keeps the leases while handlers run, so that no other session gets their events.
+    await worker.close()
+    stop.abort()
+    // Errors after the stop are a result of it.
+    await Promise.allSettled([following])
+  }
+}

@@ -1,89 +1,323 @@
-import { defineCommand } from "./Command.ts"
-import { CURSOR_FLAG, LIMIT_FLAG } from "./PageFlags.ts"
+import { resolve } from "node:path"
+import { Failure, usageError } from "../failure/Failure.ts"
+import type { ListedMessage, Message } from "../mail/Inbox.ts"
+import { checksCell, checksText, isVerified, isVerifiedSender, senderFilter, type SentMessage } from "../mail/Sender.ts"
+import type { Output } from "../output/Output.ts"
+import { plain, plainLine, shellWord } from "../output/Text.ts"
+import { countOf, durationOf, durationOfFlag, timeOf } from "../output/Wording.ts"
+import { type Context, defineCommand } from "./Command.ts"
+import type { FlagSpec } from "./CommandSpec.ts"
+import { CURSOR_FLAG, LIMIT_FLAG, PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
+import { mailboxIdOf, onlyMailboxId } from "./MailboxCommands.ts"
 
-export const MAILBOX_LIST = defineCommand({
-  name: "mailbox list",
-  summary: "List your mailboxes",
-  description: "Inactive mailboxes take no mail, and are listed too.",
-  arguments: [],
-  flags: [],
-  examples: [{ line: "agentctl mailbox list --json", does: "Every field, for a program" }],
-  output: "rows",
-  json: "{items: [mailbox]}",
-  exits: [4, 9]
-})
+const MAILBOX_FLAG = {
+  name: "mailbox",
+  type: "text",
+  value: "ID",
+  summary: "Only this mailbox, by id or address.",
+  completes: "mailbox"
+} as const satisfies FlagSpec
 
-export const MAIL_LIST = defineCommand({
-  name: "mail list",
-  summary: "List messages, newest first",
-  description: "Sent and received, without their bodies.",
-  arguments: [],
-  flags: [
-    {
-      name: "mailbox",
-      type: "text",
-      value: "ID",
-      summary: "Only of this mailbox: its id, or its address.",
-      completes: "mailbox"
-    },
-    LIMIT_FLAG,
-    CURSOR_FLAG
-  ],
-  examples: [
-    { line: "agentctl mail list --limit 10", does: "The last ten" },
-    { line: "agentctl mail list --mailbox ada@agents.example", does: "Of one mailbox" }
-  ],
-  output: "rows",
-  json: "{items: [message], nextCursor}",
-  exits: [4, 5, 9]
-})
+const contentOf = async ({ host }: Context, path: string): Promise<string> => {
+  if (path === "-") return host.readStdin()
+  const { readIfExists } = await import("../file/PrivateFile.ts")
+  const content = await readIfExists(resolve(host.workingDirectory, path))
+  if (content !== undefined) return content
+  throw new Failure({ code: "NOT_FOUND", message: `File ${path} does not exist.` })
+}
 
-export const MAIL_READ = defineCommand({
-  name: "mail read",
-  summary: "Read one message",
-  description: "Prints its headers and its text. Reading changes nothing: an event stays unacknowledged.",
-  arguments: [{ name: "message", summary: "Id of a message.", presence: "required", completes: "message" }],
-  flags: [{ name: "html", type: "boolean", summary: "Print the HTML, and not the text." }],
-  examples: [{ line: "agentctl mail read 0190f3c2-…", does: "The whole message" }],
-  output: "record",
-  json: "{message}",
-  exits: [4, 5, 9]
-})
+interface TextFlags {
+  readonly text: string | undefined
+  readonly "text-file": string | undefined
+}
 
-export const MAIL_WAIT = defineCommand({
-  name: "mail wait",
-  summary: "Wait for a message, or for the code in one",
-  description:
-    "Looks at what came in the last 60 seconds, newest first, and then waits. Prints the first message that fits, or with --otp only its one-time code: 4 to 10 digits or capitals with a digit among them (also 123 456, 123-456 and G-123456), after or before a word such as code, PIN or verification, or digits alone on a line. Exit code 5 where none has come in time. Nothing is acknowledged.\nWith --otp or --from it accepts only messages whose sender is verified: DMARC passed for the domain of the From address. Others are reported on standard error and ignored.",
-  arguments: [],
-  flags: [
-    {
-      name: "from",
-      type: "text",
-      value: "SENDER",
-      summary: "Only from this address, or from this domain and those below it; verified, unless --unverified is given."
-    },
-    { name: "subject", type: "text", value: "TEXT", summary: "Only with this text in the subject." },
-    { name: "otp", type: "boolean", summary: "Print only the one-time code, and wait for a message that has one." },
-    {
-      name: "unverified",
-      type: "boolean",
-      summary: "With --otp or --from, accept messages whose sender is not verified."
-    },
-    { name: "timeout", type: "text", value: "SPAN", summary: "How long to wait: 20s, 5m, 1h.", default: "20s" },
-    {
-      name: "mailbox",
-      type: "text",
-      value: "ID",
-      summary: "Only of this mailbox: its id, or its address.",
-      completes: "mailbox"
+const textOf = async (context: Context, { text, "text-file": file }: TextFlags): Promise<string> => {
+  if (text !== undefined && file !== undefined) throw usageError("Pass --text or --text-file, not both.")
+  if (text !== undefined) return text
+  if (file !== undefined) return contentOf(context, file)
+  if (context.host.stdinIsTerminal)
+    throw usageError("Missing text. Pass --text or --text-file, or pipe the text to standard input.")
+  const piped = await context.host.readStdin()
+  // Most likely a script with a closed input, which does not mean to pay for an empty message.
+  if (piped === "") throw usageError("Standard input is empty. Pipe the text, or pass --text or --text-file.")
+  return piped
+}
+
+export const MAIL_SEND = defineCommand(
+  {
+    name: "mail send",
+    summary: "Send a message from one of your mailboxes",
+    description:
+      "The text comes from --text, --text-file, or piped standard input; with piped input, --yes and --max-amount are required, because nobody can confirm. The message is sent at most once, whatever happens.",
+    arguments: [],
+    flags: [
+      {
+        name: "from",
+        type: "text",
+        value: "MAILBOX",
+        summary: "Id or address of the sending mailbox. Optional if you have only one.",
+        completes: "mailbox"
+      },
+      { name: "to", type: "list", value: "ADDRESS", summary: "Recipient. Required." },
+      { name: "cc", type: "list", value: "ADDRESS", summary: "Cc recipient." },
+      { name: "bcc", type: "list", value: "ADDRESS", summary: "Bcc recipient." },
+      { name: "subject", short: "s", type: "text", value: "TEXT", summary: "Subject. Required." },
+      { name: "text", type: "text", value: "TEXT", summary: "Text of the message." },
+      {
+        name: "text-file",
+        type: "text",
+        value: "FILE",
+        summary: "Read the text from this file (- for standard input).",
+        completes: "file"
+      },
+      {
+        name: "html",
+        type: "text",
+        value: "FILE",
+        summary: "Read an HTML version from this file. The text is sent as the alternative.",
+        completes: "file"
+      },
+      ...PAY_FLAGS
+    ],
+    examples: [
+      {
+        line: 'agentctl mail send --to bob@example.com --subject Hello --text "Are you there?"',
+        does: "Show the price and ask for confirmation"
+      },
+      {
+        line: "agentctl mail send --to bob@example.com --subject Report --yes --max-amount 0.02 < report.txt",
+        does: "In a script, with the text from a file"
+      }
+    ],
+    output: "record",
+    json: "{message, operationId, payment}",
+    exits: PAY_EXITS
+  },
+  async (context, { flags }) => {
+    const { pay } = await import("../payment/Payment.ts")
+    const { connectWithToken } = await import("../server/Connection.ts")
+    const { given, notePayment, required, withPayment } = await import("./PaidOutput.ts")
+    const subject = required(flags.subject, "subject")
+    if (flags.to.length === 0) throw usageError("Missing flag --to.")
+    if (flags.html === "-" && flags["text-file"] === "-")
+      throw usageError("Standard input cannot be both the text and the HTML.")
+    const html = flags.html === undefined ? undefined : await contentOf(context, flags.html)
+    const text = await textOf(context, flags)
+    const { client } = await connectWithToken(context)
+    const mailboxId = flags.from === undefined ? await onlyMailboxId(client) : await mailboxIdOf(client, flags.from)
+    const recipients = flags.to.length + flags.cc.length + flags.bcc.length
+    const { data, entry } = await pay(
+      context,
+      {
+        operation: "sendMessage",
+        payload: {
+          mailboxId,
+          to: flags.to,
+          ...(flags.cc.length === 0 ? {} : { cc: flags.cc }),
+          ...(flags.bcc.length === 0 ? {} : { bcc: flags.bcc }),
+          subject,
+          text,
+          ...given({ html })
+        },
+        purchase: `one message to ${recipients === 1 ? flags.to[0]! : countOf(recipients, "recipient")}`
+      },
+      flags
+    )
+    const { message } = data
+    context.output.record(withPayment(data, entry), [
+      ["Message", message.messageId],
+      ["From", message.from],
+      ["To", message.to.join(", ")],
+      ["Subject", message.subject],
+      ["Status", message.status],
+      ["Created", timeOf(message.createdAt)]
+    ])
+    notePayment(context, entry)
+  }
+)
+
+export const MAIL_LIST = defineCommand(
+  {
+    name: "mail list",
+    summary: "List messages, newest first",
+    description: "Lists sent and received messages without their bodies.",
+    arguments: [],
+    flags: [MAILBOX_FLAG, LIMIT_FLAG, CURSOR_FLAG],
+    examples: [
+      { line: "agentctl mail list --limit 10", does: "The last ten messages" },
+      { line: "agentctl mail list --mailbox ada@agents.example", does: "The messages of one mailbox" }
+    ],
+    output: "rows",
+    json: "{items: [message], nextCursor}",
+    exits: [4, 5, 9]
+  },
+  async (context, { flags }) => {
+    const { collectPages } = await import("../server/ApiClient.ts")
+    const { connectWithToken } = await import("../server/Connection.ts")
+    const { client } = await connectWithToken(context)
+    const mailboxId = flags.mailbox === undefined ? undefined : await mailboxIdOf(client, flags.mailbox)
+    const page = await collectPages(flags.limit, flags.cursor, async (limit, cursor) => {
+      const data = await client.call("queryMessages", { query: { mailboxId, limit, cursor } })
+      return "items" in data ? data : { items: [data.message], nextCursor: null }
+    })
+    context.output.table(
+      page,
+      page.items,
+      [
+        { heading: "TIME", value: ({ createdAt }) => timeOf(createdAt), whole: true },
+        { heading: "", value: ({ direction }) => (direction === "inbound" ? "from" : "to"), whole: true },
+        { heading: "ADDRESS", value: ({ direction, from, to }) => (direction === "inbound" ? from : to.join(", ")) },
+        { heading: "SUBJECT", value: ({ subject }) => subject },
+        { heading: "SPF/DKIM/DMARC", value: ({ authentication }) => checksCell(authentication), whole: true },
+        { heading: "STATUS", value: ({ status }) => status, whole: true },
+        { heading: "MESSAGE", value: ({ messageId }) => messageId, whole: true }
+      ],
+      "No messages."
+    )
+    if (page.nextCursor !== null)
+      context.output.note(`More messages: --limit ${flags.limit * 2}, or --cursor ${shellWord(page.nextCursor)}`)
+  }
+)
+
+/** Formats a message with its headers and a body. */
+const messageText = (message: Message, body: string | null, output: Output): string => {
+  const attachments = message.attachments.map(
+    ({ filename, sizeBytes }) => `${filename ?? "unnamed"} (${sizeBytes} bytes)`
+  )
+  const headers = output.recordText([
+    ["From", message.from],
+    ["To", message.to.join(", ")],
+    ["Cc", message.cc.join(", ")],
+    ["Bcc", message.bcc.join(", ")],
+    ["Date", timeOf(message.createdAt)],
+    ["Subject", message.subject],
+    ["Status", message.status],
+    ["Checks", message.direction === "inbound" ? checksText(message.authentication) : null],
+    ["Attachments", attachments.join(", ")]
+  ])
+  return `${headers}\n${body === null ? "" : plain(body).replace(/\n*$/, "\n")}`
+}
+
+export const MAIL_READ = defineCommand(
+  {
+    name: "mail read",
+    summary: "Read a message",
+    description: "Prints the headers and the text. Reading does not acknowledge the event of the message.",
+    arguments: [{ name: "message", summary: "Id of a message.", presence: "required", completes: "message" }],
+    flags: [{ name: "html", type: "boolean", summary: "Print the HTML instead of the text." }],
+    examples: [{ line: "agentctl mail read 0190f3c2-…", does: "Print a message" }],
+    output: "record",
+    json: "{message}",
+    exits: [4, 5, 9]
+  },
+  async (context, { arguments: { message: messageId }, flags }) => {
+    const { readMessage } = await import("../mail/Inbox.ts")
+    const { connectWithToken } = await import("../server/Connection.ts")
+    const { output } = context
+    const { client } = await connectWithToken(context)
+    const data = await readMessage(client, messageId)
+    const body = flags.html ? data.message.html : data.message.text
+    output.data(data, () => messageText(data.message, body, output))
+    if (body === null) output.note(flags.html ? "The message has no HTML." : "The message has no text. Try --html.")
+  }
+)
+
+const POLL_MILLIS = 1_000
+
+export const MAIL_WAIT = defineCommand(
+  {
+    name: "mail wait",
+    summary: "Wait for a message or for the code in it",
+    description:
+      "Searches the messages of the last 60 seconds, newest first, and then waits for new ones. Prints the first match, or with --otp only its one-time code: 4 to 10 digits or capital letters with at least one digit (also 123 456, 123-456 and G-123456), next to a word such as code, PIN or verification, or digits alone on a line. Exit code 5 if no message matches in time. Nothing is acknowledged.\nWith --otp or --from, only messages from a verified sender match: DMARC passed for the domain of the From address. Others are reported on standard error and ignored.",
+    arguments: [],
+    flags: [
+      {
+        name: "from",
+        type: "text",
+        value: "SENDER",
+        summary:
+          "Only from this address, or from this domain and its subdomains. Verified, unless --unverified is given."
+      },
+      { name: "subject", type: "text", value: "TEXT", summary: "Only with this text in the subject." },
+      { name: "otp", type: "boolean", summary: "Wait for a message with a one-time code and print only the code." },
+      {
+        name: "unverified",
+        type: "boolean",
+        summary: "With --otp or --from, also accept messages whose sender is not verified."
+      },
+      { name: "timeout", type: "text", value: "DURATION", summary: "How long to wait: 20s, 5m, 1h.", default: "20s" },
+      MAILBOX_FLAG
+    ],
+    examples: [
+      { line: "agentctl mail wait --from github.com --otp", does: "Get the code in a script that signs in" },
+      { line: "agentctl mail wait --subject invoice --timeout 10m", does: "Wait for a message" }
+    ],
+    output: "record",
+    json: "{message}; with --otp {code, messageId, authentication}",
+    exits: [4, 5, 9]
+  },
+  async (context, { flags }) => {
+    const { Inbox, readMessage } = await import("../mail/Inbox.ts")
+    const { oneTimeCode } = await import("../mail/OneTimeCode.ts")
+    const { connectWithToken } = await import("../server/Connection.ts")
+    const { host, output } = context
+    const timeout = durationOfFlag("timeout", flags.timeout)
+    const duration = durationOf(timeout / 1_000)
+    const isFrom = flags.from === undefined ? () => true : senderFilter(flags.from)
+    const isTrusted = trustOf(flags)
+    const { client } = await connectWithToken(context)
+    const mailboxId = flags.mailbox === undefined ? undefined : await mailboxIdOf(client, flags.mailbox)
+    const deadline = host.now() + timeout
+    const inbox = new Inbox(context, client, mailboxId)
+    let unverified = 0
+    for (let isFirst = true; ; isFirst = false) {
+      for (const listed of await inbox.poll()) {
+        if (!isFrom(listed.from) || !contains(listed.subject, flags.subject)) continue
+        if (!isTrusted(listed)) {
+          unverified++
+          const name = plainLine(`"${listed.subject}" from ${listed.from}`)
+          output.warn(
+            `Ignored ${name}: the sender is not verified (${plainLine(checksText(listed.authentication))}). Use --unverified to accept it.`
+          )
+          continue
+        }
+        const { message } = await readMessage(client, listed.messageId)
+        const code = flags.otp ? oneTimeCode(message) : undefined
+        if (flags.otp && code === undefined) continue
+        const { messageId } = message
+        const { authentication }: SentMessage = message
+        const document = code === undefined ? { message } : { code, messageId, authentication: authentication ?? null }
+        return output.data(document, () =>
+          code === undefined ? messageText(message, message.text, output) : `${plainLine(code)}\n`
+        )
+      }
+      const left = deadline - host.now()
+      if (left <= 0) break
+      if (isFirst) output.note(`Waiting ${duration} for a message…`)
+      await host.sleep(Math.min(POLL_MILLIS, left))
     }
-  ],
-  examples: [
-    { line: "agentctl mail wait --from github.com --otp", does: "The code, for a script that signs in" },
-    { line: "agentctl mail wait --subject invoice --timeout 10m", does: "The message itself" }
-  ],
-  output: "record",
-  json: "{message}; with --otp {code, messageId, authentication}",
-  exits: [4, 5, 9]
-})
+    const expected = flags.otp ? "no matching message with a code" : "no matching message"
+    const ignored = unverified === 0 ? "" : ` Ignored ${countOf(unverified, "message")} without a verified sender.`
+    throw new Failure({
+      code: "NOT_FOUND",
+      message: `Timed out after ${duration}: ${expected}.${ignored}`,
+      next: ["agentctl mail list --limit 10"]
+    })
+  }
+)
+
+interface TrustFlags {
+  readonly from: string | undefined
+  readonly otp: boolean
+  readonly unverified: boolean
+}
+
+/** Returns which messages are accepted: anyone can write a code, or any name into From. */
+const trustOf = ({ from, otp, unverified }: TrustFlags): ((message: ListedMessage) => boolean) => {
+  if (unverified || (from === undefined && !otp)) return () => true
+  return from === undefined ? isVerified : isVerifiedSender
+}
+
+const contains = (text: string, part: string | undefined): boolean =>
+  part === undefined || text.toLowerCase().includes(part.toLowerCase())

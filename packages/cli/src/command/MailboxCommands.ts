@@ -1,18 +1,22 @@
-import { defineCommand, type FlagSpec } from "./Command.ts"
-import { PAY_EXITS, PAY_FLAGS } from "./PayFlags.ts"
+import { Failure, usageError } from "../failure/Failure.ts"
+import { timeOf } from "../output/Wording.ts"
+import type { ApiClient, DataOf } from "../server/ApiClient.ts"
+import { defineCommand } from "./Command.ts"
+import type { FlagSpec } from "./CommandSpec.ts"
+import { PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
 
 const DISPLAY_NAME_FLAG = {
   name: "display-name",
   type: "text",
   value: "TEXT",
-  summary: "The name beside the address in mail that is sent."
+  summary: "Display name of the sender in outbound mail."
 } as const satisfies FlagSpec
 
 const SIGNATURE_FLAG = {
   name: "signature",
   type: "text",
   value: "TEXT",
-  summary: "Text that is put under every message that is sent."
+  summary: "Text appended to every outbound message."
 } as const satisfies FlagSpec
 
 const MAILBOX_ARGUMENT = {
@@ -22,53 +26,188 @@ const MAILBOX_ARGUMENT = {
   completes: "mailbox"
 } as const
 
-export const MAILBOX_CREATE = defineCommand({
-  name: "mailbox create",
-  summary: "Buy a mailbox",
-  description:
-    "The first purchase of a wallet also gives its access token, which is saved in this profile and not printed.\nThe address stays yours, even after the mailbox is deleted.",
-  arguments: [{ name: "localpart", summary: "What stands before the @ of the address.", presence: "required" }],
-  flags: [DISPLAY_NAME_FLAG, SIGNATURE_FLAG, ...PAY_FLAGS],
-  examples: [
-    { line: "agentctl mailbox create ada", does: "Shows what it costs, and asks" },
-    { line: "agentctl mailbox create ada --yes --max-amount 0.25 --json", does: "The same in a script" }
-  ],
-  output: "record",
-  json: "{mailbox, operationId, authentication: {accessTokenSaved, profile}, payment}",
-  exits: PAY_EXITS
-})
+type Mailbox = DataOf<"listMailboxes">["items"][number]
 
-export const MAILBOX_UPDATE = defineCommand({
-  name: "mailbox update",
-  summary: "Change a mailbox",
-  description: "What is not named stays as it is; an empty text takes it away. An inactive mailbox takes no mail.",
-  arguments: [MAILBOX_ARGUMENT],
-  flags: [
-    DISPLAY_NAME_FLAG,
-    SIGNATURE_FLAG,
-    {
-      name: "active",
-      type: "text",
-      value: "BOOLEAN",
-      summary: "Whether it takes mail.",
-      choices: ["true", "false"]
-    },
-    ...PAY_FLAGS
-  ],
-  examples: [{ line: "agentctl mailbox update ada@agents.example --active false", does: "Takes no more mail" }],
-  output: "record",
-  json: "{mailbox, operationId, payment}",
-  exits: PAY_EXITS
-})
+const mailboxFields = (mailbox: Mailbox) =>
+  [
+    ["Address", mailbox.address],
+    ["Mailbox", mailbox.mailboxId],
+    ["Name", mailbox.displayName],
+    ["Active", mailbox.active ? "yes" : "no"],
+    ["Created", timeOf(mailbox.createdAt)]
+  ] as const
 
-export const MAILBOX_DELETE = defineCommand({
-  name: "mailbox delete",
-  summary: "Delete a mailbox with all of its messages",
-  description: "The messages can't be had again. The address stays yours: no other wallet can take it.",
-  arguments: [MAILBOX_ARGUMENT],
-  flags: PAY_FLAGS,
-  examples: [{ line: "agentctl mailbox delete ada@agents.example", does: "Shows what it costs, and asks" }],
-  output: "record",
-  json: "{mailboxId, deleted, messagesDeleted, operationId, payment}",
-  exits: PAY_EXITS
-})
+/** Returns the id of a mailbox that is given by id or address. */
+export const mailboxIdOf = async (client: ApiClient, text: string): Promise<string> => {
+  if (!text.includes("@")) return text
+  const { items } = await client.call("listMailboxes")
+  const found = items.find(({ address }) => address === text.toLowerCase())
+  if (found !== undefined) return found.mailboxId
+  throw new Failure({
+    code: "NOT_FOUND",
+    message: `Mailbox ${text} not found among your mailboxes.`,
+    next: ["agentctl mailbox list"]
+  })
+}
+
+/** Returns the id of the only mailbox, if no --from is given. */
+export const onlyMailboxId = async (client: ApiClient): Promise<string> => {
+  const { items } = await client.call("listMailboxes")
+  const [only, ...more] = items
+  if (only === undefined) throw usageError("You have no mailbox to send from.", ["agentctl mailbox create LOCALPART"])
+  if (more.length === 0) return only.mailboxId
+  const addresses = items.map(({ address }) => address).join(", ")
+  throw usageError(`You have ${items.length} mailboxes. Pick one with --from: ${addresses}`, ["agentctl mailbox list"])
+}
+
+export const MAILBOX_CREATE = defineCommand(
+  {
+    name: "mailbox create",
+    summary: "Buy a mailbox",
+    description:
+      "The first purchase of a wallet also returns an access token, which is saved in this profile and not printed.\nThe address stays yours, even after you delete the mailbox.",
+    arguments: [{ name: "localpart", summary: "Part of the address before the @.", presence: "required" }],
+    flags: [DISPLAY_NAME_FLAG, SIGNATURE_FLAG, ...PAY_FLAGS],
+    examples: [
+      { line: "agentctl mailbox create ada", does: "Show the price and ask for confirmation" },
+      { line: "agentctl mailbox create ada --yes --max-amount 0.25 --json", does: "In a script" }
+    ],
+    output: "record",
+    json: "{mailbox, operationId, authentication: {accessTokenSaved, profile}, payment}",
+    exits: PAY_EXITS
+  },
+  async (context, { arguments: { localpart }, flags }) => {
+    const { pay } = await import("../payment/Payment.ts")
+    const { given, notePayment, noteToken, withPayment } = await import("./PaidOutput.ts")
+    const { data, entry } = await pay(
+      context,
+      {
+        operation: "createMailbox",
+        payload: {
+          localPart: localpart,
+          ...given({ displayName: flags["display-name"], outboundSignature: flags.signature })
+        },
+        purchase: `mailbox ${localpart}`
+      },
+      flags
+    )
+    context.output.record(withPayment(data, entry), mailboxFields(data.mailbox))
+    notePayment(context, entry)
+    noteToken(context, entry)
+  }
+)
+
+export const MAILBOX_LIST = defineCommand(
+  {
+    name: "mailbox list",
+    summary: "List your mailboxes",
+    description: "Includes inactive mailboxes, which receive no mail.",
+    arguments: [],
+    flags: [],
+    examples: [{ line: "agentctl mailbox list --json", does: "All fields, for scripts" }],
+    output: "rows",
+    json: "{items: [mailbox]}",
+    exits: [4, 9]
+  },
+  async (context) => {
+    const { connectWithToken } = await import("../server/Connection.ts")
+    const { client } = await connectWithToken(context)
+    const data = await client.call("listMailboxes")
+    context.output.table(
+      data,
+      data.items,
+      [
+        { heading: "ADDRESS", value: ({ address }) => address, whole: true },
+        { heading: "NAME", value: ({ displayName }) => displayName },
+        { heading: "ACTIVE", value: ({ active }) => (active ? "yes" : "no"), whole: true },
+        { heading: "CREATED", value: ({ createdAt }) => timeOf(createdAt), whole: true },
+        { heading: "MAILBOX", value: ({ mailboxId }) => mailboxId, whole: true }
+      ],
+      "No mailboxes."
+    )
+  }
+)
+
+export const MAILBOX_UPDATE = defineCommand(
+  {
+    name: "mailbox update",
+    summary: "Update a mailbox",
+    description:
+      "Fields without a flag stay unchanged; an empty text clears a field. An inactive mailbox receives no mail.",
+    arguments: [MAILBOX_ARGUMENT],
+    flags: [
+      DISPLAY_NAME_FLAG,
+      SIGNATURE_FLAG,
+      {
+        name: "active",
+        type: "text",
+        value: "BOOLEAN",
+        summary: "Whether the mailbox receives mail.",
+        choices: ["true", "false"]
+      },
+      ...PAY_FLAGS
+    ],
+    examples: [{ line: "agentctl mailbox update ada@agents.example --active false", does: "Stop receiving mail" }],
+    output: "record",
+    json: "{mailbox, operationId, payment}",
+    exits: PAY_EXITS
+  },
+  async (context, { arguments: { mailbox }, flags }) => {
+    const { pay } = await import("../payment/Payment.ts")
+    const { connectWithToken } = await import("../server/Connection.ts")
+    const { given, notePayment, withPayment } = await import("./PaidOutput.ts")
+    const changes = given({
+      displayName: flags["display-name"],
+      outboundSignature: flags.signature,
+      active: flags.active === undefined ? undefined : flags.active === "true"
+    })
+    // The server would accept an update without changes, and charge for it.
+    if (Object.keys(changes).length === 0)
+      throw usageError("Nothing to update. Pass --display-name, --signature or --active.")
+    const { client } = await connectWithToken(context)
+    const mailboxId = await mailboxIdOf(client, mailbox)
+    const { data, entry } = await pay(
+      context,
+      { operation: "updateMailbox", payload: { mailboxId, ...changes }, purchase: `update of mailbox ${mailbox}` },
+      flags
+    )
+    context.output.record(withPayment(data, entry), mailboxFields(data.mailbox))
+    notePayment(context, entry)
+  }
+)
+
+export const MAILBOX_DELETE = defineCommand(
+  {
+    name: "mailbox delete",
+    summary: "Delete a mailbox and all its messages",
+    description: "The messages cannot be recovered. The address stays yours: no other wallet can take it.",
+    arguments: [MAILBOX_ARGUMENT],
+    flags: PAY_FLAGS,
+    examples: [{ line: "agentctl mailbox delete ada@agents.example", does: "Show the price and ask for confirmation" }],
+    output: "record",
+    json: "{mailboxId, deleted, messagesDeleted, operationId, payment}",
+    exits: PAY_EXITS
+  },
+  async (context, { arguments: { mailbox }, flags }) => {
+    const { pay } = await import("../payment/Payment.ts")
+    const { connectWithToken } = await import("../server/Connection.ts")
+    const { notePayment, withPayment } = await import("./PaidOutput.ts")
+    const { client } = await connectWithToken(context)
+    const mailboxId = await mailboxIdOf(client, mailbox)
+    const { data, entry } = await pay(
+      context,
+      {
+        operation: "deleteMailbox",
+        payload: { mailboxId },
+        purchase: `permanent deletion of mailbox ${mailbox} and all its messages`
+      },
+      flags
+    )
+    context.output.record(withPayment(data, entry), [
+      ["Mailbox", data.mailboxId],
+      ["Deleted", "yes"],
+      ["Messages", `${data.messagesDeleted} deleted`]
+    ])
+    notePayment(context, entry)
+  }
+)

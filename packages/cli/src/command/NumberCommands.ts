@@ -1,77 +1,223 @@
-import { defineCommand } from "./Command.ts"
-import { PAY_EXITS, PAY_FLAGS } from "./PayFlags.ts"
+import { Failure, usageError } from "../failure/Failure.ts"
+import { durationOf, timeOf } from "../output/Wording.ts"
+import type { ApiClient, DataOf } from "../server/ApiClient.ts"
+import { type Context, defineCommand } from "./Command.ts"
+import { PAY_EXITS, PAY_FLAGS, type PayFlagValues } from "./Flags.ts"
 
 const NUMBER_ARGUMENT = {
   name: "number",
-  summary: "Id of a number, or the number itself, as +14155550100.",
+  summary: "Id of a number, or the number itself, for example +14155550100.",
   presence: "required",
   completes: "number"
 } as const
 
-export const NUMBER_BUY = defineCommand({
-  name: "number buy",
-  summary: "Buy a telephone number for 30 days",
-  description:
-    "Calls to it reach your agent, which answers them at --webhook. The secret by which your agent knows the service is part of the answer: shown on a terminal, in the document with --json, and printed to no pipe as text. It is given with the answer to this purchase alone; agentctl payments resume PAYMENT --json shows that answer again.",
-  arguments: [{ name: "country", summary: "Where the number is.", presence: "required", choices: ["us", "ca"] }],
-  flags: [
-    { name: "agent-name", type: "text", value: "TEXT", summary: "What the agent is called. Needed." },
-    {
-      name: "webhook",
-      type: "text",
-      value: "URL",
-      summary: "Where your agent is asked what to say; begins with https://. Needed."
-    },
-    { name: "area-code", type: "text", value: "CODE", summary: "Three digits; any area unless given." },
-    { name: "description", type: "text", value: "TEXT", summary: "What the agent is for." },
-    { name: "greeting", type: "text", value: "TEXT", summary: "What is said first to whoever calls." },
-    { name: "voice", type: "text", value: "NAME", summary: "The voice that speaks." },
-    { name: "language", type: "text", value: "TAG", summary: "The language, as en-US." },
-    ...PAY_FLAGS
-  ],
-  examples: [
-    {
-      line: "agentctl number buy us --area-code 415 --agent-name Ada --webhook https://agent.example/voice",
-      does: "Shows what it costs, and asks"
-    }
-  ],
-  output: "record",
-  json: "{phoneNumberId, number, callbackVerificationSecret, phoneNumber, operationId, authentication: {accessTokenSaved, profile}, payment}",
-  exits: PAY_EXITS
-})
+type PhoneNumber = DataOf<"listNumbers">["items"][number]
 
-export const NUMBER_RENEW = defineCommand({
-  name: "number renew",
-  summary: "Keep a number for another 30 days",
-  description: "They are added to its end, whenever you pay for them. A number whose time is over can't be renewed.",
-  arguments: [NUMBER_ARGUMENT],
-  flags: PAY_FLAGS,
-  examples: [{ line: "agentctl number renew +14155550100", does: "Shows what it costs, and asks" }],
-  output: "record",
-  json: "{phoneNumber, operationId, payment}",
-  exits: PAY_EXITS
-})
+const numberFields = (phoneNumber: PhoneNumber) =>
+  [
+    ["Number", phoneNumber.number],
+    ["Id", phoneNumber.phoneNumberId],
+    ["Status", phoneNumber.status],
+    ["Until", timeOf(phoneNumber.entitlement.expiresAt)],
+    ["Inbound", `${phoneNumber.inboundAllowance.remainingSeconds} s left`],
+    ["Agent", phoneNumber.agentName],
+    ["Webhook", phoneNumber.agentWebhookUrl]
+  ] as const
 
-export const NUMBER_ADD_MINUTES = defineCommand({
-  name: "number add-minutes",
-  summary: "Buy ten minutes for calls that come in",
-  description: "They are added to what is left. Calls to a number without minutes are not answered.",
-  arguments: [NUMBER_ARGUMENT],
-  flags: PAY_FLAGS,
-  examples: [{ line: "agentctl number add-minutes +14155550100", does: "Shows what it costs, and asks" }],
-  output: "record",
-  json: "{phoneNumber, operationId, payment}",
-  exits: PAY_EXITS
-})
+/** Returns the id of a number that is given by id or by itself. */
+export const numberIdOf = async (client: ApiClient, text: string): Promise<string> => {
+  if (!text.startsWith("+")) return text
+  const { items } = await client.call("listNumbers")
+  // A released number can be bought again. The newest one counts.
+  const found = items
+    .filter(({ number }) => number === text)
+    .toSorted((left, right) => (left.createdAt < right.createdAt ? 1 : -1))[0]
+  if (found !== undefined) return found.phoneNumberId
+  throw new Failure({
+    code: "NOT_FOUND",
+    message: `Number ${text} not found among your numbers.`,
+    next: ["agentctl number list"]
+  })
+}
 
-export const NUMBER_RELEASE = defineCommand({
-  name: "number release",
-  summary: "Give a number back, for good",
-  description: "It is free and can't be undone: the number may be somebody else's tomorrow. Nothing is paid back.",
-  arguments: [NUMBER_ARGUMENT],
-  flags: [{ name: "yes", short: "y", type: "boolean", summary: "Do it without being asked." }],
-  examples: [{ line: "agentctl number release +14155550100", does: "Asks, and gives it back" }],
-  output: "record",
-  json: "{phoneNumber}",
-  exits: [2, 4, 5, 6, 9]
-})
+/** Returns the id of the only usable number, if no --from is given. */
+export const onlyNumberId = async (client: ApiClient): Promise<string> => {
+  const { items } = await client.call("listNumbers")
+  const usable = items.filter(({ status }) => status === "active" || status === "expiring")
+  const [only, ...more] = usable
+  if (only === undefined) throw usageError("You have no number to call from.", ["agentctl number buy us"])
+  if (more.length === 0) return only.phoneNumberId
+  const numbers = usable.map(({ number }) => number).join(", ")
+  throw usageError(`You have ${usable.length} numbers. Pick one with --from: ${numbers}`, ["agentctl number list"])
+}
+
+export const NUMBER_BUY = defineCommand(
+  {
+    name: "number buy",
+    summary: "Buy a phone number for 30 days",
+    description:
+      "Your agent answers calls to the number at --webhook. The answer to the purchase contains the secret with which your agent verifies callbacks. The secret is shown on a terminal and with --json, but not piped as text. To see it again: agentctl payments resume PAYMENT --json.",
+    arguments: [{ name: "country", summary: "Country of the number.", presence: "required", choices: ["us", "ca"] }],
+    flags: [
+      { name: "agent-name", type: "text", value: "TEXT", summary: "Name of the agent. Required." },
+      {
+        name: "webhook",
+        type: "text",
+        value: "URL",
+        summary: "https:// URL at which your agent answers calls. Required."
+      },
+      { name: "area-code", type: "text", value: "CODE", summary: "Area code of three digits. Any area by default." },
+      { name: "description", type: "text", value: "TEXT", summary: "Description of the agent." },
+      { name: "greeting", type: "text", value: "TEXT", summary: "First sentence to each caller." },
+      { name: "voice", type: "text", value: "NAME", summary: "Voice of the agent." },
+      { name: "language", type: "text", value: "TAG", summary: "Language, for example en-US." },
+      ...PAY_FLAGS
+    ],
+    examples: [
+      {
+        line: "agentctl number buy us --area-code 415 --agent-name Ada --webhook https://agent.example/voice",
+        does: "Show the price and ask for confirmation"
+      }
+    ],
+    output: "record",
+    json: "{phoneNumberId, number, callbackVerificationSecret, phoneNumber, operationId, authentication: {accessTokenSaved, profile}, payment}",
+    exits: PAY_EXITS
+  },
+  async (context, { arguments: { country }, flags }) => {
+    const { pay } = await import("../payment/Payment.ts")
+    const { given, notePayment, noteToken, required, secretFields, withPayment } = await import("./PaidOutput.ts")
+    const place = country === "us" ? "a number in the United States" : "a number in Canada"
+    const area = flags["area-code"] === undefined ? "" : ` with area code ${flags["area-code"]}`
+    const { data, entry } = await pay(
+      context,
+      {
+        operation: country === "us" ? "purchaseUsNumber" : "purchaseCanadaNumber",
+        payload: {
+          agentName: required(flags["agent-name"], "agent-name"),
+          agentWebhookUrl: required(flags.webhook, "webhook"),
+          ...given({
+            areaCode: flags["area-code"],
+            description: flags.description,
+            beginMessage: flags.greeting,
+            voice: flags.voice,
+            language: flags.language
+          })
+        },
+        purchase: `${place}${area} for 30 days`
+      },
+      flags
+    )
+    context.output.record(withPayment(data, entry), [
+      ...numberFields(data.phoneNumber),
+      ...secretFields(context, data, entry.id)
+    ])
+    notePayment(context, entry)
+    noteToken(context, entry)
+  }
+)
+
+export const NUMBER_LIST = defineCommand(
+  {
+    name: "number list",
+    summary: "List your phone numbers",
+    description: "Shows when each number expires and the remaining inbound minutes.",
+    arguments: [],
+    flags: [],
+    examples: [{ line: "agentctl number list", does: "Your numbers and when they expire" }],
+    output: "rows",
+    json: "{items: [number]}",
+    exits: [4, 9]
+  },
+  async (context) => {
+    const { connectWithToken } = await import("../server/Connection.ts")
+    const { client } = await connectWithToken(context)
+    const data = await client.call("listNumbers")
+    context.output.table(
+      data,
+      data.items,
+      [
+        { heading: "NUMBER", value: ({ number }) => number, whole: true },
+        { heading: "AGENT", value: ({ agentName }) => agentName },
+        { heading: "STATUS", value: ({ status }) => status, whole: true },
+        { heading: "UNTIL", value: ({ entitlement }) => timeOf(entitlement.expiresAt), whole: true },
+        { heading: "LEFT", value: ({ entitlement }) => durationOf(entitlement.secondsRemaining) },
+        { heading: "INBOUND LEFT", value: ({ inboundAllowance }) => durationOf(inboundAllowance.remainingSeconds) },
+        { heading: "PHONE NUMBER ID", value: ({ phoneNumberId }) => phoneNumberId, whole: true }
+      ],
+      "No phone numbers."
+    )
+  }
+)
+
+/** Pays for an operation on a number and prints the number. */
+const payForNumber = async (
+  context: Context,
+  operation: "renewNumber" | "addInboundMinutes",
+  { flags, number, purchase }: { readonly number: string; readonly purchase: string; readonly flags: PayFlagValues }
+): Promise<void> => {
+  const { pay } = await import("../payment/Payment.ts")
+  const { connectWithToken } = await import("../server/Connection.ts")
+  const { notePayment, withPayment } = await import("./PaidOutput.ts")
+  const { client } = await connectWithToken(context)
+  const phoneNumberId = await numberIdOf(client, number)
+  const { data, entry } = await pay(context, { operation, payload: { phoneNumberId }, purchase }, flags)
+  context.output.record(withPayment(data, entry), numberFields(data.phoneNumber))
+  notePayment(context, entry)
+}
+
+export const NUMBER_RENEW = defineCommand(
+  {
+    name: "number renew",
+    summary: "Renew a number for another 30 days",
+    description: "The days are added to the current expiry. An expired number cannot be renewed.",
+    arguments: [NUMBER_ARGUMENT],
+    flags: PAY_FLAGS,
+    examples: [{ line: "agentctl number renew +14155550100", does: "Show the price and ask for confirmation" }],
+    output: "record",
+    json: "{phoneNumber, operationId, payment}",
+    exits: PAY_EXITS
+  },
+  (context, { arguments: { number }, flags }) =>
+    payForNumber(context, "renewNumber", { number, purchase: `30 more days of ${number}`, flags })
+)
+
+export const NUMBER_ADD_MINUTES = defineCommand(
+  {
+    name: "number add-minutes",
+    summary: "Add 10 minutes of inbound calls to a number",
+    description: "The minutes are added to the remaining ones. Calls to a number without minutes are not answered.",
+    arguments: [NUMBER_ARGUMENT],
+    flags: PAY_FLAGS,
+    examples: [{ line: "agentctl number add-minutes +14155550100", does: "Show the price and ask for confirmation" }],
+    output: "record",
+    json: "{phoneNumber, operationId, payment}",
+    exits: PAY_EXITS
+  },
+  (context, { arguments: { number }, flags }) =>
+    payForNumber(context, "addInboundMinutes", { number, purchase: `10 inbound minutes for ${number}`, flags })
+)
+
+export const NUMBER_RELEASE = defineCommand(
+  {
+    name: "number release",
+    summary: "Release a number permanently",
+    description: "Free, without a refund, and irreversible: after the release, another customer can get the number.",
+    arguments: [NUMBER_ARGUMENT],
+    flags: [{ name: "yes", short: "y", type: "boolean", summary: "Release without confirmation." }],
+    examples: [{ line: "agentctl number release +14155550100", does: "Ask for confirmation and release the number" }],
+    output: "record",
+    json: "{phoneNumber}",
+    exits: [2, 4, 5, 6, 9]
+  },
+  async (context, { arguments: { number }, flags }) => {
+    const { rejectFolderSettings } = await import("../config/Settings.ts")
+    const { confirm } = await import("../payment/Approval.ts")
+    const { connectWithToken } = await import("../server/Connection.ts")
+    const { client, settings } = await connectWithToken(context)
+    if (flags.yes) rejectFolderSettings(settings, ["base-url", "profile"], "Nothing was done.")
+    const phoneNumberId = await numberIdOf(client, number)
+    await confirm(context, `Release ${number} permanently, without a refund?`, flags.yes)
+    const data = await client.call("releaseNumber", { payload: { phoneNumberId, confirmRelease: true } })
+    context.output.record(data, numberFields(data.phoneNumber))
+  }
+)

@@ -1,84 +1,285 @@
-import { defineCommand } from "./Command.ts"
+import { EXIT, Failure, usageError } from "../failure/Failure.ts"
+import { baseUnitsOf, countOf, decimalOf, timeOf } from "../output/Wording.ts"
+import type { Resumed } from "../payment/Delivery.ts"
+import type { JournalEntry } from "../payment/JournalEntry.ts"
+import type { Column } from "../output/Table.ts"
+import { type Context, defineCommand } from "./Command.ts"
+import { LIMIT_FLAG } from "./Flags.ts"
 
-export const PAYMENTS_LIST = defineCommand({
-  name: "payments list",
-  summary: "List the payments made from this machine, newest first",
-  description: "Read from the journal of this profile; the server is not asked.",
-  arguments: [],
-  flags: [
-    { name: "open", type: "boolean", summary: "Only those without a final answer." },
-    {
-      name: "limit",
-      type: "integer",
-      value: "N",
-      summary: "How many at most.",
-      default: 50,
-      minimum: 1,
-      maximum: 10_000
+const outcomeOf = ({ state }: JournalEntry): string => {
+  switch (state.tag) {
+    case "prepared":
+      return "not sent"
+    case "sent":
+      return "no answer"
+    case "given-up":
+      return "given up"
+    case "answered":
+      return `${state.paymentState}, ${state.status}`
+  }
+}
+
+const createdOf = ({ createdAt }: JournalEntry): string | null => timeOf(new Date(createdAt).toISOString())
+
+/** Returns the profile in use and its payments, newest first. */
+const paymentsOfProfile = async (context: Context) => {
+  const { resolveSettings } = await import("../config/Settings.ts")
+  const { readEntries } = await import("../payment/Journal.ts")
+  const profile = (await resolveSettings(context)).profile.value
+  return { profile, entries: (await readEntries(context.host)).filter((entry) => entry.profile === profile) }
+}
+
+export const PAYMENTS_LIST = defineCommand(
+  {
+    name: "payments list",
+    summary: "List the payments made from this machine, newest first",
+    description: "Reads the journal of this profile, without asking the server.",
+    arguments: [],
+    flags: [{ name: "open", type: "boolean", summary: "Only payments without a final answer." }, LIMIT_FLAG],
+    examples: [{ line: "agentctl payments list --open", does: "Payments whose answer was lost" }],
+    output: "rows",
+    json: "{items: [payment]}",
+    exits: []
+  },
+  async (context, { flags }) => {
+    const { isOpen, shownEntry } = await import("../payment/JournalEntry.ts")
+    const { entries } = await paymentsOfProfile(context)
+    const shown = entries.filter((entry) => !flags.open || isOpen(entry)).slice(0, flags.limit)
+    context.output.table(
+      { items: shown.map((entry) => ({ ...shownEntry(entry), open: isOpen(entry) })) },
+      shown,
+      [{ heading: "TIME", value: createdOf, whole: true }, ...(await paymentColumns())],
+      flags.open ? "No open payments." : "No payments."
+    )
+  }
+)
+
+const paymentColumns = async (): Promise<ReadonlyArray<Column<JournalEntry>>> => {
+  const { isOpen } = await import("../payment/JournalEntry.ts")
+  return [
+    { heading: "SERVICE", value: ({ serviceId }) => serviceId, whole: true },
+    { heading: "AMOUNT", value: ({ quote }) => decimalOf(quote.amount), whole: true },
+    { heading: "OUTCOME", value: outcomeOf, whole: true },
+    { heading: "OPEN", value: (entry) => (isOpen(entry) ? "yes" : "no"), whole: true },
+    { heading: "PAYMENT", value: ({ id }) => id, whole: true }
+  ]
+}
+
+export const PAYMENTS_SHOW = defineCommand(
+  {
+    name: "payments show",
+    summary: "Show the request, price and outcome of a payment",
+    description: "The signed payment is a secret and is not shown.",
+    arguments: [{ name: "payment", summary: "Id of a payment.", presence: "required", completes: "payment" }],
+    flags: [],
+    examples: [{ line: "agentctl payments show 0190f3c2-…", does: "Show a payment" }],
+    output: "record",
+    json: "{payment}",
+    exits: [5]
+  },
+  async ({ host, output }, { arguments: { payment } }) => {
+    const { readEntry } = await import("../payment/Journal.ts")
+    const { isOpen, shownEntry } = await import("../payment/JournalEntry.ts")
+    const entry = await readEntry(host, payment)
+    const { state } = entry
+    output.record({ payment: { ...shownEntry(entry), open: isOpen(entry) } }, [
+      ["Payment", entry.id],
+      ["Profile", entry.profile],
+      ["Server", entry.baseUrl],
+      ["Service", entry.serviceId],
+      ["Call", `${entry.method} ${entry.path}`],
+      ["Body", entry.body],
+      ["Idempotency-Key", entry.idempotencyKey],
+      ["Amount", `${decimalOf(entry.quote.amount)} USDT`],
+      ["Token", entry.quote.asset],
+      ["Network", entry.quote.network],
+      ["Payer", entry.payer],
+      ["Pay to", entry.quote.payTo],
+      ["Created", createdOf(entry)],
+      ["Outcome", outcomeOf(entry)],
+      ["Request id", state.tag === "answered" ? state.requestId : null],
+      ["Transaction", state.tag === "answered" ? state.transaction : null],
+      ["Open", isOpen(entry) ? "yes: do not pay again" : "no"]
+    ])
+  }
+)
+
+export const PAYMENTS_RESUME = defineCommand(
+  {
+    name: "payments resume",
+    summary: "Find out the outcome of a payment and complete it",
+    description:
+      "After a lost answer, an interruption or a crash, sends the request in the journal again, byte for byte. Nothing is signed, so nothing is charged twice. For an answered payment, shows again what it bought.\nWithout an id, resumes the only open payment of this profile.",
+    arguments: [{ name: "payment", summary: "Id of a payment.", presence: "optional", completes: "payment" }],
+    flags: [{ name: "all", type: "boolean", summary: "Resume every open payment of this profile." }],
+    examples: [
+      { line: "agentctl payments resume", does: "Resume the open payment" },
+      { line: "agentctl payments resume --all", does: "Resume all open payments, one after the other" }
+    ],
+    output: "record",
+    json: "{payment, data}; with --all {items: [payment]}",
+    exits: [4, 5, 6, 7, 8, 9]
+  },
+  async (context, { arguments: { payment }, flags: { all } }) => {
+    const { resume } = await import("../payment/Delivery.ts")
+    const { isOpen } = await import("../payment/JournalEntry.ts")
+    if (all && payment !== undefined) throw usageError("Pass a payment id or --all, not both.")
+    if (payment !== undefined) return showResumed(context, await resume(context, payment))
+    const { entries, profile } = await paymentsOfProfile(context)
+    const open = entries.filter(isOpen)
+    if (all) return resumeAll(context, open)
+    if (open.length > 1)
+      throw usageError(`Profile ${profile} has ${countOf(open.length, "open payment")}. Pass an id or --all.`, [
+        "agentctl payments list --open",
+        "agentctl payments resume --all"
+      ])
+    const [only] = open
+    if (only !== undefined) return showResumed(context, await resume(context, only.id))
+    context.output.note("No open payments.")
+    if (context.output.options.json) context.output.data({ items: [] }, () => "")
+  }
+)
+
+const showResumed = async (context: Context, { data, entry }: Resumed): Promise<void> => {
+  const { isOpen, shownEntry } = await import("../payment/JournalEntry.ts")
+  const { secretFields } = await import("./PaidOutput.ts")
+  const { output } = context
+  const { state } = entry
+  output.record({ payment: { ...shownEntry(entry), open: isOpen(entry) }, data }, [
+    ["Payment", entry.id],
+    ["Service", entry.serviceId],
+    ["Amount", `${decimalOf(entry.quote.amount)} USDT`],
+    ["Outcome", outcomeOf(entry)],
+    ["Transaction", state.tag === "answered" ? state.transaction : null],
+    ...secretFields(context, data, entry.id)
+  ])
+  output.note(
+    data === null
+      ? "Nothing was charged, and this payment will not be sent again. Run the original command for a new one."
+      : "The payment went through and was charged once."
+  )
+}
+
+const resumeAll = async (context: Context, open: ReadonlyArray<JournalEntry>): Promise<void> => {
+  const { resume } = await import("../payment/Delivery.ts")
+  const { readEntry } = await import("../payment/Journal.ts")
+  const { isOpen, shownEntry } = await import("../payment/JournalEntry.ts")
+  const { host, output } = context
+  const entries: Array<JournalEntry> = []
+  const failures: Array<Failure> = []
+  for (const { id } of open) {
+    try {
+      entries.push((await resume(context, id)).entry)
+    } catch (error) {
+      if (host.signal.aborted || !(error instanceof Failure)) throw error
+      failures.push(error)
+      output.warn(`${id}: ${error.message}`)
+      entries.push(await readEntry(host, id))
     }
-  ],
-  examples: [{ line: "agentctl payments list --open", does: "What a lost answer left behind" }],
-  output: "rows",
-  json: "{items: [payment]}",
-  exits: []
-})
+  }
+  const items = entries.map((entry) => ({ ...shownEntry(entry), open: isOpen(entry) }))
+  output.table({ items }, entries, await paymentColumns(), "No open payments.")
+  const stillOpen = entries.filter(isOpen)
+  if (stillOpen.length > 0)
+    throw new Failure({
+      code: "OUTCOME_UNKNOWN",
+      exit: EXIT.paymentUnknown,
+      message: `${countOf(stillOpen.length, "payment")} still open.`,
+      paymentState: "unknown",
+      retryable: true,
+      next: ["agentctl payments resume --all"]
+    })
+  const [first] = failures
+  if (first === undefined) return
+  if (entries.length === 1) throw first
+  const { code, paymentState } = first.parts
+  throw new Failure({
+    code,
+    exit: first.exit,
+    message: `${failures.length} of ${entries.length} payments failed. See the errors above.`,
+    ...(failures.length === 1 ? { paymentState } : {}),
+    next: ["agentctl payments list"]
+  })
+}
 
-export const PAYMENTS_SHOW = defineCommand({
-  name: "payments show",
-  summary: "Show one payment: the request, the quote, what became of it",
-  description: "The signed payment itself is a secret, and is not shown.",
-  arguments: [{ name: "payment", summary: "Id of a payment.", presence: "required", completes: "payment" }],
-  flags: [],
-  examples: [{ line: "agentctl payments show 0190f3c2-…", does: "One payment" }],
-  output: "record",
-  json: "{payment}",
-  exits: [5]
-})
+const BUDGET_JSON = "{profile, perCall, perDay, spentLastDay, leftToday}"
 
-export const PAYMENTS_RESUME = defineCommand({
-  name: "payments resume",
-  summary: "Find out what became of a payment, and finish it",
-  description:
-    "After a lost answer, an interruption or a kill: sends the very bytes again that are in the journal. Nothing is signed, so nothing is charged twice. One that was answered is asked about again, and shows what it bought.\nWithout an id it takes the one open payment of this profile.",
-  arguments: [{ name: "payment", summary: "Id of a payment.", presence: "optional", completes: "payment" }],
-  flags: [{ name: "all", type: "boolean", summary: "Every open payment of this profile." }],
-  examples: [
-    { line: "agentctl payments resume", does: "The one that is open" },
-    { line: "agentctl payments resume --all", does: "All of them, one after another" }
-  ],
-  output: "record",
-  json: "{payment, data}; with --all {items: [payment]}",
-  exits: [4, 5, 6, 7, 8, 9]
-})
+const showBudget = async ({ host, output }: Context, profile: string): Promise<void> => {
+  const { budgetReport } = await import("../payment/Budget.ts")
+  const report = await budgetReport(host, profile)
+  const text = (price: { readonly amount: string; readonly asset: string } | null) =>
+    price === null ? "no limit" : `${price.amount} ${price.asset}`
+  output.record(report, [
+    ["Profile", profile],
+    ["Per call", text(report.perCall)],
+    ["Per day", text(report.perDay)],
+    ["Spent in 24 h", text(report.spentLastDay)],
+    ["Left", text(report.leftToday)]
+  ])
+}
 
-export const BUDGET_SET = defineCommand({
-  name: "budget set",
-  summary: "Limit what is paid from this machine",
-  description: "Holds for this profile, and is checked before anything is signed. A day is the last 24 hours.",
-  arguments: [],
-  flags: [
-    {
-      name: "per-call",
-      type: "text",
-      value: "AMOUNT",
-      summary: "Most that one call may cost, in USDT; none for no limit."
-    },
-    { name: "per-day", type: "text", value: "AMOUNT", summary: "Most that a day may cost, in USDT; none for no limit." }
-  ],
-  examples: [{ line: "agentctl budget set --per-call 0.50 --per-day 10", does: "Both limits" }],
-  output: "record",
-  json: "{profile, perCall, perDay, spentLastDay, leftToday}",
-  exits: []
-})
+const limitOf = (flag: string, text: string | undefined, before: bigint | null): bigint | null => {
+  if (text === undefined) return before
+  if (text === "none") return null
+  const amount = baseUnitsOf(text)
+  if (amount !== undefined) return amount
+  throw usageError(`--${flag} takes an amount in USDT such as 0.50, or none, not "${text}".`)
+}
 
-export const BUDGET_SHOW = defineCommand({
-  name: "budget show",
-  summary: "Show the limits and what is left of them",
-  description: "What may have been charged counts as spent, until it is known that it was not.",
-  arguments: [],
-  flags: [],
-  examples: [{ line: "agentctl budget show", does: "What is left today" }],
-  output: "record",
-  json: "{profile, perCall, perDay, spentLastDay, leftToday}",
-  exits: []
-})
+export const BUDGET_SET = defineCommand(
+  {
+    name: "budget set",
+    summary: "Limit the payments from this machine",
+    description: "Applies to this profile and is checked before every signature. A day is the last 24 hours.",
+    arguments: [],
+    flags: [
+      {
+        name: "per-call",
+        type: "text",
+        value: "AMOUNT",
+        summary: "Maximum price of one call in USDT; none for no limit."
+      },
+      {
+        name: "per-day",
+        type: "text",
+        value: "AMOUNT",
+        summary: "Maximum spending per day in USDT; none for no limit."
+      }
+    ],
+    examples: [{ line: "agentctl budget set --per-call 0.50 --per-day 10", does: "Set both limits" }],
+    output: "record",
+    json: BUDGET_JSON,
+    exits: []
+  },
+  async (context, { flags }) => {
+    const { checkProfileName } = await import("../config/ConfigFile.ts")
+    const { resolveSettings } = await import("../config/Settings.ts")
+    const { changeBudget } = await import("../payment/Budget.ts")
+    const { "per-call": perCall, "per-day": perDay } = flags
+    if (perCall === undefined && perDay === undefined) throw usageError("Pass --per-call, --per-day, or both.")
+    const profile = checkProfileName((await resolveSettings(context)).profile.value)
+    await changeBudget(context.host, profile, (before) => ({
+      perCall: limitOf("per-call", perCall, before.perCall),
+      perDay: limitOf("per-day", perDay, before.perDay)
+    }))
+    await showBudget(context, profile)
+  }
+)
+
+export const BUDGET_SHOW = defineCommand(
+  {
+    name: "budget show",
+    summary: "Show the limits and the remaining budget",
+    description: "Payments with an unknown outcome count as spent.",
+    arguments: [],
+    flags: [],
+    examples: [{ line: "agentctl budget show", does: "The budget left for today" }],
+    output: "record",
+    json: BUDGET_JSON,
+    exits: []
+  },
+  async (context) => {
+    const { resolveSettings } = await import("../config/Settings.ts")
+    await showBudget(context, (await resolveSettings(context)).profile.value)
+  }
+)

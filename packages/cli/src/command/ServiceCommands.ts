@@ -1,50 +1,336 @@
-import { defineCommand } from "./Command.ts"
+import { resolve } from "node:path"
+import { EXIT, Failure, usageError } from "../failure/Failure.ts"
+import { plain, plainLine, shellWord } from "../output/Text.ts"
+import { decimalOf, timeOf } from "../output/Wording.ts"
+import type { ApiClient } from "../server/ApiClient.ts"
+import type { Answer } from "../server/ApiFailure.ts"
+import { type Context, defineCommand } from "./Command.ts"
 
-export const SERVICES_LIST = defineCommand({
-  name: "services list",
-  summary: "List the services and their prices",
-  description: "Needs neither wallet nor token.",
-  arguments: [],
-  flags: [
-    { name: "available", type: "boolean", summary: "Only what this server offers." },
-    { name: "paid", type: "boolean", summary: "Only what costs something." }
-  ],
-  examples: [{ line: "agentctl services list --paid", does: "What there is to buy" }],
-  output: "rows",
-  json: "{items: [service]}",
-  exits: [9]
-})
+const ACCESS: Readonly<Record<string, string>> = {
+  none: "open",
+  "x402-bootstrap": "start here",
+  bearer: "token",
+  unavailable: "-"
+}
 
-export const SERVICES_SHOW = defineCommand({
-  name: "services show",
-  summary: "Show one service: price, inputs, errors, what to do next",
-  description: "Needs neither wallet nor token.",
-  arguments: [{ name: "service", summary: "Id of a service.", presence: "required", completes: "service" }],
-  flags: [],
-  examples: [{ line: "agentctl services show email.mailbox.create", does: "What a mailbox costs and needs" }],
-  output: "record",
-  json: "{service}",
-  exits: [5, 9]
-})
+/** Returns how a service is called: without anything, with a payment that returns a token, or with a token. */
+const accessOf = ({ authentication }: { readonly authentication: string }): string =>
+  ACCESS[authentication] ?? authentication
 
-export const QUOTE = defineCommand({
-  name: "quote",
-  summary: "Show what a call would cost. Never pays",
-  description:
-    "Sends the call without a payment, and shows the challenge: amount, asset, network and payee. Everything that would make the call fail is found now, before money moves. Fields are NAME=TEXT, or NAME:=JSON for numbers, lists and booleans.",
-  arguments: [
-    { name: "service", summary: "Id of a service.", presence: "required", completes: "service" },
-    { name: "fields", summary: "Fields of the call: NAME=TEXT or NAME:=JSON.", presence: "several" }
-  ],
-  flags: [],
-  examples: [
-    { line: "agentctl quote email.mailbox.create localPart=ada", does: "Is the name free, and what does it cost?" },
-    {
-      line: "agentctl quote email.message.send mailboxId=ID to=a@b.example subject=Hi text=Hello",
-      does: "The same for a message"
-    }
-  ],
-  output: "rows",
-  json: "{serviceId, method, path, body, accepts: [{amount, baseUnits, asset, network, payTo, maxTimeoutSeconds, expiresAt}]}",
-  exits: [4, 5, 6, 9]
-})
+const priceOf = ({ price }: { readonly price: { readonly amount: string; readonly asset: string } | null }): string =>
+  price === null ? "free" : `${price.amount} ${price.asset}`
+
+export const SERVICES_LIST = defineCommand(
+  {
+    name: "services list",
+    summary: "List services and prices",
+    description: "Needs no wallet and no token.",
+    arguments: [],
+    flags: [
+      { name: "available", type: "boolean", summary: "Only services that this server offers." },
+      { name: "paid", type: "boolean", summary: "Only paid services." }
+    ],
+    examples: [{ line: "agentctl services list --paid", does: "Browse the paid services" }],
+    output: "rows",
+    json: "{items: [service]}",
+    exits: [9]
+  },
+  async (context, { flags }) => {
+    const { connect } = await import("../server/Connection.ts")
+    const { client } = await connect(context)
+    const { items } = await client.call("listServices")
+    const shown = items.filter((item) => (!flags.available || item.available) && (!flags.paid || item.price !== null))
+    context.output.table(
+      { items: shown },
+      shown,
+      [
+        { heading: "SERVICE", value: ({ serviceId }) => serviceId, whole: true },
+        { heading: "PRICE", value: priceOf, whole: true },
+        { heading: "ACCESS", value: accessOf, whole: true },
+        { heading: "OFFERED", value: ({ available }) => (available ? "yes" : "no"), whole: true },
+        { heading: "PURPOSE", value: ({ purpose }) => purpose }
+      ],
+      "No matching services."
+    )
+  }
+)
+
+const SERVICE_ARGUMENT = {
+  name: "service",
+  summary: "Id of a service.",
+  presence: "required",
+  completes: "service"
+} as const
+
+export const SERVICES_SHOW = defineCommand(
+  {
+    name: "services show",
+    summary: "Show a service with its price, inputs and next steps",
+    description: "Needs no wallet and no token.",
+    arguments: [SERVICE_ARGUMENT],
+    flags: [],
+    examples: [{ line: "agentctl services show email.mailbox.create", does: "The price and inputs of a mailbox" }],
+    output: "record",
+    json: "{service}",
+    exits: [5, 9]
+  },
+  async (context, input) => {
+    const { connect } = await import("../server/Connection.ts")
+    const { nextCommand } = await import("../server/Routes.ts")
+    const { output } = context
+    const { client } = await connect(context)
+    const { service } = await client.call("getService", { params: { serviceId: input.arguments.service } })
+    const inputs = service.inputs.map(
+      ({ description, name, required }) =>
+        `  ${plainLine(name)}${required ? " (required)" : ""}: ${plainLine(description)}\n`
+    )
+    output.data({ service }, () =>
+      [
+        output.recordText([
+          ["Service", service.serviceId],
+          ["Purpose", service.purpose],
+          ["Price", priceOf(service)],
+          ["Call", `${service.method} ${service.path}`],
+          ["Access", accessOf(service)],
+          ["Offered", service.available ? "yes" : "no"]
+        ]),
+        ...(inputs.length === 0 ? [] : [`\n${output.bold("INPUTS")}\n`, ...inputs]),
+        `\n${output.bold("NEXT")}\n`,
+        ...(service.price === null
+          ? []
+          : [
+              `  agentctl quote ${plainLine(service.serviceId)}  # the current price, and whether the call would work\n`
+            ]),
+        ...service.nextActions.map((next) => `  ${plainLine(nextCommand(next))}  # ${plainLine(next.why)}\n`)
+      ].join("")
+    )
+  }
+)
+
+/** Inputs of the catalog that are lists of strings, and inputs that are booleans. */
+const LISTS = new Set(["to", "cc", "bcc", "types"])
+const BOOLEANS = new Set(["active", "confirmRelease"])
+
+/**
+ * Parses the fields of a request: `name=text` or `name:=json`. Lists and booleans of the API need no JSON:
+ * `to=a@b.example` given twice is a list of two.
+ */
+const readFields = (fields: ReadonlyArray<string>): Readonly<Record<string, unknown>> => {
+  const read = new Map<string, unknown>()
+  for (const field of fields) {
+    const match = /^([A-Za-z][\w.-]*)(:?=)(.*)$/s.exec(field)
+    if (match === null) throw usageError(`Invalid field "${field}". Write NAME=TEXT or NAME:=JSON.`)
+    const [, name = "", sign, text = ""] = match
+    const before = read.get(name)
+    const isList = sign === "=" && LISTS.has(name)
+    if (before !== undefined && !isList) throw usageError(`Field ${name} is given twice.`)
+    if (sign === ":=") read.set(name, jsonOf(field, text))
+    else if (isList) read.set(name, [...(Array.isArray(before) ? before : []), text])
+    else if (BOOLEANS.has(name) && (text === "true" || text === "false")) read.set(name, text === "true")
+    else read.set(name, text)
+  }
+  return Object.fromEntries(read)
+}
+
+const jsonOf = (field: string, text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw usageError(`Invalid JSON after := in "${field}".`)
+  }
+}
+
+const FIELDS_ARGUMENT = {
+  name: "fields",
+  summary: "Fields of the request: NAME=TEXT or NAME:=JSON.",
+  presence: "several"
+} as const
+
+const requirePaidService = async (client: ApiClient, serviceId: string) => {
+  const { service } = await client.call("getService", { params: { serviceId } })
+  if (service.price !== null) return service
+  throw new Failure({
+    code: "FAILED",
+    exit: EXIT.usage,
+    message: service.available
+      ? `${serviceId} is free and has no quote.`
+      : `${serviceId} is not offered by this server.`,
+    next: [`agentctl services show ${shellWord(serviceId)}`]
+  })
+}
+
+/** Points a request with invalid inputs to the description of the service. */
+const withService = (error: unknown, serviceId: string): unknown =>
+  error instanceof Failure && error.parts.code === "INVALID_REQUEST" && error.parts.next?.length === 0
+    ? new Failure({ ...error.parts, exit: error.exit, next: [`agentctl services show ${shellWord(serviceId)}`] })
+    : error
+
+export const QUOTE = defineCommand(
+  {
+    name: "quote",
+    summary: "Show the price of a call without paying",
+    description:
+      "Sends the call without a payment and shows the payment challenge: amount, token, network and payee. Errors that would make the call fail appear now, before money moves.\nFields are NAME=TEXT, or NAME:=JSON for numbers, lists and booleans.",
+    arguments: [SERVICE_ARGUMENT, FIELDS_ARGUMENT],
+    flags: [],
+    examples: [
+      {
+        line: "agentctl quote email.mailbox.create localPart=ada",
+        does: "Check that an address is free, and its price"
+      },
+      {
+        line: "agentctl quote email.message.send mailboxId=ID to=a@b.example subject=Hi text=Hello",
+        does: "The price of a message"
+      }
+    ],
+    output: "rows",
+    json: "{serviceId, method, path, body, accepts: [{amount, baseUnits, asset, network, payTo, maxTimeoutSeconds, expiresAt}]}",
+    exits: [4, 5, 6, 9]
+  },
+  async (context, input) => {
+    const { requestQuote } = await import("../payment/Quote.ts")
+    const { connect } = await import("../server/Connection.ts")
+    const body = readFields(input.arguments.fields)
+    const { client } = await connect(context)
+    const { method, path, purpose, serviceId } = await requirePaidService(client, input.arguments.service)
+    const quote = await requestQuote(client, { method, path, body: JSON.stringify(body) }).catch((error: unknown) =>
+      Promise.reject(withService(error, serviceId))
+    )
+    const accepts = quote.options.map((option) => ({
+      amount: decimalOf(option.baseUnits),
+      baseUnits: String(option.baseUnits),
+      asset: option.asset,
+      assetName: option.assetName,
+      network: option.network,
+      payTo: option.payTo,
+      maxTimeoutSeconds: option.maxTimeoutSeconds,
+      expiresAt: option.expiresAt === null ? null : new Date(option.expiresAt).toISOString()
+    }))
+    context.output.table(
+      { serviceId, method, path, body, accepts },
+      accepts,
+      [
+        { heading: "AMOUNT", value: ({ amount }) => amount, whole: true },
+        { heading: "TOKEN", value: ({ assetName }) => assetName, whole: true },
+        { heading: "NETWORK", value: ({ network }) => network, whole: true },
+        { heading: "PAY TO", value: ({ payTo }) => payTo, whole: true },
+        { heading: "CONTRACT", value: ({ asset }) => asset, whole: true },
+        { heading: "VALID UNTIL", value: ({ expiresAt }) => timeOf(expiresAt), whole: true }
+      ],
+      "The server offers no payment options."
+    )
+    context.output.note(`${purpose} Nothing was paid.`)
+  }
+)
+
+/** Headers that would pay or carry a secret, which must not be on a command line. */
+const REJECTED_HEADERS = new Set(["authorization", "payment-signature", "x-payment", "cookie"])
+/** Response headers that are not shown. */
+const HIDDEN_HEADERS = new Set(["payment-response", "set-cookie"])
+
+const headersOf = (lines: ReadonlyArray<string>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    lines.map((line) => {
+      const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/.exec(line)
+      if (match === null) throw usageError(`--header takes NAME:VALUE, not "${line}".`)
+      const [, name = "", value = ""] = match
+      if (REJECTED_HEADERS.has(name.toLowerCase()))
+        throw usageError(`${name} is not allowed on the command line, because it can contain a secret or a payment.`)
+      return [name, value]
+    })
+  )
+
+const bodyFrom = async ({ host }: Context, file: string): Promise<string> => {
+  if (file === "-") return host.readStdin()
+  const { readIfExists } = await import("../file/PrivateFile.ts")
+  const text = await readIfExists(resolve(host.workingDirectory, file))
+  if (text !== undefined) return text
+  throw new Failure({ code: "NOT_FOUND", message: `File ${file} does not exist.` })
+}
+
+const showHead = ({ output }: Context, answer: Answer): void => {
+  const lines = [...answer.headers].flatMap(([name, value]) =>
+    HIDDEN_HEADERS.has(name) ? [] : [`${name}: ${plain(value)}`]
+  )
+  output.warn([`HTTP ${answer.status}`, ...lines, ""].join("\n"))
+}
+
+export const API = defineCommand(
+  {
+    name: "api",
+    summary: "Make an authenticated request to the API",
+    description:
+      "Prints the body of the response unchanged. Fields become the query of a GET or the JSON body of a POST; --input sends a file instead. Never pays: a 402 response is printed and is a failure.",
+    arguments: [
+      { name: "method", summary: "HTTP method.", presence: "required", choices: ["GET", "POST"] },
+      { name: "path", summary: "Path such as /api/v1/services.", presence: "required" },
+      FIELDS_ARGUMENT
+    ],
+    flags: [
+      {
+        name: "input",
+        type: "text",
+        value: "FILE",
+        summary: "Send this file as the body (- for standard input).",
+        completes: "file"
+      },
+      {
+        name: "header",
+        short: "H",
+        type: "list",
+        value: "NAME:VALUE",
+        summary: "Add a request header. Not for secrets."
+      },
+      {
+        name: "include",
+        short: "i",
+        type: "boolean",
+        summary: "Print the status and headers of the response on standard error."
+      }
+    ],
+    examples: [
+      { line: "agentctl api GET /api/v1/events limit:=5", does: "A GET with a query" },
+      { line: "agentctl api POST /api/v1/events/list --input query.json", does: "A POST with a body from a file" }
+    ],
+    output: "text",
+    json: "the body of the response",
+    exits: [4, 5, 6, 7, 9]
+  },
+  async (context, { arguments: { fields, method, path }, flags }) => {
+    if (!/^\/[^\s#]*$/.test(path) || path.startsWith("//"))
+      throw usageError(`PATH must begin with one slash, for example /api/v1/services, not "${path}".`)
+    const values = readFields(fields)
+    const hasFields = fields.length > 0
+    if (flags.input !== undefined && (hasFields || method === "GET"))
+      throw usageError("--input is the body of a POST and cannot be combined with fields.")
+    const headers = headersOf(flags.header)
+    const body =
+      flags.input !== undefined
+        ? await bodyFrom(context, flags.input)
+        : method === "POST" && hasFields
+          ? JSON.stringify(values)
+          : undefined
+    const { queryOf } = await import("../server/ApiClient.ts")
+    const { apiFailure } = await import("../server/ApiFailure.ts")
+    const { connect } = await import("../server/Connection.ts")
+    const { operationAt, ROUTES } = await import("../server/Routes.ts")
+    const { baseUrl, client } = await connect(context)
+    const operation = operationAt(method, path.split("?", 1)[0]!)
+    const texts = Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === "string" ? value : JSON.stringify(value)
+    ])
+    const query = method === "GET" ? queryOf(Object.fromEntries(texts)) : ""
+    const answer = await client.send({
+      method,
+      path: path.includes("?") ? path + query.replace("?", "&") : path + query,
+      body,
+      headers,
+      repeatable: method === "GET" || (operation !== undefined && ROUTES[operation].repeatable)
+    })
+    if (flags.include) showHead(context, answer)
+    const text = context.host.stdout.isTerminal ? plain(answer.text) : answer.text
+    context.output.text(text.endsWith("\n") || text === "" ? text : `${text}\n`)
+    if (answer.status < 200 || answer.status >= 300) throw apiFailure(answer, baseUrl)
+  }
+)

@@ -1,38 +1,145 @@
-import { defineCommand } from "./Command.ts"
+import { EXIT, Failure, usageError } from "../failure/Failure.ts"
+import type { Settings } from "../config/Settings.ts"
+import { type Context, defineCommand } from "./Command.ts"
 
-export const LOGIN = defineCommand({
-  name: "login",
-  summary: "Save an access token in this profile",
-  description:
-    "Reads the token from standard input, a prompt, or AGENTOS_TOKEN, and checks it with the server before it is saved.\nThe first purchase saves the token by itself; this is for a token from elsewhere. It is sent to this server alone.",
-  arguments: [],
-  flags: [],
-  examples: [{ line: "agentctl login < token.txt", does: "Takes the token from a file" }],
-  output: "record",
-  json: "{profile, baseUrl, loggedIn}",
-  exits: [2, 4, 9]
-})
+const TOKEN = /^at_v1_[0-9A-Za-z]{1,500}$/
 
-export const LOGOUT = defineCommand({
-  name: "logout",
-  summary: "Forget the access token of this profile",
-  description: "The token stays valid; it is only no longer on this machine. Buying again gives the same token back.",
-  arguments: [],
-  flags: [],
-  examples: [{ line: "agentctl logout --profile staging", does: "Forgets the token of one profile" }],
-  output: "record",
-  json: "{profile, baseUrl, loggedIn}",
-  exits: []
-})
+/** Reads the token from AGENTOS_TOKEN, standard input or a prompt. Only the prompt can show where it will be sent. */
+const readToken = async ({ host }: Context, settings: Settings): Promise<string> => {
+  const { ENVIRONMENT_TOKEN } = await import("../config/Credentials.ts")
+  const { fromOf, rejectFolderServer } = await import("../config/Settings.ts")
+  const given = (host.env[ENVIRONMENT_TOKEN] ?? "").trim()
+  if (given === "" && host.stdinIsTerminal) {
+    const { baseUrl } = settings
+    const server = baseUrl === undefined ? "" : ` for ${baseUrl.value} (${fromOf(baseUrl)})`
+    return (await host.ask(`Access token${server}: `, { hidden: true })).trim()
+  }
+  rejectFolderServer(settings, "The access token")
+  return given === "" ? (await host.readStdin()).trim() : given
+}
 
-export const WHOAMI = defineCommand({
-  name: "whoami",
-  summary: "Show profile, server, wallet, and whether the token works",
-  description: "Says where each of them comes from. The token itself is not shown.",
-  arguments: [],
-  flags: [],
-  examples: [{ line: "agentctl whoami --json", does: "The same for a program" }],
-  output: "record",
-  json: "{profile, baseUrl, server, token, wallet}",
-  exits: [4, 9]
-})
+export const LOGIN = defineCommand(
+  {
+    name: "login",
+    summary: "Save an access token in this profile",
+    description:
+      "Reads the token from standard input, a prompt or AGENTOS_TOKEN, and checks it with the server before saving it.\nA first purchase saves its token automatically; use login for a token from elsewhere. The token is sent to this server only.",
+    arguments: [],
+    flags: [],
+    examples: [{ line: "agentctl login < token.txt", does: "Read the token from a file" }],
+    output: "record",
+    json: "{profile, baseUrl, loggedIn}",
+    exits: [2, 4, 9]
+  },
+  async (context) => {
+    const { saveToken } = await import("../config/Credentials.ts")
+    const { requireBaseUrl, resolveSettings } = await import("../config/Settings.ts")
+    const { ApiClient } = await import("../server/ApiClient.ts")
+    const settings = await resolveSettings(context)
+    const baseUrl = requireBaseUrl(settings)
+    const token = await readToken(context, settings)
+    if (!TOKEN.test(token))
+      throw usageError(
+        "Invalid access token: it must begin with at_v1_. Pass it on standard input or as AGENTOS_TOKEN."
+      )
+    // The smallest request that needs a token.
+    await new ApiClient(context, baseUrl, token).call("replayEvents", { query: { limit: 1 } })
+    const profile = settings.profile.value
+    await saveToken(context.host, profile, baseUrl, token)
+    context.output.record({ profile, baseUrl, loggedIn: true }, [
+      ["Profile", profile],
+      ["Server", baseUrl],
+      ["Token", "valid, saved"]
+    ])
+  }
+)
+
+export const LOGOUT = defineCommand(
+  {
+    name: "logout",
+    summary: "Remove the access token from this profile",
+    description:
+      "The token stays valid; it is only removed from this machine. A purchase with the same wallet returns it again.",
+    arguments: [],
+    flags: [],
+    examples: [{ line: "agentctl logout --profile staging", does: "Remove the token of one profile" }],
+    output: "record",
+    json: "{profile, baseUrl, loggedIn}",
+    exits: []
+  },
+  async (context) => {
+    const { host, output } = context
+    const { forgetToken } = await import("../config/Credentials.ts")
+    const { requireBaseUrl, resolveSettings } = await import("../config/Settings.ts")
+    const settings = await resolveSettings(context)
+    const baseUrl = requireBaseUrl(settings)
+    const profile = settings.profile.value
+    const removed = await forgetToken(host, profile, baseUrl)
+    output.record({ profile, baseUrl, loggedIn: false }, [
+      ["Profile", profile],
+      ["Server", baseUrl],
+      ["Token", removed ? "removed" : "none saved"]
+    ])
+    if ((host.env["AGENTOS_TOKEN"] ?? "") !== "") output.warn("AGENTOS_TOKEN is set and still in use.")
+  }
+)
+
+export const WHOAMI = defineCommand(
+  {
+    name: "whoami",
+    summary: "Show the profile, server, wallet and access token in use",
+    description:
+      "Shows where each setting comes from and checks the token with the server. The token itself is not shown.",
+    arguments: [],
+    flags: [],
+    examples: [{ line: "agentctl whoami --json", does: "For scripts" }],
+    output: "record",
+    json: "{profile, baseUrl, server, token, wallet}",
+    exits: [4, 9]
+  },
+  async (context) => {
+    const { fromOf } = await import("../config/Settings.ts")
+    const { connect } = await import("../server/Connection.ts")
+    const { findWallet } = await import("../wallet/Wallet.ts")
+    const { baseUrl, client, profile, settings, token } = await connect(context)
+    const wallet = await findWallet(context)
+    const server = await client.call("describeApi")
+    const works =
+      token === undefined ? null : await isAuthorized(() => client.call("replayEvents", { query: { limit: 1 } }))
+    const document = {
+      profile,
+      baseUrl,
+      server: { name: server.name, version: server.version, environment: server.environment },
+      token: token === undefined ? null : { source: token.source, works },
+      wallet:
+        wallet === undefined ? null : { address: wallet.address, source: wallet.source, encrypted: wallet.encrypted }
+    }
+    context.output.record(document, [
+      ["Profile", `${profile} (${fromOf(settings.profile)})`],
+      ["Server", `${baseUrl} (from ${settings.baseUrl?.source ?? ""})`],
+      ["", `${server.name} ${server.version}, ${server.environment}`],
+      ["Token", token === undefined ? "none" : `${works === true ? "valid" : "invalid"} (from ${token.source})`],
+      [
+        "Wallet",
+        wallet === undefined ? "none" : `${wallet.address ?? "address unknown until opened"} (${wallet.source})`
+      ]
+    ])
+    if (works === false)
+      throw new Failure({
+        code: "AUTH_REQUIRED",
+        exit: EXIT.authentication,
+        message: "The server rejected the access token.",
+        next: ["agentctl login"]
+      })
+  }
+)
+
+const isAuthorized = async (request: () => Promise<unknown>): Promise<boolean> => {
+  try {
+    await request()
+    return true
+  } catch (error) {
+    if (error instanceof Failure && error.exit === EXIT.authentication) return false
+    throw error
+  }
+}

@@ -1,108 +1,250 @@
-import { defineCommand, type FlagSpec } from "./Command.ts"
-
-/** Which wallet, for commands that use one. */
-export const WALLET_FILE_FLAG = {
-  name: "wallet-file",
-  type: "text",
-  value: "FILE",
-  summary: "A wallet file: a keystore, or a private key that only you can read.",
-  env: "AGENTOS_WALLET_FILE",
-  completes: "file"
-} as const satisfies FlagSpec
-
-/** Where the password of a keystore comes from, for commands that open or close one. */
-export const PASSWORD_FILE_FLAG = {
-  name: "password-file",
-  type: "text",
-  value: "FILE",
-  summary: "Read the keystore's password from the first line of this file; - for standard input.",
-  env: "AGENTOS_PASSWORD_FILE",
-  completes: "file"
-} as const satisfies FlagSpec
+import { dirname, join, resolve } from "node:path"
+import { errorCode, Failure, usageError } from "../failure/Failure.ts"
+import { decimalOf } from "../output/Wording.ts"
+import type { PrivateKey } from "../wallet/PrivateKey.ts"
+import { type Context, defineCommand } from "./Command.ts"
+import type { FlagSpec, FlagValues } from "./CommandSpec.ts"
+import { PASSWORD_FILE_FLAG, RPC_URL_FLAG, WALLET_FILE_FLAG } from "./Flags.ts"
 
 const NEW_WALLET_FLAGS = [
   {
     name: "output",
     type: "text",
     value: "FILE",
-    summary: "Write the wallet here, and not to the home folder. An existing file is never overwritten.",
+    summary: "Write the wallet to this file instead of the home folder. Existing files are never overwritten.",
     completes: "file"
   },
   {
     name: "plain",
     type: "boolean",
-    summary: "Write the key itself, without a password. Whoever reads the file has the money."
+    summary: "Write the private key without a password. Anyone who reads the file controls the money."
   },
   PASSWORD_FILE_FLAG
 ] as const satisfies ReadonlyArray<FlagSpec>
+type NewWalletFlags = FlagValues<typeof NEW_WALLET_FLAGS>
 
-export const WALLET_CREATE = defineCommand({
-  name: "wallet create",
-  summary: "Make a new wallet, and use it in this profile",
-  description:
-    "The private key is made here and encrypted with a password, as a standard Ethereum keystore (version 3, scrypt).\nThe password comes from AGENTOS_PASSWORD, a file, standard input or a prompt. Nobody can recover it.",
-  arguments: [],
-  flags: NEW_WALLET_FLAGS,
-  examples: [
-    { line: "agentctl wallet create", does: "Asks for a password, and makes the profile's wallet" },
-    {
-      line: "agentctl wallet create --plain --output ./agent.key",
-      does: "For an agent that nobody types a password for"
+const exists = (path: string): Failure =>
+  new Failure({
+    code: "EXISTS",
+    message: `${path} already exists and is not overwritten, because a lost key cannot be recovered.`,
+    next: ["agentctl wallet address", "agentctl wallet create --output OTHER-FILE"]
+  })
+
+interface Destination {
+  readonly path: string
+  readonly profile: string
+}
+
+/** Returns where a new wallet is written. Fails if the file exists, before a password is asked for. */
+const destinationOf = async (context: Context, { output }: NewWalletFlags): Promise<Destination> => {
+  const { checkProfileName, walletFolder } = await import("../config/ConfigFile.ts")
+  const { resolveSettings } = await import("../config/Settings.ts")
+  const { readIfExists } = await import("../file/PrivateFile.ts")
+  const { host } = context
+  const profile = checkProfileName((await resolveSettings(context)).profile.value)
+  const path =
+    output === undefined ? join(walletFolder(host), `${profile}.json`) : resolve(host.workingDirectory, output)
+  if ((await readIfExists(path)) !== undefined) throw exists(path)
+  return { path, profile }
+}
+
+/** Returns the content of a wallet file: a keystore, or the key itself with --plain. */
+const walletText = async (context: Context, key: PrivateKey, flags: NewWalletFlags): Promise<string> => {
+  if (flags.plain) return `${key.revealHex()}\n`
+  const { readPassword } = await import("../wallet/Wallet.ts")
+  const { writeKeystore } = await import("../wallet/Keystore.ts")
+  const password = await readPassword(context, { file: flags["password-file"], name: "the new wallet", isNew: true })
+  context.output.note("Encrypting the key…")
+  return writeKeystore(key, password)
+}
+
+/** Writes a wallet and makes it the wallet of the profile. */
+const saveWallet = async (
+  { host, output }: Context,
+  { path, profile }: Destination,
+  wallet: { readonly text: string; readonly address: string; readonly encrypted: boolean }
+): Promise<void> => {
+  const { changeSetting, walletFolder } = await import("../config/ConfigFile.ts")
+  const { privateFolder, writePrivate } = await import("../file/PrivateFile.ts")
+  if (path.startsWith(walletFolder(host))) await privateFolder(dirname(path))
+  try {
+    await writePrivate(path, wallet.text, { onlyNew: true })
+  } catch (error) {
+    throw errorCode(error) === "EEXIST" ? exists(path) : error
+  }
+  await changeSetting(host, profile, "walletFile", path)
+  const document = { address: wallet.address, walletFile: path, encrypted: wallet.encrypted }
+  output.record(document, [
+    ["Address", wallet.address],
+    ["File", path],
+    ["Encrypted", wallet.encrypted ? "yes" : "no"]
+  ])
+  output.note(`Profile ${profile} now uses this wallet. Back up the file: nobody else has the key.`)
+}
+
+export const WALLET_CREATE = defineCommand(
+  {
+    name: "wallet create",
+    summary: "Create a wallet and use it in this profile",
+    description:
+      "The private key is generated on this machine and encrypted with a password, as a standard Ethereum keystore (version 3, scrypt).\nThe password comes from AGENTOS_PASSWORD, a file, standard input or a prompt. It cannot be recovered.",
+    arguments: [],
+    flags: NEW_WALLET_FLAGS,
+    examples: [
+      { line: "agentctl wallet create", does: "Ask for a password and create the wallet of the profile" },
+      {
+        line: "agentctl wallet create --plain --output ./agent.key",
+        does: "For an agent that runs without a password"
+      }
+    ],
+    output: "record",
+    json: "{address, walletFile, encrypted}",
+    exits: [2, 6]
+  },
+  async (context, { flags }) => {
+    const destination = await destinationOf(context, flags)
+    const { PrivateKey } = await import("../wallet/PrivateKey.ts")
+    const key = PrivateKey.generate()
+    const text = await walletText(context, key, flags)
+    await saveWallet(context, destination, { text, address: key.address, encrypted: !flags.plain })
+  }
+)
+
+const readSource = async ({ host }: Context, file: string | undefined): Promise<string> => {
+  if (file !== undefined && file !== "-") {
+    const { readIfExists } = await import("../file/PrivateFile.ts")
+    const text = await readIfExists(resolve(host.workingDirectory, file))
+    if (text !== undefined) return text
+    throw new Failure({ code: "NOT_FOUND", message: `File ${file} does not exist.` })
+  }
+  return host.stdinIsTerminal ? host.ask("Private key, or keystore on one line: ", { hidden: true }) : host.readStdin()
+}
+
+export const WALLET_IMPORT = defineCommand(
+  {
+    name: "wallet import",
+    summary: "Import a private key or a keystore and use it in this profile",
+    description:
+      "Reads 64 hexadecimal digits or a keystore (version 3) from a file or standard input, never from the command line.\nA keystore is opened once to check the password, and is stored unchanged.",
+    arguments: [
+      {
+        name: "file",
+        summary: "File to read. Standard input if omitted or -.",
+        presence: "optional",
+        completes: "file"
+      }
+    ],
+    flags: NEW_WALLET_FLAGS,
+    examples: [
+      { line: "agentctl wallet import ./UTC--2026-01-31.json", does: "Import a keystore of another program" },
+      { line: "pass show agent-key | agentctl wallet import --plain", does: "Import a key from a password manager" }
+    ],
+    output: "record",
+    json: "{address, walletFile, encrypted}",
+    exits: [2, 4, 6]
+  },
+  async (context, { arguments: { file }, flags }) => {
+    const isStdin = file === undefined || file === "-"
+    if (isStdin && flags["password-file"] === "-")
+      throw usageError("The key and the password cannot both come from standard input.")
+    const destination = await destinationOf(context, flags)
+    const source = await readSource(context, file)
+    const { readPassword, readWalletText } = await import("../wallet/Wallet.ts")
+    const content = readWalletText(source, isStdin ? "Standard input" : file)
+    if ("open" in content) {
+      const password = await readPassword(context, { file: flags["password-file"], name: "the keystore", isNew: false })
+      const key = await content.open(password)
+      const text = flags.plain ? `${key.revealHex()}\n` : source
+      return saveWallet(context, destination, { text, address: key.address, encrypted: !flags.plain })
     }
-  ],
-  output: "record",
-  json: "{address, walletFile, encrypted}",
-  exits: [2, 6]
-})
+    const text = await walletText(context, content, flags)
+    return saveWallet(context, destination, { text, address: content.address, encrypted: !flags.plain })
+  }
+)
 
-export const WALLET_IMPORT = defineCommand({
-  name: "wallet import",
-  summary: "Bring a private key or a keystore, and use it in this profile",
-  description:
-    "Reads 64 hexadecimal digits, or a keystore (version 3), from a file or standard input: never from the command line.\nA keystore is opened once, to see that the password fits, and kept as it is.",
-  arguments: [
-    {
-      name: "file",
-      summary: "The file to read; - or nothing for standard input.",
-      presence: "optional",
-      completes: "file"
+export const WALLET_ADDRESS = defineCommand(
+  {
+    name: "wallet address",
+    summary: "Show the address of the wallet",
+    description: "Asks for the password only if the keystore omits its address.",
+    arguments: [],
+    flags: [WALLET_FILE_FLAG, PASSWORD_FILE_FLAG],
+    examples: [{ line: "agentctl wallet address", does: "The address to which you send USDT" }],
+    output: "record",
+    json: "{address, source}",
+    exits: [2, 4, 5]
+  },
+  async (context, { flags }) => {
+    const { addressOfWallet, requireWallet } = await import("../wallet/Wallet.ts")
+    const wallet = await requireWallet(context, {
+      walletFile: flags["wallet-file"],
+      passwordFile: flags["password-file"]
+    })
+    const address = await addressOfWallet(wallet)
+    // Only the address, for scripts.
+    context.output.data({ address, source: wallet.source }, () => `${address}\n`)
+  }
+)
+
+export const WALLET_BALANCE = defineCommand(
+  {
+    name: "wallet balance",
+    summary: "Show the balance of the wallet in the tokens that the server accepts",
+    description:
+      "Asks the server which networks and tokens it accepts, and the RPC of each network for the balance. Pays nothing.\nThe RPC is --rpc-url, AGENTOS_RPC_URL, the rpc-url of the profile, or the public one of the network.",
+    arguments: [],
+    flags: [WALLET_FILE_FLAG, PASSWORD_FILE_FLAG, RPC_URL_FLAG],
+    examples: [{ line: "agentctl wallet balance", does: "Check the funds before a purchase" }],
+    output: "rows",
+    json: "{address, items: [{network, asset, baseUnits, amount}]}",
+    exits: [2, 4, 5, 9]
+  },
+  async (context, { flags }) => {
+    const { output } = context
+    const { connect } = await import("../server/Connection.ts")
+    const { addressOfWallet, requireWallet } = await import("../wallet/Wallet.ts")
+    const { PUBLIC_RPC, tokenBalance } = await import("../wallet/TokenBalance.ts")
+    const walletFlags = {
+      walletFile: flags["wallet-file"],
+      passwordFile: flags["password-file"],
+      rpcUrl: flags["rpc-url"]
     }
-  ],
-  flags: NEW_WALLET_FLAGS,
-  examples: [
-    { line: "agentctl wallet import ./UTC--2026-01-31.json", does: "Takes over a keystore of another program" },
-    { line: "pass show agent-key | agentctl wallet import --plain", does: "Takes a key out of a password manager" }
-  ],
-  output: "record",
-  json: "{address, walletFile, encrypted}",
-  exits: [2, 4, 6]
-})
+    const { baseUrl, settings } = await connect(context, walletFlags)
+    const address = await addressOfWallet(await requireWallet(context, walletFlags))
+    const options = await acceptedTokens(context, baseUrl)
+    const items: Array<{ network: string; asset: string; name: string | null; baseUnits: string; amount: string }> = []
+    for (const { asset, assetName, network } of options) {
+      const rpcUrl = settings.rpcUrl?.value ?? PUBLIC_RPC[network]
+      if (rpcUrl === undefined)
+        throw new Failure({
+          code: "CONFIGURATION",
+          message: `No RPC URL is configured for ${network}. Set --rpc-url, AGENTOS_RPC_URL or config set rpc-url.`,
+          next: ["agentctl config set rpc-url https://…"]
+        })
+      output.note(`Reading the balance on ${network} from ${new URL(rpcUrl).host}…`)
+      const balance = await tokenBalance(context, { rpcUrl, network, asset, address })
+      items.push({ network, asset, name: assetName, baseUnits: String(balance), amount: decimalOf(balance) })
+    }
+    output.table(
+      { address, items },
+      items,
+      [
+        { heading: "NETWORK", value: ({ network }) => network, whole: true },
+        { heading: "TOKEN", value: ({ name }) => name, whole: true },
+        { heading: "BALANCE", value: ({ amount }) => amount, whole: true },
+        { heading: "CONTRACT", value: ({ asset }) => asset, whole: true }
+      ],
+      "The server accepts no payments."
+    )
+  }
+)
 
-export const WALLET_ADDRESS = defineCommand({
-  name: "wallet address",
-  summary: "Show the wallet's address",
-  description: "No password is needed where the keystore says its address.",
-  arguments: [],
-  flags: [WALLET_FILE_FLAG, PASSWORD_FILE_FLAG],
-  examples: [{ line: "agentctl wallet address", does: "The address to send USDT to" }],
-  output: "record",
-  json: "{address, source}",
-  exits: [2, 4, 5]
-})
-
-export const WALLET_BALANCE = defineCommand({
-  name: "wallet balance",
-  summary: "Show what the wallet holds of what the server takes",
-  description:
-    "Asks the server which networks and tokens it takes, and each network's RPC what the wallet holds there.\nThe RPC is --rpc-url, AGENTOS_RPC_URL, the profile's rpcUrl, or the network's public one. Nothing is paid.",
-  arguments: [],
-  flags: [
-    WALLET_FILE_FLAG,
-    PASSWORD_FILE_FLAG,
-    { name: "rpc-url", type: "text", value: "URL", summary: "The RPC of the network.", env: "AGENTOS_RPC_URL" }
-  ],
-  examples: [{ line: "agentctl wallet balance", does: "What is there to pay with" }],
-  output: "rows",
-  json: "{address, items: [{network, asset, baseUnits, amount}]}",
-  exits: [2, 4, 5, 9]
-})
+/** Returns the payment options of the server from the quote of a mailbox, which needs neither a token nor a body. */
+export const acceptedTokens = async (context: Context, baseUrl: string) => {
+  const { requestQuote } = await import("../payment/Quote.ts")
+  const { ApiClient } = await import("../server/ApiClient.ts")
+  const { ROUTES } = await import("../server/Routes.ts")
+  const { method, path } = ROUTES.createMailbox
+  const { options } = await requestQuote(new ApiClient(context, baseUrl, undefined), { method, path, body: undefined })
+  return options
+}

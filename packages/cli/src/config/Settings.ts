@@ -1,30 +1,39 @@
 import { resolve } from "node:path"
-import type { Context } from "../command/Handler.ts"
+import type { Context } from "../command/Command.ts"
 import { Failure } from "../failure/Failure.ts"
-import { checkProfileName, readConfig, readFolderSettings, type SettingName } from "./ConfigFile.ts"
+import { checkProfileName, readConfig, readFolderConfig, type SettingName } from "./ConfigFile.ts"
 
-/** Where a setting comes from, for people. */
-export type Source = string
+/** The settings as the command line names them. */
+export type SettingKey = "base-url" | "wallet-file" | "rpc-url" | "profile"
+export const SETTING_KEYS: ReadonlyArray<SettingKey> = ["profile", "base-url", "wallet-file", "rpc-url"]
 
-/** Where a setting comes from that nothing says. */
-const BY_DEFAULT: Source = "default"
+/** The field of each setting in a profile; null for the profile itself. */
+export const SETTING_OF: Readonly<Record<SettingKey, SettingName | null>> = {
+  "base-url": "baseUrl",
+  "wallet-file": "walletFile",
+  "rpc-url": "rpcUrl",
+  profile: null
+}
 
-/** The settings file of the current folder, which whoever made the folder has written. */
-export const FOLDER_FILE: Source = "./agentctl.json"
+/** The origin of a setting, for people. */
+type Source = string
+const DEFAULT: Source = "default"
 
-/** A setting in force. */
+/** The settings file of the current folder. It is not trusted, because the author of the folder wrote it. */
+const FOLDER_FILE: Source = "./agentctl.json"
+
+/** The effective value of a setting. */
 export interface Setting {
   readonly value: string
   readonly source: Source
-  /** Whether `FOLDER_FILE` decides it: by naming it, or by naming the profile that it comes from. */
+  /** Whether `FOLDER_FILE` sets it, or names the profile that sets it. */
   readonly isFromFolder: boolean
 }
 
-/** Where it comes from, as part of a sentence. */
+/** The source as a part of a sentence. */
 export const fromOf = ({ source }: Pick<Setting, "source">): string =>
-  source === BY_DEFAULT ? "by default" : `from ${source}`
+  source === DEFAULT ? "by default" : `from ${source}`
 
-/** What is in force for a command, each with where it comes from. */
 export interface Settings {
   readonly profile: Setting
   readonly baseUrl: Setting | undefined
@@ -32,11 +41,15 @@ export interface Settings {
   readonly rpcUrl: Setting | undefined
 }
 
-/** Flags of the command that stand over what is configured. */
+/** Flags of a command that override settings. */
 export interface SettingFlags {
   readonly walletFile?: string | undefined
   readonly rpcUrl?: string | undefined
 }
+
+/** Returns the effective value of a setting. */
+export const effective = (settings: Settings, key: SettingKey): Setting | undefined =>
+  settings[SETTING_OF[key] ?? "profile"]
 
 const setting = (value: string | undefined, source: Source): Setting | undefined =>
   value === undefined || value === "" ? undefined : { value, source, isFromFolder: source === FOLDER_FILE }
@@ -44,15 +57,15 @@ const setting = (value: string | undefined, source: Source): Setting | undefined
 const first = (...candidates: ReadonlyArray<Setting | undefined>): Setting | undefined =>
   candidates.find((candidate) => candidate !== undefined)
 
-/** Resolves the settings: flag over environment over ./agentctl.json over the profile. */
+/** Resolves the settings, in order of precedence: flag, environment, ./agentctl.json, profile. */
 export const resolveSettings = async ({ globals, host }: Context, flags: SettingFlags = {}): Promise<Settings> => {
-  const [config, folder] = await Promise.all([readConfig(host), readFolderSettings(host)])
+  const [config, folder] = await Promise.all([readConfig(host), readFolderConfig(host)])
   const { env } = host
   const profile = first(
     setting(globals.profile, "--profile"),
     setting(env["AGENTOS_PROFILE"], "AGENTOS_PROFILE"),
     setting(folder.profile, FOLDER_FILE)
-  ) ?? { value: config.profile, source: config.namesProfile ? "config.json" : BY_DEFAULT, isFromFolder: false }
+  ) ?? { value: config.profile, source: config.namesProfile ? "config.json" : DEFAULT, isFromFolder: false }
   const saved = config.profiles[checkProfileName(profile.value)]
   const ofProfile = (value: string | undefined): Setting | undefined => {
     const source = `profile ${profile.value}${profile.isFromFolder ? `, which ${FOLDER_FILE} names` : ""}`
@@ -75,33 +88,59 @@ export const resolveSettings = async ({ globals, host }: Context, flags: Setting
   }
 }
 
-/** The address of a server, without a slash at its end. Plain http is refused but for this machine: a token travels over it. */
+/** Checks the URL of a server and removes its trailing slash. Tokens are sent to it, so http is for this machine only. */
 export const checkBaseUrl = ({ source, value }: Pick<Setting, "source" | "value">): string => {
   const url = URL.canParse(value) ? new URL(value) : undefined
-  const refuse = (why: string) =>
-    new Failure({ code: "CONFIGURATION", message: `The server's address ${value} (from ${source}) ${why}.` })
+  const reject = (why: string) =>
+    new Failure({ code: "CONFIGURATION", message: `Server URL ${value} (from ${source}) ${why}.` })
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:"))
-    throw refuse("is not an address that begins with https://, or on this machine with http://")
+    throw reject("is not valid. Use https://…, or http://… for this machine")
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "")
-    throw refuse("may have a host, a port and a path, and nothing else")
+    throw reject("has a user name, password, query or fragment. Only a host, a port and a path are allowed")
   if (url.protocol === "http:" && !isLocal(url.hostname))
-    throw refuse("must begin with https://, since tokens are sent to it")
+    throw reject("must begin with https://, because access tokens are sent to it")
   return url.href.replace(/\/+$/, "")
 }
 
-/** Whether a host name is this machine's. */
+/** Whether a host name refers to this machine. */
 export const isLocal = (hostname: string): boolean =>
   hostname === "localhost" ||
   hostname.endsWith(".localhost") ||
   hostname === "[::1]" ||
   /^127(?:\.\d{1,3}){3}$/.test(hostname)
 
-/** The server's address, or the failure that says how to set it. */
 export const requireBaseUrl = (settings: Settings): string => {
   if (settings.baseUrl !== undefined) return checkBaseUrl(settings.baseUrl)
   throw new Failure({
     code: "CONFIGURATION",
-    message: `No server is set: neither --base-url, nor AGENTOS_BASE_URL, nor profile ${settings.profile.value} names one.`,
+    message: `No server is configured for profile ${settings.profile.value}. Set it with --base-url, AGENTOS_BASE_URL or config set.`,
     next: ["agentctl config set base-url https://…", "agentctl dev"]
+  })
+}
+
+/**
+ * Throws a CONFIGURATION failure if ./agentctl.json decides one of these settings. For --yes, which asks nothing: the
+ * author of a folder must not choose the recipient of a payment.
+ */
+export const rejectFolderSettings = (
+  settings: Settings,
+  keys: ReadonlyArray<SettingKey>,
+  consequence: string
+): void => {
+  const chosen = keys.filter((key) => effective(settings, key)?.source === FOLDER_FILE)
+  if (chosen.length === 0) return
+  const flags = chosen.map((key) => `--${key}`).join(" and ")
+  throw new Failure({
+    code: "CONFIGURATION",
+    message: `--yes does not accept settings from ${FOLDER_FILE} (${chosen.join(", ")}; server ${settings.baseUrl?.value ?? "not set"}). Pass ${flags} yourself, or confirm on a terminal without --yes. ${consequence}`
+  })
+}
+
+/** Throws a CONFIGURATION failure if ./agentctl.json decides the server to which a token would be sent. */
+export const rejectFolderServer = ({ baseUrl }: Settings, token: string): void => {
+  if (baseUrl?.isFromFolder !== true) return
+  throw new Failure({
+    code: "CONFIGURATION",
+    message: `${token} is not sent to ${baseUrl.value} (${fromOf(baseUrl)}). Name the server with --base-url or AGENTOS_BASE_URL. Nothing was sent.`
   })
 }

@@ -1,7 +1,38 @@
 import type { ErrorBody } from "@agentos/api"
-import { EXIT, type ExitCode } from "./ExitCode.ts"
 
-/** Failures that begin here, and not at the server. */
+/** The exit codes. Scripts depend on them, so they never change. */
+export const EXIT = {
+  ok: 0,
+  failure: 1,
+  cancelled: 2,
+  usage: 3,
+  authentication: 4,
+  notFound: 5,
+  conflict: 6,
+  payment: 7,
+  paymentUnknown: 8,
+  provider: 9,
+  interrupted: 130
+} as const
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** The description of each exit code in help and in the reference. */
+export const EXIT_MEANING: Readonly<Record<ExitCode, string>> = {
+  0: "success",
+  1: "failure",
+  2: "cancelled",
+  3: "usage error, or a request that the server rejected as invalid",
+  4: "authentication: no token, an invalid token, or not your resource",
+  5: "not found",
+  6: "conflict",
+  7: "payment declined, or over budget",
+  8: "payment outcome unknown: do not pay again",
+  9: "provider failure, or service unavailable",
+  130: "interrupted"
+}
+
+/** The codes of failures that agentctl itself reports, beside the error codes of the API. */
 const OWN_EXIT = {
   USAGE: EXIT.usage,
   CONFIGURATION: EXIT.usage,
@@ -22,31 +53,29 @@ const OWN_EXIT = {
 } as const satisfies Readonly<Record<string, ExitCode>>
 export type OwnCode = keyof typeof OWN_EXIT
 
-/** What became of the money: as the API says it. */
+/** The state of a payment in the words of the API. */
 export type PaymentState = NonNullable<ErrorBody["paymentState"]>
 
-/** A part of the input that is wrong. */
+/** One problem with one field of a request. */
 export interface FailureIssue {
   readonly path: string
   readonly message: string
 }
 
 interface FailureParts {
-  /** Of the API, or one of this program's own. */
   readonly code: OwnCode | ErrorBody["code"]
-  /** What happened, in whole sentences. */
+  /** Whole sentences. */
   readonly message: string
-  /** The server's id of the request; null where none was answered. */
   readonly requestId?: string | undefined
-  /** Absent where no money was concerned. */
+  /** Absent if the command does not pay. */
   readonly paymentState?: PaymentState | undefined
   readonly retryable?: boolean | undefined
-  /** What to run next: whole command lines. */
+  /** Command lines to run next. */
   readonly next?: ReadonlyArray<string> | undefined
   readonly issues?: ReadonlyArray<FailureIssue> | undefined
 }
 
-/** Why a command ends without having done what it was asked to do: it decides the exit code and what is printed. */
+/** The reason why a command fails. It decides the exit code and the error that is printed. */
 export class Failure extends Error {
   override readonly name = "Failure"
   readonly exit: ExitCode
@@ -61,3 +90,13 @@ export class Failure extends Error {
     this.parts = parts
   }
 }
+
+/** An invalid command line. Unless `next` says otherwise, the report points to the help of the command. */
+export const usageError = (message: string, next: ReadonlyArray<string> = []): Failure =>
+  new Failure({ code: "USAGE", message, next })
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Returns the code of a system error, for example ENOENT. */
+export const errorCode = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined

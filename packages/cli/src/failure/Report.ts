@@ -1,31 +1,29 @@
 import type { Host } from "../host/Host.ts"
 import type { Output } from "../output/Output.ts"
-import { plain, plainJson } from "../output/Plain.ts"
-import { EXIT } from "./ExitCode.ts"
-import type { Failure, PaymentState } from "./Failure.ts"
+import { plain, plainJson } from "../output/Text.ts"
+import { EXIT, type Failure, type PaymentState } from "./Failure.ts"
 
-/** Whether money moved, in a sentence. */
 const MONEY: Readonly<Record<PaymentState, string>> = {
   none: "Nothing was charged.",
-  pending: "The payment is under way: do not pay again.",
-  unknown: "It is not known yet whether the payment went through: do not pay again.",
+  pending: "The payment is in progress: do not pay again.",
+  unknown: "The outcome of the payment is unknown: do not pay again.",
   settled: "The payment went through.",
-  refund_due: "The payment went through, and is owed back to your wallet.",
-  refunded: "The payment was returned to your wallet."
+  refund_due: "The payment went through and will be refunded to your wallet.",
+  refunded: "The payment was refunded to your wallet."
 }
 
 const LOGIN = "agentctl login"
 
-/** A token of the environment is stronger than a saved one, and `login` would read it once more. */
+/** AGENTOS_TOKEN takes precedence over a saved token, and `login` would read the same token again. */
 const nextOf = ({ parts: { next = [] } }: Failure, { env }: Host): ReadonlyArray<string> =>
   next.some((command) => command.startsWith(LOGIN)) && (env["AGENTOS_TOKEN"] ?? "") !== ""
     ? ["unset AGENTOS_TOKEN", ...next]
     : next
 
-/** A message that says itself what became of the money, or that none could have moved. */
-const SAYS_IT = /do not pay again|Nothing was (?:charged|signed|sent)\./
+/** Messages that already say whether money moved. */
+const MENTIONS_MONEY = /do not pay again|Nothing was (?:charged|signed|sent)\./
 
-/** Prints why a command failed, on standard error: what happened, whether money moved, what to do next. */
+/** Prints a failure on standard error: the problem, whether money moved, and what to run next. */
 export const report = (failure: Failure, output: Output, host: Host): void => {
   const { code, issues = [], message, paymentState, requestId, retryable } = failure.parts
   const next = nextOf(failure, host)
@@ -49,9 +47,9 @@ export const report = (failure: Failure, output: Output, host: Host): void => {
   const lines = [
     message,
     ...(issues.length > 1
-      ? issues.map(({ message: text, path }) => `  ${path === "" ? "the body" : path}: ${text}`)
+      ? issues.map(({ message: text, path }) => `  ${path === "" ? "request body" : path}: ${text}`)
       : []),
-    ...(money === "" || SAYS_IT.test(message) ? [] : [money]),
+    ...(money === "" || MENTIONS_MONEY.test(message) ? [] : [money]),
     ...next.map((command) => `Next: ${command}`),
     ...(requestId === undefined ? [] : [`Request id: ${requestId}`])
   ]

@@ -1,9 +1,9 @@
 import { readdir, readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { Failure } from "../failure/Failure.ts"
+import { errorCode, Failure } from "../failure/Failure.ts"
 import type { Host } from "../host/Host.ts"
-import { isRecord } from "./JsonValue.ts"
-import { errorCode, privateFolder, readIfAny, writePrivate } from "./PrivateFile.ts"
+import { isRecord } from "./Json.ts"
+import { privateFolder, readIfExists, writePrivate } from "./PrivateFile.ts"
 
 /*
  * A lock is a file that can be made once, with the process that made it inside. One that a dead process left is never
@@ -44,7 +44,7 @@ const isAlive = async ({ pid, startedAt }: Owner): Promise<boolean> => {
 }
 
 const readOwner = async (path: string): Promise<Owner | undefined> => {
-  const text = await readIfAny(path)
+  const text = await readIfExists(path)
   if (text === undefined) return undefined
   try {
     const value: unknown = JSON.parse(text)

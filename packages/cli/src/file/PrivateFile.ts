@@ -1,37 +1,34 @@
 import { randomUUID } from "node:crypto"
 import { chmod, link, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises"
 import { dirname } from "node:path"
-import { Failure } from "../failure/Failure.ts"
-import { shellWord } from "../output/ShellWord.ts"
+import { errorCode, Failure } from "../failure/Failure.ts"
+import { shellWord } from "../output/Text.ts"
+import { parseJson } from "./Json.ts"
 
 const FILE_LIMIT_BYTES = 4 * 1024 * 1024
 
 const isMissing = (error: unknown): boolean => errorCode(error) === "ENOENT" || errorCode(error) === "ENOTDIR"
 
-/** The system's code of an error, as ENOENT. */
-export const errorCode = (error: unknown): string | undefined =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined
-
-/** What went wrong with a file, in the system's words: which file it was, only some of its errors say. */
-export const fileFailure = (path: string, what: "read" | "written", error: unknown): unknown => {
+/** Turns a system error into a failure that names the file, which system errors do not always do. */
+export const fileFailure = (path: string, action: "read" | "write", error: unknown): unknown => {
   if (errorCode(error) === undefined || !(error instanceof Error)) return error
-  const [why] = error.message.split(",")
-  return new Failure({ code: "FAILED", message: `${path} can't be ${what} (${why}).` })
+  const [reason] = error.message.split(",")
+  return new Failure({ code: "FAILED", message: `Cannot ${action} ${path} (${reason}).` })
 }
 
-/** Makes a folder, and those above it, that only the owner may enter. */
+/** Creates a folder, and its parents, with mode 0700. */
 export const privateFolder = async (path: string): Promise<void> => {
   try {
-    const made = await mkdir(path, { recursive: true, mode: 0o700 })
-    if (made === undefined && process.platform !== "win32") await chmod(path, 0o700)
+    const created = await mkdir(path, { recursive: true, mode: 0o700 })
+    if (created === undefined && process.platform !== "win32") await chmod(path, 0o700)
   } catch (error) {
-    throw fileFailure(path, "written", error)
+    throw fileFailure(path, "write", error)
   }
 }
 
 /**
- * Writes a whole file with mode 0600: whatever happens meanwhile, a reader sees the old one (or none) or the new one, and
- * once this returns the new one is on disk. With `onlyNew`, fails with EEXIST where there is one already.
+ * Writes a whole file with mode 0600. Readers see either the old content or the new, whatever happens meanwhile, and
+ * the new content is on disk when this returns. With `onlyNew`, fails with EEXIST if the file exists.
  */
 export const writePrivate = async (
   path: string,
@@ -42,14 +39,14 @@ export const writePrivate = async (
   try {
     try {
       await writeWhole(temporary, text)
-      // A second name fails where there is a file of that name already; a new name takes its place.
+      // link fails if the name exists; rename replaces it.
       await (options.onlyNew === true ? link(temporary, path) : rename(temporary, path))
     } finally {
       await rm(temporary, { force: true })
     }
     await syncFolder(dirname(path))
   } catch (error) {
-    throw errorCode(error) === "EEXIST" ? error : fileFailure(path, "written", error)
+    throw errorCode(error) === "EEXIST" ? error : fileFailure(path, "write", error)
   }
 }
 
@@ -63,9 +60,8 @@ const writeWhole = async (path: string, text: string): Promise<void> => {
   }
 }
 
-/** A name is on disk once its folder is. */
+/** Puts a new name on disk. Windows cannot open a folder, and does not need this. */
 const syncFolder = async (path: string): Promise<void> => {
-  // Windows has no handle of a folder, and needs none.
   if (process.platform === "win32") return
   const folder = await open(path, "r")
   try {
@@ -75,11 +71,11 @@ const syncFolder = async (path: string): Promise<void> => {
   }
 }
 
-/** The text of a file; undefined where there is none. */
-export const readIfAny = async (path: string): Promise<string | undefined> => {
+/** Reads a text file; undefined if it does not exist. */
+export const readIfExists = async (path: string): Promise<string | undefined> => {
   try {
     const { size } = await stat(path)
-    if (size > FILE_LIMIT_BYTES) throw new Failure({ code: "CONFIGURATION", message: `${path} is longer than 4 MiB.` })
+    if (size > FILE_LIMIT_BYTES) throw new Failure({ code: "CONFIGURATION", message: `${path} is larger than 4 MiB.` })
     return await readFile(path, "utf8")
   } catch (error) {
     if (isMissing(error)) return undefined
@@ -87,24 +83,22 @@ export const readIfAny = async (path: string): Promise<string | undefined> => {
   }
 }
 
-/** Refuses a file with a secret in it that others on this machine may read. */
+/** Rejects a file with a secret that other users of this machine can read. */
 export const requirePrivate = async (path: string): Promise<void> => {
   const { mode } = await stat(path)
   if (process.platform !== "win32" && (mode & 0o077) !== 0)
     throw new Failure({
       code: "CONFIGURATION",
-      message: `${path} holds a secret, and others on this machine may read it (mode ${(mode & 0o777).toString(8)}).`,
+      message: `${path} contains a secret, but other users can read it (mode ${(mode & 0o777).toString(8)}).`,
       next: [`chmod 600 ${shellWord(path)}`]
     })
 }
 
-/** What a JSON file says; undefined where there is none. Throws a Failure that names the file where it is not JSON. */
-export const readJsonIfAny = async (path: string, whatToDo = "Mend it, or remove it."): Promise<unknown> => {
-  const text = await readIfAny(path)
+/** Reads a JSON file; undefined if it does not exist. Throws a failure that names the file if it is not JSON. */
+export const readJsonIfExists = async (path: string, advice = "Fix it or delete it."): Promise<unknown> => {
+  const text = await readIfExists(path)
   if (text === undefined) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new Failure({ code: "CONFIGURATION", message: `${path} is not JSON. ${whatToDo}` })
-  }
+  const value = parseJson(text)
+  if (value !== undefined) return value
+  throw new Failure({ code: "CONFIGURATION", message: `${path} is not valid JSON. ${advice}` })
 }

@@ -1,41 +1,45 @@
-import type { Completion, FlagSpec } from "../command/Command.ts"
-import { findCommand, GROUPS, wordsAfter } from "../command/CommandTree.ts"
-import { GLOBAL_FLAGS, type GlobalValues } from "../command/GlobalFlags.ts"
+import type { CommandTree } from "../command/Command.ts"
+import type { Completion, FlagSpec } from "../command/CommandSpec.ts"
+import { GLOBAL_FLAGS, type GlobalValues } from "../command/Flags.ts"
 import type { Host } from "../host/Host.ts"
-import { plainLine } from "../output/Plain.ts"
-import { isShellWord } from "../output/ShellWord.ts"
-import type { Candidate } from "./Candidate.ts"
+import { Output } from "../output/Output.ts"
+import { isShellWord, plainLine } from "../output/Text.ts"
 
-/** Whoever presses Tab does not wait longer. */
-const PATIENCE_MILLIS = 1_500
+/** How long a press of Tab may take. */
+const TIMEOUT_MILLIS = 1_500
+const PAGE_SIZE = 50
 
-/** What the shell is told where it is to complete names of files by itself. */
+/** Tells the completion script to complete file names. */
 const FILES = ":files"
 
-/** What is being typed. Bash takes the = of `--flag=value` for a word of its own. */
+interface Candidate {
+  readonly word: string
+  readonly does?: string | undefined
+}
+
+/** The word at the cursor. Bash passes the = of `--flag=value` as a separate word. */
 const currentOf = (typed: ReadonlyArray<string>): string => {
   const last = typed.at(-1) ?? ""
   return last === "=" ? "" : last
 }
 
-const globals: ReadonlyArray<FlagSpec> = GLOBAL_FLAGS
-
 interface Position {
+  /** The words of the command. */
   readonly words: ReadonlyArray<string>
   readonly flags: ReadonlyArray<FlagSpec>
-  /** The flag whose value is being typed. */
+  /** The flag whose value is at the cursor. */
   readonly pending: FlagSpec | undefined
-  /** How many arguments of the command are there already. */
+  /** The number of arguments before the cursor. */
   readonly argumentCount: number
   readonly given: ReadonlyMap<string, string>
 }
 
-const positionOf = (before: ReadonlyArray<string>): Position => {
+const positionOf = (tree: CommandTree, before: ReadonlyArray<string>): Position => {
   const words: Array<string> = []
   const given = new Map<string, string>()
   let pending: FlagSpec | undefined
   let argumentCount = 0
-  const flags = () => [...globals, ...(findCommand(words.join(" "))?.flags ?? [])]
+  const flags = (): ReadonlyArray<FlagSpec> => [...GLOBAL_FLAGS, ...(tree.find(words.join(" "))?.flags ?? [])]
   for (const text of before) {
     if (pending !== undefined && text === "=") continue
     if (pending !== undefined) {
@@ -46,51 +50,57 @@ const positionOf = (before: ReadonlyArray<string>): Position => {
       const flag = flags().find((candidate) => candidate.name === name || candidate.short === name)
       if (value !== undefined) given.set(name, value)
       else if (flag !== undefined && flag.type !== "boolean") pending = flag
-    } else if (argumentCount === 0 && wordsAfter(words).includes(text)) words.push(text)
+    } else if (argumentCount === 0 && tree.wordsAfter(words).includes(text)) words.push(text)
     else argumentCount++
   }
   return { words, flags: flags(), pending, argumentCount, given }
 }
 
-const wordCandidates = (words: ReadonlyArray<string>): ReadonlyArray<Candidate> =>
-  wordsAfter(words).map((word) => {
+const wordCandidates = (tree: CommandTree, words: ReadonlyArray<string>): ReadonlyArray<Candidate> =>
+  tree.wordsAfter(words).map((word) => {
     const name = [...words, word].join(" ")
-    return { word, does: findCommand(name)?.summary ?? GROUPS[name] }
+    return { word, does: tree.find(name)?.summary ?? tree.groups[name] }
   })
 
-/** Everything that may stand at the last of these words, be it a command, a flag or a value. */
-const candidatesFor = async (host: Host, typed: ReadonlyArray<string>): Promise<ReadonlyArray<Candidate>> => {
+/** Returns the candidates for the last word: commands, flags or values. */
+const candidatesFor = async (
+  host: Host,
+  tree: CommandTree,
+  typed: ReadonlyArray<string>
+): Promise<ReadonlyArray<Candidate>> => {
   const current = currentOf(typed)
-  const position = positionOf(typed.slice(0, -1))
+  const position = positionOf(tree, typed.slice(0, -1))
   const { argumentCount, flags, pending, words } = position
-  if (pending !== undefined) return valuesOf(host, position, pending)
+  if (pending !== undefined) return valuesOf(host, tree, position, pending)
   const [flagName = "", value] = current.startsWith("--") ? current.slice(2).split("=", 2) : []
   const assigned =
     value === undefined ? undefined : flags.find(({ name, type }) => name === flagName && type !== "boolean")
   if (assigned !== undefined) {
-    const values = await valuesOf(host, position, assigned)
-    // A shell completes names of files in the whole word, of which the flag is no part.
+    const values = await valuesOf(host, tree, position, assigned)
+    // A shell cannot complete file names after `--flag=`, because it completes the whole word.
     return values.flatMap(({ does, word }) => (word === FILES ? [] : [{ word: `--${flagName}=${word}`, does }]))
   }
   if (current.startsWith("-")) return flags.map(({ name, summary }) => ({ word: `--${name}`, does: summary }))
-  const command = findCommand(words.join(" "))
-  if (command === undefined) return wordCandidates(words)
+  const command = tree.find(words.join(" "))
+  if (command === undefined) return wordCandidates(tree, words)
   const argument = command.arguments[Math.min(argumentCount, command.arguments.length - 1)]
   if (argument === undefined || (argumentCount >= command.arguments.length && argument.presence !== "several"))
     return []
-  if (argument.completes === "command") return wordCandidates(typed.slice(words.length, -1))
-  return valuesOf(host, position, argument)
+  if (argument.completes === "command") return wordCandidates(tree, typed.slice(words.length, -1))
+  return valuesOf(host, tree, position, argument)
 }
 
 const valuesOf = async (
   host: Host,
+  tree: CommandTree,
   { given }: Position,
   { choices, completes }: { readonly choices?: ReadonlyArray<string>; readonly completes?: Completion }
 ): Promise<ReadonlyArray<Candidate>> => {
   if (choices !== undefined) return choices.map((word) => ({ word }))
   if (completes === undefined) return []
   if (completes === "file") return [{ word: FILES }]
-  const values: GlobalValues = {
+  if (completes === "command") return tree.commands.map(({ name, summary }) => ({ word: name, does: summary }))
+  const globals: GlobalValues = {
     help: false,
     json: false,
     quiet: true,
@@ -99,22 +109,64 @@ const valuesOf = async (
     profile: given.get("profile"),
     "base-url": given.get("base-url")
   }
-  const { resourceCandidates } = await import("./ResourceCandidates.ts")
-  return resourceCandidates(host, values, completes)
+  return resourceCandidates(host, globals, completes)
 }
 
-/** `agentctl __complete WORDS…`, which the completion scripts run: one candidate a line, with what it is after a tab. */
-export const complete = async (host: Host): Promise<void> => {
-  const patience = AbortSignal.any([host.signal, AbortSignal.timeout(PATIENCE_MILLIS)])
+/** Returns ids from the server, or names from this machine. */
+const resourceCandidates = async (
+  host: Host,
+  globals: GlobalValues,
+  kind: Exclude<Completion, "file" | "command">
+): Promise<ReadonlyArray<Candidate>> => {
+  const { connect, connectWithToken } = await import("../server/Connection.ts")
+  const context = { host, globals, output: new Output(host, { json: false, quiet: true, color: false }) }
+  switch (kind) {
+    case "mailbox": {
+      const { items } = await (await connectWithToken(context)).client.call("listMailboxes")
+      return items.map(({ address, mailboxId }) => ({ word: mailboxId, does: address }))
+    }
+    case "message": {
+      const { client } = await connectWithToken(context)
+      const data = await client.call("queryMessages", { query: { limit: PAGE_SIZE } })
+      const items = "items" in data ? data.items : []
+      return items.map(({ from, messageId, subject }) => ({ word: messageId, does: `${from}: ${subject}` }))
+    }
+    case "number": {
+      const { items } = await (await connectWithToken(context)).client.call("listNumbers")
+      return items.map(({ number, phoneNumberId }) => ({ word: phoneNumberId, does: number }))
+    }
+    case "event": {
+      const { client } = await connectWithToken(context)
+      const { items } = await client.call("replayEvents", { query: { limit: PAGE_SIZE } })
+      return items.map(({ eventId, type }) => ({ word: eventId, does: type }))
+    }
+    case "service": {
+      const { items } = await (await connect(context)).client.call("listServices")
+      return items.map(({ purpose, serviceId }) => ({ word: serviceId, does: purpose }))
+    }
+    case "payment": {
+      const { readEntries } = await import("../payment/Journal.ts")
+      return (await readEntries(host)).map(({ id, serviceId }) => ({ word: id, does: serviceId }))
+    }
+    case "profile": {
+      const { readConfig } = await import("../config/ConfigFile.ts")
+      return Object.keys((await readConfig(host)).profiles).map((word) => ({ word }))
+    }
+  }
+}
+
+/** Runs `agentctl __complete WORDS…` for the completion scripts: prints one candidate a line, its summary after a tab. */
+export const complete = async (host: Host, tree: CommandTree): Promise<void> => {
+  const signal = AbortSignal.any([host.signal, AbortSignal.timeout(TIMEOUT_MILLIS)])
   let candidates: ReadonlyArray<Candidate> = []
   try {
-    candidates = await candidatesFor({ ...host, signal: patience }, host.argv.slice(1))
+    candidates = await candidatesFor({ ...host, signal }, tree, host.argv.slice(1))
   } catch {
-    // No server, no token, no time: then there is nothing to complete, and a shell's prompt is no place to say why.
+    // Without a server, a token or enough time there are no candidates. A prompt is no place for an error.
   }
   const current = currentOf(host.argv)
   for (const { does, word } of candidates)
-    // A shell puts the word into the line as it is, and the server made some of them.
+    // The shell inserts the word unquoted, and the server made some of these words.
     if (word === FILES || (word.startsWith(current) && isShellWord(word)))
       host.stdout.write(`${plainLine(word)}${does === undefined ? "" : `\t${plainLine(does)}`}\n`)
 }

@@ -1,7 +1,7 @@
 const BASH = `# bash completion of agentctl; see: agentctl completion --help
 _agentctl() {
   local current="\${COMP_WORDS[COMP_CWORD]}" line
-  # Readline takes the = of --flag=value for a word of its own.
+  # Readline passes the = of --flag=value as a separate word.
   [[ "$current" == "=" ]] && current=""
   COMPREPLY=()
   while IFS=$'\\t' read -r line _; do
@@ -54,6 +54,6 @@ end
 complete -c agentctl -f -a '(__agentctl_complete)'
 `
 
-/** The completion script of a shell. All of them ask this program, so they never need to be made anew. */
+/** Returns the completion script of a shell. The scripts run `agentctl __complete`, so they never become outdated. */
 export const completionScript = (shell: "bash" | "zsh" | "fish"): string =>
   ({ bash: BASH, zsh: ZSH, fish: FISH })[shell]

@@ -1,12 +1,23 @@
-import type { CommandSpec } from "../command/Command.ts"
-import { commandsBelow } from "../command/CommandTree.ts"
-import { GLOBAL_FLAGS } from "../command/GlobalFlags.ts"
-import { EXIT_MEANING, type ExitCode } from "../failure/ExitCode.ts"
-import { exitsOf, flagSummary, flagUsage, usageLine } from "./HelpText.ts"
+import type { CommandTree } from "../command/Command.ts"
+import type { CommandSpec, FlagSpec } from "../command/CommandSpec.ts"
+import { GLOBAL_FLAGS } from "../command/Flags.ts"
+import { EXIT_MEANING } from "../failure/Failure.ts"
+import { VERSION } from "../Version.ts"
+import { argumentSummary, exitsOf, flagSummary, flagUsage, usageLine } from "./HelpText.ts"
+
+/** Describes a command or a group for programs: the output of `agentctl schema`. */
+export const commandSchema = (tree: CommandTree, words: ReadonlyArray<string>) => ({
+  version: VERSION,
+  globalFlags: GLOBAL_FLAGS,
+  exitCodes: EXIT_MEANING,
+  commands: tree
+    .below(words)
+    .map(({ run: _handler, ...spec }) => ({ ...spec, usage: usageLine(spec), exits: exitsOf(spec) }))
+})
 
 const cell = (text: string): string => text.replaceAll("|", "\\|")
 
-const flagTable = (flags: CommandSpec["flags"]): string =>
+const flagTable = (flags: ReadonlyArray<FlagSpec>): string =>
   [
     "| flag | |",
     "| --- | --- |",
@@ -19,26 +30,21 @@ const commandSection = (command: CommandSpec): string =>
     `## agentctl ${command.name}\n`,
     `${command.summary}. ${command.description}\n`,
     `\`\`\`\n${usageLine(command)}\n\`\`\`\n`,
-    ...command.arguments.map(({ choices, name, summary }) => {
-      const more = choices === undefined ? "" : ` One of ${choices.join(", ")}.`
-      return `- \`${name.toUpperCase()}\`: ${summary}${more}\n`
-    }),
+    ...command.arguments.map((argument) => `- \`${argument.name.toUpperCase()}\`: ${argumentSummary(argument)}\n`),
     ...(command.flags.length === 0 ? [] : [flagTable(command.flags)]),
     `\`\`\`sh\n${command.examples.map(({ does, line }) => `# ${does}\n${line}`).join("\n")}\n\`\`\`\n`,
     `With \`--json\`: \`${command.json}\`. Exit codes: ${exitsOf(command).join(", ")}.\n`
   ].join("\n")
 
-const codes = Object.entries(EXIT_MEANING).map(([code, meaning]) => [Number(code) as ExitCode, meaning] as const)
-
-/** The reference page of all commands, in Markdown. */
-export const reference = (): string =>
+/** Returns REFERENCE.md. */
+export const reference = (tree: CommandTree): string =>
   [
     "# agentctl reference\n",
-    "Made from the table of commands by `npx -y pnpm@12 reference`; what stands here is what `agentctl COMMAND --help` says.\n",
-    "Every command takes these:\n",
+    "Generated from the command table by `npx -y pnpm@12 reference`. `agentctl COMMAND --help` prints the same text.\n",
+    "Flags of every command:\n",
     flagTable(GLOBAL_FLAGS),
     "| exit code | |\n| --- | --- |",
-    ...codes.map(([code, meaning]) => `| ${code} | ${meaning} |`),
+    ...Object.entries(EXIT_MEANING).map(([code, meaning]) => `| ${code} | ${meaning} |`),
     "",
-    ...commandsBelow([]).map(commandSection)
+    ...tree.commands.map(commandSection)
   ].join("\n")

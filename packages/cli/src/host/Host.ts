@@ -1,18 +1,31 @@
-import type { PaymentStep } from "../payment/PaymentSteps.ts"
+/** A point of a payment at which a process that dies leaves a different state behind. */
+export type PaymentStep =
+  /** Confirmed, not signed. */
+  | "agreed"
+  /** Signed and in the journal as prepared; nothing is sent. */
+  | "written"
+  /** In the journal as sent, about to be sent. */
+  | "sending"
+  /** Answered; the answer is only in memory. */
+  | "answered"
+  /** The access token of the answer is saved; the journal still says sent. */
+  | "kept"
+  /** In the journal as answered; nothing is printed. */
+  | "closed"
 
-/** Where text goes. */
+/** An output stream. */
 export interface Sink {
   readonly write: (text: string) => void
   readonly isTerminal: boolean
-  /** Width of the terminal in columns; undefined where it is none. */
+  /** Width of the terminal; undefined if the stream is not a terminal. */
   readonly columns: number | undefined
-  /** Resolves once little of what was written waits for its reader. */
+  /** Resolves when the reader has caught up. */
   readonly drained: () => Promise<void>
 }
 
-/** The machine as a command sees it: everything it reads and writes, but files and the network. */
+/** The machine as commands see it, except for files and the network. */
 export interface Host {
-  /** The arguments after the program's name. */
+  /** The arguments after the name of the program. */
   readonly argv: ReadonlyArray<string>
   readonly env: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
@@ -20,16 +33,25 @@ export interface Host {
   readonly stdout: Sink
   readonly stderr: Sink
   readonly stdinIsTerminal: boolean
-  /** All of standard input, up to a limit of 4 MiB. Ends early, with a rejection, when the command is interrupted. */
+  /** Reads all of standard input, at most 4 MiB. Rejects if the command is interrupted. */
   readonly readStdin: () => Promise<string>
-  /** Asks on the terminal, through standard error; what is typed is not shown where `hidden`. */
+  /** Asks on the terminal through standard error. `hidden` turns off the echo. */
   readonly ask: (question: string, options: { readonly hidden: boolean }) => Promise<string>
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Ends early, with a rejection, when the command is interrupted. */
+  /** Rejects if the command is interrupted. */
   readonly sleep: (millis: number) => Promise<void>
   /** Aborted when the user interrupts the command. */
   readonly signal: AbortSignal
-  /** Told of each step of a payment before the next one is taken. A host that has nothing to do with it leaves this out. */
+  /** Called at each step of a payment, before the next one. For tests. */
   readonly atStep?: (step: PaymentStep) => Promise<void>
 }
+
+const SECRETS: ReadonlySet<string> = new Set(["AGENTOS_PRIVATE_KEY", "AGENTOS_PASSWORD", "AGENTOS_TOKEN"])
+
+/**
+ * Returns the environment for child processes: this environment without the key, the password and the token. A command
+ * that handles events processes the input of strangers and must not hold these.
+ */
+export const childEnvironment = ({ env }: Host): Readonly<Record<string, string | undefined>> =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !SECRETS.has(name)))

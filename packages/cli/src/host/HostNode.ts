@@ -1,7 +1,7 @@
 import { homedir } from "node:os"
 import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 import { isatty } from "node:tty"
-import { failHavingNoOutput, run } from "../Program.ts"
+import { reportBrokenOutput, run } from "../Program.ts"
 import type { Host, Sink } from "./Host.ts"
 
 const STDIN_LIMIT_BYTES = 4 * 1024 * 1024
@@ -15,13 +15,12 @@ const sink = (stream: NodeJS.WriteStream): Sink => ({
   }
 })
 
-/** Node opens standard input when it is first looked at, which takes time and keeps the process alive. */
+/** Node opens standard input on first use; an open one takes time and keeps the process alive. */
 let stdinIsOpen = false
 
 const readStdin = async (interruption: AbortSignal): Promise<string> => {
   interruption.throwIfAborted()
   stdinIsOpen = true
-  // Whoever writes it may never end.
   interruption.addEventListener("abort", () => process.stdin.destroy(new Error("Interrupted.")), { once: true })
   const chunks: Array<Buffer> = []
   let length = 0
@@ -31,28 +30,28 @@ const readStdin = async (interruption: AbortSignal): Promise<string> => {
     if (length > STDIN_LIMIT_BYTES) throw new RangeError("Standard input is longer than 4 MiB.")
     chunks.push(bytes)
   }
-  // Ctrl-C ends the program that writes it, too: its end may be seen before the signal, and is not what was meant.
+  // Ctrl-C also ends the program that writes to the pipe, whose end may arrive before the signal.
   for (let turn = 0; turn < 2; turn++) await setImmediate()
   interruption.throwIfAborted()
   return Buffer.concat(chunks).toString("utf8")
 }
 
-/** Runs the command that the process was started with, and sets the exit code. */
+/** Runs the command line of this process and sets the exit code. */
 export const runOnNode = async (more: Pick<Host, "atStep"> = {}): Promise<void> => {
   const interruption = new AbortController()
   const interrupt = (): void => {
-    // The second time nothing is tidied up any more.
+    // A second interrupt skips the cleanup.
     if (interruption.signal.aborted) process.exit(130)
     interruption.abort()
   }
   process.on("SIGINT", interrupt)
   process.on("SIGTERM", interrupt)
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // Whoever reads has enough, as `head` does: that is no failure of ours.
+    // The reader has closed the pipe, as `head` does.
     if (error.code === "EPIPE") process.exit(process.exitCode ?? 0)
-    process.exit(failHavingNoOutput(host, error))
+    process.exit(reportBrokenOutput(host, error))
   })
-  // Who reads along may leave: what is being done, and perhaps paid, goes on, and its exit code says how it ended.
+  // The command, and perhaps a payment, continues without a reader of its remarks.
   process.stderr.on("error", () => {})
   const host: Host = {
     ...more,
@@ -71,7 +70,7 @@ export const runOnNode = async (more: Pick<Host, "atStep"> = {}): Promise<void> 
       const { ask } = await import("./Prompt.ts")
       return ask(question, options, interruption)
     },
-    // oxlint-disable-next-line no-restricted-properties -- the one place where this program reads the machine's clock
+    // oxlint-disable-next-line no-restricted-properties -- the only place where agentctl reads the clock
     now: () => Date.now(),
     sleep: (millis) => sleep(millis, undefined, { signal: interruption.signal }),
     signal: interruption.signal
@@ -79,6 +78,6 @@ export const runOnNode = async (more: Pick<Host, "atStep"> = {}): Promise<void> 
   process.exitCode = await run(host)
   process.off("SIGINT", interrupt)
   process.off("SIGTERM", interrupt)
-  // A file keeps nothing alive, and has no such method.
+  // Standard input from a file has no unref, and does not keep the process alive.
   if (stdinIsOpen && "unref" in process.stdin) process.stdin.unref()
 }

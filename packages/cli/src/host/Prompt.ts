@@ -2,20 +2,20 @@ import { createInterface } from "node:readline"
 import { Writable } from "node:stream"
 import { Failure } from "../failure/Failure.ts"
 
-/** Asks on the terminal. A closed input or Ctrl-D is no answer, and cancels. */
+/** Asks on the terminal. A closed input or Ctrl-D cancels the command. */
 export const ask = (
   question: string,
   options: { readonly hidden: boolean },
   interruption: AbortController
 ): Promise<string> =>
   new Promise((resolve, reject) => {
-    // What readline echoes goes nowhere where the answer is a secret.
-    const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+    // Discards the echo of a hidden answer.
+    const discard = new Writable({ write: (_chunk, _encoding, done) => done() })
     const lines = createInterface({
       input: process.stdin,
-      output: options.hidden ? nowhere : process.stderr,
+      output: options.hidden ? discard : process.stderr,
       terminal: process.stdin.isTTY === true,
-      // What it begins the line with when it draws it anew.
+      // Printed again when readline redraws the line.
       prompt: question
     })
     let answered = false
@@ -31,9 +31,9 @@ export const ask = (
     lines.once("close", () => {
       if (options.hidden || !answered) process.stderr.write("\n")
       process.stdin.pause()
-      if (!answered) reject(new Failure({ code: "CANCELLED", message: "No answer was given." }))
+      if (!answered) reject(new Failure({ code: "CANCELLED", message: "Cancelled: no answer." }))
     })
-    // Only now: until the terminal is readline's, it shows what is typed, secrets too.
+    // The question comes after readline has taken over the terminal: before, the terminal echoes secrets.
     if (options.hidden) process.stderr.write(question)
     else lines.prompt()
   })

@@ -1,18 +1,21 @@
-/** Words beside which a code stands, in the languages that most such mail is written in. */
+/** Words that announce a code, in the languages of most such mail. */
 const WORD =
   /(?<!\p{L})(?:codes?|otp|passcode|password|passwort|pin|token|verification|verify|confirm|confirmation|security|one-time|login|sign-in|c[oó]digo|clave|kod|\p{L}*code)(?!\p{L})/giu
-/** 4 to 10 digits or capitals with at least one digit; also 123 456, 123-456 and G-123456. Nothing that goes on like an amount, a date or a telephone number. */
+/**
+ * 4 to 10 digits or capital letters with at least one digit, also 123 456, 123-456 and G-123456. Amounts, dates and
+ * phone numbers do not match.
+ */
 const CODE =
   /(?<![\p{L}\d.,:/$€£#@-]|\d )(?:[A-Z]{1,3}-)?(?:\d{3}[ -]\d{3}|(?=[A-Z]*\d)[A-Z0-9]{4,10})(?![\p{L}\d]|[ .,:/-]\d)/gu
 const ALONE = /^[ \t]*(?:\d{4,8}|\d{3}[ -]\d{3})[ \t]*$/gmu
-/** How far from its word a code may stand, in characters. */
+/** The maximum distance of a code after and before its word, in characters. */
 const AFTER = 80
 const BEFORE = 40
-/** How much of a message is looked through, in characters. */
+/** The searched part of a message, in characters. */
 const LIMIT = 100_000
 
 const TAG = /<(\/?[a-z][a-z0-9]*|!)?[^<>]*>/gi
-/** Elements whose content is not shown, each with the tags that end it. */
+/** Elements whose content is hidden, with the tags that end them. */
 const HIDDEN: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["style", ["/style"]],
   ["script", ["/script"]],
@@ -20,7 +23,7 @@ const HIDDEN: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
 ])
 const LINE_END = /^(?:br|\/(?:p|div|tr|td|h[1-6]))$/
 
-/** What a reader sees of HTML, roughly. One pass, because a stranger wrote it: time grows with its length alone. */
+/** Extracts the visible text of HTML, roughly. One pass in linear time, because the HTML is untrusted. */
 const textOfHtml = (html: string): string => {
   const parts: Array<string> = []
   let begin = 0
@@ -41,10 +44,10 @@ const textOfHtml = (html: string): string => {
   return parts.join("").replaceAll(/&nbsp;|&#160;/gi, " ")
 }
 
-/** Without the space or dash that only makes it easier to read; the letters of G-123456 belong to it no more than the dash. */
+/** Removes spaces, dashes and a prefix such as G-. */
 const bare = (code: string): string => code.replace(/^[A-Z]{1,3}-/, "").replaceAll(/[ -]/g, "")
 
-/** The code nearest after a word, else nearest before one. */
+/** Returns the first code after a word, else the first before one. */
 const besideWord = (text: string): string | undefined => {
   const words = [...text.matchAll(WORD)].map(({ 0: word, index }) => ({ begin: index, end: index + word.length }))
   const codes = [...text.matchAll(CODE)].map(({ 0: code, index }) => ({ code, begin: index, end: index + code.length }))
@@ -55,9 +58,9 @@ const besideWord = (text: string): string | undefined => {
 }
 
 /**
- * The one-time code of a message, without spaces and dashes: the first that stands a little after a word such as "code", "PIN" or
- * "verification", else a little before one, else digits alone on a line. The subject is looked at first, then the text,
- * then the HTML. Undefined where there is none.
+ * Returns the one-time code of a message, without spaces and dashes: the first one shortly after a word such as "code",
+ * "PIN" or "verification", else shortly before one, else digits alone on a line. Searches the subject, then the text,
+ * then the HTML.
  */
 export const oneTimeCode = (message: {
   readonly subject: string

@@ -1,17 +1,14 @@
 import type { Host } from "../host/Host.ts"
-import { plain, plainJson } from "./Plain.ts"
-import { type Column, record, table } from "./Table.ts"
+import { type Column, type Field, record, table } from "./Table.ts"
+import { plain, plainJson } from "./Text.ts"
 
-/** How a command is to say things. */
 export interface OutputOptions {
   readonly json: boolean
   readonly quiet: boolean
   readonly color: boolean
 }
 
-type Field = readonly [label: string, value: string | number | boolean | null | undefined]
-
-/** The one way to standard output and standard error: data to the first, everything else to the second. */
+/** Writes data to standard output and everything else to standard error. */
 export class Output {
   readonly #host: Pick<Host, "stdout" | "stderr">
   readonly options: OutputOptions
@@ -21,12 +18,12 @@ export class Output {
     this.options = options
   }
 
-  /** What the command was asked for: as one JSON document for programs, else as the text for people. */
+  /** Prints the result of a command: with --json the document, otherwise the text. */
   data(document: unknown, text: () => string): void {
     this.#host.stdout.write(this.options.json ? `${plainJson(document, 2)}\n` : text())
   }
 
-  /** Rows, or a line that says that there are none. */
+  /** Prints rows, or notes that there are none. */
   table<Row>(document: unknown, rows: ReadonlyArray<Row>, shape: ReadonlyArray<Column<Row>>, none: string): void {
     if (rows.length === 0 && !this.options.json) return this.note(none)
     const { columns, isTerminal } = this.#host.stdout
@@ -35,7 +32,7 @@ export class Output {
     )
   }
 
-  /** One thing, field by field. */
+  /** Prints one resource, field by field. */
   record(document: unknown, fields: ReadonlyArray<Field>): void {
     this.data(document, () => this.recordText(fields))
   }
@@ -44,27 +41,27 @@ export class Output {
     return record(fields, (text) => this.bold(text))
   }
 
-  /** A text that is data by itself, with --json too: a completion script, a path. */
+  /** Prints text as it is, also with --json: a completion script, a path. */
   text(text: string): void {
     this.#host.stdout.write(text)
   }
 
-  /** Something to know besides; not with --quiet. Part of it may be the server's words. */
+  /** Prints a remark on standard error, unless --quiet is given. It may contain text of the server. */
   note(text: string): void {
     if (!this.options.quiet) this.#host.stderr.write(`${plain(text)}\n`)
   }
 
-  /** Fields to know besides; not with --quiet. */
+  /** Prints fields on standard error, unless --quiet is given. */
   noteRecord(fields: ReadonlyArray<Field>): void {
     if (!this.options.quiet) this.#host.stderr.write(this.recordText(fields))
   }
 
-  /** Something that must be known, --quiet or not. */
+  /** Prints a warning on standard error, also with --quiet. */
   warn(text: string): void {
     this.#host.stderr.write(`${this.options.color ? `\u001b[33m${plain(text)}\u001b[39m` : plain(text)}\n`)
   }
 
-  /** How help is to look on standard output. */
+  /** The style of help on standard output. */
   helpStyle(): { readonly bold: (text: string) => string; readonly columns: number | undefined } {
     return { bold: (text) => this.bold(text), columns: this.#host.stdout.columns }
   }
@@ -74,6 +71,6 @@ export class Output {
   }
 }
 
-/** Whether colours are wanted: https://no-color.org, and no terminal wants none. */
+/** Whether to use colors. See https://no-color.org. */
 export const wantsColor = (host: Host, noColor: boolean): boolean =>
   !noColor && (host.env["NO_COLOR"] ?? "") === "" && host.env["TERM"] !== "dumb" && host.stderr.isTerminal

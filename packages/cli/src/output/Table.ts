@@ -1,22 +1,23 @@
-import { displayWidth, plainLine, truncate } from "./Plain.ts"
+import { displayWidth, plainLine, truncate } from "./Text.ts"
 
-/** A column of a table: its heading and what stands in it. */
+export type Cell = string | number | boolean | null | undefined
+
 export interface Column<Row> {
   readonly heading: string
-  readonly value: (row: Row) => string | number | boolean | null | undefined
-  /** Columns of this kind are cut last, since half an id is of no use to anybody. */
+  readonly value: (row: Row) => Cell
+  /** Never cut, because half an id is useless. */
   readonly whole?: boolean
-  /** Of the last column alone: its sentences go on in the next line, where they are too long for the terminal. */
-  readonly flows?: boolean
+  /** For the last column only: never cut; the terminal wraps it. */
+  readonly wraps?: boolean
 }
 
 const GAP = "  "
-const NARROWEST = 12
+const MIN_WIDTH = 12
 
-const cellText = (value: string | number | boolean | null | undefined): string =>
+const cellText = (value: Cell): string =>
   value === null || value === undefined || value === "" ? "-" : plainLine(String(value))
 
-/** Widths that fit: the widest column that may be cut gives way first. Undefined where nothing more can give way. */
+/** Shrinks the widest columns that may be cut until the table fits; undefined if it cannot fit. */
 const fit = (
   widths: ReadonlyArray<number>,
   whole: ReadonlyArray<boolean>,
@@ -27,7 +28,7 @@ const fit = (
   while (total() > columns) {
     let widest = -1
     for (const [index, width] of fitted.entries())
-      if (whole[index] !== true && width > NARROWEST && (widest < 0 || width > fitted[widest]!)) widest = index
+      if (whole[index] !== true && width > MIN_WIDTH && (widest < 0 || width > fitted[widest]!)) widest = index
     if (widest < 0) return undefined
     fitted[widest] = fitted[widest]! - 1
   }
@@ -35,9 +36,8 @@ const fit = (
 }
 
 /**
- * Rows under headings, in columns. `columns` is the width of the terminal, to
- * which lines are cut; undefined where the reader is a program, which gets them whole. On a terminal that is too
- * narrow even so, each row is written as a record, since half an id is what the terminal would break off.
+ * Formats rows under headings. Lines are cut to `columns`, the width of the terminal; undefined for programs, which get
+ * whole lines. If the table cannot fit, each row is formatted as a record, so that no id is broken.
  */
 export const table = <Row>(
   rows: ReadonlyArray<Row>,
@@ -48,14 +48,8 @@ export const table = <Row>(
   const widths = shape.map(({ heading }, index) =>
     Math.max(displayWidth(heading), ...cells.map((line) => displayWidth(line[index]!)))
   )
-  const fitted =
-    options.columns === undefined
-      ? widths
-      : fit(
-          widths,
-          shape.map(({ whole }) => whole === true),
-          options.columns
-        )
+  const whole = shape.map((column) => column.whole === true)
+  const fitted = options.columns === undefined ? widths : fit(widths, whole, options.columns)
   if (fitted === undefined)
     return rows
       .map((row) =>
@@ -68,7 +62,7 @@ export const table = <Row>(
   const line = (texts: ReadonlyArray<string>): string =>
     texts
       .map((text, index) => {
-        const cut = shape[index]!.flows === true ? text : truncate(text, fitted[index]!)
+        const cut = shape[index]!.wraps === true ? text : truncate(text, fitted[index]!)
         return index === texts.length - 1 ? cut : cut + " ".repeat(fitted[index]! - displayWidth(cut))
       })
       .join(GAP)
@@ -77,11 +71,10 @@ export const table = <Row>(
   return `${lines.join("\n")}\n`
 }
 
-/** Labels and values below each other; what is not set is left out. */
-export const record = (
-  fields: ReadonlyArray<readonly [label: string, value: string | number | boolean | null | undefined]>,
-  label: (text: string) => string
-): string => {
+export type Field = readonly [label: string, value: Cell]
+
+/** Formats labels and values, one pair a line. Empty values are left out. */
+export const record = (fields: ReadonlyArray<Field>, label: (text: string) => string): string => {
   const shown = fields.filter(([, value]) => value !== null && value !== undefined && value !== "")
   const width = Math.max(0, ...shown.map(([name]) => displayWidth(name)))
   return shown

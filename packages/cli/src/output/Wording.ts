@@ -1,6 +1,8 @@
+import { usageError } from "../failure/Failure.ts"
+
 const UNIT = 1_000_000n
 
-/** Base units of a millionth as a decimal text with at least two decimals, as the API writes prices: `0.25`. */
+/** Formats base units (millionths) as a decimal with at least two places, like the prices of the API: `0.25`. */
 export const decimalOf = (baseUnits: bigint): string => {
   const fraction = (baseUnits % UNIT)
     .toString()
@@ -9,11 +11,14 @@ export const decimalOf = (baseUnits: bigint): string => {
   return `${baseUnits / UNIT}.${fraction}`
 }
 
-/** The base units that a decimal text names; undefined where it is none, or finer than a millionth. */
+/** Parses a decimal into base units; undefined if it is invalid or has more than six places. */
 export const baseUnitsOf = (text: string): bigint | undefined => {
   const match = /^(\d{1,30})(?:\.(\d{1,6}))?$/.exec(text)
   return match === null ? undefined : BigInt(match[1]!) * UNIT + BigInt((match[2] ?? "").padEnd(6, "0"))
 }
+
+/** Formats a count with its noun: `2 payments`. */
+export const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`
 
 const SPANS = [
   ["d", 86_400],
@@ -22,8 +27,8 @@ const SPANS = [
   ["s", 1]
 ] as const
 
-/** A number of seconds in its two largest units: `29 d 23 h`. */
-export const spanOf = (seconds: number): string => {
+/** Formats seconds in the two largest units: `29 d 23 h`. */
+export const durationOf = (seconds: number): string => {
   const first = SPANS.findIndex(([, size]) => seconds >= size)
   if (first < 0) return "0 s"
   let rest = seconds
@@ -38,9 +43,34 @@ export const spanOf = (seconds: number): string => {
     .join(" ")
 }
 
-/** A moment as people read it, in UTC like everything the service says: `2026-01-31 12:00:00Z`. */
-export const momentOf = (iso: string | null | undefined): string | null =>
+/** Formats an ISO time for people, in UTC: `2026-01-31 12:00:00Z`. */
+export const timeOf = (iso: string | null | undefined): string | null =>
   iso === null || iso === undefined ? null : iso.replace("T", " ").replace(/\.\d+Z$/, "Z")
 
-/** A count with its noun. */
-export const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`
+const UNIT_MILLIS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+/** RFC 3339, section 5.6. */
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d{2}:\d{2})$/
+
+const parseDuration = (text: string): number | undefined => {
+  const match = /^(\d{1,6})([smhd])$/.exec(text)
+  return match === null ? undefined : Number(match[1]) * UNIT_MILLIS[match[2]!]!
+}
+
+/** Parses the duration that a flag takes (`20s`, `5m`) into milliseconds. */
+export const durationOfFlag = (flag: string, text: string): number => {
+  const millis = parseDuration(text)
+  if (millis !== undefined) return millis
+  throw usageError(`--${flag} takes a duration such as 20s or 5m, not "${text}".`)
+}
+
+/** Parses the time that a flag takes: a duration before now (`10m`, `2h`, `3d`), `now`, or an RFC 3339 time. */
+export const timeOfFlag = (flag: string, text: string, now: number): string => {
+  if (text === "now") return new Date(now).toISOString()
+  const duration = parseDuration(text)
+  if (duration !== undefined) return new Date(Math.max(0, now - duration)).toISOString()
+  const millis = DATE_TIME.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(millis)) return new Date(millis).toISOString()
+  throw usageError(
+    `--${flag} takes a duration before now (10m, 2h, 3d) or a time with an offset (2026-01-31T12:00:00Z), not "${text}".`
+  )
+}

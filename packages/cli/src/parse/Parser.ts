@@ -1,30 +1,31 @@
 import { parseArgs } from "node:util"
-import type { ArgumentSpec, CommandSpec, FlagSpec, ParsedInput } from "../command/Command.ts"
-import { commandsBelow, findCommand, wordsAfter } from "../command/CommandTree.ts"
-import { GLOBAL_FLAGS, type GlobalValues } from "../command/GlobalFlags.ts"
-import { Failure } from "../failure/Failure.ts"
-import { nearest, sameWord } from "./Suggestion.ts"
+import { distance } from "fastest-levenshtein"
+import type { Command, CommandTree } from "../command/Command.ts"
+import type { ArgumentSpec, FlagSpec, ParsedInput } from "../command/CommandSpec.ts"
+import { GLOBAL_FLAGS, type GlobalValues } from "../command/Flags.ts"
+import { type Failure, usageError } from "../failure/Failure.ts"
 
-/** A command line that was understood: a command with its input, or words that only help can be given for. */
+/** A parsed command line. */
 export interface ParsedLine {
   readonly globals: GlobalValues
-  readonly command: CommandSpec | undefined
-  /** The words of the command, or of the group where there is none. */
+  /** Undefined for the program itself and for a group, which only have help. */
+  readonly command: Command | undefined
+  /** The words of the command or group. */
   readonly words: ReadonlyArray<string>
-  /** Checked against the command; undefined where help or the version was asked for. */
+  /** Undefined if --help or --version was given. */
   readonly input: ParsedInput | undefined
 }
 
 type Value = string | number | boolean | ReadonlyArray<string> | undefined
+type Words = ReadonlyArray<string>
 
 const globals: ReadonlyArray<FlagSpec> = GLOBAL_FLAGS
 
-/** A wrong command line, and the command whose help says what is right. */
-export const usage = (message: string, words: ReadonlyArray<string>): Failure =>
-  new Failure({ code: "USAGE", message, next: [["agentctl", ...words, "--help"].join(" ")] })
+const usage = (message: string, words: Words): Failure =>
+  usageError(message, [["agentctl", ...words, "--help"].join(" ")])
 
-/** The words of the command at the head of the arguments, and what is left of them without these. */
-const splitWords = (argv: ReadonlyArray<string>) => {
+/** Separates the words of the command from the other arguments. Global flags may stand before and between the words. */
+const splitWords = (argv: ReadonlyArray<string>, tree: CommandTree) => {
   const words: Array<string> = []
   const rest: Array<string> = []
   let index = 0
@@ -34,16 +35,15 @@ const splitWords = (argv: ReadonlyArray<string>) => {
     if (argument.startsWith("-") && argument.length > 1) {
       rest.push(argument)
       const flag = globals.find(({ name }) => `--${name}` === argument)
-      // A flag of a command, before it is known whether it takes a value: the command comes first.
-      if (flag === undefined && words.length === 0 && !isGlobal(argument)) break
+      // Whether another flag takes a value is unknown before the command, so the words end here.
+      if (flag === undefined && !isGlobal(argument)) break
       if (flag !== undefined && flag.type !== "boolean" && index + 1 < argv.length) rest.push(argv[++index]!)
-      else if (flag === undefined && !isGlobal(argument)) break
       continue
     }
-    if (!wordsAfter(words).includes(argument)) break
+    if (!tree.wordsAfter(words).includes(argument)) break
     words.push(argument)
   }
-  // The flag at which the words ended was taken already.
+  // The flag that ended the words is already in rest.
   const last = argv[index]
   const from = last !== undefined && last.startsWith("-") && last.length > 1 && last !== "--" ? index + 1 : index
   return { words, rest: [...rest, ...argv.slice(from)], next: last }
@@ -54,28 +54,26 @@ const isGlobal = (argument: string): boolean =>
     ({ name, short }) => argument === `-${short}` || argument === `--${name}` || argument.startsWith(`--${name}=`)
   )
 
-const spelt = (flag: FlagSpec): string => `--${flag.name}`
+const spelled = (flag: FlagSpec): string => `--${flag.name}`
 
-const integerOf = (flag: FlagSpec, text: string, words: ReadonlyArray<string>): number => {
+const integerOf = (flag: FlagSpec, text: string, words: Words): number => {
   const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   const { maximum = Number.MAX_SAFE_INTEGER, minimum = 0 } = flag
   if (value >= minimum && value <= maximum) return value
-  const bounds =
-    flag.maximum === undefined ? `a whole number from ${minimum}` : `a whole number from ${minimum} to ${maximum}`
-  throw usage(`${spelt(flag)} takes ${bounds}, not "${text}".`, words)
+  const range =
+    flag.maximum === undefined ? `an integer of at least ${minimum}` : `an integer from ${minimum} to ${maximum}`
+  throw usage(`${spelled(flag)} takes ${range}, not "${text}".`, words)
 }
 
-const checkChoice = (
-  what: string,
-  text: string,
-  choices: ReadonlyArray<string> | undefined,
-  words: ReadonlyArray<string>
-) => {
+const checkChoice = (name: string, text: string, choices: ReadonlyArray<string> | undefined, words: Words) => {
   if (choices === undefined || choices.includes(text)) return
   const meant = nearest(text, choices)
   const hint = meant === undefined ? "" : ` Did you mean ${meant}?`
-  throw usage(`${what} is one of ${choices.join(", ")}; not "${text}".${hint}`, words)
+  throw usage(`Invalid ${name} "${text}". Choose ${alternatives(choices)}.${hint}`, words)
 }
+
+const alternatives = (choices: ReadonlyArray<string>): string =>
+  choices.length < 2 ? choices.join("") : `${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`
 
 interface Token {
   readonly kind: string
@@ -85,54 +83,53 @@ interface Token {
   readonly inlineValue?: boolean | undefined
 }
 
-const readFlag = (flag: FlagSpec, token: Token, before: Value, words: ReadonlyArray<string>): Value => {
+const readFlag = (flag: FlagSpec, token: Token, before: Value, words: Words): Value => {
+  const name = spelled(flag)
   if (flag.type === "boolean") {
-    if (token.value !== undefined) throw usage(`${spelt(flag)} takes no value.`, words)
+    if (token.value !== undefined) throw usage(`${name} takes no value.`, words)
     return true
   }
   const { value } = token
-  if (value === undefined) throw usage(`${spelt(flag)} needs a value: ${spelt(flag)} ${flag.value ?? "VALUE"}.`, words)
-  // Most likely the value was forgotten, and the next flag taken for it.
+  if (value === undefined) throw usage(`${name} needs a value: ${name} ${flag.value ?? "VALUE"}.`, words)
+  // Most likely the value is missing, and this is the next flag.
   if (token.inlineValue !== true && /^--?[A-Za-z]/.test(value))
-    throw usage(`${spelt(flag)} needs a value. If "${value}" is it, write ${spelt(flag)}=${value}.`, words)
-  checkChoice(spelt(flag), value, flag.choices, words)
+    throw usage(`${name} needs a value. If "${value}" is the value, write ${name}=${value}.`, words)
+  checkChoice(name, value, flag.choices, words)
   if (flag.type === "integer") return integerOf(flag, value, words)
   return flag.type === "list" ? [...(Array.isArray(before) ? before : []), value] : value
 }
 
-const readArguments = (
-  command: CommandSpec,
-  texts: ReadonlyArray<string>
-): Record<string, string | ReadonlyArray<string> | undefined> => {
+const readArguments = (command: Command, texts: ReadonlyArray<string>): ParsedInput["arguments"] => {
   const words = command.name.split(" ")
-  const taken: Record<string, string | ReadonlyArray<string> | undefined> = {}
+  const values: Record<string, string | ReadonlyArray<string> | undefined> = {}
   const specs: ReadonlyArray<ArgumentSpec> = command.arguments
   let used = 0
   for (const spec of specs) {
+    const name = spec.name.toUpperCase()
     if (spec.presence === "several") {
-      taken[spec.name] = texts.slice(used)
+      values[spec.name] = texts.slice(used)
       used = texts.length
       continue
     }
     const text = texts[used++]
-    if (text === undefined && spec.presence === "required")
-      throw usage(`${spec.name.toUpperCase()} is missing: ${lowerFirst(spec.summary)}`, words)
-    if (text !== undefined) checkChoice(spec.name.toUpperCase(), text, spec.choices, words)
-    taken[spec.name] = text
+    if (text === undefined && spec.presence === "required") throw usage(missingArgument(name, spec), words)
+    if (text !== undefined) checkChoice(name, text, spec.choices, words)
+    values[spec.name] = text
   }
-  if (used < texts.length) throw usage(`"${texts[used]}" is one argument too many.`, words)
-  return taken
+  if (used < texts.length) throw usage(`Unexpected argument "${texts[used]}".`, words)
+  return values
 }
 
-const lowerFirst = (text: string): string => text.slice(0, 1).toLowerCase() + text.slice(1)
+const missingArgument = (name: string, { choices, summary }: ArgumentSpec): string =>
+  choices === undefined
+    ? `Missing argument ${name}: ${summary.slice(0, 1).toLowerCase()}${summary.slice(1)}`
+    : `Missing argument ${name} (${alternatives(choices)}).`
 
-const unknownFlag = (token: Token, flags: ReadonlyArray<FlagSpec>, words: ReadonlyArray<string>): Failure => {
+const unknownFlag = (token: Token, flags: ReadonlyArray<FlagSpec>, words: Words): Failure => {
   const given = token.rawName ?? ""
-  const meant = nearest(
-    given.replace(/^-+/, ""),
-    flags.map(({ name }) => name)
-  )
-  return usage(`There is no flag ${given}.${meant === undefined ? "" : ` Did you mean --${meant}?`}`, words)
+  const names = flags.map(({ name }) => name)
+  const meant = nearest(given.replace(/^-+/, ""), names)
+  return usage(`Unknown flag ${given}.${meant === undefined ? "" : ` Did you mean --${meant}?`}`, words)
 }
 
 /**
@@ -141,12 +138,8 @@ const unknownFlag = (token: Token, flags: ReadonlyArray<FlagSpec>, words: Readon
  */
 const JOINED_FLAGS_LIMIT = 64
 
-/** Refuses an argument of too many short flags. Values are not limited, joined to their flag or not. */
-const limitJoinedFlags = (
-  rest: ReadonlyArray<string>,
-  flags: ReadonlyArray<FlagSpec>,
-  words: ReadonlyArray<string>
-): void => {
+/** Rejects an argument with too many joined short flags. Values are not limited, joined to their flag or not. */
+const limitJoinedFlags = (rest: ReadonlyArray<string>, flags: ReadonlyArray<FlagSpec>, words: Words): void => {
   const withValue = flags.filter(({ type }) => type !== "boolean")
   const shorts = withValue.flatMap(({ short }) => short ?? [])
   let isValue = false
@@ -157,15 +150,15 @@ const limitJoinedFlags = (
     }
     if (argument === "--") return
     if (argument.startsWith("--")) {
-      isValue = withValue.some((flag) => spelt(flag) === argument)
+      isValue = withValue.some((flag) => spelled(flag) === argument)
       continue
     }
-    // What follows a flag with a value in the same argument is that value.
+    // Text after a flag with a value in the same argument is that value.
     const places = shorts.map((short) => argument.indexOf(short, 1)).filter((place) => place > 0)
     const count = Math.min(argument.length - 1, ...places)
     if (count > JOINED_FLAGS_LIMIT)
       throw usage(
-        `"${argument.slice(0, 16)}…" joins ${count} short flags, and at most ${JOINED_FLAGS_LIMIT} can be joined. Write a value that begins with - as --FLAG=VALUE, and an argument that does after --.`,
+        `"${argument.slice(0, 16)}…" joins ${count} short flags; at most ${JOINED_FLAGS_LIMIT} are allowed. Write a value that begins with - as --FLAG=VALUE, and such an argument after --.`,
         words
       )
     isValue = places.length > 0 && count === argument.length - 1
@@ -189,10 +182,10 @@ const tokensOf = (rest: ReadonlyArray<string>, flags: ReadonlyArray<FlagSpec>): 
     )
   }).tokens
 
-/** Reads a command line. Throws the usage failure that says what is wrong with it, and what was probably meant. */
-export const parse = (argv: ReadonlyArray<string>): ParsedLine => {
-  const { next, rest, words } = splitWords(argv)
-  const command = findCommand(words.join(" "))
+/** Parses a command line. Throws a usage failure that suggests what was probably meant. */
+export const parse = (argv: ReadonlyArray<string>, tree: CommandTree): ParsedLine => {
+  const { next, rest, words } = splitWords(argv, tree)
+  const command = tree.find(words.join(" "))
   const flags = [...globals, ...(command?.flags ?? [])]
   const values: Record<string, Value> = {}
   const positionals: Array<string> = []
@@ -205,7 +198,7 @@ export const parse = (argv: ReadonlyArray<string>): ParsedLine => {
     if (flag === undefined) wrong ??= unknownFlag(token, flags, words)
     else values[flag.name] = readFlag(flag, token, values[flag.name], words)
   }
-  const asked: GlobalValues = {
+  const given: GlobalValues = {
     help: values["help"] === true,
     json: values["json"] === true,
     profile: textOf(values["profile"]),
@@ -214,47 +207,79 @@ export const parse = (argv: ReadonlyArray<string>): ParsedLine => {
     "no-color": values["no-color"] === true,
     version: values["version"] === true
   }
-  if (asked.help || asked.version) return { globals: asked, command, words, input: undefined }
-  if (wrong !== undefined && words.length === 0 && next !== undefined) throw flagFirst(wrong, next)
-  if (command === undefined && positionals.length > 0) throw unknownCommand(words, positionals[0]!, positionals[1])
+  if (given.help || given.version) return { globals: given, command, words, input: undefined }
+  if (wrong !== undefined && words.length === 0 && next !== undefined)
+    throw usage(`${wrong.message} The command comes before its flags: agentctl COMMAND ${next}`, [])
+  if (command === undefined && positionals.length > 0)
+    throw unknownCommand(tree, words, positionals[0]!, positionals[1])
   if (wrong !== undefined) throw wrong
-  if (command === undefined) return { globals: asked, command, words, input: undefined }
+  if (command === undefined) return { globals: given, command, words, input: undefined }
   for (const { default: fallback, name, type } of command.flags)
     values[name] ??= type === "boolean" ? false : type === "list" ? [] : fallback
-  return { globals: asked, command, words, input: { flags: values, arguments: readArguments(command, positionals) } }
+  return { globals: given, command, words, input: { flags: values, arguments: readArguments(command, positionals) } }
 }
 
 const textOf = (value: Value): string | undefined => (typeof value === "string" ? value : undefined)
 
-const flagFirst = (wrong: Failure, flag: string): Failure =>
-  usage(`${wrong.message} The command comes before its flags: agentctl COMMAND ${flag}`, [])
-
-/** Other programs say `create mailbox`. */
-const turnedRound = (verb: string, noun: string | undefined): string | undefined => {
-  const group = noun === undefined ? undefined : nearest(noun, wordsAfter([]))
-  return group === undefined ? undefined : findCommand(`${group} ${verb}`)?.name
+/** Suggests a command for the order of words that other programs have: `create mailbox`. */
+const verbFirst = (tree: CommandTree, verb: string, noun: string | undefined): string | undefined => {
+  const group = noun === undefined ? undefined : nearest(noun, tree.wordsAfter([]))
+  return group === undefined ? undefined : tree.find(`${group} ${verb}`)?.name
 }
 
-/** The one command that ends with this word. */
-const elsewhere = (word: string): string | undefined => {
+/** Suggests the only command that ends with this word. */
+const withoutGroup = (tree: CommandTree, word: string): string | undefined => {
   if (word === "version") return "--version"
-  const [only, ...more] = commandsBelow([]).filter(({ name }) => name.endsWith(` ${word}`))
+  const [only, ...more] = tree.commands.filter(({ name }) => name.endsWith(` ${word}`))
   return more.length === 0 ? only?.name : undefined
 }
 
-const unknownCommand = (words: ReadonlyArray<string>, given: string, after?: string): Failure => {
-  const here = wordsAfter(words)
-  const meant = sameWord(given, here) ?? nearest(given, here)
-  const inside = meant === undefined ? undefined : [...words, meant].join(" ")
-  const hint = words.length > 0 ? inside : (turnedRound(given, after) ?? inside ?? elsewhere(given))
-  return usage(
-    `There is no command ${[...words, given].join(" ")}.${hint === undefined ? "" : ` Did you mean ${hint}?`}`,
-    words
-  )
+const unknownCommand = (tree: CommandTree, words: Words, given: string, after?: string): Failure => {
+  const candidates = tree.wordsAfter(words)
+  const meant = synonym(given, candidates) ?? nearest(given, candidates)
+  const inGroup = meant === undefined ? undefined : [...words, meant].join(" ")
+  const hint = words.length > 0 ? inGroup : (verbFirst(tree, given, after) ?? inGroup ?? withoutGroup(tree, given))
+  const name = [...words, given].join(" ")
+  return usage(`Unknown command "${name}".${hint === undefined ? "" : ` Did you mean ${hint}?`}`, words)
 }
 
-/** Refuses words that are neither of a command nor of a group. */
-export const requireWords = (words: ReadonlyArray<string>): void => {
-  for (const [index, word] of words.entries())
-    if (!wordsAfter(words.slice(0, index)).includes(word)) throw unknownCommand(words.slice(0, index), word)
+/** Rejects words that are not a command or a group. */
+export const requireWords = (words: Words, tree: CommandTree): void => {
+  for (const [index, word] of words.entries()) {
+    const before = words.slice(0, index)
+    if (!tree.wordsAfter(before).includes(word)) throw unknownCommand(tree, before, word)
+  }
+}
+
+/** Words with the same meaning in other programs. */
+const SYNONYMS: ReadonlyArray<ReadonlyArray<string>> = [
+  ["list", "ls"],
+  ["create", "buy", "start", "new", "add", "make"],
+  ["delete", "release", "rm", "remove", "del"],
+  ["show", "get", "read", "view", "cat", "info", "describe", "address"],
+  ["update", "set", "edit"],
+  ["tail", "follow", "watch", "listen"]
+]
+
+const synonym = (word: string, candidates: ReadonlyArray<string>): string | undefined => {
+  const words = SYNONYMS.find((same) => same.includes(word)) ?? []
+  return words.find((same) => candidates.includes(same))
+}
+
+/** Returns the candidate that was probably meant; undefined if none is similar. */
+export const nearest = (given: string, candidates: ReadonlyArray<string>): string | undefined => {
+  const word = given.toLowerCase()
+  const limit = word.length <= 3 ? 1 : word.length <= 6 ? 2 : 3
+  let best: string | undefined
+  let least = limit + 1
+  for (const candidate of candidates) {
+    // A prefix is nearer than any misspelling.
+    const lower = candidate.toLowerCase()
+    const away = lower.startsWith(word) && word.length > 1 ? 0 : distance(word.slice(0, 64), lower)
+    if (away < least) {
+      least = away
+      best = candidate
+    }
+  }
+  return best
 }

@@ -1,14 +1,13 @@
-import type { Context } from "../command/Handler.ts"
-import { refuseFolderSettings } from "../config/FolderSettings.ts"
-import { fromOf, type Settings } from "../config/Settings.ts"
-import { Failure } from "../failure/Failure.ts"
+import type { Context } from "../command/Command.ts"
+import { fromOf, rejectFolderSettings, type Settings } from "../config/Settings.ts"
+import { Failure, usageError } from "../failure/Failure.ts"
+import { plainLine } from "../output/Text.ts"
 import { baseUnitsOf, decimalOf } from "../output/Wording.ts"
-import { plainLine } from "../output/Plain.ts"
 import type { Connection } from "../server/Connection.ts"
+import { PUBLIC_RPC, tokenBalance } from "../wallet/TokenBalance.ts"
 import type { Wallet } from "../wallet/Wallet.ts"
-import type { Terms } from "./Terms.ts"
+import { declined, type Terms } from "./Quote.ts"
 
-/** What a command line says of whether it may pay. */
 export interface ApprovalFlags {
   readonly yes: boolean
   readonly "max-amount": string | undefined
@@ -17,63 +16,88 @@ export interface ApprovalFlags {
 const canAsk = ({ host }: Context): boolean => host.stdinIsTerminal && host.stderr.isTerminal
 
 /**
- * Whether and how consent can be had, before anybody is asked for anything: on a terminal by asking, elsewhere by --yes
- * and --max-amount together. Gives the limit in base units. Throws a usage failure where there is no way.
+ * Checks before anything else that the user can confirm: on a terminal, or with --yes and --max-amount together. Returns
+ * the maximum price in base units.
  */
 export const readApproval = (context: Context, flags: ApprovalFlags): bigint | undefined => {
   const text = flags["max-amount"]
   const maximum = text === undefined ? undefined : baseUnitsOf(text)
   const usage = (message: string) => new Failure({ code: "USAGE", message, paymentState: "none" })
   if (text !== undefined && maximum === undefined)
-    throw usage(`--max-amount takes an amount in USDT, such as 0.25; not "${text}".`)
+    throw usage(`--max-amount takes an amount in USDT such as 0.25, not "${text}".`)
   if (flags.yes && maximum === undefined)
-    throw usage("--yes needs --max-amount AMOUNT: the most that this may cost, in USDT. Nothing was signed.")
+    throw usage("--yes requires --max-amount AMOUNT, the maximum price in USDT. Nothing was signed.")
   if (!flags.yes && !canAsk(context))
-    throw usage(
-      "There is no terminal to ask on. To pay without being asked, give --yes and --max-amount. Nothing was signed."
-    )
+    throw usage("Cannot ask for confirmation without a terminal. Pass --yes and --max-amount. Nothing was signed.")
   return maximum
 }
 
-/** Refuses --yes for a payment that the folder's settings file has a part in: nobody would see where it goes. */
+/** Rejects --yes if ./agentctl.json decides any part of the payment, because nobody would see the recipient. */
 export const checkSources = (settings: Settings, wallet: Wallet, flags: ApprovalFlags): void => {
   if (!flags.yes) return
   const ofWallet = wallet.setting === undefined ? [] : (["wallet-file"] as const)
-  refuseFolderSettings(settings, ["base-url", "profile", "rpc-url", ...ofWallet], "Nothing was signed.")
+  rejectFolderSettings(settings, ["base-url", "profile", "rpc-url", ...ofWallet], "Nothing was signed.")
 }
 
-/** What is about to be paid, as people are shown it. */
+/**
+ * Returns the balance of the wallet and its source, for people. Throws PAYMENT_DECLINED if it is too low. A chain that
+ * cannot be reached does not stop a payment.
+ */
+export const checkBalance = async (
+  context: Context,
+  settings: Settings,
+  { option }: Terms,
+  address: string
+): Promise<string> => {
+  const { asset, baseUnits, network } = option
+  const rpcUrl = settings.rpcUrl?.value ?? PUBLIC_RPC[network]
+  if (rpcUrl === undefined) return `unknown: no RPC URL is set for ${network}`
+  let balance: bigint
+  try {
+    balance = await tokenBalance(context, { rpcUrl, network, asset, address })
+  } catch (error) {
+    if (context.host.signal.aborted || !(error instanceof Failure)) throw error
+    return `unknown: ${error.message}`
+  }
+  const source = settings.rpcUrl === undefined ? new URL(rpcUrl).host : `RPC ${fromOf(settings.rpcUrl)}`
+  if (balance >= baseUnits) return `${decimalOf(balance)} USDT (${source})`
+  throw declined(
+    `Insufficient balance: the price is ${decimalOf(baseUnits)} USDT, and ${address} has ${decimalOf(balance)} of ${asset} on ${network}.`,
+    ["agentctl wallet address", "agentctl wallet balance"]
+  )
+}
+
+/** A payment as it is shown for confirmation. */
 export interface Proposal {
   readonly terms: Terms
-  /** What will be had for it, in a sentence. */
-  readonly what: string
+  /** The purchase in a few words. */
+  readonly purchase: string
   readonly connection: Connection
   readonly wallet: Wallet
   readonly address: string
-  /** What the wallet holds, or why that is not known. */
   readonly balance: string
 }
 
-const placeOf = ({ setting, source }: Wallet): string =>
+const sourceOf = ({ setting, source }: Wallet): string =>
   setting === undefined ? fromOf({ source }) : `${source}, ${fromOf(setting)}`
 
-const proposalFields = ({ address, balance, connection, terms, wallet, what }: Proposal) => {
+const proposalFields = ({ address, balance, connection, purchase, terms, wallet }: Proposal) => {
   const { asset, assetName, baseUnits, network, payTo } = terms.option
   const { baseUrl, profile, settings } = connection
   return [
-    ["Buys", what],
+    ["Buys", purchase],
     ["Amount", `${decimalOf(baseUnits)} USDT`],
     ["Server", settings.baseUrl && `${baseUrl} (${fromOf(settings.baseUrl)})`],
     ["Profile", `${profile} (${fromOf(settings.profile)})`],
     ["Token", `${plainLine(assetName ?? "unnamed")} (${asset})`],
     ["Network", network],
     ["Pay to", payTo],
-    ["Wallet", `${address} (${placeOf(wallet)})`],
+    ["Wallet", `${address} (${sourceOf(wallet)})`],
     ["Balance", balance]
   ] as const
 }
 
-const asksYes = async ({ host }: Context, question: string): Promise<void> => {
+const askYesNo = async ({ host }: Context, question: string): Promise<void> => {
   for (;;) {
     const answer = (await host.ask(`${question} [y/N] `, { hidden: false })).trim().toLowerCase()
     if (answer === "y" || answer === "yes") return
@@ -83,21 +107,18 @@ const asksYes = async ({ host }: Context, question: string): Promise<void> => {
   }
 }
 
-/** Shows what is to be paid, and asks; with --yes it is shown and not asked. Throws CANCELLED where the answer is no. */
+/** Shows a payment and asks for confirmation, unless --yes is given. Throws CANCELLED if the answer is no. */
 export const approve = async (context: Context, proposal: Proposal, flags: ApprovalFlags): Promise<void> => {
   const fields = proposalFields(proposal)
   if (flags.yes) return context.output.noteRecord(fields)
   context.host.stderr.write(context.output.recordText(fields))
-  await asksYes(context, `Pay ${decimalOf(proposal.terms.option.baseUnits)} USDT?`)
+  await askYesNo(context, `Pay ${decimalOf(proposal.terms.option.baseUnits)} USDT?`)
 }
 
-/** Asks before something free that can't be undone. */
+/** Asks for confirmation of a free but irreversible action, unless `yes` is set. */
 export const confirm = async (context: Context, question: string, yes: boolean): Promise<void> => {
   if (yes) return
   if (!canAsk(context))
-    throw new Failure({
-      code: "USAGE",
-      message: "There is no terminal to ask on. To do it without being asked, give --yes. Nothing was done."
-    })
-  await asksYes(context, question)
+    throw usageError("Cannot ask for confirmation without a terminal. Pass --yes. Nothing was done.")
+  await askYesNo(context, question)
 }

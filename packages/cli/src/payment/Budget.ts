@@ -1,14 +1,15 @@
-import { isRecord } from "../file/JsonValue.ts"
-import { budgetPath, journalFolder } from "../config/Home.ts"
+import { join } from "node:path"
+import { homeFolder } from "../config/ConfigFile.ts"
 import { Failure } from "../failure/Failure.ts"
 import { withFreeLock } from "../file/FileLock.ts"
-import { readJsonIfAny, writePrivate } from "../file/PrivateFile.ts"
+import { isRecord } from "../file/Json.ts"
+import { readJsonIfExists, writePrivate } from "../file/PrivateFile.ts"
 import type { Host } from "../host/Host.ts"
 import { decimalOf } from "../output/Wording.ts"
-import { readEntries } from "./Journal.ts"
-import { mayHaveCharged } from "./JournalEntry.ts"
+import { addEntry, journalFolder, readEntries } from "./Journal.ts"
+import { type JournalEntry, mayHaveCharged } from "./JournalEntry.ts"
 
-/** Limits on what a profile pays, in base units of a millionth; null for none. */
+/** The limits of a profile in base units (millionths); null for no limit. */
 export interface Budget {
   readonly perCall: bigint | null
   readonly perDay: bigint | null
@@ -17,41 +18,39 @@ export interface Budget {
 const NO_BUDGET: Budget = { perCall: null, perDay: null }
 const DAY_MILLIS = 24 * 60 * 60 * 1_000
 
-const broken = (path: string): Failure =>
-  new Failure({
-    code: "CONFIGURATION",
-    message: `${path} is not a budget as this program writes it. Set it anew, after removing it.`
-  })
+const budgetPath = (host: Host): string => join(homeFolder(host), "budget.json")
 
 const readAll = async (host: Host): Promise<Readonly<Record<string, Budget>>> => {
   const path = budgetPath(host)
-  const value = await readJsonIfAny(path)
+  const value = await readJsonIfExists(path)
   if (value === undefined) return {}
-  // A limit that can't be read must not become no limit.
-  const profiles = isRecord(value) ? value["profiles"] : undefined
-  if (!isRecord(profiles)) throw broken(path)
+  // A limit that cannot be read must not become no limit.
+  const invalid = new Failure({
+    code: "CONFIGURATION",
+    message: `${path} is not a valid budget file. Delete it and set the budget again.`
+  })
   const limit = (amount: unknown): bigint | null => {
     if (amount === null) return null
     if (typeof amount === "string" && /^\d{1,30}$/.test(amount)) return BigInt(amount)
-    throw broken(path)
+    throw invalid
   }
+  const profiles = isRecord(value) ? value["profiles"] : undefined
+  if (!isRecord(profiles)) throw invalid
   return Object.fromEntries(
     Object.entries(profiles).map(([profile, budget]) => {
-      if (!isRecord(budget)) throw broken(path)
+      if (!isRecord(budget)) throw invalid
       return [profile, { perCall: limit(budget["perCall"]), perDay: limit(budget["perDay"]) }]
     })
   )
 }
 
-/** The limits of a profile. */
 export const readBudget = async (host: Host, profile: string): Promise<Budget> =>
   (await readAll(host))[profile] ?? NO_BUDGET
 
-/** Works while no other process changes a budget, or takes up a part of one. */
-export const withBudgets = <A>(host: Host, use: () => Promise<A>): Promise<A> =>
+/** Works under the lock of all budgets. */
+const withBudgets = <A>(host: Host, use: () => Promise<A>): Promise<A> =>
   withFreeLock(host, journalFolder(host), "budget", use)
 
-/** Changes the limits of a profile. */
 export const changeBudget = (host: Host, profile: string, change: (before: Budget) => Budget): Promise<void> =>
   withBudgets(host, async () => {
     const before = await readAll(host)
@@ -63,7 +62,7 @@ export const changeBudget = (host: Host, profile: string, change: (before: Budge
     await writePrivate(budgetPath(host), `${JSON.stringify({ profiles }, undefined, 2)}\n`)
   })
 
-/** What a profile may have paid in the last 24 hours, in base units. */
+/** Returns the base units that a profile may have spent in the last 24 hours. */
 export const spentLastDay = async (host: Host, profile: string): Promise<bigint> => {
   const now = host.now()
   const since = now - DAY_MILLIS
@@ -73,21 +72,32 @@ export const spentLastDay = async (host: Host, profile: string): Promise<bigint>
     .reduce((sum, { quote }) => sum + quote.amount, 0n)
 }
 
-/** Throws OVER_BUDGET where a payment of `amount` would pass a limit. */
-export const checkBudget = (budget: Budget, spent: bigint, amount: bigint): void => {
-  const over = (limit: bigint, what: string) =>
+/** Throws OVER_BUDGET if a payment of `amount` base units would exceed a limit. */
+export const checkBudget = async (host: Host, profile: string, amount: bigint): Promise<void> => {
+  const [{ perCall, perDay }, spent] = [await readBudget(host, profile), await spentLastDay(host, profile)]
+  const over = (limit: string) =>
     new Failure({
       code: "OVER_BUDGET",
-      message: `${decimalOf(amount)} USDT is over the budget: ${what} ${decimalOf(limit)} USDT. Nothing was signed.`,
+      message: `${decimalOf(amount)} USDT is over the budget: ${limit}. Nothing was signed.`,
       paymentState: "none",
       next: ["agentctl budget show"]
     })
-  if (budget.perCall !== null && amount > budget.perCall) throw over(budget.perCall, "one call may cost")
-  if (budget.perDay !== null && spent + amount > budget.perDay)
-    throw over(budget.perDay, `${decimalOf(spent)} USDT of the last 24 hours count, which may cost`)
+  if (perCall !== null && amount > perCall) throw over(`the limit per call is ${decimalOf(perCall)} USDT`)
+  if (perDay !== null && spent + amount > perDay)
+    throw over(`the limit per day is ${decimalOf(perDay)} USDT, of which ${decimalOf(spent)} USDT is spent`)
 }
 
-/** What is shown of a profile's budget. */
+/**
+ * Checks the budget and writes a prepared payment to the journal, both under one lock, so that concurrent payments
+ * cannot exceed a limit together. The entry is on disk when this returns, and may be sent.
+ */
+export const reserve = (host: Host, entry: JournalEntry): Promise<void> =>
+  withBudgets(host, async () => {
+    await checkBudget(host, entry.profile, entry.quote.amount)
+    await addEntry(host, entry)
+  })
+
+/** Returns the budget of a profile for display. */
 export const budgetReport = async (host: Host, profile: string) => {
   const budget = await readBudget(host, profile)
   const spent = await spentLastDay(host, profile)

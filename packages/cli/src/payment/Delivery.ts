@@ -1,22 +1,20 @@
-import type { Context } from "../command/Handler.ts"
-import { saveToken } from "../config/Credentials.ts"
-import { isRecord } from "../file/JsonValue.ts"
-import { EXIT } from "../failure/ExitCode.ts"
-import { Failure, type PaymentState } from "../failure/Failure.ts"
-import { apiFailure } from "../server/ApiFailure.ts"
-import type { ApiClient } from "../server/ApiClient.ts"
-import type { Answer } from "../server/Exchange.ts"
-import type { HeldEntry } from "./Journal.ts"
-import { isOpen, type JournalEntry, type JournalState } from "./JournalEntry.ts"
-import { transactionIn } from "./SignedPayment.ts"
+import type { Context } from "../command/Command.ts"
+import { findToken, saveToken } from "../config/Credentials.ts"
+import { EXIT, Failure, messageOf, type PaymentState } from "../failure/Failure.ts"
+import { isRecord } from "../file/Json.ts"
+import { shellWord } from "../output/Text.ts"
+import { ApiClient } from "../server/ApiClient.ts"
+import { type Answer, apiFailure } from "../server/ApiFailure.ts"
+import { type HeldEntry, withEntry } from "./Journal.ts"
+import { isExpired, isOpen, type JournalEntry, type JournalState, transactionIn } from "./JournalEntry.ts"
 
-/** How long an answer is waited for in all, over every attempt. */
-const PATIENCE_MILLIS = 90_000
-/** How often a request that was not answered at all is sent again. */
+/** How long to wait for a final answer, over all attempts. */
+const DEADLINE_MILLIS = 90_000
+/** How many attempts may remain without any answer. */
 const LOST_LIMIT = 3
-const PAUSE_MILLIS = 1_000
+const RETRY_MILLIS = 1_000
 
-/** What a server answers before it has looked for the operation: it says nothing of what an earlier attempt did. */
+/** Errors that a server returns before it looks up the operation. They say nothing about an earlier attempt. */
 const BEFORE_LOOKUP: ReadonlySet<string> = new Set([
   "AUTH_REQUIRED",
   "FORBIDDEN",
@@ -33,41 +31,39 @@ const BEFORE_LOOKUP: ReadonlySet<string> = new Set([
   "URI_TOO_LONG"
 ])
 
-/** A payment that bought what it was for. */
+type Data = Readonly<Record<string, unknown>>
+
+/** A successful payment. */
 export interface Delivered {
   readonly entry: JournalEntry
-  /** The API's data, without the access token, which is saved. */
-  readonly data: Readonly<Record<string, unknown>>
+  /** The data of the response, without the access token, which is saved. */
+  readonly data: Data
 }
 
-/** The command that goes on with a payment. */
 export const resumeCommand = (id: string): string => `agentctl payments resume ${id}`
 
-/** That a payment's outcome is open, with the one thing to do about it. */
+const openFailure = (entry: JournalEntry, message: string): Failure =>
+  new Failure({
+    code: "OUTCOME_UNKNOWN",
+    message,
+    paymentState: "unknown",
+    retryable: true,
+    next: [resumeCommand(entry.id)]
+  })
+
 export const outcomeUnknown = (entry: JournalEntry, why: string): Failure =>
-  new Failure({
-    code: "OUTCOME_UNKNOWN",
-    message: `${why} The payment ${entry.id} may have been charged: do not pay again.`,
-    paymentState: "unknown",
-    retryable: true,
-    next: [resumeCommand(entry.id)]
-  })
+  openFailure(entry, `${why} Payment ${entry.id} may have been charged: do not pay again.`)
 
-/** That a payment was written down and never sent, as where the disk has become full in between. */
+/** A payment in the journal that could not be sent, for example because the disk is full. */
 export const notSent = (entry: JournalEntry, error: unknown): Failure =>
-  new Failure({
-    code: "OUTCOME_UNKNOWN",
-    message: `${messageOf(error)} The payment ${entry.id} is signed, and was not sent; it is open still: do not pay again.`,
-    paymentState: "unknown",
-    retryable: true,
-    next: [resumeCommand(entry.id)]
-  })
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+  openFailure(
+    entry,
+    `${messageOf(error)} Payment ${entry.id} is signed but was not sent. It stays open: do not pay again.`
+  )
 
 type Answered = Extract<JournalState, { tag: "answered" }>
 
-/** What an answer says of the payment. `mayWork` where the server may have the same bytes already. */
+/** Reads the outcome from an answer. `mayWork` is set if the server may have received the bytes before. */
 const readAnswer = (answer: Answer, url: string, mayWork: boolean): { state: Answered; failure?: Failure } => {
   const common = { tag: "answered", status: answer.status, requestId: answer.requestId ?? null } as const
   const transaction = transactionIn(answer.headers.get("payment-response"))
@@ -76,13 +72,13 @@ const readAnswer = (answer: Answer, url: string, mayWork: boolean): { state: Ans
     return { state: { ...common, paymentState: "settled", transaction } }
   const failure = apiFailure(answer, url)
   const { code, paymentState } = failure.parts
-  const said: PaymentState = paymentState ?? (code === "UNEXPECTED_ANSWER" || mayWork ? "unknown" : "none")
-  const saysNothing = said === "none" && mayWork && BEFORE_LOOKUP.has(code)
-  return { state: { ...common, paymentState: saysNothing ? "unknown" : said, transaction }, failure }
+  const reported: PaymentState = paymentState ?? (code === "UNEXPECTED_ANSWER" || mayWork ? "unknown" : "none")
+  const isInconclusive = reported === "none" && mayWork && BEFORE_LOOKUP.has(code)
+  return { state: { ...common, paymentState: isInconclusive ? "unknown" : reported, transaction }, failure }
 }
 
-/** Milliseconds until the same bytes are worth sending again; undefined where the answer stands. */
-const pauseAfter = (
+/** Returns the delay before the same bytes are sent again; undefined if the answer is final. */
+const retryDelay = (
   answer: Answer,
   failure: Failure | undefined,
   state: Answered,
@@ -90,37 +86,31 @@ const pauseAfter = (
 ): number | undefined => {
   if (failure?.parts.retryable !== true && state.paymentState !== "pending") return undefined
   if (state.paymentState === "refund_due" || state.paymentState === "refunded") return undefined
-  const own = PAUSE_MILLIS * 2 ** Math.min(tries, 3)
   const asked = Number(answer.headers.get("retry-after") ?? "0") * 1_000
-  return answer.headers.has("retry-after") && asked > 0 ? asked : own
+  return asked > 0 ? asked : RETRY_MILLIS * 2 ** Math.min(tries, 3)
 }
 
-const accessTokenIn = (data: Readonly<Record<string, unknown>>): string | undefined => {
-  const { authentication } = data
-  const token = isRecord(authentication) ? authentication["accessToken"] : undefined
-  return typeof token === "string" ? token : undefined
-}
-
-/** The data of a paid answer, its token replaced by where it went. */
-const keepToken = async (context: Context, entry: JournalEntry, answer: Answer) => {
+/** Saves the access token of a successful answer and returns the data without it. */
+const keepToken = async (context: Context, entry: JournalEntry, answer: Answer): Promise<Data> => {
   const envelope = answer.json()
   const data = isRecord(envelope) && isRecord(envelope["data"]) ? envelope["data"] : {}
-  const token = accessTokenIn(data)
-  if (token === undefined) return data
+  const { authentication } = data
+  const token = isRecord(authentication) ? authentication["accessToken"] : undefined
+  if (typeof token !== "string") return data
   await saveToken(context.host, entry.profile, entry.baseUrl, token)
   return { ...data, authentication: { accessTokenSaved: true, profile: entry.profile } }
 }
 
 /**
- * Sends a payment that this process holds, and the same bytes again while the server asks for patience, within a bound.
- * The journal says `sent` before a byte leaves and what was answered before anything is said. A failure whose outcome is
- * open exits with 8 and names the command that goes on.
+ * Sends a locked payment, and retries with the same bytes for a limited time. The journal says `sent` before a byte
+ * leaves, and stores the answer before anything is printed. A failure with an open outcome exits with 8 and names the
+ * command that resumes the payment.
  */
 export const deliver = async (context: Context, client: ApiClient, held: HeldEntry): Promise<Delivered> => {
-  const { host } = context
-  const began = host.now()
+  const { host, output } = context
+  const start = host.now()
   let lost = 0
-  // Whether an earlier attempt may have got as far as to be worked on.
+  // Whether the server may have received an earlier attempt.
   let mayWork = held.current().state.tag !== "prepared"
   for (let tries = 0; ; tries++) {
     const entry = await noteSending(held)
@@ -129,24 +119,28 @@ export const deliver = async (context: Context, client: ApiClient, held: HeldEnt
     if (outcome instanceof Failure) {
       mayWork = true
       if (++lost >= LOST_LIMIT || host.signal.aborted) throw outcomeUnknown(entry, outcome.message)
-      context.output.note(`${outcome.message} Sending the same bytes again.`)
-      await pause(context, entry, PAUSE_MILLIS)
+      output.note(`${outcome.message} Sending the same payment again.`)
+      await pause(context, entry, RETRY_MILLIS)
       continue
     }
     await host.atStep?.("answered")
     const { failure, state } = readAnswer(outcome, client.baseUrl, mayWork)
     mayWork ||= state.paymentState !== "none"
-    const wait = pauseAfter(outcome, failure, state, tries)
-    if (wait !== undefined && host.now() - began + wait < PATIENCE_MILLIS) {
-      context.output.note(`${failure?.message ?? "The payment is under way."} Waiting ${Math.ceil(wait / 1_000)} s.`)
-      await pause(context, entry, wait)
+    const delay = retryDelay(outcome, failure, state, tries)
+    if (delay !== undefined && host.now() - start + delay < DEADLINE_MILLIS) {
+      const seconds = Math.ceil(delay / 1_000)
+      output.note(`${failure?.message ?? "The payment is in progress."} Trying again in ${seconds} s.`)
+      await pause(context, entry, delay)
       continue
     }
-    return close(context, held, outcome, { state, failure })
+    const delivered = await keep(context, held, outcome, { state, failure })
+    await host.atStep?.("closed")
+    if (failure === undefined) return delivered
+    throw failureOf(failure, delivered.entry, state)
   }
 }
 
-/** Writes down that it is being sent. Where that can't be, not a byte leaves, and it stays as open as it was. */
+/** Writes `sent` to the journal. If that fails, nothing is sent and the payment stays as open as it was. */
 const noteSending = async (held: HeldEntry): Promise<JournalEntry> => {
   const before = held.current()
   const { state } = before
@@ -155,21 +149,6 @@ const noteSending = async (held: HeldEntry): Promise<JournalEntry> => {
   } catch (error) {
     throw state.tag === "prepared" ? notSent(before, error) : outcomeUnknown(before, messageOf(error))
   }
-}
-
-/**
- * Sends a payment whose outcome is known once more, for what it bought. The journal keeps what it knows unless the
- * answer knows better, as that a refund has arrived.
- */
-export const askAgain = async (context: Context, client: ApiClient, held: HeldEntry): Promise<Delivered> => {
-  const known = held.current()
-  const answer = await attempt(client, known)
-  if (answer instanceof Failure) throw answer
-  const { failure, state } = readAnswer(answer, client.baseUrl, true)
-  const knowsBetter = ["settled", "refund_due", "refunded"].includes(state.paymentState)
-  const entry = knowsBetter ? await held.advance(state) : known
-  if (failure === undefined) return { entry, data: await keepToken(context, entry, answer) }
-  throw failureOf(failure, entry, entry.state.tag === "answered" ? entry.state : state)
 }
 
 const attempt = async (client: ApiClient, entry: JournalEntry): Promise<Answer | Failure> => {
@@ -183,8 +162,8 @@ const attempt = async (client: ApiClient, entry: JournalEntry): Promise<Answer |
     })
   } catch (error) {
     if (error instanceof Failure) return error
-    // An interruption, most likely: whatever it was, the bytes may have left.
-    return new Failure({ code: "INTERRUPTED", message: "Interrupted before the answer came." })
+    // Most likely an interruption. The bytes may have been sent.
+    return new Failure({ code: "INTERRUPTED", message: "Interrupted before the answer arrived." })
   }
 }
 
@@ -192,23 +171,11 @@ const pause = async (context: Context, entry: JournalEntry, millis: number): Pro
   try {
     await context.host.sleep(millis)
   } catch {
-    throw outcomeUnknown(entry, "Interrupted before the answer came.")
+    throw outcomeUnknown(entry, "Interrupted before the answer arrived.")
   }
 }
 
-const close = async (
-  context: Context,
-  held: HeldEntry,
-  answer: Answer,
-  { failure, state }: { readonly state: Answered; readonly failure: Failure | undefined }
-): Promise<Delivered> => {
-  const { data, entry } = await keep(context, held, answer, { failure, state })
-  await context.host.atStep?.("closed")
-  if (failure === undefined) return { entry, data }
-  throw failureOf(failure, entry, state)
-}
-
-/** Keeps what was answered. Where that can't be, it is still at the server, and the payment is left open to fetch it. */
+/** Stores the answer. If that fails, the payment stays open, so that the answer can be fetched again. */
 const keep = async (
   context: Context,
   held: HeldEntry,
@@ -216,17 +183,17 @@ const keep = async (
   { failure, state }: { readonly state: Answered; readonly failure: Failure | undefined }
 ): Promise<Delivered> => {
   try {
-    // The token first: were it lost in between, the journal would still say that there is something to fetch.
+    // The token comes first: if it is lost in between, the journal still says that there is an answer to fetch.
     const data = failure === undefined ? await keepToken(context, held.current(), answer) : {}
     await context.host.atStep?.("kept")
     return { data, entry: await held.advance(state) }
   } catch (error) {
     const why = context.host.signal.aborted ? "Interrupted." : messageOf(error)
-    throw outcomeUnknown(held.current(), `The answer came, and was not kept. ${why}`)
+    throw outcomeUnknown(held.current(), `The answer arrived but could not be saved. ${why}`)
   }
 }
 
-/** What the server said, with the exit code and the next command that the journal's state asks for. */
+/** Returns the server's failure with the exit code and the next command that the state of the payment requires. */
 const failureOf = (failure: Failure, entry: JournalEntry, { paymentState, status }: Answered): Failure => {
   const isUnknown = isOpen(entry)
   const { next = [] } = failure.parts
@@ -237,4 +204,63 @@ const failureOf = (failure: Failure, entry: JournalEntry, { paymentState, status
     exit: isUnknown ? EXIT.paymentUnknown : failure.exit === EXIT.paymentUnknown ? EXIT.failure : failure.exit,
     next: isUnknown ? [resumeCommand(entry.id)] : status === 402 ? ["agentctl doctor"] : next
   })
+}
+
+/**
+ * Sends a payment with a known outcome once more, to get its result again. The journal changes only if the answer has
+ * news, for example that a refund has arrived.
+ */
+const fetchAgain = async (context: Context, client: ApiClient, held: HeldEntry): Promise<Delivered> => {
+  const known = held.current()
+  const answer = await attempt(client, known)
+  if (answer instanceof Failure) throw answer
+  const { failure, state } = readAnswer(answer, client.baseUrl, true)
+  const hasNews = ["settled", "refund_due", "refunded"].includes(state.paymentState)
+  const entry = hasNews ? await held.advance(state) : known
+  if (failure === undefined) return { entry, data: await keepToken(context, entry, answer) }
+  throw failureOf(failure, entry, entry.state.tag === "answered" ? entry.state : state)
+}
+
+/** A payment after `resume`. The data is null if it bought nothing and will not be sent again. */
+export interface Resumed {
+  readonly entry: JournalEntry
+  readonly data: Data | null
+}
+
+const clientFor = async (context: Context, entry: JournalEntry): Promise<ApiClient> => {
+  const token = entry.withToken ? await findToken(context.host, entry.profile, entry.baseUrl) : undefined
+  if (entry.withToken && token === undefined)
+    throw new Failure({
+      code: "NOT_LOGGED_IN",
+      message: `Payment ${entry.id} was made with an access token, but profile ${entry.profile} has none for ${entry.baseUrl}.`,
+      next: [`agentctl login --profile ${entry.profile} --base-url ${shellWord(entry.baseUrl)}`]
+    })
+  return new ApiClient(context, entry.baseUrl, token?.value)
+}
+
+/** Whether the payment was refused without a charge, or given up. */
+const isOver = ({ state }: JournalEntry): boolean =>
+  state.tag === "given-up" || (state.tag === "answered" && state.paymentState === "none")
+
+const resumeHeld = async (context: Context, held: HeldEntry): Promise<Resumed> => {
+  const entry = held.current()
+  if (isOver(entry)) return { entry, data: null }
+  // A payment that was never sent and has expired could only be refused.
+  if (entry.state.tag === "prepared" && isExpired(entry.paymentSignature, context.host.now()) === true)
+    return { entry: await held.advance({ tag: "given-up" }), data: null }
+  const client = await clientFor(context, entry)
+  return isOpen(entry) ? deliver(context, client, held) : fetchAgain(context, client, held)
+}
+
+/**
+ * Resumes a payment with the same bytes; nothing is signed. An answered payment is sent again for its result. Throws
+ * LOCKED if another process works on it.
+ */
+export const resume = async (context: Context, id: string): Promise<Resumed> => {
+  let resumed: Resumed | undefined
+  await withEntry(context.host, id, async (held) => {
+    resumed = await resumeHeld(context, held)
+  })
+  if (resumed === undefined) throw new Failure({ code: "FAILED", message: `Payment ${id} was not resumed.` })
+  return resumed
 }

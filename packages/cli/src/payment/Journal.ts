@@ -1,51 +1,44 @@
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { journalFolder } from "../config/Home.ts"
-import { Failure } from "../failure/Failure.ts"
+import { homeFolder } from "../config/ConfigFile.ts"
+import { errorCode, Failure } from "../failure/Failure.ts"
 import { withLock } from "../file/FileLock.ts"
-import {
-  errorCode,
-  fileFailure,
-  privateFolder,
-  readJsonIfAny,
-  requirePrivate,
-  writePrivate
-} from "../file/PrivateFile.ts"
+import { fileFailure, privateFolder, readJsonIfExists, requirePrivate, writePrivate } from "../file/PrivateFile.ts"
 import type { Host } from "../host/Host.ts"
 import {
   advance,
   decodeEntry,
   encodeEntry,
-  NOT_TO_REMOVE,
+  KEEP_ADVICE,
   type JournalEntry,
-  type JournalState
+  type JournalState,
+  timeOfPayment
 } from "./JournalEntry.ts"
-import { momentOfPayment } from "./PaymentId.ts"
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
+export const journalFolder = (host: Host): string => join(homeFolder(host), "journal")
 const pathOf = (host: Host, id: string): string => join(journalFolder(host), `${id}.json`)
 
 const missing = (id: string): Failure =>
   new Failure({
     code: "NOT_FOUND",
-    message: `There is no payment ${id} in the journal.`,
+    message: `The journal contains no payment ${id}.`,
     next: ["agentctl payments list"]
   })
 
-/** Reads one payment. */
 export const readEntry = async (host: Host, id: string): Promise<JournalEntry> => {
   if (!ID.test(id)) throw missing(id)
   const path = pathOf(host, id)
-  const value = await readJsonIfAny(path, NOT_TO_REMOVE)
+  const value = await readJsonIfExists(path, KEEP_ADVICE)
   if (value === undefined) throw missing(id)
   await requirePrivate(path)
   return decodeEntry(value, id, path)
 }
 
 /**
- * Every payment, newest first; with `since`, in milliseconds since 1970, those made from then on, and older ones only where
- * their id does not say when they were. A file that can't be read is a failure: it may be money.
+ * Reads all payments, newest first. With `since`, in milliseconds since 1970, skips the files whose id contains an
+ * earlier time. A file that cannot be read is a failure, because it may be money.
  */
 export const readEntries = async (
   host: Host,
@@ -61,29 +54,26 @@ export const readEntries = async (
   const ids = names.flatMap((name) => (name.endsWith(".json") && ID.test(name.slice(0, -5)) ? [name.slice(0, -5)] : []))
   const entries: Array<JournalEntry> = []
   const { since = 0 } = options
-  // A journal holds every payment ever made: a limit of a day must not take longer with each of them.
-  for (const id of ids) if ((momentOfPayment(id) ?? since) >= since) entries.push(await readEntry(host, id))
+  // The journal keeps every payment, so the check of a daily limit must not read all of them.
+  for (const id of ids) if ((timeOfPayment(id) ?? since) >= since) entries.push(await readEntry(host, id))
   return entries.toSorted((left, right) => right.createdAt - left.createdAt || (left.id < right.id ? 1 : -1))
 }
 
-/** Writes down a new payment. Once this returns, it is on disk: only now may it be sent. */
+/** Writes a new payment. It is on disk when this returns, and may be sent only then. */
 export const addEntry = async (host: Host, entry: JournalEntry): Promise<void> => {
   await privateFolder(journalFolder(host))
   await writePrivate(pathOf(host, entry.id), encodeEntry(entry), { onlyNew: true })
 }
 
-/** An entry that this process alone works on. */
+/** An entry that this process has locked. */
 export interface HeldEntry {
-  /** As it was last written. */
+  /** Returns the entry as last written. */
   readonly current: () => JournalEntry
-  /** Writes down the next state, and returns once that is on disk. */
+  /** Writes the next state. It is on disk when this returns. */
   readonly advance: (state: JournalState) => Promise<JournalEntry>
 }
 
-/**
- * Works on one payment while no other process does. Throws LOCKED where another
- * one is at it. The entry is read under the lock, so its state is the latest.
- */
+/** Locks a payment, reads it and works on it. Throws LOCKED if another process holds the lock. */
 export const withEntry = (host: Host, id: string, use: (held: HeldEntry) => Promise<void>): Promise<void> =>
   withLock(journalFolder(host), id, async () => {
     let entry = await readEntry(host, id)

@@ -1,39 +1,38 @@
-import { isRecord } from "../file/JsonValue.ts"
+import { randomUUID } from "node:crypto"
 import { Failure, type PaymentState } from "../failure/Failure.ts"
+import { isRecord, parseJson } from "../file/Json.ts"
 import { decimalOf } from "../output/Wording.ts"
-import { momentOfPayment } from "./PaymentId.ts"
-import { isPastUse } from "./SignedPayment.ts"
 
-/** What was agreed to, and no more: any drift from it is another payment. */
+/** The price that the user confirmed. Anything else would be another payment. */
 export interface AgreedQuote {
-  /** Base units. */
+  /** In base units. */
   readonly amount: bigint
-  /** Address of the token's contract. */
+  /** Contract address of the token. */
   readonly asset: string
   /** CAIP-2. */
   readonly network: string
   readonly payTo: string
 }
 
-/** Where a payment stands, as far as this machine knows. */
+/** The state of a payment as this machine knows it. */
 export type JournalState =
-  /** Signed and on disk; not a byte was sent. */
+  /** Signed and on disk; nothing was sent. */
   | { readonly tag: "prepared" }
-  /** Being sent, or sent without an answer: only the same bytes may be sent again. */
+  /** Being sent, or sent without an answer. Only the same bytes may be sent again. */
   | { readonly tag: "sent"; readonly attempts: number }
-  /** The server has answered. The outcome is open while paymentState says so. */
+  /** Answered by the server. The outcome is open if paymentState says so. */
   | {
       readonly tag: "answered"
       readonly status: number
       readonly requestId: string | null
       readonly paymentState: PaymentState
-      /** The transaction that paid; null where none is known. */
+      /** The transaction of the payment; null if unknown. */
       readonly transaction: string | null
     }
-  /** Will not be sent any more: only ever from `prepared`. */
+  /** Will never be sent. Reached from `prepared` only. */
   | { readonly tag: "given-up" }
 
-/** One payment: everything that is needed to repeat it, byte by byte. */
+/** A payment, with everything that is needed to repeat its request byte for byte. */
 export interface JournalEntry {
   readonly id: string
   /** Milliseconds since 1970. */
@@ -43,12 +42,12 @@ export interface JournalEntry {
   readonly serviceId: string
   readonly method: string
   readonly path: string
-  /** The exact text; null where there was none. */
+  /** The exact text of the body; null without one. */
   readonly body: string | null
   readonly idempotencyKey: string
-  /** Whether the access token was sent with it: the challenge is bound to that too. */
+  /** Whether the access token was sent. The challenge is bound to it. */
   readonly withToken: boolean
-  /** The wallet that signed. */
+  /** The address of the wallet that signed. */
   readonly payer: string
   readonly quote: AgreedQuote
   /** The signed PAYMENT-SIGNATURE header. A secret until it is settled: never printed. */
@@ -56,16 +55,26 @@ export interface JournalEntry {
   readonly state: JournalState
 }
 
-/** What the state of a payment may become. */
+/** The allowed moves between the states of a payment. */
 export const JOURNAL_TRANSITIONS: Readonly<Record<JournalState["tag"], ReadonlyArray<JournalState["tag"]>>> = {
   prepared: ["sent", "given-up"],
   sent: ["sent", "answered"],
-  // An open answer is asked about again; what it says then replaces it.
+  // The server is asked again about an open answer; the new answer replaces it.
   answered: ["sent", "answered"],
   "given-up": []
 }
 
-/** Whether it is still to be found out what became of the money, and `payments resume` has something to do. */
+/** Returns the entry in its next state. Throws if the move is not allowed, which would be a bug. */
+export const advance = (entry: JournalEntry, state: JournalState): JournalEntry => {
+  if (JOURNAL_TRANSITIONS[entry.state.tag].includes(state.tag)) return { ...entry, state }
+  throw new Failure({
+    code: "FAILED",
+    message: `Payment ${entry.id} cannot move from ${entry.state.tag} to ${state.tag}.`,
+    next: [`agentctl payments show ${entry.id}`]
+  })
+}
+
+/** Whether the outcome is unknown, so that `payments resume` can find it out. */
 export const isOpen = ({ state }: JournalEntry): boolean => {
   if (state.tag === "sent" || state.tag === "prepared") return true
   if (state.tag !== "answered") return false
@@ -78,33 +87,62 @@ export const isOpen = ({ state }: JournalEntry): boolean => {
 }
 
 /**
- * Whether money may have moved: what counts towards the budget. What is not known yet counts as spent, and so does what
- * the server has refused, as long as whoever has seen the signature could still submit it.
+ * Whether the payment counts toward the budget: it was charged, or could be. A refused payment counts until it expires,
+ * because anyone who has seen the signature could submit it.
  */
 export const mayHaveCharged = ({ paymentSignature, state }: JournalEntry, now: number): boolean => {
   if (state.tag === "given-up") return false
-  if (state.tag === "answered" && state.paymentState === "none") return isPastUse(paymentSignature, now) === false
+  if (state.tag === "answered" && state.paymentState === "none") return isExpired(paymentSignature, now) === false
   return state.tag !== "answered" || state.paymentState !== "refunded"
 }
 
-/** The entry in its next state. Throws where there is no such move: it would be a mistake of this program. */
-export const advance = (entry: JournalEntry, state: JournalState): JournalEntry => {
-  if (JOURNAL_TRANSITIONS[entry.state.tag].includes(state.tag)) return { ...entry, state }
-  throw new Failure({
-    code: "FAILED",
-    message: `Payment ${entry.id} is ${entry.state.tag}, and can't become ${state.tag}.`,
-    next: [`agentctl payments show ${entry.id}`]
-  })
+/** Creates the id of a payment made at `now`, which contains that time (UUID version 7, RFC 9562). */
+export const newPaymentId = (now: number): string => {
+  const time = now.toString(16).padStart(12, "0")
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
 }
 
-/** What is shown of an entry: all but the signed payment, and the amount in USDT beside that in base units. */
-export const shownEntry = ({ paymentSignature: _secret, createdAt, quote, ...entry }: JournalEntry) => ({
-  ...entry,
-  createdAt: new Date(createdAt).toISOString(),
-  quote: { ...quote, amount: decimalOf(quote.amount), baseUnits: String(quote.amount) }
-})
+/** Returns the time in a payment id, in milliseconds since 1970; undefined for another kind of id. */
+export const timeOfPayment = (id: string): number | undefined =>
+  id[14] === "7" ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined
 
-/** The text of an entry's file. */
+const decodeHeader = (header: string): unknown => parseJson(Buffer.from(header, "base64").toString("utf8"))
+
+/** Returns when a signed payment expires, in milliseconds since 1970; null if it does not say. */
+export const validUntil = (paymentSignature: string): number | null => {
+  const payment = decodeHeader(paymentSignature)
+  const payload = isRecord(payment) ? payment["payload"] : undefined
+  const authorization = isRecord(payload) ? payload["authorization"] : undefined
+  const seconds = isRecord(authorization) ? Number(authorization["validBefore"]) : Number.NaN
+  return Number.isSafeInteger(seconds) ? seconds * 1_000 : null
+}
+
+const CLOCK_SKEW_MILLIS = 60_000
+
+/** Whether a signed payment has expired, with a margin for clock skew; undefined if it has no expiry. */
+export const isExpired = (paymentSignature: string, now: number): boolean | undefined => {
+  const until = validUntil(paymentSignature)
+  return until === null ? undefined : until + CLOCK_SKEW_MILLIS < now
+}
+
+/** Returns the transaction in a PAYMENT-RESPONSE header; null without one. */
+export const transactionIn = (header: string | null): string | null => {
+  const receipt = header === null ? undefined : decodeHeader(header)
+  const transaction = isRecord(receipt) ? receipt["transaction"] : undefined
+  return typeof transaction === "string" && /^0x[0-9a-fA-F]{1,64}$/.test(transaction) ? transaction : null
+}
+
+/** Returns an entry for display: without the signed payment, with the amount in USDT beside the base units. */
+export const shownEntry = (entry: JournalEntry) => {
+  const { paymentSignature: _secret, createdAt, quote, ...others } = entry
+  return {
+    ...others,
+    createdAt: new Date(createdAt).toISOString(),
+    quote: { ...quote, amount: decimalOf(quote.amount), baseUnits: String(quote.amount) }
+  }
+}
+
+/** Formats the file of an entry. */
 export const encodeEntry = (entry: JournalEntry): string =>
   `${JSON.stringify({ version: 1, ...entry, quote: { ...entry.quote, amount: String(entry.quote.amount) } }, undefined, 2)}\n`
 
@@ -123,23 +161,23 @@ const isState = (value: unknown): value is JournalState => {
   )
 }
 
-/** What to do about a file of the journal that can't be understood. */
-export const NOT_TO_REMOVE = "Do not remove it before you know what it paid for."
+/** The advice for a journal file that cannot be read. */
+export const KEEP_ADVICE = "Do not delete it before you know what it paid for."
 
-/** Reads the file of the entry `id`, which it must be. Throws a Failure that names it: what is in it is money. */
+/** Parses the file of the entry `id`. Throws a failure that names the file, because its content is money. */
 export const decodeEntry = (value: unknown, id: string, path: string): JournalEntry => {
-  const broken = new Failure({
+  const invalid = new Failure({
     code: "CONFIGURATION",
-    message: `${path} is not a payment as this program writes it. ${NOT_TO_REMOVE}`
+    message: `${path} is not a valid payment file. ${KEEP_ADVICE}`
   })
-  if (!isRecord(value) || value["version"] !== 1 || value["id"] !== id) throw broken
+  if (!isRecord(value) || value["version"] !== 1 || value["id"] !== id) throw invalid
   const { body, createdAt, quote, state, version: _version, ...others } = value
-  if (typeof others["withToken"] !== "boolean") throw broken
-  if (!hasTexts(value, TEXTS) || typeof createdAt !== "number" || !isRecord(quote) || !isState(state)) throw broken
+  if (typeof others["withToken"] !== "boolean") throw invalid
+  if (!hasTexts(value, TEXTS) || typeof createdAt !== "number" || !isRecord(quote) || !isState(state)) throw invalid
   const { amount } = quote
-  if (!hasTexts(quote, QUOTE_TEXTS) || typeof amount !== "string" || !/^\d{1,78}$/.test(amount)) throw broken
-  if (body !== null && typeof body !== "string") throw broken
-  // Whoever looks for the payments of a day goes by their ids.
-  if ((momentOfPayment(id) ?? createdAt) !== createdAt) throw broken
+  if (!hasTexts(quote, QUOTE_TEXTS) || typeof amount !== "string" || !/^\d{1,78}$/.test(amount)) throw invalid
+  if (body !== null && typeof body !== "string") throw invalid
+  // The payments of a day are found by the times in their ids.
+  if ((timeOfPayment(id) ?? createdAt) !== createdAt) throw invalid
   return { ...others, body, createdAt, state, quote: { ...quote, amount: BigInt(amount) } } as JournalEntry
 }

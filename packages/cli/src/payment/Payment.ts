@@ -1,62 +1,56 @@
 import { randomUUID } from "node:crypto"
-import type { Context } from "../command/Handler.ts"
-import type { PayFlagValues } from "../command/PayFlags.ts"
+import type { Context } from "../command/Command.ts"
+import type { PayFlagValues } from "../command/Flags.ts"
 import { ENVIRONMENT_TOKEN } from "../config/Credentials.ts"
 import type { SettingFlags } from "../config/Settings.ts"
-import { Failure } from "../failure/Failure.ts"
-import { type CallInput, type DataOf } from "../server/ApiClient.ts"
+import { Failure, messageOf } from "../failure/Failure.ts"
+import type { CallInput, DataOf } from "../server/ApiClient.ts"
 import { connect, type Connection, connectWithToken } from "../server/Connection.ts"
 import { type OperationName, ROUTES } from "../server/Routes.ts"
 import type { PrivateKey } from "../wallet/PrivateKey.ts"
 import { addressOfWallet, requireWallet, type Wallet } from "../wallet/Wallet.ts"
-import { approve, checkSources, readApproval } from "./Approval.ts"
-import { checkBalance } from "./Balance.ts"
+import { approve, checkBalance, checkSources, readApproval } from "./Approval.ts"
+import { checkBudget, reserve } from "./Budget.ts"
 import { type Delivered, deliver, notSent, outcomeUnknown } from "./Delivery.ts"
 import { withEntry } from "./Journal.ts"
-import type { JournalEntry } from "./JournalEntry.ts"
-import { newPaymentId } from "./PaymentId.ts"
-import { askQuote } from "./Quote.ts"
-import { checkAffordable, reserve } from "./Reservation.ts"
-import { checkClock, checkFresh, checkMaximum, chooseTerms, type Terms } from "./Terms.ts"
+import { type JournalEntry, newPaymentId } from "./JournalEntry.ts"
+import { checkClock, checkFresh, checkMaximum, chooseTerms, requestQuote, type Terms } from "./Quote.ts"
 
-/** A paid call of a command. */
+/** A call of a paid operation. */
 export interface PaidCall<Name extends OperationName> {
   readonly operation: Name
   readonly payload: NonNullable<CallInput<Name>["payload"]>
-  /** What will be had for it, in a sentence of few words. */
-  readonly what: string
+  /** The purchase in a few words, for the confirmation. */
+  readonly purchase: string
 }
 
-/** Operations that need no token, because they give it. */
+/** Operations that need no token, because they return one. */
 const START_HERE: ReadonlySet<OperationName> = new Set(["createMailbox", "purchaseUsNumber", "purchaseCanadaNumber"])
 
-/** The data of a paid answer, whose access token is saved and not in it. */
-export type PaidDataOf<Name extends OperationName> = Omit<DataOf<Name>, "authentication">
-
-/** What was bought, and which payment bought it. */
+/** The result of a payment, and its journal entry. */
 export interface Bought<Name extends OperationName> {
-  readonly data: PaidDataOf<Name>
+  /** The data of the response. Its access token is saved and not included. */
+  readonly data: Omit<DataOf<Name>, "authentication">
   readonly entry: JournalEntry
 }
 
-/** The same wallet, opened once at most: a password is asked for once. */
+/** Opens the wallet at most once, so that the password is asked for once. */
 const openedOnce = (wallet: Wallet): Wallet => {
   let key: ReturnType<Wallet["open"]> | undefined
   return { ...wallet, open: () => (key ??= wallet.open()) }
 }
 
-/** The connection for an operation: with the token, where the operation needs one. */
 const connectFor = (context: Context, operation: OperationName, flags: SettingFlags): Promise<Connection> =>
   START_HERE.has(operation) ? connect(context, flags) : connectWithToken(context, flags)
 
-/** What was agreed to, and the key to sign it with. */
+/** The confirmed terms, and the key to sign them. */
 interface Agreement {
   readonly connection: Connection
   readonly terms: Terms
   readonly key: PrivateKey
 }
 
-/** A token that the server does not take keeps nobody from beginning anew: it only has to be forgotten. */
+/** An invalid token must not prevent a first purchase, which needs none: the next step is to remove the token. */
 const withoutToken = (error: unknown, { token }: Connection, operation: OperationName): unknown =>
   error instanceof Failure && error.parts.code === "INVALID_TOKEN" && START_HERE.has(operation)
     ? new Failure({
@@ -66,7 +60,7 @@ const withoutToken = (error: unknown, { token }: Connection, operation: Operatio
       })
     : error
 
-/** Everything before the signature: asks for the price, checks what can be checked, and asks for consent. */
+/** Everything before the signature: quote, checks and confirmation. */
 const agree = async <Name extends OperationName>(
   context: Context,
   call: PaidCall<Name>,
@@ -83,54 +77,50 @@ const agree = async <Name extends OperationName>(
   const wallet = openedOnce(await requireWallet(context, walletFlags))
   checkSources(connection.settings, wallet, flags)
   const { method, path } = ROUTES[call.operation]
-  const quote = await askQuote(connection.client, { method, path, body: JSON.stringify(call.payload) }).catch(
+  const quote = await requestQuote(connection.client, { method, path, body: JSON.stringify(call.payload) }).catch(
     (error: unknown) => Promise.reject(withoutToken(error, connection, call.operation))
   )
   const terms = chooseTerms(quote, flags.network, connection.baseUrl)
   checkClock(terms, host.now())
   checkMaximum(terms, maximum)
-  await checkAffordable(host, connection.profile, terms.option.baseUnits)
+  await checkBudget(host, connection.profile, terms.option.baseUnits)
   const address = await addressOfWallet(wallet)
   const balance = await checkBalance(context, connection.settings, terms, address)
-  await approve(context, { terms, what: call.what, connection, wallet, address, balance }, flags)
+  await approve(context, { terms, purchase: call.purchase, connection, wallet, address, balance }, flags)
   const key = await wallet.open()
   checkFresh(terms, host.now())
   return { connection, terms, key }
 }
 
-/** Who ends a payment before it is sent, or can't make it, is told that it cost nothing. */
-const endingFree = async <A>({ host }: Context, preparing: Promise<A>): Promise<A> => {
+/** Adds to every failure before the payment is sent that it cost nothing. */
+const withoutCharge = async <A>({ host }: Context, preparing: Promise<A>): Promise<A> => {
   try {
     return await preparing
   } catch (error) {
     if (host.signal.aborted) throw new Failure({ code: "INTERRUPTED", message: "Interrupted.", paymentState: "none" })
     if (!(error instanceof Failure))
-      throw new Failure({
-        code: "FAILED",
-        message: error instanceof Error ? error.message : String(error),
-        paymentState: "none"
-      })
+      throw new Failure({ code: "FAILED", message: messageOf(error), paymentState: "none" })
     if (error.parts.paymentState !== undefined) throw error
     throw new Failure({ ...error.parts, exit: error.exit, paymentState: "none" })
   }
 }
 
 /**
- * Pays for one call: quote, consent, signature, journal, request, in this order. Everything that can fail for nothing
- * fails before the signature; from then on the outcome is in the journal, whatever happens to this process.
+ * Pays for one call: quote, confirmation, signature, journal, request, in this order. Everything that can fail without
+ * cost fails before the signature. Afterwards the outcome is in the journal, whatever happens to this process.
  */
 export const pay = async <Name extends OperationName>(
   context: Context,
   call: PaidCall<Name>,
   flags: PayFlagValues
 ): Promise<Bought<Name>> => {
-  const { connection, entry } = await endingFree(context, prepare(context, call, flags))
+  const { connection, entry } = await withoutCharge(context, prepare(context, call, flags))
   await context.host.atStep?.("written")
   const { data, entry: closed } = await deliverNew(context, connection, entry)
-  return { data: data as PaidDataOf<Name>, entry: closed }
+  return { data: data as unknown as Bought<Name>["data"], entry: closed }
 }
 
-/** Everything before it is sent; once this returns the payment is signed and in the journal. */
+/** Everything before the request. The payment is signed and in the journal when this returns. */
 const prepare = async <Name extends OperationName>(
   context: Context,
   call: PaidCall<Name>,
@@ -139,47 +129,32 @@ const prepare = async <Name extends OperationName>(
   const { host } = context
   const { connection, key, terms } = await agree(context, call, flags)
   await host.atStep?.("agreed")
-  // Viem and x402 are loaded here and nowhere else.
   const { signTerms } = await import("./Signing.ts")
   const paymentSignature = await signTerms(terms, key)
-  const entry = newEntry(context, { connection, terms, paymentSignature, payer: key.address }, call.operation)
-  await reserve(host, entry)
-  return { connection, entry }
-}
-
-const newEntry = (
-  { host }: Context,
-  signed: {
-    readonly connection: Connection
-    readonly terms: Terms
-    readonly paymentSignature: string
-    readonly payer: string
-  },
-  operation: OperationName
-): JournalEntry => {
-  const { connection, payer, paymentSignature, terms } = signed
   const { asset, baseUnits, network, payTo } = terms.option
   const { body, method, path } = terms.quote
   const now = host.now()
-  return {
+  const entry: JournalEntry = {
     id: newPaymentId(now),
     createdAt: now,
     profile: connection.profile,
     baseUrl: connection.baseUrl,
-    serviceId: ROUTES[operation].serviceId ?? operation,
+    serviceId: ROUTES[call.operation].serviceId ?? call.operation,
     method,
     path,
     body: body ?? null,
     idempotencyKey: randomUUID(),
     withToken: connection.token !== undefined,
-    payer,
+    payer: key.address,
     quote: { amount: baseUnits, asset, network, payTo },
     paymentSignature,
     state: { tag: "prepared" }
   }
+  await reserve(host, entry)
+  return { connection, entry }
 }
 
-/** Sends what was just written down. Somebody else may have taken it up already, and then that one sends it. */
+/** Sends a new payment, unless another process has already resumed it from the journal. */
 const deliverNew = async (context: Context, { client }: Connection, entry: JournalEntry): Promise<Delivered> => {
   const { host } = context
   let delivered: Delivered | undefined
@@ -195,9 +170,9 @@ const deliverNew = async (context: Context, { client }: Connection, entry: Journ
     })
   } catch (error) {
     if (error instanceof Failure && error.parts.code === "LOCKED")
-      throw outcomeUnknown(entry, "Another agentctl has taken this payment up.")
+      throw outcomeUnknown(entry, "Another agentctl has resumed this payment.")
     throw isHeld ? error : notSent(entry, error)
   }
-  if (delivered === undefined) throw outcomeUnknown(entry, "No answer was kept.")
+  if (delivered === undefined) throw outcomeUnknown(entry, "The answer was not saved.")
   return delivered
 }

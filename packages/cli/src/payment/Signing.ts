@@ -7,23 +7,23 @@ import { ExactEvmScheme } from "@x402/evm/exact/client"
 import type { PaymentPayload } from "@x402/core/types"
 import type { Hex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
-import { isRecord } from "../file/JsonValue.ts"
+import { isRecord } from "../file/Json.ts"
 import type { PrivateKey } from "../wallet/PrivateKey.ts"
-import { declined, type Terms } from "./Terms.ts"
+import { declined, type Terms } from "./Quote.ts"
 
 /*
- * The heavy part of a payment, loaded when something is signed and never before.
+ * The only module that loads viem and x402, and the last one that a payment loads.
  */
 
 /**
- * Signs the terms, and gives the PAYMENT-SIGNATURE header. What was signed is read again and held against what was
- * agreed to: any difference throws PAYMENT_DECLINED, and the signature is forgotten.
+ * Signs the terms and returns the PAYMENT-SIGNATURE header. The signed payment is decoded again and compared with the
+ * terms; any difference throws PAYMENT_DECLINED, and the signature is discarded.
  */
 export const signTerms = async (terms: Terms, key: PrivateKey): Promise<string> => {
   const { index, option, quote } = terms
   const challenge = decodePaymentRequiredHeader(quote.challenge)
   const accepted = challenge.accepts[index]
-  if (accepted === undefined) throw declined("The challenge does not hold what was agreed to.")
+  if (accepted === undefined) throw declined("The challenge does not contain the confirmed option.")
   const bound = bindTo(accepted.extra, privateKeyToAccount(key.revealHex()))
   const client = new x402Client(() => accepted)
     .register(accepted.network, new ExactEvmScheme(bound.signer))
@@ -42,26 +42,26 @@ export const signTerms = async (terms: Terms, key: PrivateKey): Promise<string> 
     accepted.payTo === option.payTo &&
     isRecord(authorization) &&
     authorization["value"] === String(option.baseUnits) &&
-    sameAddress(authorization["to"], option.payTo) &&
-    sameAddress(authorization["from"], key.address)
-  if (!isAgreed) throw declined("What would be signed is not what was agreed to.")
+    isSameAddress(authorization["to"], option.payTo) &&
+    isSameAddress(authorization["from"], key.address)
+  if (!isAgreed) throw declined("The payment to sign differs from the confirmed terms.")
   return encodePaymentSignatureHeader(payment)
 }
 
-/** ASCII `agentos1`: how a nonce begins that is bound to a challenge. */
+/** ASCII `agentos1`: the prefix of a nonce that is bound to a challenge. */
 const NONCE_TAG = "0x6167656e746f7331"
 
 /**
- * The nonce that binds a payment to the challenge with this `extra`, so that nobody who intercepts it can present it
- * for another request: the tag, then 24 bytes of SHA-256 over the ASCII text of `binding`. Undefined where the
- * challenge does not offer it.
+ * Returns the nonce that binds a payment to the challenge with this `extra`, so that an intercepted payment cannot be
+ * used for another request: the tag, then 24 bytes of SHA-256 over the ASCII text of `binding`. Undefined if the
+ * challenge does not support it.
  */
 const boundNonceOf = ({ binding, nonceTag }: Readonly<Record<string, unknown>>): Hex | undefined =>
   nonceTag === NONCE_TAG && typeof binding === "string"
     ? `0x${NONCE_TAG.slice(2)}${createHash("sha256").update(binding, "ascii").digest("hex").slice(0, 48)}`
     : undefined
 
-/** The account with the bound nonce in what it signs, and the same nonce in the payment that was made with it. */
+/** Returns a signer that signs with the bound nonce, and a function that puts the same nonce into the payment. */
 const bindTo = (extra: Readonly<Record<string, unknown>>, account: ClientEvmSigner) => {
   const nonce = boundNonceOf(extra)
   const signer: ClientEvmSigner =
@@ -80,5 +80,5 @@ const bindTo = (extra: Readonly<Record<string, unknown>>, account: ClientEvmSign
   return { signer, complete }
 }
 
-const sameAddress = (value: unknown, address: string): boolean =>
+const isSameAddress = (value: unknown, address: string): boolean =>
   typeof value === "string" && value.toLowerCase() === address.toLowerCase()

@@ -2,33 +2,33 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { existsSync, realpathSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
-import type { Context } from "../command/Handler.ts"
-import { isRecord } from "../file/JsonValue.ts"
+import type { Context } from "../command/Command.ts"
 import { Failure } from "../failure/Failure.ts"
-import { childEnvironment } from "../host/ChildEnvironment.ts"
-import { plainLine } from "../output/Plain.ts"
+import { isRecord } from "../file/Json.ts"
+import { childEnvironment } from "../host/Host.ts"
+import { plainLine } from "../output/Text.ts"
 
 const START = join("packages", "sandbox", "src", "main.ts")
 
-/** What of sandbox.json a profile needs. */
+/** The part of sandbox.json that a profile needs. */
 export interface SandboxDescription {
   readonly baseUrl: string
   readonly emailDomain: string
   readonly mail: { readonly host: string; readonly port: number }
   readonly rpcUrl: string
-  /** A funded one. */
+  /** Funded. */
   readonly wallet: { readonly address: string; readonly privateKey: string }
 }
 
-/** A sandbox that runs. */
+/** A running sandbox. */
 export interface SandboxProcess {
   readonly description: SandboxDescription
-  /** Resolves with its exit code once it has ended, by itself or by `stop`. */
+  /** Resolves with the exit code. */
   readonly ended: Promise<number | null>
   readonly stop: () => void
 }
 
-/** The folder of the repository: the current one, or one above it or above the program itself. */
+/** Finds the repository in the current folder, the folders above it, or the folders above this program. */
 const findRepository = ({ host }: Context): string => {
   const program = process.argv[1]
   for (const begin of [host.workingDirectory, ...(program === undefined ? [] : [dirname(realpathSync(program))])])
@@ -39,12 +39,12 @@ const findRepository = ({ host }: Context): string => {
   throw new Failure({
     code: "NOT_FOUND",
     message:
-      "The sandbox is part of the AgentOS repository, and is not installed with agentctl. Run this in a copy of the repository.",
-    next: ["cd COPY-OF-THE-REPOSITORY && npx -y pnpm@12 install && npx -y pnpm@12 agentctl dev"]
+      "No AgentOS repository found. The sandbox is part of the repository and is not installed with agentctl: run this command in a clone of it.",
+    next: ["cd REPOSITORY && npx -y pnpm@12 install && npx -y pnpm@12 agentctl dev"]
   })
 }
 
-/** Starts the sandbox and resolves once it serves. Says what it says, as notes. */
+/** Starts the sandbox and resolves when it is ready. Prints its output as remarks. */
 export const startSandbox = async (
   context: Context,
   options: { readonly port: number; readonly data: string | undefined }
@@ -52,16 +52,16 @@ export const startSandbox = async (
   const { host, output } = context
   const root = findRepository(context)
   const data = options.data === undefined ? join(root, ".agentos") : resolve(host.workingDirectory, options.data)
-  // The Node that the repository brings, which runs its sources as they are.
+  // The repository installs a Node that runs TypeScript.
   const own = join(root, "node_modules", ".bin", "node")
   const child = spawn(
     existsSync(own) ? own : process.execPath,
     [join(root, START), "--no-tour", "--port", String(options.port), "--data", data],
-    // In a group of its own: Ctrl-C reaches it by way of this program, which waits for it.
+    // In its own process group: Ctrl-C reaches the sandbox through this program, which waits for it.
     {
       cwd: root,
       env: childEnvironment(host),
-      // By the channel it learns that this program is gone, however that came.
+      // The channel closes when this program dies, which ends the sandbox.
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       detached: process.platform !== "win32"
     }
@@ -75,14 +75,14 @@ export const startSandbox = async (
   const isReady = await Promise.race([ready(child, (line) => output.note(plainLine(line))), ended.then(() => false)])
   if (!isReady) {
     if (host.signal.aborted) throw new Failure({ code: "INTERRUPTED", message: "Interrupted." })
-    throw new Failure({ code: "FAILED", message: "The sandbox ended before it was ready; what it said stands above." })
+    throw new Failure({ code: "FAILED", message: "The sandbox exited before it was ready. See its output above." })
   }
   const path = join(data, "sandbox.json")
   return { description: describe(JSON.parse(await readFile(path, "utf8")), path), ended, stop }
 }
 
-/** Resolves once it says so. What it says later is nobody's to read, and read all the same, so that it can go on. */
-const ready = (child: ChildProcess, say: (line: string) => void): Promise<boolean> =>
+/** Resolves at the `ready` line. Later output is read and discarded, so that the sandbox does not block. */
+const ready = (child: ChildProcess, print: (line: string) => void): Promise<boolean> =>
   new Promise((resolve) => {
     let isReady = false
     for (const stream of [child.stdout, child.stderr]) {
@@ -95,12 +95,11 @@ const ready = (child: ChildProcess, say: (line: string) => void): Promise<boolea
           if (line.startsWith("ready ")) {
             isReady = true
             resolve(true)
-          } else if (!isReady && line !== "") say(line)
+          } else if (!isReady && line !== "") print(line)
       })
     }
   })
 
-/** Reads of the description what a profile needs. */
 const describe = (value: unknown, path: string): SandboxDescription => {
   const text = (...keys: ReadonlyArray<string>): string => {
     let at: unknown = value
@@ -109,7 +108,7 @@ const describe = (value: unknown, path: string): SandboxDescription => {
     if (typeof at === "string" || typeof at === "number") return String(at)
     throw new Failure({
       code: "FAILED",
-      message: `${path} is of no sandbox that this program knows: ${keys.join(".")} is missing.`
+      message: `${path} is not a supported sandbox description: missing ${keys.join(".")}.`
     })
   }
   return {

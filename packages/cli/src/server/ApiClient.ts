@@ -1,43 +1,58 @@
-import type { Context } from "../command/Handler.ts"
-import { isRecord } from "../file/JsonValue.ts"
+import type { Context } from "../command/Command.ts"
 import { Failure } from "../failure/Failure.ts"
+import { isRecord, parseJson } from "../file/Json.ts"
 import { VERSION } from "../Version.ts"
-import { apiFailure } from "./ApiFailure.ts"
-import type { Answer, Request } from "./Exchange.ts"
-import { namesProxy, useProxy } from "./Proxy.ts"
+import { type Answer, apiFailure } from "./ApiFailure.ts"
+import { useProxy, usesProxy } from "./Proxy.ts"
 import { type OperationName, type Operations, ROUTES } from "./Routes.ts"
 
 const TIMEOUT_MILLIS = 30_000
-/** After how long without an answer somebody who looks on is told what is waited for. */
+/** When the user is told that the server is slow. */
 const SLOW_MILLIS = 10_000
 const ANSWER_LIMIT_BYTES = 64 * 1024 * 1024
-/** Waits before the second and the third attempt. */
-const PAUSES_MILLIS = [250, 1_000]
-/** A server that asks for more patience than this is told of instead. */
-const PATIENCE_MILLIS = 5_000
+/** Delays before the second and the third attempt. */
+const RETRY_MILLIS = [250, 1_000]
+/** A longer Retry-After is reported instead of waited for. */
+const MAX_RETRY_MILLIS = 5_000
 
-/** What an operation takes. */
+export interface Request {
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  /** Sent exactly as given. */
+  readonly body?: string | undefined
+  readonly headers?: Readonly<Record<string, string>>
+  /** Whether the request can be retried without an answer. */
+  readonly repeatable: boolean
+}
+
+/** The input of an operation. */
 export interface CallInput<Name extends OperationName> {
   readonly params?: Operations[Name]["params"]["Encoded"]
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly payload?: Operations[Name]["payload"]["Encoded"]
 }
 
-/** What `data` of an operation's answer is. */
+/** The `data` of an operation's response. */
 export type DataOf<Name extends OperationName> = Operations[Name]["data"]["Encoded"]
 
-/** A path with its parameters filled in. */
 const pathOf = (pattern: string, params: unknown): string =>
   pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(isRecord(params) ? String(params[name]) : "")
   )
 
-/** A query string with its question mark; empty where nothing is asked. */
+/** Formats a query string with its question mark; empty without parameters. */
 export const queryOf = (query: Readonly<Record<string, string | number | undefined>>): string => {
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)] as [string, string]]
   )
   return given.length === 0 ? "" : `?${new URLSearchParams(given).toString()}`
+}
+
+/** Returns the time of the server from a response, rounded down to the second; undefined without a Date header. */
+export const serverTime = (headers: Headers): string | undefined => {
+  const millis = Date.parse(headers.get("date") ?? "")
+  return Number.isNaN(millis) ? undefined : new Date(millis).toISOString()
 }
 
 const readText = async (response: Response): Promise<string> => {
@@ -47,21 +62,13 @@ const readText = async (response: Response): Promise<string> => {
   for await (const chunk of response.body ?? []) {
     length += chunk.length
     if (length > ANSWER_LIMIT_BYTES)
-      throw new Failure({ code: "UNEXPECTED_ANSWER", message: "The answer is longer than 64 MiB." })
+      throw new Failure({ code: "UNEXPECTED_ANSWER", message: "The response is larger than 64 MiB." })
     text += decoder.decode(chunk, { stream: true })
   }
   return text + decoder.decode()
 }
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** Speaks to one server, with one token or none. */
+/** A client of one server, with one token or none. */
 export class ApiClient {
   readonly #context: Context
   readonly baseUrl: string
@@ -73,7 +80,7 @@ export class ApiClient {
     this.#token = token
   }
 
-  /** Calls an operation and gives the `data` of its answer. The server is trusted for its shape; only the envelope is checked. */
+  /** Calls an operation and returns the `data` of its response, of which only the envelope is validated. */
   async call<Name extends OperationName>(name: Name, input: CallInput<Name> = {}): Promise<DataOf<Name>> {
     const route = ROUTES[name]
     const answer = await this.send({
@@ -85,27 +92,25 @@ export class ApiClient {
     return this.dataOf(answer) as DataOf<Name>
   }
 
-  /** The `data` of a success; throws the failure that any other answer is. */
+  /** Returns the `data` of a successful response; throws the failure of any other. */
   dataOf(answer: Answer): unknown {
     const envelope = answer.status >= 200 && answer.status < 300 ? answer.json() : undefined
     if (isRecord(envelope) && isRecord(envelope["data"])) return envelope["data"]
     throw apiFailure(answer, this.baseUrl)
   }
 
-  /** Sends a request; again, where it is repeatable, after a lost answer or one that says to try again. */
+  /** Sends a request. Retries a repeatable one after a lost or retryable answer. */
   async send(request: Request): Promise<Answer> {
     const { host, output } = this.#context
-    for (const pause of request.repeatable ? PAUSES_MILLIS : []) {
+    for (const delay of request.repeatable ? RETRY_MILLIS : []) {
       const outcome = await this.#attempt(request).catch((error: unknown) => {
         if (host.signal.aborted || !(error instanceof Failure) || error.parts.code !== "UNREACHABLE") throw error
         return error
       })
-      const wait = outcome instanceof Failure ? pause : waitFor(outcome, pause)
+      const wait = outcome instanceof Failure ? delay : retryDelay(outcome, delay)
       if (wait === undefined && !(outcome instanceof Failure)) return outcome
-      output.note(
-        outcome instanceof Failure ? `${outcome.message} Trying again.` : "The server asks for a moment. Trying again."
-      )
-      await host.sleep(wait ?? pause)
+      output.note(outcome instanceof Failure ? `${outcome.message} Retrying.` : "The server is busy. Retrying.")
+      await host.sleep(wait ?? delay)
     }
     return this.#attempt(request)
   }
@@ -118,7 +123,7 @@ export class ApiClient {
     try {
       const response = await fetch(`${this.baseUrl}${path}`, {
         method,
-        // A token is for the server that was named, and not for whom it names.
+        // A redirect could send the token to another server.
         redirect: "manual",
         signal: AbortSignal.any([host.signal, timeout]),
         headers: {
@@ -136,39 +141,60 @@ export class ApiClient {
         headers: response.headers,
         text,
         requestId: response.headers.get("x-request-id") ?? undefined,
-        json: () => parsed(text)
+        json: () => parseJson(text)
       }
     } catch (error) {
       if (error instanceof Failure || host.signal.aborted) throw error
-      const why = timeout.aborted
-        ? `did not answer within ${TIMEOUT_MILLIS / 1_000} s`
-        : `can't be reached (${reasonOf(error)}${namesProxy(host, this.baseUrl) ? "; the environment names a proxy" : ""})`
-      throw new Failure({
-        code: "UNREACHABLE",
-        message: `${this.baseUrl} ${why}.`,
-        retryable: true,
-        next: ["agentctl config list"]
-      })
+      const proxy = usesProxy(host, this.baseUrl) ? "; a proxy is set in the environment" : ""
+      const message = timeout.aborted
+        ? `${this.baseUrl} did not answer within ${TIMEOUT_MILLIS / 1_000} s.`
+        : `Cannot reach ${this.baseUrl} (${reasonOf(error)}${proxy}).`
+      throw new Failure({ code: "UNREACHABLE", message, retryable: true, next: ["agentctl config list"] })
     } finally {
       clearTimeout(slow)
     }
   }
 }
 
-/** The system's word for why a connection failed, beneath what fetch says. */
+/** Returns the system's reason for a failed connection, which fetch hides in the cause. */
 const reasonOf = (error: unknown): string => {
   const cause = error instanceof Error ? error.cause : undefined
   if (cause instanceof Error && "code" in cause && typeof cause.code === "string")
-    return cause.code === "UND_ERR_SOCKET" ? "the connection broke off" : cause.code
+    return cause.code === "UND_ERR_SOCKET" ? "the connection was closed" : cause.code
   return cause instanceof Error ? cause.message : String(error)
 }
 
-/** How long to wait before the same request again; undefined where its answer stands. */
-const waitFor = (answer: Answer, pause: number): number | undefined => {
+/** Returns the delay before a retry; undefined if the answer is final. */
+const retryDelay = (answer: Answer, delay: number): number | undefined => {
   if (answer.status !== 429 && answer.status < 500) return undefined
   const envelope = answer.json()
   const retryable = isRecord(envelope) && isRecord(envelope["error"]) && envelope["error"]["retryable"] === true
   if (!retryable) return undefined
   const asked = Number(answer.headers.get("retry-after") ?? "0") * 1_000
-  return asked > PATIENCE_MILLIS ? undefined : Math.max(pause, asked)
+  return asked > MAX_RETRY_MILLIS ? undefined : Math.max(delay, asked)
+}
+
+/** A page of a list. */
+export interface Page<Item> {
+  readonly items: ReadonlyArray<Item>
+  readonly nextCursor: string | null
+}
+
+const PAGE_SIZE = 100
+
+/** Fetches pages until `limit` items or the end. The returned cursor continues from there. */
+export const collectPages = async <Item>(
+  limit: number,
+  cursor: string | undefined,
+  fetchPage: (limit: number, cursor: string | undefined) => Promise<Page<Item>>
+): Promise<Page<Item>> => {
+  const items: Array<Item> = []
+  let position = cursor
+  for (;;) {
+    const page = await fetchPage(Math.min(PAGE_SIZE, limit - items.length), position)
+    items.push(...page.items)
+    if (page.nextCursor === null || items.length >= limit || page.items.length === 0)
+      return { items, nextCursor: page.nextCursor }
+    position = page.nextCursor
+  }
 }

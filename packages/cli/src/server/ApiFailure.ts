@@ -1,14 +1,60 @@
 import type { ErrorBody } from "@agentos/api"
-import { isRecord } from "../file/JsonValue.ts"
-import { ERROR_EXIT, exitOf } from "../failure/ErrorExit.ts"
-import { Failure, type FailureIssue, type PaymentState } from "../failure/Failure.ts"
-import { plainLine } from "../output/Plain.ts"
-import type { Answer } from "./Exchange.ts"
-import { nextCommand } from "./NextCommand.ts"
+import { EXIT, type ExitCode, Failure, type FailureIssue, type PaymentState } from "../failure/Failure.ts"
+import { isRecord } from "../file/Json.ts"
+import { plainLine } from "../output/Text.ts"
+import { nextCommand } from "./Routes.ts"
 
-const STATES: ReadonlyArray<PaymentState> = ["none", "pending", "settled", "refund_due", "refunded", "unknown"]
+/** The exit code of each error code of the API. The compiler checks that it is complete. */
+export const ERROR_EXIT: Readonly<Record<ErrorBody["code"], ExitCode>> = {
+  INVALID_REQUEST: EXIT.usage,
+  AUTH_REQUIRED: EXIT.authentication,
+  INVALID_TOKEN: EXIT.authentication,
+  PAYMENT_REQUIRED: EXIT.payment,
+  FORBIDDEN: EXIT.authentication,
+  RESOURCE_NOT_OWNED: EXIT.authentication,
+  RESOURCE_NOT_FOUND: EXIT.notFound,
+  METHOD_NOT_ALLOWED: EXIT.usage,
+  REQUEST_TIMEOUT: EXIT.failure,
+  CONFLICT: EXIT.conflict,
+  IDEMPOTENCY_CONFLICT: EXIT.conflict,
+  PAYMENT_PENDING: EXIT.paymentUnknown,
+  ALLOWANCE_EXHAUSTED: EXIT.conflict,
+  NUMBER_EXPIRING: EXIT.conflict,
+  NUMBER_RELEASED: EXIT.conflict,
+  PAYLOAD_TOO_LARGE: EXIT.usage,
+  URI_TOO_LONG: EXIT.usage,
+  UNSUPPORTED_MEDIA_TYPE: EXIT.usage,
+  UPGRADE_REQUIRED: EXIT.usage,
+  ONBOARDING_REQUIRED: EXIT.authentication,
+  RATE_LIMITED: EXIT.failure,
+  HEADERS_TOO_LARGE: EXIT.usage,
+  INTERNAL_ERROR: EXIT.failure,
+  PROVIDER_TEMPORARY_FAILURE: EXIT.provider,
+  PROVIDER_REJECTED: EXIT.provider,
+  SERVICE_UNAVAILABLE: EXIT.provider
+}
 
-/** Errors that another token would mend. */
+/** Whether an error with this payment state leaves the payment open: it may still be charged, or be paid and unanswered. */
+const OPEN: Readonly<Record<PaymentState, boolean>> = {
+  none: false,
+  pending: true,
+  unknown: true,
+  // Paid but not fulfilled: the same request, repeated, returns the result.
+  settled: true,
+  refund_due: false,
+  refunded: false
+}
+
+/** An open payment exits with 8 whatever the code, because paying again would be the expensive mistake. */
+const exitOf = (code: ErrorBody["code"], paymentState: PaymentState | undefined): ExitCode => {
+  // The proof was used for another request, whose payment is settled: there is nothing to wait for.
+  if (code === "IDEMPOTENCY_CONFLICT" && paymentState === "settled") return EXIT.conflict
+  if (paymentState !== undefined && OPEN[paymentState]) return EXIT.paymentUnknown
+  // A newer server may use codes that this version does not know.
+  return ERROR_EXIT[code] ?? EXIT.failure
+}
+
+/** Errors that another token would solve. */
 const NEEDS_TOKEN: ReadonlySet<string> = new Set(["AUTH_REQUIRED", "INVALID_TOKEN", "ONBOARDING_REQUIRED"])
 
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
@@ -25,11 +71,21 @@ const nextOf = (value: unknown): ReadonlyArray<string> => {
   const { body, method, path } = value
   if (typeof method !== "string" || typeof path !== "string") return []
   const command = nextCommand({ method, path, body })
-  // What can't be shown as it is would not be what somebody reads before it is run.
+  // A command with invisible characters would not be what the user reads before running it.
   return command === plainLine(command) ? [command] : []
 }
 
-/** What an answer that is no success says; or that it is none of this API's. */
+/** A response with any status. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly requestId: string | undefined
+  /** The body as JSON; undefined if it is not JSON. */
+  readonly json: () => unknown
+}
+
+/** Turns an error response into a failure. A response without the error envelope comes from another kind of server. */
 export const apiFailure = (answer: Answer, url: string): Failure => {
   const envelope = answer.json()
   const error = isRecord(envelope) && isRecord(envelope["error"]) ? envelope["error"] : undefined
@@ -37,25 +93,23 @@ export const apiFailure = (answer: Answer, url: string): Failure => {
   if (error === undefined || code === undefined)
     return new Failure({
       code: "UNEXPECTED_ANSWER",
-      message: `${url} answered ${answer.status} in a way that this API does not. Is it the right server?`,
+      message: `${url} returned ${answer.status} with a body that is not from the AgentOS API. Is the URL correct?`,
       requestId: answer.requestId,
       next: ["agentctl config list"]
     })
-  const paymentState = STATES.find((state) => state === error["paymentState"])
-  // Any text may come from a newer server; the exit code of one that is not known is 1.
+  const paymentState = (Object.keys(OPEN) as Array<PaymentState>).find((state) => state === error["paymentState"])
   const known = code as ErrorBody["code"]
   const onboarding = NEEDS_TOKEN.has(code) ? ["agentctl login"] : []
-  // On one line: the lines below it say what happened to the money and what to run next, and are not the server's.
+  // On one line, because the lines below it (the money, the next command) are agentctl's own.
   const message = plainLine(text(error["message"]) ?? code)
-  const issues = issuesOf(error["issues"])
   return new Failure({
     code: known,
-    exit: exitOf({ code: known, ...(paymentState === undefined ? {} : { paymentState }) }),
+    exit: exitOf(known, paymentState),
     message: code in ERROR_EXIT || message.includes(code) ? message : `${code}: ${message}`,
     requestId: text(error["requestId"]) ?? answer.requestId,
     retryable: error["retryable"] === true,
     paymentState,
     next: [...onboarding, ...nextOf(error["next"])],
-    issues
+    issues: issuesOf(error["issues"])
   })
 }

@@ -1,11 +1,16 @@
-import type { Context } from "../command/Handler.ts"
+import type { Context } from "../command/Command.ts"
 import { ENVIRONMENT_TOKEN, findToken, type Token } from "../config/Credentials.ts"
-import { refuseFolderServer } from "../config/FolderSettings.ts"
-import { requireBaseUrl, resolveSettings, type SettingFlags, type Settings } from "../config/Settings.ts"
+import {
+  rejectFolderServer,
+  requireBaseUrl,
+  resolveSettings,
+  type SettingFlags,
+  type Settings
+} from "../config/Settings.ts"
 import { Failure } from "../failure/Failure.ts"
 import { ApiClient } from "./ApiClient.ts"
 
-/** A server to talk to, and by which settings. */
+/** A server and the settings that name it. */
 export interface Connection {
   readonly settings: Settings
   readonly profile: string
@@ -14,17 +19,17 @@ export interface Connection {
   readonly client: ApiClient
 }
 
-/** Resolves the settings and makes the client, with the token where there is one. Asks nobody. */
+/** Resolves the settings and creates the client, with the token if there is one. Sends nothing. */
 export const connect = async (context: Context, flags: SettingFlags = {}): Promise<Connection> => {
   const settings = await resolveSettings(context, flags)
   const baseUrl = requireBaseUrl(settings)
   const profile = settings.profile.value
   const token = await findToken(context.host, profile, baseUrl)
-  if (token?.source === ENVIRONMENT_TOKEN) refuseFolderServer(settings, ENVIRONMENT_TOKEN)
+  if (token?.source === ENVIRONMENT_TOKEN) rejectFolderServer(settings, ENVIRONMENT_TOKEN)
   return { settings, profile, baseUrl, token, client: new ApiClient(context, baseUrl, token?.value) }
 }
 
-/** The same, for commands that need the token: without one the server is not asked. */
+/** The same, for commands that need a token. Fails without one before anything is sent. */
 export const connectWithToken = async (
   context: Context,
   flags: SettingFlags = {}
@@ -34,7 +39,7 @@ export const connectWithToken = async (
   if (token !== undefined) return { ...connection, token }
   throw new Failure({
     code: "NOT_LOGGED_IN",
-    message: `Profile ${profile} has no access token for ${baseUrl}. The first purchase gives one.`,
+    message: `Profile ${profile} has no access token for ${baseUrl}. Log in, or make a first purchase, which returns a token.`,
     next: ["agentctl login", "agentctl mailbox create LOCALPART"]
   })
 }

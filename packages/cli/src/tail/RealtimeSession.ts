@@ -1,20 +1,23 @@
 import { once } from "node:events"
-import { type RawData, WebSocket } from "ws"
 import type { RealtimeServerMessage } from "@agentos/api"
-import { isRecord } from "../file/JsonValue.ts"
-import { plainLine } from "../output/Plain.ts"
+import { type RawData, WebSocket } from "ws"
+import { messageOf } from "../failure/Failure.ts"
+import { isRecord, parseJson } from "../file/Json.ts"
+import { plainLine } from "../output/Text.ts"
 import { VERSION } from "../Version.ts"
-import type { Acknowledged } from "./Delivery.ts"
+import type { Acknowledged } from "./TailEvent.ts"
 
-const OPEN_MILLIS = 10_000
-/** The server asks every 20 s whether somebody is there: more than two such spans without a word, and it is not. */
-const SILENCE_MILLIS = 45_000
-const CLOSE_MILLIS = 1_000
+const OPEN_TIMEOUT_MILLIS = 10_000
+/** More than two of the server's pings, which come every 20 s. */
+const SILENCE_LIMIT_MILLIS = 45_000
+const CLOSE_TIMEOUT_MILLIS = 1_000
 const MESSAGE_LIMIT_BYTES = 16 * 1024 * 1024
-/** Messages that may wait for their reader before the socket is read no further. */
-const WAITING_LIMIT = 256
+/** Unread messages at which the socket is paused. */
+const BUFFER_LIMIT = 256
 
-/** Why there is no session. `isBlocked`: not even a socket came about, as where something in between lets none through. */
+export type SessionMode = "deliver" | "observe"
+
+/** A session could not be opened. `isBlocked`: not even the socket opened, for example because of a firewall. */
 export class NoSession extends Error {
   override readonly name = "NoSession"
   readonly isBlocked: boolean
@@ -25,24 +28,11 @@ export class NoSession extends Error {
   }
 }
 
-/** Where to connect, and as whom. */
-export interface SocketOrder {
-  readonly url: string
-  readonly token: string
-  readonly mode: "deliver" | "observe"
-}
-
-const parsed = (data: RawData): Readonly<Record<string, unknown>> => {
-  const value: unknown = JSON.parse(Buffer.isBuffer(data) ? data.toString("utf8") : "")
-  if (isRecord(value)) return value
-  throw new SyntaxError("no object")
-}
-
 /** One session of the realtime gateway. */
 export class RealtimeSession {
   readonly #socket: WebSocket
-  readonly #waiting: Array<RealtimeServerMessage> = []
-  /** Acknowledgements that are not answered yet, by event. */
+  readonly #buffer: Array<RealtimeServerMessage> = []
+  /** Unanswered acknowledgements by event. */
   readonly #acknowledging = new Map<string, (outcome: Acknowledged) => void>()
   #wake: (() => void) | undefined
   #silence: NodeJS.Timeout | undefined
@@ -50,28 +40,31 @@ export class RealtimeSession {
 
   private constructor(socket: WebSocket) {
     this.#socket = socket
-    socket.on("message", (data: RawData) => this.#hear(data))
-    socket.on("ping", () => this.#listen())
+    socket.on("message", (data: RawData) => this.#receive(data))
+    socket.on("ping", () => this.#resetSilence())
     socket.on("error", (error) => (this.#end ??= error.message))
     socket.on("close", (code, reason) => this.#ended(code, reason.toString()))
-    this.#listen()
+    this.#resetSilence()
   }
 
-  /** Connects and authenticates; rejects with NoSession. */
-  static async open({ mode, token, url }: SocketOrder, stop: AbortSignal): Promise<RealtimeSession> {
+  /** Connects and authenticates. Rejects with NoSession. */
+  static async open(
+    { mode, token, url }: { readonly url: string; readonly token: string; readonly mode: SessionMode },
+    stop: AbortSignal
+  ): Promise<RealtimeSession> {
     const socket = new WebSocket(url, {
-      handshakeTimeout: OPEN_MILLIS,
+      handshakeTimeout: OPEN_TIMEOUT_MILLIS,
       maxPayload: MESSAGE_LIMIT_BYTES,
       perMessageDeflate: false,
       headers: { "User-Agent": `agentctl/${VERSION}` }
     })
-    const cut = () => socket.terminate()
-    stop.addEventListener("abort", cut, { once: true })
+    const abort = () => socket.terminate()
+    stop.addEventListener("abort", abort, { once: true })
     try {
-      // Before it is open, so that nothing that comes with the answer is missed.
+      // Listens before the socket is open, so that no message is missed.
       const session = new RealtimeSession(socket)
       await once(socket, "open").catch((error: unknown) => {
-        throw new NoSession(error instanceof Error ? error.message : String(error), true)
+        throw new NoSession(messageOf(error), true)
       })
       socket.send(JSON.stringify({ type: "session.authenticate", token, ...(mode === "observe" ? { mode } : {}) }))
       await session.#ready()
@@ -80,38 +73,37 @@ export class RealtimeSession {
       socket.terminate()
       throw error
     } finally {
-      stop.removeEventListener("abort", cut)
+      stop.removeEventListener("abort", abort)
     }
   }
 
   async #ready(): Promise<void> {
-    const tooLong = setTimeout(() => this.#socket.terminate(), OPEN_MILLIS)
+    const timeout = setTimeout(() => this.#socket.terminate(), OPEN_TIMEOUT_MILLIS)
     try {
       for await (const message of this.messages()) if (message.type === "session.ready") return
       throw new NoSession(this.why, false)
     } finally {
-      clearTimeout(tooLong)
+      clearTimeout(timeout)
     }
   }
 
-  /** What the server says, in order, until the socket closes. */
+  /** Yields the messages of the server in order until the socket closes. */
   async *messages(): AsyncGenerator<RealtimeServerMessage, void> {
     for (;;) {
-      const message = this.#waiting.shift()
+      const message = this.#buffer.shift()
       if (message !== undefined) {
-        if (this.#socket.isPaused && this.#waiting.length < WAITING_LIMIT / 2) this.#socket.resume()
+        if (this.#socket.isPaused && this.#buffer.length < BUFFER_LIMIT / 2) this.#socket.resume()
         yield message
       } else if (this.#socket.readyState === WebSocket.CLOSED) return
       else await new Promise<void>((resolve) => (this.#wake = resolve))
     }
   }
 
-  /** Why the session is over, for people. */
+  /** The reason why the session ended, for people. */
   get why(): string {
-    return plainLine(this.#end ?? "it was closed")
+    return plainLine(this.#end ?? "the connection was closed")
   }
 
-  /** Says that this delivery is handled. */
   acknowledge(eventId: string, deliveryId: string): Promise<Acknowledged> {
     if (this.#socket.readyState !== WebSocket.OPEN) return Promise.resolve("unknown")
     return new Promise((resolve) => {
@@ -120,54 +112,53 @@ export class RealtimeSession {
     })
   }
 
-  /** Ends the session; the server gives its leases back at once. */
+  /** Ends the session. The server releases its leases immediately. */
   async close(): Promise<void> {
     if (this.#socket.readyState === WebSocket.CLOSED) return
     const closed = once(this.#socket, "close")
-    const tooLong = setTimeout(() => this.#socket.terminate(), CLOSE_MILLIS)
+    const timeout = setTimeout(() => this.#socket.terminate(), CLOSE_TIMEOUT_MILLIS)
     this.#socket.close(1000)
     await closed
-    clearTimeout(tooLong)
+    clearTimeout(timeout)
   }
 
-  #hear(data: RawData): void {
-    this.#listen()
-    let message: RealtimeServerMessage
-    try {
-      // The server is trusted for the shape of what it says.
-      message = parsed(data) as RealtimeServerMessage
-    } catch {
-      this.#end = "the server said something that is no JSON"
+  #receive(data: RawData): void {
+    this.#resetSilence()
+    const value = parseJson(Buffer.isBuffer(data) ? data.toString("utf8") : "")
+    if (!isRecord(value)) {
+      this.#end = "the server sent invalid JSON"
       return this.#socket.terminate()
     }
+    // The shape of a message is trusted.
+    const message = value as unknown as RealtimeServerMessage
     switch (message.type) {
       case "event.acknowledged":
-        return this.#answer(message.eventId, "acknowledged")
+        return this.#settle(message.eventId, "acknowledged")
       case "event.ack_stale":
-        return this.#answer(message.eventId, "stale")
+        return this.#settle(message.eventId, "stale")
       case "error":
         this.#end = message.message
-        // The only error about one acknowledgement, which it names in its text.
+        // The only error about a single acknowledgement names the event in its text.
         for (const eventId of this.#acknowledging.keys())
-          if (message.message.includes(eventId)) this.#answer(eventId, "stale")
+          if (message.message.includes(eventId)) this.#settle(eventId, "stale")
         return
       default:
-        this.#waiting.push(message)
-        if (this.#waiting.length >= WAITING_LIMIT) this.#socket.pause()
+        this.#buffer.push(message)
+        if (this.#buffer.length >= BUFFER_LIMIT) this.#socket.pause()
         return this.#wakeUp()
     }
   }
 
-  #answer(eventId: string, outcome: Acknowledged): void {
-    const answered = this.#acknowledging.get(eventId)
+  #settle(eventId: string, outcome: Acknowledged): void {
+    const resolve = this.#acknowledging.get(eventId)
     this.#acknowledging.delete(eventId)
-    answered?.(outcome)
+    resolve?.(outcome)
   }
 
   #ended(code: number, reason: string): void {
     clearTimeout(this.#silence)
-    this.#end ??= reason === "" ? `it was closed with ${code}` : `${reason} (${code})`
-    for (const eventId of this.#acknowledging.keys()) this.#answer(eventId, "unknown")
+    this.#end ??= reason === "" ? `the connection was closed with code ${code}` : `${reason} (${code})`
+    for (const eventId of this.#acknowledging.keys()) this.#settle(eventId, "unknown")
     this.#wakeUp()
   }
 
@@ -176,11 +167,11 @@ export class RealtimeSession {
     this.#wake = undefined
   }
 
-  #listen(): void {
+  #resetSilence(): void {
     clearTimeout(this.#silence)
     this.#silence = setTimeout(() => {
-      this.#end = "the server has fallen silent"
+      this.#end = `no message from the server for ${SILENCE_LIMIT_MILLIS / 1_000} s`
       this.#socket.terminate()
-    }, SILENCE_MILLIS)
+    }, SILENCE_LIMIT_MILLIS)
   }
 }

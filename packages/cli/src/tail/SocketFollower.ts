@@ -1,38 +1,36 @@
 import { randomInt } from "node:crypto"
-import type { Context } from "../command/Handler.ts"
-import { EXIT } from "../failure/ExitCode.ts"
-import { Failure } from "../failure/Failure.ts"
-import { type ApiClient, type DataOf } from "../server/ApiClient.ts"
+import type { Context } from "../command/Command.ts"
+import { EXIT, Failure } from "../failure/Failure.ts"
+import { type ApiClient, type DataOf, serverTime } from "../server/ApiClient.ts"
 import { ROUTES } from "../server/Routes.ts"
-import { serverTime } from "../server/ServerTime.ts"
-import { pause } from "./Pause.ts"
-import { NoSession, RealtimeSession, type SocketOrder } from "./RealtimeSession.ts"
+import { NoSession, RealtimeSession, type SessionMode } from "./RealtimeSession.ts"
+import { pause } from "./TailEvent.ts"
 
-const FIRST_PAUSE_MILLIS = 500
-const LONGEST_PAUSE_MILLIS = 30_000
-/** A session that lived so long was a good one: the next pause is short again. */
-const GOOD_SESSION_MILLIS = 5_000
-/** Sockets that fail to open one after the other before they count as blocked. */
+const MIN_BACKOFF_MILLIS = 500
+const MAX_BACKOFF_MILLIS = 30_000
+/** A session of this length resets the backoff. */
+const STABLE_SESSION_MILLIS = 5_000
+/** Failed sockets in a row before sockets count as blocked. */
 const BLOCKED_AFTER = 2
-/** How long nothing is asked of sockets once they are blocked. */
-const WITHOUT_SOCKET_MILLIS = 60_000
+/** How long to use REST before the next attempt to open a socket. */
+const REST_MILLIS = 60_000
 
-/** What to do over a socket, and without one. */
+/** The work to do over a socket, and without one. */
 export interface Follower {
-  readonly mode: SocketOrder["mode"]
-  /** Serves a session until it is over. `at` is the server's time before it began. */
-  readonly serve: (session: RealtimeSession, at: string) => Promise<void>
-  /** Does the same over REST, until it is stopped. */
+  readonly mode: SessionMode
+  /** Serves a session until it ends. `startedAt` is the server's time before it started. */
+  readonly serve: (session: RealtimeSession, startedAt: string) => Promise<void>
+  /** Does the same over REST until `stop` is aborted. */
   readonly serveWithoutSocket: (stop: AbortSignal) => Promise<void>
 }
 
-/** How long to wait before attempt `count` + 1: from half of the span up to all of it, so that many do not come at once. */
-export const pauseAfter = (count: number, random: (limit: number) => number): number => {
-  const span = Math.min(LONGEST_PAUSE_MILLIS, FIRST_PAUSE_MILLIS * 2 ** Math.min(count, 10))
+/** Returns the delay before attempt `count` + 1, with jitter between half of the span and all of it. */
+export const backoff = (count: number, random: (limit: number) => number): number => {
+  const span = Math.min(MAX_BACKOFF_MILLIS, MIN_BACKOFF_MILLIS * 2 ** Math.min(count, 10))
   return span / 2 + random(span / 2)
 }
 
-/** Whether the same attempt may go well a little later. */
+/** Whether a retry may succeed. */
 export const isTransient = (error: unknown): error is Failure =>
   error instanceof Failure &&
   (error.parts.retryable === true ||
@@ -41,22 +39,23 @@ export const isTransient = (error: unknown): error is Failure =>
     ) ||
     error.exit === EXIT.provider)
 
-const order = async ({ host }: Context, client: ApiClient, mode: SocketOrder["mode"]) => {
+const requestSession = async ({ host }: Context, client: ApiClient) => {
   const { method, path } = ROUTES.getRealtimeToken
   const answer = await client.send({ method, path, repeatable: true })
   const { realtime } = client.dataOf(answer) as DataOf<"getRealtimeToken">
   const { protocol } = new URL(realtime.websocketUrl)
   if (protocol !== "wss:" && !client.baseUrl.startsWith("http:"))
-    throw new Failure({ code: "UNEXPECTED_ANSWER", message: "The server names a socket that is not encrypted." })
+    throw new Failure({ code: "UNEXPECTED_ANSWER", message: "The server returned an unencrypted WebSocket URL." })
   return {
-    at: serverTime(answer.headers) ?? new Date(host.now()).toISOString(),
-    order: { url: realtime.websocketUrl, token: realtime.token, mode }
+    startedAt: serverTime(answer.headers) ?? new Date(host.now()).toISOString(),
+    url: realtime.websocketUrl,
+    token: realtime.token
   }
 }
 
 /**
- * Follows the gateway until it is stopped: connects again whenever a session is over, after a pause that grows, and works
- * over REST for a while where no socket can be opened. Throws what will not pass by itself, and what fails at the first attempt.
+ * Follows the gateway until `stop` is aborted. Reconnects with a growing delay, and uses REST for a while if sockets
+ * are blocked. Throws permanent errors, and any error of the first attempt.
  */
 export const followSocket = async (
   context: Context,
@@ -69,21 +68,21 @@ export const followSocket = async (
   let blocked = 0
   let reached = false
   while (!stop.aborted) {
-    const begun = host.now()
+    const start = host.now()
     let why: string
     try {
-      const { at, order: where } = await order(context, client, follower.mode)
-      const session = await RealtimeSession.open(where, stop)
-      if (attempts > 0 || blocked > 0) output.note("Connected again.")
+      const { startedAt, token, url } = await requestSession(context, client)
+      const session = await RealtimeSession.open({ url, token, mode: follower.mode }, stop)
+      if (attempts > 0 || blocked > 0) output.note("Reconnected.")
       reached = true
       blocked = 0
       try {
-        await serveUntil(session, stop, () => follower.serve(session, at))
+        await serveUntil(session, stop, () => follower.serve(session, startedAt))
       } finally {
         await session.close()
       }
       why = session.why
-      if (host.now() - begun >= GOOD_SESSION_MILLIS) attempts = 0
+      if (host.now() - start >= STABLE_SESSION_MILLIS) attempts = 0
     } catch (error) {
       if (stop.aborted) return
       if (!(error instanceof NoSession) && !(reached && isTransient(error))) throw error
@@ -95,14 +94,12 @@ export const followSocket = async (
     }
     if (stop.aborted) return
     if (blocked >= BLOCKED_AFTER) {
-      output.note(`No socket can be opened (${why}). Events are asked for over REST for a minute.`)
-      await serveForAWhile(follower, stop)
+      output.note(`Cannot open a WebSocket (${why}). Polling over REST for a minute.`)
+      await serveOverRest(follower, stop)
       continue
     }
-    const millis = pauseAfter(attempts++, randomInt)
-    output.note(
-      `The connection is gone: ${why.replace(/\.$/, "")}. Connecting again in ${(millis / 1_000).toFixed(1)} s.`
-    )
+    const millis = backoff(attempts++, randomInt)
+    output.note(`Disconnected: ${why.replace(/\.$/, "")}. Reconnecting in ${(millis / 1_000).toFixed(1)} s.`)
     await pause(millis, stop)
   }
 }
@@ -117,15 +114,15 @@ const serveUntil = async (session: RealtimeSession, stop: AbortSignal, serve: ()
   }
 }
 
-/** Works over REST until it is time to try a socket again. What passes by itself is waited for. */
-const serveForAWhile = async ({ serveWithoutSocket }: Follower, stop: AbortSignal): Promise<void> => {
-  const enough = AbortSignal.any([stop, AbortSignal.timeout(WITHOUT_SOCKET_MILLIS)])
+/** Works over REST until it is time to try a socket again. Retries transient errors. */
+const serveOverRest = async ({ serveWithoutSocket }: Follower, stop: AbortSignal): Promise<void> => {
+  const until = AbortSignal.any([stop, AbortSignal.timeout(REST_MILLIS)])
   let attempts = 0
-  while (!enough.aborted)
+  while (!until.aborted)
     try {
-      await serveWithoutSocket(enough)
+      await serveWithoutSocket(until)
     } catch (error) {
       if (stop.aborted || !isTransient(error)) throw error
-      await pause(pauseAfter(attempts++, randomInt), enough)
+      await pause(backoff(attempts++, randomInt), until)
     }
 }

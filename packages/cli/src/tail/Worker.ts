@@ -1,34 +1,28 @@
 import type { Output } from "../output/Output.ts"
-import { plainLine } from "../output/Plain.ts"
-import type { Acknowledged, Delivery, Intake, TailEvent } from "./Delivery.ts"
-
-/** How an event was handled. `interrupted`: it was not handled to its end, which says nothing about the event. */
-export type Handled =
-  | { readonly _tag: "Done" }
-  | { readonly _tag: "Failed"; readonly why: string }
-  | { readonly _tag: "Interrupted" }
+import { plainLine } from "../output/Text.ts"
+import type { Handled } from "./EventHandling.ts"
+import type { Acknowledged, Delivery, Intake, TailEvent } from "./TailEvent.ts"
 
 export interface WorkerOptions {
-  /** Handles an event. Never rejects for what is wrong with the event. */
+  /** Handles an event. A failure of the event is a result, not a rejection. */
   readonly handle: (event: TailEvent) => Promise<Handled>
   readonly acknowledge: "never" | "success" | "always"
-  /** Events handled at a time. */
+  /** Events handled concurrently. */
   readonly jobs: number
-  /** How many events to take; undefined for all that come. */
+  /** Maximum number of events; undefined for no limit. */
   readonly max: number | undefined
 }
 
-/** Events that may wait for their turn: as many as the server leases to one session. */
+/** Waiting events: as many as the server leases to one session. */
 const QUEUE_LIMIT = 64
-/** Events that were handled, and whose acknowledgement was not answered, so that they may come again. */
+/** Remembered events that were handled but whose acknowledgement was not answered, so that they may be delivered again. */
 const HANDLED_LIMIT = 10_000
-const FIRST_RETRY_MILLIS = 5_000
-const LONGEST_RETRY_MILLIS = 300_000
+const MIN_RETRY_MILLIS = 5_000
+const MAX_RETRY_MILLIS = 300_000
 
-/** An event in hand. */
 interface Job {
   readonly event: TailEvent
-  /** How to acknowledge it: by its latest delivery. */
+  /** The acknowledgement of the latest delivery. */
   acknowledge: Delivery["acknowledge"]
   state: "waiting" | "running" | "failed"
   attempts: number
@@ -36,9 +30,9 @@ interface Job {
 }
 
 /**
- * Handles events in the order in which they come, so many at a time, and acknowledges each once it is handled and not
- * before. One that fails is tried again later, while those after it go on. An event that comes again while it is in
- * hand is not handled twice; one that was handled, and whose acknowledgement got lost, is only acknowledged.
+ * Handles events in order, up to `jobs` at a time, and acknowledges each one after it is handled. A failed event is
+ * retried later while the next ones continue. An event that is delivered again while it is being handled is not handled
+ * twice; if only its acknowledgement was lost, it is only acknowledged.
  */
 export class Worker implements Intake {
   readonly #options: WorkerOptions
@@ -86,7 +80,7 @@ export class Worker implements Intake {
     return this.#until(() => this.#queue.length === 0 && this.#running === 0)
   }
 
-  /** Resolves once as many events as were asked for are handled; rejects when the server takes no acknowledgement any more. */
+  /** Resolves when `max` events are handled. Rejects when the server rejects acknowledgements. */
   async ended(): Promise<void> {
     const { max } = this.#options
     await this.#until(
@@ -95,7 +89,7 @@ export class Worker implements Intake {
     if (this.#error !== undefined) throw this.#error
   }
 
-  /** Begins nothing more, and resolves once what runs has ended. */
+  /** Starts nothing more, and resolves when running events have ended. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const { retry } of this.#jobs.values()) clearTimeout(retry)
@@ -107,10 +101,10 @@ export class Worker implements Intake {
   #enqueue(job: Job): void {
     this.#jobs.set(job.event.eventId, job)
     this.#queue.push(job)
-    this.#begin()
+    this.#startNext()
   }
 
-  #begin(): void {
+  #startNext(): void {
     while (!this.#isClosed && this.#running < this.#options.jobs) {
       const job = this.#queue.shift()
       if (job === undefined) return
@@ -127,7 +121,7 @@ export class Worker implements Intake {
 
   #finished(): void {
     this.#running--
-    this.#begin()
+    this.#startNext()
     this.#changed()
   }
 
@@ -145,16 +139,16 @@ export class Worker implements Intake {
       return this.#forget(job)
     }
     this.failures++
-    const isTriedAgain = acknowledge === "success" && max === undefined
-    const millis = Math.min(LONGEST_RETRY_MILLIS, FIRST_RETRY_MILLIS * 2 ** Math.min(job.attempts - 1, 10))
+    const isRetried = acknowledge === "success" && max === undefined
+    const millis = Math.min(MAX_RETRY_MILLIS, MIN_RETRY_MILLIS * 2 ** Math.min(job.attempts - 1, 10))
     const rest = acknowledge === "never" ? "" : " It stays unacknowledged."
-    this.#output.warn(`${name}: ${outcome.why}.${rest}${isTriedAgain ? ` Trying again in ${millis / 1_000} s.` : ""}`)
-    if (!isTriedAgain) return this.#forget(job)
+    this.#output.warn(`${name}: ${outcome.why}.${rest}${isRetried ? ` Retrying in ${millis / 1_000} s.` : ""}`)
+    if (!isRetried) return this.#forget(job)
     job.state = "failed"
     job.retry = setTimeout(() => {
       job.state = "waiting"
       this.#queue.unshift(job)
-      this.#begin()
+      this.#startNext()
     }, millis)
   }
 
@@ -162,7 +156,9 @@ export class Worker implements Intake {
     const outcome: Acknowledged = (await acknowledge?.()) ?? "unknown"
     this.#handled.delete(event.eventId)
     if (outcome === "stale")
-      this.#output.warn(`${plainLine(event.type)} ${event.eventId}: its lease was lost, so it was not acknowledged.`)
+      this.#output.warn(
+        `${plainLine(event.type)} ${event.eventId}: the lease was lost, so the event was not acknowledged.`
+      )
     if (outcome !== "unknown") return
     this.#handled.add(event.eventId)
     const [oldest] = this.#handled

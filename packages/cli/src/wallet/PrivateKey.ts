@@ -1,11 +1,26 @@
-import { randomBytes } from "node:crypto"
+import { createECDH, randomBytes } from "node:crypto"
+import { keccak_256 } from "@noble/hashes/sha3"
 import { Failure } from "../failure/Failure.ts"
-import { addressOf } from "./Address.ts"
 
-/**
- * A private key that no log, no JSON and no template can print: its bytes are
- * in a private field, and come out only by `reveal`.
- */
+/** Keccak-256, which differs from SHA3-256. */
+export const keccak256 = (bytes: Uint8Array): Buffer => Buffer.from(keccak_256(bytes))
+
+/** Writes an address of 40 hexadecimal digits with the checksum of EIP-55. */
+export const checksummed = (hex: string): string => {
+  const lower = hex.replace(/^0x/, "").toLowerCase()
+  const digits = keccak256(Buffer.from(lower, "ascii")).toString("hex")
+  return `0x${[...lower].map((letter, index) => (Number.parseInt(digits[index]!, 16) >= 8 ? letter.toUpperCase() : letter)).join("")}`
+}
+
+/** Returns the address of a private key. Throws if the key is not valid on secp256k1. */
+const addressOf = (key: Uint8Array): string => {
+  const curve = createECDH("secp256k1")
+  curve.setPrivateKey(key)
+  // The uncompressed point without its prefix byte.
+  return checksummed(keccak256(curve.getPublicKey().subarray(1)).subarray(12).toString("hex"))
+}
+
+/** A private key in a private field, so that no log, JSON or template prints it. */
 export class PrivateKey {
   readonly #bytes: Uint8Array
   readonly address: string
@@ -15,53 +30,51 @@ export class PrivateKey {
     this.address = address
   }
 
-  /** The key of 32 bytes. `from` says where they come from, for the failure. */
-  static ofBytes(bytes: Uint8Array, from: string): PrivateKey {
+  /** Takes 32 bytes. `source` names their origin in the failure. */
+  static ofBytes(bytes: Uint8Array, source: string): PrivateKey {
     const failure = new Failure({
       code: "WRONG_WALLET",
-      message: `What ${from} holds is no private key: 32 bytes of the curve secp256k1.`
+      message: `${source} does not contain a valid private key (32 bytes on the curve secp256k1).`
     })
     if (bytes.length !== 32) throw failure
-    let address: string
     try {
-      address = addressOf(bytes)
+      return new PrivateKey(bytes, addressOf(bytes))
     } catch {
       throw failure
     }
-    return new PrivateKey(bytes, address)
   }
 
-  /** The key written as 64 hexadecimal digits, with or without 0x. */
-  static ofText(text: string, from: string): PrivateKey {
+  /** Takes 64 hexadecimal digits, with or without 0x. */
+  static ofText(text: string, source: string): PrivateKey {
     const match = /^(?:0x)?([0-9a-fA-F]{64})$/.exec(text.trim())
-    // The text itself is not repeated: it may be a key with a slip in it.
+    // The text is not repeated: it may be a key with a typo.
     if (match === null)
       throw new Failure({
         code: "WRONG_WALLET",
-        message: `What ${from} holds is neither 64 hexadecimal digits nor a keystore.`
+        message: `${source} contains neither a private key (64 hexadecimal digits) nor a keystore.`
       })
-    return PrivateKey.ofBytes(Buffer.from(match[1]!, "hex"), from)
+    return PrivateKey.ofBytes(Buffer.from(match[1]!, "hex"), source)
   }
 
-  static make(): PrivateKey {
+  static generate(): PrivateKey {
     for (;;) {
       const bytes = randomBytes(32)
-      // All but one of 2^127 are keys.
-      if (bytes.some((byte) => byte !== 0) && bytes[0] !== 0xff) return PrivateKey.ofBytes(bytes, "the random source")
+      // Invalid keys begin with 0xff or are zero.
+      if (bytes.some((byte) => byte !== 0) && bytes[0] !== 0xff)
+        return PrivateKey.ofBytes(bytes, "The random generator")
     }
   }
 
-  /** For messages: which key it is, and not what it is. */
   toString(): string {
     return `the key of ${this.address}`
   }
 
-  /** The bytes, for signing and for the wallet file. */
+  /** Returns the secret bytes, for signing and for the wallet file. */
   reveal(): Uint8Array {
     return this.#bytes
   }
 
-  /** The bytes as `0x` and 64 digits, as signing libraries take them. */
+  /** Returns the secret as `0x` and 64 digits. */
   revealHex(): `0x${string}` {
     return `0x${Buffer.from(this.#bytes).toString("hex")}`
   }

@@ -1,39 +1,35 @@
-import type { Context } from "../command/Handler.ts"
+import { resolve } from "node:path"
+import type { Context } from "../command/Command.ts"
 import { fromOf, resolveSettings, type Setting, type SettingFlags } from "../config/Settings.ts"
-import { Failure } from "../failure/Failure.ts"
-import { readIfAny, requirePrivate } from "../file/PrivateFile.ts"
+import { Failure, usageError } from "../failure/Failure.ts"
+import { parseJson } from "../file/Json.ts"
+import { readIfExists, requirePrivate } from "../file/PrivateFile.ts"
 import { type Keystore, readKeystore } from "./Keystore.ts"
-import { passwordFor } from "./Password.ts"
 import { PrivateKey } from "./PrivateKey.ts"
 
-/** A wallet that was found, and perhaps not opened yet. */
+/** A wallet. A keystore is decrypted by `open`. */
 export interface Wallet {
-  /** Null where only the password can tell. */
+  /** Null if a keystore omits it. */
   readonly address: string | null
-  /** Where it is, for people. */
+  /** The path or variable, for people. */
   readonly source: string
-  /** The setting that names its file; undefined where the environment holds the key itself. */
+  /** The setting that names the file; undefined for a key in the environment. */
   readonly setting: Setting | undefined
   readonly encrypted: boolean
-  /** The key; asks for the password where there is one. */
+  /** Returns the key; asks for the password of a keystore. */
   readonly open: () => Promise<PrivateKey>
 }
 
-/** Which wallet is meant, beside what is configured. */
 export interface WalletFlags extends SettingFlags {
   readonly passwordFile?: string | undefined
 }
 
-/** What a wallet file holds: a keystore, or a key. */
-export const readWalletText = (text: string, from: string): Keystore | PrivateKey => {
-  if (!text.trimStart().startsWith("{")) return PrivateKey.ofText(text, from)
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch {
-    throw new Failure({ code: "WRONG_WALLET", message: `What ${from} holds is not JSON, though it begins so.` })
-  }
-  return readKeystore(json)
+/** Parses a wallet file. */
+export const readWalletText = (text: string, source: string): Keystore | PrivateKey => {
+  if (!text.trimStart().startsWith("{")) return PrivateKey.ofText(text, source)
+  const json = parseJson(text)
+  if (json !== undefined) return readKeystore(json)
+  throw new Failure({ code: "WRONG_WALLET", message: `${source} is not valid JSON.` })
 }
 
 const ofKey = (key: PrivateKey, source: string, setting?: Setting): Wallet => ({
@@ -46,11 +42,11 @@ const ofKey = (key: PrivateKey, source: string, setting?: Setting): Wallet => ({
 
 const ofFile = async (context: Context, setting: Setting, passwordFile: string | undefined): Promise<Wallet> => {
   const path = setting.value
-  const text = await readIfAny(path)
+  const text = await readIfExists(path)
   if (text === undefined)
     throw new Failure({
       code: "NOT_FOUND",
-      message: `There is no wallet file ${path} (${fromOf(setting)}).`,
+      message: `Wallet file ${path} (${fromOf(setting)}) does not exist.`,
       next: ["agentctl wallet create"]
     })
   const content = readWalletText(text, path)
@@ -63,13 +59,13 @@ const ofFile = async (context: Context, setting: Setting, passwordFile: string |
     source: path,
     setting,
     encrypted: true,
-    open: async () => content.open(await passwordFor(context, { file: passwordFile, what: path, isNew: false }))
+    open: async () => content.open(await readPassword(context, { file: passwordFile, name: path, isNew: false }))
   }
 }
 
 /**
- * The wallet in force, or undefined where there is none: --wallet-file, then AGENTOS_PRIVATE_KEY, then
- * AGENTOS_WALLET_FILE, then ./agentctl.json and the profile.
+ * Returns the wallet, in order of precedence: --wallet-file, AGENTOS_PRIVATE_KEY, AGENTOS_WALLET_FILE, ./agentctl.json,
+ * profile. Undefined if none is set.
  */
 export const findWallet = async (context: Context, flags: WalletFlags = {}): Promise<Wallet | undefined> => {
   const key = (context.host.env["AGENTOS_PRIVATE_KEY"] ?? "").trim()
@@ -79,18 +75,56 @@ export const findWallet = async (context: Context, flags: WalletFlags = {}): Pro
   return walletFile && ofFile(context, walletFile, flags.passwordFile)
 }
 
-/** The same, for commands that can't do without. */
 export const requireWallet = async (context: Context, flags: WalletFlags = {}): Promise<Wallet> => {
   const wallet = await findWallet(context, flags)
   if (wallet !== undefined) return wallet
   throw new Failure({
     code: "CONFIGURATION",
-    message:
-      "No wallet is set: neither --wallet-file, nor AGENTOS_PRIVATE_KEY, AGENTOS_WALLET_FILE, nor the profile names one.",
+    message: "No wallet is configured. Create one, or set --wallet-file, AGENTOS_WALLET_FILE or AGENTOS_PRIVATE_KEY.",
     next: ["agentctl wallet create", "agentctl wallet import FILE"]
   })
 }
 
-/** The address of a wallet; opens it only where it does not say. */
+/** Returns the address of a wallet; opens a keystore that omits it. */
 export const addressOfWallet = async (wallet: Wallet): Promise<string> =>
   wallet.address ?? (await wallet.open()).address
+
+const firstLine = (text: string): string => text.split(/\r?\n/, 1)[0]!
+
+const givenPassword = async ({ host }: Context, file: string | undefined): Promise<string | undefined> => {
+  const path = file ?? host.env["AGENTOS_PASSWORD_FILE"]
+  // A flag takes precedence over both variables.
+  if (file === undefined && host.env["AGENTOS_PASSWORD"] !== undefined) return host.env["AGENTOS_PASSWORD"]
+  if (path === undefined || path === "") return undefined
+  if (path === "-") return firstLine(await host.readStdin())
+  const absolute = resolve(host.workingDirectory, path)
+  const text = await readIfExists(absolute)
+  if (text === undefined) throw new Failure({ code: "NOT_FOUND", message: `Password file ${path} does not exist.` })
+  await requirePrivate(absolute)
+  return firstLine(text)
+}
+
+/** Returns the password of a keystore: --password-file, AGENTOS_PASSWORD, AGENTOS_PASSWORD_FILE, or a prompt. */
+export const readPassword = async (
+  context: Context,
+  request: {
+    readonly file: string | undefined
+    /** The keystore, for the prompt. */
+    readonly name: string
+    /** A new password is asked for twice and must not be empty. */
+    readonly isNew: boolean
+  }
+): Promise<string> => {
+  const { host } = context
+  const { file, isNew, name } = request
+  const given = await givenPassword(context, file)
+  if (given === undefined && !host.stdinIsTerminal)
+    throw usageError(
+      "A password is required. Set AGENTOS_PASSWORD or --password-file FILE (- for standard input), or use a terminal."
+    )
+  const password = given ?? (await host.ask(`Password for ${name}: `, { hidden: true }))
+  if (isNew && password === "") throw usageError("The password is empty. Use --plain for a file without a password.")
+  if (isNew && given === undefined && (await host.ask("Repeat the password: ", { hidden: true })) !== password)
+    throw usageError("The passwords do not match. Nothing was written.")
+  return password
+}

@@ -5,7 +5,7 @@ import { challenge, KEY, PAYER, rpcReplies, TOKEN } from "../support/PaidAnswers
 import { description, event, service } from "../support/Samples.ts"
 import { asking, NO_TOKEN, NOT_YOURS, type Plans } from "./Plan.ts"
 
-/** A keystore of the tests' key that any program could have written, which "secret words" opens. */
+/** A keystore with the address of the test key. It is never opened. */
 const KEYSTORE = JSON.stringify({
   version: 3,
   id: "0190f3c2-0000-7000-8000-0000000000ee",
@@ -35,7 +35,6 @@ const MAILBOXES = "POST /api/v1/email/mailboxes"
 const events = (...items: ReadonlyArray<typeof event>) => ({ data: { items } })
 const LOGGED_OUT = { AGENTOS_TOKEN: "" }
 
-/** The wallet, the token and the services. */
 export const ACCOUNT_PLANS: Plans<
   | "wallet create"
   | "wallet import"

@@ -8,7 +8,7 @@ import { asking, NO_TOKEN, NOT_YOURS, type Plans } from "./Plan.ts"
 
 const TAIL = ["events", "tail"]
 const OTHER = "0190f3c2-0000-7000-8000-000000000002"
-/** A server that lets no socket through. */
+/** A server without WebSockets. */
 const withoutSocket = {
   "GET /api/v1/events/realtime-token": [
     { data: { realtime: { token: "t", expiresAt: AT, websocketUrl: "ws://127.0.0.1:9/s" }, items: [] } }
@@ -18,7 +18,7 @@ const withoutSocket = {
 }
 const acknowledged = { ...event, status: "acknowledged", acknowledgedAt: AT }
 
-/** It says when the payment was made. */
+/** A payment id, which contains its time. */
 const PAYMENT = "019c13ec-9e00-7000-8000-0000000000ff"
 const RESUME = ["payments", "resume"]
 const MAILBOXES = "POST /api/v1/email/mailboxes"
@@ -59,7 +59,6 @@ const brokenJournal = (folder: string): void => {
 }
 const brokenBudget = (folder: string): void => writeFileSync(join(folder, "budget.json"), "[]", { mode: 0o600 })
 
-/** Events, and what was paid. */
 export const EVENT_PLANS: Plans<
   | "events tail"
   | "events list"
@@ -114,7 +113,7 @@ export const EVENT_PLANS: Plans<
       server: { [MAILBOXES]: [paid({ mailbox, operationId: OPERATION, authentication: { accessToken: TOKEN } })] }
     },
     failure: { args: RESUME, exit: 8, prepare: lost, server: { [MAILBOXES]: ["cut"] } },
-    // The bytes may have arrived: to say that it was interrupted would hide that.
+    // The request may have arrived, which "Interrupted." alone would hide.
     interrupt: { args: RESUME, exit: 8, prepare: lost, server: { [MAILBOXES]: ["hang"] }, interrupt: "unanswered" }
   },
   "budget set": {

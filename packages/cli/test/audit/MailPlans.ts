@@ -8,7 +8,6 @@ const mailboxes = { "GET /api/v1/email/mailboxes/query": [{ data: { items: [mail
 const SEND = ["mail", "send", "--to", "bob@outside.example", "--subject", "Hello", "--text", "Are you there?"]
 const WAIT = ["mail", "wait", "--subject", "hello"]
 
-/** Mailboxes and messages. */
 export const MAIL_PLANS: Plans<
   | "mailbox create"
   | "mailbox list"

@@ -24,7 +24,6 @@ const ended = {
   endedAt: "2026-01-31T12:00:47.000Z"
 }
 
-/** Numbers and calls. */
 export const PHONE_PLANS: Plans<
   | "number buy"
   | "number list"

@@ -3,20 +3,20 @@ import { errorReply, type Reply } from "../support/ApiDouble.ts"
 import type { Scene } from "../support/InProcess.ts"
 import { selling } from "../support/Samples.ts"
 
-/** How a command is seen to succeed, to fail and to be interrupted. */
+/** The scenes of a command: success, failure and interruption. */
 export interface Plan {
   readonly success: Scene
   readonly failure: Scene
-  /** Or why nothing can be interrupted. */
+  /** The text says why there is nothing to interrupt. */
   readonly interrupt: Scene | "it never waits"
-  /** What a program adds to what a person types: consent, where a person is asked. */
+  /** Flags that programs add, such as --yes where a person is asked. */
   readonly forPrograms?: ReadonlyArray<string>
 }
 
-/** Some of the commands. All of them together are every command, which the compiler checks. */
+/** The plans of some commands. The compiler checks that the union covers all commands. */
 export type Plans<Name extends CommandName> = Readonly<Record<Name, Plan>>
 
-/** A command that asks the server one thing. */
+/** A command that makes one request. */
 export const asking = (
   args: ReadonlyArray<string>,
   place: string,
@@ -28,7 +28,7 @@ export const asking = (
   interrupt: { args, exit: 130, server: { [place]: ["hang"] }, interrupt: "unanswered" }
 })
 
-/** A command that pays: agreed to, declined by the server, and interrupted at the question. */
+/** A paying command: confirmed, declined by the server, and interrupted at the question. */
 export const paying = (
   args: ReadonlyArray<string>,
   place: string,

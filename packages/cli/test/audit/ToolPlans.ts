@@ -20,7 +20,7 @@ const ownProfile = (folder: string): void => {
   writeFileSync(join(folder, "config.json"), JSON.stringify(config), { mode: 0o600 })
 }
 
-/** A copy of the repository, as far as `dev` looks at it: what it starts says what the sandbox would say. */
+/** A minimal copy of the repository for `dev`, with a fake sandbox. */
 const repository =
   (rest: string) =>
   (folder: string): void => {
@@ -45,7 +45,6 @@ const repository =
     writeFileSync(join(place, "main.ts"), program)
   }
 
-/** What is about the program itself. */
 export const TOOL_PLANS: Plans<
   | "dev"
   | "doctor"
@@ -63,7 +62,7 @@ export const TOOL_PLANS: Plans<
       args: ["dev"],
       exit: 0,
       prepare: repository('console.log("ready in 1 s")'),
-      interrupt: { said: "Ctrl-C ends" }
+      interrupt: { said: "Press Ctrl-C" }
     },
     failure: { args: ["dev"], exit: 6, prepare: ownProfile },
     interrupt: { args: ["dev"], exit: 130, prepare: repository(""), interrupt: { said: "Starting" } }

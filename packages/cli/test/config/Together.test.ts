@@ -10,17 +10,16 @@ afterAll(removeMachines)
 const SERVER = "https://agentos.example"
 const PROFILES = Array.from({ length: 12 }, (_, index) => `agent-${index}`)
 
-describe("the name of a profile", () => {
-  it("is none that every object has: a budget of that name could not be read again", () => {
+describe("checkProfileName", () => {
+  it("rejects names of object properties and of other files", () => {
     for (const name of ["constructor", "toString", "hasOwnProperty", "__proto__", "../up", ""])
-      assert.throws(() => checkProfileName(name), /can't be the name of a profile/)
+      assert.throws(() => checkProfileName(name), /Invalid profile name/)
     assert.strictEqual(checkProfileName("staging-2.eu"), "staging-2.eu")
   })
 })
 
-/** Agents share a machine, and may be at work at the same moment. */
-describe("changes of several profiles at one time", () => {
-  it("leave every setting as it was set", async () => {
+describe("concurrent changes of several profiles", () => {
+  it("keep every setting", async () => {
     const host = machine()
     await Promise.all(PROFILES.map((profile) => changeSetting(host, profile, "baseUrl", `${SERVER}/${profile}`)))
     const { profiles } = await readConfig(host)
@@ -31,7 +30,7 @@ describe("changes of several profiles at one time", () => {
     assert.deepStrictEqual(readdirSync(host.home), ["config.json"])
   })
 
-  it("lose no access token, and bring none back", async () => {
+  it("lose no access token and restore none", async () => {
     const host = machine()
     await saveToken(host, "gone", SERVER, "an old one")
     const saving = PROFILES.map((profile) => saveToken(host, profile, SERVER, `the token of ${profile}`))
@@ -45,7 +44,7 @@ describe("changes of several profiles at one time", () => {
     assert.isUndefined(await findToken(host, "gone", SERVER))
   })
 
-  it("keep every limit, of the same profile too", async () => {
+  it("keep every limit, also of the same profile", async () => {
     const host = machine()
     await Promise.all(
       PROFILES.flatMap((profile) => [

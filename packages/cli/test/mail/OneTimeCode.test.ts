@@ -3,7 +3,7 @@ import { oneTimeCode } from "../../src/mail/OneTimeCode.ts"
 
 const inText = (text: string) => oneTimeCode({ subject: "Hello", text, html: null })
 
-describe("the code in a message", () => {
+describe("oneTimeCode", () => {
   it.each([
     ["Your verification code is 482913. It expires in 10 minutes.", "482913"],
     ["Your verification code is 482 913.", "482913"],
@@ -13,7 +13,7 @@ describe("the code in a message", () => {
     ["Ihr Bestätigungscode lautet 90210-7? Nein: 664 201.", "664201"],
     ["Sign in to continue.\n\n83920156\n\nBye.", "83920156"],
     ["Your code: 123-456", "123456"]
-  ])("%j holds %s", (text, code) => {
+  ])("finds in %j: %s", (text, code) => {
     assert.strictEqual(inText(text), code)
   })
 
@@ -23,26 +23,26 @@ describe("the code in a message", () => {
     ["The password was changed. Call +1 415 555 0100."],
     ["Order #123456 is on its way."],
     [""]
-  ])("%j holds none", (text) => {
+  ])("finds nothing in %j", (text) => {
     assert.isUndefined(inText(text))
   })
 
-  it("is looked for in the subject first, and in the HTML last", () => {
+  it("searches the subject first and the HTML last", () => {
     const html = "<style>p{color:#123456}</style><p>Your code</p><p><b>771&#8203;</b></p><td>204951</td>"
     assert.strictEqual(oneTimeCode({ subject: "Your code is 111222", text: "code 333444", html }), "111222")
     assert.strictEqual(oneTimeCode({ subject: "Sign in", text: null, html }), "204951")
   })
 
-  it("is found in HTML whose elements are not closed, and never in what is hidden", () => {
+  it("searches HTML with unclosed elements, and no hidden elements", () => {
     const inHtml = (html: string) => oneTimeCode({ subject: "Hello", text: null, html })
     assert.strictEqual(inHtml("<head><title>Code 111222</title><body>Your code is <b>204951"), "204951")
     assert.strictEqual(inHtml("<script>if (a < b) code = 111222</script>Your code is 204951"), "204951")
     assert.isUndefined(inHtml("<STYLE >code 111222"))
   })
 
-  // A mail of 100 KB held the command for 30 seconds, Ctrl-C included.
+  // Such a mail of 100 KB once blocked the command for 30 seconds.
   it.each(["<", "<style>", "<script>a</", "<style x", "</style", "<!--"])(
-    "takes no long time over HTML of %j",
+    "searches HTML of repeated %j quickly",
     (part) => {
       const html = part.repeat(100_000 / part.length)
       const begun = performance.now()
@@ -51,7 +51,7 @@ describe("the code in a message", () => {
     }
   )
 
-  it("takes no long time over a long text", () => {
+  it("searches a long text quickly", () => {
     const text = "code ".repeat(40_000)
     assert.isUndefined(inText(text))
   })

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "vitest"
-import { displayWidth, plain, plainJson, plainLine, truncate } from "../../src/output/Plain.ts"
+import { displayWidth, plain, plainJson, plainLine, truncate } from "../../src/output/Text.ts"
 import { type Column, table } from "../../src/output/Table.ts"
-import { baseUnitsOf, decimalOf, spanOf } from "../../src/output/Wording.ts"
-import { nearest } from "../../src/parse/Suggestion.ts"
+import { baseUnitsOf, decimalOf, durationOf } from "../../src/output/Wording.ts"
+import { nearest } from "../../src/parse/Parser.ts"
 
 interface Row {
   readonly id: string
@@ -16,7 +16,7 @@ const draw = (rows: ReadonlyArray<Row>, width: number | undefined) =>
   table(rows, columns, { columns: width, heading: (text) => text })
 
 describe("table", () => {
-  it("cuts what may be cut to the width of the terminal, and no id", () => {
+  it("cuts text to the width of the terminal, but no ids", () => {
     const id = "0190f3c2-0000-7000-8000-000000000001"
     const lines = draw([{ id, text: "a long text ".repeat(20) }], 80)
       .trimEnd()
@@ -26,7 +26,7 @@ describe("table", () => {
     assert.isTrue(lines[1]!.endsWith(id))
   })
 
-  it("writes records where a line would not fit, however much of it is cut", () => {
+  it("prints records if a line cannot fit", () => {
     const id = "0190f3c2-0000-7000-8000-000000000001"
     const rows = [
       { id, text: "a long text that goes on" },
@@ -35,21 +35,21 @@ describe("table", () => {
     assert.strictEqual(draw(rows, 40), `TEXT  a long text that goes on\nID    ${id}\n\nID  ${id}\n`)
   })
 
-  it("lets what flows be as long as it is", () => {
+  it("does not cut a column that wraps", () => {
     const text = "a long text ".repeat(20).trim()
     const shape: ReadonlyArray<Column<Row>> = [
       { heading: "ID", value: ({ id }) => id, whole: true },
-      { heading: "FOUND", value: (row) => row.text, flows: true }
+      { heading: "FOUND", value: (row) => row.text, wraps: true }
     ]
     const drawn = table([{ id: "1", text }], shape, { columns: 40, heading: (heading) => heading })
     assert.strictEqual(drawn, `ID  FOUND\n1   ${text}\n`)
   })
 
-  it("cuts nothing for a program", () => {
+  it("cuts nothing for programs", () => {
     assert.include(draw([{ id: "1", text: "x".repeat(500) }], undefined), "x".repeat(500))
   })
 
-  it("aligns what is wide, and keeps a row on its line", () => {
+  it("aligns wide characters and keeps each row on one line", () => {
     const text = draw(
       [
         { id: "1", text: "日本" },
@@ -63,7 +63,7 @@ describe("table", () => {
 })
 
 describe("plain", () => {
-  it("leaves no control character but line and tab", () => {
+  it("replaces control characters except newline and tab", () => {
     for (let code = 0; code < 0xa0; code++) {
       const character = String.fromCharCode(code)
       const isControl = code < 0x20 || (code >= 0x7f && code < 0xa0)
@@ -81,7 +81,7 @@ describe("plain", () => {
     ["select a variation of a letter", "a\ufe00\ufe01\ufe0fb"],
     ["join nothing", "a\u200d\u200c\u200d\u200cb"],
     ["join Latin letters", "a\u200cb\u200db"]
-  ])("shows one sign for characters that %s", (_what, text) => {
+  ])("replaces characters that %s", (_what, text) => {
     assert.match(plain(text), /^a\ufffdb(?:\ufffdb)?$/)
     assert.match(plainLine(text), /^a\ufffdb(?:\ufffdb)?$/)
     const json = plainJson({ text })
@@ -89,21 +89,21 @@ describe("plain", () => {
     assert.deepStrictEqual(JSON.parse(json), { text })
   })
 
-  it("leaves emoji, and scripts that join, as they are", () => {
+  it("keeps emoji and scripts with joiners", () => {
     for (const text of ["👩‍💻", "❤️", "🏳️‍🌈", "می‌خواهم", "क्‍ष", "日本", "עברית"]) {
       assert.strictEqual(plain(text), text)
       assert.include(plainJson({ text }), text)
     }
   })
 
-  it("cuts between characters", () => {
+  it("truncates between characters", () => {
     assert.strictEqual(truncate("日本語", 4), "日…")
     assert.strictEqual(truncate("abc", 3), "abc")
   })
 })
 
 describe("wording", () => {
-  it("writes and reads amounts exactly", () => {
+  it("formats and parses amounts exactly", () => {
     for (const [units, text] of [
       [0n, "0.00"],
       [1n, "0.000001"],
@@ -117,8 +117,8 @@ describe("wording", () => {
     for (const wrong of ["", "1.", ".5", "-1", "1e3", "0.0000001", "1,5"]) assert.isUndefined(baseUnitsOf(wrong))
   })
 
-  it("names spans by their two largest units", () => {
-    assert.deepStrictEqual([0, 59, 60, 3_661, 2_588_400].map(spanOf), [
+  it("formats durations in their two largest units", () => {
+    assert.deepStrictEqual([0, 59, 60, 3_661, 2_588_400].map(durationOf), [
       "0 s",
       "59 s",
       "1 min",
@@ -127,7 +127,7 @@ describe("wording", () => {
     ])
   })
 
-  it("suggests what is near, and nothing that is far", () => {
+  it("suggests similar words only", () => {
     assert.strictEqual(nearest("lsit", ["list", "read"]), "list")
     assert.strictEqual(nearest("compl", ["config", "completion"]), "completion")
     assert.isUndefined(nearest("zebra", ["list", "read"]))

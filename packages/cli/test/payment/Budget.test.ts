@@ -1,17 +1,16 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
-import { changeBudget, spentLastDay } from "../../src/payment/Budget.ts"
+import { changeBudget, reserve, spentLastDay } from "../../src/payment/Budget.ts"
 import { addEntry, readEntries } from "../../src/payment/Journal.ts"
 import type { JournalEntry } from "../../src/payment/JournalEntry.ts"
-import { momentOfPayment, newPaymentId } from "../../src/payment/PaymentId.ts"
-import { reserve } from "../../src/payment/Reservation.ts"
+import { timeOfPayment, newPaymentId } from "../../src/payment/JournalEntry.ts"
 import { answered, codeOf, entry, HOUR, machine, NOW, removeMachines } from "../support/Machine.ts"
 
 afterAll(removeMachines)
 
-describe("the budget of a day", () => {
-  it("counts a day of one profile, and what is not known as spent", async () => {
+describe("daily budget", () => {
+  it("sums the last 24 hours of a profile, including unknown outcomes", async () => {
     const host = machine()
     const entries = [
       entry({ createdAt: NOW - 23 * HOUR }),
@@ -24,13 +23,13 @@ describe("the budget of a day", () => {
     assert.strictEqual(await spentLastDay(host, "default"), 500_000n)
   })
 
-  it("counts what was refused for as long as it could still be submitted", async () => {
+  it("counts a refused payment until it expires", async () => {
     const host = machine()
     const goodUntil = (millis: number): string => {
       const authorization = { validBefore: String(Math.floor(millis / 1_000)) }
       return Buffer.from(JSON.stringify({ payload: { authorization } })).toString("base64")
     }
-    // A minute for clocks that differ.
+    // The margin for clock skew is one minute.
     for (const millis of [120_000, -59_000, -61_000]) {
       const paymentSignature = goodUntil(NOW + millis)
       await addEntry(host, entry({ state: answered("none", 402), paymentSignature }))
@@ -40,24 +39,24 @@ describe("the budget of a day", () => {
     assert.strictEqual(await spentLastDay(host, "default"), 500_000n)
   })
 
-  it("reads of the journal no more than its day, and that whole", async () => {
+  it("reads only the journal files of the day, and all of them", async () => {
     const host = machine()
     const at = (createdAt: number) => entry({ id: newPaymentId(createdAt), createdAt })
     const [before, within] = [at(NOW - 24 * HOUR - 1), at(NOW - 23 * HOUR)]
-    assert.strictEqual(momentOfPayment(within.id), NOW - 23 * HOUR)
+    assert.strictEqual(timeOfPayment(within.id), NOW - 23 * HOUR)
     await addEntry(host, before)
     await addEntry(host, within)
     const broken = ({ id }: JournalEntry) =>
       writeFileSync(join(host.home, "journal", `${id}.json`), "{", { mode: 0o600 })
     broken(before)
     assert.strictEqual(await spentLastDay(host, "default"), 250_000n)
-    // Whatever else asks reads all of it.
+    // Other readers read all files.
     assert.strictEqual(await codeOf(() => readEntries(host)), "CONFIGURATION")
     broken(within)
     assert.strictEqual(await codeOf(() => spentLastDay(host, "default")), "CONFIGURATION")
   })
 
-  it("lets through what is left of it, however many ask at once", async () => {
+  it("is not exceeded by concurrent payments", async () => {
     const host = machine()
     await changeBudget(host, "default", () => ({ perCall: 300_000n, perDay: 1_000_000n }))
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => codeOf(() => reserve(host, entry()))))

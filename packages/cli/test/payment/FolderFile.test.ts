@@ -21,7 +21,7 @@ afterAll(() => {
   removeFolders()
 })
 
-/** What the folder's agentctl.json says, the folder being the home of a profile `shop` with a server and a wallet, too. */
+/** Writes an agentctl.json into the folder, which is also the home of a profile `shop` with a server and a wallet. */
 const inFolder = (file: (url: string) => object) => (folder: string, url: string) => {
   mkdirSync(join(folder, "wallets"))
   writeFileSync(join(folder, "wallets", "own.key"), KEY, { mode: 0o600 })
@@ -45,20 +45,20 @@ const buy = (scene: Partial<Scene>, reader: Reader = "program") =>
     reader
   )
 
-describe("a payment that nobody confirms", () => {
-  it("refuses a server that the folder's file names, and sends it nothing", async () => {
+describe("payment with --yes", () => {
+  it("rejects a server from agentctl.json and sends it nothing", async () => {
     for (const reader of ["program", "person"] as const) {
       const { exit, text } = await buy({ prepare: SERVER_OF_FOLDER, env: { AGENTOS_BASE_URL: "" } }, reader)
       assert.strictEqual(exit, 3, text)
       assert.include(text, "http://server")
-      assert.include(text, "./agentctl.json (base-url)")
+      assert.include(text, "./agentctl.json (base-url;")
       assert.include(text, "Pass --base-url yourself")
       assert.include(text, "Nothing was signed.")
     }
     assert.isEmpty(api.seen)
   })
 
-  it("tells a program the same, with the state of the payment", async () => {
+  it("reports the rejection as JSON with the state of the payment", async () => {
     const args = [...CREATE, ...CONSENT, "--json"]
     const { text } = await buy({ args, prepare: SERVER_OF_FOLDER, env: { AGENTOS_BASE_URL: "" } })
     const { error } = JSON.parse(text.replaceAll(/^! /gm, "")) as { error: object }
@@ -66,17 +66,17 @@ describe("a payment that nobody confirms", () => {
   })
 
   it.for([
-    ["the profile, and so the server, the wallet and the budget", "profile", { profile: "shop" }, {}],
+    ["the profile, and with it the server, wallet and budget", "profile", { profile: "shop" }, {}],
     ["the wallet", "wallet-file", { walletFile: "wallets/own.key" }, { AGENTOS_PRIVATE_KEY: "" }],
-    ["the chain that the balance is read from", "rpc-url", { rpcUrl: "https://rpc.example" }, {}]
-  ] as const)("refuses a folder's file that names %s", async ([, setting, file, env]) => {
+    ["the RPC URL", "rpc-url", { rpcUrl: "https://rpc.example" }, {}]
+  ] as const)("rejects an agentctl.json that sets %s", async ([, setting, file, env]) => {
     const { exit, text } = await buy({ prepare: inFolder(() => file), env })
     assert.strictEqual(exit, 3, text)
-    assert.include(text, `./agentctl.json (${setting})`)
+    assert.include(text, `./agentctl.json (${setting};`)
     assert.isEmpty(api.seen)
   })
 
-  it("pays where flags and environment decide all that the folder's file says", async () => {
+  it("pays if flags and environment override agentctl.json", async () => {
     const prepare = inFolder(() => ({ baseUrl: "https://evil.example", walletFile: "no-wallet", profile: "shop" }))
     const { exit, text } = await buy({
       args: [...CREATE, ...CONSENT, "--profile", "default"],
@@ -85,7 +85,7 @@ describe("a payment that nobody confirms", () => {
     assert.strictEqual(exit, 0, text)
   })
 
-  it("pays by a profile of the user's own", async () => {
+  it("pays with the profile of the user", async () => {
     const { exit, text } = await buy({
       prepare: inFolder(() => ({})),
       env: { AGENTOS_BASE_URL: "", AGENTOS_PRIVATE_KEY: "", AGENTOS_PROFILE: "shop" }
@@ -97,8 +97,8 @@ describe("a payment that nobody confirms", () => {
   })
 })
 
-describe("a payment that is confirmed on a terminal", () => {
-  it("shows the server and the wallet of the folder's file, and where they come from, before it asks", async () => {
+describe("payment with confirmation", () => {
+  it("shows a server and wallet from agentctl.json with their source before it asks", async () => {
     const scene = {
       args: CREATE,
       answers: ["y"],
@@ -112,7 +112,7 @@ describe("a payment that is confirmed on a terminal", () => {
     assert.match(shown!, /Wallet +0x\w+ \(~\/wallets\/own\.key, from \.\/agentctl\.json\)/)
   })
 
-  it("says so where the folder's file chose the profile that names them", async () => {
+  it("shows that agentctl.json chose the profile", async () => {
     const scene = {
       args: CREATE,
       answers: ["n"],
@@ -126,8 +126,8 @@ describe("a payment that is confirmed on a terminal", () => {
   })
 })
 
-describe("an access token", () => {
-  it("is not sent from the environment to a server that the folder's file names", async () => {
+describe("access token", () => {
+  it("from the environment is not sent to a server from agentctl.json", async () => {
     for (const file of [(baseUrl: string) => ({ baseUrl }), () => ({ profile: "shop" })]) {
       const { exit, text } = await buy({
         args: ["mailbox", "list"],
@@ -142,7 +142,7 @@ describe("an access token", () => {
     assert.isEmpty(api.seen)
   })
 
-  it("is not read from standard input for such a server", async () => {
+  it("from standard input is not read for such a server", async () => {
     const { exit } = await buy({
       args: ["login"],
       stdin: `${TOKEN}\n`,
@@ -153,7 +153,7 @@ describe("an access token", () => {
     assert.isEmpty(api.seen)
   })
 
-  it("is asked for on a terminal by the name of the server and its source", async () => {
+  it("is asked for with the server and its source", async () => {
     const scene = { args: ["login"], answers: [TOKEN], prepare: SERVER_OF_FOLDER, env: { AGENTOS_BASE_URL: "" } }
     const server = { "GET /api/v1/events": [{ data: { items: [] } }] }
     const { exit, text } = await buy({ ...scene, server }, "person")
@@ -162,8 +162,8 @@ describe("an access token", () => {
   })
 })
 
-describe("a release that nobody confirms", () => {
-  it("refuses a server that the folder's file names", async () => {
+describe("number release --yes", () => {
+  it("rejects a server from agentctl.json", async () => {
     const { exit, text } = await buy({
       args: ["number", "release", ID, "--yes"],
       prepare: (folder, url) => {

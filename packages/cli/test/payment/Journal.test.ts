@@ -5,17 +5,22 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, describe, it } from "vitest"
 import { addEntry, readEntries, readEntry, withEntry } from "../../src/payment/Journal.ts"
-import { isOpen, JOURNAL_TRANSITIONS, type JournalState, mayHaveCharged } from "../../src/payment/JournalEntry.ts"
+import {
+  isOpen,
+  JOURNAL_TRANSITIONS,
+  type JournalState,
+  mayHaveCharged,
+  newPaymentId
+} from "../../src/payment/JournalEntry.ts"
 import { withLock } from "../../src/file/FileLock.ts"
-import { newPaymentId } from "../../src/payment/PaymentId.ts"
 import { answered, codeOf, entry, HOUR, machine, NOW, removeMachines, SIGNATURE } from "../support/Machine.ts"
 import { outcomeOf, useProgram } from "../support/Program.ts"
 
 const program = useProgram()
 afterAll(removeMachines)
 
-describe("the journal", () => {
-  it("gives back what was written, for its owner alone", async () => {
+describe("journal", () => {
+  it("stores entries with mode 0600", async () => {
     const host = machine()
     const first = entry({ createdAt: NOW - 1 })
     const second = entry({ body: null, state: answered("settled") })
@@ -27,7 +32,7 @@ describe("the journal", () => {
     assert.include(await codeOf(() => addEntry(host, first)), "EEXIST")
   })
 
-  it("moves an entry forward by its table alone", async () => {
+  it("allows only the moves of its table", async () => {
     const states: ReadonlyArray<JournalState> = [
       { tag: "prepared" },
       { tag: "sent", attempts: 1 },
@@ -46,7 +51,7 @@ describe("the journal", () => {
       }
   })
 
-  it("keeps what is open and what may have been charged apart", () => {
+  it("distinguishes open payments from possibly charged ones", () => {
     const of = (state: JournalState) => [isOpen(entry({ state })), mayHaveCharged(entry({ state }), NOW)]
     assert.deepStrictEqual(of({ tag: "prepared" }), [true, true])
     assert.deepStrictEqual(of({ tag: "sent", attempts: 2 }), [true, true])
@@ -58,21 +63,21 @@ describe("the journal", () => {
     assert.deepStrictEqual(of({ tag: "given-up" }), [false, false])
   })
 
-  it("fails on a file that it can't read, and does not pass over it", async () => {
+  it("fails on an unreadable file instead of skipping it", async () => {
     const host = machine()
     const written = entry()
     await addEntry(host, written)
-    // One of another kind, and one that is empty after the machine has lost its power.
+    // Another format, and a file that is empty after a power loss.
     for (const text of ['{"version":1}', ""]) {
       writeFileSync(join(host.home, "journal", `${written.id}.json`), text)
       assert.strictEqual(await codeOf(() => readEntries(host)), "CONFIGURATION")
       const { code, stderr } = await program.run(["payments", "list"], { env: { AGENTOS_HOME: host.home } })
       assert.strictEqual(code, 3)
-      assert.include(stderr, "Do not remove it before you know what it paid for.\n")
+      assert.include(stderr, "Do not delete it before you know what it paid for.\n")
     }
   })
 
-  it("takes no entry under another id than its own, or with another time than its id's", async () => {
+  it("rejects an entry whose file name or time does not match its id", async () => {
     const host = machine()
     const written = entry()
     await addEntry(host, written)
@@ -84,7 +89,7 @@ describe("the journal", () => {
     assert.strictEqual(await codeOf(() => readEntry(host, disguised.id)), "CONFIGURATION")
   })
 
-  it("is shown by the program without the signed payment", async () => {
+  it("is printed without the signed payment", async () => {
     const host = machine()
     const written = entry({ state: { tag: "sent", attempts: 1 } })
     await addEntry(host, written)
@@ -172,8 +177,8 @@ describe("the lock of an entry", () => {
   })
 })
 
-describe("the budget", () => {
-  it("is set and shown", async () => {
+describe("budget commands", () => {
+  it("set and show the limits", async () => {
     const env = { AGENTOS_HOME: program.folder() }
     const set = await program.run(["budget", "set", "--per-call", "0.5", "--per-day", "10", "--json"], { env })
     assert.strictEqual(set.code, 0, set.stderr)

@@ -11,7 +11,7 @@ const program = useProgram()
 const api = useApiDouble()
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
-/** Writes down what is loaded, and lets it load. */
+/** Records the loaded modules. */
 const WATCH = `
   import { appendFileSync } from "node:fs"
   import { registerHooks } from "node:module"
@@ -43,7 +43,7 @@ const loadedBy = async (args: ReadonlyArray<string>): Promise<string> => {
   return readFileSync(loaded, "utf8")
 }
 
-it("loads what signs when something is signed, and not before", async () => {
+it("loads viem and x402 only to sign", async () => {
   const service = {
     serviceId: "email.mailbox.create",
     method: "POST",

@@ -24,7 +24,7 @@ const mailbox = {
 }
 const bought = paid({ mailbox, operationId: mailbox.mailboxId, authentication: { accessToken: TOKEN } })
 
-/** What a test looks at of a file of the journal. */
+/** The tested part of a journal file. */
 interface Written {
   readonly id: string
   readonly state: Readonly<Record<string, unknown>>
@@ -56,12 +56,12 @@ const withSignature = (seen: ReadonlyArray<Seen>) => seen.filter(({ headers }) =
 
 beforeEach(() => {
   api.seen.splice(0)
-  // Unless a test says otherwise, the chain does not answer, which stops no payment.
+  // By default the RPC does not answer, which does not stop a payment.
   api.on("POST /rpc", errorReply(404, "RESOURCE_NOT_FOUND"))
 })
 
-describe("a command that pays", () => {
-  it("asks, signs what was quoted, and sends it once with a key of its own", async () => {
+describe("paying command", () => {
+  it("signs the quote and sends it once with its own idempotency key", async () => {
     const { home, journal, run } = customer()
     api.on(MAILBOXES, challenge(), bought)
     api.on("POST /rpc", ...rpcReplies(1_000_000n))
@@ -84,7 +84,7 @@ describe("a command that pays", () => {
     assert.strictEqual(statSync(join(home, "credentials.json")).mode & 0o777, 0o600)
   })
 
-  it("saves the token that comes with it, and prints it nowhere", async () => {
+  it("saves the access token and never prints it", async () => {
     for (const format of [[], ["--json"]]) {
       const { home, run } = customer()
       api.on(MAILBOXES, challenge(), bought)
@@ -95,20 +95,20 @@ describe("a command that pays", () => {
     }
   })
 
-  it("takes the balance from the RPC that was named, and not from one that it redirects to", async () => {
+  it("does not follow a redirect of the RPC", async () => {
     const { run } = customer()
     api.on(MAILBOXES, challenge(), bought)
     api.on("POST /rpc", { status: 307, headers: { Location: "/other" }, body: "" })
     api.on("POST /other", ...rpcReplies(1_000_000n))
     const { stderr } = await run([...CREATE, ...CONSENT])
-    assert.match(stderr, /Balance +not known/)
+    assert.match(stderr, /Balance +unknown/)
     assert.notInclude(
       api.seen.map(({ url }) => url),
       "/other"
     )
   })
 
-  it("goes on when nobody reads any more what it says besides", async () => {
+  it("continues when standard error is closed", async () => {
     const { env } = customer()
     api.on(MAILBOXES, challenge(), bought)
     const child = program.start([...CREATE, ...CONSENT], { env })
@@ -119,7 +119,7 @@ describe("a command that pays", () => {
     assert.strictEqual(code, 0)
   })
 
-  it("signs nothing where nobody can be asked and consent was not given beforehand", async () => {
+  it("signs nothing without a terminal and without --yes and --max-amount", async () => {
     api.on(MAILBOXES, challenge(), bought)
     for (const flags of [[], ["--yes"], ["--max-amount", "1"], ["--yes", "--max-amount", "much"]]) {
       const { journal, run } = customer()
@@ -134,7 +134,7 @@ describe("a command that pays", () => {
     { name: "maximum", flags: ["--yes", "--max-amount", "0.249999"], says: "--max-amount is 0.249999" },
     { name: "budget of a call", budget: ["--per-call", "0.2"], says: "over the budget" },
     { name: "budget of a day", budget: ["--per-day", "0.2"], says: "over the budget" },
-    { name: "balance", balance: 249_999n, says: "holds 0.249999" }
+    { name: "balance", balance: 249_999n, says: "has 0.249999" }
   ]
   for (const { balance = 1_000_000n, budget, flags = CONSENT, name, says } of limits)
     it(`signs nothing above the ${name}`, async () => {
@@ -149,7 +149,7 @@ describe("a command that pays", () => {
       assert.isEmpty(withSignature(api.seen))
     })
 
-  it("counts what it spent towards the day", async () => {
+  it("counts a payment toward the daily budget", async () => {
     const { run } = customer()
     await run(["budget", "set", "--per-day", "0.49"])
     api.on(MAILBOXES, challenge(), bought, challenge(), bought)
@@ -158,17 +158,17 @@ describe("a command that pays", () => {
     assert.lengthOf(withSignature(api.seen), 1)
   })
 
-  it("signs nothing that it can't sign as it was quoted", async () => {
+  it("signs no unsupported or expired quote", async () => {
     const cases = [
-      [challenge({ scheme: "upto" }), "None of the ways to pay"],
-      [challenge({ network: "solana:mainnet" }), "None of the ways to pay"],
+      [challenge({ scheme: "upto" }), "The server offers no supported payment option"],
+      [challenge({ network: "solana:mainnet" }), "The server offers no supported payment option"],
       [
         challenge({ extra: { ...offer().extra, expiresAt: 1_000_000_000 } }),
-        "the quote was over when it came: the clock is fast"
+        "by the clock of this machine, which is probably fast"
       ],
-      [challenge({ maxTimeoutSeconds: 86_400 }), "to stay good for 1 d; that is more than an hour"],
-      [challenge({ asset: `0x${"ab".repeat(20)}` }), "a token that this program does not know as USDT"],
-      [challenge({ amount: "0x10" }), "no whole number"]
+      [challenge({ maxTimeoutSeconds: 86_400 }), "valid for 1 d; the maximum is 1 hour"],
+      [challenge({ asset: `0x${"ab".repeat(20)}` }), "a token that is not a known USDT contract"],
+      [challenge({ amount: "0x10" }), "not an integer"]
     ] as const
     for (const [reply, says] of cases) {
       const { journal, run } = customer()
@@ -181,7 +181,7 @@ describe("a command that pays", () => {
     assert.isEmpty(withSignature(api.seen))
   })
 
-  it("does not sign a second time when the server asks for more after all", async () => {
+  it("does not sign again when the server raises the price", async () => {
     const { journal, run } = customer()
     api.on(MAILBOXES, challenge(), challenge({ amount: "5000000" }), bought)
     const { code, stderr } = await run([...CREATE, ...CONSENT])
@@ -190,7 +190,7 @@ describe("a command that pays", () => {
     assert.lengthOf(journal(), 1)
   })
 
-  it("sends the same bytes while the payment is under way, as often as it is told to wait", async () => {
+  it("sends the same bytes again while the payment is pending", async () => {
     const pending = errorReply(409, "PAYMENT_PENDING", { paymentState: "pending", retryable: true })
     const { run } = customer()
     api.on(MAILBOXES, challenge(), pending, "cut", bought)
@@ -202,7 +202,7 @@ describe("a command that pays", () => {
     assert.deepStrictEqual(bytes, [bytes[0], bytes[0], bytes[0]])
   })
 
-  it("leaves what it does not know to be resumed, with the same bytes and no other signature", async () => {
+  it("leaves a payment with an unknown outcome open, and resumes it with the same bytes", async () => {
     const { journal, run } = customer()
     api.on(MAILBOXES, challenge(), "cut")
     const lost = await run([...CREATE, ...CONSENT, "--json"])
@@ -215,7 +215,7 @@ describe("a command that pays", () => {
       next: [`agentctl payments resume ${entry!.id}`]
     })
     assert.include(String(error["message"]), "do not pay again")
-    // Still nothing: the outcome stays open.
+    // Still no answer: the outcome stays open.
     assert.strictEqual((await run(["payments", "resume"])).code, 8)
     api.on(MAILBOXES, bought)
     const resumed = await run(["payments", "resume", "--json"])
@@ -228,10 +228,10 @@ describe("a command that pays", () => {
     for (const request of sent) assert.deepStrictEqual(bytes(request), bytes(sent[0]!))
   })
 
-  it.each(["waits in vain", "is interrupted"])("that %s to keep an answer leaves it to be resumed", async (how) => {
+  it.each(["times out", "is interrupted"])("that %s while it saves the answer leaves the payment open", async (how) => {
     const { env, home, journal, run } = customer()
     api.on(MAILBOXES, challenge(), bought)
-    // Another process works on the tokens, and does not end.
+    // Another process holds the lock of the credentials.
     const lock = join(home, "credentials.lock.1")
     writeFileSync(lock, JSON.stringify({ pid: process.pid, startedAt: null }))
     const child = program.start([...CREATE, ...CONSENT], { env })
@@ -246,14 +246,14 @@ describe("a command that pays", () => {
     assert.strictEqual(code, 8, stderr)
     assert.include(stderr, "do not pay again")
     assert.include(stderr, `agentctl payments resume ${journal()[0]!.id}`)
-    assert.include(stderr, how === "is interrupted" ? "Interrupted" : "working on credentials")
+    assert.include(stderr, how === "is interrupted" ? "Interrupted" : "credentials")
     rmSync(lock)
     const resumed = await run(["payments", "resume", "--json"])
     assert.strictEqual(resumed.code, 0, resumed.stderr)
     assert.deepNestedInclude(JSON.parse(resumed.stdout), { "payment.open": false, "data.mailbox": mailbox })
   })
 
-  it("asks about what it bought without forgetting that it did", async () => {
+  it("fetches the result again without losing the known outcome", async () => {
     const { journal, run } = customer()
     api.on(MAILBOXES, challenge(), bought)
     await run([...CREATE, ...CONSENT])
@@ -270,7 +270,7 @@ describe("a command that pays", () => {
     }
   })
 
-  it("takes no word of what came before the server looked for the payment", async () => {
+  it("ignores the payment state of an error before the lookup", async () => {
     const { run } = customer()
     const limited = errorReply(429, "RATE_LIMITED", { paymentState: "none", retryable: false })
     api.on(MAILBOXES, challenge(), "cut", limited)
@@ -280,12 +280,12 @@ describe("a command that pays", () => {
   })
 
   const endings = [
-    ["a refusal", errorReply(402, "PAYMENT_REQUIRED", { paymentState: "none" }), 7, false],
+    ["a declined payment", errorReply(402, "PAYMENT_REQUIRED", { paymentState: "none" }), 7, false],
     ["a conflict", errorReply(409, "CONFLICT", { paymentState: "none" }), 6, false],
-    ["a return", errorReply(502, "PROVIDER_REJECTED", { paymentState: "refunded" }), 9, false],
-    ["a return to come", errorReply(502, "PROVIDER_REJECTED", { paymentState: "refund_due" }), 9, false],
-    ["no outcome", errorReply(500, "INTERNAL_ERROR", { paymentState: "unknown" }), 8, true],
-    ["no answer of this API", { status: 502, body: "<html>" }, 8, true]
+    ["a refund", errorReply(502, "PROVIDER_REJECTED", { paymentState: "refunded" }), 9, false],
+    ["a pending refund", errorReply(502, "PROVIDER_REJECTED", { paymentState: "refund_due" }), 9, false],
+    ["an unknown outcome", errorReply(500, "INTERNAL_ERROR", { paymentState: "unknown" }), 8, true],
+    ["a response that is not from the API", { status: 502, body: "<html>" }, 8, true]
   ] as const
   for (const [name, reply, expected, open] of endings)
     it(`exits with ${expected} on ${name}`, async () => {

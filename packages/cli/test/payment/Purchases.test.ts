@@ -75,9 +75,9 @@ const calls: ReadonlyArray<readonly [args: ReadonlyArray<string>, path: string, 
   [["call", "extend", ID], "phone/extend-call-1-minute", { callId: ID }]
 ]
 
-describe("a paying command", () => {
+describe("paying commands", () => {
   for (const [args, path, body] of calls)
-    it(`sends its fields, quoted and paid alike: ${args.join(" ")}`, async () => {
+    it(`sends the same fields for the quote and the payment: ${args.join(" ")}`, async () => {
       api.on(`POST /api/v1/${path}`, challenge(), declined)
       const { code, stderr } = await run([...args, ...CONSENT])
       assert.strictEqual(code, 7, stderr)
@@ -91,7 +91,7 @@ describe("a paying command", () => {
       )
     })
 
-  /** The longest argument that Linux passes. */
+  /** The longest argument that Linux accepts. */
   const ARGUMENT_BYTES_MAX = 131_071
   const filled = (start: string) => start.padEnd(ARGUMENT_BYTES_MAX, "x")
   it.for([
@@ -101,21 +101,21 @@ describe("a paying command", () => {
     ["-qsVALUE", ["--text", "a", filled("-qs-")], { text: "a", subject: filled("-qs-").slice(3) }],
     ["-s VALUE", ["--text", "a", "-s", filled("- ")], { text: "a", subject: filled("- ") }],
     ["-qs VALUE", ["--text", "a", "-qs", filled("- ")], { text: "a", subject: filled("- ") }]
-  ] as const)("sends a value of the longest argument that Linux passes, given as %s", async ([, flags, fields]) => {
+  ] as const)("sends a value of the longest argument that Linux accepts, given as %s", async ([, flags, fields]) => {
     api.on("POST /api/v1/email/messages/send", challenge(), declined)
     const { code, stderr } = await run([...SEND, ...flags, ...CONSENT])
     assert.strictEqual(code, 7, stderr.slice(0, 300))
     assert.deepStrictEqual(JSON.parse(api.seen.at(-1)!.body), { ...message, ...fields })
   })
 
-  it("sends the longest argument that Linux passes, given after --", async () => {
+  it("sends the longest argument that Linux accepts, given after --", async () => {
     api.on("POST /api/v1/email/mailboxes", challenge(), declined)
     const { code, stderr } = await run(["mailbox", "create", ...CONSENT, "--", filled("-")])
     assert.strictEqual(code, 7, stderr.slice(0, 300))
     assert.deepStrictEqual(JSON.parse(api.seen.at(-1)!.body), { localPart: filled("-") })
   })
 
-  it("takes the text of a message from standard input, and HTML from a file", async () => {
+  it("reads the text of a message from standard input and HTML from a file", async () => {
     const cwd = program.folder()
     writeFileSync(join(cwd, "hello.html"), "<p>Hello</p>")
     api.on("POST /api/v1/email/messages/send", challenge(), declined)
@@ -125,24 +125,24 @@ describe("a paying command", () => {
   })
 
   const slips: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
-    [[...SEND, "--text", "a", "--text-file", "b"], "not by both"],
+    [[...SEND, "--text", "a", "--text-file", "b"], "not both"],
     [SEND, "Standard input is empty"],
-    [["mail", "send", "--subject", "Hi", "--text", "a"], "--to is missing"],
-    [["mailbox", "update", ID], "Nothing is to be changed"],
-    [["number", "buy", "us", "--agent-name", "Ada"], "--webhook is missing"],
-    [["call", "start"], "--to is missing"],
-    [["call", "start", "--to", "+12125550100", "--minutes", "3"], "one of 1, 5"],
-    [["number", "release", ID], "give --yes"]
+    [["mail", "send", "--subject", "Hi", "--text", "a"], "Missing flag --to."],
+    [["mailbox", "update", ID], "Nothing to update."],
+    [["number", "buy", "us", "--agent-name", "Ada"], "Missing flag --webhook."],
+    [["call", "start"], "Missing flag --to."],
+    [["call", "start", "--to", "+12125550100", "--minutes", "3"], 'Invalid --minutes "3". Choose 1 or 5.'],
+    [["number", "release", ID], "Pass --yes."]
   ]
   for (const [args, says] of slips)
-    it(`refuses for nothing what can't be meant: ${args.join(" ")}`, async () => {
+    it(`rejects without a charge: ${args.join(" ")}`, async () => {
       const { code, stderr } = await run(args[1] === "release" ? args : [...args, ...CONSENT])
       assert.strictEqual(code, 3, stderr)
       assert.include(stderr, says)
       assert.isEmpty(api.seen.filter(({ method }) => method === "POST"))
     })
 
-  it("gives a number back for nothing, after a yes", async () => {
+  it("releases a number after confirmation, without a payment", async () => {
     const released = { phoneNumberId: ID, number: NUMBER, status: "released", entitlement: {}, inboundAllowance: {} }
     api.on("POST /api/v1/phone/release-number", { data: { phoneNumber: released } })
     const { code, stderr, stdout } = await run(["number", "release", NUMBER, "--yes", "--json"])

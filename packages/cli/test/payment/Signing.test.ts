@@ -1,10 +1,9 @@
 import { recoverTypedDataAddress } from "viem"
 import { assert, describe, it } from "vitest"
 import { Failure } from "../../src/failure/Failure.ts"
-import { type PaymentOption, readChallenge } from "../../src/payment/Quote.ts"
+import { chooseTerms, type PaymentOption, readChallenge, type Terms } from "../../src/payment/Quote.ts"
 import { signTerms } from "../../src/payment/Signing.ts"
-import { validUntil } from "../../src/payment/SignedPayment.ts"
-import { chooseTerms, type Terms } from "../../src/payment/Terms.ts"
+import { validUntil } from "../../src/payment/JournalEntry.ts"
 import { PrivateKey } from "../../src/wallet/PrivateKey.ts"
 import { ASSET, KEY, offer, PAY_TO, PAYER } from "../support/PaidAnswers.ts"
 
@@ -42,8 +41,8 @@ const codeOf = async (use: () => unknown): Promise<string> => {
   }
 }
 
-describe("what is signed", () => {
-  it("is what was agreed to, for as long as the challenge says", async () => {
+describe("signTerms", () => {
+  it("signs the confirmed terms for the validity of the challenge", async () => {
     const before = Date.now()
     const header = await signTerms(termsOf(), key)
     const { accepted, payload } = JSON.parse(Buffer.from(header, "base64").toString())
@@ -52,7 +51,7 @@ describe("what is signed", () => {
     assert.closeTo(validUntil(header)! - before, offer().maxTimeoutSeconds * 1_000, 5_000)
   })
 
-  it("is nothing, where the challenge says anything else than what was shown", async () => {
+  it("signs nothing if the challenge differs from the confirmed terms", async () => {
     const drifts: ReadonlyArray<readonly [string, Terms]> = [
       ["amount", termsOf({ baseUnits: 249_999n })],
       ["more", termsOf({ baseUnits: 250_001n })],
@@ -64,7 +63,7 @@ describe("what is signed", () => {
     for (const [what, terms] of drifts) assert.notStrictEqual(await codeOf(() => signTerms(terms, key)), "done", what)
   })
 
-  it("carries the nonce that binds it to the challenge, where the challenge says how", async () => {
+  it("uses the nonce that binds the payment to the challenge", async () => {
     const extra = { ...offer().extra, binding: "ab".repeat(32), nonceTag: "0x6167656e746f7331" }
     const header = await signTerms(termsOf({}, { extra }), key)
     const { authorization, signature } = JSON.parse(Buffer.from(header, "base64").toString()).payload
@@ -86,7 +85,7 @@ describe("what is signed", () => {
     assert.strictEqual(signer, PAYER)
   })
 
-  it("carries a random nonce, where the challenge names no tag", async () => {
+  it("uses a random nonce if the challenge has no tag", async () => {
     const nonces = await Promise.all(
       [1, 2].map(async () => {
         const header = await signTerms(termsOf(), key)
@@ -97,22 +96,22 @@ describe("what is signed", () => {
     assert.isFalse(nonces.some((nonce: string) => nonce.startsWith("0x6167656e746f7331")))
   })
 
-  it("is never a permission over everything that the wallet holds", async () => {
+  it("never signs a permit for the whole balance", async () => {
     const permit = termsOf({}, { extra: { ...offer().extra, assetTransferMethod: "permit2" } })
     assert.notStrictEqual(await codeOf(() => signTerms(permit, key)), "done")
   })
 })
 
-describe("the way to pay", () => {
+describe("chooseTerms", () => {
   const other = offer({ network: "eip155:988" })
 
-  it("is the first that can be signed, or that of the network that was named", () => {
+  it("chooses the first supported option, or the one of the given network", () => {
     const quote = quoteOf(offer({ scheme: "upto" }), offer(), other)
     assert.strictEqual(chooseTerms(quote, undefined, SERVER).index, 1)
     assert.strictEqual(chooseTerms(quote, "eip155:988", SERVER).index, 2)
   })
 
-  it("is in a token that is known, but with a server on this machine on a chain of its own", async () => {
+  it("accepts known tokens only, except from a local server on its own chain", async () => {
     const quote = quoteOf(offer({ asset: PAY_TO }), offer({ network: "eip155:1" }))
     assert.strictEqual(await codeOf(() => chooseTerms(quote, undefined, SERVER)), "PAYMENT_DECLINED")
     assert.strictEqual(await codeOf(() => chooseTerms(quote, undefined, "http://127.evil.example")), "PAYMENT_DECLINED")

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
-import type { Host } from "../../src/host/Host.ts"
-import type { PaymentStep } from "../../src/payment/PaymentSteps.ts"
+import type { Host, PaymentStep } from "../../src/host/Host.ts"
 import { run } from "../../src/Program.ts"
 import { deliver } from "../../src/payment/Delivery.ts"
 import type { HeldEntry } from "../../src/payment/Journal.ts"
@@ -17,7 +16,7 @@ import { entry, machine, removeMachines } from "../support/Machine.ts"
 const api = useApiDouble()
 afterAll(removeMachines)
 
-/** Buys a mailbox on a machine on which something happens at each step; answers the exit code and what was said. */
+/** Buys a mailbox with a hook at each step and returns the exit code and the error. */
 const buy = async (atStep: (step: PaymentStep, host: Host & { readonly home: string }) => void) => {
   const before = machine()
   let said = ""
@@ -34,7 +33,7 @@ const buy = async (atStep: (step: PaymentStep, host: Host & { readonly home: str
   return { exit, error: JSON.parse(said).error as Record<string, unknown>, home: before.home }
 }
 
-/** A file where the journal should be: nothing can be written to it, by whomever. */
+/** Puts a file in the place of the journal folder, so that not even root can write to it. */
 const blockJournal = (home: string): void => {
   if (existsSync(join(home, "journal"))) renameSync(join(home, "journal"), join(home, "away"))
   writeFileSync(join(home, "journal"), "")
@@ -42,32 +41,32 @@ const blockJournal = (home: string): void => {
 
 const signed = () => api.seen.filter(({ headers }) => "payment-signature" in headers)
 
-describe("a payment that can't be written down", () => {
-  it("costs nothing, and says so with the file's name", async () => {
+describe("a payment with an unwritable journal", () => {
+  it("costs nothing and names the file", async () => {
     const { error, exit, home } = await buy((step, host) => {
       if (step === "agreed") blockJournal(host.home)
     })
     assert.strictEqual(exit, 1)
     assert.deepInclude(error, { code: "FAILED", paymentState: "none" })
-    assert.include(String(error["message"]), `${join(home, "journal")} can't be written (`)
+    assert.include(String(error["message"]), `Cannot write ${join(home, "journal")} (`)
     assert.isEmpty(signed())
   })
 
-  it("is open once it is signed and in the journal, though it was not sent", async () => {
+  it("stays open after it is signed and in the journal, without being sent", async () => {
     const { error, exit, home } = await buy((step, host) => {
       if (step === "written") blockJournal(host.home)
     })
     assert.strictEqual(exit, 8)
     const [id] = readdirSync(join(home, "away")).flatMap((name) => (name.endsWith(".json") ? [name.slice(0, -5)] : []))
     assert.deepInclude(error, { code: "OUTCOME_UNKNOWN", next: [`agentctl payments resume ${id}`] })
-    assert.include(String(error["message"]), "was not sent; it is open still: do not pay again")
+    assert.include(String(error["message"]), "was not sent. It stays open: do not pay again")
     assert.isEmpty(signed())
   })
 
-  it("is not sent where the journal can't say that it is", async () => {
+  it("is not sent if the journal cannot record it", async () => {
     const host = machine()
     const states: ReadonlyArray<readonly [JournalState, string]> = [
-      [{ tag: "prepared" }, "was not sent; it is open still: do not pay again"],
+      [{ tag: "prepared" }, "was not sent. It stays open: do not pay again"],
       [{ tag: "sent", attempts: 1 }, "may have been charged: do not pay again"]
     ]
     for (const [state, says] of states) {

@@ -11,8 +11,8 @@ afterEach(() => {
   removeMachines()
 })
 
-describe("a server that takes its time", () => {
-  it("is said to be waited for, after ten seconds and once", async () => {
+describe("slow server", () => {
+  it("is reported once, after ten seconds", async () => {
     const interruption = new AbortController()
     let said = ""
     const before = machine()

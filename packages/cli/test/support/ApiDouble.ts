@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll } from "vitest"
 
-/** A request that the program sent. */
+/** A received request. */
 export interface Seen {
   readonly method: string
   readonly url: string
@@ -10,7 +10,7 @@ export interface Seen {
   readonly body: string
 }
 
-/** What to answer: `data` in the envelope of a success, or a status with any body. `hang` never answers, `cut` breaks the connection. */
+/** A response: `data` in the success envelope, or a status with a body. `hang` never answers, `cut` closes the connection. */
 export type Reply =
   | { readonly data: unknown }
   | { readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> }
@@ -19,13 +19,13 @@ export type Reply =
 
 export const REQUEST_ID = "0190f3c2-0000-7000-8000-0000000000aa"
 
-/** The envelope of an error, as the API writes it. */
+/** An error in the envelope of the API. */
 export const errorReply = (status: number, code: string, more: Readonly<Record<string, unknown>> = {}): Reply => ({
   status,
   body: { error: { code, message: `It is ${code}.`, requestId: REQUEST_ID, retryable: false, ...more }, guides: {} }
 })
 
-/** The header of a challenge with these ways to pay. */
+/** A 402 response with these payment options. */
 export const challengeReply = (accepts: ReadonlyArray<unknown>): Reply => ({
   status: 402,
   headers: {
@@ -36,15 +36,15 @@ export const challengeReply = (accepts: ReadonlyArray<unknown>): Reply => ({
   body: { error: { code: "PAYMENT_REQUIRED", message: "Pay.", requestId: REQUEST_ID, retryable: false }, guides: {} }
 })
 
-/** A server that says what a test tells it to, at the wire. */
+/** An HTTP server with scripted responses. */
 export interface ApiDouble {
   readonly url: () => string
   readonly seen: Array<Seen>
-  /** Answers a method and path with these in turn; the last one stays. */
+  /** Scripts the responses to a method and path, in order. The last one repeats. */
   readonly on: (call: string, ...replies: ReadonlyArray<Reply>) => void
-  /** Calls this for each request that is left to hang, from now on. */
+  /** Calls `notice` for each further request that hangs. */
   readonly onHanging: (notice: () => void) => void
-  /** Forgets every answer, and who waits for a request that hangs. */
+  /** Removes all scripts and the notice. */
   readonly reset: () => void
 }
 
@@ -54,7 +54,7 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   return body
 }
 
-/** Starts one for a test file, on a port of its own. */
+/** Starts a server for a test file. */
 export const useApiDouble = (): ApiDouble => {
   const plans = new Map<string, Array<Reply>>()
   const seen: Array<Seen> = []
@@ -73,7 +73,7 @@ export const useApiDouble = (): ApiDouble => {
           "data" in reply
             ? [200, { data: reply.data, requestId: REQUEST_ID, guide: "/docs" }, {}]
             : [reply.status, reply.body, reply.headers ?? {}]
-        // The time is the test's, which may be another than that of Node's own header.
+        // The fake clock of the test, which the header of Node ignores.
         const common = {
           "Content-Type": "application/json",
           "X-Request-Id": REQUEST_ID,

@@ -8,24 +8,24 @@ import { run } from "../../src/Program.ts"
 import type { ApiDouble, Reply } from "./ApiDouble.ts"
 import { ASSET, KEY, PAY_TO, PAYER, TOKEN } from "./PaidAnswers.ts"
 
-/** What happens when one command is run, and around it. */
+/** A run of one command and its surroundings. */
 export interface Scene {
   readonly args: ReadonlyArray<string>
   readonly exit: number
-  /** What the server answers, by method and path. */
+  /** The responses of the server by method and path. */
   readonly server?: Readonly<Record<string, ReadonlyArray<Reply>>>
-  /** Variables beside those that name server, token, wallet and chain; an empty one takes one of those away. */
+  /** Variables beside server, token, wallet and RPC; an empty value removes one of these. */
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: string
-  /** What is typed at each question; `^C` and `^D` are pressed. */
+  /** The answers to the questions; `^C` and `^D` are keys. */
   readonly answers?: ReadonlyArray<string>
-  /** Puts into the folder, which is home and working directory alike, what is to be there before. */
+  /** Prepares the folder, which is both home and working directory. */
   readonly prepare?: (folder: string, baseUrl: string) => void
-  /** When Ctrl-C is pressed: while the server does not answer, while it waits by itself, or once this was said. */
+  /** When Ctrl-C is pressed: while a request hangs, during a sleep, or after this output. */
   readonly interrupt?: "unanswered" | "asleep" | { readonly said: string }
 }
 
-/** Who looks: somebody at a terminal of 120 columns, or a program at the end of pipes. */
+/** A person at a terminal of 120 columns, or a program with pipes. */
 export type Reader = "person" | "program"
 
 const COLUMNS = 120
@@ -33,13 +33,13 @@ const NOW = Date.parse("2026-01-31T12:00:30.000Z")
 const KNOWN: ReadonlySet<string> = new Set([ASSET, PAY_TO, PAYER].map((address) => address.toLowerCase()))
 const folders: Array<string> = []
 
-/** Takes away what the runs have left behind. */
+/** Deletes the folders of the runs. */
 export const removeFolders = (): void => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true }))
 
 /**
- * Runs a command in this process, from its arguments to its exit code, against a server at the wire. Time is the
- * fake `Date` of Vitest, which goes on by pauses alone. Answers everything that was written as it would stand on a
- * screen, with `! ` before each line of standard error, and what differs from run to run replaced by a name.
+ * Runs a command in this process against an HTTP server. The clock is the fake `Date` of Vitest, which only sleeps
+ * advance. Returns the output as on a screen, with `! ` before each line of standard error, and with values that vary
+ * between runs replaced by names.
  */
 export const play = async (api: ApiDouble, scene: Scene, reader: Reader): Promise<{ exit: number; text: string }> => {
   const folder = mkdtempSync(join(tmpdir(), "agentctl-audit-"))
@@ -88,7 +88,7 @@ export const play = async (api: ApiDouble, scene: Scene, reader: Reader): Promis
       say(true, `${question}${hidden ? "" : answer}\n`)
       if (answer === "^C") interruption.abort()
       return answer.startsWith("^")
-        ? Promise.reject(new Failure({ code: "CANCELLED", message: "No answer was given." }))
+        ? Promise.reject(new Failure({ code: "CANCELLED", message: "Cancelled: no answer." }))
         : Promise.resolve(answer)
     },
     now: () => Date.now(),
@@ -106,7 +106,7 @@ export const play = async (api: ApiDouble, scene: Scene, reader: Reader): Promis
     .replaceAll(folder, "~")
     .replaceAll(api.url(), "http://server")
     .replaceAll(api.url().replace("http://", ""), "server")
-    .replaceAll(/(?<=Connecting again in )[\d.]+/g, "A-FEW")
+    .replaceAll(/(?<=Reconnecting in )[\d.]+/g, "A-FEW")
     .replaceAll(process.versions.node, "NODE-VERSION")
     .replaceAll(/0x[\da-fA-F]{40}(?![\da-fA-F])/g, (address) =>
       KNOWN.has(address.toLowerCase()) ? address : "0xRANDOM"

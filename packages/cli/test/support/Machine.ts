@@ -9,13 +9,13 @@ import type { JournalEntry, JournalState } from "../../src/payment/JournalEntry.
 
 const homes: Array<string> = []
 
-/** Takes away what the machines have kept. */
+/** Deletes the homes of the machines. */
 export const removeMachines = (): void => homes.splice(0).forEach((home) => rmSync(home, { recursive: true }))
 
 export const NOW = Date.parse("2026-01-31T12:00:00Z")
 export const HOUR = 3_600_000
 
-/** A machine with an empty home, whose time stands still and whose pauses are short. */
+/** A host with an empty home, a stopped clock and short sleeps. */
 export const machine = (): Host & { readonly home: string } => {
   const home = mkdtempSync(join(tmpdir(), "agentctl-journal-"))
   homes.push(home)
@@ -30,17 +30,17 @@ export const machine = (): Host & { readonly home: string } => {
     stderr: sink,
     stdinIsTerminal: false,
     readStdin: () => Promise.resolve(""),
-    ask: () => Promise.reject(new Error("nobody is asked")),
+    ask: () => Promise.reject(new Error("no terminal")),
     now: () => NOW,
     sleep: (millis) => sleep(millis / 20),
     signal: new AbortController().signal
   }
 }
 
-/** The secret of every entry. */
+/** The signed payment of every entry. */
 export const SIGNATURE = "c2lnbmVkLXBheW1lbnQ="
 
-/** A payment that was never sent, but for what is said. */
+/** A prepared payment with overrides. */
 export const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({
   id: randomUUID(),
   createdAt: NOW,
@@ -59,7 +59,6 @@ export const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({
   ...more
 })
 
-/** The state of a payment that the server has answered. */
 export const answered = (paymentState: "none" | "settled" | "unknown" | "refunded", status = 201): JournalState => ({
   tag: "answered",
   status,
@@ -68,7 +67,7 @@ export const answered = (paymentState: "none" | "settled" | "unknown" | "refunde
   transaction: null
 })
 
-/** How it ended: `done`, or the code of its failure. */
+/** Returns `done`, or the code of the failure. */
 export const codeOf = async (use: () => Promise<unknown>): Promise<string> => {
   try {
     await use()

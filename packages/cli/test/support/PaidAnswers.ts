@@ -1,6 +1,6 @@
 import { challengeReply, REQUEST_ID, type Reply } from "./ApiDouble.ts"
 
-/** A key of tests and examples everywhere: the first of the phrase "test test … junk". */
+/** The well-known first key of development chains (mnemonic "test test … junk"). */
 export const KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
 export const PAYER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
 export const TOKEN = "at_v1_0123456789abcdef"
@@ -8,7 +8,7 @@ export const TRANSACTION = `0x${"ab".repeat(32)}`
 export const ASSET = "0x779Ded0c9e1022225f8E0630b35a9b54bE713736"
 export const PAY_TO = "0x1111111111111111111111111111111111111111"
 
-/** What a server asks for a mailbox. */
+/** The payment option for a mailbox. */
 export const offer = (more: Readonly<Record<string, unknown>> = {}) => ({
   scheme: "exact",
   network: "eip155:196",
@@ -24,13 +24,13 @@ export const challenge = (more: Readonly<Record<string, unknown>> = {}): Reply =
 
 const receipt = Buffer.from(JSON.stringify({ success: true, transaction: TRANSACTION })).toString("base64")
 
-/** The answer to a payment that went through. */
+/** The response to a successful payment. */
 export const paid = (data: unknown): Reply => ({
   status: 201,
   headers: { "PAYMENT-RESPONSE": receipt },
   body: { data, requestId: REQUEST_ID, guide: "/docs" }
 })
 
-/** An RPC that knows one chain and one balance, for two requests. */
+/** The responses of an RPC to the two requests for a balance. */
 export const rpcReplies = (balance: bigint): ReadonlyArray<Reply> =>
   ["0xc4", `0x${balance.toString(16)}`].map((result) => ({ status: 200, body: { jsonrpc: "2.0", id: 1, result } }))

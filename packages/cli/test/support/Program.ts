@@ -5,7 +5,6 @@ import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import { builtProgram } from "./BuiltProgram.ts"
 
-/** How a run ended. */
 export interface Outcome {
   readonly code: number | null
   readonly stdout: string
@@ -14,22 +13,22 @@ export interface Outcome {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** What stands on standard input, which then ends; nothing unless given. */
+  /** Standard input; empty by default. */
   readonly stdin?: string
   readonly cwd?: string
 }
 
-/** The program as it is published, in a folder of its own with an empty home. */
+/** The published program with an empty home. */
 export interface Program {
-  /** Another empty folder. */
+  /** Creates an empty folder. */
   readonly folder: () => string
   readonly start: (args: ReadonlyArray<string>, options?: RunOptions) => ChildProcess
   readonly run: (args: ReadonlyArray<string>, options?: RunOptions) => Promise<Outcome>
-  /** The one file that is published. */
+  /** Path of the published file. */
   readonly file: () => string
 }
 
-/** Waits for a process to end, with what it wrote. */
+/** Waits for a process to exit and returns its output. */
 export const outcomeOf = (child: ChildProcess): Promise<Outcome> =>
   new Promise((resolve, reject) => {
     let stdout = ""
@@ -40,7 +39,7 @@ export const outcomeOf = (child: ChildProcess): Promise<Outcome> =>
     child.once("close", (code) => resolve({ code, stdout, stderr }))
   })
 
-/** The program for a test file. Nothing of the machine's own configuration reaches it. */
+/** Sets up the program for a test file, without the configuration of this machine. */
 export const useProgram = (): Program => {
   let root = ""
   let built = ""
@@ -64,7 +63,7 @@ export const useProgram = (): Program => {
     run: (args, options = {}) => {
       const child = start(args, options)
       const outcome = outcomeOf(child)
-      // A program that reads nothing may be gone before this is written.
+      // A program that reads nothing may exit before this is written.
       child.stdin?.on("error", () => {})
       child.stdin?.end(options.stdin ?? "")
       return outcome

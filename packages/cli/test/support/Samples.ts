@@ -3,7 +3,7 @@ import { challenge, paid, rpcReplies, TOKEN } from "./PaidAnswers.ts"
 import type { Reply } from "./ApiDouble.ts"
 
 /*
- * One of everything that the API answers with, in the types of its contract.
+ * One sample of each resource of the API.
  */
 
 export const AT = "2026-01-31T12:00:00.000Z"
@@ -155,7 +155,7 @@ export const purchase: DataOf<"purchaseUsNumber"> = {
   operationId: OPERATION
 }
 
-/** A server that asks for a payment at this path, and a chain that knows the wallet's balance; then the answer to the payment. */
+/** A server that sells at this path: the challenge, then the answers to the payment, and an RPC with a balance. */
 export const selling = (path: string, ...answers: ReadonlyArray<Reply>) => ({
   [`POST /api/v1/${path}`]: [challenge(), ...answers],
   "POST /rpc": rpcReplies(10_000_000n)

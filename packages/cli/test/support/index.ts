@@ -1,4 +1,4 @@
-/** What tests outside of this package need of the program: it as it is published, and its own description. */
+/** The published program and its command table, for tests of other packages. */
 export type { AnyCommand, CommandName } from "../../src/command/Commands.ts"
 export { COMMANDS } from "../../src/command/Commands.ts"
 export { exitsOf } from "../../src/help/HelpText.ts"

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "vitest"
 import { Output } from "../../src/output/Output.ts"
-import type { Acknowledged, TailEvent } from "../../src/tail/Delivery.ts"
-import { pauseAfter } from "../../src/tail/SocketFollower.ts"
-import { type Handled, Worker, type WorkerOptions } from "../../src/tail/Worker.ts"
+import type { Acknowledged, TailEvent } from "../../src/tail/TailEvent.ts"
+import { backoff } from "../../src/tail/SocketFollower.ts"
+import type { Handled } from "../../src/tail/EventHandling.ts"
+import { Worker, type WorkerOptions } from "../../src/tail/Worker.ts"
 
 const event = (eventId: string): TailEvent => ({
   eventId,
@@ -20,7 +21,7 @@ const event = (eventId: string): TailEvent => ({
   payload: {}
 })
 
-/** A worker whose commands end when the test says so. */
+/** A worker whose handlers end on demand. */
 const rig = (more: Partial<WorkerOptions> = {}) => {
   const said: Array<string> = []
   const sink = {
@@ -57,8 +58,8 @@ const rig = (more: Partial<WorkerOptions> = {}) => {
   return { worker, deliver, end, begun, acknowledgements, said }
 }
 
-describe("the worker of a tail", () => {
-  it("handles one event at a time, in order, and names the delivery", async () => {
+describe("Worker", () => {
+  it("handles one event at a time, in order, and acknowledges its delivery", async () => {
     const { acknowledgements, begun, deliver, end, worker } = rig()
     for (const eventId of ["a", "b", "c"]) await deliver(eventId, `first of ${eventId}`)
     assert.deepStrictEqual(begun, ["a"])
@@ -75,7 +76,7 @@ describe("the worker of a tail", () => {
     )
   })
 
-  it("does not run an event twice that comes again while it runs, and acknowledges the later delivery", async () => {
+  it("does not handle a redelivered event twice, and acknowledges the later delivery", async () => {
     const { acknowledgements, begun, deliver, end, worker } = rig()
     await deliver("a", "first")
     await deliver("b", "first of b")
@@ -83,11 +84,11 @@ describe("the worker of a tail", () => {
     await deliver("a", "second")
     await end("a")
     await worker.idle()
-    // What had not begun when the leases were lost is somebody else's now.
+    // Events that had not started when the leases were lost are dropped.
     assert.deepStrictEqual([begun, acknowledgements], [["a"], ["second"]])
   })
 
-  it("only acknowledges what it has handled when its acknowledgement got lost", async () => {
+  it("only acknowledges a handled event whose acknowledgement was lost", async () => {
     const { acknowledgements, begun, deliver, end } = rig()
     await deliver("a", "first", "unknown")
     await end("a")
@@ -95,7 +96,7 @@ describe("the worker of a tail", () => {
     assert.deepStrictEqual([begun, acknowledgements], [["a"], ["first", "second"]])
   })
 
-  it("acknowledges nothing under a lease that is lost", async () => {
+  it("acknowledges nothing after a lost lease", async () => {
     const { acknowledgements, deliver, end, said, worker } = rig()
     await deliver("a", "first")
     worker.leasesLost()
@@ -103,10 +104,10 @@ describe("the worker of a tail", () => {
     assert.deepStrictEqual(acknowledgements, [])
     await deliver("b", "first of b", "stale")
     await end("b")
-    assert.include(said.join(""), "its lease was lost, so it was not acknowledged")
+    assert.include(said.join(""), "the lease was lost, so the event was not acknowledged")
   })
 
-  it("begins nothing more and acknowledges nothing that was interrupted once it is closed", async () => {
+  it("starts nothing and acknowledges no interrupted event after it is closed", async () => {
     const { acknowledgements, begun, deliver, end, worker } = rig()
     await deliver("a", "first")
     await deliver("b", "first of b")
@@ -116,7 +117,7 @@ describe("the worker of a tail", () => {
     assert.deepStrictEqual([begun, acknowledgements], [["a"], []])
   })
 
-  it("takes no more than it can keep, and so many at a time as it is told to", async () => {
+  it("limits its queue and the number of concurrent jobs", async () => {
     const { begun, deliver, end } = rig({ jobs: 3 })
     for (let index = 0; index < 66; index++) await deliver(`event ${index}`, "first")
     let isTaken = false
@@ -129,16 +130,16 @@ describe("the worker of a tail", () => {
   })
 })
 
-describe("the pause before connecting again", () => {
-  it("grows up to half a minute, and is never the same for all", () => {
+describe("backoff", () => {
+  it("grows to half a minute, with jitter", () => {
     const none = (): number => 0
     const most = (limit: number): number => limit
     assert.deepStrictEqual(
-      [0, 1, 2, 20].map((count) => pauseAfter(count, none)),
+      [0, 1, 2, 20].map((count) => backoff(count, none)),
       [250, 500, 1_000, 15_000]
     )
     assert.deepStrictEqual(
-      [0, 1, 2, 20].map((count) => pauseAfter(count, most)),
+      [0, 1, 2, 20].map((count) => backoff(count, most)),
       [500, 1_000, 2_000, 30_000]
     )
   })

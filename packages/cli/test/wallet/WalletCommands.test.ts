@@ -10,7 +10,7 @@ import { outcomeOf, useProgram } from "../support/Program.ts"
 const program = useProgram()
 const api = useApiDouble()
 
-/** The first account of every development chain. */
+/** The well-known first account of development chains. */
 const KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
 const ADDRESS = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
 
@@ -31,8 +31,8 @@ beforeAll(async () => {
 })
 afterAll(() => rpc.close())
 
-describe("wallet", () => {
-  it("is found again where the home is named from the folder", async () => {
+describe("wallet commands", () => {
+  it("resolve a relative AGENTOS_HOME", async () => {
     const at = { cwd: program.folder(), env: { AGENTOS_HOME: "./home" } }
     const made = await program.run(["wallet", "create", "--plain", "--json"], at)
     const { address, walletFile } = JSON.parse(made.stdout) as Record<string, string>
@@ -45,7 +45,7 @@ describe("wallet", () => {
     assert.strictEqual(path.stdout, join("/h", ".config", "agentctl") + "\n")
   })
 
-  it("is made, encrypted, and the profile's from then on", async () => {
+  it("create an encrypted wallet and set it in the profile", async () => {
     const env = { AGENTOS_HOME: program.folder(), AGENTOS_PASSWORD: "secret words" }
     const made = await program.run(["wallet", "create", "--json"], { env })
     assert.strictEqual(made.code, 0, made.stderr)
@@ -57,7 +57,7 @@ describe("wallet", () => {
     assert.deepStrictEqual([again.code, again.stdout], [6, ""])
   })
 
-  it("is imported from a file that a shell has put before standard input", () => {
+  it("import a key from a redirected file", () => {
     const env = { AGENTOS_HOME: program.folder() }
     const key = join(program.folder(), "key")
     writeFileSync(key, KEY)
@@ -68,7 +68,7 @@ describe("wallet", () => {
     assert.strictEqual(status, 0, String(stderr))
   })
 
-  it("is imported from standard input, a file or another program's keystore", async () => {
+  it("import from standard input, a file or a keystore of another program", async () => {
     const home = program.folder()
     const env = { AGENTOS_HOME: home }
     const plain = await program.run(["wallet", "import", "--plain"], { env, stdin: KEY })
@@ -88,13 +88,12 @@ describe("wallet", () => {
     assert.strictEqual(readFileSync(join(home, "copy.json"), "utf8"), readFileSync(store, "utf8"))
   })
 
-  it("is not imported once that is interrupted, though standard input goes on", async () => {
+  it("import nothing after an interruption, although standard input stays open", async () => {
     const home = program.folder()
     const child = program.start(["wallet", "import", "--plain"], { env: { AGENTOS_HOME: home } })
     const outcome = outcomeOf(child)
-    child.stdin!.write(KEY)
-    // Long enough that it reads by now; were it not, it would end with 130 all the same.
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    // More than a pipe holds, so the write ends only when the program reads.
+    await new Promise((resolve) => child.stdin!.write(`${KEY}${"\n".repeat(200_000)}`, resolve))
     child.kill("SIGINT")
     const impatience = setTimeout(() => child.kill("SIGKILL"), 5_000)
     assert.deepStrictEqual(await outcome, { code: 130, stdout: "", stderr: "Interrupted.\n" })
@@ -102,7 +101,7 @@ describe("wallet", () => {
     assert.isFalse(existsSync(join(home, "wallets")))
   })
 
-  it("goes by flag, key, file, in this order", async () => {
+  it("use the wallet by precedence: flag, key, file", async () => {
     const home = program.folder()
     const other = join(home, "other.key")
     writeFileSync(other, `${"11".repeat(32)}\n`, { mode: 0o600 })
@@ -114,7 +113,7 @@ describe("wallet", () => {
     assert.strictEqual((await program.run(["wallet", "address"], { env: withoutKey })).stdout, flagged.stdout)
   })
 
-  it("is not read where others could read it, and asks for a password only on a terminal", async () => {
+  it("reject a key file that others can read, and ask for a password only on a terminal", async () => {
     const home = program.folder()
     const open = join(home, "open.key")
     writeFileSync(open, KEY, { mode: 0o644 })
@@ -123,10 +122,10 @@ describe("wallet", () => {
     assert.include(refused.stderr, `Next: chmod 600 ${open}`)
     const unasked = await program.run(["wallet", "create"])
     assert.strictEqual(unasked.code, 3)
-    assert.include(unasked.stderr, "A password is needed")
+    assert.include(unasked.stderr, "A password is required")
   })
 
-  it("has the balance that the chain says, of what the server takes", async () => {
+  it("show the balance in the tokens of the server", async () => {
     const option = {
       scheme: "exact",
       network: "eip155:196",

@@ -1,0 +1,133 @@
+import { join } from "node:path"
+import { EXIT, Failure } from "../failure/Failure.ts"
+import type { SandboxDescription } from "../sandbox/SandboxProcess.ts"
+import { type Context, defineCommand } from "./Command.ts"
+
+const DEV_PROFILE = "dev"
+
+export const DEV = defineCommand(
+  {
+    name: "dev",
+    summary: "Run the whole service on this machine, with test money",
+    description:
+      "Starts the sandbox of the AgentOS repository, which is searched from the current folder upward, and creates a profile for it with a funded wallet: `dev`, or the name in --profile. If there is no other profile, it becomes the default. Ctrl-C stops the sandbox; its data is kept.",
+    arguments: [],
+    flags: [
+      {
+        name: "port",
+        type: "integer",
+        value: "N",
+        summary: "Port of the server; 0 for any free port.",
+        default: 8402,
+        maximum: 65_535
+      },
+      {
+        name: "data",
+        type: "text",
+        value: "DIR",
+        summary: "Data folder of the sandbox. By default .agentos in the repository.",
+        completes: "file"
+      }
+    ],
+    examples: [
+      { line: "agentctl dev", does: "In a terminal of its own" },
+      { line: "agentctl dev --port 0 --data ./sandbox", does: "A second sandbox with its own data" }
+    ],
+    output: "record",
+    json: "{profile, baseUrl, address, walletFile, rpcUrl, mail: {host, port, domain}}, when the sandbox is ready",
+    exits: [5, 6]
+  },
+  async (context, { flags }) => {
+    const { checkProfileName, walletFolder } = await import("../config/ConfigFile.ts")
+    const { startSandbox } = await import("../sandbox/SandboxProcess.ts")
+    const { globals, host, output } = context
+    const profile = checkProfileName(globals.profile ?? DEV_PROFILE)
+    const walletFile = join(walletFolder(host), `${profile}.sandbox.key`)
+    await rejectForeignProfile(context, profile, walletFile)
+    const sandbox = await startSandbox(context, { port: flags.port, data: flags.data })
+    try {
+      const { description } = sandbox
+      const isDefault = await createProfile(context, profile, walletFile, description)
+      await forgetStaleToken(context, profile, description.baseUrl)
+      printReady(context, { profile, walletFile, isDefault }, description)
+      const code = await sandbox.ended
+      if (!host.signal.aborted) throw new Failure({ code: "FAILED", message: `The sandbox exited with ${code}.` })
+      output.note("The sandbox has stopped.")
+    } finally {
+      sandbox.stop()
+      await sandbox.ended
+    }
+  }
+)
+
+/** Rejects a profile of the same name that does not belong to a sandbox. */
+const rejectForeignProfile = async ({ host }: Context, profile: string, walletFile: string): Promise<void> => {
+  const { readConfig } = await import("../config/ConfigFile.ts")
+  const { isLocal } = await import("../config/Settings.ts")
+  const { baseUrl, walletFile: other } = (await readConfig(host)).profiles[profile] ?? {}
+  const isRemote = baseUrl !== undefined && !isLocal(new URL(baseUrl).hostname)
+  if (!isRemote && (other === undefined || other === walletFile)) return
+  throw new Failure({
+    code: "EXISTS",
+    message: `Profile ${profile} is not a sandbox profile: its ${isRemote ? `server is ${baseUrl}` : `wallet is ${other}`}.`,
+    next: ["agentctl dev --profile sandbox"]
+  })
+}
+
+/** Writes the profile and its wallet. Returns whether the profile is the default. */
+const createProfile = async (
+  { host }: Context,
+  profile: string,
+  walletFile: string,
+  { baseUrl, rpcUrl, wallet }: SandboxDescription
+): Promise<boolean> => {
+  const { changeConfig, walletFolder } = await import("../config/ConfigFile.ts")
+  const { privateFolder, writePrivate } = await import("../file/PrivateFile.ts")
+  await privateFolder(walletFolder(host))
+  await writePrivate(walletFile, `${wallet.privateKey}\n`)
+  let isDefault = false
+  await changeConfig(host, (config) => {
+    const isOnly = Object.keys(config.profiles).every((name) => name === profile)
+    isDefault = isOnly || config.profile === profile
+    return {
+      ...config,
+      profile: isOnly ? profile : config.profile,
+      profiles: { ...config.profiles, [profile]: { baseUrl, walletFile, rpcUrl } }
+    }
+  })
+  return isDefault
+}
+
+/** Removes a saved token that the sandbox rejects: a sandbox with new data does not know older tokens. */
+const forgetStaleToken = async (context: Context, profile: string, baseUrl: string): Promise<void> => {
+  const { ENVIRONMENT_TOKEN, findToken, forgetToken } = await import("../config/Credentials.ts")
+  const { ApiClient } = await import("../server/ApiClient.ts")
+  const token = await findToken(context.host, profile, baseUrl)
+  if (token === undefined || token.source === ENVIRONMENT_TOKEN) return
+  try {
+    await new ApiClient(context, baseUrl, token.value).call("replayEvents", { query: { limit: 1 } })
+  } catch (error) {
+    if (!(error instanceof Failure) || error.exit !== EXIT.authentication) throw error
+    await forgetToken(context.host, profile, baseUrl)
+  }
+}
+
+const printReady = (
+  { output }: Context,
+  created: { readonly profile: string; readonly walletFile: string; readonly isDefault: boolean },
+  { baseUrl, emailDomain, mail, rpcUrl, wallet }: SandboxDescription
+): void => {
+  const { isDefault, profile, walletFile } = created
+  const { address } = wallet
+  const { host, port } = mail
+  output.record({ profile, baseUrl, address, walletFile, rpcUrl, mail: { host, port, domain: emailDomain } }, [
+    ["Profile", profile],
+    ["Server", baseUrl],
+    ["Wallet", `${address} (test money)`],
+    ["SMTP", `smtp://${host}:${port} for ${emailDomain}`]
+  ])
+  const flag = isDefault ? "" : ` --profile ${profile}`
+  output.note(
+    `In another terminal: agentctl${flag} mailbox create ada\nPress Ctrl-C to stop the sandbox. Its data is kept.`
+  )
+}

@@ -1,0 +1,234 @@
+import { EXIT, Failure } from "../failure/Failure.ts"
+import { countOf, decimalOf, durationOf } from "../output/Wording.ts"
+import type { DataOf } from "../server/ApiClient.ts"
+import type { Connection } from "../server/Connection.ts"
+import type { Wallet } from "../wallet/Wallet.ts"
+import { type Context, defineCommand } from "./Command.ts"
+import { WALLET_FILE_FLAG } from "./Flags.ts"
+import { acceptedTokens } from "./WalletCommands.ts"
+
+/** The result of a check. A `missing` part is no failure; a `broken` part is. */
+interface Finding {
+  readonly status: "ok" | "missing" | "broken" | "skipped"
+  readonly detail: string
+  /** A command or a sentence; null if there is nothing to fix. */
+  readonly fix: string | null
+}
+
+const ok = (detail: string): Finding => ({ status: "ok", detail, fix: null })
+const missing = (detail: string, fix: string): Finding => ({ status: "missing", detail, fix })
+const broken = (detail: string, fix: string | null): Finding => ({ status: "broken", detail, fix })
+const skipped = (detail: string): Finding => ({ status: "skipped", detail, fix: null })
+
+export const DOCTOR = defineCommand(
+  {
+    name: "doctor",
+    summary: "Diagnose your setup and suggest fixes",
+    description:
+      "Checks Node.js, the settings, the server, the clock, the access token, the WebSocket, the wallet and its balance. Changes nothing and pays nothing. Exit code 1 if a check is broken; a missing part is reported but is not a failure.",
+    arguments: [],
+    flags: [WALLET_FILE_FLAG],
+    examples: [
+      { line: "agentctl doctor", does: "Find out what is wrong" },
+      { line: "agentctl doctor --json | jq .healthy", does: "In a script" }
+    ],
+    output: "rows",
+    json: "{healthy, checks: [{name, status: ok|missing|broken|skipped, detail, mend}]}",
+    exits: []
+  },
+  async (context, { flags }) => {
+    const { output } = context
+    const checks = await runChecks(context, flags["wallet-file"])
+    const bad = checks.filter(({ status }) => status === "broken")
+    output.table(
+      {
+        healthy: bad.length === 0,
+        checks: checks.map(({ detail, fix, name, status }) => ({ name, status, detail, mend: fix }))
+      },
+      checks,
+      [
+        { heading: "CHECK", value: ({ name }) => name, whole: true },
+        { heading: "STATUS", value: ({ status }) => status, whole: true },
+        { heading: "DETAIL", value: ({ detail }) => detail, wraps: true }
+      ],
+      ""
+    )
+    for (const { fix, name } of checks) if (fix !== null) output.note(`To fix ${name}: ${fix}`)
+    if (bad.length > 0)
+      throw new Failure({
+        code: "FAILED",
+        message: `${countOf(bad.length, "problem")} found: ${bad.map(({ name }) => name).join(", ")}.`
+      })
+  }
+)
+
+const runChecks = async (context: Context, walletFile: string | undefined) => {
+  const { connect } = await import("../server/Connection.ts")
+  const { findWallet } = await import("../wallet/Wallet.ts")
+  const { fromOf } = await import("../config/Settings.ts")
+  const checks: Array<Finding & { readonly name: string }> = []
+  const add = (name: string, finding: Finding): void => void checks.push({ name, ...finding })
+  add("node", checkNode())
+  const connection = await orFinding(context, () => connect(context, { walletFile }))
+  add(
+    "settings",
+    "status" in connection ? connection : ok(`profile ${connection.profile} (${fromOf(connection.settings.profile)})`)
+  )
+  const wallet = await orFinding(context, async () => ({ found: await findWallet(context, { walletFile }) }))
+  const answers = "status" in connection ? false : await addServerChecks(context, connection, add)
+  add("wallet", "status" in wallet ? wallet : describeWallet(wallet.found))
+  const { found } = "status" in wallet ? { found: undefined } : wallet
+  add("balance", await checkBalance(context, answers && !("status" in connection) ? connection : undefined, found))
+  return checks
+}
+
+const OLDEST_NODE = 20
+
+const checkNode = (): Finding => {
+  const version = process.versions.node
+  return Number(version.split(".")[0]) >= OLDEST_NODE
+    ? ok(version)
+    : broken(`${version} is older than ${OLDEST_NODE}`, "Install a newer Node.js: https://nodejs.org")
+}
+
+const orFinding = async <A extends object>(context: Context, check: () => Promise<A>): Promise<A | Finding> => {
+  try {
+    return await check()
+  } catch (error) {
+    return brokenBy(error, context)
+  }
+}
+
+/** Turns the failure of a check into a finding. Other errors are thrown. */
+const brokenBy = (error: unknown, { host }: Context, fix?: string): Finding => {
+  if (host.signal.aborted || !(error instanceof Failure)) throw error
+  const { code, next } = error.parts
+  // The messages about settings and files already say how to fix them.
+  if (fix === undefined && next === undefined && (code === "CONFIGURATION" || code === "FAILED"))
+    return broken(error.message, null)
+  return broken(error.message, fix ?? next?.[0] ?? "Retry later. If it persists, contact the operator of the server.")
+}
+
+/** Checks the server, and the parts that only it can confirm. Returns whether it answers. */
+const addServerChecks = async (
+  context: Context,
+  connection: Connection,
+  add: (name: string, finding: Finding) => void
+): Promise<boolean> => {
+  const { clock, server } = await checkServer(context, connection)
+  const answers = server.status === "ok"
+  add("server", server)
+  add("clock", clock ?? skipped("the server did not report its time"))
+  const token = answers ? await checkToken(context, connection) : skipped("the server does not answer")
+  add("token", token)
+  add("socket", token.status === "ok" ? await checkSocket(context, connection) : skipped("requires a valid token"))
+  return answers
+}
+
+const checkServer = async (
+  context: Context,
+  { baseUrl, client, settings }: Connection
+): Promise<{ readonly server: Finding; readonly clock: Finding | undefined }> => {
+  const { serverTime } = await import("../server/ApiClient.ts")
+  const { ROUTES } = await import("../server/Routes.ts")
+  try {
+    const { method, path } = ROUTES.describeApi
+    const start = context.host.now()
+    const answer = await client.send({ method, path, repeatable: true })
+    const end = context.host.now()
+    const { environment, name, version } = client.dataOf(answer) as DataOf<"describeApi">
+    const source = settings.baseUrl?.source ?? ""
+    return {
+      server: ok(`${name} ${version} (${environment}) at ${baseUrl}, from ${source}, in ${end - start} ms`),
+      clock: checkClock(serverTime(answer.headers), start, end)
+    }
+  } catch (error) {
+    return { server: brokenBy(error, context), clock: undefined }
+  }
+}
+
+/** Payments are signed for a span around the local time. A larger offset makes them invalid. */
+const CLOCK_LIMIT_SECONDS = 10
+
+const checkClock = (serverTime: string | undefined, start: number, end: number): Finding | undefined => {
+  if (serverTime === undefined) return undefined
+  // The header is rounded down to the second.
+  const [earliest, latest] = [Date.parse(serverTime), Date.parse(serverTime) + 1_000]
+  const offset = latest < start ? start - latest : earliest > end ? earliest - end : 0
+  const seconds = Math.round(offset / 1_000)
+  if (seconds <= CLOCK_LIMIT_SECONDS)
+    return ok(seconds === 0 ? "matches the server" : `${seconds} s off the server's clock`)
+  return broken(
+    `${durationOf(seconds)} ${latest < start ? "ahead of" : "behind"} the server`,
+    "Set the clock of this machine, or enable time synchronization."
+  )
+}
+
+const checkToken = async (context: Context, { client, token }: Connection): Promise<Finding> => {
+  if (token === undefined)
+    return missing(
+      "none for this server; the first purchase returns one",
+      "agentctl login, or agentctl mailbox create LOCALPART"
+    )
+  try {
+    await client.call("replayEvents", { query: { limit: 1 } })
+    return ok(`valid (from ${token.source})`)
+  } catch (error) {
+    const { ENVIRONMENT_TOKEN } = await import("../config/Credentials.ts")
+    const isRejected = error instanceof Failure && error.exit === EXIT.authentication
+    const fix = token.source === ENVIRONMENT_TOKEN ? "unset AGENTOS_TOKEN, then agentctl login" : "agentctl login"
+    return brokenBy(error, context, isRejected ? fix : undefined)
+  }
+}
+
+/** Checks that a WebSocket session opens. Without one, events are polled over REST, so nothing is broken. */
+const checkSocket = async (context: Context, { client }: Connection): Promise<Finding> => {
+  const { NoSession, RealtimeSession } = await import("../tail/RealtimeSession.ts")
+  try {
+    const { realtime } = await client.call("getRealtimeToken")
+    const { token, websocketUrl: url } = realtime
+    const session = await RealtimeSession.open({ url, token, mode: "observe" }, context.host.signal)
+    await session.close()
+    return ok(new URL(url).host)
+  } catch (error) {
+    if (!(error instanceof NoSession)) return brokenBy(error, context)
+    return missing(
+      `cannot be opened (${error.message}); events tail polls over REST`,
+      "Allow WebSocket connections to the server in your proxy or firewall."
+    )
+  }
+}
+
+const describeWallet = (wallet: Wallet | undefined): Finding =>
+  wallet === undefined
+    ? missing("none, so payments are not possible", "agentctl wallet create")
+    : ok(
+        `${wallet.address ?? "address unknown until opened"} (${wallet.source}${wallet.encrypted ? ", encrypted" : ""})`
+      )
+
+const checkBalance = async (
+  context: Context,
+  connection: Connection | undefined,
+  wallet: Wallet | undefined
+): Promise<Finding> => {
+  if (wallet === undefined) return skipped("no wallet")
+  if (connection === undefined) return skipped("the server does not answer")
+  const { address } = wallet
+  if (address === null) return skipped("the address is unknown until the wallet is opened")
+  const { PUBLIC_RPC, tokenBalance } = await import("../wallet/TokenBalance.ts")
+  try {
+    const balances: Array<string> = []
+    let isEmpty = true
+    for (const { asset, assetName, network } of await acceptedTokens(context, connection.baseUrl)) {
+      const rpcUrl = connection.settings.rpcUrl?.value ?? PUBLIC_RPC[network]
+      if (rpcUrl === undefined) return broken(`no RPC URL for ${network}`, "agentctl config set rpc-url https://…")
+      const balance = await tokenBalance(context, { rpcUrl, network, asset, address })
+      isEmpty &&= balance === 0n
+      balances.push(`${decimalOf(balance)} ${assetName ?? asset} on ${network}`)
+    }
+    const detail = balances.join(", ")
+    return isEmpty ? missing(detail, `Send USDT to ${address}.`) : ok(detail)
+  } catch (error) {
+    return brokenBy(error, context)
+  }
+}

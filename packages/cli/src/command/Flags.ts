@@ -1,0 +1,93 @@
+import type { FlagSpec, FlagValues } from "./CommandSpec.ts"
+
+/** The flags of every command. */
+export const GLOBAL_FLAGS = [
+  { name: "help", short: "h", type: "boolean", summary: "Show help for the command." },
+  { name: "json", type: "boolean", summary: "Print one JSON document, also for errors." },
+  {
+    name: "profile",
+    type: "text",
+    value: "NAME",
+    summary: "Use this profile.",
+    env: "AGENTOS_PROFILE",
+    completes: "profile"
+  },
+  { name: "base-url", type: "text", value: "URL", summary: "URL of the server.", env: "AGENTOS_BASE_URL" },
+  { name: "quiet", short: "q", type: "boolean", summary: "Print only errors and warnings on standard error." },
+  { name: "no-color", type: "boolean", summary: "Disable colors.", env: "NO_COLOR" },
+  { name: "version", short: "V", type: "boolean", summary: "Show the version." }
+] as const satisfies ReadonlyArray<FlagSpec>
+export type GlobalValues = FlagValues<typeof GLOBAL_FLAGS>
+
+/** The flags of lists. Pages are fetched until the limit is reached. */
+export const LIMIT_FLAG = {
+  name: "limit",
+  type: "integer",
+  value: "N",
+  summary: "Maximum number of items.",
+  default: 50,
+  minimum: 1,
+  maximum: 10_000
+} as const satisfies FlagSpec
+
+export const CURSOR_FLAG = {
+  name: "cursor",
+  type: "text",
+  value: "CURSOR",
+  summary: "Continue after a previous list: its nextCursor."
+} as const satisfies FlagSpec
+
+export const WALLET_FILE_FLAG = {
+  name: "wallet-file",
+  type: "text",
+  value: "FILE",
+  summary: "Wallet file: a keystore, or a private key that only you can read.",
+  env: "AGENTOS_WALLET_FILE",
+  completes: "file"
+} as const satisfies FlagSpec
+
+export const PASSWORD_FILE_FLAG = {
+  name: "password-file",
+  type: "text",
+  value: "FILE",
+  summary: "Read the password of the keystore from the first line of this file (- for standard input).",
+  env: "AGENTOS_PASSWORD_FILE",
+  completes: "file"
+} as const satisfies FlagSpec
+
+export const RPC_URL_FLAG = {
+  name: "rpc-url",
+  type: "text",
+  value: "URL",
+  summary: "JSON-RPC URL of the network, used to read the balance.",
+  env: "AGENTOS_RPC_URL"
+} as const satisfies FlagSpec
+
+/** The flags of every command that pays. */
+export const PAY_FLAGS = [
+  {
+    name: "yes",
+    short: "y",
+    type: "boolean",
+    summary: "Pay without confirmation. Requires --max-amount."
+  },
+  {
+    name: "max-amount",
+    type: "text",
+    value: "AMOUNT",
+    summary: "Maximum price in USDT. If the price is higher, nothing is signed."
+  },
+  {
+    name: "network",
+    type: "text",
+    value: "ID",
+    summary: "Pay on this network (for example eip155:196) if the server accepts several."
+  },
+  WALLET_FILE_FLAG,
+  PASSWORD_FILE_FLAG,
+  RPC_URL_FLAG
+] as const satisfies ReadonlyArray<FlagSpec>
+export type PayFlagValues = FlagValues<typeof PAY_FLAGS>
+
+/** The exit codes that paying adds: cancelled, authentication, not found, conflict, declined, outcome unknown, provider. */
+export const PAY_EXITS = [2, 4, 5, 6, 7, 8, 9] as const

@@ -1,0 +1,52 @@
+import { usageError } from "../failure/Failure.ts"
+import { decimalOf } from "../output/Wording.ts"
+import { resumeCommand } from "../payment/Delivery.ts"
+import { type JournalEntry, shownEntry } from "../payment/JournalEntry.ts"
+import type { Context } from "./Command.ts"
+
+/** Returns the document of a paid command: the API's data and the payment. */
+export const withPayment = <Data extends object>(data: Data, entry: JournalEntry) => {
+  const { id, payer, quote, state } = shownEntry(entry)
+  const transaction = state.tag === "answered" ? state.transaction : null
+  return { ...data, payment: { id, payer, ...quote, transaction } }
+}
+
+export const notePayment = ({ output }: Context, entry: JournalEntry): void =>
+  output.note(`Paid ${decimalOf(entry.quote.amount)} USDT. Payment ${entry.id}.`)
+
+/** Notes that the token of a first purchase was saved. */
+export const noteToken = ({ output }: Context, entry: JournalEntry): void =>
+  output.note(`The access token is saved in profile ${entry.profile}.`)
+
+/**
+ * Returns the field with the secret of voice callbacks, which only the answer to the purchase contains. It is shown on a
+ * terminal and with --json, but not piped as text. Resuming the payment shows it again.
+ */
+export const secretFields = (
+  { host, output }: Context,
+  data: Readonly<Record<string, unknown>> | null,
+  paymentId: string
+): ReadonlyArray<readonly [string, string]> => {
+  const secret = data?.["callbackVerificationSecret"]
+  if (typeof secret !== "string") return []
+  if (!host.stdout.isTerminal && !output.options.json) {
+    output.warn(`The callback secret is not printed to a pipe. To print it: ${resumeCommand(paymentId)} --json`)
+    return []
+  }
+  output.warn("Store the callback secret: your agent uses it to verify callbacks from the service.")
+  return [["Callback secret", secret]]
+}
+
+/** Returns the properties with a value. */
+export const given = <const Values extends Readonly<Record<string, unknown>>>(
+  values: Values
+): { -readonly [Name in keyof Values]?: Exclude<Values[Name], undefined> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    -readonly [Name in keyof Values]?: Exclude<Values[Name], undefined>
+  }
+
+/** Returns the value of a required flag. */
+export const required = (value: string | undefined, flag: string): string => {
+  if (value !== undefined && value !== "") return value
+  throw usageError(`Missing flag --${flag}.`)
+}
