@@ -33,7 +33,7 @@ export const openCertificateAuthority = async (directory: string): Promise<Serve
   return { privateKey: server.slice(0, end), certificate: server.slice(end), caFile }
 }
 
-// The modules are imported on demand: only the first start needs them, and they take 30 ms and 12 MB to load.
+// The modules are imported on demand: only the first start needs them, and their import takes 60 ms and 12 MB.
 const loadX509 = async () => ({
   ...(await import("@agentos/provider-smtp/X509")),
   types: await import("@peculiar/asn1-x509")

@@ -111,7 +111,7 @@ const Deployment = Schema.Struct({
 const decodeDeployment = Schema.decodeUnknownSync(Schema.fromJsonString(Deployment))
 const deploymentPath = (dataDir: string): string => join(dataDir, "deployment.json")
 
-/** Writes `deployment.json`, which tells people and other processes what is deployed. */
+/** Writes `deployment.json`, which describes the deployment to people and other processes. */
 export const writeDeployment = async (dataDir: string, chain: ChainDescription): Promise<void> => {
   const deployment: typeof Deployment.Type = {
     rpcUrl: chain.rpcUrl,
