@@ -168,6 +168,21 @@ describe("PaidOperations", () => {
     })
   )
 
+  scenario("reports an unknown settlement as pending if its repetition is refused", (host) =>
+    Effect.gen(function* () {
+      host.payments.script.push("fail before", "refuse")
+      const signature = pay(yield* challengeOf(), ADA, "01")
+      const buy = create({ localPart: "ada" }, { signature })
+      for (let attempt = 0; attempt < 2; attempt++) {
+        const error = yield* failureOf(underClock(buy))
+        assert.deepInclude(error, { _tag: "PaymentPending", paymentState: "unknown" })
+      }
+      assert.strictEqual(host.payments.settleCalls(), 2)
+      yield* buy
+      assert.strictEqual(host.payments.transfers.get(ADA), 1)
+    })
+  )
+
   scenario("keeps the claim of a refused payment, so that the name stays reserved", (host) =>
     Effect.gen(function* () {
       host.payments.script.push("refuse")

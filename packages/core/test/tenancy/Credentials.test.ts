@@ -49,6 +49,13 @@ describe("Credentials", () => {
     })
   )
 
+  it.effect("refuse an access token after it was revoked", () =>
+    Effect.gen(function* () {
+      const { authenticate } = yield* over(Effect.succeedSome({ ...tenant, tokenVersion: 2 }))
+      assert.strictEqual((yield* Effect.flip(authenticate(token)))._tag, "CredentialRefused")
+    })
+  )
+
   it.effect("refuse realtime tokens that are not valid without asking the store", () =>
     Effect.gen(function* () {
       const { authenticateRealtime } = yield* over()
