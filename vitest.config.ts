@@ -3,9 +3,8 @@ import { LongestFirst } from "./test/support/LongestFirst.ts"
 
 const exclude = ["**/node_modules/**", "**/dist/**"]
 
-/** Packages whose tests leave nothing behind in their process, so that their files can share processes. */
-const PURE =
-  "packages/{api,core,facilitator,http-server,keyring-node,memory,numbering-libphonenumber,provider-twilio,x402}/test/**/*.test.ts"
+/** Suites that measure the memory of their process, which no other file may share. */
+const ISOLATED = "packages/provider-smtp/test/**/*.test.ts"
 
 /** Suites that kill servers, race requests, break providers or attack: `test:faults`. */
 const FAULTS = ["test/{chaos,crash,faults,fuzz,race}/*.test.ts", "test/cli/tail.test.ts"]
@@ -35,15 +34,17 @@ export default defineConfig({
     globalSetup: "test/support/setup.ts",
     sequence: { sequencer: LongestFirst },
     projects: [
-      { test: { ...ofPackages, name: "pure", include: [PURE], exclude, isolate: false } },
       {
         test: {
           ...ofPackages,
           name: "unit",
           include: ["packages/*/test/**/*.test.ts", "examples/*/test/**/*.test.ts", "test/toolchain/**/*.test.ts"],
-          exclude: [...exclude, PURE]
+          exclude: [...exclude, ISOLATED],
+          // A process and its modules take half a second of processor time, more than most files.
+          isolate: false
         }
       },
+      { test: { ...ofPackages, name: "isolated", include: [ISOLATED], exclude } },
       {
         test: {
           ...ofService,
