@@ -101,7 +101,7 @@ const foundation = <R1, R2>(
     Mailboxes.layer,
     InboundMails.layer,
     JobRunner.layer.pipe(Layer.provideMerge(Layer.effect(Jobs, jobs)), Layer.provideMerge(LedgerCheck.layer)),
-    PaidOperations.layer.pipe(Layer.provideMerge(OperationWorker.layer), Layer.provide(paidServices))
+    PaidOperations.layer.pipe(Layer.provideMerge(OperationWorker.layer), Layer.provideMerge(paidServices))
   )
 }
 

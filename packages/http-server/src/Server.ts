@@ -12,6 +12,7 @@ import * as EmailRoutes from "./handler/EmailRoutes.ts"
 import * as EventRoutes from "./handler/EventRoutes.ts"
 import * as HealthRoutes from "./handler/HealthRoutes.ts"
 import * as OperatorRoutes from "./handler/OperatorRoutes.ts"
+import * as PaidRoutes from "./handler/PaidRoutes.ts"
 import * as PhoneRoutes from "./handler/PhoneRoutes.ts"
 import * as UnavailableRoutes from "./handler/UnavailableRoutes.ts"
 import * as IngressRoutes from "./ingress/IngressRoutes.ts"
@@ -28,6 +29,7 @@ const routes = Effect.gen(function* () {
     ...(yield* EmailRoutes.routes),
     ...(yield* EventRoutes.routes),
     ...(yield* PhoneRoutes.routes),
+    ...(yield* PaidRoutes.routes),
     ...UnavailableRoutes.routes,
     ...(yield* HealthRoutes.routes),
     ...(yield* OperatorRoutes.routes),

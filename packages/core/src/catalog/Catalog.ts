@@ -1,5 +1,6 @@
 import type { Authentication, CatalogRow } from "./CatalogRow.ts"
-import { type OperationName, ROWS, type ServiceId } from "./ServiceId.ts"
+import { type OperationName, ROWS } from "./Rows.ts"
+import type { ServiceId } from "./ServiceId.ts"
 import * as Usdt from "./Usdt.ts"
 
 /** One operation of the API. */

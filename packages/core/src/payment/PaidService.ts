@@ -102,10 +102,13 @@ export interface Attempt {
   readonly abandon: Effect.Effect<void>
 }
 
-/** A service in the form that the worker needs: it restores an operation from storage. */
+/** A paid service whose types are hidden, so that services of all kinds can be listed. */
 export interface StoredService {
   readonly serviceId: ServiceId
   readonly retryFor: number
+  /** Applies a function to the service with its types. */
+  readonly use: <A>(apply: <Input, Plan, Receipt>(service: PaidService<Input, Plan, Receipt>) => A) => A
+  /** Restores an operation from storage. */
   readonly attempt: (context: OperationContext, operation: Operation) => Effect.Effect<Attempt>
 }
 
@@ -116,6 +119,7 @@ export const toStored = <Input, Plan, Receipt>(service: PaidService<Input, Plan,
   return {
     serviceId: service.serviceId,
     retryFor: service.retryFor,
+    use: (apply) => apply(service),
     attempt: Effect.fnUntraced(function* (context, operation) {
       const input = yield* Effect.orDie(decodeInput(operation.input))
       const plan = yield* Effect.orDie(decodePlan(operation.plan))

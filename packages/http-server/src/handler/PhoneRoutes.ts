@@ -1,35 +1,12 @@
 import { OPERATIONS } from "@agentos/api"
-import {
-  CallExtension,
-  Calls,
-  CanadaNumberPurchase,
-  FiveMinuteCall,
-  InboundMinutes,
-  NumberRenewal,
-  Numbers,
-  OneMinuteCall,
-  Timestamp,
-  toCallRecord,
-  toPhoneNumberRecord,
-  toTranscriptRecord,
-  UsNumberPurchase
-} from "@agentos/core"
+import { Calls, Numbers, Timestamp, toCallRecord, toPhoneNumberRecord, toTranscriptRecord } from "@agentos/core"
 import { Effect } from "effect"
 import { tenantRoute } from "../operation/FreeRoute.ts"
-import { paidRoute } from "../operation/PaidRoute.ts"
 
 export const routes = Effect.gen(function* () {
   const numbers = yield* Numbers
   const calls = yield* Calls
   return [
-    paidRoute(OPERATIONS.purchaseUsNumber, yield* UsNumberPurchase),
-    paidRoute(OPERATIONS.purchaseCanadaNumber, yield* CanadaNumberPurchase),
-    paidRoute(OPERATIONS.renewNumber, yield* NumberRenewal),
-    paidRoute(OPERATIONS.callOneMinute, yield* OneMinuteCall),
-    paidRoute(OPERATIONS.callFiveMinutes, yield* FiveMinuteCall),
-    paidRoute(OPERATIONS.extendCall, yield* CallExtension),
-    paidRoute(OPERATIONS.addInboundMinutes, yield* InboundMinutes),
-
     tenantRoute(OPERATIONS.releaseNumber, (tenant, { payload: { phoneNumberId } }) =>
       Effect.zipWith(numbers.release(tenant, phoneNumberId), Timestamp.now, (number, now) => ({
         phoneNumber: toPhoneNumberRecord(number, now)

@@ -1,14 +1,13 @@
 import type { Operation } from "@agentos/api"
 import {
   isStartHere,
-  type OperationName,
   PaidOperations,
   type PaidRequest,
   type PaidService,
   serviceEntry,
   type Tenant
 } from "@agentos/core"
-import { Effect, Option, Result, type Schema } from "effect"
+import { Effect, Option, Result } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { pathOf } from "../edge/RequestLimits.ts"
 import { RequestRecord } from "../edge/RequestRecord.ts"
@@ -18,8 +17,6 @@ import { admit } from "./FreeRoute.ts"
 import { inputDecoder, operationRoute, requireAvailable } from "./OperationRoute.ts"
 import { readBody, type RequestBody } from "./RequestBody.ts"
 import { paidResponse } from "./SuccessResponse.ts"
-
-type AnyCodec = Schema.Codec<unknown, unknown>
 
 /** Returns the PAYMENT-SIGNATURE header; an empty one counts as missing. */
 const paymentSignature = ({ headers }: HttpServerRequest.HttpServerRequest): string | null =>
@@ -33,20 +30,10 @@ const paymentSignature = ({ headers }: HttpServerRequest.HttpServerRequest): str
  * A start-here operation that is requested without payment and body returns its challenge: this is how directories
  * discover its price.
  */
-export const paidRoute = <
-  Name extends OperationName,
-  Params extends AnyCodec,
-  Query extends AnyCodec,
-  Payload extends AnyCodec,
-  Data extends AnyCodec,
-  Plan,
-  Receipt
->(
-  operation: Operation<Name, Params, Query, Payload, Data>,
-  service: PaidService<Payload["Type"], Plan, Receipt>
-) => {
+export const paidRoute = <Input, Plan, Receipt>(operation: Operation, service: PaidService<Input, Plan, Receipt>) => {
+  if (operation.payload !== service.input) throw new Error(`${operation.name} declares another input than its service`)
   const entry = serviceEntry(service.serviceId)
-  const decode = inputDecoder(operation)
+  const decode = inputDecoder({ ...operation, payload: service.input })
   return operationRoute(
     operation,
     Effect.gen(function* () {
