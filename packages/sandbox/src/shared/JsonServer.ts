@@ -137,9 +137,10 @@ export const readBody = async (request: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks)
 }
 
+const [missingProperty, unknownProperty] = ["missing property", "unknown property"]
 const leafHook: SchemaIssue.LeafHook = (issue) => {
-  if (issue._tag === "MissingKey") return "missing property"
-  return issue._tag === "UnexpectedKey" ? "unknown property" : SchemaIssue.defaultLeafHook(issue)
+  if (issue._tag === "MissingKey") return missingProperty
+  return issue._tag === "UnexpectedKey" ? unknownProperty : SchemaIssue.defaultLeafHook(issue)
 }
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({ leafHook })
 
@@ -150,8 +151,11 @@ export const decodeJson = <Value>(schema: Schema.Codec<Value, unknown>, value: u
     isObject ? { ...defaults, ...value } : value
   )
   if (Result.isSuccess(result)) return result.success
-  const messages = formatIssue(result.failure.issue).issues.map(({ message, path = [] }) =>
-    path.length === 0 ? message : `${message} \`${path.map(String).join(".")}\``
-  )
-  throw new HttpError(400, messages.join("; "))
+  const messages = formatIssue(result.failure.issue).issues.map(({ message, path = [] }) => {
+    const property = path.length === 0 ? "body" : path.map(String).join(".")
+    const isAboutPresence = message === missingProperty || message === unknownProperty
+    return isAboutPresence ? `${message} \`${property}\`` : `\`${property}\`: ${message}`
+  })
+  // The members of a union report the same issue.
+  throw new HttpError(400, [...new Set(messages)].join("; "))
 }

@@ -122,6 +122,9 @@ describe("the test agent", () => {
     expect(authority.ca).toBe(true)
     expect(authority.verify(authority.publicKey)).toBe(true)
     expect((await stat(join(dataDir, "ca-key.pem"))).mode & 0o777).toBe(0o600)
+    const server = new X509Certificate(await readFile(join(dataDir, "server.pem")))
+    expect(["127.0.0.1", "::1"].map((address) => server.checkIP(address))).toEqual(["127.0.0.1", "::1"])
+    expect(server.checkHost("example.com")).toBeUndefined()
     // Also by host name.
     const named = await send(first.url.replace("127.0.0.1", "localhost"), first.caFile, { body: message("x") })
     expect(named.status).toBe(200)
@@ -129,11 +132,13 @@ describe("the test agent", () => {
 
   it("keeps its authority and certificate", async () => {
     const first = await start()
-    const kept = await readFile(first.caFile, "utf8")
+    const files = async () => Promise.all(["ca.pem", "server.pem"].map((name) => readFile(join(dataDir, name), "utf8")))
+    const before = await files()
+    expect((await stat(join(dataDir, "server.pem"))).mode & 0o777).toBe(0o600)
     await first.close()
     const second = await start()
     expect(second.caFile).toBe(first.caFile)
-    expect(await readFile(second.caFile, "utf8")).toBe(kept)
+    expect(await files()).toEqual(before)
     expect((await send(second.url, second.caFile, { body: message("x") })).status).toBe(200)
     // A lost authority certificate is issued again.
     await second.close()

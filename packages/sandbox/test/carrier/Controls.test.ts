@@ -105,10 +105,13 @@ describe("the controls", () => {
     expect(await rig.control(path, body)).toMatchObject({ status: 400, body: { error: expect.any(String) } })
   })
 
-  it("name unknown and missing properties", async () => {
+  it("name unknown, missing and invalid properties", async () => {
     const { control } = await startRig()
     expect((await control("people", { behaviour: "busy", answers: 1 })).body).toEqual({
       error: "unknown property `answers`; missing property `number`"
+    })
+    expect((await control("people", { number: ada, seconds: -1 })).body).toEqual({
+      error: "`seconds`: Expected a value between 0 and 86400"
     })
   })
 

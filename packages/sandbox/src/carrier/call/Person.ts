@@ -43,7 +43,7 @@ export const PersonNumber = Schema.String.check(
   Schema.makeFilter((number: string) =>
     isPersonNumber(number)
       ? undefined
-      : "a person's number must be from +1 NXX 555 0150 to 0199 or from +44 7700 900000 to 900999"
+      : "must be a person's number, from +1 NXX 555 0150 to 0199 or from +44 7700 900000 to 900999"
   )
 )
 
