@@ -1,7 +1,7 @@
 import { LedgerCheck } from "@agentos/core"
 import { PaymentRailX402 } from "@agentos/x402"
 import { Effect, Layer } from "effect"
-import { log } from "./config/Log.ts"
+import { log } from "./config/ProgramOutput.ts"
 import * as ServerConfig from "./config/ServerConfig.ts"
 import { storageLayer } from "./config/StorageLayer.ts"
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPair } from "node:crypto"
 import { promisify } from "node:util"
 import { Effect, Redacted } from "effect"
-import type { DnsRecord } from "./DnsRecord.ts"
+import type { DnsRecord } from "./SenderDns.ts"
 
 /** RFC 8301, section 3.2: signers use keys of at least 2048 bits; longer ones no longer fit into one DNS response. */
 const MODULUS_BITS = 2048

@@ -1,6 +1,5 @@
 export * from "./Certificate.ts"
 export * from "./DkimKey.ts"
-export * from "./DnsRecord.ts"
 export * as EmailProviderSmtp from "./EmailProviderSmtp.ts"
 export * as MailParserWorker from "./MailParserWorker.ts"
 export * as SmtpListener from "./SmtpListener.ts"

@@ -224,7 +224,7 @@ describe("failures", () => {
   })
 
   it("the whole send takes too long: Unknown if the mail was completely transferred, else Temporary", async () => {
-    const timeouts = { socket: 60_000, send: 200 }
+    const timeouts = { socket: 60_000, send: 1_000 }
     const late = await started({ message: silence })
     expect(failureOf(await sendTo(late, { timeouts })).reason).toBe("Unknown")
     const early = await started({ command: (line) => (line.startsWith("RCPT") ? silence : undefined) })

@@ -1,13 +1,29 @@
 import type { Call, RelayCommand, RelayEvent, VoiceConversations } from "@agentos/core"
 import type { IngressSocket, SocketSession } from "@agentos/ingress"
-import { type Cause, Effect, Filter, Option, Queue, Stream } from "effect"
+import { type Cause, Effect, Filter, Metric, Option, Queue, Stream } from "effect"
 import { readRelayMessage, type RelayInbound, writeRelayMessage } from "./RelayMessage.ts"
-import { countRelay } from "./RelayMetrics.ts"
 
 /** A socket that has not named its call by then is closed. */
 const SETUP_TIMEOUT = "10 seconds"
 /** Policy violation (RFC 6455, section 7.4.1). */
 const REFUSED = 1008
+
+const relays = Metric.gauge("agentos_call_relays", { description: "Calls whose conversation this server leads now." })
+const broken = Metric.counter("agentos_call_relays_broken_total", {
+  description: "Relays that the carrier reported to this server as broken.",
+  incremental: true
+})
+
+/** Counts a conversation while it runs. */
+const countRelay = <A, E, R>(conversation: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.acquireUseRelease(
+    Metric.modify(relays, 1),
+    () => conversation,
+    () => Metric.modify(relays, -1)
+  )
+
+/** Counts a relay that was reported as broken. */
+export const countBrokenRelay: Effect.Effect<void> = Metric.update(broken, 1)
 
 const relayEventOf = (message: RelayInbound): RelayEvent | undefined => {
   switch (message.type) {

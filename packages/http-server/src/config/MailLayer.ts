@@ -8,9 +8,8 @@ import {
   SmtpListener
 } from "@agentos/provider-smtp"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
-import { readConfiguredFile } from "./ConfiguredFile.ts"
 import type { MailConfig } from "./MailConfig.ts"
-import { ConfigurationInvalid } from "./ServerConfig.ts"
+import { ConfigurationInvalid, readConfiguredFile } from "./ServerConfig.ts"
 
 const provider = (mail: MailConfig) =>
   Layer.unwrap(

@@ -4,9 +4,8 @@ import { Ingress } from "@agentos/ingress"
 import { NumberingPlanLibphonenumber } from "@agentos/numbering-libphonenumber"
 import { TelephonyProviderTwilio, TwilioIngress } from "@agentos/provider-twilio"
 import { Effect, Layer } from "effect"
-import { readConfiguredFile } from "./ConfiguredFile.ts"
 import type { AllowedAgentConfig } from "./PhoneConfig.ts"
-import type { ServerConfig } from "./ServerConfig.ts"
+import { readConfiguredFile, type ServerConfig } from "./ServerConfig.ts"
 
 const allowed = ({ caFile, host, port }: AllowedAgentConfig) =>
   Effect.map(readConfiguredFile("AGENTOS_AGENT_WEBHOOK_ALLOW", caFile), (ca): AllowedAgent => ({ host, port, ca }))

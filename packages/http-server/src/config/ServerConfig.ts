@@ -2,6 +2,7 @@ import { DEFAULT_EVENT_POLICY, Timestamp } from "@agentos/core"
 import { type KeyringConfig, keyringFlaw } from "@agentos/keyring-node"
 import { Effect, Redacted, Schema } from "effect"
 import { IpNetwork } from "effect/net"
+import { readFile } from "node:fs/promises"
 import type { RateLimit } from "../ServerSettings.ts"
 import { type Environment, EnvironmentReader } from "./EnvironmentReader.ts"
 import { type MailConfig, readMail } from "./MailConfig.ts"
@@ -17,6 +18,16 @@ export class ConfigurationInvalid extends Schema.TaggedError<ConfigurationInvali
     return ["Invalid configuration:", ...this.issues.map((issue) => `  ${issue}`)].join("\n")
   }
 }
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? ` (${error.code})` : ""
+
+/** Reads the file that a variable names. */
+export const readConfiguredFile = (variable: string, path: string): Effect.Effect<string, ConfigurationInvalid> =>
+  Effect.tryPromise({
+    try: () => readFile(path, "utf8"),
+    catch: (error) => new ConfigurationInvalid({ issues: [`${variable}: cannot read ${path}${codeOf(error)}`] })
+  })
 
 /** The complete configuration of a server. */
 export interface ServerConfig {

@@ -3,8 +3,8 @@ import { SMTPServer, type SMTPServerOptions } from "smtp-server"
 import { SMTPConnection, type SMTPConnectionOptions } from "smtp-server/lib/smtp-connection.js"
 import { SMTPStream } from "smtp-server/lib/smtp-stream.js"
 import { DotUnstuffing } from "./DotUnstuffing.ts"
-import { type Peer, peerOf } from "./Peer.ts"
 import type { ProcessorShare } from "./ProcessorShare.ts"
+import { type Peer, peerOf } from "./SessionTable.ts"
 
 /**
  * Decides which actions a connection may take. A returned text is the reason of a 421 reply, after which the

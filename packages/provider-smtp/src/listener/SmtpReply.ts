@@ -20,7 +20,7 @@ export const SmtpReply = {
   storageFull: () => refusal(452, "4.3.1 Too much mail at once: try again in a moment"),
   tooManyMessages: (seconds: number) =>
     refusal(450, `4.7.1 Too many messages from your address: try again in ${seconds} seconds`),
-  localTrouble: () => refusal(451, "4.3.0 The message could not be handled now: try again later")
+  localError: () => refusal(451, "4.3.0 The message could not be handled now: try again later")
 } as const
 
 /** The reasons for ending a session with 421. */

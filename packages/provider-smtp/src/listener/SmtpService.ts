@@ -15,10 +15,9 @@ import { authorOf } from "../header/Author.ts"
 import { readHeaderBlock } from "../header/HeaderBlock.ts"
 import { BufferBudget, type MessageBuffer } from "./MessageBuffer.ts"
 import { PacedServer, type Refusal } from "./PacedServer.ts"
-import { type Peer, peerOf } from "./Peer.ts"
 import { ProcessorShare } from "./ProcessorShare.ts"
 import { RecipientLookups } from "./RecipientLookups.ts"
-import { SessionTable } from "./SessionTable.ts"
+import { type Peer, peerOf, SessionTable } from "./SessionTable.ts"
 import { type SmtpLimits, smtpRates } from "./SmtpLimits.ts"
 import { SmtpDismissal, SmtpReply } from "./SmtpReply.ts"
 import { SmtpSession } from "./SmtpSession.ts"
@@ -280,7 +279,7 @@ export class SmtpService {
 
   async #onRcptTo(recipient: SMTPServerAddress, { envelope, id, remoteAddress }: SMTPServerSession, answer: Answer) {
     const session = this.#sessions.get(id)
-    if (session === undefined) return answer(SmtpReply.localTrouble())
+    if (session === undefined) return answer(SmtpReply.localError())
     if (session.hasTooManyRecipients) return answer(SmtpReply.tooManyRecipients())
     const { address, domain, localPart } = plainAddress(recipient)
     if (domain !== "" && domain !== this.#options.domain.toLowerCase()) {
@@ -294,7 +293,7 @@ export class SmtpService {
     const exit = await this.#lookups.find(address, { mailFrom: envelopeSender(envelope), remoteAddress })
     if (Exit.isFailure(exit)) {
       this.#options.report(exit.cause)
-      return answer(SmtpReply.localTrouble())
+      return answer(SmtpReply.localError())
     }
     session.keepVerdict(mailbox, exit.value)
     answer(replyTo(session, exit.value))
@@ -312,7 +311,7 @@ export class SmtpService {
     }
     this.#receiving.add(id)
     const deadline = setTimeout(() => {
-      refuse(SmtpReply.localTrouble())
+      refuse(SmtpReply.localError())
       this.#dismiss(id, SmtpDismissal.messageTooLong)
     }, limits.messageMillis)
     const end = () => {
@@ -349,7 +348,7 @@ export class SmtpService {
     const exit = await this.#options.accept(envelopeOf(session), raw)
     if (Exit.isFailure(exit)) {
       this.#options.report(exit.cause)
-      return answer(SmtpReply.localTrouble())
+      return answer(SmtpReply.localError())
     }
     if (exit.value !== null) return answer(REFUSALS[exit.value]())
     this.#sessions.get(session.id)?.acceptMessage()

@@ -3,18 +3,8 @@ import { authenticate, type AuthenticateOptions } from "mailauth"
 import { domainToASCII } from "node:url"
 import { type Author, authorOf } from "../header/Author.ts"
 import { HEADER_LIMIT_BYTES, readHeaderBlock } from "../header/HeaderBlock.ts"
-import type { SenderDns } from "../SenderDns.ts"
+import { type AuthenticationSettings, UNCHECKABLE, UNDETERMINED } from "./ParserMessage.ts"
 import { type Lookup, openLookup } from "./SenderResolver.ts"
-import { UNCHECKABLE, UNDETERMINED } from "./Undetermined.ts"
-
-/** Settings of the sender checks. Plain data. */
-export interface AuthenticationSettings {
-  /** The name of the host that received the mail. */
-  readonly hostName: string
-  readonly dns: SenderDns
-  /** Time limit for all lookups together. */
-  readonly dnsMillis: number
-}
 
 /**
  * Limit of lookups for one mail: SPF may need 10 names with their addresses (RFC 7208, section 4.6.4), each

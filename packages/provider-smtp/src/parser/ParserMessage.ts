@@ -1,6 +1,15 @@
 import type { InboundEnvelope, SenderAuthentication } from "@agentos/core"
-import type { AuthenticationSettings } from "./AuthenticateSender.ts"
+import type { SenderDns } from "../SenderDns.ts"
 import type { MailContent } from "./ReadMail.ts"
+
+/** Settings of the sender checks. Plain data. */
+export interface AuthenticationSettings {
+  /** The name of the host that received the mail. */
+  readonly hostName: string
+  readonly dns: SenderDns
+  /** Time limit for all lookups together. */
+  readonly dnsMillis: number
+}
 
 export interface ParserJob {
   readonly envelope: InboundEnvelope
@@ -21,3 +30,19 @@ export type ParserReply =
   | { readonly _tag: "Unreadable"; readonly message: string }
   | { readonly _tag: "Content"; readonly content: MailContent }
   | { readonly _tag: "Authentication"; readonly authentication: SenderAuthentication }
+
+/** The results for a sender that could not be checked now, but perhaps later. */
+export const UNDETERMINED: SenderAuthentication = {
+  spf: "temperror",
+  dkim: "temperror",
+  dmarc: "temperror",
+  domain: null
+}
+
+/** The results for a sender that can never be checked, because the header is too large. */
+export const UNCHECKABLE: SenderAuthentication = {
+  spf: "permerror",
+  dkim: "permerror",
+  dmarc: "permerror",
+  domain: null
+}

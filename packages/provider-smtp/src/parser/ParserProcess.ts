@@ -4,9 +4,8 @@ import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { MailUnreadable, type ParsedMail, type SenderAuthentication } from "@agentos/core"
 import { Deferred, Effect, Exit, Option, Result, type Scope, Stream } from "effect"
-import type { ParserJob, ParserReply, ParserRequest } from "./ParserMessage.ts"
+import { type ParserJob, type ParserReply, type ParserRequest, UNDETERMINED } from "./ParserMessage.ts"
 import type { MailContent } from "./ReadMail.ts"
-import { UNDETERMINED } from "./Undetermined.ts"
 
 const START_MILLIS = 20_000
 /** Processor time that the sender checks may take beyond their wait for the DNS. */

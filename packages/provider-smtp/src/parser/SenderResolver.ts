@@ -1,7 +1,6 @@
 import type { MxRecord } from "node:dns"
 import { Resolver } from "node:dns/promises"
-import type { DnsRecord } from "../DnsRecord.ts"
-import type { SenderDns } from "../SenderDns.ts"
+import type { DnsRecord, SenderDns } from "../SenderDns.ts"
 
 /**
  * The answer to a lookup by type: for TXT the strings of each record, for MX its parts, for all others one text

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { peerOf } from "../../src/listener/Peer.ts"
-import { SessionTable } from "../../src/listener/SessionTable.ts"
+import { peerOf, SessionTable } from "../../src/listener/SessionTable.ts"
 
 const limits = { connections: 16, connectionsPerAddress: 6, connectionsPerNetwork: 10, connectionsReserved: 4 }
 

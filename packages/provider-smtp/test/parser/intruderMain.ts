@@ -2,8 +2,7 @@
 import { spawnSync } from "node:child_process"
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs"
 import { Worker } from "node:worker_threads"
-import type { ParserReply, ParserRequest } from "../../src/parser/ParserMessage.ts"
-import { UNDETERMINED } from "../../src/parser/Undetermined.ts"
+import { type ParserReply, type ParserRequest, UNDETERMINED } from "../../src/parser/ParserMessage.ts"
 
 const outcomeOf = (attempt: () => unknown): string => {
   try {

@@ -1,5 +1,9 @@
 import { ProviderError } from "@agentos/core"
+import { Logger } from "effect"
 import { HttpServerError } from "effect/http"
+
+/** The log of every program here: one line of JSON per entry, on standard error. Standard output is for results. */
+export const log = Logger.layer([Logger.withConsoleError(Logger.formatJson)])
 
 /**
  * Describes an error in one line, or in several if it lists several problems. For a provider error, includes the cause.
