@@ -242,7 +242,7 @@ const hangUp = sequence(stop, (session, at) => {
   return [{ ...session, hangUpAt }, [{ _tag: "HangUp", at: hangUpAt }]]
 })
 
-const end = sequence(takeKeys(false), (session, at) => [
+const end = sequence(flush, takeKeys(false), (session, at) => [
   { ...session, isOver: true },
   [{ _tag: "HangUp", at }, { _tag: "End" }]
 ])

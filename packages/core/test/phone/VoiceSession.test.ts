@@ -171,10 +171,12 @@ describe("any conversation", () => {
       const run = new Run(greeting)
       const cut = new Set<number>()
       for (const action of actions) {
-        const before = run.transcript.map(({ text }) => text)
         run.act(action)
         if (action._tag !== "Interrupted") continue
-        for (const [index, text] of before.entries()) if (run.transcript[index]!.text !== text) cut.add(index)
+        for (const { text, turn } of run.speeches) {
+          const isWritten = turn !== undefined && run.session.unwritten?.index !== turn
+          if (isWritten && run.transcript[turn]!.text !== text) cut.add(turn)
+        }
       }
       run.input({ _tag: ending })
       const spoken = run.speeches.filter(({ turn }) => turn !== undefined)
