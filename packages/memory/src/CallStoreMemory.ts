@@ -7,7 +7,7 @@ import { type CallRow, compositeKey, OPEN, requireTenant, type Tables } from "./
 export const layer = Layer.effect(
   CallStore,
   Effect.map(MemoryDatabase, ({ run, tables }) => {
-    const { callGrants, calls, turns } = tables
+    const { callExtensions, calls, turns } = tables
     const get = (callId: string): Option.Option<Call> => Option.fromUndefinedOr(calls.get(callId)?.call)
 
     const put = (row: CallRow): Call => {
@@ -59,27 +59,27 @@ export const layer = Layer.effect(
         ),
       liveEach: (phoneNumberIds) =>
         run(() => [...new Set(phoneNumberIds)].flatMap((id) => calls.where("live", id).map(({ call }) => call))),
-      grant: (callId, operationId, seconds) =>
+      extend: (callId, operationId, seconds) =>
         run(() => {
-          const granted = callGrants.get(operationId)
-          if (granted !== undefined) return get(granted.callId)
+          const extension = callExtensions.get(operationId)
+          if (extension !== undefined) return get(extension.callId)
           const row = calls.get(callId)
           if (row === undefined || row.call.state !== "in_progress" || row.call.hangUpReason !== null) {
             return Option.none()
           }
-          callGrants.set(operationId, { callId, seconds })
+          callExtensions.set(operationId, { callId, seconds })
           const authorizedSeconds = row.call.authorizedSeconds + seconds
           return Option.some(put({ ...row, call: { ...row.call, authorizedSeconds } }))
         }),
-      granted: (operationId) =>
-        run(() => Option.flatMap(Option.fromUndefinedOr(callGrants.get(operationId)), ({ callId }) => get(callId))),
-      revoke: (operationId) =>
+      extended: (operationId) =>
+        run(() => Option.flatMap(Option.fromUndefinedOr(callExtensions.get(operationId)), ({ callId }) => get(callId))),
+      revokeExtension: (operationId) =>
         run(() => {
-          const granted = callGrants.get(operationId)
-          if (granted === undefined) return
-          callGrants.delete(operationId)
-          const row = calls.get(granted.callId)
-          if (row?.call.state === "in_progress") put({ ...row, call: shortened(row.call, granted.seconds) })
+          const extension = callExtensions.get(operationId)
+          if (extension === undefined) return
+          callExtensions.delete(operationId)
+          const row = calls.get(extension.callId)
+          if (row?.call.state === "in_progress") put({ ...row, call: shortened(row.call, extension.seconds) })
         }),
       takeWatched: (limit, millis) =>
         run((now) =>

@@ -171,8 +171,8 @@ export const makeTables = (journal: Journal) => ({
     watched: ({ call }) => (call.watchAt === null ? null : OPEN),
     relay: ({ relayTokenHash }) => relayTokenHash
   }),
-  /** By the operationId that granted the seconds. */
-  callGrants: new Table<{ readonly callId: string; readonly seconds: number }>(journal, {}),
+  /** By operationId: the extended call, and the seconds that were added. */
+  callExtensions: new Table<{ readonly callId: string; readonly seconds: number }>(journal, {}),
   /** By callId and index. */
   turns: new Table<{ readonly callId: string; readonly turn: Turn }, "call">(journal, { call: ({ callId }) => callId }),
   /** By tenantId and address. */

@@ -33,7 +33,7 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
     const isOperation = (operationId: string) => sql`operation_id = ${Parameter.uuid(operationId)}`
 
     /** Locks the call first: what is read after that stays true until the transaction ends. */
-    const grant = Effect.fnUntraced(function* (callId: string, operationId: string, seconds: number) {
+    const extend = Effect.fnUntraced(function* (callId: string, operationId: string, seconds: number) {
       const call = first(yield* sql<CallRow>`select ${columns} from calls where ${isCall(callId)} for no key update`)
       const known = yield* sql`select 1 from call_grants where ${isOperation(operationId)}`
       if (known.length > 0) return call
@@ -50,12 +50,12 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
       )
     })
 
-    const granted = (operationId: string) => sql<CallRow>`
+    const extended = (operationId: string) => sql<CallRow>`
       select ${columns} from calls
       where call_id = (select call_id from call_grants where ${isOperation(operationId)})`
 
-    /** Deletes the grant and subtracts its seconds in one statement, so that no grant is revoked twice. */
-    const revoke = (operationId: string) => {
+    /** Deletes the extension and subtracts its seconds in one statement, so that none is revoked twice. */
+    const revokeExtension = (operationId: string) => {
       const left = sql`(authorized_seconds - (select seconds from revoked))`
       return sql`
         with revoked as (
@@ -142,9 +142,9 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
             select ${columns} from calls where live_number_id = any(${Parameter.uuids(phoneNumberIds)})`),
           Row.all(toCall)
         ),
-      grant: (callId, operationId, seconds) => transact(orDie(grant(callId, operationId, seconds))),
-      granted: (operationId) => Effect.map(orDie(granted(operationId)), first),
-      revoke: (operationId) => orDie(Effect.asVoid(revoke(operationId))),
+      extend: (callId, operationId, seconds) => transact(orDie(extend(callId, operationId, seconds))),
+      extended: (operationId) => Effect.map(orDie(extended(operationId)), first),
+      revokeExtension: (operationId) => orDie(Effect.asVoid(revokeExtension(operationId))),
       takeWatched: (limit, millis) => Effect.map(orDie(takeWatched(limit, millis)), Row.all(toCall)),
       postponeWatch: (callId, watchAt, millis) =>
         Effect.map(

@@ -117,7 +117,10 @@ export const DEFECTS = {
   "forgets reserved numbers and granted extensions": {
     around: (ports) =>
       around(CallStore, (store) =>
-        CallStore.of({ ...store, grant: (callId, _operationId, seconds) => store.grant(callId, randomUUID(), seconds) })
+        CallStore.of({
+          ...store,
+          extend: (callId, _operationId, seconds) => store.extend(callId, randomUUID(), seconds)
+        })
       )(
         around(PhoneNumberStore, (store) =>
           PhoneNumberStore.of({ ...store, reservation: () => Effect.succeed(Option.none()) })

@@ -10,16 +10,16 @@ import * as Sample from "./CallSample.ts"
 const { LIMIT } = Sample
 const ENDS = ["committed", "rolled back"] as const
 
-const grantOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capabilities) => {
-  describe("two transactions on the seconds of one call", () => {
-    it.effect("grant an operation its seconds once", () =>
+const extensionOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capabilities) => {
+  describe("two transactions on the limit of one call", () => {
+    it.effect("extend it once for one operation", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
         for (const firstEnds of ENDS) {
           const { callId } = yield* answered()
-          const grant = store.grant(callId, yield* Fresh.id, 60)
-          const answers = yield* overlapping(capabilities, { first: grant, second: grant, firstEnds })
+          const extend = store.extend(callId, yield* Fresh.id, 60)
+          const answers = yield* overlapping(capabilities, { first: extend, second: extend, firstEnds })
           assert.deepStrictEqual(
             answers.map((answer) => Option.getOrThrow(answer).authorizedSeconds),
             [LIMIT + 60, LIMIT + 60]
@@ -28,15 +28,15 @@ const grantOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capa
       })
     )
 
-    it.effect("grant two operations both their seconds", () =>
+    it.effect("extend it for two operations", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
         for (const firstEnds of ENDS) {
           const { callId } = yield* answered()
           const [, second] = yield* overlapping(capabilities, {
-            first: store.grant(callId, yield* Fresh.id, 60),
-            second: store.grant(callId, yield* Fresh.id, 60),
+            first: store.extend(callId, yield* Fresh.id, 60),
+            second: store.extend(callId, yield* Fresh.id, 60),
             firstEnds
           })
           const expected = firstEnds === "committed" ? LIMIT + 120 : LIMIT + 60
@@ -45,7 +45,7 @@ const grantOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capa
       })
     )
 
-    it.effect("grant nothing if the call has ended, and everything if it has not", () =>
+    it.effect("do not extend it if it has ended", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
@@ -53,7 +53,7 @@ const grantOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capa
           const call = yield* answered()
           const [, second] = yield* overlapping(capabilities, {
             first: store.update(Sample.ended(call)),
-            second: store.grant(call.callId, yield* Fresh.id, 60),
+            second: store.extend(call.callId, yield* Fresh.id, 60),
             firstEnds
           })
           assert.strictEqual(Option.isSome(second), firstEnds === "rolled back")
@@ -61,32 +61,32 @@ const grantOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capa
       })
     )
 
-    it.effect("revoke the seconds of one operation once", () =>
+    it.effect("revoke the extension of one operation once", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
         for (const firstEnds of ENDS) {
           const call = yield* answered()
           const operation = yield* Fresh.id
-          yield* store.grant(call.callId, operation, 60)
-          const revoke = store.revoke(operation)
+          yield* store.extend(call.callId, operation, 60)
+          const revoke = store.revokeExtension(operation)
           yield* overlapping(capabilities, { first: revoke, second: revoke, firstEnds })
           assert.strictEqual((yield* Sample.found(call)).authorizedSeconds, LIMIT)
         }
       })
     )
 
-    it.effect("grant the seconds again after the other revoked them, and once if it is rolled back", () =>
+    it.effect("extend it again after the other revoked the extension, and not twice if that is rolled back", () =>
       Effect.gen(function* () {
         const store = yield* CallStore
         const { answered } = yield* Sample.caller
         for (const firstEnds of ENDS) {
           const call = yield* answered()
           const operation = yield* Fresh.id
-          yield* store.grant(call.callId, operation, 60)
+          yield* store.extend(call.callId, operation, 60)
           yield* overlapping(capabilities, {
-            first: store.revoke(operation),
-            second: store.grant(call.callId, operation, 60),
+            first: store.revokeExtension(operation),
+            second: store.extend(call.callId, operation, 60),
             firstEnds
           })
           assert.strictEqual((yield* Sample.found(call)).authorizedSeconds, LIMIT + 60)
@@ -98,7 +98,7 @@ const grantOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capa
 
 /** Tests of overlapping transactions on one call. */
 export const callOverlapTests: ContractTests<CallStore | PhoneNumberStore> = (it, capabilities) => {
-  grantOverlapTests(it, capabilities)
+  extensionOverlapTests(it, capabilities)
 
   describe("two transactions on one call", () => {
     it.effect("store an inbound one once: the other waits for the outcome", () =>

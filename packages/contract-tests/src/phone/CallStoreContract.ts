@@ -2,7 +2,7 @@ import type { CallStore, PhoneNumberStore } from "@agentos/core"
 import { defineContract } from "../Contract.ts"
 import { callOverlapTests } from "./CallOverlapTests.ts"
 import { callRecordTests } from "./CallRecordTests.ts"
-import { grantTests } from "./GrantTests.ts"
+import { extensionTests } from "./ExtensionTests.ts"
 import { callChangeTests } from "./PhoneChangeTests.ts"
 import { relayTests } from "./RelayTests.ts"
 import { turnTests } from "./TurnTests.ts"
@@ -11,7 +11,7 @@ import { watchTests } from "./WatchTests.ts"
 /** The contract tests of `CallStore`, with the numbers of its calls. */
 export const CallStoreContract = defineContract<CallStore | PhoneNumberStore>("CallStore", (it, capabilities) => {
   callRecordTests(it, capabilities)
-  grantTests(it, capabilities)
+  extensionTests(it, capabilities)
   watchTests(it, capabilities)
   relayTests(it, capabilities)
   turnTests(it, capabilities)

@@ -64,15 +64,15 @@ const callChanges: Changes<CallStore | PhoneNumberStore> = {
     return { make: store.create(call), observe: store.live(number.phoneNumberId) }
   }),
   update: Effect.map(conversation, ({ call, observe, store }) => ({ make: store.update(Calls.ended(call)), observe })),
-  grant: Effect.gen(function* () {
+  extend: Effect.gen(function* () {
     const { call, observe, store } = yield* conversation
-    return { make: store.grant(call.callId, yield* Fresh.id, 60), observe }
+    return { make: store.extend(call.callId, yield* Fresh.id, 60), observe }
   }),
-  revoke: Effect.gen(function* () {
+  revokeExtension: Effect.gen(function* () {
     const { call, observe, store } = yield* conversation
     const operation = yield* Fresh.id
-    yield* store.grant(call.callId, operation, 60)
-    return { make: store.revoke(operation), observe }
+    yield* store.extend(call.callId, operation, 60)
+    return { make: store.revokeExtension(operation), observe }
   }),
   takeWatched: Effect.gen(function* () {
     const store = yield* Calls.unwatched

@@ -68,14 +68,15 @@ export const run: Effect.Effect<never, never, CallStore | CallReports | Telephon
     if (providerCallId === null) return
     const deadline = deadlineOf(call)
     const now = yield* Timestamp.now
-    let told: number | undefined
+    let sentLimit: number | undefined
     if (hangUpReason !== null || (deadline !== null && now >= deadline)) yield* end(call, providerCallId)
     else if (deadline === null) yield* ask(call, providerCallId)
-    else told = yield* limit(call, providerCallId)
+    else sentLimit = yield* limit(call, providerCallId)
     yield* reports.change(call.callId, (current, at) => {
       // A limit that the carrier does not have yet stays due at once. A call whose hangup was requested meanwhile has
       // its own due time, so that the agent's last words are played first.
-      const isSettled = told === undefined || (told === current.authorizedSeconds && current.hangUpReason === null)
+      const isSettled =
+        sentLimit === undefined || (sentLimit === current.authorizedSeconds && current.hangUpReason === null)
       return current.state !== "ended" && isSettled
         ? { ...current, watchAt: CallProgress.nextWatch(current, at) }
         : current

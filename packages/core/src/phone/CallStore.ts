@@ -35,18 +35,18 @@ export class CallStore extends Context.Service<
     /** Returns the result of `live` for all these numbers from one query, in no defined order. */
     readonly liveEach: (phoneNumberIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Call>>
     /**
-     * Adds seconds to the limit of a call, once for each operation. Returns the call with its new limit. If the
-     * operation was granted the seconds before, it returns the call as it is, ended or not. Returns none, and grants
-     * nothing, if the call was not answered, has ended or is being ended by this service.
+     * Extends the limit of a call, once for each operation. Returns the call with its new limit. If the operation has
+     * extended it before, returns the call as it is, ended or not. Returns none, and changes nothing, if the call was
+     * not answered, has ended or is being ended by this service.
      */
-    readonly grant: (callId: string, operationId: string, seconds: number) => Effect.Effect<Option.Option<Call>>
-    /** Returns the call whose seconds the operation was granted, or none if it was granted none. */
-    readonly granted: (operationId: string) => Effect.Effect<Option.Option<Call>>
+    readonly extend: (callId: string, operationId: string, seconds: number) => Effect.Effect<Option.Option<Call>>
+    /** Returns the call that the operation has extended. */
+    readonly extended: (operationId: string) => Effect.Effect<Option.Option<Call>>
     /**
-     * Revokes the grant of the operation if the call has not ended; the call then becomes due no later than its new
-     * deadline. Afterwards the operation counts as one that was never granted anything.
+     * Revokes the extension by the operation if the call has not ended; the call then becomes due no later than its new
+     * deadline. Afterwards the operation counts as one that never extended a call.
      */
-    readonly revoke: (operationId: string) => Effect.Effect<void>
+    readonly revokeExtension: (operationId: string) => Effect.Effect<void>
     /**
      * Returns up to `limit` calls whose `watchAt` is due, the longest overdue first, and postpones each by `millis`, so
      * that no two servers poll a call at the same time.

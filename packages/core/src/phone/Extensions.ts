@@ -94,8 +94,8 @@ export class InboundMinutes extends Context.Service<InboundMinutes, NumberExtens
 /**
  * Adds exactly 60 seconds to a call that is in progress.
  *
- * The seconds are first granted in the store, once for each operation. Then the carrier receives the sum of all granted
- * seconds, and the sum is read again afterwards. So of two concurrent extensions, neither overwrites the other.
+ * The limit is first extended in the store, once for each operation. Then the carrier receives the limit, and the limit
+ * is read again afterwards. So of two concurrent extensions, neither overwrites the other.
  */
 export class CallExtension extends Context.Service<CallExtension, PaidService<CallIdInput, null, Call>>()(
   "@agentos/core/phone/CallExtension"
@@ -131,30 +131,33 @@ export class CallExtension extends Context.Service<CallExtension, PaidService<Ca
           message: "The call ended before it could be extended."
         })
 
-      const grant = ({ operationId, tenant }: OperationContext, callId: string) =>
+      const extend = ({ operationId, tenant }: OperationContext, callId: string) =>
         transactor.transact(
-          Effect.andThen(tenants.lock([tenant.tenantId]), calls.grant(callId, operationId, Allowance.EXTENSION_SECONDS))
+          Effect.andThen(
+            tenants.lock([tenant.tenantId]),
+            calls.extend(callId, operationId, Allowance.EXTENSION_SECONDS)
+          )
         )
 
-      const send = (granted: Call) =>
-        granted.providerCallId === null ? rejected() : sendLimit(calls, provider, granted, granted.providerCallId)
+      const send = (call: Call) =>
+        call.providerCallId === null ? rejected() : sendLimit(calls, provider, call, call.providerCallId)
 
       return CallExtension.of({
         serviceId: "phone.call.extend.1m",
         input: CallIdInput,
         plan: Schema.Null,
-        // A grant requires a live call. After 60 s of failures, no time is left to extend.
+        // Only a live call can be extended. After 60 s of failures, no time is left to extend.
         retryFor: Allowance.EXTENSION_SECONDS * Timestamp.SECOND,
         check,
         prepare: ({ tenant }, input) => Effect.as(check(tenant, input), null),
-        abandon: ({ operationId }) => calls.revoke(operationId),
+        abandon: ({ operationId }) => calls.revokeExtension(operationId),
         revalidate: () => Effect.void,
         perform: Effect.fnUntraced(function* (context, _plan, { callId }) {
-          const before = yield* calls.granted(context.operationId)
+          const before = yield* calls.extended(context.operationId)
           if (Option.isSome(before)) return yield* send(before.value)
           yield* requireAttended(context, provider.name, "The extension")
-          const granted = yield* grant(context, callId)
-          return yield* Option.isSome(granted) ? send(granted.value) : rejected()
+          const extended = yield* extend(context, callId)
+          return yield* Option.isSome(extended) ? send(extended.value) : rejected()
         }),
         record: (_context, _plan, _input, call) =>
           Effect.succeed({ created: false, data: { call: toCallRecord(call) } })
