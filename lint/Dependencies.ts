@@ -3,7 +3,7 @@ import { readFileSync, existsSync, globSync } from "node:fs"
 import { join } from "node:path"
 import { dependencyRules } from "./DependencyRules.ts"
 
-/** One import that a rule refuses. For a cycle, `cycle` names every module on the way round. */
+/** An import that a rule refuses. For a circular import, `cycle` lists its modules. */
 export interface DependencyViolation {
   readonly rule: string
   readonly from: string
@@ -12,13 +12,11 @@ export interface DependencyViolation {
   readonly comment: string
 }
 
-/** What a run read, and what it refuses. */
+/** The size of the checked source, and the refused imports. */
 export interface DependencyReport {
-  /** Source files of the workspace that were read. */
   readonly moduleCount: number
-  /** Imports found in them. */
   readonly importCount: number
-  /** Source files on disk that the checker did not read, or read no import from although their text has one. */
+  /** Source files that the checker did not read, or in which it missed the imports. */
   readonly unread: ReadonlyArray<string>
   readonly violations: ReadonlyArray<DependencyViolation>
 }
@@ -27,13 +25,10 @@ const roots = ["packages", "examples", "test", "lint"]
 const ignored = /(?:^|\/)(?:node_modules|dist)(?:\/|$)/
 const importLine = /^(?:import|export)\b[^"'`;=]*\bfrom\s+["']|^import\s+["']/m
 
-/** `effect/dist/index.js` says as much as the way to it through pnpm's store. */
+/** Shortens a path through pnpm's store, for example to `effect/dist/index.js`. */
 const withoutStore = (path: string) => path.replace(/^.*node_modules\/\.pnpm\/[^/]+\//, "")
 
-/**
- * Reads every module of the workspace at `root` and holds its imports against
- * the dependency rules. Type-only imports count like any other.
- */
+/** Checks the imports of every module of the workspace at `root`, type-only ones included. */
 export const readDependencies = async (root: string): Promise<DependencyReport> => {
   const output = await cruise(
     roots.filter((directory) => existsSync(join(root, directory))),
@@ -41,7 +36,7 @@ export const readDependencies = async (root: string): Promise<DependencyReport> 
       baseDir: root,
       ruleSet: dependencyRules,
       validate: true,
-      // Its own TypeScript, which pnpm-workspace.yaml gives it: version 7 has no compiler API to parse with.
+      // Uses the TypeScript that pnpm-workspace.yaml provides for it: version 7 has no compiler API.
       parser: "tsc",
       tsPreCompilationDeps: true,
       exclude: { path: "^(?:packages/[^/]+|examples/[^/]+|test|lint)/dist/" },

@@ -1,15 +1,14 @@
 /**
- * Who may import whom, as dependency-cruiser reads it. Paths are seen from the
- * root of the workspace, after resolution: `@agentos/core` is
- * `packages/core/src/index.ts`, `effect` is `node_modules/…/effect/dist/index.js`.
+ * The allowed imports, as rules of dependency-cruiser. Paths are relative to the root of the workspace, after
+ * resolution: `@agentos/core` is `packages/core/src/index.ts`, `effect` is `node_modules/…/effect/dist/index.js`.
  *
- * Almost every rule is a list of what is allowed, so that a package that comes
- * later, or a module that does not resolve, is refused until somebody decides.
+ * Almost every rule lists the allowed imports. So a new package, or a module that does not resolve, is refused until a
+ * rule allows it.
  */
 import type { IFlattenedRuleSet, IRegularForbiddenRuleType } from "dependency-cruiser"
 
-/** The floors of the core from the ground up. A folder imports its own floor and those beneath it. */
-export const coreFloors: ReadonlyArray<ReadonlyArray<string>> = [
+/** The layers of the core, lowest first. A folder imports its own layer and lower ones. */
+export const coreLayers: ReadonlyArray<ReadonlyArray<string>> = [
   ["kernel"],
   ["limits"],
   ["events", "tenancy"],
@@ -20,7 +19,7 @@ export const coreFloors: ReadonlyArray<ReadonlyArray<string>> = [
   ["operator"]
 ]
 
-/** Packages that fulfil a port of the core. */
+/** Packages that implement a port of the core. */
 const adapter = "(?:memory|postgres|x402|agent-[^/]+|keyring-[^/]+|numbering-[^/]+|provider-[^/]+)"
 /** The one port outside the core: the store of the self-hosted facilitator's transactions. */
 const gasStorePort = "^packages/facilitator/src/GasTransactionStore\\.ts$"
@@ -28,8 +27,8 @@ const gasStorePort = "^packages/facilitator/src/GasTransactionStore\\.ts$"
 const installed = (name: string) => `(?:^|/)node_modules/${name}/`
 const anyInstalled = "(?:^|/)node_modules/"
 /**
- * The root of effect, its modules one by one, and its encodings, of which the
- * code rules let only the stable ones through. Everything else is unstable or I/O.
+ * The root of effect, its modules, and its encodings, of which the code rules allow only the stable ones. The other
+ * modules are unstable or do I/O.
  */
 const effectStable = `${installed("effect")}dist/(?:[A-Z]\\w*|index|encoding/\\w+)\\.js$`
 const effectTesting = `${installed("effect")}dist/testing/`
@@ -39,10 +38,10 @@ const vitest = [installed("vitest"), installed("@effect/vitest")]
 const source = (name: string) => `^packages/${name}/src/`
 const own = (name: string) => `^packages/${name}/`
 
-/** Stands in a list of what is allowed for every module that comes with Node. */
+/** In a list of allowed imports: every module that Node includes. */
 const nodeBuiltin = "node:*"
 
-/** The programs of http-server: what is started, and what a host starts in its own way. */
+/** The programs of http-server, and the functions with which a host starts them. */
 const serverPrograms = "^packages/http-server/src/(?:main|ledgerMain|ServerProgram|LedgerProgram)\\.ts$"
 
 const only = (
@@ -68,14 +67,14 @@ const never = (
   to: IRegularForbiddenRuleType["to"]
 ): IRegularForbiddenRuleType => ({ name, comment, severity: "error", from, to })
 
-const floorRules = coreFloors.flatMap((floor, level) =>
-  floor.map((folder) =>
+const layerRules = coreLayers.flatMap((layer, level) =>
+  layer.map((folder) =>
     only(
-      `core-floor-${folder}`,
-      `core/src/${folder} imports no folder above it`,
+      `core-layer-${folder}`,
+      `core/src/${folder} imports no folder of a higher layer.`,
       { path: `^packages/core/src/${folder}/` },
       [
-        ...coreFloors.slice(0, level + 1).map((reachable) => `^packages/core/src/(?:${reachable.join("|")})/`),
+        ...coreLayers.slice(0, level + 1).map((reachable) => `^packages/core/src/(?:${reachable.join("|")})/`),
         "^(?!packages/core/src/)"
       ]
     )
@@ -85,30 +84,30 @@ const floorRules = coreFloors.flatMap((floor, level) =>
 const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
   only(
     "core-imports-effect-alone",
-    "The core knows no I/O: it imports itself and the stable modules of effect.",
+    "The core does no I/O: it imports itself and the stable modules of effect.",
     { path: source("core") },
     [source("core"), effectStable]
   ),
   only(
     "core-tests",
-    "Tests of the core run it on memory and the keyring, without any other adapter.",
+    "Tests of the core use the memory adapters and the keyring, and no other adapter.",
     { path: "^packages/core/test/" },
     [own("core"), source("(?:memory|keyring-node|contract-tests)"), effectStable, effectTesting, ...vitest, nodeBuiltin]
   ),
   only(
     "contract-tests-import-core-alone",
-    "A contract suite knows the port, never an adapter of it.",
+    "A contract suite imports the port, never an adapter.",
     { path: source("contract-tests") },
     [source("contract-tests"), source("core"), gasStorePort, effect, ...vitest]
   ),
-  only("api-imports-core-alone", "The wire contract holds no server code and no adapter.", { path: source("api") }, [
+  only("api-imports-core-alone", "The wire contract contains no server code and no adapter.", { path: source("api") }, [
     source("api"),
     source("core"),
     effect
   ]),
   only(
     "adapters-import-core-alone",
-    "An adapter knows the core and what it adapts; adapters meet only in entry points.",
+    "An adapter imports the core and its technology; only entry points combine adapters.",
     { path: `^packages/(${adapter})/src/` },
     ["^packages/$1/src/", source("(?:core|ingress)"), gasStorePort, anyInstalled, nodeBuiltin]
   ),
@@ -162,29 +161,29 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
   ]),
   only(
     "receive-mail-stands-alone",
-    "The example shows what a stranger with an HTTP client can do: it imports no package of ours.",
+    "The example needs only an HTTP client: it imports no package of this workspace.",
     { path: "^examples/receive-mail/" },
     ["^examples/receive-mail/", anyInstalled, nodeBuiltin]
   )
 ]
 
 const everywhere: ReadonlyArray<IRegularForbiddenRuleType> = [
-  never("no-circular", "Modules that import each other are one module.", {}, { circular: true }),
+  never("no-circular", "Modules must not import each other, directly or through others.", {}, { circular: true }),
   never(
     "core-has-known-folders",
-    "A new folder of the core needs a floor: give it one in lint/DependencyRules.ts. (Files beside the folders are the roof, and may use all of them.)",
-    { path: source("core"), pathNot: [`${source("core")}(?:(?:${coreFloors.flat().join("|")})/|[^/]+$)`] },
+    "A new folder of the core needs a layer: add it to coreLayers in lint/DependencyRules.ts. (Files next to the folders are the top layer.)",
+    { path: source("core"), pathNot: [`${source("core")}(?:(?:${coreLayers.flat().join("|")})/|[^/]+$)`] },
     {}
   ),
   never(
     "sandbox-is-for-tests-and-examples",
-    "Nothing that runs in production imports the sandbox.",
+    "Production code does not import the sandbox.",
     { pathNot: ["^packages/sandbox/", "^test/", "^examples/"] },
     { path: "^packages/sandbox/" }
   ),
   never(
     "nothing-imports-what-spans-packages",
-    "Tests and examples are ends: nothing is built on them.",
+    "Packages do not import tests or examples.",
     { path: "^(?:packages|lint)/" },
     { path: "^(?:test|examples)/" }
   ),
@@ -196,24 +195,24 @@ const everywhere: ReadonlyArray<IRegularForbiddenRuleType> = [
   ),
   never(
     "sources-do-not-import-tests",
-    "What ships does not import what checks it.",
+    "Published code does not import tests.",
     { path: "^packages/[^/]+/src/" },
     { path: "^packages/[^/]+/test/" }
   ),
   never(
     "packages-meet-by-name",
-    "Another package is imported by its name, through what it exports.",
+    "Import another package by its name, through its exports.",
     { path: "^((?:packages|examples)/[^/]+|test|lint)/" },
     { path: "^packages/", pathNot: ["^$1/"], dependencyTypes: ["local"] }
   ),
   never(
     "sources-declare-what-they-import",
-    "What a source imports at run time stands in the dependencies of its own package.json.",
+    "List each run-time import of a source in the dependencies of its package.json.",
     { path: "^packages/[^/]+/src/" },
     { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"] }
   ),
-  never("no-unresolvable", "An import that leads nowhere can't be judged.", {}, { couldNotResolve: true })
+  never("no-unresolvable", "An import that does not resolve cannot be checked.", {}, { couldNotResolve: true })
 ]
 
 /** Every rule, in the shape that `cruise` takes. */
-export const dependencyRules: IFlattenedRuleSet = { forbidden: [...packageRules, ...floorRules, ...everywhere] }
+export const dependencyRules: IFlattenedRuleSet = { forbidden: [...packageRules, ...layerRules, ...everywhere] }

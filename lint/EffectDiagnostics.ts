@@ -5,16 +5,15 @@ import { fileURLToPath } from "node:url"
 
 const tool = realpathSync(fileURLToPath(new URL("../node_modules/@effect/tsgo", import.meta.url)))
 
-/** Whether the tool has a program for this machine: it comes as one package a platform, which an install may lack. */
+/** Whether the tool's package for this platform is installed. */
 export const hasEffectDiagnostics = existsSync(join(dirname(tool), `tsgo-${process.platform}-${process.arch}`))
 
-/** What the tool printed, and whether it found nothing to refuse. */
 export interface EffectReport {
   readonly clean: boolean
   readonly text: string
 }
 
-/** Holds every file of a TypeScript project against Effect's own diagnostics: an effect that nothing runs, and its like. */
+/** Checks a TypeScript project with Effect's diagnostics, for example for effects that are never run. */
 export const readEffectDiagnostics = (project: string): EffectReport => {
   const program = join(tool, "dist/effect-tsgo.cjs")
   const options = ["--project", project, "--format", "text", "--severity", "error,warning", "--strict"]

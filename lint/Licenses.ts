@@ -1,4 +1,4 @@
-/** Licenses (SPDX) under which a dependency may be used. MPL-2.0 asks something of changed files alone, and none is changed. */
+/** The allowed licenses of dependencies, by SPDX id. MPL-2.0 has terms for modified files only, and none is modified. */
 const ALLOWED: ReadonlySet<string> = new Set([
   "0BSD",
   "Apache-2.0",
@@ -13,7 +13,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
   "Unlicense"
 ])
 
-/** Packages whose manifest names no license, with the one that their files name. */
+/** Packages without a license in their manifest, and the license in their files. */
 const READ_BY_HAND: Readonly<Record<string, string>> = {
   "pkg:npm/memorystream@0.3.1": "MIT"
 }

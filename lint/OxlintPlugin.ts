@@ -1,7 +1,4 @@
-/**
- * The few rules of the house that oxlint does not bring. The shapes below are
- * the part of ESLint's plugin interface that they use.
- */
+/** Rules of this project that oxlint does not include, and the part of ESLint's plugin interface that they use. */
 interface SyntaxNode {
   readonly type: string
   readonly name?: string
@@ -24,7 +21,7 @@ const callsDate = (node: SyntaxNode): boolean => node.callee?.type === "Identifi
 const noAmbientClock = {
   create: (context: RuleContext) => {
     const report = (node: SyntaxNode) =>
-      context.report({ node, message: "The time comes from Effect's Clock, so that a test can set it." })
+      context.report({ node, message: "Read the time from Effect's Clock, so that a test can set it." })
     return {
       NewExpression: (node: SyntaxNode) => {
         if (callsDate(node) && node.arguments?.length === 0) report(node)
@@ -38,13 +35,13 @@ const noAmbientClock = {
 
 const disabling = /^\s*(?:oxlint|eslint)-disable\b/
 
-/** A rule is switched off for a reason that the next reader can judge: `oxlint-disable-next-line rule -- reason`. */
+/** Requires a reason for a disabled rule: `oxlint-disable-next-line rule -- reason`. */
 const reasonedDisable = {
   create: (context: RuleContext) => ({
     Program: () => {
       for (const comment of context.sourceCode.getAllComments()) {
         if (disabling.test(comment.value) && !/\s--\s+\S/.test(comment.value))
-          context.report({ node: comment, message: "Say why: oxlint-disable-next-line some-rule -- the reason." })
+          context.report({ node: comment, message: "Add a reason: oxlint-disable-next-line some-rule -- the reason." })
       }
     }
   })

@@ -43,13 +43,13 @@ const refused: ReadonlyArray<readonly [file: string, text: string, rule: string]
   [
     "packages/core/src/kernel/Up.ts",
     `import type { a } from "../jobs/Due.ts"\nexport type A = typeof a`,
-    "core-floor-kernel"
+    "core-layer-kernel"
   ],
-  ["packages/core/src/events/Up.ts", `export * from "../payment/Operation.ts"`, "core-floor-events"],
-  ["packages/core/src/events/UpByType.ts", `export type Due = import("../jobs/Due.ts").Due`, "core-floor-events"],
-  ["packages/core/src/catalog/Up.ts", `export * from "../payment/Operation.ts"`, "core-floor-catalog"],
-  ["packages/core/src/payment/Up.ts", `export * from "../email/Mailbox.ts"`, "core-floor-payment"],
-  ["packages/core/src/phone/Up.ts", `export * from "../jobs/Due.ts"`, "core-floor-phone"],
+  ["packages/core/src/events/Up.ts", `export * from "../payment/Operation.ts"`, "core-layer-events"],
+  ["packages/core/src/events/UpByType.ts", `export type Due = import("../jobs/Due.ts").Due`, "core-layer-events"],
+  ["packages/core/src/catalog/Up.ts", `export * from "../payment/Operation.ts"`, "core-layer-catalog"],
+  ["packages/core/src/payment/Up.ts", `export * from "../email/Mailbox.ts"`, "core-layer-payment"],
+  ["packages/core/src/phone/Up.ts", `export * from "../jobs/Due.ts"`, "core-layer-phone"],
   ["packages/core/src/attic/New.ts", `export * from "../kernel/Money.ts"`, "core-has-known-folders"],
   ["packages/core/src/tenancy/Loop.ts", `export * from "./Loop.ts"`, "no-circular"],
   ["packages/core/src/tenancy/A.ts", `export type { B } from "./B.ts"`, "no-circular"],

@@ -29,9 +29,9 @@ export const resolveByDns: ResolveHost = async (host) => {
   const found = results.flatMap((result, index) =>
     result.status === "fulfilled" ? result.value.map((address) => ({ address, family: FAMILIES[index]! })) : []
   )
-  const unwell = results.find((result) => result.status === "rejected" && !isAbsence(result.reason))
+  const failed = results.find((result) => result.status === "rejected" && !isAbsence(result.reason))
   // Addresses of one family are sufficient.
-  if (found.length === 0 && unwell?.status === "rejected") throw unwell.reason
+  if (found.length === 0 && failed?.status === "rejected") throw failed.reason
   return found
 }
 const FAMILIES = [4, 6] as const

@@ -153,9 +153,9 @@ describe("AgentCallbackHttps addresses", () => {
         ["address", "The host agent.example has no address on the public internet."]
       )
       v6.mockRejectedValue(failing("ESERVFAIL"))
-      const unwell = yield* ask(url, {})
+      const failed = yield* ask(url, {})
       assert.deepStrictEqual(
-        [unwell.error?.reason, unwell.error?.message],
+        [failed.error?.reason, failed.error?.message],
         ["connection", "The connection to agent.example failed (ESERVFAIL)."]
       )
       // Addresses of one family are sufficient.

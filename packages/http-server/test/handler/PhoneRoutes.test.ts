@@ -66,9 +66,9 @@ describe("numbers", () => {
     assert.deepStrictEqual([hidden.status, errorOf(hidden).code], [400, "INVALID_REQUEST"])
     assert.deepInclude(errorOf(hidden).issues?.[0], { path: "agentWebhookUrl" })
     server.carrier.failures.search = ["Temporary"]
-    const unwell = await call(server, "POST", US, { body: agent })
+    const unavailable = await call(server, "POST", US, { body: agent })
     assert.deepStrictEqual(
-      [unwell.status, errorOf(unwell).message],
+      [unavailable.status, errorOf(unavailable).message],
       [502, "The carrier says Temporary. Retry in 5 s. Nothing was charged."]
     )
     const bad = { ...agent, areaCode: "41", language: "-", agentWebhookUrl: "http://agent.example" }
@@ -115,8 +115,8 @@ describe("numbers", () => {
     }
     server.carrier.failures.release = ["Temporary"]
     const body = { phoneNumberId, confirmRelease: true }
-    const unwell = await call(server, "POST", RELEASE, { body, token })
-    assert.deepStrictEqual([unwell.status, errorOf(unwell).code], [502, "PROVIDER_TEMPORARY_FAILURE"])
+    const unavailable = await call(server, "POST", RELEASE, { body, token })
+    assert.deepStrictEqual([unavailable.status, errorOf(unavailable).code], [502, "PROVIDER_TEMPORARY_FAILURE"])
     const released = await call(server, "POST", RELEASE, { body, token })
     assert.strictEqual(released.status, 200)
     assert.deepInclude(dataOf(released)["phoneNumber"], { phoneNumberId, status: "released" })

@@ -78,7 +78,7 @@ export class Bookkeeping {
       const expected = [state === "fulfilled" ? 1 : 0, ["unpaid", "refund_due", "refunded"].includes(state) ? 1 : 0]
       if (completed !== expected[0] || failed !== expected[1]) {
         witness.report(
-          `operation ${operationId} in ${state} was told of as completed ${completed} times, failed ${failed}`
+          `operation ${operationId} in ${state} has ${completed} events for completion and ${failed} for failure`
         )
       }
     }
@@ -94,15 +94,16 @@ export class Bookkeeping {
       seen.add(`${from} ${nonce}`)
       if (from !== REFUND_WALLET) continue
       const owing = witness.operations().find(({ refundNonce }) => refundNonce === nonce)
-      if (owing === undefined) witness.report(`${value} went to ${to}, who was owed nothing`)
+      if (owing === undefined) witness.report(`${value} went to ${to} without a debt`)
       else if (to !== owing.proof.payer || value !== owing.terms.amount) {
         witness.report(`${value} went to ${to} instead of ${owing.terms.amount} to ${owing.proof.payer}`)
-      } else if (witness.paymentOf(owing, at) === undefined) witness.report(`${value} went to ${to}, who had not paid`)
+      } else if (witness.paymentOf(owing, at) === undefined)
+        witness.report(`${value} went to ${to}, which had not paid`)
     }
     const backTo = witness
       .operations()
       .map(({ refundNonce }) => refundNonce)
       .filter((nonce) => nonce !== null)
-    if (new Set(backTo).size !== backTo.length) witness.report("two operations are paid back under one nonce")
+    if (new Set(backTo).size !== backTo.length) witness.report("two operations are refunded under one nonce")
   }
 }

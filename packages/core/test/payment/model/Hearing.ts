@@ -65,7 +65,7 @@ export class Hearing {
     const first = purchase.answer
     purchase.answer ??= told
     if (first !== null) {
-      return first.body === body && first.receipt === told.receipt ? undefined : "a retry got other bytes"
+      return first.body === body && first.receipt === told.receipt ? undefined : "a retry was answered with other bytes"
     }
     const operation = this.#witness.operationOf(purchase.nonce)
     if (operation === undefined) return "it was answered without an operation"
@@ -121,14 +121,14 @@ export class Hearing {
         return this.#flawOf402(purchase, operation, at)
       case "IdempotencyConflict":
         if (purchase.contested || operation?.failure?.kind === "used_before") return undefined
-        if (this.unclaimed(purchase, at)) return "its authorization has paid, and the money is not owed back"
+        if (this.unclaimed(purchase, at)) return "its authorization has paid, and no refund is due"
         return operation === undefined && this.#useOf(purchase, at) !== undefined ? undefined : `conflict with ${state}`
       case "PaymentReturned":
         return (state === "refund_due" || state === "refunded") && operation?.failure?.kind === "settled_elsewhere"
           ? undefined
-          : `it was told of a transfer by others in ${state}`
+          : `it was answered with a transfer by others in ${state}`
       case "OperationRejected":
-        return state === "refund_due" || state === "refunded" ? undefined : `it was told of a refund in ${state}`
+        return state === "refund_due" || state === "refunded" ? undefined : `it was answered with a refund in ${state}`
       case "PaymentPending":
         return operation === undefined ? "it is to wait for an operation that is not there" : undefined
       case "OperationDelayed":
@@ -136,9 +136,9 @@ export class Hearing {
         // request in both cases.
         return failure.operationId === null || failure.operationId === operation?.operationId || purchase.contested
           ? undefined
-          : "it is to wait for another operation"
+          : "it must wait for another operation"
       case "PayerMismatch":
-        return "its own wallet is another's"
+        return "its own wallet is refused as another's"
       case "InvalidRequest":
       case "ResourceNotFound":
       case "ResourceNotOwned":

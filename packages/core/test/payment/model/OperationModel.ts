@@ -81,10 +81,7 @@ export class OperationModel {
 const flawsOf = (operation: Operation): ReadonlyArray<string> => {
   const { answer, dueAt, failure, leasedUntil, refundNonce, refundTransaction, state, transaction } = operation
   const rules: ReadonlyArray<readonly [boolean, string]> = [
-    [
-      isEnd(state) === (dueAt === null),
-      isEnd(state) ? "it is due though it is final" : "the job would never look at it"
-    ],
+    [isEnd(state) === (dueAt === null), isEnd(state) ? "it is final and still due" : "the worker would never poll it"],
     [!isEnd(state) || leasedUntil === null, "it is leased though it is final"],
     [(ACCOUNTS[state] !== undefined) === (transaction !== null), "its transaction does not go with its state"],
     [(state === "fulfilled") === (answer !== null), "its answer does not go with its state"],

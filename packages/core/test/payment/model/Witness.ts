@@ -79,11 +79,11 @@ export class Witness {
   }
 
   readonly watcher: WorldWatcher = {
-    twice: (what) => this.report(`two servers are at ${what}`),
+    twice: (what) => this.report(`two servers work on ${what}`),
     simulating: ({ nonce }) => {
       const operation = this.operationOf(nonce)
-      if (operation === undefined) return this.report(`${nonce} was shown to the chain's node without a claim`)
-      if (!SUBMITTED.includes(operation.state)) this.report(`${nonce} was shown to the node in ${operation.state}`)
+      if (operation === undefined) return this.report(`${nonce} was sent to the chain's node without a claim`)
+      if (!SUBMITTED.includes(operation.state)) this.report(`${nonce} was sent to the node in ${operation.state}`)
     },
     settling: ({ nonce }) => {
       const operation = this.operationOf(nonce)
@@ -92,10 +92,11 @@ export class Witness {
     },
     refunding: (refund) => {
       const operation = this.operations().find(({ refundNonce }) => refundNonce === refund.nonce)
-      if (operation === undefined) return this.report(`a refund was asked for under ${refund.nonce}, which is nobody's`)
-      if (!OWED.includes(operation.state)) this.report(`a refund was asked for in ${operation.state}`)
+      if (operation === undefined)
+        return this.report(`a refund was requested under ${refund.nonce}, which belongs to no operation`)
+      if (!OWED.includes(operation.state)) this.report(`a refund was requested in ${operation.state}`)
       if (refund.proof.payer !== operation.proof.payer || refund.terms.amount !== operation.proof.value) {
-        this.report(`a refund of ${refund.terms.amount} to ${refund.proof.payer} is not what was paid`)
+        this.report(`a refund of ${refund.terms.amount} to ${refund.proof.payer} differs from the payment`)
       }
     },
     sending: ({ messageIdHeader }, at) => {
@@ -134,7 +135,7 @@ export class Witness {
         for (const { fence, operationId } of taken) {
           const was = before.get(operationId)
           if (was === undefined) continue
-          if ((was.leasedUntil ?? 0) > at) this.report(`${operationId} was taken from the worker that has it`)
+          if ((was.leasedUntil ?? 0) > at) this.report(`${operationId} was taken from the worker that holds its lease`)
           if (fence <= was.fence) this.report(`${operationId} was taken without a new fence`)
         }
         return taken
@@ -159,7 +160,7 @@ export class Witness {
     const use = chain.use(at, authorizationOf(proof))
     switch (state) {
       case "settling":
-        return operation.nonceReadAtBlock === null ? "nobody read the nonce" : undefined
+        return operation.nonceReadAtBlock === null ? "the nonce was not read" : undefined
       case "settled":
       case "fulfilling":
       case "fulfilled":
@@ -171,7 +172,7 @@ export class Witness {
         return state === "refund_due" ? this.#flawOfDebt(operation, at) : undefined
       }
       case "refused":
-        if (!this.#wasRefused(proof)) return "nobody refused it"
+        if (!this.#wasRefused(proof)) return "it was not refused"
         // Only the chain knows the result of a submission that was not refused.
         if (settlements.some(({ mode, nonce }) => nonce === proof.nonce && !mode.includes("refuse"))) {
           return "the facilitator did not refuse each time"
@@ -180,7 +181,7 @@ export class Witness {
       case "unpaid": {
         if (failure?.kind === "used_before") {
           if (settlements.some(({ nonce }) => nonce === proof.nonce)) return "it was submitted here"
-          return this.transferFor(operation, at) === undefined ? undefined : "what it paid is owed back"
+          return this.transferFor(operation, at) === undefined ? undefined : "its payment must be refunded"
         }
         if (use === undefined) {
           return chain.finalized(at) > proof.validBefore ? undefined : "the authorization can still be used"
