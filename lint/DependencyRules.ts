@@ -109,7 +109,7 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
     "adapters-import-core-alone",
     "An adapter imports the core and its technology; only entry points combine adapters.",
     { path: `^packages/(${adapter})/src/` },
-    ["^packages/$1/src/", source("(?:core|ingress)"), gasStorePort, anyInstalled, nodeBuiltin]
+    ["^packages/$1/src/", source("(?:core|file-lock|ingress)"), gasStorePort, anyInstalled, nodeBuiltin]
   ),
   only(
     "facilitator-imports-core-and-x402",
@@ -155,10 +155,16 @@ const packageRules: ReadonlyArray<IRegularForbiddenRuleType> = [
   ),
   only("cli-imports-api-alone", "agentctl is a client like any other.", { path: source("cli") }, [
     source("cli"),
-    source("api"),
+    source("(?:api|file-lock)"),
     anyInstalled,
     nodeBuiltin
   ]),
+  only(
+    "file-lock-imports-node-alone",
+    "The lock is shared by the client, the sandbox and PGlite: it depends on none of them.",
+    { path: source("file-lock") },
+    [source("file-lock"), nodeBuiltin]
+  ),
   only(
     "receive-mail-stands-alone",
     "The example needs only an HTTP client: it imports no package of this workspace.",

@@ -11,10 +11,9 @@ import { TokenLog } from "../support/TokenLog.ts"
 import { Treasury } from "../support/Treasury.ts"
 import { DevProgram } from "./DevProgram.ts"
 
-/** The program from its sources, whose process can be made to die at a step of a payment. */
+/** Runs agentctl from source, and can kill it at a step of a payment. */
 const STEP_MAIN = fileURLToPath(new URL("stepMain.ts", import.meta.url))
 
-/** How a run ended. */
 export interface Outcome {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -25,13 +24,13 @@ export interface Outcome {
 export interface RunOptions {
   readonly stdin?: string
   readonly env?: Readonly<Record<string, string>>
-  /** The folder that it runs in; the home unless given. */
+  /** The working directory. By default the home. */
   readonly cwd?: string
-  /** The step of a payment at which the process kills itself. */
+  /** The step of a payment at which the process is killed. */
   readonly killAt?: string
 }
 
-/** Waits for a process to end, with what it wrote. */
+/** Waits for a process to exit and returns its output. */
 export const outcomeOf = (child: ChildProcess): Promise<Outcome> =>
   new Promise((resolve, reject) => {
     let stdout = ""
@@ -42,7 +41,7 @@ export const outcomeOf = (child: ChildProcess): Promise<Outcome> =>
     child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr }))
   })
 
-/** Runs the program in an environment, with nothing on standard input unless it is given. */
+/** Starts the program. Standard input is empty by default. */
 const begin = (
   file: string,
   args: ReadonlyArray<string>,
@@ -51,29 +50,28 @@ const begin = (
 ): { readonly child: ChildProcess; readonly outcome: Promise<Outcome> } => {
   const child = spawn(process.execPath, [file, ...args], { ...place, stdio: ["pipe", "pipe", "pipe"] })
   const outcome = outcomeOf(child)
-  // A program that reads nothing may be gone before this is written.
+  // A program that reads nothing may exit before this is written.
   child.stdin.on("error", () => undefined)
   child.stdin.end(stdin ?? "")
   return { child, outcome }
 }
 
-/** Runs the program to its end in an environment of one's own. */
+/** Runs the built program with its own environment. */
 export const runCli = async (
   args: ReadonlyArray<string>,
   place: { readonly cwd: string; readonly env: Readonly<Record<string, string>> }
 ): Promise<Outcome> => begin(await builtProgram(), args, place).outcome
 
-/** What stands between a customer and the sandbox, where something does. */
+/** Proxies between a customer and the sandbox. */
 export interface Lines {
   readonly baseUrl?: string
   readonly rpcUrl?: string
 }
 
-/** Somebody with a wallet of their own, 100 USDT and an empty home: a tenant as soon as they have paid. */
+/** A user with their own wallet, 100 USDT and an empty home. The first payment makes them a tenant. */
 export class CliCustomer {
   readonly home: string
   readonly address: `0x${string}`
-  /** What the program is told by its environment. */
   readonly env: Readonly<Record<string, string>>
   private readonly program: string
   private readonly log: TokenLog
@@ -85,7 +83,7 @@ export class CliCustomer {
     this.address = privateKeyToAccount(key).address
     this.log = new TokenLog(sandbox.chain)
     this.env = {
-      // Where a shell finds `agentctl`, and that finds its Node.
+      // For `agentctl` in a shell, and for its Node.
       PATH: [dirname(program), dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter),
       HOME: home,
       AGENTOS_HOME: home,
@@ -99,19 +97,19 @@ export class CliCustomer {
     return this.follow(args, options).outcome
   }
 
-  /** A process that is watched while it runs. */
+  /** Starts the program without waiting for its end. */
   follow(args: ReadonlyArray<string>, { cwd = this.home, env = {}, killAt, stdin }: RunOptions = {}) {
     const killing = killAt === undefined ? {} : { AGENTOS_CLI_KILL_AT: killAt }
     const place = { cwd, env: { ...this.env, ...env, ...killing } }
     return begin(killAt === undefined ? this.program : STEP_MAIN, args, place, stdin)
   }
 
-  /** The ids of the payments in the journal. */
+  /** Returns the ids of the payments in the journal. */
   payments(): ReadonlyArray<string> {
     return this.files().map(({ id }) => id)
   }
 
-  /** The states of the payments in the journal. */
+  /** Returns the states of the payments in the journal. */
   states(): ReadonlyArray<string> {
     return this.files().map(({ state }) => state.tag)
   }
@@ -122,17 +120,17 @@ export class CliCustomer {
     return names.map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as never)
   }
 
-  /** What this wallet was charged, payment by payment, by the chain's own word. */
+  /** Returns the amounts that this wallet paid, read from the chain. */
   async charges(): Promise<ReadonlyArray<bigint>> {
     const movements = await this.log.read()
     return movements.filter(({ from }) => from === this.address.toLowerCase()).map(({ value }) => value)
   }
 }
 
-/** A sandbox for all suites of agentctl, and customers who run it. */
+/** A sandbox for all suites of agentctl, and its customers. */
 export interface CliRig {
   readonly sandbox: SandboxDescription
-  /** What has started it, and ends it. */
+  /** The process that runs the sandbox. */
   readonly dev: DevProgram
   readonly customer: (lines?: Lines) => Promise<CliCustomer>
 }
@@ -146,7 +144,7 @@ export const useCliRig = (): CliRig => {
   beforeAll(async () => {
     running = await DevProgram.start()
     const chain = await readChainDescription(join(running.directory, "chain"))
-    if (chain === undefined) throw new Error("there is no chain in the sandbox's folder")
+    if (chain === undefined) throw new Error("no chain in the data folder of the sandbox")
     started = { sandbox: await running.describe(), treasury: new Treasury(chain) }
   })
   afterAll(async () => {

@@ -1,17 +1,17 @@
 import { startForwarder } from "../support/Forwarder.ts"
 
-/** A line to a server that can be cut. */
+/** A TCP forwarder that can be cut. */
 export interface CutLine {
   readonly url: string
-  /** Where it leads to. */
+  /** Sets the server behind it. */
   readonly leadTo: (url: string) => void
-  /** Breaks off every connection, and lets none through until it is mended. */
+  /** Closes all connections and rejects new ones until `restore`. */
   readonly cut: () => void
-  readonly mend: () => void
+  readonly restore: () => void
   readonly stop: () => Promise<void>
 }
 
-/** Listens on a free port of this machine, and leads nowhere yet. */
+/** Listens on a free port, without a server behind it yet. */
 export const startCutLine = async (): Promise<CutLine> => {
   let port: number | undefined
   let isCut = false
@@ -23,7 +23,7 @@ export const startCutLine = async (): Promise<CutLine> => {
       isCut = true
       cut()
     },
-    mend: () => (isCut = false),
+    restore: () => (isCut = false),
     stop
   }
 }

@@ -7,16 +7,16 @@ import { join } from "node:path"
 import { copyPrepared } from "../support/PreparedData.ts"
 import { useProgramBundle } from "../support/ProgramBundle.ts"
 
-/** `agentctl dev`, with a home and data of its own, on free ports. */
+/** Runs `agentctl dev` with its own home and data, on free ports. */
 export class DevProgram {
-  /** Where the sandbox keeps its data. */
+  /** The data folder of the sandbox. */
   readonly directory: string
-  /** Where the profile is. */
+  /** The AGENTOS_HOME of the process. */
   readonly home: string
   readonly process: ChildProcess
-  /** Resolves with its exit code when it has ended. */
+  /** Resolves with the exit code. */
   readonly ended: Promise<number | null>
-  /** The document that it printed when the sandbox served. */
+  /** The JSON document that it prints when the sandbox is ready. */
   readonly document: Promise<Readonly<Record<string, unknown>>>
   #said = ""
 
@@ -43,7 +43,7 @@ export class DevProgram {
     })
   }
 
-  /** Starts it, and waits until the sandbox serves. */
+  /** Starts the process and waits until the sandbox is ready. */
   static async start(): Promise<DevProgram> {
     await useProgramBundle()
     const directory = await mkdtemp(join(tmpdir(), "agentos-"))
@@ -53,7 +53,7 @@ export class DevProgram {
     return dev
   }
 
-  /** What it said on standard error so far. */
+  /** The standard error so far. */
   get said(): string {
     return this.#said
   }
@@ -62,13 +62,13 @@ export class DevProgram {
     return JSON.parse(await readFile(join(this.directory, "sandbox.json"), "utf8")) as SandboxDescription
   }
 
-  /** Presses Ctrl-C, if it still runs, and answers its exit code. */
+  /** Sends SIGINT if the process still runs, and returns its exit code. */
   interrupt(): Promise<number | null> {
     if (this.process.exitCode === null) this.process.kill("SIGINT")
     return this.ended
   }
 
-  /** Ends it, and takes away what it has written. */
+  /** Ends the process and deletes its files. */
   async stop(): Promise<void> {
     await this.interrupt()
     await rm(this.directory, { recursive: true, force: true })

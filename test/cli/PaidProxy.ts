@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net"
 
 /**
- * What becomes of requests: all go `through`; or the server has one that carries a payment and its answer is lost, or
- * is held back; or `silent`: none gets to the server, and none is answered.
+ * How requests are handled. `through`: forwarded. `loses` and `holds`: a payment is forwarded, but its answer is dropped
+ * or held back. `silent`: nothing is forwarded or answered.
  */
 export type Manner = "through" | "loses" | "holds" | "silent"
 
@@ -15,14 +15,14 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
 
 const PASSED = ["authorization", "content-type", "idempotency-key", "payment-signature"]
 
-/** Stands between a client and a server, and does to requests and answers what networks do. */
+/** An HTTP proxy that simulates network failures between a client and a server. */
 export class PaidProxy {
   manner: Manner = "through"
-  /** How many payments the server has been given. */
+  /** The number of forwarded payments. */
   handed = 0
-  /** Called when a request is met with silence, or the answer to a payment is held back. */
+  /** Called when a request is not answered, or the answer to a payment is held back. */
   onHeld: () => void = () => undefined
-  /** Called when the server has a payment, and has not answered it yet. */
+  /** Called when a payment is forwarded, before its answer. */
   onHanded: () => void = () => undefined
   private readonly server: Server
   private readonly target: string

@@ -7,13 +7,13 @@ import { familyOf } from "../support/Processes.ts"
 
 const MAIN = fileURLToPath(new URL("../../packages/cli/src/main.ts", import.meta.url))
 
-/** Events whose command never succeeds: ids that end so. */
+/** Whether the command of an event always fails, by the end of its id. */
 export const isPoison = (eventId: string): boolean => eventId.endsWith("e7")
 
 /**
- * What is run for an event. It notes that it begins, and as the very last thing that it is done. Some fail at their first
- * attempt, some always, and some take a while, so that a kill meets them. Whose tail is killed before the event is written
- * reads no whole line, and fails.
+ * The command for an event. It records its start first and its end last. Depending on the id it fails at the first
+ * attempt, always fails, or takes a while, so that a kill can hit it. If the tail is killed before it writes the event, the
+ * command reads no complete line and fails.
  */
 const COMMAND = `
 echo "$AGENTOS_EVENT_ID" >> begun
@@ -25,7 +25,7 @@ esac
 read -r event || exit 1
 case "$event" in *"$AGENTOS_EVENT_ID"*) echo "$AGENTOS_EVENT_ID" >> done ;; *) echo "$AGENTOS_EVENT_ID" >> wrong ;; esac`
 
-/** `agentctl events tail --exec`, which can be killed and begun again. */
+/** Runs `agentctl events tail --exec`, which can be killed and restarted. */
 export class TailProgram {
   readonly #folder: string
   readonly #environment: Readonly<Record<string, string>>
@@ -50,7 +50,7 @@ export class TailProgram {
     this.#child = child
   }
 
-  /** Kills it, and with `all` the command that it runs as well. Nothing of it gets to tidy up. */
+  /** Kills the tail, and with `all` also its running command, without any cleanup. */
   async kill(all: boolean): Promise<void> {
     const child = this.#running()
     const exited = once(child, "exit")
@@ -59,13 +59,13 @@ export class TailProgram {
       try {
         process.kill(pid, "SIGKILL")
       } catch (error) {
-        // A command may have ended meanwhile.
+        // A command may have exited meanwhile.
         if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error
       }
     await exited
   }
 
-  /** Ends it as Ctrl-C does, and answers its exit code. */
+  /** Sends SIGINT and returns the exit code. */
   async interrupt(): Promise<number | null> {
     const child = this.#running()
     const exited = once(child, "exit")
@@ -78,12 +78,12 @@ export class TailProgram {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** The end of what it said on standard error. */
+  /** The last part of standard error. */
   get said(): string {
     return this.#said
   }
 
-  /** The ids that the commands have noted so far, in order. */
+  /** Returns the event ids that the commands have recorded, in order. */
   noted(what: "begun" | "done" | "wrong"): ReadonlyArray<string> {
     const file = join(this.#folder, what)
     return existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : []
@@ -91,6 +91,6 @@ export class TailProgram {
 
   #running(): ChildProcess {
     if (this.#child !== undefined && this.isRunning) return this.#child
-    throw new Error(`the tail has ended by itself:\n${this.#said}`)
+    throw new Error(`the tail ended by itself:\n${this.#said}`)
   }
 }

@@ -155,7 +155,7 @@ class TailRun {
         line.cut()
         await this.#store(BATCH)
         await sleep(CUT_MILLIS)
-        return line.mend()
+        return line.restore()
       case "client killed":
         await tail.kill(fault.withChildren)
         await this.#countAcknowledged()

@@ -8,34 +8,34 @@ import { promisify } from "node:util"
 const run = promisify(execFile)
 const WAIT_MILLIS = 60_000
 const LOOK_MILLIS = 20
-/** So wide that no line is wrapped or cut, and so high that few screens scroll. */
+/** Wide enough that no line is wrapped or cut, and high enough that few screens scroll. */
 const SIZE = ["-x", "240", "-y", "400"]
-/** What the shell says when it waits for a line: how the one before has ended. */
+/** The prompt of the shell, with the exit code of the previous line. */
 const PROMPT = "[exit $?]\n$ "
 const PROMPTED = /\[exit (\d+)\]\n\$$/
 
-/** Whether this machine has tmux, without which there is no pseudo-terminal to drive. */
+/** Whether tmux, which provides the pseudo-terminal, is installed. */
 export const hasTmux = spawnSync("tmux", ["-V"]).status === 0
 
-/** What came of a line: everything that stood on the screen for it, and its exit code. */
+/** The screen output and the exit code of a line. */
 export interface Shown {
   readonly text: string
   readonly exit: number
 }
 
-/** A shell in a pseudo-terminal, which is looked at and typed into as a person does. */
+/** A shell in a pseudo-terminal. */
 export class Terminal {
   private readonly folder: string
-  /** How much of the screen belongs to the lines before. */
+  /** The length of the screen before the current line. */
   private begin = 0
-  /** How much of it was read already. */
+  /** The length of the screen up to the last match. */
   private read = 0
 
   private constructor(folder: string) {
     this.folder = folder
   }
 
-  /** Opens it in a folder, and waits until the shell takes a line. */
+  /** Opens a shell in a folder and waits for its prompt. */
   static async open(place: {
     readonly cwd: string
     readonly env: Readonly<Record<string, string>>
@@ -55,33 +55,33 @@ export class Terminal {
     return ["-S", join(this.folder, "socket")]
   }
 
-  /** It grows when something was shown: to look at the screen itself takes a process each time. */
+  /** Grows with each output. Capturing the screen instead would start a process each time. */
   private get log(): string {
     return join(this.folder, "log")
   }
 
-  /** Types a line, and Enter. */
+  /** Types a line and Enter. */
   async type(line: string): Promise<void> {
     await run("tmux", [...this.socket, "send-keys", "-l", line])
     await this.press("Enter")
   }
 
-  /** Presses keys, by their names in tmux: `Enter`, `C-c`; any other text is typed. */
+  /** Presses keys by their tmux names (`Enter`, `C-c`), or types other text. */
   async press(...keys: ReadonlyArray<string>): Promise<void> {
     await run("tmux", [...this.socket, "send-keys", ...keys])
   }
 
-  /** Waits until a text stands on the screen behind what was waited for before. */
+  /** Waits for a text on the screen after the last match. */
   async until(text: string): Promise<void> {
     await this.look((screen) => {
       const index = screen.indexOf(text, this.read)
       if (index < 0) return undefined
       this.read = index + text.length
       return true
-    }, `"${text}" does not stand on the screen`)
+    }, `"${text}" is not on the screen`)
   }
 
-  /** Waits until the line has ended and the shell takes another one. */
+  /** Waits for the next prompt and returns the result of the line. */
   async ended(): Promise<Shown> {
     return this.look((screen) => {
       const prompted = PROMPTED.exec(screen)
@@ -90,7 +90,7 @@ export class Terminal {
       this.begin = screen.length
       this.read = screen.length
       return { text, exit: Number(prompted[1]) }
-    }, "the line has not ended")
+    }, "the command has not ended")
   }
 
   async close(): Promise<void> {

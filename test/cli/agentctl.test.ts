@@ -5,7 +5,7 @@ import { paymentSuite } from "./paymentSuite.ts"
 import { purchaseSuite } from "./purchaseSuite.ts"
 import { sessionSuite } from "./sessionSuite.ts"
 
-/** Every suite of agentctl that needs the whole service, in one sandbox. */
+/** All suites of agentctl against the whole service, in one sandbox. */
 const rig = useCliRig()
 
 driveSuite(rig)

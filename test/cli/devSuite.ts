@@ -3,17 +3,16 @@ import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { freshName } from "../support/Agent.ts"
 import { familyOf, untilGone } from "../support/Processes.ts"
-import { goldenOf, throughPipes } from "./drive/Golden.ts"
-import { Masks } from "./drive/Masks.ts"
+import { goldenOf, Masks, throughPipes } from "./drive/Golden.ts"
 import { REPOSITORY } from "./drive/Stage.ts"
 import { type CliRig, runCli } from "./CliRig.ts"
 
 const END_MILLIS = 30_000
 
-/** The sandbox of all these suites, as `agentctl dev` has started it. Ends it, so it comes last. */
+/** Tests the `agentctl dev` that runs the sandbox of all suites. Comes last, because it ends the sandbox. */
 export const devSuite = (rig: CliRig): void => {
   describe("agentctl dev", () => {
-    it("makes a profile that can buy at once, and keeps its key for its owner alone", async () => {
+    it("creates a profile that can pay, with a private key file of mode 0600", async () => {
       const { dev, sandbox } = rig
       const document = await dev.document
       const [wallet] = sandbox.wallets
@@ -23,7 +22,7 @@ export const devSuite = (rig: CliRig): void => {
       const key = wallet!.privateKey.slice(2)
       assert.include(readFileSync(walletFile, "utf8"), key)
       assert.notInclude(dev.said + JSON.stringify(document) + readFileSync(join(dev.home, "config.json"), "utf8"), key)
-      // Nothing but the home says where and who: the profile is the one in use.
+      // Only the home configures the server and the wallet: the profile is the default.
       const env = { PATH: process.env["PATH"] ?? "", HOME: dev.home, AGENTOS_HOME: dev.home }
       const args = ["mailbox", "create", freshName(), "--yes", "--max-amount", "0.25", "--json"]
       const bought = await runCli(args, { cwd: dev.home, env })
@@ -34,7 +33,7 @@ export const devSuite = (rig: CliRig): void => {
       assert.isEmpty(checks.filter(({ status }) => status !== "ok"))
     })
 
-    it("leaves no sandbox behind when it is killed, as with the terminal that is closed", async () => {
+    it("leaves no sandbox behind when it is killed", async () => {
       const customer = await rig.customer()
       const { child, outcome } = customer.follow(["dev", "--port", "0", "--data", join(customer.home, "sandbox")], {
         cwd: REPOSITORY
@@ -49,10 +48,10 @@ export const devSuite = (rig: CliRig): void => {
       await untilGone(family, END_MILLIS)
     })
 
-    it("ends with the sandbox and everything in it at Ctrl-C", async ({ expect }) => {
+    it("stops the sandbox and all its processes on Ctrl-C", async ({ expect }) => {
       const { dev } = rig
       const family = familyOf(dev.process.pid!)
-      // The sandbox, its database, its chain and its server at the least.
+      // At least the sandbox, its database, its chain and its server.
       assert.isAbove(family.length, 4)
       assert.strictEqual(await dev.interrupt(), 0, dev.said)
       assert.include(dev.said, "The sandbox has stopped.")

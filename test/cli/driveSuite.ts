@@ -6,8 +6,7 @@ import { goldenOf } from "./drive/Golden.ts"
 import { INBOX_DRIVES, prepareInbox } from "./drive/InboxDrives.ts"
 import { MAIL_DRIVES } from "./drive/MailDrives.ts"
 import { PHONE_DRIVES } from "./drive/PhoneDrives.ts"
-import type { Scene } from "./drive/Scene.ts"
-import { Stage } from "./drive/Stage.ts"
+import { type Scene, Stage } from "./drive/Stage.ts"
 import { DEV_DRIVES, TOOL_DRIVES } from "./drive/ToolDrives.ts"
 import { WALLET_DRIVES } from "./drive/WalletDrives.ts"
 import { hasTmux } from "./Terminal.ts"
@@ -23,7 +22,7 @@ const DRIVES: Drives<CommandName> = {
 
 const nothing = () => Promise.resolve()
 
-/** What one stage plays in turn, all of them together every command; the stages play at the same time. */
+/** Groups of commands. The groups run concurrently, the commands of a group in order. */
 const STAGES: ReadonlyArray<{
   readonly about: string
   readonly drives: Partial<Drives<CommandName>>
@@ -51,7 +50,7 @@ const asProgram = ({ asProgram: own = {}, failure, forPrograms, program = [], su
   return [...played.map((scene) => ({ scene, more })), ...program.map((scene) => ({ scene, more: "" }))]
 }
 
-/** The exit codes that a command can have by its help, of which it has what it should. */
+/** Checks the exit codes of the scenes against the help of the command. */
 const checkExits = (
   name: CommandName,
   { failure, interrupt, success }: Drive,
@@ -67,15 +66,15 @@ const checkExits = (
 const MILLIS_MAX = 300_000
 
 /**
- * Every command of the real program as it succeeds, fails and is interrupted, in a terminal and through pipes, against
- * the sandbox. What is seen is held by files, each payment by the chain.
+ * Runs every command of the built program on success, failure and interruption, in a terminal and through pipes, against
+ * the sandbox. The output is compared with golden files, and the payments with the chain.
  */
 export const driveSuite = (rig: CliRig): void => {
   const readers = [
     { reader: "person", title: "in a terminal", suite: hasTmux ? describe.concurrent : describe.skip },
     { reader: "program", title: "through pipes", suite: describe.concurrent }
   ] as const
-  it("drives every command", () => {
+  it("covers every command", () => {
     const driven = STAGES.flatMap(({ drives }) => Object.keys(drives))
     assert.sameMembers(driven, Object.keys(DRIVES))
     assert.sameMembers(

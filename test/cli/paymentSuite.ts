@@ -13,7 +13,7 @@ const mailboxesOf = async (customer: CliCustomer): Promise<ReadonlyArray<string>
   return (JSON.parse(stdout) as { items: ReadonlyArray<{ localPart: string }> }).items.map(({ localPart }) => localPart)
 }
 
-/** One mailbox, one charge, and nothing open: how every payment ends. */
+/** Asserts one mailbox, one charge and no open payment. */
 const assertBoughtOnce = async (customer: CliCustomer, name: string): Promise<void> => {
   assert.deepStrictEqual(await customer.charges(), [PRICE])
   assert.deepStrictEqual(await mailboxesOf(customer), [name])
@@ -31,8 +31,8 @@ const withProxy = async (rig: CliRig, use: (proxy: PaidProxy, customer: CliCusto
 }
 
 export const paymentSuite = (rig: CliRig): void => {
-  describe("a payment of agentctl", () => {
-    it("buys once, and again with the token that came with it", async () => {
+  describe("payments of agentctl", () => {
+    it("buy with a new wallet, and again with the saved token", async () => {
       const customer = await rig.customer()
       const [first, second] = [freshName(), freshName()]
       const bought = await customer.run([...create(first), "--json"])
@@ -50,7 +50,7 @@ export const paymentSuite = (rig: CliRig): void => {
       assert.sameMembers([...(await mailboxesOf(customer))], [first, second])
     })
 
-    it("killed before it is signed leaves nothing behind, and is simply made again", async () => {
+    it("leave nothing behind if killed before the signature", async () => {
       const customer = await rig.customer()
       const name = freshName()
       const killed = await customer.run(create(name), { killAt: "agreed" })
@@ -70,7 +70,7 @@ export const paymentSuite = (rig: CliRig): void => {
       ["answered", "sent"],
       ["kept", "sent"]
     ] as const)
-      it(`killed when it is ${step} is ended by payments resume, with one charge`, async () => {
+      it(`killed at the step "${step}" are completed by payments resume with one charge`, async () => {
         const customer = await rig.customer()
         const name = freshName()
         const killed = await customer.run(create(name), { killAt: step })
@@ -86,7 +86,7 @@ export const paymentSuite = (rig: CliRig): void => {
         await assertBoughtOnce(customer, name)
       })
 
-    it("killed when all is written down shows what it bought when it is asked about", async () => {
+    it("killed before the output show their result with payments resume", async () => {
       const customer = await rig.customer()
       const name = freshName()
       const killed = await customer.run(create(name), { killAt: "closed" })
@@ -98,7 +98,7 @@ export const paymentSuite = (rig: CliRig): void => {
       await assertBoughtOnce(customer, name)
     })
 
-    it("killed while the server works on it is ended by payments resume, with one charge", () =>
+    it("killed while the server works are completed by payments resume with one charge", () =>
       withProxy(rig, async (proxy, customer) => {
         const name = freshName()
         const { child, outcome } = customer.follow(create(name))
@@ -111,7 +111,7 @@ export const paymentSuite = (rig: CliRig): void => {
         await assertBoughtOnce(customer, name)
       }))
 
-    it("whose answers are lost says not to pay again, and is ended by payments resume", () =>
+    it("with lost answers warn not to pay again and are completed by payments resume", () =>
       withProxy(rig, async (proxy, customer) => {
         const name = freshName()
         proxy.manner = "loses"
@@ -125,7 +125,7 @@ export const paymentSuite = (rig: CliRig): void => {
         await assertBoughtOnce(customer, name)
       }))
 
-    it("interrupted while it waits for the answer exits with 8, and is ended by payments resume", () =>
+    it("interrupted before the answer exit with 8 and are completed by payments resume", () =>
       withProxy(rig, async (proxy, customer) => {
         const name = freshName()
         proxy.manner = "holds"
@@ -139,7 +139,7 @@ export const paymentSuite = (rig: CliRig): void => {
         await assertBoughtOnce(customer, name)
       }))
 
-    it("taken up by two at once is ended by one of them, with one charge", async () => {
+    it("resumed by two processes are completed by one of them with one charge", async () => {
       const customer = await rig.customer()
       const name = freshName()
       await customer.run(create(name), { killAt: "sending" })
@@ -147,7 +147,7 @@ export const paymentSuite = (rig: CliRig): void => {
       const both = await Promise.all([1, 2].map(() => customer.run(["payments", "resume", id!])))
       const codes = both.map(({ code }) => code)
       assert.include(codes, 0, both[0]!.stderr)
-      // The later one finds it locked, or already answered.
+      // The other one finds the payment locked or answered.
       assert.isEmpty(codes.filter((code) => code !== 0 && code !== 6))
       await assertBoughtOnce(customer, name)
     })

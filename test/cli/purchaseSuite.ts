@@ -4,13 +4,13 @@ import { PhoneCarrier } from "../support/PhoneCarrier.ts"
 import type { CliCustomer, CliRig } from "./CliRig.ts"
 import { PRICES } from "./drive/Drive.ts"
 
-/** Longer than any machine takes to extend the call, in seconds of the carrier's clock; and how fast the rest of it passes. */
+/** Long enough to extend the call meanwhile, in seconds of the carrier's clock; and the speed-up of the rest. */
 const SILENCE_SECONDS = 50
 const SPEED = 20
 const SAID =
   /^[\d:]{8} {2}agent {3}This is Ada\.\n[\d:]{8} {2}caller {2}Who is there\?\n(?:.*\n)*[\d:]{8} {2}caller {2}Goodbye\.\n/
 
-/** What a test looks at of an answer; or the test fails. */
+/** The tested fields of the answers. */
 interface Data {
   readonly number: string
   readonly callbackVerificationSecret: string
@@ -29,10 +29,10 @@ const paying = (customer: CliCustomer) => async (args: ReadonlyArray<string>, st
   return JSON.parse(stdout) as Data
 }
 
-/** Everything that agentctl buys, bought once each. */
+/** Buys everything that agentctl can buy, once. */
 export const purchaseSuite = (rig: CliRig): void => {
-  describe("what agentctl buys", () => {
-    it("is a mailbox, its changes and the messages that it sends", async () => {
+  describe("purchases of agentctl", () => {
+    it("buy a mailbox, its changes and its messages", async () => {
       const customer = await rig.customer()
       const buy = paying(customer)
       const name = freshName()
@@ -48,7 +48,7 @@ export const purchaseSuite = (rig: CliRig): void => {
       assert.deepStrictEqual(await customer.charges(), [PRICES.mailbox, PRICES.change, PRICES.message, PRICES.change])
     })
 
-    it("is a number, its days and minutes, and the calls from it", async () => {
+    it("buy a number, its days and minutes, and its calls", async () => {
       const customer = await rig.customer()
       const buy = paying(customer)
       const agent = ["--agent-name", "Ada", "--webhook", rig.sandbox.agentWebhookUrl]
@@ -72,7 +72,7 @@ export const purchaseSuite = (rig: CliRig): void => {
       await carrier.until(show, ({ status }) => status === "in_progress")
       const extended = await buy(["call", "extend", callId])
       assert.strictEqual(extended.call.authorizedSeconds, 120)
-      // What is left of the silence passes at once.
+      // Skips the rest of the silence.
       await carrier.speed(SPEED)
       const followed = await following
       await carrier.speed(1)
@@ -87,7 +87,7 @@ export const purchaseSuite = (rig: CliRig): void => {
       assert.deepStrictEqual(await customer.charges(), [thirtyDays, thirtyDays, minutes, call, call])
     })
 
-    it("shows the secret of callbacks in no pipe but as JSON, and again when it is asked for", async () => {
+    it("print the callback secret through pipes only as JSON, also later", async () => {
       const customer = await rig.customer()
       const agent = ["--agent-name", "Ada", "--webhook", rig.sandbox.agentWebhookUrl]
       const bought = await customer.run(["number", "buy", "ca", ...agent, "--yes", "--max-amount", "5"])

@@ -4,11 +4,11 @@ import { freshName } from "../support/Agent.ts"
 import type { CliRig } from "./CliRig.ts"
 import { hasTmux, Terminal } from "./Terminal.ts"
 
-/** A first session as a person has it: from nothing to the first mail, read and told of, in five commands. */
+/** The first session of the README: from nothing to the first received mail in five commands. */
 export const sessionSuite = (rig: CliRig): void => {
   const suite = hasTmux ? describe : describe.skip
   suite(hasTmux ? "a first session in a terminal" : "a first session in a terminal (tmux is not installed)", () => {
-    it("comes to the first received mail in five commands", async () => {
+    it("receives the first mail in five commands", async () => {
       const customer = await rig.customer()
       const { emailDomain, mail } = rig.sandbox
       const name = freshName()

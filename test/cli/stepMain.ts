@@ -1,13 +1,13 @@
 import { runOnNode } from "@agentos/cli/HostNode"
 
-/** agentctl as it is, whose process kills itself at the step of a payment that the environment names. */
+/** Runs agentctl and kills it at the step of a payment in AGENTOS_CLI_KILL_AT. */
 const killAt = process.env["AGENTOS_CLI_KILL_AT"]
 
 void runOnNode({
   atStep: async (step) => {
     if (step !== killAt) return
     process.kill(process.pid, "SIGKILL")
-    // Whether or not the signal has arrived when the call returns, nothing more is done.
+    // The signal may arrive after the call returns. Nothing else may happen before.
     await new Promise(() => undefined)
   }
 })

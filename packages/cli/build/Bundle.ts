@@ -6,31 +6,30 @@ import { VERSION } from "../src/Version.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-/** What npm is to know of the published package: it needs nothing but Node. */
+/** package.json of the published package, which needs only Node. */
 const manifest = {
   name: "agentctl",
   version: VERSION,
-  description: "Mailboxes, telephone numbers and their events for agents, paid per call from a wallet.",
+  description: "Mailboxes, phone numbers and calls for AI agents, paid per call from a wallet.",
   license: "Apache-2.0",
   bin: { agentctl: "agentctl.cjs" },
   files: ["agentctl.cjs"],
   engines: { node: ">=20" }
 }
 
-const SLEEPING = "\0sleeping:"
+const LAZY = "\0lazy:"
 
-/** Modules of Node are loaded with the module that uses them, and not all of them when the program starts. */
-const sleepingBuiltins: Plugin = {
-  name: "sleeping-builtins",
+/** Loads the built-in modules of Node with the modules that use them, instead of all at the start. */
+const lazyBuiltins: Plugin = {
+  name: "lazy-builtins",
   resolveId: (source, importer) => {
     if (!source.startsWith("node:")) return null
-    return importer?.startsWith(SLEEPING) === true ? { id: source, external: true } : `${SLEEPING}${source}`
+    return importer?.startsWith(LAZY) === true ? { id: source, external: true } : `${LAZY}${source}`
   },
-  load: (id) =>
-    id.startsWith(SLEEPING) ? `module.exports = require(${JSON.stringify(id.slice(SLEEPING.length))})` : null
+  load: (id) => (id.startsWith(LAZY) ? `module.exports = require(${JSON.stringify(id.slice(LAZY.length))})` : null)
 }
 
-/** Libraries that few commands need, by what of them the sources import. */
+/** Libraries that few commands need, with the exports that the sources import. */
 const SEALED: Readonly<Record<string, string>> = {
   paying: `
     export { x402Client } from "@x402/core/client"
@@ -51,10 +50,10 @@ const output: OutputOptions = {
   comments: false
 }
 
-/** A build takes as long as the libraries that are packed: that plugins take most of it is no news. */
+/** Silences the warning that plugins take most of the time: they compress the libraries. */
 const checks: InputOptions["checks"] = { bundlerTimings: false }
 
-/** A library on its own, as the text of a CommonJS module. */
+/** Bundles one library into the text of a CommonJS module. */
 const textOf = async (name: string): Promise<string> => {
   const entry = `${root}/${name}.sealed.js`
   const build = await rolldown({
@@ -68,7 +67,7 @@ const textOf = async (name: string): Promise<string> => {
         resolveId: (source) => (source === entry ? entry : null),
         load: (id) => (id === entry ? SEALED[name]! : null)
       },
-      sleepingBuiltins
+      lazyBuiltins
     ]
   })
   try {
@@ -80,8 +79,8 @@ const textOf = async (name: string): Promise<string> => {
 }
 
 /**
- * Keeps those libraries in the file as packed text, which becomes code when they are first used: Node reads all code of a
- * file before it begins, and theirs is several times as long as all the rest.
+ * Stores these libraries in the file as compressed text, which is compiled on first use. Node parses the whole file before
+ * it starts, and the libraries are several times as long as everything else.
  */
 const sealed: Plugin = {
   name: "sealed",
@@ -102,24 +101,23 @@ const sealed: Plugin = {
   }
 }
 
-/** The same code in ASCII, of which Node reads a byte a character: others stand only in texts and patterns, where they can be escaped. */
+/** Escapes non-ASCII characters, which only occur in strings and patterns. Node parses an ASCII file faster. */
 const asciiOf = (code: string): string =>
   code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 /**
- * Writes the package that is published, in `folder`: one file with everything
- * in it, and its package.json. A CommonJS file, because Node starts one twice as fast as an ES module; what is
- * imported dynamically stays asleep in it until it is asked for.
+ * Writes the npm package to `folder`: one file with everything in it, and its package.json. The file is CommonJS, because
+ * Node starts it twice as fast as an ES module. Dynamically imported modules are evaluated when they are first needed.
  */
 export const bundle = async (folder: string): Promise<void> => {
   const build = await rolldown({
     input: `${root}/src/main.ts`,
     platform: "node",
     cwd: root,
-    // Wrapped in parentheses, every module would be compiled when the file is read.
+    // Parentheses around module functions would make Node compile every module at the start.
     optimization: { pifeForModuleWrappers: false },
     checks,
-    plugins: [sealed, sleepingBuiltins]
+    plugins: [sealed, lazyBuiltins]
   })
   try {
     const [chunk] = (await build.generate({ ...output, strictExecutionOrder: true })).output

@@ -1,4 +1,4 @@
-/** Measures how long the built program takes to start, beside Node alone: `pnpm --filter @agentos/cli run startup [ROUNDS]`. */
+/** Measures the start-up time of the built program, relative to Node alone: `pnpm --filter @agentos/cli run startup [ROUNDS]`. */
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -21,7 +21,7 @@ const measure = (args: ReadonlyArray<string>): number => {
   spawnSync(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] })
   return Number(process.hrtime.bigint() - begin) / 1e6
 }
-// In turns, so that whatever else the machine does slows all of them alike.
+// Alternating runs, so that other load affects all of them alike.
 for (let round = -3; round < rounds; round++)
   for (const { args, millis } of runs) {
     const taken = measure(args)

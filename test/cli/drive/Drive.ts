@@ -1,39 +1,38 @@
 import type { AnyCommand, CommandName } from "@agentos/cli/testing"
-import type { Scene } from "./Scene.ts"
-import type { Stage } from "./Stage.ts"
+import type { Scene, Stage } from "./Stage.ts"
 
-/** How a command is seen to succeed, fail and be interrupted, by a person in a terminal or a program with pipes. */
+/** The scenes of a command, for a person in a terminal and a program with pipes. */
 export interface Drive {
   readonly success: Scene
   readonly failure: Scene
-  /** In the terminal. Or why nothing can be interrupted. */
+  /** In the terminal. The text says why there is nothing to interrupt. */
   readonly interrupt: Scene | "it never waits"
-  /** What a program adds to what a person types: consent, where a person is asked. */
+  /** Flags that programs add, such as --yes where a person is asked. */
   readonly forPrograms?: string
-  /** What is typed instead, where a program does not do what a person does. */
+  /** Other scenes for programs. */
   readonly asProgram?: { readonly success?: Scene | "the rig's own"; readonly failure?: Scene }
-  /** Whatever else a person may meet. */
+  /** More scenes for persons. */
   readonly person?: ReadonlyArray<Scene>
-  /** Whatever else a program may meet. */
+  /** More scenes for programs. */
   readonly program?: ReadonlyArray<Scene>
 }
 
-/** A command that pays, which is interrupted once more: when the server has the payment, and has not answered. */
+/** A paying command, which is also interrupted after the server received the payment. */
 export interface PaidDrive extends Drive {
   readonly sent: Scene
 }
 
-/** Its help says so by its exit code 8: the outcome of a payment can be open. */
+/** Paying commands have the exit code 8. */
 type PayingName = { [Name in CommandName]: 8 extends ExitsOf<Name> ? Name : never }[CommandName]
 type ExitsOf<Name extends CommandName> = Extract<AnyCommand, { readonly name: Name }>["exits"][number]
 
-/** Some of the commands, in the order in which they are driven. All of them together are every command. */
+/** The drives of some commands, in order. The compiler checks that the union covers all commands. */
 export type Drives<Name extends CommandName> = {
   readonly [Each in Name]: (stage: Stage) => Awaitable<Each extends PayingName ? PaidDrive : Drive>
 }
 type Awaitable<A> = A | Promise<A>
 
-/** What the sandbox sells, in base units. */
+/** The prices of the sandbox in base units. */
 export const PRICES = {
   mailbox: 250_000n,
   change: 10_000n,
@@ -45,7 +44,7 @@ export const PRICES = {
 
 const ASKED = "[y/N]"
 
-/** A scene in which whoever is asked agrees, or presses something else. */
+/** A scene with keys that answer the question. */
 export const answering = (keys: ReadonlyArray<string>, exit: number, args: string, price?: bigint): Scene => ({
   args,
   exit,
@@ -54,8 +53,8 @@ export const answering = (keys: ReadonlyArray<string>, exit: number, args: strin
 })
 
 /**
- * A command that pays: agreed to, refused by the server, interrupted at the question, and interrupted once the server
- * has the payment. Each buys what it is given; what is asked about is not bought.
+ * A paying command: confirmed, rejected by the server, interrupted at the question, and interrupted after the server
+ * received the payment. The first and the last one buy.
  */
 export const paying = (
   buys: string,
@@ -69,31 +68,31 @@ export const paying = (
   forPrograms: "--yes --max-amount 5"
 })
 
-/** Where nobody listens. */
+/** A URL without a server. */
 export const NOBODY = "http://127.0.0.1:2"
 
-/** A token that the server has never given. */
+/** A token that the server did not issue. */
 export const WRONG_TOKEN = { AGENTOS_TOKEN: "at_v1_0" }
 
-/** A command that asks the server one thing: with another token, or of no server, it is refused. */
+/** A command with one request, which fails with an invalid token. */
 export const asking = (args: string, failure: Partial<Scene> = {}): Drive => ({
   success: { args, exit: 0 },
   failure: { args, exit: 4, env: WRONG_TOKEN, ...failure },
   interrupt: { args, exit: 130, interrupt: "server" }
 })
 
-/** The same, of a command that needs no token. */
+/** The same for a command that needs no token, which fails without a server. */
 export const openTo = (args: string): Drive => asking(args, { args: `${args} --base-url ${NOBODY}`, exit: 1, env: {} })
 
-/** Ctrl-C while it reads standard input, which does not end. */
+/** Ctrl-C while the command reads an endless standard input. */
 export const reading = (args: string): Scene => ({
   args,
   exit: 130,
   stdin: "endless",
-  interrupt: { said: "It is being read." }
+  interrupt: { said: "Reading started." }
 })
 
-/** A command that looks at this machine alone. */
+/** A command that sends no request. */
 export const offline = (args: string, failure: Partial<Scene>): Drive => ({
   success: { args, exit: 0 },
   failure: { args, exit: 3, ...failure },

@@ -1,12 +1,62 @@
 import { fileURLToPath } from "node:url"
 
-/** Who looks: somebody at a terminal, or a program at the end of pipes. */
+/** A person at a terminal, or a program with pipes. */
 export type Reader = "person" | "program"
 
-/** The file that holds what they see of a command. */
+/** Returns the golden file of a command. */
 export const goldenOf = (reader: Reader, command: string): string =>
   fileURLToPath(new URL(`../golden/${reader}/${command.replaceAll(" ", "-")}.txt`, import.meta.url))
 
-/** What a program was told on standard output, and on standard error with `! ` before each line. */
+/** Formats the output of a program, with `! ` before each line of standard error. */
 export const throughPipes = (line: string, seen: { stdout: string; stderr: string; code: number | null }): string =>
   `$ ${line}\n${seen.stdout}${seen.stderr.replaceAll(/^(?=.)/gm, "! ")}[exit ${seen.code}]\n`
+
+/** Values that differ between runs, and their names. Each different value gets the next number. */
+const DIFFERENT: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
+  [/\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b/g, "id"],
+  [/0x[\da-fA-F]{64}\b/g, "hash"],
+  [/0x[\da-fA-F]{40}\b/g, "address"],
+  [/\+1\d{10}\b/g, "phone"],
+  [/(?<=127\.0\.0\.1:|"port": )\d{4,5}\b/g, "port"]
+]
+
+/** Values that differ between runs and are not compared with each other. */
+const TIMES: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
+  [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>"],
+  [/^\d\d:\d\d:\d\d(?= )/gm, "<time>"],
+  [/\b\d+(?= of \d+ s\b)|\b\d+(?:\.\d+)?(?= (?:ms|s)\b)|(?<="(?:secondsRemaining|connectedSeconds)": )\d+/g, "<n>"],
+  [/\bcs_v1_\w+/g, "<secret>"]
+]
+
+/** Replaces values that differ between runs by names. Equal values get equal names: `<id-1>`, `<id-2>`. */
+export class Masks {
+  private readonly known: ReadonlyArray<readonly [text: string, name: string]>
+  private readonly seen = new Map<string, string>()
+  private readonly counts = new Map<string, number>()
+
+  /** `known` lists texts with fixed names, matched as they are or in lower case. */
+  constructor(known: ReadonlyArray<readonly [text: string, name: string]>) {
+    this.known = known.toSorted(([one], [other]) => other.length - one.length)
+  }
+
+  /** Gaps between columns depend on the values, so they become two spaces. */
+  of(text: string): string {
+    let masked = text
+    for (const [known, name] of this.known)
+      for (const written of [known, known.toLowerCase()]) masked = masked.replaceAll(written, name)
+    for (const [pattern, name] of TIMES) masked = masked.replaceAll(pattern, name)
+    for (const [pattern, name] of DIFFERENT) masked = masked.replaceAll(pattern, (value) => this.nameOf(value, name))
+    return masked.replaceAll(/(?<=\S)(?<!^!) {2,}/gm, "  ")
+  }
+
+  private nameOf(value: string, kind: string): string {
+    const key = value.toLowerCase()
+    const known = this.seen.get(key)
+    if (known !== undefined) return known
+    const count = (this.counts.get(kind) ?? 0) + 1
+    this.counts.set(kind, count)
+    const name = `<${kind}-${count}>`
+    this.seen.set(key, name)
+    return name
+  }
+}

@@ -18,7 +18,7 @@ interface Events {
 const eventIds = async (stage: Stage): Promise<ReadonlyArray<string>> =>
   (await stage.ask<Events>("events", "list")).items.map(({ eventId }) => eventId)
 
-/** The token, events, and what was paid. Logged out at last. */
+/** Ends with logout. */
 export const INBOX_DRIVES: Drives<
   | "login"
   | "whoami"
@@ -80,7 +80,7 @@ export const INBOX_DRIVES: Drives<
     return {
       success: { args: "payments resume", exit: 0, price: PRICES.mailbox, before: open("first") },
       failure: { args: `payments resume ${NO_SUCH}`, exit: 5 },
-      // The bytes may have arrived: to say that it was interrupted would hide that.
+      // The request may have arrived, which "Interrupted." alone would hide.
       interrupt: {
         args: "payments resume",
         exit: 8,

@@ -1,19 +1,18 @@
 import { answering, asking, type Drives, paying, PRICES, reading } from "./Drive.ts"
-import type { Scene } from "./Scene.ts"
-import type { Stage } from "./Stage.ts"
+import type { Scene, Stage } from "./Stage.ts"
 
 interface Messages {
   readonly items: ReadonlyArray<{ readonly messageId: string; readonly direction: string }>
 }
 
-/** The received message, of which there is one. */
+/** Returns the id of the only received message. */
 const receivedId = async (stage: Stage): Promise<string> => {
   const { items } = await stage.ask<Messages>("mail", "list")
   const { messageId } = items.find(({ direction }) => direction === "inbound")!
   return messageId
 }
 
-/** Mailboxes and messages. The mailboxes that are bought first are changed, used, and deleted at last. */
+/** The mailboxes are bought first, then used and deleted. */
 export const MAIL_DRIVES: Drives<
   | "mailbox create"
   | "mailbox list"
@@ -43,7 +42,7 @@ export const MAIL_DRIVES: Drives<
         args: `${first} --display-name Ada`,
         exit: 0,
         price: PRICES.mailbox,
-        // Neither yes nor no is asked about again; and who mistypes can mend it.
+        // Another answer than yes or no is asked again, and Backspace works.
         answers: [
           ["[y/N]", "perhaps", "Enter"],
           ["[y/N]", "n", "BSpace", "y", "Enter"]
@@ -56,7 +55,7 @@ export const MAIL_DRIVES: Drives<
         answering(["C-d"], 2, none!),
         { args: `${none} --max-amount 0.24`, exit: 7 },
         { args: none!, exit: 130, interrupt: "server" },
-        // The same wallet, once more, behind a password.
+        // The same wallet as a keystore with a password.
         { ...opening(["C-c"], 130), before: () => stage.keep("own.json") },
         opening(["C-d"], 2),
         opening(["wrong horse", "Enter"], 4)
@@ -82,12 +81,12 @@ export const MAIL_DRIVES: Drives<
         exit: 0,
         before: () => stage.receive("ada", "Welcome \u001b]0;owned\u0007", "Your code is 482 913.")
       },
-      // Longer than a busy machine takes for the first look: it is said that it waits.
+      // Longer than the first poll on a busy machine, so that the remark about waiting appears.
       failure: { args: `${none} 4s`, exit: 5 },
       interrupt: { args: `${none} 1m`, exit: 130, interrupt: { said: "Waiting 1 min" } },
       person: [
         { args: "mail wait --otp --unverified", exit: 0 },
-        // Anybody could have sent it.
+        // The sender is not verified.
         { args: "mail wait --otp --from stranger.example --timeout 0s", exit: 5 },
         { args: "mail wait", exit: 130, interrupt: "server" }
       ],

@@ -18,8 +18,8 @@ const numbersOf = async (stage: Stage): Promise<ReadonlyArray<string>> =>
 const NUMBER = { first: 0, second: 1 }
 const oneNumber = async (stage: Stage, which: number): Promise<string> => (await numbersOf(stage))[which]!
 
-/** Somebody who answers, and says so much. */
-const somebody = (stage: Stage, ...lines: ReadonlyArray<Line>): Promise<string> =>
+/** A person who answers and says these lines. */
+const person = (stage: Stage, ...lines: ReadonlyArray<Line>): Promise<string> =>
   new PhoneCarrier(stage.sandbox).person({ lines, ringSeconds: 0 })
 
 const ASKS = "Who is there?"
@@ -27,9 +27,9 @@ const STAYS = [ASKS, { silence: 600 }]
 
 const GREETING = '--greeting "This is Ada."'
 
-/** Calls somebody, and waits until they have answered and asked who is there. */
+/** Places a call to a new person and returns its id. */
 const call = async (stage: Stage, ...lines: ReadonlyArray<Line>): Promise<string> => {
-  const to = await somebody(stage, ...lines)
+  const to = await person(stage, ...lines)
   const from = await oneNumber(stage, NUMBER.first)
   const placing = ["call", "start", "--from", from, "--to", to, "--greeting", "This is Ada."]
   const { call: placed } = (await stage.buy(...placing)) as Placed
@@ -42,7 +42,7 @@ const until = (stage: Stage, callId: string, status: string) =>
     (shown) => shown.call.status === status
   )
 
-/** Numbers and calls. The numbers that are bought first are changed, used, and given back at last. */
+/** The numbers are bought first, then used and released. */
 export const PHONE_DRIVES: Drives<
   | "number buy"
   | "number list"
@@ -70,7 +70,7 @@ export const PHONE_DRIVES: Drives<
     }),
   "call start": async (stage) => {
     const from = await oneNumber(stage, NUMBER.first)
-    const start = async () => `call start --from ${from} --to ${await somebody(stage, { hangup: true })} ${GREETING}`
+    const start = async () => `call start --from ${from} --to ${await person(stage, { hangup: true })} ${GREETING}`
     return paying(await start(), PRICES.call, {
       failure: { args: `call start --from ${from} --to 911`, exit: 3 },
       sent: await start()

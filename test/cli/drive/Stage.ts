@@ -6,34 +6,61 @@ import { fileURLToPath } from "node:url"
 import { createTransport } from "nodemailer"
 import { assert } from "vitest"
 import { type CliCustomer, type CliRig, outcomeOf } from "../CliRig.ts"
-import { PaidProxy } from "../PaidProxy.ts"
+import { type Manner, PaidProxy } from "../PaidProxy.ts"
 import { Terminal } from "../Terminal.ts"
-import { type Reader, throughPipes } from "./Golden.ts"
-import { Masks } from "./Masks.ts"
-import { lineOf, type Scene } from "./Scene.ts"
+import { Masks, type Reader, throughPipes } from "./Golden.ts"
 
-/** Where the sandbox is. */
+/** A shell line that runs agentctl, and the events while it runs. */
+export interface Scene {
+  /** The text after `agentctl`. */
+  readonly args: string
+  readonly exit: number
+  /** Variables before the command. */
+  readonly env?: Readonly<Record<string, string>>
+  /** The file on standard input, or `endless`. By default the terminal, or nothing. */
+  readonly stdin?: string
+  /** The keys after each question: tmux names or text. */
+  readonly answers?: ReadonlyArray<readonly [asked: string, ...keys: ReadonlyArray<string>]>
+  /** When Ctrl-C is pressed: while the server, the chain or a payment is not answered, or after this output. */
+  readonly interrupt?: "server" | "chain" | "payment" | { readonly said: string }
+  /** How the proxy handles requests meanwhile. */
+  readonly manner?: Manner
+  /** The expected charge in base units. By default none. With exit code 8, after the payment is resumed. */
+  readonly price?: bigint
+  /** Preparation whose output is not recorded. */
+  readonly before?: () => Promise<unknown>
+}
+
+/** Returns the line, with the flags that programs add. */
+export const lineOf = ({ args, env = {}, stdin }: Scene, more: string): string =>
+  [
+    ...(stdin === "endless" ? ["sh endless |"] : []),
+    ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
+    `agentctl ${args}${more}`,
+    ...(stdin === undefined || stdin === "endless" ? [] : [`< ${stdin}`])
+  ].join(" ")
+
 export const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** What opens the keystores that are made here. */
+/** The password of all keystores. */
 export const PASSWORD = "correct horse"
 
-/** Writes more than a pipe holds, so that somebody reads it once it says so; and does not end. */
+/** Writes more than a pipe holds, reports when it is read, and does not end. */
 const ENDLESS = `head -c 200000 /dev/zero | tr '\\0' x
-echo "It is being read." >&2
+echo "Reading started." >&2
 sleep 60
 `
 
-/** Somebody with a wallet, a shell and lines to the sandbox that can be held, for one command after the other. */
+/** A customer with a shell and proxies to the sandbox. Commands run one after the other. */
 export class Stage {
   readonly reader: Reader
   readonly sandbox: SandboxDescription
   readonly customer: CliCustomer
-  /** What may never be seen, beside the wallet's key and the password. */
+  /** Texts that must not be printed. */
   readonly secrets: Array<string> = []
   private readonly server: PaidProxy
   private readonly chain: PaidProxy
-  /** Where the shell is. */
+  /** The working directory of the shell. */
   folder: string
   private terminal: Terminal | undefined
 
@@ -52,7 +79,7 @@ export class Stage {
     this.put("endless", ENDLESS)
   }
 
-  /** Gives somebody new 100 USDT, and puts lines before them that can be held. */
+  /** Creates a customer with 100 USDT and proxies. */
   static async open(rig: CliRig, reader: Reader): Promise<Stage> {
     const { sandbox } = rig
     const server = await PaidProxy.start(sandbox.baseUrl)
@@ -61,36 +88,36 @@ export class Stage {
     return new Stage(reader, sandbox, { customer, server, chain })
   }
 
-  /** Ends their shell and their lines. */
+  /** Closes the shell and the proxies. */
   async close(): Promise<void> {
     await this.terminal?.close()
     await this.server.stop()
     await this.chain.stop()
   }
 
-  /** A name that only this reader's things have: a person and a program may not own the same mailbox. */
+  /** Returns a name for this reader: a person and a program cannot own the same mailbox. */
   called(name: string): string {
     return `${name}-${this.reader}`
   }
 
-  /** The address of the mailbox of that name. */
+  /** Returns the address of the mailbox with that name. */
   addressOf(name: string): string {
     return `${this.called(name)}@${this.sandbox.emailDomain}`
   }
 
-  /** Puts a file into the home, which is the shell's folder, for its owner alone. */
+  /** Writes a file with mode 0600 into the home, which is the folder of the shell. */
   put(name: string, text: string): void {
     writeFileSync(join(this.customer.home, name), text, { mode: 0o600 })
   }
 
-  /** Runs a line behind everybody's back, and answers its document. */
+  /** Runs a command without recording it and returns its document. */
   async ask<Document>(...args: ReadonlyArray<string>): Promise<Document> {
     const { code, stderr, stdout } = await this.customer.run([...args, "--json"])
     assert.strictEqual(code, 0, `${args.join(" ")}\n${stderr}`)
     return JSON.parse(stdout) as Document
   }
 
-  /** Keeps the wallet in a keystore of that name, too. */
+  /** Also saves the wallet as a keystore of that name. */
   async keep(name: string): Promise<void> {
     this.put("key", this.customer.env["AGENTOS_PRIVATE_KEY"]!)
     const args = ["wallet", "import", "key", "--output", join(this.customer.home, name)]
@@ -98,12 +125,12 @@ export class Stage {
     assert.strictEqual(code, 0, stderr)
   }
 
-  /** Buys something behind everybody's back. */
+  /** Buys something without recording it. */
   buy(...args: ReadonlyArray<string>): Promise<unknown> {
     return this.ask(...args, "--yes", "--max-amount", "5")
   }
 
-  /** A payment that the server has, and whose program was killed before the answer came. */
+  /** Leaves an open payment: the server has it, but the program was killed before the answer. */
   async leaveOpen(name: string): Promise<void> {
     const args = ["mailbox", "create", this.called(name), "--yes", "--max-amount", "0.25"]
     const held = this.hold("payment")
@@ -114,15 +141,15 @@ export class Stage {
     this.server.manner = "through"
   }
 
-  /** The access token that came with the first purchase. */
+  /** Returns the access token of the first purchase. */
   token(): string {
     const text = readFileSync(join(this.customer.home, "credentials.json"), "utf8")
     const [token] = /at_v1_\w+/.exec(text) ?? []
-    if (token === undefined) throw new Error("there is no token yet")
+    if (token === undefined) throw new Error("no token saved")
     return token
   }
 
-  /** Sends a mail to one of the mailboxes, as anybody can, and waits until it is there. Nothing proves its sender. */
+  /** Sends mail from an unverified sender to a mailbox and waits for its arrival. */
   async receive(name: string, subject: string, text: string): Promise<void> {
     const { host, port } = this.sandbox.mail
     const transport = createTransport({ host, port, secure: false, ignoreTLS: true })
@@ -131,7 +158,7 @@ export class Stage {
     await this.ask("mail", "wait", "--mailbox", this.addressOf(name), "--subject", word)
   }
 
-  /** Names for what is this stage's own, and for what is the sandbox's. */
+  /** Returns the names of the values of this stage and of the sandbox. */
   masks(): Masks {
     const { address, home } = this.customer
     const { agentWebhookUrl, baseUrl, chain } = this.sandbox
@@ -150,8 +177,7 @@ export class Stage {
   }
 
   /**
-   * Plays a scene, and answers what was seen of it, with its line above and its exit code below. Whose payment is left
-   * open resumes it, and has paid once.
+   * Plays a scene and returns its line, output and exit code. A payment that stays open is resumed. Checks the charge.
    */
   async play(scene: Scene, more = ""): Promise<string> {
     const before = await this.customer.charges()
@@ -191,7 +217,7 @@ export class Stage {
     return { exit, text: `$ ${text}[exit ${exit}]\n` }
   }
 
-  /** Resolves when what is to be interrupted has begun. */
+  /** Resolves when the interruption can be sent. */
   private hold(interrupt: Scene["interrupt"]): Promise<void> {
     const proxy = interrupt === "chain" ? this.chain : this.server
     return new Promise((resolve) => {

@@ -5,7 +5,7 @@ import { REPOSITORY } from "./Stage.ts"
 
 const SERVICE = "email.mailbox.create"
 
-/** What needs no purchase: the services, the limits, and the program itself. */
+/** Commands that need no purchase. */
 export const TOOL_DRIVES: Drives<
   | "services list"
   | "services show"
@@ -53,7 +53,6 @@ export const TOOL_DRIVES: Drives<
   help: () => offline("help events ack", { args: "help event" })
 }
 
-/** The whole service, which is started once more. */
 export const DEV_DRIVES: Drives<"dev"> = {
   dev: async (stage) => {
     stage.folder = REPOSITORY

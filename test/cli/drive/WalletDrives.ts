@@ -1,7 +1,7 @@
 import { type Drives, NOBODY, reading } from "./Drive.ts"
 import { PASSWORD, type Stage } from "./Stage.ts"
 
-/** A key that anybody knows, and a keystore of it that does not say its address: only the password can tell. */
+/** A well-known key, and its keystore without an address, so that only the password reveals it. */
 const KEY = "ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
 const KEYSTORE = JSON.stringify({
   version: 3,
@@ -31,7 +31,6 @@ const [RIGHT, WRONG] = [
 ] as const
 const CLOSED = "/dev/null"
 
-/** The key that pays, and what is asked about it. */
 export const WALLET_DRIVES: Drives<"wallet create" | "wallet import" | "wallet address" | "wallet balance"> = {
   "wallet create": () => ({
     success: {

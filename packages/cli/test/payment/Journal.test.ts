@@ -1,8 +1,6 @@
-import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
-import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
+import { readdirSync, renameSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { afterAll, assert, describe, it } from "vitest"
 import { addEntry, readEntries, readEntry, withEntry } from "../../src/payment/Journal.ts"
 import {
@@ -14,7 +12,7 @@ import {
 } from "../../src/payment/JournalEntry.ts"
 import { withLock } from "../../src/file/FileLock.ts"
 import { answered, codeOf, entry, HOUR, machine, NOW, removeMachines, SIGNATURE } from "../support/Machine.ts"
-import { outcomeOf, useProgram } from "../support/Program.ts"
+import { useProgram } from "../support/Program.ts"
 
 const program = useProgram()
 afterAll(removeMachines)
@@ -108,8 +106,9 @@ describe("journal", () => {
   })
 })
 
-describe("the lock of an entry", () => {
-  it("lets one in at a time", async () => {
+// packages/file-lock tests the lock itself.
+describe("withLock", () => {
+  it("runs one caller at a time and rejects the others with LOCKED", async () => {
     const folder = machine().home
     let inside = 0
     const outcomes = await Promise.all(
@@ -126,54 +125,6 @@ describe("the lock of an entry", () => {
     )
     assert.isEmpty(outcomes.filter((outcome) => outcome !== "done" && outcome !== "LOCKED"))
     assert.isEmpty(readdirSync(folder))
-  })
-
-  it("outlives no dead process", async () => {
-    const folder = machine().home
-    // The largest id that a process can have, and one that is used again by a process that began at another time.
-    writeFileSync(join(folder, "one.lock.1"), JSON.stringify({ pid: 4_194_304, startedAt: null }))
-    writeFileSync(join(folder, "one.lock.2"), JSON.stringify({ pid: process.pid, startedAt: "1" }))
-    assert.strictEqual(await codeOf(() => withLock(folder, "one", () => Promise.resolve())), "done")
-    writeFileSync(join(folder, "one.lock.3"), JSON.stringify({ pid: process.pid, startedAt: null }))
-    assert.strictEqual(await codeOf(() => withLock(folder, "one", () => Promise.resolve())), "LOCKED")
-  })
-
-  it("keeps processes apart, though some of them are killed", async () => {
-    const folder = machine().home
-    const counter = join(folder, "counter")
-    writeFileSync(counter, "0")
-    const lock = fileURLToPath(new URL("../../src/file/FileLock.ts", import.meta.url))
-    // Reads and writes with a pause in between: two at once would lose a count.
-    const script = `
-      import { readFileSync, writeFileSync } from "node:fs"
-      import { setTimeout } from "node:timers/promises"
-      import { withLock } from ${JSON.stringify(lock)}
-      for (let done = 0; done < Number(process.argv[1]); )
-        await withLock(${JSON.stringify(folder)}, "one", async () => {
-          const count = Number(readFileSync(${JSON.stringify(counter)}, "utf8"))
-          await setTimeout(1)
-          if (process.argv[2] === "dies") process.kill(process.pid, "SIGKILL")
-          writeFileSync(${JSON.stringify(counter)}, String(count + 1))
-          done++
-        }).catch(async (error) => {
-          if (error.parts?.code !== "LOCKED") throw error
-          await setTimeout(1)
-        })`
-    const start = (...args: ReadonlyArray<string>) =>
-      outcomeOf(
-        spawn(process.execPath, ["--input-type=module", "-e", script, ...args], { stdio: ["ignore", "pipe", "pipe"] })
-      )
-    const killed = await Promise.all([start("1", "dies"), start("1", "dies")])
-    assert.deepStrictEqual(
-      killed.map(({ code }) => code),
-      [null, null]
-    )
-    const ended = await Promise.all([start("25"), start("25"), start("1", "dies"), start("25")])
-    assert.deepStrictEqual(
-      ended.map(({ code, stderr }) => `${code}${stderr}`),
-      ["0", "0", "null", "0"]
-    )
-    assert.strictEqual(readFileSync(counter, "utf8"), "75")
   })
 })
 

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { acquireFileLock } from "@agentos/file-lock"
 import { assert, beforeEach, describe, it, vi } from "vitest"
 import { errorReply, type Seen, useApiDouble } from "../support/ApiDouble.ts"
 import { challenge, KEY, offer, paid, PAYER, rpcReplies, TOKEN, TRANSACTION } from "../support/PaidAnswers.ts"
@@ -232,8 +233,7 @@ describe("paying command", () => {
     const { env, home, journal, run } = customer()
     api.on(MAILBOXES, challenge(), bought)
     // Another process holds the lock of the credentials.
-    const lock = join(home, "credentials.lock.1")
-    writeFileSync(lock, JSON.stringify({ pid: process.pid, startedAt: null }))
+    const lock = acquireFileLock(join(home, "credentials.lock"))
     const child = program.start([...CREATE, ...CONSENT], { env })
     const ended = outcomeOf(child)
     child.stdin?.end()
@@ -247,7 +247,7 @@ describe("paying command", () => {
     assert.include(stderr, "do not pay again")
     assert.include(stderr, `agentctl payments resume ${journal()[0]!.id}`)
     assert.include(stderr, how === "is interrupted" ? "Interrupted" : "credentials")
-    rmSync(lock)
+    lock.release()
     const resumed = await run(["payments", "resume", "--json"])
     assert.strictEqual(resumed.code, 0, resumed.stderr)
     assert.deepNestedInclude(JSON.parse(resumed.stdout), { "payment.open": false, "data.mailbox": mailbox })

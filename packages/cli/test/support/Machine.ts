@@ -32,7 +32,7 @@ export const machine = (): Host & { readonly home: string } => {
     readStdin: () => Promise.resolve(""),
     ask: () => Promise.reject(new Error("no terminal")),
     now: () => NOW,
-    sleep: (millis) => sleep(millis / 20),
+    sleep: (millis) => sleep(millis / 2),
     signal: new AbortController().signal
   }
 }

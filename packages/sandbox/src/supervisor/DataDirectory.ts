@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { acquireFileLock, type FileLock, FileLockedError } from "@agentos/file-lock"
+import { existsSync, readdirSync } from "node:fs"
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
-import { lookUpProcess } from "../shared/ProcessTable.ts"
 import { StartError } from "./StartError.ts"
 
 /** A database embedded in the server, a PostgreSQL that the sandbox runs, or an external PostgreSQL. */
@@ -78,47 +78,14 @@ export const describeUnusedData = (root: string, storage: Storage): ReadonlyArra
 
 const hasFiles = (path: string): boolean => existsSync(path) && readdirSync(path).length > 0
 
-interface LockHolder {
-  readonly pid: number
-  readonly startedAt: string
-}
-
-const inUse = (directory: string, pid: number): StartError =>
-  new StartError(`${directory} is in use by another sandbox (process ${pid}). Stop it, or choose another --data.`)
-
-/**
- * Reserves a data directory for this process and returns a function that releases it. Throws `StartError` while another
- * sandbox holds it. The lock of a process that has ended is taken over. Two processes that take it over at the same moment
- * may both succeed; the database's lock separates them.
- */
-export const lockData = (lockFile: string, directory: string): (() => void) => {
-  const own: LockHolder = { pid: process.pid, startedAt: lookUpProcess(process.pid)?.startedAt ?? "" }
-  if (!createLock(lockFile, own)) {
-    const holder = readLock(lockFile)
-    if (holder !== undefined && lookUpProcess(holder.pid)?.startedAt === holder.startedAt) {
-      throw inUse(directory, holder.pid)
-    }
-    rmSync(lockFile, { force: true })
-    if (!createLock(lockFile, own)) throw inUse(directory, readLock(lockFile)?.pid ?? 0)
-  }
-  return () => rmSync(lockFile, { force: true })
-}
-
-const createLock = (lockFile: string, own: LockHolder): boolean => {
+/** Locks a data directory for this process. Throws `StartError` while another sandbox holds the lock. */
+export const lockData = (lockFile: string, directory: string): FileLock => {
   try {
-    writeFileSync(lockFile, JSON.stringify(own), { flag: "wx" })
-    return true
+    return acquireFileLock(lockFile)
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false
-    throw error
-  }
-}
-
-/** Returns undefined for an incomplete lock, whose writer was killed. */
-const readLock = (lockFile: string): LockHolder | undefined => {
-  try {
-    return JSON.parse(readFileSync(lockFile, "utf8")) as LockHolder
-  } catch {
-    return undefined
+    if (!(error instanceof FileLockedError)) throw error
+    throw new StartError(
+      `${directory} is in use by another sandbox (process ${error.pid}). Stop it, or choose another --data.`
+    )
   }
 }

@@ -36,7 +36,7 @@ export const startSandbox = async (
   const data = await openDataDirectory(options.dataDir, storage).catch((error: unknown) => {
     throw new StartError(`Data directory ${options.dataDir} is not usable: ${describeError(error)}`)
   })
-  const unlock = lockData(data.lockFile, data.root)
+  const lock = lockData(data.lockFile, data.root)
   try {
     await previousRunEnded(data)
     for (const notice of describeUnusedData(data.root, storage)) report(notice)
@@ -47,11 +47,11 @@ export const startSandbox = async (
       description,
       stop: async () => {
         await stop()
-        unlock()
+        lock.release()
       }
     }
   } catch (error) {
-    unlock()
+    lock.release()
     throw error
   }
 }

@@ -1,9 +1,7 @@
-import { spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, describe, expect, it, onTestFinished } from "vitest"
-import { isRunning, lookUpProcess } from "../../src/shared/ProcessTable.ts"
+import { expect, it, onTestFinished } from "vitest"
 import { describeUnusedData, lockData, openDataDirectory, type Storage } from "../../src/supervisor/DataDirectory.ts"
 import { StartError } from "../../src/supervisor/StartError.ts"
 
@@ -47,38 +45,14 @@ it("reports the databases that a run does not use", async () => {
   expect(describeUnusedData(root, "external")).toHaveLength(2)
 })
 
-describe("the lock", () => {
+// packages/file-lock tests the lock itself.
+it("locks the data directory, and names the process that holds it", () => {
   const directory = mkdtempSync(join(tmpdir(), "agentos-lock-"))
-  afterAll(() => rmSync(directory, { recursive: true }))
-
-  it("is held by one process at a time", () => {
-    const file = join(directory, "held.lock")
-    const unlock = lockData(file, directory)
-    expect(() => lockData(file, directory)).toThrow(StartError)
-    expect(() => lockData(file, directory)).toThrow(`process ${process.pid}`)
-    unlock()
-    lockData(file, directory)()
-  })
-
-  it("is taken over from a process that has ended", () => {
-    const { pid } = spawnSync(process.execPath, ["-e", ""])
-    expect(isRunning(pid)).toBe(false)
-    const file = join(directory, "stale.lock")
-    writeFileSync(file, JSON.stringify({ pid, startedAt: "then" }))
-    lockData(file, directory)
-    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ pid: process.pid })
-  })
-
-  it("is taken over if another process has the pid", () => {
-    const file = join(directory, "reused.lock")
-    writeFileSync(file, JSON.stringify({ pid: process.ppid, startedAt: "before that one" }))
-    expect(lookUpProcess(process.ppid)).toBeDefined()
-    lockData(file, directory)()
-  })
-
-  it("is taken over if it is incomplete", () => {
-    const file = join(directory, "torn.lock")
-    writeFileSync(file, '{"pid":')
-    lockData(file, directory)()
-  })
+  const file = join(directory, "supervisor.lock")
+  const lock = lockData(file, directory)
+  expect(() => lockData(file, directory)).toThrow(StartError)
+  expect(() => lockData(file, directory)).toThrow(`process ${process.pid}`)
+  lock.release()
+  lockData(file, directory).release()
+  rmSync(directory, { recursive: true })
 })
