@@ -1,5 +1,5 @@
-// Prints `N passed, N failed, N skipped` from the reports that vitest wrote, and
-// fails when a test failed, or when a report can't be read or has no test.
+// Prints `N passed, N failed, N skipped` from the reports of vitest. Fails if a test
+// failed, or if a report is missing, invalid or without a passed test.
 import { readFileSync } from "node:fs"
 
 const count = { passed: 0, failed: 0, skipped: 0 }
@@ -11,7 +11,7 @@ for (const path of process.argv.slice(2)) {
       const failedBefore = count.failed
       for (const { status } of file.assertionResults)
         count[status === "passed" || status === "failed" ? status : "skipped"] += 1
-      // A file that broke before, between or after its tests has failed, whatever its tests say.
+      // A failure outside the tests of a file counts as one.
       if (file.status === "failed" && count.failed === failedBefore) count.failed += 1
     }
   } catch (error) {

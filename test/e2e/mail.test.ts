@@ -310,18 +310,18 @@ describe("outbound mail", () => {
 
   it("reports the refused recipients and suppresses an address that does not exist", async () => {
     const { agent, mailbox } = await newMailbox()
-    const nobody = `${freshName()}@${host.sandbox.emailDomain}`
+    const missing = `${freshName()}@${host.sandbox.emailDomain}`
     const recipient = `${freshName()}@elsewhere.test`
-    const reply = await send(agent, { mailboxId: mailbox.mailboxId, to: [recipient, nobody], subject: "s", text: "t" })
+    const reply = await send(agent, { mailboxId: mailbox.mailboxId, to: [recipient, missing], subject: "s", text: "t" })
     expect(reply.status).toBe(201)
     const { recipients } = reply.body.data["message"]! as MessageFields
     expect(recipients).toMatchObject([
       { status: "sent" },
-      { address: nobody, status: "failed", reason: expect.stringContaining("550") }
+      { address: missing, status: "failed", reason: expect.stringContaining("550") }
     ])
     const again = await agent.send({
       path: "/api/v1/email/messages/send",
-      body: { mailboxId: mailbox.mailboxId, to: [nobody], subject: "s", text: "t" }
+      body: { mailboxId: mailbox.mailboxId, to: [missing], subject: "s", text: "t" }
     })
     expect([again.status, again.body.error.issues?.[0]?.path]).toEqual([400, "to.0"])
   })

@@ -140,11 +140,11 @@ describe("a call", () => {
     const customer = await host.customer()
     const { phoneNumberId } = await customer.buy()
     await carrier.speed(60)
-    const nobody = "+19075550149"
+    const unassigned = "+19075550149"
     for (const [toNumber, endReason] of [
       [await carrier.person({ behaviour: "busy" }), "busy"],
       [await carrier.person({ behaviour: "no-answer" }), "no_answer"],
-      [nobody, "failed"]
+      [unassigned, "failed"]
     ] as const) {
       const { callId } = await customer.callOut(phoneNumberId, toNumber)
       const ended = await until(customer, callId, "ended")

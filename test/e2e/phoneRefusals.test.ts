@@ -60,7 +60,7 @@ describe("a purchase with an invalid field", () => {
 
   it("is refused if its area is sold out, with the areas nearby", async () => {
     const numbers = Array.from({ length: 50 }, (_, line) => `+142555501${String(line).padStart(2, "0")}`)
-    for (const number of numbers) await host.account.buy(number, "somebody else's")
+    for (const number of numbers) await host.account.buy(number, "another account's")
     const reply = await customer.agent.send({ path: BUY_US, body: customer.order({ areaCode: "425" }) })
     expect(refusalOf(reply)).toEqual([409, "CONFLICT"])
     expect(reply.body.error.message).toContain(

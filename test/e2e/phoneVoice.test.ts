@@ -162,7 +162,7 @@ describe("an agent behind a number", () => {
   })
 
   it("that is interrupted is in the transcript up to the interruption", async () => {
-    const story = "This is a long story that nobody will ever listen to until its very end, which is far away."
+    const story = "This is a long story that no caller will ever listen to until its very end, which is far away."
     const lines = ["Tell me.", { text: "Stop!", interrupt: true, afterMillis: 500 }]
     const answers = [saying({ text: story }), saying({ text: "Sorry." })]
     const talk = await converse("/story", (message, response) => answers.shift()?.(message, response), { lines })

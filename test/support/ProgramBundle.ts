@@ -8,8 +8,8 @@ import type { Plugin } from "rolldown"
 const ROOT = fileURLToPath(new URL("../..", import.meta.url))
 
 /**
- * The programs that tests start. The mail parser is none of them: it runs under permissions that name its sources.
- * Nor is agentctl, whose tests run the file that is published.
+ * The programs that tests start, except two: the mail parser may read only the directories of its sources, and the
+ * tests of agentctl run the published file.
  */
 const PROGRAMS = [
   "packages/{http-server,postgres,sandbox}/src/**/{main,*Main}.ts",

@@ -32,7 +32,7 @@ export const makeRandom = (seed: number): Random => {
 
 const DEFAULT_SEED = 1
 
-/** Reads a seed: a whole number, `random` for another one each time, or the default. NaN if it is none of these. */
+/** Reads a seed: a whole number, `random` for another one each time, or the default. NaN for any other text. */
 export const readSeed = (text: string | undefined): number => {
   if (text === undefined || text === "") return DEFAULT_SEED
   return text === "random" ? Math.floor(Math.random() * 2 ** 31) : /^\d+$/.test(text) ? Number(text) : Number.NaN

@@ -4,12 +4,18 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { testSeed } from "./Random.ts"
 
 /** The compile cache of Node that sandboxes use, too. */
 const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/compile", import.meta.url))
 
-/** Runs before all test files: creates the folder of the data that they share, and deletes it after the last. */
+/**
+ * Runs before all test files: selects and prints the seed of their random choices, creates the folder of the data that
+ * they share, and deletes it after the last.
+ */
 export const setup = async (): Promise<() => Promise<void>> => {
+  process.env["TEST_SEED"] = String(testSeed())
+  process.stderr.write(`TEST_SEED=${process.env["TEST_SEED"]} (TEST_SEED=random selects another seed)\n`)
   const folder = await mkdtemp(join(tmpdir(), "agentos-prepared-"))
   process.env[PREPARED_VARIABLE] = folder
   process.env[BUILT_VARIABLE] = join(folder, "agentctl")

@@ -64,9 +64,9 @@ export const defineContract = <Ports>(port: string, tests: ContractTests<Ports>)
   return Object.assign((harness: StoreHarness<Ports>) => withHarness(harness, register), { register })
 }
 
-/** Returns the number of runs of a property on this adapter. */
+/** Returns the options of a property on this adapter: its number of runs, and the seed of the test run. */
 export const propertyOptions = (capabilities: StoreCapabilities) => ({
-  arbitrary: { runs: capabilities.propertyRuns ?? 30, size: 80 },
+  arbitrary: { runs: capabilities.propertyRuns ?? 30, size: 80, seed: process.env["TEST_SEED"] ?? "1" },
   timeout: 120_000
 })
 
