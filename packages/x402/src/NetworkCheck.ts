@@ -35,7 +35,10 @@ export const domainCheck = Effect.fnUntraced(function* (
   ]).pipe(
     Effect.catchIf(
       (error) => error.reason === "Misconfigured",
-      () => misconfigured(`${where}: ${asset} is no token with decimals and DOMAIN_SEPARATOR, or the node refuses us.`)
+      () =>
+        misconfigured(
+          `${where}: ${asset} is not a token with decimals and DOMAIN_SEPARATOR, or the node denies access.`
+        )
     )
   )
   if (decimals !== config.decimals) {
@@ -43,8 +46,8 @@ export const domainCheck = Effect.fnUntraced(function* (
   }
   if (separator !== domainSeparator) {
     return yield* misconfigured(
-      `${where}: the EIP-712 domain of ${asset} is not name ${JSON.stringify(config.name)}, version ` +
-        `${JSON.stringify(config.version)}: its DOMAIN_SEPARATOR is ${separator}, theirs would be ${domainSeparator}.`
+      `${where}: name ${JSON.stringify(config.name)} and version ${JSON.stringify(config.version)} do not match the ` +
+        `EIP-712 domain of ${asset}: its DOMAIN_SEPARATOR is ${separator}, not ${domainSeparator}.`
     )
   }
 })

@@ -5,7 +5,7 @@ import * as EvmChain from "../src/EvmChain.ts"
 import { offer } from "../src/PaymentNetwork.ts"
 import { hexOf } from "../src/SettlementSearch.ts"
 import * as ChainFake from "./support/ChainFake.ts"
-import { nobody } from "./support/HttpFake.ts"
+import { unreachableUrl } from "./support/HttpFake.ts"
 import { network, nonce, payer } from "./support/Sample.ts"
 
 const wallet = hexOf(payer.address)
@@ -14,7 +14,7 @@ const secretPath = "/v2/very-secret-access-key"
 const prepare = (rpcTimeoutMillis = 2_000) =>
   Effect.gen(function* () {
     const fake = yield* ChainFake.start
-    const configured = network(fake.url, nobody, {
+    const configured = network(fake.url, unreachableUrl, {
       rpcTimeoutMillis,
       rpcUrl: Redacted.make(`${fake.url}${secretPath}`)
     })
@@ -68,7 +68,7 @@ describe("EvmChain", () => {
       state.status = 403
       assert.notInclude(said(yield* Effect.flip(chain.latestBlock)), "very-secret-access-key")
       const nowhere = EvmChain.make(
-        yield* offer(network("", nobody, { rpcUrl: Redacted.make(`${nobody}${secretPath}`) }))
+        yield* offer(network("", unreachableUrl, { rpcUrl: Redacted.make(`${unreachableUrl}${secretPath}`) }))
       )
       const error = yield* Effect.flip(nowhere.latestBlock)
       assert.strictEqual(error.reason, "Temporary")

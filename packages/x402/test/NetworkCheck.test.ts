@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { getAddress } from "viem"
 import { httpFacilitator, type PaymentRailX402, TOKEN_PRESETS } from "../src/index.ts"
 import { offer } from "../src/PaymentNetwork.ts"
-import { nobody, sendJson } from "./support/HttpFake.ts"
+import { unreachableUrl, sendJson } from "./support/HttpFake.ts"
 import { prepare } from "./support/RailFake.ts"
 import { privateKey, wallet } from "./support/RefundFake.ts"
 import * as Sample from "./support/Sample.ts"
@@ -27,9 +27,9 @@ describe("PaymentRailX402.layer", () => {
     [
       "the domain's name in plain letters",
       { name: "USDT0" },
-      'is not name "USDT0", version "1": its DOMAIN_SEPARATOR is 0x'
+      'name "USDT0" and version "1" do not match the EIP-712 domain of 0x'
     ],
-    ["another version of the domain", { version: "2" }, 'name "USD₮0", version "2"'],
+    ["another version of the domain", { version: "2" }, 'name "USD₮0" and version "2"'],
     ["another token", { asset: Sample.stranger }, "the EIP-712 domain of 0x2096"],
     ["another chain", { network: "eip155:196" }, "rpcUrl leads to chain 402402"],
     ["other decimals", { decimals: 18 }, "the token has 6 decimals, not 18"],
@@ -42,22 +42,24 @@ describe("PaymentRailX402.layer", () => {
   ]
   it.effect.each(wrong)("refuses %s", ([, other, message]) => refuses(other, message))
 
-  it.effect("refuses a contract that is no token, a facilitator without the network, and a network given twice", () =>
-    Effect.gen(function* () {
-      const { build, configured, state } = yield* prepare()
-      const message = (...networks: ReadonlyArray<PaymentRailX402.RailNetwork>) =>
-        Effect.map(Effect.flip(build(...networks)), (error) => error.message)
-      state.hasContract = false
-      assert.include(yield* message(configured), "is no token with decimals and DOMAIN_SEPARATOR")
-      state.hasContract = true
-      assert.include(yield* message(configured, { ...configured, asset: configured.asset.toLowerCase() }), "twice")
-      assert.include(yield* message(), "No payment network is configured")
-      const other = yield* prepare({}, (_request, response) => sendJson(response, { kinds: [] }))
-      assert.include(
-        (yield* Effect.flip(other.build(other.configured))).message,
-        "its facilitator does not support scheme exact"
-      )
-    })
+  it.effect(
+    "refuses a contract that is not a token, a facilitator without the network, and a network given twice",
+    () =>
+      Effect.gen(function* () {
+        const { build, configured, state } = yield* prepare()
+        const message = (...networks: ReadonlyArray<PaymentRailX402.RailNetwork>) =>
+          Effect.map(Effect.flip(build(...networks)), (error) => error.message)
+        state.hasContract = false
+        assert.include(yield* message(configured), "is not a token with decimals and DOMAIN_SEPARATOR")
+        state.hasContract = true
+        assert.include(yield* message(configured, { ...configured, asset: configured.asset.toLowerCase() }), "twice")
+        assert.include(yield* message(), "No payment network is configured")
+        const other = yield* prepare({}, (_request, response) => sendJson(response, { kinds: [] }))
+        assert.include(
+          (yield* Effect.flip(other.build(other.configured))).message,
+          "its facilitator does not support scheme exact"
+        )
+      })
   )
 
   it.live("retries while a chain is starting", () =>
@@ -89,7 +91,7 @@ describe("PaymentRailX402.layer", () => {
     Effect.gen(function* () {
       const { build, configured } = yield* prepare({ rpcTimeoutMillis: 60_000 })
       yield* hurry
-      const rail = yield* build({ ...configured, facilitator: httpFacilitator({ url: nobody }) })
+      const rail = yield* build({ ...configured, facilitator: httpFacilitator({ url: unreachableUrl }) })
       const proof = Sample.unsignedProof({ validBefore: Math.floor((yield* Clock.currentTimeMillis) / 1_000) + 100 })
       assert.strictEqual((yield* rail.settle(proof, Sample.terms()))._tag, "Unknown")
     }).pipe(Effect.provideService(References.MinimumLogLevel, "Error"))
@@ -115,7 +117,7 @@ describe("PaymentRailX402.layer", () => {
     Effect.gen(function* () {
       for (const preset of Object.values(TOKEN_PRESETS)) {
         assert.strictEqual(getAddress(preset.asset), preset.asset)
-        const offered = yield* offer({ ...Sample.network(nobody, nobody), ...preset })
+        const offered = yield* offer({ ...Sample.network(unreachableUrl, unreachableUrl), ...preset })
         assert.strictEqual(offered.unitsPerPriceUnit, 1n)
       }
     })

@@ -5,7 +5,7 @@ import { Effect, Redacted, Result, Schema, SchemaIssue } from "effect"
 import { privateKeyToAddress } from "viem/accounts"
 import { TOKEN_PRESETS, withPreset } from "../src/index.ts"
 import { offer, PaymentNetwork } from "../src/PaymentNetwork.ts"
-import { nobody } from "./support/HttpFake.ts"
+import { unreachableUrl } from "./support/HttpFake.ts"
 import * as Sample from "./support/Sample.ts"
 
 const decode = Schema.decodeUnknownResult(withPreset(PaymentNetwork), { errors: "all", onExcessProperty: "error" })
@@ -117,7 +117,7 @@ describe("A refund wallet's configuration", () => {
         "the token's own contract"
       )
       assert.deepStrictEqual((yield* offer(Result.getOrThrow(decode({ ...own, ...token })))).refundWallets, [])
-      const unchecked = Sample.network(own.rpcUrl, nobody, {
+      const unchecked = Sample.network(own.rpcUrl, unreachableUrl, {
         refund: { privateKey: Redacted.make(`${key}7b` as const) }
       })
       const error = yield* Effect.flip(offer(unchecked))

@@ -13,7 +13,7 @@ const Step = Schema.Union([
     conduct: Schema.Literals(["settles", "loses the answer", "loses it", "fails", "insufficient_funds"])
   }),
   /** All settlements that the facilitator submitted without reporting them are mined. */
-  Schema.Struct({ do: Schema.Literal("mine what was lost") }),
+  Schema.Struct({ do: Schema.Literal("mine lost settlements") }),
   /** A reorganization removes the newest blocks: those of the refund, or also those of the payment. */
   Schema.Struct({ do: Schema.Literal("reorganise"), from: Schema.Literals([60, 95]) }),
   /** The payment is mined again. */
@@ -44,7 +44,7 @@ const play = Effect.fnUntraced(function* (rig: Effect.Success<ReturnType<typeof 
       if (!before.paid || before.final < rig.paidInBlock()) assert.strictEqual(rig.moved(), before.moved)
       return
     }
-    case "mine what was lost":
+    case "mine lost settlements":
       return rig.mineLost()
     case "reorganise":
       return rig.dropFrom(step.from)

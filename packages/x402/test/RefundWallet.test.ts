@@ -16,7 +16,7 @@ describe("A refund wallet that replaced another one", () => {
   const byFormer = { by: former } as const
   const configured = { refund: { privateKey: key, formerWallets: [former] } }
 
-  it.effect("does not pay again what the former one paid or may be paying", () =>
+  it.effect("does not repeat payments that the former one made or may be making", () =>
     Effect.gen(function* () {
       const { dropFrom, moved, rail, state, submitted, use } = yield* start({ ...configured, confirmations: 3 })
       use(98, byFormer)

@@ -60,7 +60,7 @@ describe("PaymentRailX402.refund", () => {
       })
       assert.strictEqual(moved(), Sample.price)
       assert.isAbove(submitted().length, 1, "they raced")
-      assert.strictEqual(new Set(submitted()).size, 1, "what they submit is the same to the last byte")
+      assert.strictEqual(new Set(submitted()).size, 1, "both submit the same bytes")
       assert.strictEqual(new Set(progress.map((each) => each._tag === "Paid" && each.transaction)).size, 1)
     })
   )
@@ -94,8 +94,8 @@ describe("PaymentRailX402.refund", () => {
 
   const otherPayments: ReadonlyArray<readonly [what: string, block: number, Parameters<typeof Sample.useLogs>[1]]> = [
     ["of another amount", 60, { value: Sample.price - 1n }],
-    ["to somebody else", 60, { to: Sample.stranger }],
-    ["from somebody else", 60, { from: Sample.stranger }],
+    ["to a stranger", 60, { to: Sample.stranger }],
+    ["from a stranger", 60, { from: Sample.stranger }],
     ["in another token", 60, { token: Sample.stranger }],
     ["from before it was taken up", 50, {}]
   ]
@@ -190,7 +190,7 @@ describe("PaymentRailX402.refund", () => {
 
   const otherUses = [
     ["cancelled", { cancelled: true }],
-    ["spent on somebody else", { to: Sample.stranger }],
+    ["sent to a stranger", { to: Sample.stranger }],
     ["spent on another amount", { value: Sample.price + 1n }]
   ] as const
   it.effect.each(otherUses)("stops if its nonce was %s", ([, use]) =>

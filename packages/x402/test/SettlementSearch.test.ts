@@ -5,7 +5,7 @@ import * as EvmChain from "../src/EvmChain.ts"
 import { offer, type PaymentNetwork } from "../src/PaymentNetwork.ts"
 import { findSettlement, type SettlementQuery } from "../src/SettlementSearch.ts"
 import * as ChainFake from "./support/ChainFake.ts"
-import { nobody } from "./support/HttpFake.ts"
+import { unreachableUrl } from "./support/HttpFake.ts"
 import { cancelLogs, network, nonce, stranger, terms, transaction, unsignedProof, useLogs } from "./support/Sample.ts"
 
 /**
@@ -15,7 +15,7 @@ import { cancelLogs, network, nonce, stranger, terms, transaction, unsignedProof
 const prepare = (other: Partial<PaymentNetwork> = {}) =>
   Effect.gen(function* () {
     const { seen, state, url } = yield* ChainFake.start
-    const chain = EvmChain.make(yield* offer(network(url, nobody, other)))
+    const chain = EvmChain.make(yield* offer(network(url, unreachableUrl, other)))
     const find = (query: Partial<SettlementQuery> = {}) =>
       findSettlement(chain, {
         proof: unsignedProof(),
@@ -73,8 +73,8 @@ describe("findSettlement", () => {
     Effect.gen(function* () {
       const uses: ReadonlyArray<readonly [what: string, logs: ReadonlyArray<ChainFake.FakeLog>]> = [
         ["cancelled", cancelLogs(60)],
-        ["from somebody else", useLogs(60, { from: stranger })],
-        ["to somebody else", useLogs(60, { to: stranger })],
+        ["from a stranger", useLogs(60, { from: stranger })],
+        ["to a stranger", useLogs(60, { to: stranger })],
         ["less", useLogs(60, { value: 249_999n })],
         ["more", useLogs(60, { value: 250_001n })],
         ["not directly after", useLogs(60, { gap: 2 })],

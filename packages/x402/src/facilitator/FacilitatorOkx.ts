@@ -109,7 +109,7 @@ export const make = (config: OkxFacilitatorConfig): Facilitator => {
   }
 }
 
-const PENDING = FacilitatorAnswer.unknown("The facilitator did not say in time what became of the payment.")
+const PENDING = FacilitatorAnswer.unknown("The facilitator did not report the outcome of the payment in time.")
 
 /**
  * Returns the headers that authenticate a request: a MAC over the time, the method, the path with its query,

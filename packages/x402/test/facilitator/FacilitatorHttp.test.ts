@@ -5,7 +5,7 @@ import { Effect, Redacted } from "effect"
 import { inspect } from "node:util"
 import * as FacilitatorHttp from "../../src/facilitator/FacilitatorHttp.ts"
 import { HttpFacilitatorConfig } from "../../src/facilitator/FacilitatorConfig.ts"
-import { nobody, sendJson, serve } from "../support/HttpFake.ts"
+import { unreachableUrl, sendJson, serve } from "../support/HttpFake.ts"
 import { transaction } from "../support/Sample.ts"
 
 const request = { payload: '{"x402Version":2,"extensions":{}}', requirements: '{"scheme":"exact"}' }
@@ -81,7 +81,7 @@ const settlements: ReadonlyArray<
   ["a failed simulation", refused("invalid_exact_evm_transaction_simulation_failed"), "Unknown"],
   ["a strange transaction", refused("invalid_exact_evm_transfer_event_mismatch", { transaction }), "Unknown"],
   ["an unexpected error", refused("unexpected_settle_error"), "Unknown"],
-  ["a reason that nobody knows", refused("mercury_in_retrograde"), "Unknown"],
+  ["an unknown reason", refused("mercury_in_retrograde"), "Unknown"],
   ["no reason", refused(null), "Unknown"],
   ["no verdict", json({ transaction }), "Unknown"],
   ["a verdict that is a word", json({ ...settled, success: "true" }), "Unknown"],
@@ -113,7 +113,7 @@ describe("FacilitatorHttp.settle", () => {
 
   it.live("returns Unknown if there is no answer", () =>
     Effect.gen(function* () {
-      const client = FacilitatorHttp.make({ url: nobody })
+      const client = FacilitatorHttp.make({ url: unreachableUrl })
       assert.strictEqual((yield* client.settle(request))._tag, "Unknown")
     })
   )
@@ -158,7 +158,9 @@ describe("FacilitatorHttp", () => {
   it.effect("refuses a header value that can't be sent, without revealing it", () =>
     Effect.gen(function* () {
       const decode = (value: string) =>
-        Effect.try(() => HttpFacilitatorConfig.make({ url: nobody, headers: { "X-Key": Redacted.make(value) } }))
+        Effect.try(() =>
+          HttpFacilitatorConfig.make({ url: unreachableUrl, headers: { "X-Key": Redacted.make(value) } })
+        )
       const error = yield* Effect.flip(decode("very\nsecret"))
       assert.notInclude(inspect(error, { depth: 9 }), "very\\nsecret")
       yield* decode("Bearer abc def")

@@ -6,7 +6,7 @@ import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
 import { FacilitatorConfig, type OkxFacilitatorConfig } from "../../src/facilitator/FacilitatorConfig.ts"
 import * as FacilitatorOkx from "../../src/facilitator/FacilitatorOkx.ts"
-import { nobody, sendJson, serve } from "../support/HttpFake.ts"
+import { unreachableUrl, sendJson, serve } from "../support/HttpFake.ts"
 import { type Answers, config, credentials, okx } from "../support/OkxFake.ts"
 import { transaction } from "../support/Sample.ts"
 
@@ -61,7 +61,7 @@ const settlements: ReadonlyArray<readonly [what: string, answers: Answers, tag: 
     { settle: { ...settled, status: "pending" }, status: [{ ...settled, success: true, status: "failed" }] },
     "Unknown"
   ],
-  ["one whose status nobody tells", { settle: { ...settled, status: "pending" }, status: [cut] }, "Unknown"],
+  ["one whose status request fails", { settle: { ...settled, status: "pending" }, status: [cut] }, "Unknown"],
   [
     "one that OKX does not find",
     { settle: { ...settled, status: "pending" }, status: [failed("not_found", { status: null })] },
@@ -209,8 +209,8 @@ describe("FacilitatorOkx", () => {
         settle: failed(words)
       })
       const error = yield* Effect.flip(told.client.supports("eip155:196"))
-      const away = yield* Effect.flip(FacilitatorOkx.make(config(nobody)).supports("eip155:196"))
-      const said = inspect([error, away, yield* told.client.settle(request), config(nobody)], { depth: 9 })
+      const away = yield* Effect.flip(FacilitatorOkx.make(config(unreachableUrl)).supports("eip155:196"))
+      const said = inspect([error, away, yield* told.client.settle(request), config(unreachableUrl)], { depth: 9 })
       for (const secret of ["very-secret", ...Object.values(credentials)]) assert.notInclude(said, secret)
     })
   )

@@ -58,4 +58,4 @@ export const sendJson = (response: ServerResponse, value: unknown, status = 200)
 }
 
 /** A local address where no server listens. */
-export const nobody = "http://127.0.0.1:1"
+export const unreachableUrl = "http://127.0.0.1:1"
