@@ -1,4 +1,5 @@
 import type { OPERATIONS } from "@agentos/api"
+import { CATALOG_ROWS } from "@agentos/api/catalog"
 import { isRecord } from "../file/Json.ts"
 import { shellWord } from "../output/Text.ts"
 
@@ -14,58 +15,56 @@ export interface Route {
   readonly serviceId: string | null
   /** Whether the request is idempotent, so that it can be retried. */
   readonly repeatable: boolean
-  /** The command for the operation, with its required arguments. */
-  readonly command: string
+  /** The command for the operation, with its required arguments; null if there is none. */
+  readonly command: string | null
 }
 
-const get = (path: string, serviceId: string | null, command: string): Route => ({
-  method: "GET",
-  path: `/api/v1${path}`,
+/** The command for each operation, with its required arguments. Other operations are called with `agentctl api`. */
+const COMMANDS: { readonly [Name in OperationName]?: string } = {
+  describeApi: "services list",
+  listServices: "services list",
+  getService: "services show SERVICE",
+  createMailbox: "mailbox create LOCALPART",
+  listMailboxes: "mailbox list",
+  updateMailbox: "mailbox update MAILBOX",
+  deleteMailbox: "mailbox delete MAILBOX",
+  sendMessage: "mail send",
+  queryMessages: "mail list",
+  purchaseUsNumber: "number buy us",
+  purchaseCanadaNumber: "number buy ca",
+  renewNumber: "number renew NUMBER",
+  callOneMinute: "call start --minutes 1",
+  callFiveMinutes: "call start --minutes 5",
+  extendCall: "call extend CALL",
+  addInboundMinutes: "number add-minutes NUMBER",
+  releaseNumber: "number release NUMBER",
+  listNumbers: "number list",
+  getCall: "call show CALL",
+  getTranscript: "call transcript CALL",
+  getRealtimeToken: "events tail",
+  listEvents: "events list",
+  getEvent: "events get EVENT",
+  acknowledgeEvent: "events ack EVENT",
+  acknowledgeAllEvents: "events ack-all",
+  replayEvents: "events list --status pending",
+  acknowledgeEventById: "events ack EVENT",
+  registerDomain: "services list"
+}
+
+/** The operations that only read, although their method is POST. */
+const POST_QUERIES: ReadonlySet<OperationName> = new Set(["listEvents", "getEvent"])
+
+const toRoute = ({ method, operationId, path, serviceId }: (typeof CATALOG_ROWS)[number]): Route => ({
+  method,
+  path,
   serviceId,
-  repeatable: true,
-  command
-})
-const post = (path: string, serviceId: string | null, command: string): Route => ({
-  ...get(path, serviceId, command),
-  method: "POST",
-  repeatable: false
-})
-/** A POST that only reads. */
-const query = (path: string, serviceId: string, command: string): Route => ({
-  ...post(path, serviceId, command),
-  repeatable: true
+  repeatable: method === "GET" || POST_QUERIES.has(operationId),
+  command: COMMANDS[operationId] ?? null
 })
 
-/** All operations. The compiler checks the names against the contract, and a test checks the rest against the catalog. */
-export const ROUTES: { readonly [Name in OperationName]: Route } = {
-  describeApi: get("", "discovery.api", "services list"),
-  listServices: get("/services", "discovery.services", "services list"),
-  getService: get("/services/{serviceId}", null, "services show SERVICE"),
-  createMailbox: post("/email/mailboxes", "email.mailbox.create", "mailbox create LOCALPART"),
-  listMailboxes: get("/email/mailboxes/query", "email.mailbox.list", "mailbox list"),
-  updateMailbox: post("/email/mailboxes/update", "email.mailbox.update", "mailbox update MAILBOX"),
-  deleteMailbox: post("/email/mailboxes/delete", "email.mailbox.delete", "mailbox delete MAILBOX"),
-  sendMessage: post("/email/messages/send", "email.message.send", "mail send"),
-  queryMessages: get("/email/messages/query", "email.message.query", "mail list"),
-  purchaseUsNumber: post("/phone/purchase-us-number-30-days", "phone.number.us.30d", "number buy us"),
-  purchaseCanadaNumber: post("/phone/purchase-canada-number-30-days", "phone.number.ca.30d", "number buy ca"),
-  renewNumber: post("/phone/renew-number-30-days", "phone.number.renew.30d", "number renew NUMBER"),
-  callOneMinute: post("/phone/call-1-minute", "phone.call.outbound.1m", "call start --minutes 1"),
-  callFiveMinutes: post("/phone/call-5-minutes", "phone.call.outbound.5m", "call start --minutes 5"),
-  extendCall: post("/phone/extend-call-1-minute", "phone.call.extend.1m", "call extend CALL"),
-  addInboundMinutes: post("/phone/add-inbound-minutes-10", "phone.call.inbound.add.10m", "number add-minutes NUMBER"),
-  releaseNumber: post("/phone/release-number", "phone.number.release", "number release NUMBER"),
-  listNumbers: get("/phone/numbers", "phone.number.list", "number list"),
-  getCall: get("/phone/calls/{callId}", "phone.call.get", "call show CALL"),
-  getTranscript: get("/phone/calls/{callId}/transcript", "phone.call.transcript", "call transcript CALL"),
-  getRealtimeToken: get("/events/realtime-token", "events.realtime-token", "events tail"),
-  listEvents: query("/events/list", "events.list", "events list"),
-  getEvent: query("/events/get", "events.get", "events get EVENT"),
-  acknowledgeEvent: post("/events/ack", "events.ack", "events ack EVENT"),
-  acknowledgeAllEvents: post("/events/ack-all", "events.ack-all", "events ack-all"),
-  replayEvents: get("/events", null, "events list --status pending"),
-  acknowledgeEventById: post("/events/{eventId}/acknowledge", null, "events ack EVENT"),
-  registerDomain: post("/domains/register", "domain.register", "services list")
+/** All operations of the catalog. */
+export const ROUTES = Object.fromEntries(CATALOG_ROWS.map((row) => [row.operationId, toRoute(row)])) as {
+  readonly [Name in OperationName]: Route
 }
 
 /** Returns the operation of a method and path. A route without parameters takes precedence. */
@@ -105,6 +104,7 @@ export const nextCommand = (next: {
   readonly body?: unknown
 }): string => {
   const operation = operationAt(next.method, next.path)
-  if (operation !== undefined) return `agentctl ${ROUTES[operation].command}`
+  const command = operation === undefined ? null : ROUTES[operation].command
+  if (command !== null) return `agentctl ${command}`
   return `agentctl api ${shellWord(next.method)} ${shellWord(next.path)}${bodyFields(next.body)}`
 }

@@ -26,6 +26,7 @@ describe("Routes", () => {
 
   it("name an existing command for each operation", () => {
     for (const { command } of Object.values(ROUTES)) {
+      if (command === null) throw new Error("an operation has no command")
       const [group = "", verb = ""] = command.split(" ")
       assert.isDefined(COMMAND_TREE.find(`${group} ${verb}`), command)
     }
