@@ -1,10 +1,7 @@
 import { Effect, Layer } from "effect"
+import { emailServices, storedEmailServices } from "./email/EmailServices.ts"
 import { InboundMails } from "./email/InboundMails.ts"
 import { Mailboxes } from "./email/Mailboxes.ts"
-import { MailboxCreation } from "./email/MailboxCreation.ts"
-import { MailboxDeletion } from "./email/MailboxDeletion.ts"
-import { MailboxUpdate } from "./email/MailboxUpdate.ts"
-import { MessageSending } from "./email/MessageSending.ts"
 import { Events } from "./events/Events.ts"
 import * as EventExpiry from "./jobs/EventExpiry.ts"
 import * as EventRetention from "./jobs/EventRetention.ts"
@@ -20,57 +17,21 @@ import * as RawMailRetention from "./jobs/RawMailRetention.ts"
 import { LedgerCheck } from "./payment/LedgerCheck.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
 import { PaidOperations } from "./payment/PaidOperations.ts"
-import { PaidServices, type StoredService, toStored } from "./payment/PaidService.ts"
+import { PaidServices, type StoredService } from "./payment/PaidService.ts"
 import { CallAdmission } from "./phone/CallAdmission.ts"
-import { FiveMinuteCall, OneMinuteCall } from "./phone/CallPlacing.ts"
 import { CallReports, Calls } from "./phone/Calls.ts"
-import { CallExtension, InboundMinutes, NumberRenewal } from "./phone/Extensions.ts"
-import { CanadaNumberPurchase, UsNumberPurchase } from "./phone/NumberPurchase.ts"
 import { Numbers } from "./phone/Numbers.ts"
+import { phoneServices, storedPhoneServices } from "./phone/PhoneServices.ts"
 import { VoiceConversations } from "./phone/VoiceConversations.ts"
 import { Credentials } from "./tenancy/Credentials.ts"
 
-const emailServices = Layer.mergeAll(
-  MailboxCreation.layer,
-  MailboxUpdate.layer,
-  MailboxDeletion.layer,
-  MessageSending.layer
-)
-
-const storedEmail = Effect.gen(function* () {
-  return [
-    toStored(yield* MailboxCreation),
-    toStored(yield* MailboxUpdate),
-    toStored(yield* MailboxDeletion),
-    toStored(yield* MessageSending)
-  ]
-})
-
-const phoneServices = Layer.mergeAll(
-  UsNumberPurchase.layer,
-  CanadaNumberPurchase.layer,
-  NumberRenewal.layer,
-  InboundMinutes.layer,
-  OneMinuteCall.layer,
-  FiveMinuteCall.layer,
-  CallExtension.layer,
+const phoneHalf = Layer.mergeAll(
+  phoneServices,
   CallAdmission.layer,
   Numbers.layer,
   Calls.layer,
   VoiceConversations.layer
 ).pipe(Layer.provideMerge(CallReports.layer))
-
-const storedPhone = Effect.gen(function* () {
-  return [
-    toStored(yield* UsNumberPurchase),
-    toStored(yield* CanadaNumberPurchase),
-    toStored(yield* NumberRenewal),
-    toStored(yield* InboundMinutes),
-    toStored(yield* OneMinuteCall),
-    toStored(yield* FiveMinuteCall),
-    toStored(yield* CallExtension)
-  ]
-})
 
 const commonJobs = Effect.all([
   LedgerAudit.make,
@@ -109,13 +70,15 @@ const foundation = <R1, R2>(
  * The email half of the core over its ports. A host provides the ports (storage, keys, payment rail, mail) and gets the
  * whole service except the phone half.
  */
-export const layer = foundation(storedEmail, commonJobs).pipe(Layer.provideMerge(emailServices))
+export const layer = foundation(storedEmailServices, commonJobs).pipe(Layer.provideMerge(emailServices))
 
 /**
  * Both halves of the core: `layer` plus numbers and calls, for a host that also provides a carrier, a numbering plan
  * and the callback to agents.
  */
 export const layerWithPhone = TenantAdministration.layer.pipe(
-  Layer.provideMerge(foundation(concatenated(storedEmail, storedPhone), concatenated(commonJobs, phoneJobs))),
-  Layer.provideMerge(Layer.mergeAll(emailServices, phoneServices))
+  Layer.provideMerge(
+    foundation(concatenated(storedEmailServices, storedPhoneServices), concatenated(commonJobs, phoneJobs))
+  ),
+  Layer.provideMerge(Layer.mergeAll(emailServices, phoneHalf))
 )
