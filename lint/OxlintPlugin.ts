@@ -3,6 +3,8 @@ interface SyntaxNode {
   readonly type: string
   readonly name?: string
   readonly callee?: SyntaxNode
+  readonly object?: SyntaxNode
+  readonly property?: SyntaxNode
   readonly arguments?: ReadonlyArray<SyntaxNode>
 }
 
@@ -47,7 +49,26 @@ const reasonedDisable = {
   })
 }
 
+const inputLimits = new Set(["isBetween", "isMaxLength", "isMinLength", "isPattern"])
+
+/** The limits of an input are checks of its one schema. Everything else reads them from there. */
+const inputsDeclaredOnce = {
+  create: (context: RuleContext) => ({
+    MemberExpression: (node: SyntaxNode) => {
+      if (node.object?.name === "Schema" && inputLimits.has(node.property?.name ?? ""))
+        context.report({
+          node,
+          message: "Declare the limits of inputs in the schema of the operation: *Input.ts or api."
+        })
+    }
+  })
+}
+
 export default {
   meta: { name: "agentos" },
-  rules: { "no-ambient-clock": noAmbientClock, "reasoned-disable": reasonedDisable }
+  rules: {
+    "no-ambient-clock": noAmbientClock,
+    "reasoned-disable": reasonedDisable,
+    "inputs-declared-once": inputsDeclaredOnce
+  }
 }

@@ -22,6 +22,21 @@ const cases: ReadonlyArray<readonly [file: string, text: string, rules: Readonly
   ["packages/core/src/kernel/Hex.ts", `export { Hex } from "effect/encoding"`, []],
   ["packages/postgres/src/Print.ts", `console.log("x")`, ["eslint(no-console)"]],
   ["packages/http-server/src/main.ts", `console.log("x")`, []],
+  [
+    "packages/http-server/src/handler/Limits.ts",
+    `import { Schema } from "effect"\nexport const name = Schema.String.check(Schema.isMaxLength(9))`,
+    ["agentos(inputs-declared-once)"]
+  ],
+  [
+    "packages/core/src/email/Limits.ts",
+    `import { Schema } from "effect"\nexport const name = Schema.String.check(Schema.isMaxLength(9))`,
+    []
+  ],
+  [
+    "packages/http-server/src/edge/Other.ts",
+    `export { HttpRouter } from "effect/http"`,
+    ["eslint(no-restricted-imports)"]
+  ],
   ["packages/api/src/Loose.ts", "export const loose = (value: any) => value", ["typescript(no-explicit-any)"]],
   ["packages/api/src/Unused.ts", "const unused = 1\nexport {}", ["eslint(no-unused-vars)"]],
   ["test/a.test.ts", `import { it } from "vitest"\nit.only("x", () => {})`, ["vitest(no-focused-tests)"]],

@@ -17,6 +17,14 @@ export const walletAddress = (address: string): WalletAddress => WalletAddress.m
 /** Maximum length of the reason for a suspension, in characters. */
 export const SUSPENSION_REASON_LIMIT = 500
 
+/** The reason for a suspension, as the operator gives it. */
+export const SuspendTenantInput = Schema.Struct({
+  reason: Schema.String.check(
+    Schema.isPattern(/\S/u, { expected: "a text that is not blank" }),
+    Schema.isMaxLength(SUSPENSION_REASON_LIMIT)
+  )
+})
+
 /** Start of a suspension by the operator, and its reason, which the tenant is shown. */
 export const TenantSuspension = Schema.Struct({ at: Timestamp, reason: Schema.String })
 export type TenantSuspension = typeof TenantSuspension.Type

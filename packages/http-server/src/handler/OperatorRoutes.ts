@@ -3,14 +3,14 @@ import {
   Conflict,
   JobRunner,
   ResourceNotFound,
-  SUSPENSION_REASON_LIMIT,
+  SuspendTenantInput,
   TenantAdministration,
   type TenantReport,
   Timestamp,
   walletAddress,
   type WalletAddress
 } from "@agentos/core"
-import { Effect, Option, Redacted, Schema, type Scope } from "effect"
+import { Effect, Option, Redacted, type Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash, timingSafeEqual } from "node:crypto"
 import { DEFAULT_BODY_LIMITS } from "../edge/RequestLimits.ts"
@@ -107,11 +107,7 @@ const showTenant = Effect.map(TenantAdministration, (tenants): Answer =>
   Effect.flatMap(Effect.flatMap(namedTenant, tenants.find), tenantResponse)
 )
 
-const decodeSuspension = decodeInput(
-  Schema.Struct({
-    reason: Schema.String.check(Schema.isPattern(/\S/), Schema.isMaxLength(SUSPENSION_REASON_LIMIT))
-  })
-)
+const decodeSuspension = decodeInput(SuspendTenantInput)
 
 /** Suspends a tenant. The body contains the reason, which the tenant sees. */
 const suspendTenant = Effect.map(TenantAdministration, (tenants): Answer =>
