@@ -9,7 +9,7 @@ import type { Holds } from "../faults/server/StepGate.ts"
 import { type Cell, faultMillis, situationOf, type Twist } from "./Cell.ts"
 import { carryThrough, send, sign } from "./Client.ts"
 import type { CrashPurchase } from "./Purchase.ts"
-import { type Outcome, settle } from "./Settle.ts"
+import { END_MILLIS_MAX, type Outcome, settle } from "./Settle.ts"
 import { type Area, buy, type Shop } from "./Shop.ts"
 
 export interface MatrixResult {
@@ -74,7 +74,11 @@ const release = async (wallet: Wallet, phoneNumberId: string): Promise<void> => 
  * Plays all cells in one life of a server: brings every operation to its step, kills the server once, starts the
  * purchases that need no kill, and waits for every end.
  */
-export const runMatrix = async (shop: Shop, cells: ReadonlyArray<Cell>): Promise<MatrixResult> => {
+export const runMatrix = async (
+  shop: Shop,
+  cells: ReadonlyArray<Cell>,
+  endMillisMax: number = END_MILLIS_MAX
+): Promise<MatrixResult> => {
   const run = new MatrixRun(shop)
   const before = shop.purchases.length
   // A call in progress lasts five minutes, so extensions are prepared last.
@@ -88,15 +92,16 @@ export const runMatrix = async (shop: Shop, cells: ReadonlyArray<Cell>): Promise
   await run.start(killed.filter(({ cell }) => cell.twist !== undefined))
   await run.start(plain.filter((entry) => !isCall(entry)))
   await run.start(plain.filter(isCall))
-  await run.killAtSteps()
+  if (killed.length > 0) await run.killAtSteps()
   const restartedAt = performance.now()
   const spared = new Map(entries.filter(({ cell }) => !cell.killed).map((entry) => [entry.purchase, entry]))
   await run.start([...spared.values()])
   const sparedAt = performance.now()
-  const outcome = await settle(shop, shop.purchases.slice(before), (purchase) => {
+  const faultEnd = (purchase: CrashPurchase) => {
     const entry = spared.get(purchase)
     return entry === undefined ? restartedAt : sparedAt + faultMillis(entry.cell)
-  })
+  }
+  const outcome = await settle(shop, shop.purchases.slice(before), faultEnd, endMillisMax)
   await run.end()
   return { cells: new Map(entries.map(({ cell, purchase }) => [purchase, cell])), outcome }
 }
@@ -117,10 +122,10 @@ class MatrixRun {
 
   /** Makes the wallets, and buys what each purchase needs. */
   async prepare(cells: ReadonlyArray<Cell>): Promise<ReadonlyArray<Entry>> {
-    const tenants = await inTurns(Array.from({ length: TENANTS }), () => this.#shop.newTenant())
+    const tenants = await inTurns(cells.slice(0, TENANTS), () => this.#shop.newTenant())
     let turn = 0
     return inTurns(cells, async (cell) => {
-      const wallet = isAlone(cell) ? undefined : tenants[turn++ % TENANTS]
+      const wallet = isAlone(cell) ? undefined : tenants[turn++ % tenants.length]
       const purchase = await this.#shop.newPurchase(cell.service, {
         group: situationOf(cell),
         client: cell.client,

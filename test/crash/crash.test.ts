@@ -16,10 +16,10 @@ import {
   strangerCells
 } from "./Cell.ts"
 import { OUTAGES, runDatabaseOutage } from "./DatabaseOutage.ts"
+import { runManyKeys } from "./ManyKeys.ts"
 import { runMatrix } from "./MatrixRun.ts"
 import { runRandomKills } from "./RandomKills.ts"
 import { endsOf, tableOf } from "./Report.ts"
-import { oneProofManyKeys, play } from "./Scenarios.ts"
 import { END_MILLIS_MAX, type Outcome } from "./Settle.ts"
 import { Shop } from "./Shop.ts"
 
@@ -80,7 +80,7 @@ describe.concurrent("a purchase is charged once and delivered once, refunded, or
           ...oneService(strangerCells())
         ])
         for (const outage of OUTAGES) expectNoViolation(await runDatabaseOutage(shop, outage))
-        expectNoViolation(await play(shop, oneProofManyKeys, END_MILLIS_MAX))
+        expectNoViolation(await runManyKeys(shop))
       }),
     TIMEOUT_MILLIS
   )

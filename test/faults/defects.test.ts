@@ -1,15 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type ChaosOptions, runChaos } from "../chaos/ChaosRun.ts"
-import {
-  cancelledBeforeSettling,
-  deferredMail,
-  killedAfterCarrier,
-  killedAfterRefund,
-  lostDial,
-  lostSettlement,
-  play,
-  type Scenario
-} from "../crash/Scenarios.ts"
+import { allCells, situationOf } from "../crash/Cell.ts"
+import { runMatrix } from "../crash/MatrixRun.ts"
+import type { ClientKind, Service } from "../crash/Purchase.ts"
 import { Shop } from "../crash/Shop.ts"
 import { RaceRun } from "../race/RaceRun.ts"
 import { keysOfEmail, lastNumber, manyExtensions, proofsOfEmail } from "../race/RequestRaces.ts"
@@ -40,24 +33,53 @@ const namesOf = (violations: ReadonlyArray<Violation>): ReadonlyArray<string> =>
   ...new Set(violations.map(({ invariant }) => invariant))
 ]
 
+/** One or more cells of the crash matrix. */
+type Situation = readonly [situation: string, client: ClientKind, ...services: ReadonlyArray<Service>]
+
 // Most of the time they wait.
 describe.concurrent("reports a server that", () => {
-  it.each<[DefectName, Scenario, ...ReadonlyArray<InvariantName>]>([
-    ["treats a facilitator's timeout as a refusal", lostSettlement, "a charge is delivered or refunded"],
-    ["treats every used nonce as a payment", cancelledBeforeSettling, "goods are charged"],
-    ["records a mail as sent without the relay's reply", deferredMail, "a success means that the goods exist"],
-    ["refunds under a new nonce each time", killedAfterRefund, "only what is owed is refunded"],
-    ["dials again after a lost answer", lostDial, "goods are delivered at most once"],
+  it.each<[DefectName, Situation, ...ReadonlyArray<InvariantName>]>([
+    [
+      "treats a facilitator's timeout as a refusal",
+      ["settle after", "pays again", "email.message.send"],
+      "a charge is delivered or refunded"
+    ],
+    [
+      "treats every used nonce as a payment",
+      ["cancelled by its payer, killed at after_settle", "repeats", "email.message.send"],
+      "goods are charged"
+    ],
+    [
+      "records a mail as sent without the relay's reply",
+      ["send before", "gives up", "email.message.send"],
+      "a success means that the goods exist"
+    ],
+    [
+      "refunds under a new nonce each time",
+      ["rejected, killed at after_refund", "repeats", "email.message.send"],
+      "only what is owed is refunded"
+    ],
+    [
+      "dials again after a lost answer",
+      ["call after", "pays again", "phone.call.outbound.1m"],
+      "goods are delivered at most once"
+    ],
     [
       "forgets reserved numbers and granted extensions",
-      killedAfterCarrier,
+      ["killed at after_perform", "pays again", "phone.number.us.30d", "phone.call.extend.1m"],
       "every sold number has one owner",
       "goods are delivered at most once"
     ]
   ])(
     "%s",
-    async (defect, scenario, ...invariants) => {
-      const outcome = await Shop.with({ database: "pglite", defect }, (shop) => play(shop, scenario, END_MILLIS_MAX))
+    async (defect, [situation, client, ...services], ...invariants) => {
+      const cells = allCells().filter(
+        (cell) => situationOf(cell) === situation && cell.client === client && services.includes(cell.service)
+      )
+      expect(cells).toHaveLength(services.length)
+      const { outcome } = await Shop.with({ database: "pglite", defect }, (shop) =>
+        runMatrix(shop, cells, END_MILLIS_MAX)
+      )
       expect(namesOf(outcome.violations)).toEqual(expect.arrayContaining([...invariants]))
     },
     TIMEOUT_MILLIS

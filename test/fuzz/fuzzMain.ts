@@ -1,6 +1,6 @@
-import { randomInt } from "node:crypto"
 import { writeFile } from "node:fs/promises"
 import { parseArgs } from "node:util"
+import { readSeed } from "../support/Random.ts"
 import { inputOf, playCase, runCampaign } from "./Campaign.ts"
 import { type DatabaseKind, DATABASES, type DefenseRig, startDefenseRig } from "./DefenseRig.ts"
 import { type FuzzReport, linesOf, linesOfFinding, problemsOf } from "./FuzzReport.ts"
@@ -20,7 +20,7 @@ of the server, and the ledger at the end. Exits with 1 when a promise was broken
 that repeat it.
 
   --minutes     how long
-  --seed        of all choices (another each time)
+  --seed        of all choices: a whole number (1 by default), or random
   --target      one of those below (all at a time)
   --case        plays this case alone and prints it
   --database    embedded or PostgreSQL (pglite)
@@ -34,7 +34,7 @@ const { values } = parseArgs({
   args: process.argv.slice(process.argv[2] === "--" ? 3 : 2),
   options: {
     minutes: { type: "string" },
-    seed: { type: "string", default: String(randomInt(2 ** 31)) },
+    seed: { type: "string" },
     target: { type: "string" },
     case: { type: "string" },
     database: { type: "string", default: "pglite" },
@@ -49,7 +49,7 @@ const say = (line: string) => void process.stdout.write(`${line}\n`)
 const targets: ReadonlyArray<Target> =
   values.target === undefined ? TARGETS : TARGETS.filter(({ name }) => name === values.target)
 const database = DATABASES.find((kind): kind is DatabaseKind => kind === values.database)
-const seed = Number(values.seed)
+const seed = readSeed(values.seed)
 const minutes = Number(values.minutes ?? Number.NaN)
 const number = values.case === undefined ? undefined : Number(values.case)
 const rateLimitPerMinute = Number(values["rate-limit"])

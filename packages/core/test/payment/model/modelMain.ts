@@ -1,5 +1,5 @@
 /**
- * Plays many random histories against the model: `pnpm model [--sequences 20000] [--seed N]`. Exits with 1 and prints
+ * Plays many random histories against the model: `pnpm model [--sequences 20000] [--seed 1|N|random]`. Exits with 1 and prints
  * the shortened history when one fails.
  */
 import { Effect } from "effect"
@@ -14,18 +14,18 @@ const { values } = parseArgs({
   args: args[0] === "--" ? args.slice(1) : args,
   options: {
     sequences: { type: "string", default: "20000" },
-    seed: { type: "string" },
+    seed: { type: "string", default: "1" },
     help: { type: "boolean", short: "h", default: false }
   }
 })
 if (values.help) {
-  console.log("Usage: model [--sequences 20000] [--seed N]")
+  console.log("Usage: model [--sequences 20000] [--seed 1|N|random]")
   process.exit(0)
 }
 const wanted = Number(values.sequences)
-const first = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed)
+const first = values.seed === "random" ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed)
 if (!Number.isSafeInteger(wanted) || wanted < 1 || !Number.isSafeInteger(first)) {
-  console.error("--sequences and --seed are whole numbers")
+  console.error("--sequences and --seed must be whole numbers; --seed can also be random")
   process.exit(2)
 }
 
