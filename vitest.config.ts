@@ -7,7 +7,7 @@ const exclude = ["**/node_modules/**", "**/dist/**"]
 const ISOLATED = "packages/provider-smtp/test/**/*.test.ts"
 
 /** Suites that kill servers, race requests, break providers or attack: `test:faults`. */
-const FAULTS = ["test/{chaos,crash,faults,fuzz,race}/*.test.ts", "test/cli/tail.test.ts"]
+const FAULTS = ["test/{chaos,crash,fuzz,race}/*.test.ts", "test/cli/tail.test.ts"]
 
 /** Suites whose servers must restart before a carrier gives up, which it does after 15 s of real time. */
 const TIMED = "test/calls/**/*.test.ts"

@@ -227,7 +227,10 @@ const makeProcess = (program: ChildProgram, logPath: string, graceMillis: number
       await child?.exited
     },
     start: async () => {
-      const serving = await serve(program, log, (child) => (running = child))
+      const starting = serve(program, log, (child) => (running = child))
+      const serving = await starting.catch((error: unknown) => {
+        throw new Error(`${program.name} did not start:\n${log.tail()}`, { cause: error })
+      })
       pid = serving.pid
     },
     stop: async () => {

@@ -5,9 +5,11 @@ import { BaseSequencer, type TestSpecification, type Vitest } from "vitest/node"
 /** Paths from the root of the files that take longest, longest first. */
 const LONGEST = [
   "test/crash/crash.test.ts",
-  "test/faults/defects.test.ts",
+  "test/crash/defects.test.ts",
   "test/race/races.test.ts",
   "test/race/proofs.test.ts",
+  "test/chaos/defects.test.ts",
+  "test/race/defects.test.ts",
   "test/chaos/chaos.test.ts",
   "test/fuzz/attack.test.ts",
   "test/calls/calls.test.ts",

@@ -25,3 +25,8 @@ export const judge = <Observed>(
   Object.entries(invariants).flatMap(([invariant, find]) =>
     [...find(observed)].map((found) => ({ invariant, ...(typeof found === "string" ? { text: found } : found) }))
   )
+
+/** The names of the violated invariants. */
+export const invariantsOf = (violations: ReadonlyArray<Violation>): ReadonlyArray<string> => [
+  ...new Set(violations.map(({ invariant }) => invariant))
+]
