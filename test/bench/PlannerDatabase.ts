@@ -74,12 +74,12 @@ const numbers = (state: string, count: number, expiresIn: string, noticeIn: stri
 const calls = (state: string, count: number, watchAt: string) => `
   insert into calls (
     call_id, tenant_id, phone_number_id, agent_id, direction, from_number, to_number, state, provider_call_id,
-    authorized_seconds, connected_seconds, watch_at, created_at, answered_at, ended_at
+    authorized_seconds, connected_seconds, watch_at, created_at, answered_at, ended_at, turn_count
   )
   select
     ${id(state)}, ${id("tenant", `(${tenant})`)}, ${id("active", "(n % 100)")}, ${id("agent")},
     case n % 4 when 1 then 'inbound' else 'outbound' end, '+1', '+2', '${state}', '${state}' || n, 60, 10, ${watchAt}, n, n,
-    ${state === "ended" ? "n" : "null"}
+    ${state === "ended" ? "n" : "null"}, 20
   from generate_series(0, ${count - 1}) n`
 
 /** Few rows, almost all of them open or due: the tables of a deployment on its first day. */

@@ -108,7 +108,7 @@ export * from "./phone/VoiceConversations.ts"
 export type { RelayCommand, RelayEvent, SendToRelay } from "./phone/VoiceRelay.ts"
 
 export * as CallWatch from "./jobs/CallWatch.ts"
-export * from "./jobs/Job.ts"
+export { type Job, Jobs } from "./jobs/Job.ts"
 export * from "./jobs/JobRunner.ts"
 export * from "./jobs/JobStore.ts"
 export * as NumberExpiry from "./jobs/NumberExpiry.ts"

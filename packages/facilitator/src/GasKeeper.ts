@@ -1,5 +1,5 @@
-import { type ProviderError, Timestamp } from "@agentos/core"
-import { Clock, Effect, Option, Schedule } from "effect"
+import { PollingWorker, type ProviderError, Timestamp } from "@agentos/core"
+import { Clock, Effect, Option } from "effect"
 import { formatGwei } from "viem"
 import { type GasAccount, priceIn } from "./GasAccount.ts"
 import type { GasChain } from "./GasChain.ts"
@@ -33,16 +33,23 @@ export const run = Effect.fnUntraced(function* (
 ): Effect.fn.Return<never, never, GasTransactionStore> {
   const store = yield* GasTransactionStore
   const log = yield* makeThrottledLog
-  const round = runRound(account, chain, spender, store, log)
-  return yield* round.pipe(
-    Effect.catch((error: ProviderError) =>
-      log("unavailable", Effect.logWarning(`gas wallet ${account.address}: round failed; retrying. ${error.message}`))
-    ),
-    // Catches every cause, even an interruption inside a connection: only the end of its fiber may end this loop.
-    Effect.catchCause((cause) => Effect.logError(`gas wallet ${account.address}: round failed; retrying`, cause)),
-    Effect.repeat(Schedule.spaced(ROUND_INTERVAL)),
-    Effect.andThen(Effect.never)
-  )
+  return yield* PollingWorker.run({
+    name: `gas wallet ${account.address}`,
+    concurrency: 1,
+    interval: ROUND_INTERVAL,
+    take: () => Effect.map(store.listOpen(account.wallet, LIST_MAX), (open) => (open.length === 0 ? [] : [open])),
+    handle: (open) =>
+      runRound(account, chain, spender, store, log, open).pipe(
+        Effect.catch((error) =>
+          log(
+            "unavailable",
+            Effect.logWarning(`gas wallet ${account.address}: round failed; retrying. ${error.message}`)
+          )
+        ),
+        Effect.andThen(Effect.sleep(ROUND_INTERVAL))
+      ),
+    failed: () => Effect.void
+  })
 })
 
 type ThrottledLog = (key: string, message: Effect.Effect<void>) => Effect.Effect<void>
@@ -59,17 +66,16 @@ const makeThrottledLog: Effect.Effect<ThrottledLog> = Effect.sync(() => {
     })
 })
 
-/** Runs one round. */
-export const runRound = Effect.fnUntraced(function* (
+/** Runs one round over the open transactions. */
+const runRound = Effect.fnUntraced(function* (
   account: GasAccount,
   chain: GasChain,
   spender: GasSpender,
   store: GasTransactionStore["Service"],
-  log: ThrottledLog
+  log: ThrottledLog,
+  open: ReadonlyArray<GasTransaction>
 ): Effect.fn.Return<void, ProviderError> {
   const { address, wallet } = account
-  const open = yield* store.listOpen(wallet, LIST_MAX)
-  if (open.length === 0) return
   const [nonces, market] = yield* Effect.all([chain.accountNonces(address), chain.market], { concurrency: 2 })
   const { close, foreign, gap, stuck, waiting } = plan({
     ...nonces,

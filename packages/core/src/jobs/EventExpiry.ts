@@ -1,8 +1,7 @@
 import { Effect } from "effect"
 import { EventStore } from "../events/EventStore.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import { inBatches } from "./Batches.ts"
-import type { Job } from "./Job.ts"
+import { inBatches, type Job } from "./Job.ts"
 
 /**
  * The job that stores the expiry of events. Reads treat an expired event as expired without it; the job removes these

@@ -2,8 +2,7 @@ import { Effect } from "effect"
 import { EventPolicy } from "../events/DurableEvent.ts"
 import { EventStore } from "../events/EventStore.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import { inBatches } from "./Batches.ts"
-import type { Job } from "./Job.ts"
+import { inBatches, type Job } from "./Job.ts"
 
 /**
  * The job that deletes expired events once the policy no longer keeps them for audit.

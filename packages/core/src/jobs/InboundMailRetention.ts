@@ -1,8 +1,7 @@
 import { Effect } from "effect"
 import { InboundMailStore } from "../email/InboundMail.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import { inBatches } from "./Batches.ts"
-import type { Job } from "./Job.ts"
+import { inBatches, type Job } from "./Job.ts"
 
 /** How long undeliverable mail is retried: longer than SMTP servers do (RFC 5321, section 4.5.4.1). */
 const GIVE_UP_AFTER = 7 * Timestamp.DAY

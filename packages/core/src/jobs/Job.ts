@@ -1,4 +1,4 @@
-import { Context, type Effect } from "effect"
+import { Context, Effect } from "effect"
 
 /** Periodic work that any server can do. */
 export interface Job {
@@ -14,3 +14,19 @@ export interface Job {
 }
 
 export class Jobs extends Context.Service<Jobs, ReadonlyArray<Job>>()("@agentos/core/jobs/Jobs") {}
+
+/** Rows per statement of a job. Small, so that a statement which waits for one of these rows waits only briefly. */
+const BATCH = 1_000
+/** Maximum number of batches per run. The next run processes the rest. */
+const BATCHES_PER_RUN = 100
+
+/** Runs batches until one is not full or the run's limit is reached. Returns the number of items processed. */
+export const inBatches = Effect.fnUntraced(function* (batch: (limit: number) => Effect.Effect<number>, size = BATCH) {
+  let total = 0
+  for (let batches = 0; batches < BATCHES_PER_RUN; batches++) {
+    const done = yield* batch(size)
+    total += done
+    if (done < size) break
+  }
+  return total
+})

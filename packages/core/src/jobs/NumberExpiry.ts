@@ -3,8 +3,7 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Allowance from "../phone/Allowance.ts"
 import { makeRelease } from "../phone/Numbers.ts"
 import { PhoneNumberStore } from "../phone/PhoneNumberStore.ts"
-import { inBatches } from "./Batches.ts"
-import type { Job } from "./Job.ts"
+import { inBatches, type Job } from "./Job.ts"
 
 /** Numbers suspended per transaction, and numbers released at the carrier before the releases are stored. */
 const BATCH = 100

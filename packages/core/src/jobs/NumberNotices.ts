@@ -7,8 +7,7 @@ import * as PhoneEvent from "../phone/PhoneEvent.ts"
 import type { PhoneNumber } from "../phone/PhoneNumber.ts"
 import { PhoneNumberStore } from "../phone/PhoneNumberStore.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
-import { inBatches } from "./Batches.ts"
-import type { Job } from "./Job.ts"
+import { inBatches, type Job } from "./Job.ts"
 
 /** Numbers per transaction. */
 const BATCH = 100

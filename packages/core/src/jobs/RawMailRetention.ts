@@ -2,8 +2,7 @@ import { Effect } from "effect"
 import { InboundMailStore } from "../email/InboundMail.ts"
 import { MailPolicy } from "../email/MailPolicy.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
-import { inBatches } from "./Batches.ts"
-import type { Job } from "./Job.ts"
+import { inBatches, type Job } from "./Job.ts"
 
 /** Raw mails deleted per statement. Small, because each may be large. */
 const BATCH = 50

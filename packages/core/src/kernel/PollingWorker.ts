@@ -15,7 +15,10 @@ export interface Work<Item, E, R> {
   readonly wake?: Effect.Effect<void>
   /** Leases up to `limit` due items to this worker. */
   readonly take: (limit: number) => Effect.Effect<ReadonlyArray<Item>, never, R>
-  /** Handles one item. A defect is logged; the item is due again when its lease expires. */
+  /**
+   * Handles one item. A defect is logged and occupies its slot for one interval; the item is due again when its lease
+   * expires.
+   */
   readonly handle: (item: Item) => Effect.Effect<void, E, R>
   /** Handles an expected failure of `handle`. */
   readonly failed: (item: Item, error: E) => Effect.Effect<void, never, R>
@@ -32,7 +35,9 @@ export const run = <Item, E, R>(work: Work<Item, E, R>): Effect.Effect<never, ne
     const start = (item: Item) =>
       handle(item).pipe(
         Effect.catch((error) => failed(item, error)),
-        Effect.catchCause((cause) => Effect.logError(`${name} failed; retrying`, cause)),
+        Effect.catchCause((cause) =>
+          Effect.andThen(Effect.logError(`${name} failed; retrying`, cause), Effect.sleep(interval))
+        ),
         Effect.ensuring(
           Effect.sync(() => {
             free++
