@@ -4,7 +4,8 @@ import { Effect, Exit, Layer, ManagedRuntime, Redacted } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type Bench, table } from "./Bench.ts"
+import { databaseUrl, execute as executeOn } from "../support/ClusterDatabase.ts"
+import { type Bench, type BenchRun, table } from "./Bench.ts"
 import { execute, FIRST_ROWS, FORGET_STATISTICS, pastRows } from "./PlannerDatabase.ts"
 import { type Measure, MEASURES, type Ports } from "./PlannerStatements.ts"
 
@@ -89,44 +90,46 @@ const measureAll = (session: Session, rounds: number) =>
     )
   )
 
-const heads = (names: ReadonlyArray<string>) => ["milliseconds, best", ...names]
-
-const report = (names: ReadonlyArray<string>, times: ReadonlyArray<ReadonlyArray<number>>): string =>
+const report = (times: ReadonlyArray<ReadonlyArray<number>>): string =>
   table(
-    heads(names),
+    ["milliseconds, best", ...VARIANTS.map(({ name }) => name)],
     MEASURES.map(({ name }, index) => [name, ...times[index]!.map((millis) => millis.toFixed(2))])
   )
 
-const SECTIONS = {
-  before: "with statistics of the first day",
-  none: "without statistics",
-  now: "with current statistics"
+/** Measures with old statistics, without any, and with current ones. */
+const measureDatabase = async (name: string, session: Session, bench: BenchRun) => {
+  const say = async (section: string) => {
+    const times = await measureAll(session, bench.option("rounds"))
+    bench.say(`\n${name}, ${section}\n\n${report(times)}`)
+  }
+  const run = (statements: ReadonlyArray<string>) =>
+    session.runPromise(execute(["set statement_timeout = 0", ...statements]))
+  await run([...FIRST_ROWS, "analyze", ...pastRows(bench.option("rows"))])
+  await say("with statistics of the first day")
+  await run(FORGET_STATISTICS)
+  await say("without statistics")
+  await run(["vacuum analyze"])
+  await say("with current statistics")
 }
 
-/** Measures with old statistics, without any, and with current ones. */
-const measureDatabase = async (
-  name: string,
-  session: Session,
-  bench: Parameters<Bench["run"]>[0],
-  kept: (rounds: number) => Promise<void> = async () => {}
-) => {
-  const [rows, rounds] = [bench.option("rows"), bench.option("rounds")]
-  const say = async (section: string) => {
-    const times = await measureAll(session, rounds)
-    bench.say(
-      `\n${name}, ${section}\n\n${report(
-        VARIANTS.map((variant) => variant.name),
-        times
-      )}`
-    )
+/**
+ * Measures on connections, one for each variant, that executed every statement on the empty tables, and may keep the
+ * plans that they made then.
+ */
+const measureKept = async (open: () => Session, bench: BenchRun) => {
+  const sessions = VARIANTS.map(() => open())
+  for (const [index, session] of sessions.entries()) {
+    const onEmpty = Effect.forEach(MEASURES, (measure) => Effect.exit(best(measure, 1)), { discard: true })
+    await session.runPromise(Effect.andThen(execute(setting(VARIANTS[index]!)), onEmpty))
   }
-  await session.runPromise(execute(["set statement_timeout = 0", ...pastRows(rows)]))
-  await kept(rounds)
-  await say(SECTIONS.before)
-  await session.runPromise(execute(["set statement_timeout = 0", ...FORGET_STATISTICS]))
-  await say(SECTIONS.none)
-  await session.runPromise(execute(["set statement_timeout = 0", "vacuum analyze"]))
-  await say(SECTIONS.now)
+  const filling = open()
+  await filling.runPromise(execute(["set statement_timeout = 0", ...FIRST_ROWS, ...pastRows(bench.option("rows"))]))
+  const columns: Array<ReadonlyArray<number>> = []
+  for (const session of sessions) {
+    columns.push(await session.runPromise(Effect.forEach(MEASURES, (measure) => best(measure, bench.option("rounds")))))
+  }
+  const times = MEASURES.map((_, row) => columns.map((column) => column[row]!))
+  bench.say(`\nPostgreSQL, with plans of the empty tables where they are kept\n\n${report(times)}`)
 }
 
 /** Each statement with and without the planner settings of `Database.ts`. */
@@ -136,39 +139,18 @@ export const planner: Bench = {
   run: async (bench) => {
     const postgres = await startPostgres({ settings: { autovacuum: "off", shared_buffers: "512MB" } })
     bench.atEnd(postgres.stop)
-    const url = Redacted.make(postgres.url)
+    await executeOn(postgres.url, "create database kept")
     const open = (layer: Layer.Layer<Database, unknown>): Session => {
       const session = openSession(layer)
       bench.atEnd(() => session.dispose())
       return session
     }
-    const session = open(layerPostgres({ url, maxConnections: 1 }))
-    await session.runPromise(execute(["set statement_timeout = 0", ...FIRST_ROWS, "analyze"]))
-
-    // Connections that have executed every statement on the small tables, and may keep the plans that they made then.
-    const keeping = VARIANTS.map((variant) => ({ variant, session: open(layerPostgres({ url, maxConnections: 1 })) }))
-    for (const each of keeping) {
-      await each.session.runPromise(
-        Effect.andThen(
-          execute(setting(each.variant)),
-          Effect.forEach(MEASURES, (measure) => best(measure, 1), { discard: true })
-        )
-      )
-    }
-    await measureDatabase("PostgreSQL", session, bench, async (rounds) => {
-      const times = MEASURES.map(() => keeping.map(() => Number.NaN))
-      for (const [column, each] of keeping.entries()) {
-        const own = await each.session.runPromise(Effect.forEach(MEASURES, (measure) => best(measure, rounds)))
-        for (const [row, millis] of own.entries()) times[row]![column] = millis
-      }
-      const names = keeping.map(({ variant }) => variant.name)
-      bench.say(`\nPostgreSQL, with plans of the first day where they are kept\n\n${report(names, times)}`)
-    })
+    const openPostgres = (url: string) => open(layerPostgres({ url: Redacted.make(url), maxConnections: 1 }))
+    await measureKept(() => openPostgres(databaseUrl(postgres.url, "kept")), bench)
+    await measureDatabase("PostgreSQL", openPostgres(postgres.url), bench)
 
     const directory = await mkdtemp(join(tmpdir(), "agentos-planner-"))
     bench.atEnd(() => rm(directory, { recursive: true, force: true }))
-    const embedded = open(layerPGlite({ directory }))
-    await embedded.runPromise(execute([...FIRST_ROWS, "analyze"]))
-    await measureDatabase("PGlite", embedded, bench)
+    await measureDatabase("PGlite", open(layerPGlite({ directory })), bench)
   }
 }
