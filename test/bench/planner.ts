@@ -90,9 +90,9 @@ const measureAll = (session: Session, rounds: number) =>
     )
   )
 
-const report = (times: ReadonlyArray<ReadonlyArray<number>>): string =>
+const report = (variants: ReadonlyArray<Variant>, times: ReadonlyArray<ReadonlyArray<number>>): string =>
   table(
-    ["milliseconds, best", ...VARIANTS.map(({ name }) => name)],
+    ["milliseconds, best", ...variants.map(({ name }) => name)],
     MEASURES.map(({ name }, index) => [name, ...times[index]!.map((millis) => millis.toFixed(2))])
   )
 
@@ -100,7 +100,7 @@ const report = (times: ReadonlyArray<ReadonlyArray<number>>): string =>
 const measureDatabase = async (name: string, session: Session, bench: BenchRun) => {
   const say = async (section: string) => {
     const times = await measureAll(session, bench.option("rounds"))
-    bench.say(`\n${name}, ${section}\n\n${report(times)}`)
+    bench.say(`\n${name}, ${section}\n\n${report(VARIANTS, times)}`)
   }
   const run = (statements: ReadonlyArray<string>) =>
     session.runPromise(execute(["set statement_timeout = 0", ...statements]))
@@ -112,24 +112,33 @@ const measureDatabase = async (name: string, session: Session, bench: BenchRun) 
   await say("with current statistics")
 }
 
+/** The variants that keep plans. */
+const KEEPING = VARIANTS.filter(({ planCache }) => planCache !== "force_custom_plan")
+
 /**
- * Measures on connections, one for each variant, that executed every statement on the empty tables, and may keep the
- * plans that they made then.
+ * Measures on connections that executed every statement on the empty tables, and keep the plans that they made then.
+ * Each fills a database of its own, since the pool closes a connection that is idle.
  */
-const measureKept = async (open: () => Session, bench: BenchRun) => {
-  const sessions = VARIANTS.map(() => open())
-  for (const [index, session] of sessions.entries()) {
-    const onEmpty = Effect.forEach(MEASURES, (measure) => Effect.exit(best(measure, 1)), { discard: true })
-    await session.runPromise(Effect.andThen(execute(setting(VARIANTS[index]!)), onEmpty))
-  }
-  const filling = open()
-  await filling.runPromise(execute(["set statement_timeout = 0", ...FIRST_ROWS, ...pastRows(bench.option("rows"))]))
+const measureKept = async (openDatabase: (name: string) => Promise<Session>, bench: BenchRun) => {
   const columns: Array<ReadonlyArray<number>> = []
-  for (const session of sessions) {
-    columns.push(await session.runPromise(Effect.forEach(MEASURES, (measure) => best(measure, bench.option("rounds")))))
+  for (const [index, variant] of KEEPING.entries()) {
+    const session = await openDatabase(`kept_${index}`)
+    const onEmpty = Effect.forEach(MEASURES, (measure) => Effect.exit(best(measure, 1)), { discard: true })
+    const fill = execute(["set statement_timeout = 0", ...FIRST_ROWS, ...pastRows(bench.option("rows"))])
+    const onFull = Effect.forEach(MEASURES, (measure) => best(measure, bench.option("rounds")))
+    columns.push(
+      await session.runPromise(
+        execute(setting(variant)).pipe(
+          Effect.andThen(onEmpty),
+          Effect.andThen(fill),
+          Effect.andThen(execute(setting(variant))),
+          Effect.andThen(onFull)
+        )
+      )
+    )
   }
   const times = MEASURES.map((_, row) => columns.map((column) => column[row]!))
-  bench.say(`\nPostgreSQL, with plans of the empty tables where they are kept\n\n${report(times)}`)
+  bench.say(`\nPostgreSQL, with plans of the empty tables\n\n${report(KEEPING, times)}`)
 }
 
 /** Each statement with and without the planner settings of `Database.ts`. */
@@ -139,14 +148,17 @@ export const planner: Bench = {
   run: async (bench) => {
     const postgres = await startPostgres({ settings: { autovacuum: "off", shared_buffers: "512MB" } })
     bench.atEnd(postgres.stop)
-    await executeOn(postgres.url, "create database kept")
     const open = (layer: Layer.Layer<Database, unknown>): Session => {
       const session = openSession(layer)
       bench.atEnd(() => session.dispose())
       return session
     }
     const openPostgres = (url: string) => open(layerPostgres({ url: Redacted.make(url), maxConnections: 1 }))
-    await measureKept(() => openPostgres(databaseUrl(postgres.url, "kept")), bench)
+    const openDatabase = async (name: string) => {
+      await executeOn(postgres.url, `create database ${name}`)
+      return openPostgres(databaseUrl(postgres.url, name))
+    }
+    await measureKept(openDatabase, bench)
     await measureDatabase("PostgreSQL", openPostgres(postgres.url), bench)
 
     const directory = await mkdtemp(join(tmpdir(), "agentos-planner-"))
