@@ -63,27 +63,19 @@ export interface PGliteOptions {
 }
 
 /**
- * Plans must be good without statistics: those of a new or fast-growing table are wrong, and an embedded
- * database has no process that gathers any.
+ * Plans must be good without statistics: those of a new or fast-growing table are wrong, an embedded database has no
+ * process that gathers any, and a connection may keep a plan that it made for an empty table. Every statement has an
+ * index whose order it is meant to be read in. A scan of the whole table, or of all that an index finds, only looks
+ * cheaper to a planner that misjudges the number of rows. `pnpm bench planner` measures each statement with and
+ * without these settings; docs/design/decisions.md has the figures.
  *
- * - A plan is made for each execution. A cached plan fits the tables as they were: a table that was empty then
- *   would be scanned from end to end from then on.
- * - Every statement has an index whose order it is meant to be read in. Reading a whole table, or all that an
- *   index finds before the first row is returned, only looks cheaper to a planner that misjudges the number of
- *   rows.
- * - No statement is long enough for JIT compilation to pay off.
+ * No statement is long enough for JIT compilation to pay off.
  */
-const PLANNING = {
-  plan_cache_mode: "force_custom_plan",
-  enable_seqscan: "off",
-  enable_bitmapscan: "off",
-  jit: "off"
-}
+const PLANNING = { enable_seqscan: "off", enable_bitmapscan: "off", jit: "off" }
 
 /**
- * Settings of the delivery connections. Half the time of a statement that takes a millisecond goes into
- * planning. The statements that deliver events are written so that each of their steps has exactly one usable
- * index. The plan is right whenever it is made, so it may be cached.
+ * Settings of the delivery connections: a plan is made once, since planning takes as long as executing these
+ * statements. Each of their steps has exactly one usable index, so the plan is right whenever it is made.
  */
 const PLANNING_ONCE = { ...PLANNING, plan_cache_mode: "force_generic_plan" }
 const DELIVERY_CONNECTIONS = 2

@@ -11,6 +11,8 @@ const OPEN = 100
 const TENANTS = 20_000
 /** Limit of index entries and rows that all statements together may visit. */
 const VISITED_MAX = 5_000
+/** The same limit for the statements of requests, each of which runs seven times. */
+const REQUESTS_VISITED_MAX = 20_000
 
 const seed = Effect.fnUntraced(function* (tenantId: string, status: "pending" | "acknowledged", count: number) {
   const { sql } = yield* Database
@@ -50,11 +52,31 @@ const deliver = Effect.fnUntraced(function* (tenantId: string) {
   return deliveries.length
 })
 
-/** Rows and index entries of events and tenants visited by the delivery connections. */
+/** After this many executions, a connection may keep a plan (PostgreSQL manual, "PREPARE"). */
+const KEPT_AFTER = 6
+
+/** Runs statements of requests and jobs, as often as it takes to keep their plans, on one connection. */
+const request = Effect.fnUntraced(function* (tenantId: string) {
+  const store = yield* EventStore
+  const { transact } = yield* Database
+  const statements = Effect.all([
+    store.list(tenantId, { agentId: "an agent" }, undefined, 51),
+    store.list(tenantId, { statuses: ["pending"] }, undefined, 51),
+    store.lease(tenantId, "a session", 10),
+    store.release(["a session"]),
+    store.expire(1_000),
+    store.remove(365 * Timestamp.DAY, 1_000)
+  ])
+  yield* transact(Effect.repeat(statements, { times: KEPT_AFTER }))
+})
+
+/** Rows and index entries of events and tenants visited by all connections. */
 const visited = Effect.gen(function* () {
-  const { delivery } = yield* Database
-  yield* delivery`select pg_stat_force_next_flush()`
-  yield* delivery`select 1`
+  const { delivery, sql } = yield* Database
+  for (const client of [sql, delivery]) {
+    yield* client`select pg_stat_force_next_flush()`
+    yield* client`select 1`
+  }
   const [row] = yield* delivery<{ readonly count: bigint }>`
     select (
       (select sum(idx_tup_read) from pg_stat_user_indexes where relname in ('events', 'tenants')) +
@@ -79,6 +101,7 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovac
           select current_setting('plan_cache_mode') as mode`
         assert.strictEqual(setting?.mode, "force_generic_plan")
         assert.strictEqual(yield* deliver(tenantId), 0)
+        yield* request(tenantId)
         yield* seedTenants
         yield* seed(tenantId, "acknowledged", OVER)
         yield* seed(tenantId, "pending", OPEN)
@@ -87,6 +110,9 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovac
         const count = (yield* visited) - before
         assert.isAbove(count, 10)
         assert.isBelow(count, VISITED_MAX)
+        const beforeRequests = yield* visited
+        yield* request(tenantId)
+        assert.isBelow((yield* visited) - beforeRequests, REQUESTS_VISITED_MAX)
       }),
     60_000
   )
