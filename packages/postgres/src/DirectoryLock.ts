@@ -19,13 +19,14 @@ export class DirectoryInUse extends Schema.TaggedError<DirectoryInUse>()("Direct
 export const lockDirectory = (directory: string): Effect.Effect<void, DirectoryInUse, Scope.Scope> =>
   Effect.asVoid(
     Effect.acquireRelease(
-      Effect.try({ try: () => acquireFileLock(join(directory, "agentos.lock")), catch: (cause) => cause }).pipe(
-        Effect.catch((cause) =>
-          cause instanceof FileLockedError
-            ? Effect.fail(new DirectoryInUse({ directory, pid: cause.pid }))
-            : Effect.die(cause)
-        )
-      ),
+      Effect.suspend(() => {
+        try {
+          return Effect.succeed(acquireFileLock(join(directory, "agentos.lock")))
+        } catch (error) {
+          if (error instanceof FileLockedError) return Effect.fail(new DirectoryInUse({ directory, pid: error.pid }))
+          throw error
+        }
+      }),
       (lock) => Effect.sync(lock.release)
     )
   )

@@ -48,7 +48,7 @@ export const MAIL_SEND = defineCommand(
     name: "mail send",
     summary: "Send a message from one of your mailboxes",
     description:
-      "The text comes from --text, --text-file, or piped standard input; with piped input, --yes and --max-amount are required, because nobody can confirm. The message is sent at most once, whatever happens.",
+      "The text comes from --text, --text-file, or piped standard input; with piped input, --yes and --max-amount are required, because nobody can confirm. The message is sent once, whatever happens.",
     arguments: [],
     flags: [
       {

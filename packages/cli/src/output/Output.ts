@@ -23,7 +23,7 @@ export class Output {
     this.#host.stdout.write(this.options.json ? `${plainJson(document, 2)}\n` : text())
   }
 
-  /** Prints rows, or notes that there are none. */
+  /** Prints rows, or a remark if the list is empty. */
   table<Row>(document: unknown, rows: ReadonlyArray<Row>, shape: ReadonlyArray<Column<Row>>, none: string): void {
     if (rows.length === 0 && !this.options.json) return this.note(none)
     const { columns, isTerminal } = this.#host.stdout

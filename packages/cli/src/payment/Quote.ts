@@ -139,8 +139,8 @@ const canSign = ({ network, scheme }: PaymentOption): boolean => scheme === "exa
 const MAX_VALIDITY_SECONDS = 3_600
 
 /**
- * Chooses the first option that agentctl can sign: scheme `exact`, an EVM chain, USDT, and the requested network if
- * there is one. Throws PAYMENT_DECLINED if there is none.
+ * Chooses the first option that agentctl can sign: scheme `exact`, an EVM chain, USDT, and the requested network if one is
+ * given. Throws PAYMENT_DECLINED if no option matches.
  */
 export const chooseTerms = (quote: Quote, network: string | undefined, baseUrl: string): Terms => {
   const candidates = quote.options
