@@ -51,7 +51,8 @@ export default defineConfig({
           name: "e2e",
           include: ["test/**/*.test.ts"],
           exclude: [...exclude, "test/toolchain/**", ...FAULTS, TIMED],
-          maxWorkers: MAX_WORKERS
+          maxWorkers: MAX_WORKERS,
+          isolate: false
         }
       },
       {

@@ -243,7 +243,11 @@ describe("a number", () => {
     expect(hungUp).toBeGreaterThan(0)
     expect(gone).toBeGreaterThan(hungUp)
     expect(events.filter(({ callSid, event }) => callSid === played.id && event === "ended")).toHaveLength(1)
-    expect((await customer.call(call.callId)).endReason).toBe("hangup_agent")
+    const ended = await carrier.until(
+      () => customer.call(call.callId),
+      ({ status }) => status === "ended"
+    )
+    expect(ended.endReason).toBe("hangup_agent")
 
     // Every later request for it is refused without a charge, with or without a payment.
     const { amount, result } = await host.chain.charged(customer.address, async () => [
