@@ -5,7 +5,7 @@ import {
   FacilitatorAnswer,
   type FacilitatorRequest,
   type OfferedNetwork,
-  trouble
+  facilitatorError
 } from "@agentos/x402/facilitator"
 import { type PendingSettlementStore, x402Facilitator } from "@x402/core/facilitator"
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator"
@@ -20,7 +20,7 @@ import type { GasTransaction, GasTransactionStore } from "./GasTransactionStore.
 import { kindOf } from "./NodeRefusal.ts"
 import type { SelfFacilitatorConfig } from "./SelfFacilitatorConfig.ts"
 
-const { accepted, codeOf, doubtful, isRefusal, refused, unknown } = FacilitatorAnswer
+const { accepted, codeOf, unconfirmed, isRefusal, refused, unknown } = FacilitatorAnswer
 
 const READY_TIMEOUT_MILLIS = 10_000
 const DEFAULT_SETTLE_TIMEOUT_MILLIS = 20_000
@@ -82,7 +82,7 @@ export const make = Effect.fnUntraced(function* (
         const scheme = new ExactEvmScheme(signer, { pendingSettlementStore: FORGETFUL, simulateInSettle: true })
         return question(new x402Facilitator().register(offered.network, scheme))
       },
-      catch: (cause) => trouble("Temporary", `of this server failed: ${kindOf(cause)}`)
+      catch: (cause) => facilitatorError("Temporary", `of this server failed: ${kindOf(cause)}`)
     })
   })
 
@@ -115,14 +115,14 @@ export const make = Effect.fnUntraced(function* (
       return receipt.status === "success" ? accepted(receipt.transactionHash) : REVERTED
     }
     if (attempt.failure !== undefined) return unknown(attempt.failure.message)
-    if (attempt.outage || !isRefusal(code)) return doubtful(code)
+    if (attempt.outage || !isRefusal(code)) return unconfirmed(code)
     const { from, nonce } = payment.payload.payload.authorization
     const isUsed = yield* chain.isUsed(
       GasAccount.hex(from.toLowerCase()),
       GasAccount.hex(nonce.toLowerCase()),
       yield* chain.latestBlock
     )
-    return isUsed ? doubtful(code) : refused(code)
+    return isUsed ? unconfirmed(code) : refused(code)
   })
 
   const settle = Effect.fnUntraced(function* (
@@ -137,13 +137,14 @@ export const make = Effect.fnUntraced(function* (
     }
     const code = codeOf(said.errorReason)
     if (attempt.failure?.reason === "Misconfigured") yield* Effect.logError(attempt.failure.message)
-    return attempt.opened ? doubtful(code) : yield* withoutSending(payment.value, attempt, code)
+    return attempt.opened ? unconfirmed(code) : yield* withoutSending(payment.value, attempt, code)
   })
 
   return {
     ready: Effect.timeoutOrElse(solvency, {
       duration: READY_TIMEOUT_MILLIS,
-      orElse: () => Effect.fail(trouble("Temporary", `could not read its gas wallet within ${READY_TIMEOUT_MILLIS} ms`))
+      orElse: () =>
+        Effect.fail(facilitatorError("Temporary", `could not read its gas wallet within ${READY_TIMEOUT_MILLIS} ms`))
     }),
     settle: (request) =>
       settle(request).pipe(

@@ -20,7 +20,7 @@ import {
   type PaymentNetwork,
   requiredConfirmations
 } from "./PaymentNetwork.ts"
-import { payBack } from "./Refunds.ts"
+import { advanceRefund } from "./Refunds.ts"
 import { findSettlement, hexOf } from "./SettlementSearch.ts"
 import * as TransferAuthorization from "./TransferAuthorization.ts"
 import { readTransfers } from "./TransferLog.ts"
@@ -188,7 +188,7 @@ const make = (routes: ReadonlyMap<string, Route>): PaymentRail["Service"] => {
     refund: Effect.fnUntraced(function* (refund) {
       const { chain, facilitator, offered } = yield* routeOf(refund.terms)
       const settle = (proof: PaymentProof, terms: PaymentTerms) => facilitator.settle(requestOf(proof, terms))
-      return yield* payBack({ chain, offered, settle }, refund)
+      return yield* advanceRefund({ chain, offered, settle }, refund)
     }),
     transfers: Effect.fnUntraced(function* (token, fromBlock) {
       const { chain, offered } = yield* routeOf(token)

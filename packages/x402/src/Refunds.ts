@@ -40,7 +40,7 @@ const CONFIRM_WITHIN = Duration.seconds(3)
  *
  * A payment that a reorganization removed is not final, and is never refunded.
  */
-export const payBack = Effect.fnUntraced(function* (
+export const advanceRefund = Effect.fnUntraced(function* (
   route: RefundRoute,
   refund: Refund
 ): Effect.fn.Return<RefundProgress, ProviderError> {

@@ -8,7 +8,7 @@ import {
 } from "@agentos/core"
 import { Match } from "effect"
 import type { ErrorParts, FailedRequest } from "./ErrorParts.ts"
-import { again, callOf, listOf } from "./NextCalls.ts"
+import { retryOf, callOf, listOf } from "./NextCalls.ts"
 
 /** Every error that the domain returns for a request. */
 export type DomainError = CheckError | CredentialRefused | WrongCredential | PaymentError
@@ -57,7 +57,7 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       code: "PROVIDER_TEMPORARY_FAILURE",
       message: `${sentence(message)} Retry in ${retryAfterSeconds} s.`,
       retryable: true,
-      next: again(request),
+      next: retryOf(request),
       headers: retryAfter(retryAfterSeconds)
     }),
     Conflict: ({ message }): ErrorParts => ({ code: "CONFLICT", message: sentence(message) }),
@@ -75,7 +75,7 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
     PaymentRequired: ({ challenge, reason }): ErrorParts => ({
       code: "PAYMENT_REQUIRED",
       message: `${reason === null ? priceOf(request) : `Payment refused: ${sentence(reason)}`} Pay the challenge in the PAYMENT-REQUIRED header, then repeat the identical request with PAYMENT-SIGNATURE and Idempotency-Key.`,
-      next: again(request),
+      next: retryOf(request),
       headers: { "PAYMENT-REQUIRED": challenge }
     }),
     IdempotencyConflict: ({ message, paymentState }): ErrorParts => ({
@@ -96,7 +96,7 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       message: `Operation ${operationId} is in progress. Repeat the identical request with the same Idempotency-Key and PAYMENT-SIGNATURE in ${retryAfterSeconds} s. Do not sign another payment.`,
       retryable: true,
       paymentState,
-      next: again(request),
+      next: retryOf(request),
       headers: retryAfter(retryAfterSeconds)
     }),
     OperationDelayed: ({ message, paymentState, retryAfterSeconds }): ErrorParts => ({
@@ -104,7 +104,7 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       message: `${sentence(message)} Repeat the identical request with the same Idempotency-Key and PAYMENT-SIGNATURE in ${retryAfterSeconds} s. You are charged at most once.`,
       retryable: true,
       paymentState,
-      next: again(request),
+      next: retryOf(request),
       headers: retryAfter(retryAfterSeconds)
     }),
     PaymentReturned: ({ operationId, paymentState }): ErrorParts => ({
@@ -114,7 +114,7 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
           ? `Operation ${operationId}: this payment reached the chain before the server claimed it, so it bought nothing. It has been refunded to the wallet that paid. Use a new key and a new payment for a new operation.`
           : `Operation ${operationId}: this payment reached the chain before the server claimed it, so it bought nothing. It is being refunded to the wallet that paid. Do not sign another payment. Repeat the identical request to see when the refund is complete.`,
       paymentState,
-      next: paymentState === "refunded" ? undefined : again(request)
+      next: paymentState === "refunded" ? undefined : retryOf(request)
     }),
     OperationRejected: ({ message, operationId, paymentState }): ErrorParts => ({
       code: "PROVIDER_REJECTED",

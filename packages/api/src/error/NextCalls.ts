@@ -8,7 +8,7 @@ export const callOf = (serviceId: ServiceId): NextCall => {
 }
 
 /** Returns the same call for a retry, or undefined for a method that the API does not have. */
-export const again = (request: { readonly method: string; readonly path: string }): NextCall | undefined =>
+export const retryOf = (request: { readonly method: string; readonly path: string }): NextCall | undefined =>
   request.method === "GET" || request.method === "POST" ? { method: request.method, path: request.path } : undefined
 
 const LIST_OF: Readonly<Record<ResourceKind, NextCall | undefined>> = {

@@ -4,7 +4,7 @@ import { describeInput, inputsOf } from "../operation/Inputs.ts"
 import { operationOf } from "../operation/Operations.ts"
 import type { Onboarding } from "./ErrorEnvelope.ts"
 import type { ErrorParts, FailedRequest } from "./ErrorParts.ts"
-import { again, callOf } from "./NextCalls.ts"
+import { retryOf, callOf } from "./NextCalls.ts"
 import type { RequestError } from "./RequestError.ts"
 
 /** Closes the connection, because the rest of this request cannot be separated from the next one. */
@@ -36,7 +36,7 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
     MethodNotAllowed: ({ allowed, method, path }): ErrorParts => ({
       code: "METHOD_NOT_ALLOWED",
       message: `${path} does not allow ${method}. Use ${allowed.join(", ")}.`,
-      next: allowed.map((allowedMethod) => again({ method: allowedMethod, path })).find(Boolean),
+      next: allowed.map((allowedMethod) => retryOf({ method: allowedMethod, path })).find(Boolean),
       headers: { Allow: allowed.join(", ") }
     }),
     RequestTimedOut: (): ErrorParts => ({
@@ -74,7 +74,7 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
             message: `The server is receiving too many large bodies. Retry in ${retryAfterSeconds} s.`
           }),
       retryable: true,
-      next: again(request),
+      next: retryOf(request),
       headers: { "Retry-After": `${retryAfterSeconds}` }
     }),
     MediaTypeUnsupported: ({ message }): ErrorParts => ({ code: "UNSUPPORTED_MEDIA_TYPE", message }),
@@ -99,7 +99,7 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
       code: "RATE_LIMITED",
       message: `${limit === undefined ? "Too many requests" : `Rate limit exceeded: ${limit}`}. Retry in ${retryAfterSeconds} s.`,
       retryable: true,
-      next: again(request),
+      next: retryOf(request),
       headers: { "Retry-After": `${retryAfterSeconds}` }
     }),
     ServiceUnavailable: ({ ever }): ErrorParts => ({
@@ -116,6 +116,6 @@ export const requestErrorParts = (error: RequestError, request: FailedRequest): 
         : "Internal error. Retry the request. If it fails again, report the requestId to the operator.",
       retryable: true,
       ...(withPayment ? { paymentState: "unknown" } : {}),
-      next: again(request)
+      next: retryOf(request)
     })
   })

@@ -74,7 +74,7 @@ export const refused = (code: string): SettleAnswer => ({
 export const unknown = (message: string): SettleAnswer => ({ _tag: "Unknown", message })
 
 /** The answer to a failed settlement that may have been submitted all the same. */
-export const doubtful = (code: string): SettleAnswer =>
+export const unconfirmed = (code: string): SettleAnswer =>
   unknown(`The facilitator did not confirm that the payment failed: ${code}.`)
 
 /** Returns whether a text is a transaction hash other than zero. */

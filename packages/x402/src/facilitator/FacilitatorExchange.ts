@@ -33,7 +33,7 @@ export const isSuccess = ({ status }: HttpAnswer): boolean => status >= 200 && s
  * An error for a facilitator that could not be reached, or whose answer is no result. `what` continues "The
  * payment facilitator".
  */
-export const trouble = (reason: ProviderError["reason"], what: string, cause?: unknown): ProviderError =>
+export const facilitatorError = (reason: ProviderError["reason"], what: string, cause?: unknown): ProviderError =>
   new ProviderError({
     provider: PROVIDER,
     reason,
@@ -68,11 +68,12 @@ export const exchange = (call: FacilitatorCall): Effect.Effect<HttpAnswer, Provi
       })
       return { status: response.status, body: await readBody(response) }
     },
-    catch: (cause) => trouble("Temporary", `could not be reached for ${call.name}`, cause)
+    catch: (cause) => facilitatorError("Temporary", `could not be reached for ${call.name}`, cause)
   }).pipe(
     Effect.timeoutOrElse({
       duration: call.timeoutMillis,
-      orElse: () => Effect.fail(trouble("Temporary", `did not answer ${call.name} within ${call.timeoutMillis} ms`))
+      orElse: () =>
+        Effect.fail(facilitatorError("Temporary", `did not answer ${call.name} within ${call.timeoutMillis} ms`))
     })
   )
 

@@ -3,7 +3,7 @@ import { Effect, Option, Redacted, Schema } from "effect"
 import type { Facilitator } from "./Facilitator.ts"
 import * as FacilitatorAnswer from "./FacilitatorAnswer.ts"
 import type { HttpFacilitatorConfig } from "./FacilitatorConfig.ts"
-import { bodyOf, exchange, type HttpAnswer, isSuccess, reasonOf, trouble } from "./FacilitatorExchange.ts"
+import { bodyOf, exchange, type HttpAnswer, isSuccess, reasonOf, facilitatorError } from "./FacilitatorExchange.ts"
 
 const DEFAULT_QUESTION_TIMEOUT_MILLIS = 10_000
 const DEFAULT_SETTLE_TIMEOUT_MILLIS = 30_000
@@ -38,7 +38,10 @@ export const make = (config: HttpFacilitatorConfig): Facilitator => {
       const answer = yield* call("supported", questionMillis, null)
       const supported = isSuccess(answer) ? decodeSupported(answer.body) : Option.none()
       if (Option.isNone(supported)) {
-        return yield* trouble(reasonOf(answer.status), `answered /supported with status ${answer.status} and no list`)
+        return yield* facilitatorError(
+          reasonOf(answer.status),
+          `answered /supported with status ${answer.status} and no list`
+        )
       }
       return FacilitatorAnswer.supportsExact(supported.value, network)
     })
@@ -46,7 +49,7 @@ export const make = (config: HttpFacilitatorConfig): Facilitator => {
 }
 
 const readSettlement = (answer: HttpAnswer): SettleAnswer => {
-  const { accepted, codeOf, doubtful, isRefusal, isTransaction, refused, unknown } = FacilitatorAnswer
+  const { accepted, codeOf, unconfirmed, isRefusal, isTransaction, refused, unknown } = FacilitatorAnswer
   if (!isSuccess(answer)) return unknown(`The facilitator answered with status ${answer.status}.`)
   const settlement = decodeSettlement(answer.body)
   if (Option.isNone(settlement)) return unknown("The facilitator's answer could not be read.")
@@ -57,5 +60,5 @@ const readSettlement = (answer: HttpAnswer): SettleAnswer => {
       : unknown("The facilitator says that the payment settled, and not in which transaction.")
   }
   const code = codeOf(settlement.value.errorReason)
-  return transaction === "" && isRefusal(code) ? refused(code) : doubtful(code)
+  return transaction === "" && isRefusal(code) ? refused(code) : unconfirmed(code)
 }

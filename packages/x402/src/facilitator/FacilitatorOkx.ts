@@ -4,7 +4,7 @@ import { Effect, Option, Redacted, Schedule, Schema } from "effect"
 import type { Facilitator } from "./Facilitator.ts"
 import * as FacilitatorAnswer from "./FacilitatorAnswer.ts"
 import type { OkxFacilitatorConfig } from "./FacilitatorConfig.ts"
-import { bodyOf, exchange, type HttpAnswer, isSuccess, reasonOf, trouble } from "./FacilitatorExchange.ts"
+import { bodyOf, exchange, type HttpAnswer, isSuccess, reasonOf, facilitatorError } from "./FacilitatorExchange.ts"
 
 /** Base URL of OKX's facilitator (Onchain OS, "HTTP API - One-time Payment"). */
 export const OKX_URL = "https://web3.okx.com"
@@ -103,7 +103,7 @@ export const make = (config: OkxFacilitatorConfig): Facilitator => {
     supports: Effect.fnUntraced(function* (network) {
       const data = yield* open("/supported", yield* call("/supported", "", null, questionMillis))
       const supported = decodeSupported(data)
-      if (Option.isNone(supported)) return yield* trouble("Temporary", "answered /supported without a list")
+      if (Option.isNone(supported)) return yield* facilitatorError("Temporary", "answered /supported without a list")
       return FacilitatorAnswer.supportsExact(supported.value, network)
     })
   }
@@ -135,7 +135,7 @@ const open = (name: string, answer: HttpAnswer): Effect.Effect<unknown, Provider
   const envelope = decodeEnvelope(answer.body)
   if (Option.isNone(envelope)) {
     return Effect.fail(
-      trouble(reasonOf(answer.status), `answered ${name} with status ${answer.status} and no envelope`)
+      facilitatorError(reasonOf(answer.status), `answered ${name} with status ${answer.status} and no envelope`)
     )
   }
   const code = String(envelope.value.code)
@@ -148,7 +148,7 @@ const open = (name: string, answer: HttpAnswer): Effect.Effect<unknown, Provider
         ? "Misconfigured"
         : "Temporary"
   return Effect.fail(
-    trouble(reason, `answered ${name} with status ${answer.status} and code ${FacilitatorAnswer.codeOf(code)}`)
+    facilitatorError(reason, `answered ${name} with status ${answer.status} and code ${FacilitatorAnswer.codeOf(code)}`)
   )
 }
 
@@ -161,7 +161,7 @@ const settlementIn = (answer: HttpAnswer) => {
 
 /** Returns OKX's answer to a settlement, or the transaction that it submitted but has not seen confirmed. */
 const readSettlement = (answer: HttpAnswer): SettleAnswer | { readonly submitted: string } => {
-  const { accepted, codeOf, doubtful, isRefusal, isTransaction, refused, unknown } = FacilitatorAnswer
+  const { accepted, codeOf, unconfirmed, isRefusal, isTransaction, refused, unknown } = FacilitatorAnswer
   const settlement = settlementIn(answer)
   if (Option.isNone(settlement))
     return unknown(`The facilitator answered with status ${answer.status} and no settlement.`)
@@ -173,7 +173,7 @@ const readSettlement = (answer: HttpAnswer): SettleAnswer | { readonly submitted
   if (success) return unknown("The facilitator does not say that the chain has confirmed the payment.")
   const code = codeOf(errorReason)
   const failed = status === undefined || status === null || status === "" || status === "failed"
-  return failed && transaction === "" && (isRefusal(code) || OKX_REFUSALS.has(code)) ? refused(code) : doubtful(code)
+  return failed && transaction === "" && (isRefusal(code) || OKX_REFUSALS.has(code)) ? refused(code) : unconfirmed(code)
 }
 
 /** Reads the status of a transaction: none while it is pending. A failed one does not exclude that another was sent. */
@@ -185,5 +185,5 @@ const readStatus = (answer: HttpAnswer, transaction: string): Option.Option<Sett
     const same = settlement.value.transaction?.toLowerCase() === transaction.toLowerCase()
     return Option.some(same ? FacilitatorAnswer.accepted(transaction) : PENDING)
   }
-  return status === "failed" ? Option.some(FacilitatorAnswer.doubtful("failed")) : Option.none()
+  return status === "failed" ? Option.some(FacilitatorAnswer.unconfirmed("failed")) : Option.none()
 }
