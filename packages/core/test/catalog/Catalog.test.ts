@@ -36,7 +36,7 @@ domain.register|POST /api/v1/domains/register|free|unavailable
   .split("\n")
 
 describe("Catalog", () => {
-  it("is the specification's table, row for row", () => {
+  it("equals the specification's table, row by row", () => {
     const rows = CATALOG.map(({ authentication, method, path, price, serviceId }) =>
       [serviceId ?? "", `${method} ${path}`, price === null ? "free" : Usdt.toDecimal(price), authentication].join("|")
     )
@@ -58,7 +58,7 @@ describe("Catalog", () => {
     assert.isUndefined(findService("email.mailbox"))
   })
 
-  it("starts with three services and lists what is paid and available", () => {
+  it("starts with three services and lists the paid services that are available", () => {
     assert.deepStrictEqual(
       SERVICES.filter(isStartHere).map(({ serviceId }) => serviceId),
       ["email.mailbox.create", "phone.number.us.30d", "phone.number.ca.30d"]

@@ -48,7 +48,7 @@ export const documentRoute = <R>(path: string, handler: Route<R>["handler"]): Ro
   handler
 })
 
-/** Everything that the router found out about a request. */
+/** The result of the router for one request. */
 export class RouteMatch extends Context.Service<
   RouteMatch,
   {

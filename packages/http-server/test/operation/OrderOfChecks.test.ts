@@ -154,7 +154,11 @@ describe("order of checks", () => {
       [await call(server, "POST", path, { ...anonymous, headers, token: "at_v1_wrong" }), 401]
     ] as const) {
       assert.strictEqual(refused.status, status)
-      assert.strictEqual(errorOf(refused).paymentState, "unknown", "it has settled, and nobody has looked")
+      assert.strictEqual(
+        errorOf(refused).paymentState,
+        "unknown",
+        "the payment has settled, but the chain was not read"
+      )
       assert.notInclude(errorOf(refused).message, "Nothing was charged")
     }
   })
