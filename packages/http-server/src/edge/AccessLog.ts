@@ -18,7 +18,7 @@ export const logAccess = Effect.fnUntraced(function* (
   startedAt: number,
   response: Option.Option<HttpServerResponse.HttpServerResponse>
 ) {
-  const { requestId: _, ...known } = record
+  const { code, operation, repeats, tenantId } = record
   const durationMs = (yield* Clock.currentTimeMillis) - startedAt
   const status = Option.match(response, { onNone: () => CLIENT_GONE, onSome: ({ status }) => status })
   yield* countRequest(route, request.method, status, durationMs)
@@ -29,7 +29,10 @@ export const logAccess = Effect.fnUntraced(function* (
       status,
       durationMs,
       address: Option.getOrElse(request.remoteAddress, () => ""),
-      ...known
+      operation,
+      tenantId,
+      code,
+      repeats
     })
   )
 })
