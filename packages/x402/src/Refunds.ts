@@ -61,8 +61,8 @@ export const advanceRefund = Effect.fnUntraced(function* (
   if (obstacle !== undefined) return pending(obstacle)
   const balance = yield* route.chain.balanceOf(wallet)
   if (balance < refund.terms.amount) {
-    const what = `holds ${balance} base units of the token, and ${refund.terms.amount} are owed`
-    return yield* emptyWallet(route.offered, wallet, what)
+    const reason = `It holds ${balance} base units of the token, and the refund needs ${refund.terms.amount}.`
+    return yield* emptyWallet(route.offered, wallet, reason)
   }
   return yield* submit(route, refund, wallet, Redacted.value(config.refund.privateKey))
 })
@@ -72,19 +72,19 @@ const paid = ({ transaction }: { readonly transaction: string }): RefundProgress
 const pending = (message: string): RefundProgress => ({ _tag: "Pending", message })
 
 const ON_ITS_WAY =
-  "The money is on its way back, and the chain does not show it with enough confirmations yet. If this does not " +
+  "The refund was submitted, and the chain does not show it with enough confirmations yet. If this does not " +
   `change, the transfer lies further back than ${LOG_QUESTIONS_MAX} times logBlocksMax blocks.`
 
 const usedElsewhere = ({ config }: OfferedNetwork, wallet: Address): ProviderError =>
   misconfigured(
     `The refund wallet ${wallet} on ${config.network} has spent the nonce of this refund on something else, so its key ` +
-      "is in use elsewhere. Nothing was paid back. Configure another refund wallet, and name this one in formerWallets."
+      "is in use elsewhere. Nothing was refunded. Configure another refund wallet, and name this one in formerWallets."
   )
 
-const emptyWallet = ({ config }: OfferedNetwork, wallet: Address, what: string): ProviderError =>
+const emptyWallet = ({ config }: OfferedNetwork, wallet: Address, reason: string): ProviderError =>
   misconfigured(
-    `The refund wallet ${wallet} on ${config.network} is empty: it ${what}. Send the token to it; ` +
-      "the money is still owed, and goes back by itself then."
+    `The refund wallet ${wallet} on ${config.network} cannot pay a refund. ${reason} Send the token to it. ` +
+      "The refund is still due and will be retried."
   )
 
 /**
@@ -132,9 +132,9 @@ const findObstacle = Effect.fnUntraced(function* (
     })
   )
   if (Option.isNone(use) || judge(expected, use.value, use.value.block)._tag !== "Paid")
-    return "The chain does not show the payment at present, and nothing goes back until it does."
+    return "The chain does not show the payment now. It will be refunded when the chain shows it again."
   return use.value.block > finalized.number
-    ? "The payment is not final yet; the money goes back once it is."
+    ? "The payment is not final yet. It will be refunded when it is."
     : undefined
 })
 
@@ -160,9 +160,9 @@ const submit = Effect.fnUntraced(function* (
   )
   if (Option.isSome(found)) return paid(found.value)
   if (answer._tag === "Refused" && /insufficient_(funds|balance)/.test(answer.message)) {
-    return yield* emptyWallet(route.offered, wallet, "holds too little for the facilitator")
+    return yield* emptyWallet(route.offered, wallet, "The facilitator reports insufficient funds.")
   }
-  return pending(answer._tag === "Accepted" ? ON_ITS_WAY : `The money is still owed. ${answer.message}`)
+  return pending(answer._tag === "Accepted" ? ON_ITS_WAY : `The refund is still due. ${answer.message}`)
 })
 
 /** Makes an ordinary payment from the refund wallet to the payer, as if requested at `now` (unix seconds). */

@@ -20,7 +20,7 @@ describe("A refund wallet that replaced another one", () => {
     Effect.gen(function* () {
       const { dropFrom, moved, rail, state, submitted, use } = yield* start({ ...configured, confirmations: 3 })
       use(98, byFormer)
-      assertPending(yield* rail.refund(refund()), "on its way back")
+      assertPending(yield* rail.refund(refund()), "The refund was submitted")
       state.latest = 101
       assert.strictEqual((yield* rail.refund(refund()))._tag, "Paid")
       assert.strictEqual(submitted().length, 0)

@@ -126,7 +126,10 @@ describe("PaymentRailX402.refund", () => {
         state.balances.set(wallet, balance)
         const error = yield* Effect.flip(rail.refund(refund()))
         assert.strictEqual(error.reason, "Misconfigured")
-        assert.include(error.message, `The refund wallet ${wallet} on eip155:402402 is empty: it holds ${balance} base`)
+        assert.include(
+          error.message,
+          `The refund wallet ${wallet} on eip155:402402 cannot pay a refund. It holds ${balance} base`
+        )
       }
       assert.strictEqual(submitted().length, 0)
       state.balances.set(wallet, Sample.price)
@@ -134,7 +137,7 @@ describe("PaymentRailX402.refund", () => {
         facilitator.conduct = { refuses }
         const error = yield* Effect.flip(rail.refund(refund()))
         assert.strictEqual(error.reason, "Misconfigured")
-        assert.include(error.message, "is empty: it holds too little for the facilitator")
+        assert.include(error.message, "cannot pay a refund. The facilitator reports insufficient funds.")
       }
       facilitator.conduct = "settles"
       assert.strictEqual((yield* rail.refund(refund()))._tag, "Paid")
@@ -176,11 +179,11 @@ describe("PaymentRailX402.refund", () => {
     Effect.gen(function* () {
       const { facilitator, moved, rail } = yield* start()
       facilitator.conduct = "fails"
-      assertPending(yield* rail.refund(refund()), "The money is still owed. The facilitator answered with status 500.")
+      assertPending(yield* rail.refund(refund()), "The refund is still due. The facilitator answered with status 500.")
       facilitator.conduct = { refuses: "invalid_network" }
       assertPending(
         yield* rail.refund(refund()),
-        "The money is still owed. The facilitator refused the payment: invalid_"
+        "The refund is still due. The facilitator refused the payment: invalid_"
       )
       assert.strictEqual(moved(), 0n)
       facilitator.conduct = "settles"
@@ -208,7 +211,7 @@ describe("PaymentRailX402.refund", () => {
     Effect.gen(function* () {
       const { rail, state, submitted, use } = yield* start({ confirmations: 3 })
       use(98)
-      assertPending(yield* rail.refund(refund()), "on its way back")
+      assertPending(yield* rail.refund(refund()), "The refund was submitted")
       state.latest = 101
       assert.strictEqual((yield* rail.refund(refund()))._tag, "Paid")
       assert.strictEqual(submitted().length, 0)
@@ -219,7 +222,7 @@ describe("PaymentRailX402.refund", () => {
     Effect.gen(function* () {
       const { dropFrom, moved, rail, state, submitted, use } = yield* start({ confirmations: 3 })
       use(98)
-      assertPending(yield* rail.refund(refund()), "on its way back")
+      assertPending(yield* rail.refund(refund()), "The refund was submitted")
       dropFrom(98)
       const mined = Effect.repeat(Effect.sleep("5 millis"), { until: () => moved() > 0n })
       // Later than the first read of the chain.
@@ -239,7 +242,7 @@ describe("PaymentRailX402.refund", () => {
       facilitator.conduct = "says that it is done"
       const hurry = Effect.andThen(TestClock.withLive(Effect.sleep("10 millis")), TestClock.adjust("1 second"))
       yield* Effect.forkScoped(Effect.forever(hurry))
-      assertPending(yield* rail.refund(refund()), "on its way back")
+      assertPending(yield* rail.refund(refund()), "The refund was submitted")
       facilitator.conduct = "settles"
       assert.strictEqual((yield* rail.refund(refund()))._tag, "Paid")
       assert.deepStrictEqual([moved(), submitted().length], [Sample.price, 2])
@@ -251,7 +254,7 @@ describe("PaymentRailX402.refund", () => {
       const { rail, state, submitted, use } = yield* start()
       use(95)
       state.logsLag = true
-      assertPending(yield* rail.refund(refund()), "on its way back")
+      assertPending(yield* rail.refund(refund()), "The refund was submitted")
       state.logsLag = false
       assert.strictEqual((yield* rail.refund(refund()))._tag, "Paid")
       assert.strictEqual(submitted().length, 0)

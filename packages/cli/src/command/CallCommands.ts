@@ -35,7 +35,7 @@ export const CALL_START = defineCommand(
         name: "from",
         type: "text",
         value: "NUMBER",
-        summary: "Your number, by id or by itself. Optional if you have only one.",
+        summary: "Your number, as an id or a phone number. Optional if you have only one.",
         completes: "number"
       },
       {

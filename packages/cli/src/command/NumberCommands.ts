@@ -24,7 +24,7 @@ const numberFields = (phoneNumber: PhoneNumber) =>
     ["Webhook", phoneNumber.agentWebhookUrl]
   ] as const
 
-/** Returns the id of a number that is given by id or by itself. */
+/** Returns the id of a number that is given as an id or a phone number. */
 export const numberIdOf = async (client: ApiClient, text: string): Promise<string> => {
   if (!text.startsWith("+")) return text
   const { items } = await client.call("listNumbers")
