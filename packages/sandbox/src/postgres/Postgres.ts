@@ -86,7 +86,8 @@ const createData = async (
   signal: AbortSignal
 ): Promise<void> => {
   const next = `${data}.next`
-  rmSync(next, { recursive: true, force: true })
+  // The bootstrap process of an aborted initdb may write for a moment longer.
+  rmSync(next, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   const passwordFile = join(directory, "password")
   writeFileSync(passwordFile, password, { mode: 0o600 })
   if (account.uid !== undefined && account.gid !== undefined) chownSync(passwordFile, account.uid, account.gid)

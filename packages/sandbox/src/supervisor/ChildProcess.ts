@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { appendFileSync, renameSync, statSync } from "node:fs"
 import { basename } from "node:path"
 import { createInterface } from "node:readline"
@@ -61,8 +62,18 @@ export const serve = async (
   if (typeof outcome === "number") return { pid: outcome, exited: child.exited }
   child.kill("SIGKILL")
   await child.exited
+  await outputRead(child)
   const problem = outcome === undefined ? `was not ready within ${readyMillisMax / 1_000} s` : describeExit(outcome)
   throw new ChildFailed(program.name, problem, log)
+}
+
+/** How long the output of an ended program may take to arrive. A process that it left behind keeps the pipes open. */
+const outputMillisMax = 1_000
+
+const outputRead = async ({ stderr, stdout }: GuardedProcess): Promise<void> => {
+  const pipes = [stderr, stdout].filter((pipe) => !pipe.closed)
+  const read = Promise.all(pipes.map((pipe) => once(pipe, "close")))
+  await Promise.race([read, sleep(outputMillisMax, undefined, { ref: false })])
 }
 
 export const describeExit = ({ code, signal }: ProcessExit): string =>
