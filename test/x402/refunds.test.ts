@@ -157,7 +157,7 @@ layer(PaymentRig.layer, { excludeTestServices: true, timeout: 60_000 })("Refunds
       yield* finalize
       const error = yield* Effect.flip(rail.refund(refund))
       assert.strictEqual(error.reason, "Misconfigured")
-      assert.include(error.message, `The refund wallet ${address.toLowerCase()} on eip155:402402 is empty`)
+      assert.include(error.message, `The refund wallet ${address.toLowerCase()} on eip155:402402 cannot pay`)
       yield* fund(address, price)
       const transaction = yield* untilPaid(rail, refund)
       const transfers = yield* transfersBetween(rig, address, payer)
