@@ -1,36 +1,78 @@
-import { createServer } from "node:net"
+import { once } from "node:events"
+import { createServer, type Server } from "node:net"
 import { readFileIfExists, replaceFile } from "../shared/AtomicFile.ts"
 
 /**
  * Outside the range of outgoing connections, one of which could take the port of a server while it restarts.
  */
 const range = { first: 20_000, last: 31_999 }
-const rangeSize = range.last - range.first + 1
 /** More than one sandbox uses. */
-const portsPerProcess = 40
-const attempts = 400
+const portsPerBlock = 40
+const blockCount = (range.last - range.first + 1) / portsPerBlock
 
-/** Returns whether the port is free on the loopback address. */
-export const isPortFree = (port: number): Promise<boolean> =>
+const listen = (port: number): Promise<Server | undefined> =>
   new Promise((resolve) => {
-    const probe = createServer()
-    probe.once("error", () => resolve(false))
-    probe.listen({ port, host: "127.0.0.1", exclusive: true }, () => probe.close(() => resolve(true)))
+    const server = createServer((socket) => socket.destroy())
+    server.once("error", () => resolve(undefined))
+    server.listen({ port, host: "127.0.0.1", exclusive: true }, () => resolve(server))
   })
 
+/** Returns whether the port is free on the loopback address. */
+export const isPortFree = async (port: number): Promise<boolean> => {
+  const probe = await listen(port)
+  if (probe === undefined) return false
+  probe.close()
+  await once(probe, "close")
+  return true
+}
+
+/** The blocks of ports that this process has claimed, and the ports that it has selected. */
+const claimed = new Set<number>()
+const selected = new Set<number>()
+
 /**
- * Finds different free ports that are not in `except`. The caller opens them later, so each process searches another part
- * of the range: two that start at the same time do not choose the same ports.
+ * Claims a block of ports for this process, which then listens on the last one for as long as it runs. So no two processes
+ * select a port of one block, although a port is opened only later, and closed while its server restarts.
  */
+const claim = async (block: number): Promise<boolean> => {
+  if (claimed.has(block)) return true
+  const lock = await listen(range.first + (block + 1) * portsPerBlock - 1)
+  if (lock === undefined) return false
+  lock.unref()
+  claimed.add(block)
+  return true
+}
+
+/** Adds free ports that this process has not selected before, until there are `count`. */
+const search = async (
+  ports: Array<number>,
+  count: number,
+  except: ReadonlyArray<number>,
+  pid: number
+): Promise<void> => {
+  for (let index = 0; index < blockCount && ports.length < count; index++) {
+    const block = (pid + index) % blockCount
+    if (!(await claim(block))) continue
+    const first = range.first + block * portsPerBlock
+    for (let port = first; port < first + portsPerBlock - 1 && ports.length < count; port++) {
+      if (selected.has(port) || except.includes(port)) continue
+      selected.add(port)
+      if (await isPortFree(port)) ports.push(port)
+    }
+  }
+}
+
+/** Finds different free ports that are not in `except`. Repeats one only after it has selected all others. */
 export const findFreePorts = async (
   count: number,
   except: ReadonlyArray<number> = [],
   { pid }: { readonly pid: number } = process
 ): Promise<ReadonlyArray<number>> => {
   const ports: Array<number> = []
-  for (let attempt = 0; attempt < attempts && ports.length < count; attempt++) {
-    const port = range.first + ((pid * portsPerProcess + attempt) % rangeSize)
-    if (!except.includes(port) && (await isPortFree(port))) ports.push(port)
+  await search(ports, count, except, pid)
+  if (ports.length < count) {
+    selected.clear()
+    await search(ports, count, [...except, ...ports], pid)
   }
   if (ports.length < count) throw new Error(`No free ports between ${range.first} and ${range.last}`)
   return ports
@@ -42,8 +84,11 @@ export const findFreePorts = async (
  */
 export const reusePort = async (path: string, except: ReadonlyArray<number>): Promise<number> => {
   const previous = Number((await readFileIfExists(path))?.toString())
-  const isUsable = previous >= range.first && previous <= range.last && !except.includes(previous)
-  if (isUsable && (await isPortFree(previous))) return previous
+  if (previous >= range.first && previous <= range.last && !except.includes(previous)) {
+    await claim(Math.floor((previous - range.first) / portsPerBlock))
+    selected.add(previous)
+    if (await isPortFree(previous)) return previous
+  }
   const [port = 0] = await findFreePorts(1, except)
   await replaceFile(path, String(port), 0o600)
   return port

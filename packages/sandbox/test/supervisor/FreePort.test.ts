@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
@@ -12,9 +13,21 @@ it("finds the given number of different free ports", async () => {
   for (const port of ports) expect(await isPortFree(port)).toBe(true)
 })
 
-it("finds different ports for another process before they are opened", async () => {
-  const [ours, theirs] = await Promise.all([1, 2].map((more) => findFreePorts(22, [], { pid: process.pid + more })))
-  expect(new Set([...ours!, ...theirs!]).size).toBe(44)
+it("finds different ports in processes that search the same range, before they are opened", async () => {
+  const program = `
+    import { findFreePorts } from ${JSON.stringify(new URL("../../src/supervisor/FreePort.ts", import.meta.url).href)}
+    console.log(JSON.stringify(await findFreePorts(22, [], { pid: 1 })))
+    process.stdin.resume()`
+  const children = Array.from({ length: 4 }, () => spawn(process.execPath, ["--input-type=module", "-e", program]))
+  onTestFinished(() => children.forEach((child) => void child.kill("SIGKILL")))
+  const printed = await Promise.all(children.map(({ stdout }) => once(stdout, "data")))
+  const ports = printed.flatMap((line) => JSON.parse(String(line)) as ReadonlyArray<number>)
+  expect(new Set(ports).size).toBe(4 * 22)
+})
+
+it("finds different ports each time, before they are opened", async () => {
+  const found = await Promise.all([findFreePorts(22), findFreePorts(22)])
+  expect(new Set(found.flat()).size).toBe(44)
 })
 
 it("detects a port that is in use", async () => {
