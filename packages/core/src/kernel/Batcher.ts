@@ -45,21 +45,25 @@ export const make = <A, E>(
     return taken
   }
 
-  const drain = Effect.gen(function* () {
-    while (waiting.size > 0) {
-      const items = take()
-      yield* Effect.catchCause(work(items), (cause) => failed(items, cause))
-      if (waiting.size > 0) yield* Effect.yieldNow
+  const drain = Effect.suspend(() => {
+    let isOver = false
+    const end = () => {
+      if (isOver) return
+      isOver = true
+      isWorking = false
+      for (const resume of idlers) resume()
+      idlers.clear()
     }
-  }).pipe(
-    Effect.ensuring(
-      Effect.sync(() => {
-        isWorking = false
-        for (const resume of idlers) resume()
-        idlers.clear()
-      })
-    )
-  )
+    return Effect.gen(function* () {
+      while (waiting.size > 0) {
+        const items = take()
+        yield* Effect.catchCause(work(items), (cause) => failed(items, cause))
+        if (waiting.size > 0) yield* Effect.yieldNow
+      }
+      // In one step with the check above: between two steps, another fiber may offer an item.
+      end()
+    }).pipe(Effect.ensuring(Effect.sync(end)))
+  })
   return {
     offer: (item) => {
       waiting.add(item)

@@ -1,6 +1,6 @@
 import { Batcher } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Deferred, Effect } from "effect"
+import { Cause, Deferred, Effect, type Scheduler } from "effect"
 
 describe("Batcher", () => {
   it.effect("lets the event loop turn between batches that never yield", () =>
@@ -22,6 +22,45 @@ describe("Batcher", () => {
       for (const item of ["a", "b", "c", "d", "e"]) batcher.offer(item)
       yield* batcher.idle
       assert.deepStrictEqual(order, ["a", "turn", "b c", "turn", "d e"])
+    })
+  )
+
+  it.effect("processes an item that arrives at any step of the batch before it", () =>
+    Effect.gen(function* () {
+      for (let step = 0; step < 60; step++) {
+        const done: Array<string> = []
+        let checks = 0
+        let isPaused = false
+        /** Pauses the work at one step, as the runtime may at any, and lets another fiber offer an item meanwhile. */
+        const scheduler: Scheduler.Scheduler = {
+          executionMode: "async",
+          shouldYield: () => (isPaused = checks++ === step),
+          makeDispatcher: () => ({
+            scheduleTask: (task) =>
+              setImmediate(() => {
+                if (isPaused) batcher.offer("b")
+                isPaused = false
+                task()
+              }),
+            flush: () => undefined
+          })
+        }
+        const batcher = Batcher.make<string, never>(
+          {
+            limit: 5,
+            work: (items) => Effect.sync(() => void done.push(...items)),
+            failed: (_, cause) => Effect.failCause(cause)
+          },
+          (work) => void Effect.runFork(work, { scheduler })
+        )
+        batcher.offer("a")
+        yield* batcher.idle
+        // A pause after the batch was over ends in the next turn of the event loop.
+        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+        yield* batcher.idle
+        if (checks <= step) return assert.isAbove(step, 5, "each step was tried")
+        assert.deepStrictEqual(done, ["a", "b"], `offered at step ${step}`)
+      }
     })
   )
 
