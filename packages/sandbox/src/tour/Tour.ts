@@ -101,7 +101,7 @@ const openSocket = async (client: TourClient, sandbox: SandboxDescription): Prom
       if (message.event !== undefined) socket.send({ type: "event.ack", eventId: message.event.eventId })
       return message.type === "session.replay.complete"
     })
-    return { value: socket, evidence: `session.ready; ${replay.delivered} earlier events replayed` }
+    return { value: socket, evidence: `session.ready; earlier events replayed: ${replay.delivered}` }
   } catch (error) {
     socket.close()
     throw error
