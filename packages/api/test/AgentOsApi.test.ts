@@ -22,7 +22,6 @@ describe("AgentOsApi", () => {
       found,
       new Map(CATALOG.map((entry) => [entry.operationId, `${entry.method} ${routerPath(entry)}`]))
     )
-    assert.lengthOf(CATALOG, 28)
   })
 
   it("describes each operation of the catalog and no other", () => {

@@ -12,6 +12,7 @@ import { GUIDES, Guides } from "../Guides.ts"
 import { PriceRecord } from "../Price.ts"
 import { DOCS_PATH } from "../PublicPath.ts"
 import { API_NAME, API_VERSION } from "./ApiIdentity.ts"
+import { Extension, Method } from "./ServiceRecord.ts"
 
 /** Whether money and messages are real, or simulated in a local sandbox. */
 export const Environment = Schema.Literals(["production", "sandbox"])
@@ -32,9 +33,10 @@ export const ApiDescription = Schema.Struct({
   services: Schema.Array(
     Schema.Struct({
       serviceId: ServiceId,
-      method: Schema.Literals(["GET", "POST"]),
+      method: Method,
       path: Schema.String,
-      price: Schema.NullOr(PriceRecord)
+      price: Schema.NullOr(PriceRecord),
+      extension: Extension
     })
   )
 }).annotate({ identifier: "ApiDescription" })
@@ -47,11 +49,12 @@ const RULES: ReadonlyArray<string> = [
   "GET /api/v1/events/realtime-token returns a token for the WebSocket that is valid for 15 minutes. Never put the access token into a URL."
 ]
 
-const toCompact = ({ method, path, price, serviceId }: ServiceEntry) => ({
+const toCompact = ({ extension, method, path, price, serviceId }: ServiceEntry) => ({
   serviceId,
   method,
   path,
-  price: price === null ? null : Usdt.toPrice(price)
+  price: price === null ? null : Usdt.toPrice(price),
+  ...(extension === undefined ? {} : { extension })
 })
 
 /** Returns the response of `GET /api/v1` on a server with these capabilities. */

@@ -14,7 +14,10 @@ import { describeInput, type Input, inputsOf } from "../operation/Inputs.ts"
 import type { Operation } from "../operation/Operation.ts"
 import { PriceRecord } from "../Price.ts"
 
-const Method = Schema.Literals(["GET", "POST"])
+export const Method = Schema.Literals(["GET", "POST"])
+
+/** Marks a service that goes beyond the specification of version 1.0.0. Absent from the services of the specification. */
+export const Extension = Schema.optionalKey(Schema.Literal(true))
 
 /** A service of the catalog, with everything an agent needs to decide on a call and to make it. */
 export const ServiceRecord = Schema.Struct({
@@ -29,6 +32,7 @@ export const ServiceRecord = Schema.Struct({
   /** Whether this server offers it. */
   available: Schema.Boolean,
   marketplaceListing: Schema.Boolean,
+  extension: Extension,
   guide: Schema.String,
   purpose: Schema.String,
   inputs: Schema.Array(
@@ -81,6 +85,7 @@ export const toServiceRecord = (
     startHere: isStartHere(entry),
     available,
     marketplaceListing: isMarketplaceListing(entry, available),
+    ...(entry.extension === undefined ? {} : { extension: entry.extension }),
     guide: entry.guide,
     purpose: entry.purpose,
     inputs: inputsOf(operation).map(toInputRecord),

@@ -145,6 +145,7 @@ export const operationDocument = (self: Operation, generated: JsonObject, server
     description: terms(entry),
     externalDocs: { url: `${serverUrl}${entry.guide}` },
     ...(entry.serviceId === null ? {} : { "x-service-id": entry.serviceId }),
+    ...(entry.extension === undefined ? {} : { "x-extension": entry.extension }),
     ...(entry.price === null ? {} : { "x-price": { ...Usdt.toPrice(entry.price) } }),
     ...(entry.authentication === "unavailable" ? { deprecated: true } : {}),
     security: security(entry),

@@ -32,6 +32,8 @@ export interface CatalogRow {
   readonly guide: string
   readonly purpose: string
   readonly errors: ReadonlyArray<ErrorCode>
+  /** Present if the operation goes beyond the specification of version 1.0.0. */
+  readonly extension?: true
   /** Suggested services after a call, each with the reason. */
   readonly nextActions: ReadonlyArray<{ readonly serviceId: string; readonly why: string }>
 }

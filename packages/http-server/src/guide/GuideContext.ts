@@ -13,12 +13,14 @@ export const priceText = ({ price }: ServiceEntry): string =>
   price === null ? "free" : `${Usdt.toDecimal(price)} ${Usdt.ASSET}`
 
 export const serviceRow = (entry: ServiceEntry, { capabilities }: GuideContext): ReadonlyArray<string> => [
-  `\`${entry.serviceId}\``,
+  `\`${entry.serviceId}\`${extensionMark(entry)}`,
   `\`${entry.method} ${entry.path}\``,
   priceText(entry),
   entry.authentication,
   isAvailable(entry, capabilities) ? "yes" : "no"
 ]
+
+const extensionMark = ({ extension }: ServiceEntry): string => (extension === undefined ? "" : " (extension)")
 
 const servicesAt = (anchor: string): ReadonlyArray<ServiceEntry> =>
   SERVICES.filter(({ guide }) => guide.endsWith(`#${anchor}`))
@@ -39,7 +41,7 @@ const inputList = (inputs: ReadonlyArray<Input>): ReadonlyArray<GuideBlock> =>
 export const serviceBlocks = (anchor: string, { capabilities }: GuideContext): ReadonlyArray<GuideBlock> =>
   servicesAt(anchor).flatMap((entry): ReadonlyArray<GuideBlock> => [
     {
-      text: `\`${entry.method} ${entry.path}\` (\`${entry.serviceId}\`, ${priceText(entry)})${isAvailable(entry, capabilities) ? "" : ", not available on this server"}: ${entry.purpose}`
+      text: `\`${entry.method} ${entry.path}\` (\`${entry.serviceId}\`, ${priceText(entry)})${extensionMark(entry)}${isAvailable(entry, capabilities) ? "" : ", not available on this server"}: ${entry.purpose}`
     },
     ...inputList(inputsOf(operationOf(entry)))
   ])
