@@ -38,7 +38,7 @@ export const sessionSuite = (rig: CliRig): void => {
       })
       for (const text of ["bob@outside.example", address, "Welcome", "Your code is 482 913."])
         assert.include(waited, text)
-      assert.match(await screenOf("mail wait --otp"), /^482913$/m)
+      assert.match(await screenOf("mail wait --otp --since 10m"), /^482913$/m)
       const events = await screenOf("events tail --max 2")
       await terminal.close()
       assert.match(

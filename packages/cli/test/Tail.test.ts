@@ -168,41 +168,6 @@ describe("events tail", () => {
   })
 })
 
-describe("mail wait", () => {
-  const message = (last: number, subject: string) => ({
-    messageId: `0190f3c2-0000-7000-8000-00000000000${last}`,
-    direction: "inbound",
-    from: "no-reply@shop.example",
-    to: ["ada@agents.test"],
-    cc: [],
-    bcc: [],
-    subject,
-    status: "received",
-    attachments: [],
-    authentication: { spf: "pass", dkim: "pass", dmarc: "pass" },
-    createdAt: new Date().toISOString(),
-    text: "Your code is 482 913.",
-    html: null
-  })
-
-  it("searches recent messages, then waits, and prints only the code", async () => {
-    const old = { ...message(1, "Your code"), createdAt: new Date(Date.now() - 120_000).toISOString() }
-    const page = (...items: ReadonlyArray<object>) => ({ data: { items, nextCursor: null } })
-    const fresh = message(2, "Your code")
-    api.on("GET /api/v1/email/messages/query", page(old), page(fresh, old), { data: { message: fresh } })
-    const { code, stderr, stdout } = await program.run(["mail", "wait", "--otp", "--timeout", "30s"], connected())
-    assert.deepStrictEqual([code, stdout], [0, "482913\n"], stderr)
-    assert.include(stderr, "Waiting 30 s")
-  })
-
-  it("exits with 5 if no message matches in time", async () => {
-    api.on("GET /api/v1/email/messages/query", { data: { items: [message(1, "News")], nextCursor: null } })
-    const { code, stderr } = await program.run(["mail", "wait", "--subject", "code", "--timeout", "1s"], connected())
-    assert.strictEqual(code, 5)
-    assert.include(stderr, "Timed out after 1 s: no matching message.")
-  })
-})
-
 describe("doctor", () => {
   const plainOf = (text: string): string =>
     text

@@ -85,13 +85,13 @@ export const MAIL_DRIVES: Drives<
       failure: { args: `${none} 4s`, exit: 5 },
       interrupt: { args: `${none} 1m`, exit: 130, interrupt: { said: "Waiting 1 min" } },
       person: [
-        { args: "mail wait --otp --unverified", exit: 0 },
+        { args: "mail wait --otp --unverified --since 10m", exit: 0 },
         // The sender is not verified.
         { args: "mail wait --otp --from stranger.example --timeout 0s", exit: 5 },
         { args: "mail wait", exit: 130, interrupt: "server" }
       ],
       program: [
-        { args: "mail wait --otp --unverified", exit: 0 },
+        { args: "mail wait --otp --unverified --since 10m", exit: 0 },
         { args: "mail wait --otp --timeout 0s", exit: 5 }
       ]
     }

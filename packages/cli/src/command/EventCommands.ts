@@ -1,6 +1,6 @@
 import { Failure, usageError } from "../failure/Failure.ts"
 import { plain, shellWord } from "../output/Text.ts"
-import { countOf, timeOf, timeOfFlag } from "../output/Wording.ts"
+import { countOf, TIME, timeOf, timeOfFlag } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import type { Handled } from "../tail/EventHandling.ts"
 import type { TailEvent, TailFilter } from "../tail/TailEvent.ts"
@@ -23,8 +23,6 @@ const SERVICE_FLAG = {
   summary: "Only events of this service.",
   choices: ["email", "phone", "payment"]
 } as const satisfies FlagSpec
-
-const TIME = "a duration ago (10m, 2h, 3d) or a time with an offset"
 
 const EVENT_ARGUMENT = {
   name: "event",

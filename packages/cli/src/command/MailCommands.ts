@@ -4,7 +4,7 @@ import type { ListedMessage, Message } from "../mail/Inbox.ts"
 import { checksCell, checksText, isVerified, isVerifiedSender, senderFilter, type SentMessage } from "../mail/Sender.ts"
 import type { Output } from "../output/Output.ts"
 import { plain, plainLine, shellWord } from "../output/Text.ts"
-import { countOf, durationOf, durationOfFlag, timeOf } from "../output/Wording.ts"
+import { countOf, durationOf, durationOfFlag, TIME, timeOf, timeOfFlag } from "../output/Wording.ts"
 import { type Context, defineCommand } from "./Command.ts"
 import type { FlagSpec } from "./CommandSpec.ts"
 import { CURSOR_FLAG, LIMIT_FLAG, PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
@@ -229,7 +229,7 @@ export const MAIL_WAIT = defineCommand(
     name: "mail wait",
     summary: "Wait for a message or for the code in it",
     description:
-      "Searches the messages of the last 60 seconds, newest first, and then waits for new ones. Prints the first match, or with --otp only its one-time code: 4 to 10 digits or capital letters with at least one digit (also 123 456, 123-456 and G-123456), next to a word such as code, PIN or verification, or digits alone on a line. Exit code 5 if no message matches in time. Nothing is acknowledged.\nWith --otp or --from, only messages from a verified sender match: DMARC passed for the domain of the From address. Others are reported on standard error and ignored.",
+      "Searches the messages of the last 60 seconds, newest first, and then waits for new ones. Prints the first match. Exit code 5 if no message matches in time. Nothing is acknowledged.\nWith --otp, prints only the one-time code of the message: 4 to 10 digits or capital letters with at least one digit (also 123 456, 123-456 and G-123456), next to a word such as code, PIN or verification, or digits alone on a line. The code of a message that arrived before the command is never printed, unless --since includes it.\nWith --otp or --from, only messages from a verified sender match: DMARC passed for the domain of the From address. Others are reported on standard error and ignored.",
     arguments: [],
     flags: [
       {
@@ -246,11 +246,21 @@ export const MAIL_WAIT = defineCommand(
         type: "boolean",
         summary: "With --otp or --from, also accept messages whose sender is not verified."
       },
+      {
+        name: "since",
+        type: "text",
+        value: "TIME",
+        summary: `Messages received at or after: ${TIME}. Default: 60s; with --otp, the start of the command.`
+      },
       { name: "timeout", type: "text", value: "DURATION", summary: "How long to wait: 20s, 5m, 1h.", default: "20s" },
       MAILBOX_FLAG
     ],
     examples: [
-      { line: "agentctl mail wait --from github.com --otp", does: "Get the code in a script that signs in" },
+      { line: "agentctl mail wait --from github.com --otp", does: "Wait for the next code" },
+      {
+        line: 'start=$(date -u +%FT%TZ); ./sign-in.sh; agentctl mail wait --otp --since "$start"',
+        does: "Get the code in a script that signs in first"
+      },
       { line: "agentctl mail wait --subject invoice --timeout 10m", does: "Wait for a message" }
     ],
     output: "record",
@@ -258,28 +268,35 @@ export const MAIL_WAIT = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, { flags }) => {
-    const { Inbox, readMessage } = await import("../mail/Inbox.ts")
+    const { Inbox, LOOKBACK, readMessage } = await import("../mail/Inbox.ts")
     const { oneTimeCode } = await import("../mail/OneTimeCode.ts")
     const { connectWithToken } = await import("../server/Connection.ts")
     const { host, output } = context
     const timeout = durationOfFlag("timeout", flags.timeout)
     const duration = durationOf(timeout / 1_000)
+    const since = flags.since ?? LOOKBACK
+    timeOfFlag("since", since, host.now())
+    const onlyNew = flags.otp && flags.since === undefined
     const isFrom = flags.from === undefined ? () => true : senderFilter(flags.from)
     const isTrusted = trustOf(flags)
     const { client } = await connectWithToken(context)
     const mailboxId = flags.mailbox === undefined ? undefined : await mailboxIdOf(client, flags.mailbox)
     const deadline = host.now() + timeout
-    const inbox = new Inbox(context, client, mailboxId)
+    const inbox = new Inbox(context, client, mailboxId, since)
+    const ignore = ({ from, subject }: ListedMessage, why: string) =>
+      output.warn(`Ignored ${plainLine(`"${subject}" from ${from}`)}: ${why}`)
     let unverified = 0
     for (let isFirst = true; ; isFirst = false) {
-      for (const listed of await inbox.poll()) {
+      for (const { isOld, listed } of await inbox.poll()) {
         if (!isFrom(listed.from) || !contains(listed.subject, flags.subject)) continue
         if (!isTrusted(listed)) {
           unverified++
-          const name = plainLine(`"${listed.subject}" from ${listed.from}`)
-          output.warn(
-            `Ignored ${name}: the sender is not verified (${plainLine(checksText(listed.authentication))}). Use --unverified to accept it.`
-          )
+          const checks = plainLine(checksText(listed.authentication))
+          ignore(listed, `the sender is not verified (${checks}). Use --unverified to accept it.`)
+          continue
+        }
+        if (onlyNew && isOld) {
+          ignore(listed, "it arrived before this command. Use --since 1m to accept it.")
           continue
         }
         const { message } = await readMessage(client, listed.messageId)

@@ -1,5 +1,6 @@
 import type { Context } from "../command/Command.ts"
 import { Failure } from "../failure/Failure.ts"
+import { timeOfFlag } from "../output/Wording.ts"
 import { type ApiClient, type DataOf, queryOf, serverTime } from "../server/ApiClient.ts"
 import { ROUTES } from "../server/Routes.ts"
 
@@ -8,8 +9,8 @@ export type Message = Extract<DataOf<"queryMessages">, { readonly message: unkno
 /** A message in a list, without its body. */
 export type ListedMessage = Extract<DataOf<"queryMessages">, { readonly items: unknown }>["items"][number]
 
-/** How far back the first query looks, because a message often arrives before the command starts. */
-const LOOKBACK_MILLIS = 60_000
+/** How far back the first query looks without --since, because a message often arrives before the command starts. */
+export const LOOKBACK = "60s"
 const PAGE_SIZE = 100
 /** Maximum number of pages of one query. */
 const PAGE_LIMIT = 10
@@ -20,36 +21,55 @@ export const readMessage = async (client: ApiClient, messageId: string): Promise
   throw new Failure({ code: "UNEXPECTED_ANSWER", message: "The server returned a list instead of a message." })
 }
 
+/** A received message, and whether it arrived before the command started. */
+export interface Received {
+  readonly listed: ListedMessage
+  readonly isOld: boolean
+}
+
 /** Polls for received messages. */
 export class Inbox {
   readonly #context: Context
   readonly #client: ApiClient
   readonly #mailboxId: string | undefined
+  readonly #since: string
+  readonly #started: number
   readonly #seen = new Set<string>()
-  /** By the clock of the server, which dates the messages. */
-  #since: string | undefined
+  /** By the clock of the server, which dates the messages: the start of the command, and the earliest message. */
+  #times: { readonly start: string; readonly since: string } | undefined
 
-  constructor(context: Context, client: ApiClient, mailboxId: string | undefined) {
+  /** `since` is the value of --since. */
+  constructor(context: Context, client: ApiClient, mailboxId: string | undefined, since: string) {
     this.#context = context
     this.#client = client
     this.#mailboxId = mailboxId
+    this.#since = since
+    this.#started = context.host.now()
   }
 
   /** Returns the messages that it has not returned before, newest first. */
-  async poll(): Promise<ReadonlyArray<ListedMessage>> {
-    const found: Array<ListedMessage> = []
+  async poll(): Promise<ReadonlyArray<Received>> {
+    const found: Array<Received> = []
+    // The times are exact to the second, so what the first query finds counts as old as well.
+    const isFirst = this.#times === undefined
     let cursor: string | undefined
     for (let page = 0; page < PAGE_LIMIT; page++) {
       const { items, nextCursor, time } = await this.#page(cursor)
-      this.#since ??= new Date(Date.parse(time) - LOOKBACK_MILLIS).toISOString()
-      const since = this.#since
+      const { since, start } = (this.#times ??= this.#timesAt(time))
       const recent = items.filter(({ createdAt }) => createdAt >= since)
-      found.push(...recent.filter(({ direction, messageId }) => direction === "inbound" && !this.#seen.has(messageId)))
+      for (const listed of recent)
+        if (listed.direction === "inbound" && !this.#seen.has(listed.messageId))
+          found.push({ listed, isOld: isFirst || listed.createdAt < start })
       if (recent.length < items.length || nextCursor === null) break
       cursor = nextCursor
     }
-    for (const { messageId } of found) this.#seen.add(messageId)
+    for (const { listed } of found) this.#seen.add(listed.messageId)
     return found
+  }
+
+  #timesAt(serverNow: string) {
+    const start = Date.parse(serverNow) - (this.#context.host.now() - this.#started)
+    return { start: new Date(start).toISOString(), since: timeOfFlag("since", this.#since, start) }
   }
 
   async #page(cursor: string | undefined) {

@@ -63,6 +63,9 @@ export const durationOfFlag = (flag: string, text: string): number => {
   throw usageError(`--${flag} takes a duration such as 20s or 5m, not "${text}".`)
 }
 
+/** The values of a flag that takes a time, in its summary. */
+export const TIME = "a duration ago (10m, 2h, 3d) or a time with an offset"
+
 /** Parses the time that a flag takes: a duration before now (`10m`, `2h`, `3d`), `now`, or an RFC 3339 time. */
 export const timeOfFlag = (flag: string, text: string, now: number): string => {
   if (text === "now") return new Date(now).toISOString()
