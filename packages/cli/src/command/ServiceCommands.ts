@@ -2,7 +2,7 @@ import { resolve } from "node:path"
 import { EXIT, Failure, usageError } from "../failure/Failure.ts"
 import { plain, plainLine, shellWord } from "../output/Text.ts"
 import { decimalOf, timeOf } from "../output/Wording.ts"
-import type { ApiClient } from "../server/ApiClient.ts"
+import type { ApiClient, DataOf } from "../server/ApiClient.ts"
 import type { Answer } from "../server/ApiFailure.ts"
 import { type Context, defineCommand } from "./Command.ts"
 
@@ -107,37 +107,46 @@ export const SERVICES_SHOW = defineCommand(
   }
 )
 
-/** Inputs of the catalog that are lists of strings, and inputs that are booleans. */
-const LISTS = new Set(["to", "cc", "bcc", "types"])
-const BOOLEANS = new Set(["active", "confirmRelease"])
-
-/**
- * Parses the fields of a request: `name=text` or `name:=json`. Lists and booleans of the API need no JSON:
- * `to=a@b.example` given twice is a list of two.
- */
-const readFields = (fields: ReadonlyArray<string>): Readonly<Record<string, unknown>> => {
-  const read = new Map<string, unknown>()
-  for (const field of fields) {
-    const match = /^([A-Za-z][\w.-]*)(:?=)(.*)$/s.exec(field)
-    if (match === null) throw usageError(`Invalid field "${field}". Write NAME=TEXT or NAME:=JSON.`)
-    const [, name = "", sign, text = ""] = match
-    const before = read.get(name)
-    const isList = sign === "=" && LISTS.has(name)
-    if (before !== undefined && !isList) throw usageError(`Field ${name} is given twice.`)
-    if (sign === ":=") read.set(name, jsonOf(field, text))
-    else if (isList) read.set(name, [...(Array.isArray(before) ? before : []), text])
-    else if (BOOLEANS.has(name) && (text === "true" || text === "false")) read.set(name, text === "true")
-    else read.set(name, text)
-  }
-  return Object.fromEntries(read)
+interface Field {
+  readonly name: string
+  /** The value of `NAME:=JSON`, or the text of `NAME=TEXT`, whose type the service declares. */
+  readonly value: unknown
+  readonly isText: boolean
 }
 
-const jsonOf = (field: string, text: string): unknown => {
+const parseField = (field: string): Field => {
+  const match = /^([A-Za-z][\w.-]*)(:?=)(.*)$/s.exec(field)
+  if (match === null) throw usageError(`Invalid field "${field}". Write NAME=TEXT or NAME:=JSON.`)
+  const [, name = "", sign, text = ""] = match
+  if (sign === "=") return { name, value: text, isText: true }
   try {
-    return JSON.parse(text)
+    return { name, value: JSON.parse(text), isText: false }
   } catch {
     throw usageError(`Invalid JSON after := in "${field}".`)
   }
+}
+
+type Inputs = DataOf<"getService">["service"]["inputs"]
+
+/** Converts the text of a field to the JSON type of its input. The server reports a text that does not fit. */
+const typedValue = (type: string | undefined, text: unknown): unknown => {
+  if (type === "boolean" && (text === "true" || text === "false")) return text === "true"
+  if (type === "integer" && /^-?\d{1,15}$/.test(String(text))) return Number(text)
+  return text
+}
+
+/** Returns the values of fields. Lists, booleans and numbers need no JSON: `to=a@b.example` twice is a list of two. */
+const valuesOf = (fields: ReadonlyArray<Field>, inputs: Inputs): Readonly<Record<string, unknown>> => {
+  const types = new Map(inputs.map(({ name, type }) => [name, type]))
+  const values = new Map<string, unknown>()
+  for (const { isText, name, value } of fields) {
+    const before = values.get(name)
+    const isItem = isText && types.get(name) === "array"
+    if (before !== undefined && !isItem) throw usageError(`Field ${name} is given twice.`)
+    if (isItem) values.set(name, [...(Array.isArray(before) ? before : []), value])
+    else values.set(name, isText ? typedValue(types.get(name), value) : value)
+  }
+  return Object.fromEntries(values)
 }
 
 const FIELDS_ARGUMENT = {
@@ -170,7 +179,7 @@ export const QUOTE = defineCommand(
     name: "quote",
     summary: "Show the price of a call without paying",
     description:
-      "Sends the call without a payment and shows the payment challenge: amount, token, network and payee. Errors that would make the call fail appear now, before money moves.\nFields are NAME=TEXT, or NAME:=JSON for numbers, lists and booleans.",
+      "Sends the call without a payment and shows the payment challenge: amount, token, network and payee. Errors that would make the call fail appear now, before money moves.\nFields are NAME=TEXT, converted to the type that the service declares, or NAME:=JSON. A list is a field given several times.",
     arguments: [SERVICE_ARGUMENT, FIELDS_ARGUMENT],
     flags: [],
     examples: [
@@ -190,9 +199,10 @@ export const QUOTE = defineCommand(
   async (context, input) => {
     const { requestQuote } = await import("../payment/Quote.ts")
     const { connect } = await import("../server/Connection.ts")
-    const body = readFields(input.arguments.fields)
+    const fields = input.arguments.fields.map(parseField)
     const { client } = await connect(context)
-    const { method, path, purpose, serviceId } = await requirePaidService(client, input.arguments.service)
+    const { inputs, method, path, purpose, serviceId } = await requirePaidService(client, input.arguments.service)
+    const body = valuesOf(fields, inputs)
     const quote = await requestQuote(client, { method, path, body: JSON.stringify(body) }).catch((error: unknown) =>
       Promise.reject(withService(error, serviceId))
     )
@@ -248,6 +258,12 @@ const bodyFrom = async ({ host }: Context, file: string): Promise<string> => {
   throw new Failure({ code: "NOT_FOUND", message: `File ${file} does not exist.` })
 }
 
+/** Returns the values of a query: text as it is, other values as JSON. */
+const textsOf = (values: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)])
+  )
+
 const showHead = ({ output }: Context, answer: Answer): void => {
   const lines = [...answer.headers].flatMap(([name, value]) =>
     HIDDEN_HEADERS.has(name) ? [] : [`${name}: ${plain(value)}`]
@@ -260,7 +276,7 @@ export const API = defineCommand(
     name: "api",
     summary: "Make an authenticated request to the API",
     description:
-      "Prints the body of the response unchanged. Fields become the query of a GET or the JSON body of a POST; --input sends a file instead. Never pays: a 402 response is printed and is a failure.",
+      "Prints the body of the response unchanged. Fields become the query of a GET or the JSON body of a POST, with the types that the service declares; --input sends a file instead. Never pays: a 402 response is printed and is a failure.",
     arguments: [
       { name: "method", summary: "HTTP method.", presence: "required", choices: ["GET", "POST"] },
       { name: "path", summary: "Path such as /api/v1/services.", presence: "required" },
@@ -296,31 +312,25 @@ export const API = defineCommand(
     json: "the body of the response",
     exits: [4, 5, 6, 7, 9]
   },
-  async (context, { arguments: { fields, method, path }, flags }) => {
+  async (context, { arguments: { fields: texts, method, path }, flags }) => {
     if (!/^\/[^\s#]*$/.test(path) || path.startsWith("//"))
       throw usageError(`PATH must begin with one slash, for example /api/v1/services, not "${path}".`)
-    const values = readFields(fields)
-    const hasFields = fields.length > 0
-    if (flags.input !== undefined && (hasFields || method === "GET"))
+    const fields = texts.map(parseField)
+    if (flags.input !== undefined && (fields.length > 0 || method === "GET"))
       throw usageError("--input is the body of a POST and cannot be combined with fields.")
     const headers = headersOf(flags.header)
-    const body =
-      flags.input !== undefined
-        ? await bodyFrom(context, flags.input)
-        : method === "POST" && hasFields
-          ? JSON.stringify(values)
-          : undefined
+    const file = flags.input === undefined ? undefined : await bodyFrom(context, flags.input)
     const { queryOf } = await import("../server/ApiClient.ts")
     const { apiFailure } = await import("../server/ApiFailure.ts")
     const { connect } = await import("../server/Connection.ts")
     const { operationAt, ROUTES } = await import("../server/Routes.ts")
     const { baseUrl, client } = await connect(context)
     const operation = operationAt(method, path.split("?", 1)[0]!)
-    const texts = Object.entries(values).map(([name, value]) => [
-      name,
-      typeof value === "string" ? value : JSON.stringify(value)
-    ])
-    const query = method === "GET" ? queryOf(Object.fromEntries(texts)) : ""
+    const query = method === "GET" ? queryOf(textsOf(valuesOf(fields, []))) : ""
+    const serviceId = operation === undefined ? null : ROUTES[operation].serviceId
+    const isTyped = method === "POST" && serviceId !== null && fields.some(({ isText }) => isText)
+    const inputs = isTyped ? (await client.call("getService", { params: { serviceId } })).service.inputs : []
+    const body = file ?? (method === "POST" && fields.length > 0 ? JSON.stringify(valuesOf(fields, inputs)) : undefined)
     const answer = await client.send({
       method,
       path: path.includes("?") ? path + query.replace("?", "&") : path + query,

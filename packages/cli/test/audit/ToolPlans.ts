@@ -103,7 +103,7 @@ export const TOOL_PLANS: Plans<
     interrupt: "it never waits"
   },
   api: asking(
-    ["api", "POST", "/api/v1/email/mailboxes", "localPart=ada"],
+    ["api", "POST", "/api/v1/email/mailboxes", 'localPart:="ada"'],
     "POST /api/v1/email/mailboxes",
     { data: { items: [] } },
     { reply: challenge(), exit: 7 }

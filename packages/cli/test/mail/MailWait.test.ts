@@ -157,7 +157,7 @@ describe("mail wait --otp", () => {
     assert.include(text, "--since 1m")
   })
 
-  it("treats a message of the same second as older if it was there at the first look", async () => {
+  it("treats a message that the first query finds as older, also in the same second", async () => {
     const { exit, text } = await otp(["--timeout", "1s"], page(mail({ ...old, createdAt: "2026-01-31T12:00:30.900Z" })))
     assert.deepStrictEqual([exit, text.includes("482")], [5, false])
   })
