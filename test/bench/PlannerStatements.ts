@@ -94,7 +94,7 @@ export const MEASURES: ReadonlyArray<Measure> = [
     store.acknowledgeEach(deliveries.map((each) => ({ ...each, tenantId })))
   ),
   onLeased("events: renew", (store, sessionId) => store.renew([sessionId])),
-  onLeased("events: release", (store, sessionId) => store.release([sessionId])),
+  onLeased("events: release", (store, sessionId) => store.release([sessionId], "withdrawn")),
   measure(
     "events: append",
     Effect.gen(function* () {

@@ -66,10 +66,14 @@ export const EventAcknowledged = Schema.Struct({
   eventId: Uuid.Uuid
 }).annotate({ identifier: "EventAcknowledged" })
 
-/** The named delivery no longer belongs to this session. Nothing was acknowledged. */
+/**
+ * Nothing was acknowledged. `lease_lost`: the lease of the named delivery has ended, and the event is delivered again
+ * unless another session acknowledges it. `expired`: the event has expired, and is not delivered again.
+ */
 export const EventAcknowledgementStale = Schema.Struct({
   type: Schema.Literal("event.ack_stale"),
-  eventId: Uuid.Uuid
+  eventId: Uuid.Uuid,
+  reason: Schema.optionalKey(Schema.Literals(["lease_lost", "expired"]))
 }).annotate({ identifier: "EventAcknowledgementStale" })
 
 /** A message or the session is invalid. If the session ends, a close code follows. */

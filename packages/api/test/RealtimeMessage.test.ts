@@ -54,7 +54,8 @@ describe("RealtimeMessage", () => {
       { type: "event.observed", event },
       { type: "session.replay.complete", delivered: 3 },
       { type: "event.acknowledged", eventId },
-      { type: "event.ack_stale", eventId },
+      { type: "event.ack_stale", eventId, reason: "lease_lost" },
+      { type: "event.ack_stale", eventId, reason: "expired" },
       { type: "error", code: "RESOURCE_NOT_FOUND", message: "No such event." }
     ]
     for (const message of messages) assert.deepEqual<unknown>(fromServer(message), Option.some(message))

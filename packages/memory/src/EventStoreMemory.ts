@@ -61,9 +61,9 @@ export const layer = Layer.effect(
         run((now) => requests.map(({ limit, sessionId, tenantId }) => inbox.lease(tenantId, sessionId, limit, now))),
       lease: (tenantId, sessionId, limit) => run((now) => inbox.lease(tenantId, sessionId, limit, now)),
       renew: (sessionIds) => run((now) => inbox.renew(sessionIds, now)),
-      release: (sessionIds) =>
+      release: (sessionIds, reason) =>
         run((now) => {
-          for (const tenantId of inbox.release(sessionIds, now)) wake(tenantId)
+          for (const tenantId of inbox.release(sessionIds, reason, now)) wake(tenantId)
         }),
       acknowledge: (tenantId, acknowledgements) =>
         run((now) => acknowledgements.map((each) => inbox.acknowledge(tenantId, each, now))),
@@ -173,9 +173,16 @@ class EventTable {
   }
 
   /** Releases the leases of sessions; returns the tenants whose events became free. */
-  release(sessionIds: ReadonlyArray<string>, now: Timestamp.Timestamp): ReadonlyArray<TenantId> {
+  release(
+    sessionIds: ReadonlyArray<string>,
+    reason: EventMachine.ReleaseReason,
+    now: Timestamp.Timestamp
+  ): ReadonlyArray<TenantId> {
     const released = this.#liveLeases(sessionIds, now)
-    for (const { row } of released) this.#put({ ...row, lease: null })
+    for (const { lease, row } of released) {
+      const lapses = EventMachine.lapsesAfterRelease({ lapses: row.lapses, leasedUntil: lease.until }, reason, now)
+      this.#put({ ...row, lease: null, lapses })
+    }
     return released.map(({ row }) => row.event.tenantId)
   }
 
@@ -188,8 +195,8 @@ class EventTable {
     if (row === undefined || row.event.tenantId !== tenantId) return "missing"
     if (row.event.status === "acknowledged") return "acknowledged"
     const held = isLive(row.lease, now) && row.lease.deliveryId === deliveryId
-    if (EventMachine.move(asRead(row, now).status, "Acknowledge") === undefined) return "stale"
-    if (deliveryId !== undefined && !held) return "stale"
+    if (EventMachine.move(asRead(row, now).status, "Acknowledge") === undefined) return "expired"
+    if (deliveryId !== undefined && !held) return "lease_lost"
     this.#acknowledge(row, now)
     return "acknowledged"
   }

@@ -141,7 +141,7 @@ describe("a store with a single connection", () => {
           const id = yield* Uuid.next
           yield* events.append([{ ...draft, tenantId: tenant.tenantId, resourceId: id, agentId: id, dedupeKey: id }])
           yield* events.lease(tenant.tenantId, id, 1)
-          yield* events.release([id])
+          yield* events.release([id], "withdrawn")
           yield* mails.complete({ inboundMailId: id, attempts: 0 })
         })
         yield* Effect.forEach(Array.range(1, 20), () => transactor.transact(work), { concurrency: "unbounded" })

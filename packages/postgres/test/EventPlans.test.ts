@@ -116,7 +116,7 @@ const assertPlans = Effect.fnUntraced(function* (tenantId: string) {
   yield* check("renew", "events_session", store.renew([session]))
   const acknowledgements = deliveries.map(({ deliveryId, event }) => ({ eventId: event.eventId, deliveryId }))
   yield* check("acknowledge", "events_key", store.acknowledge(tenantId, acknowledgements))
-  yield* check("release", "events_session", store.release([session]))
+  yield* check("release", "events_session", store.release([session], "withdrawn"))
   yield* check("append", "tenants_key", store.append(yield* draftsOf(tenantId, 10)))
   yield* check("expire, of nothing", "events_expiring", store.expire(1_000))
   yield* check("remove, of nothing", "events_key", store.remove(YEAR, 1_000))

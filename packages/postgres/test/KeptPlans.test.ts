@@ -63,7 +63,7 @@ const request = Effect.fnUntraced(function* (tenantId: string) {
     store.list(tenantId, { agentId: "an agent" }, undefined, 51),
     store.list(tenantId, { statuses: ["pending"] }, undefined, 51),
     store.lease(tenantId, "a session", 10),
-    store.release(["a session"]),
+    store.release(["a session"], "withdrawn"),
     store.expire(1_000),
     store.remove(365 * Timestamp.DAY, 1_000)
   ])

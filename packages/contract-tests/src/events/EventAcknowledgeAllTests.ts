@@ -91,7 +91,7 @@ export const eventAcknowledgeAllTests: ContractTests<EventStore | EventSignal> =
         )
         assert.isTrue([events[0]!, events[3]!, events[4]!].every((each) => each.acknowledgedAt! >= before))
         assert.deepStrictEqual(events[2], acknowledged, "its own moment stays")
-        yield* store.release([session])
+        yield* store.release([session], "withdrawn")
         assert.deepStrictEqual(yield* store.replayable(tenantId, 9), [])
       })
     )

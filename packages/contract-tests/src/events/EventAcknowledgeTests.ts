@@ -63,7 +63,7 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
           { ...unknown, deliveryId: yield* Fresh.id },
           one!
         ])
-        const expected = ["acknowledged", "missing", "stale", "missing", "missing", "missing", "acknowledged"]
+        const expected = ["acknowledged", "missing", "lease_lost", "missing", "missing", "missing", "acknowledged"]
         assert.deepStrictEqual<ReadonlyArray<string>>(outcomes, expected)
         assert.deepStrictEqual(yield* Sample.found(other.deliveries[0]!.event), other.deliveries[0]!.event)
       })
@@ -88,7 +88,7 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
         assert.deepStrictEqual(twice, ["acknowledged", "acknowledged", "acknowledged"])
         const once = yield* Sample.found(deliveries[0]!.event)
         yield* clock.advance(leaseDuration + 1)
-        yield* store.release([session])
+        yield* store.release([session], "withdrawn")
         assert.deepStrictEqual(yield* store.acknowledge(tenantId, [named!, plain]), ["acknowledged", "acknowledged"])
         assert.deepStrictEqual(yield* Sample.found(once), once, "acknowledgedAt stays the first moment")
       })
@@ -114,7 +114,7 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
         yield* store.acknowledge(tenantId, acknowledgements.slice(0, 1))
         yield* store.renew([session])
         assert.deepStrictEqual(yield* store.lease(tenantId, yield* Fresh.id, 9), [])
-        yield* store.release([session])
+        yield* store.release([session], "withdrawn")
         const left = Sample.ids(yield* store.replayable(tenantId, 9))
         assert.deepStrictEqual(
           left,
@@ -128,20 +128,20 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
         const store = yield* EventStore
         const event = yield* failedEvent
         const named = { eventId: event.eventId, deliveryId: yield* Fresh.id }
-        assert.deepStrictEqual(yield* store.acknowledge(event.tenantId, [named]), ["stale"])
+        assert.deepStrictEqual(yield* store.acknowledge(event.tenantId, [named]), ["lease_lost"])
         assert.deepStrictEqual(yield* store.acknowledge(event.tenantId, [{ eventId: event.eventId }]), ["acknowledged"])
         assert.strictEqual((yield* Sample.found(event)).status, "acknowledged")
       })
     )
 
-    it.effect("returns stale for an expired event, and does not change it", () =>
+    it.effect("returns expired for an expired event, and does not change it", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
         const { tenantId } = yield* Fresh.tenant
         const event = yield* Sample.appendOne(tenantId)
         yield* clock.advance(retention)
-        assert.deepStrictEqual(yield* store.acknowledge(tenantId, [{ eventId: event.eventId }]), ["stale"])
+        assert.deepStrictEqual(yield* store.acknowledge(tenantId, [{ eventId: event.eventId }]), ["expired"])
         assert.deepInclude(yield* Sample.found(event), { status: "expired", acknowledgedAt: null })
       })
     )
@@ -166,29 +166,29 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
         yield* clock.advance(leaseDuration - 10_000)
         assert.deepStrictEqual(yield* store.acknowledge(tenantId, acknowledgements.slice(0, 1)), ["acknowledged"])
         yield* clock.advance(10_000)
-        assert.deepStrictEqual(yield* store.acknowledge(tenantId, acknowledgements.slice(1)), ["stale"])
+        assert.deepStrictEqual(yield* store.acknowledge(tenantId, acknowledgements.slice(1)), ["lease_lost"])
         assert.deepStrictEqual(yield* Sample.found(deliveries[1]!.event), deliveries[1]!.event)
       })
     )
 
-    it.effect("is stale after the session released the lease", () =>
+    it.effect("returns lease_lost after the session released the lease", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId, session, deliveries, acknowledgements } = yield* delivered(1)
-        yield* store.release([session])
-        assert.deepStrictEqual(yield* store.acknowledge(tenantId, acknowledgements), ["stale"])
+        yield* store.release([session], "withdrawn")
+        assert.deepStrictEqual(yield* store.acknowledge(tenantId, acknowledgements), ["lease_lost"])
         assert.deepStrictEqual(yield* Sample.found(deliveries[0]!.event), deliveries[0]!.event)
       })
     )
 
-    it.effect("is stale after another session leased the event, and succeeds for that session", () =>
+    it.effect("returns lease_lost after another session leased the event, and succeeds for that session", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
         const { tenantId, acknowledgements } = yield* delivered(1)
         yield* clock.advance(leaseDuration)
         const [second] = yield* store.lease(tenantId, yield* Fresh.id, 1)
-        assert.deepStrictEqual(yield* store.acknowledge(tenantId, acknowledgements), ["stale"])
+        assert.deepStrictEqual(yield* store.acknowledge(tenantId, acknowledgements), ["lease_lost"])
         assert.deepStrictEqual(yield* Sample.found(second!.event), second!.event)
         const { eventId } = second!.event
         const current = { eventId, deliveryId: second!.deliveryId }
@@ -196,7 +196,7 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
       })
     )
 
-    it.effect("is stale with another event's delivery, or if the event was never delivered", () =>
+    it.effect("returns lease_lost with another event's delivery, or if the event was never delivered", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const { tenantId, acknowledgements } = yield* delivered(2)
@@ -206,7 +206,7 @@ export const eventAcknowledgeTests: ContractTests<EventStore | EventSignal> = (i
           { eventId: one!.eventId, deliveryId: two!.deliveryId },
           { eventId: pending.eventId, deliveryId: one!.deliveryId }
         ]
-        assert.deepStrictEqual(yield* store.acknowledge(tenantId, crossed), ["stale", "stale"])
+        assert.deepStrictEqual(yield* store.acknowledge(tenantId, crossed), ["lease_lost", "lease_lost"])
         const statuses = (yield* Sample.all(tenantId)).map((event) => event.status)
         assert.deepStrictEqual(statuses, ["delivered", "delivered", "pending"])
       })

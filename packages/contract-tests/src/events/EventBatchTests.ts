@@ -168,7 +168,7 @@ export const eventBatchTests: ContractTests<EventStore | EventSignal> = (it) => 
         assert.deepStrictEqual(outcomes, [
           "missing",
           "acknowledged",
-          "stale",
+          "lease_lost",
           "missing",
           "acknowledged",
           "acknowledged",

@@ -62,7 +62,40 @@ export const eventFailureTests: ContractTests<EventStore | EventSignal> = (it) =
       })
     )
 
-    it.effect("never fails by leases that were released or renewed", () =>
+    it.effect("fails after as many sessions have ended without acknowledging it", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const clock = yield* StoreClock
+        const { tenantId, events } = yield* Sample.inbox(1)
+        yield* clock.advance(minFailAge)
+        for (const _ of Array.range(1, maxLapses)) {
+          const session = yield* Fresh.id
+          assert.deepStrictEqual(Sample.deliveredIds(yield* store.lease(tenantId, session, 1)), Sample.ids(events))
+          yield* store.release([session], "unacknowledged")
+        }
+        assert.deepStrictEqual(yield* store.lease(tenantId, yield* Fresh.id, 1), [])
+        const failed = yield* Sample.found(events[0]!)
+        assert.deepStrictEqual([failed.status, failed.deliveryCount], ["failed", maxLapses])
+      })
+    )
+
+    it.effect("counts the end of a session once, however often its leases are released", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const clock = yield* StoreClock
+        const { tenantId, events } = yield* Sample.inbox(1)
+        yield* clock.advance(minFailAge)
+        const session = yield* Fresh.id
+        yield* store.lease(tenantId, session, 1)
+        for (const _ of Array.range(1, maxLapses)) yield* store.release([session, session], "unacknowledged")
+        assert.deepStrictEqual(
+          Sample.deliveredIds(yield* store.lease(tenantId, yield* Fresh.id, 1)),
+          Sample.ids(events)
+        )
+      })
+    )
+
+    it.effect("never fails by leases that were withdrawn or renewed", () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const clock = yield* StoreClock
@@ -74,7 +107,7 @@ export const eventFailureTests: ContractTests<EventStore | EventSignal> = (it) =
           yield* clock.advance(leaseDuration / 2)
           yield* store.renew([session])
           yield* clock.advance(leaseDuration / 2)
-          yield* store.release([session])
+          yield* store.release([session], "withdrawn")
         }
         assert.strictEqual((yield* store.lease(tenantId, yield* Fresh.id, 1)).length, 1)
       })
@@ -90,7 +123,7 @@ export const eventFailureTests: ContractTests<EventStore | EventSignal> = (it) =
           const session = yield* Fresh.id
           yield* store.lease(tenantId, session, 1)
           yield* clock.advance(leaseDuration)
-          yield* store.release([session])
+          yield* store.release([session], "withdrawn")
         }
         assert.deepStrictEqual(yield* store.lease(tenantId, yield* Fresh.id, 1), [])
         assert.strictEqual((yield* Sample.found(events[0]!)).status, "failed")

@@ -182,7 +182,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
           { sessionId: b, eventId: two.events[0]!.eventId }
         ]
         assert.sameDeepMembers([...held], expected)
-        yield* store.release([a])
+        yield* store.release([a], "withdrawn")
         assert.deepStrictEqual(yield* store.renew([a]), [])
         assert.deepStrictEqual(yield* store.renew([c, c]), [{ sessionId: c, eventId: one.events[2]!.eventId }])
       })
@@ -243,7 +243,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
         yield* store.lease(one.tenantId, a, 2)
         yield* store.lease(two.tenantId, b, 1)
         yield* store.lease(one.tenantId, c, 1)
-        yield* store.release([b, a, yield* Fresh.id])
+        yield* store.release([b, a, yield* Fresh.id], "withdrawn")
         const given = yield* store.lease(one.tenantId, yield* Fresh.id, 9)
         assert.deepStrictEqual(Sample.deliveredIds(given), Sample.ids(one.events.slice(0, 2)))
         assert.deepStrictEqual(
@@ -263,7 +263,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
         const { tenantId } = yield* Sample.inbox(1)
         const session = yield* Fresh.id
         const [delivery] = yield* store.lease(tenantId, session, 1)
-        yield* store.release([session])
+        yield* store.release([session], "withdrawn")
         assert.deepStrictEqual(yield* Sample.found(delivery!.event), delivery!.event)
       })
     )
@@ -273,8 +273,8 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
         const store = yield* EventStore
         const { tenantId } = yield* Sample.inbox(1)
         yield* store.lease(tenantId, yield* Fresh.id, 1)
-        yield* store.release([])
-        yield* store.release([yield* Fresh.id])
+        yield* store.release([], "withdrawn")
+        yield* store.release([yield* Fresh.id], "withdrawn")
         assert.deepStrictEqual(yield* store.replayable(tenantId, 9), [])
       })
     )
@@ -288,7 +288,7 @@ export const eventLeaseTests: ContractTests<EventStore | EventSignal> = (it) => 
         yield* store.lease(tenantId, early, 1)
         yield* clock.advance(leaseDuration)
         yield* store.lease(tenantId, late, 1)
-        yield* store.release([early])
+        yield* store.release([early], "withdrawn")
         assert.deepStrictEqual(yield* store.replayable(tenantId, 9), [])
       })
     )

@@ -1,4 +1,11 @@
-import type { AcknowledgementOutcome, Delivery, DurableEvent, EventStatus, HeldLease } from "@agentos/core"
+import type {
+  AcknowledgementOutcome,
+  Delivery,
+  DurableEvent,
+  EventMachine,
+  EventStatus,
+  HeldLease
+} from "@agentos/core"
 import { TEST_EVENT_POLICY } from "./TestEventPolicy.ts"
 
 const { leaseDuration, maxLapses, minFailAge, retention } = TEST_EVENT_POLICY
@@ -85,9 +92,11 @@ export class EventModel {
     })
   }
 
-  release(sessions: ReadonlyArray<string>): void {
+  release(sessions: ReadonlyArray<string>, reason: EventMachine.ReleaseReason): void {
     for (const event of this.#events) {
-      if (this.#isLeased(event) && sessions.includes(event.lease!.session)) event.lease = null
+      if (!this.#isLeased(event) || !sessions.includes(event.lease!.session)) continue
+      if (reason === "unacknowledged") event.lapses++
+      event.lease = null
     }
   }
 
@@ -95,8 +104,10 @@ export class EventModel {
     const event = this.#find(eventId)
     if (event === undefined) return "missing"
     if (event.status === "acknowledged") return "acknowledged"
-    if (this.#isExpired(event)) return "stale"
-    if (deliveryId !== undefined && !(this.#isLeased(event) && event.lease!.deliveryId === deliveryId)) return "stale"
+    if (this.#isExpired(event)) return "expired"
+    if (deliveryId !== undefined && !(this.#isLeased(event) && event.lease!.deliveryId === deliveryId)) {
+      return "lease_lost"
+    }
     event.status = "acknowledged"
     return "acknowledged"
   }

@@ -31,7 +31,7 @@ const Command = Schema.Union([
   LeaseAndLapse,
   LeaseAndLapse,
   Schema.TaggedStruct("Renew", { sessions: Sessions }),
-  Schema.TaggedStruct("Release", { sessions: Sessions }),
+  Schema.TaggedStruct("Release", { sessions: Sessions, reason: Schema.Literals(["unacknowledged", "withdrawn"]) }),
   Schema.TaggedStruct("Acknowledge", {
     items: Schema.Array(Schema.Struct({ event: upTo(5), delivery: Named })).check(Schema.isMaxLength(3))
   }),
@@ -102,8 +102,8 @@ const start = Effect.gen(function* () {
       }
       case "Release": {
         const named = command.sessions.map((index) => sessions[index]!)
-        yield* store.release(named)
-        return model.release(named)
+        yield* store.release(named, command.reason)
+        return model.release(named, command.reason)
       }
       case "Acknowledge": {
         const unknown = yield* Fresh.id

@@ -140,7 +140,7 @@ export const eventOverlapTests: ContractTests<EventStore | EventSignal> = (it, c
           const later = {
             lease: store.lease(tenantId, yield* Fresh.id, 9),
             renew: store.renew([session]),
-            release: store.release([session]),
+            release: store.release([session], "withdrawn"),
             acknowledgeAll: store.acknowledgeAll(tenantId, { before: yield* clock.now })
           }
           for (const [name, second] of Object.entries<Effect.Effect<unknown>>(later)) {
@@ -173,11 +173,11 @@ export const eventOverlapTests: ContractTests<EventStore | EventSignal> = (it, c
         const clock = yield* StoreClock
         const released = yield* inbox(1)
         const [, stale] = yield* overlapping(capabilities, {
-          first: released.store.release([released.session]),
+          first: released.store.release([released.session], "withdrawn"),
           second: released.store.acknowledge(released.tenantId, [released.named]),
           firstEnds: "committed"
         })
-        assert.deepStrictEqual(stale, ["stale"])
+        assert.deepStrictEqual(stale, ["lease_lost"])
         const leased = yield* inbox(1)
         yield* clock.advance(leaseDuration)
         const [deliveries, late] = yield* overlapping(capabilities, {
@@ -186,7 +186,7 @@ export const eventOverlapTests: ContractTests<EventStore | EventSignal> = (it, c
           firstEnds: "committed"
         })
         assert.strictEqual(deliveries.length, 1)
-        assert.deepStrictEqual(late, ["stale"])
+        assert.deepStrictEqual(late, ["lease_lost"])
         assert.deepStrictEqual(yield* statuses(leased.tenantId), ["delivered"])
       })
     )
@@ -195,7 +195,7 @@ export const eventOverlapTests: ContractTests<EventStore | EventSignal> = (it, c
       Effect.gen(function* () {
         const { events, session, store, tenantId } = yield* inbox(1)
         const [, held] = yield* overlapping(capabilities, {
-          first: store.release([session]),
+          first: store.release([session], "withdrawn"),
           second: store.renew([session]),
           firstEnds: "committed"
         })

@@ -237,7 +237,7 @@ export const eventReadTests: ContractTests<EventStore | EventSignal> = (it, capa
         yield* Sample.append(tenantId, 2)
         const deliveries = yield* store.lease(tenantId, session, 2)
         assert.deepStrictEqual(yield* store.replayable(tenantId, 10), [])
-        yield* store.release([session])
+        yield* store.release([session], "withdrawn")
         assert.deepStrictEqual(
           yield* store.replayable(tenantId, 10),
           deliveries.map((delivery) => delivery.event)

@@ -66,7 +66,7 @@ const eventChanges: Readonly<Record<string, Prepare>> = {
   }),
   "EventStore.release": Effect.gen(function* () {
     const { observe, session, store } = yield* inbox
-    return { make: store.release([session]), observe }
+    return { make: store.release([session], "withdrawn"), observe }
   }),
   "EventStore.acknowledge": Effect.gen(function* () {
     const { delivery, events, observe, store, tenantId } = yield* inbox

@@ -74,19 +74,20 @@ export interface EventPolicy {
   /** How long after its creation an event can be delivered. */
   readonly retention: number
   /**
-   * How long after its creation an acknowledged, expired or failed event can be read; null: forever. Not less than
-   * `retention`.
+   * How long after its creation an acknowledged, expired or failed event can be read; null: forever, the default. Not
+   * less than `retention`.
    */
   readonly auditRetention: number | null
   readonly leaseDuration: number
+  /** The number of deliveries that end without an acknowledgement before an event fails. */
   readonly maxLapses: number
-  /** The minimum age at which an event fails, however often its leases have lapsed. */
+  /** The minimum age at which an event fails, however many lapses it has. */
   readonly minFailAge: number
 }
 
 export const DEFAULT_EVENT_POLICY: EventPolicy = {
   retention: 30 * Timestamp.DAY,
-  auditRetention: 365 * Timestamp.DAY,
+  auditRetention: null,
   leaseDuration: 30 * Timestamp.SECOND,
   maxLapses: 50,
   minFailAge: Timestamp.DAY

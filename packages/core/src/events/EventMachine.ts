@@ -32,9 +32,22 @@ export interface DeliveryFacts {
   readonly expiresAt: number
   /** When the lease on the event ends, or null without a lease. */
   readonly leasedUntil: number | null
-  /** The number of leases that expired while their session was still open. */
+  /** The number of deliveries that ended without an acknowledgement; see `lapsesAfterRelease`. */
   readonly lapses: number
 }
+
+/**
+ * Why a session's leases are released. `unacknowledged`: the session ended, and may have failed because of an event that
+ * it held. `withdrawn`: the server takes the events back, because it stops or retries them itself.
+ */
+export type ReleaseReason = "unacknowledged" | "withdrawn"
+
+/** Returns the lapses of an event after its lease was released. A lease that has expired is a lapse for any reason. */
+export const lapsesAfterRelease = (
+  { lapses, leasedUntil }: Pick<DeliveryFacts, "lapses" | "leasedUntil">,
+  reason: ReleaseReason,
+  now: number
+): number => (leasedUntil !== null && (reason === "unacknowledged" || leasedUntil <= now) ? lapses + 1 : lapses)
 
 export type Deliverability = "deliverable" | "leased" | "expired" | "failed" | "finished"
 

@@ -4,6 +4,7 @@ import type { Position } from "../kernel/Page.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import type { DurableEvent, EventDraft, EventStatus } from "./DurableEvent.ts"
+import type { ReleaseReason } from "./EventMachine.ts"
 
 /** A filter for a tenant's events. All given conditions must match; `from` is inclusive, `to` exclusive. */
 export interface EventFilter {
@@ -54,7 +55,11 @@ export interface HeldLease {
   readonly eventId: string
 }
 
-export type AcknowledgementOutcome = "acknowledged" | "stale" | "missing"
+/**
+ * The result of an acknowledgement. `lease_lost`: it names a delivery whose lease has ended, so the event may be delivered
+ * again. `expired`: the event has expired and is not delivered again. Neither changes the event.
+ */
+export type AcknowledgementOutcome = "acknowledged" | "lease_lost" | "expired" | "missing"
 
 /**
  * The port that stores durable events and the leases on them.
@@ -108,10 +113,10 @@ export class EventStore extends Context.Service<
      */
     readonly renew: (sessionIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<HeldLease>>
     /**
-     * Releases every lease of these sessions immediately, without counting a lapse, and wakes the tenants' other
-     * sessions.
+     * Releases every lease of these sessions immediately, and wakes the tenants' other sessions. Each released event has
+     * one more lapse if the reason is `unacknowledged`, or if its lease had expired.
      */
-    readonly release: (sessionIds: ReadonlyArray<string>) => Effect.Effect<void>
+    readonly release: (sessionIds: ReadonlyArray<string>, reason: ReleaseReason) => Effect.Effect<void>
     /** Acknowledges events, and returns one outcome each in the order given. Idempotent. */
     readonly acknowledge: (
       tenantId: TenantId,

@@ -63,7 +63,8 @@ export const acknowledged = (
   acknowledgements.forEach(({ deliveryId, eventId }, index) => {
     const outcome = outcomes[index]
     if (outcome === "acknowledged") inFlight.delete(eventId)
-    if (outcome === "stale" && inFlight.get(eventId) === deliveryId) inFlight.delete(eventId)
+    const isStale = outcome === "lease_lost" || outcome === "expired"
+    if (isStale && inFlight.get(eventId) === deliveryId) inFlight.delete(eventId)
   })
   return { ...session, inFlight }
 }

@@ -5,7 +5,8 @@ import * as Timestamp from "../kernel/Timestamp.ts"
 import { inBatches, type Job } from "./Job.ts"
 
 /**
- * The job that deletes expired events once the policy no longer keeps them for audit.
+ * The job that deletes acknowledged, expired and failed events once the policy no longer keeps them for audit. By default
+ * the policy keeps them forever.
  *
  * It deletes their dedupeKeys too. None of these can occur again by then: a payment event is written with a state
  * transition that its operation makes once, a mail event with a message whose id is new, and external sources stop

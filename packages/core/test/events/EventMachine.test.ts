@@ -2,7 +2,7 @@ import { DEFAULT_EVENT_POLICY, EventMachine, EventStatus } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 
-const { deliverability, move } = EventMachine
+const { deliverability, lapsesAfterRelease, move } = EventMachine
 const policy = DEFAULT_EVENT_POLICY
 const MOVES = ["Lease", "Acknowledge", "Expire", "Fail"] as const
 const day = 86_400_000
@@ -58,4 +58,24 @@ describe("EventMachine", () => {
     assert.strictEqual(deliverability(lapsed, day - 1, policy), "deliverable")
     assert.strictEqual(deliverability({ ...lapsed, leasedUntil: null }, day, policy), "deliverable")
   })
+
+  it.prop(
+    "fails an event of sufficient age by its unacknowledged deliveries alone, whatever else happened to it",
+    [Schema.Array(Schema.Literals(["session ended", "lease expired", "server stopped", "retried"]))],
+    ([ends]) => {
+      const age = policy.minFailAge
+      let lapses = policy.maxLapses - 4
+      for (const end of ends) {
+        const leasedUntil = end === "lease expired" ? age : age + 1
+        const reason = end === "session ended" ? "unacknowledged" : "withdrawn"
+        lapses = lapsesAfterRelease({ lapses, leasedUntil }, reason, age)
+        lapses = lapsesAfterRelease({ lapses, leasedUntil: null }, reason, age)
+      }
+      const counted = ends.filter((end) => end === "session ended" || end === "lease expired").length
+      const facts = { ...fresh, status: "delivered", lapses } as const
+      assert.strictEqual(lapses, policy.maxLapses - 4 + counted)
+      assert.strictEqual(deliverability(facts, age, policy), counted >= 4 ? "failed" : "deliverable")
+      assert.strictEqual(deliverability(facts, age - 1, policy), "deliverable")
+    }
+  )
 })

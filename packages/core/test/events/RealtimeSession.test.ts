@@ -29,13 +29,13 @@ describe("RealtimeSession", () => {
   it("makes room for deliveries only after others were acknowledged or lost", () => {
     const { session } = leased(opened, deliveries(3), 3)
     const acks = [{ eventId: "0" }, { eventId: "1", deliveryId: "delivery of 1" }, { eventId: "2" }, { eventId: "x" }]
-    const next = acknowledged(session, acks, ["acknowledged", "stale", "missing", "missing"])
+    const next = acknowledged(session, acks, ["acknowledged", "lease_lost", "missing", "missing"])
     assert.deepStrictEqual([...next.inFlight.keys()], ["2"])
   })
 
   it("keeps an event whose older delivery is acknowledged too late", () => {
     const again = leased(opened, [{ ...delivery("0"), deliveryId: "newer" }], 1).session
-    const next = acknowledged(again, [{ eventId: "0", deliveryId: "older" }], ["stale"])
+    const next = acknowledged(again, [{ eventId: "0", deliveryId: "older" }], ["lease_lost"])
     assert.strictEqual(next.inFlight.get("0"), "newer")
   })
 

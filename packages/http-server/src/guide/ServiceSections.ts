@@ -108,8 +108,10 @@ const events = (context: GuideContext): ReadonlyArray<GuideSection> => [
           "Get a realtime token: `data.realtime` has token, expiresAt and websocketUrl.",
           `Connect to websocketUrl (\`${REALTIME_PATH}\`), and within 5 seconds send \`{"type":"session.authenticate","token":"…"}\`. Add \`"mode":"observe"\` to watch events without leasing them.`,
           "The server sends session.ready, then an event.delivery for each pending event in order, then session.replay.complete, then new events as they occur.",
-          'Send `{"type":"event.ack","eventId":"…","deliveryId":"…"}` after you have handled an event. The reply is event.acknowledged, or event.ack_stale if the lease of the delivery was lost and the event will be delivered again.',
-          "A session has at most 64 unacknowledged deliveries. Answer pings. When a session closes, its events are released immediately."
+          'Send `{"type":"event.ack","eventId":"…","deliveryId":"…"}` after you have handled an event. The reply is event.acknowledged, or event.ack_stale with a `reason` if nothing was acknowledged.',
+          "`lease_lost`: the lease of the delivery that you named has ended, and the event is delivered again unless another session acknowledges it. `expired`: the event is older than 30 days, and is not delivered again.",
+          "A session has at most 64 unacknowledged deliveries. Answer pings. When a session closes, its events are released immediately.",
+          "A delivery counts as failed when its session closes or its lease lapses before the acknowledgement, unless the server restarts. After 50 of them, and one day or more after its creation, the event is `failed`: it is not delivered again, but can still be listed, read and acknowledged. All unacknowledged events of a session count, so acknowledge each event as soon as you have handled it."
         ]
       },
       {

@@ -103,8 +103,9 @@ export class DeliveringSession implements SessionActions {
         switch (outcomes[index]) {
           case "acknowledged":
             return connection.send({ type: "event.acknowledged", eventId })
-          case "stale":
-            return connection.send({ type: "event.ack_stale", eventId })
+          case "lease_lost":
+          case "expired":
+            return connection.send({ type: "event.ack_stale", eventId, reason: outcomes[index] })
           default:
             return connection.sendError("RESOURCE_NOT_FOUND", `Event ${eventId} was not found.`)
         }

@@ -100,7 +100,16 @@ export const make = Effect.fnUntraced(function* (
   const releases = Batcher.make<DeliveringSession, never>(
     {
       limit: RELEASE_BATCH,
-      work: (sessions) => retried(Effect.suspend(() => store.release(sessions.map(({ owner }) => owner.sessionId)))),
+      // Sessions that end while the server stops have not failed: their deliveries do not count.
+      work: (sessions) =>
+        retried(
+          Effect.suspend(() =>
+            store.release(
+              sessions.map(({ owner }) => owner.sessionId),
+              isClosed ? "withdrawn" : "unacknowledged"
+            )
+          )
+        ),
       failed: (_, cause) => Effect.logError("releasing leases failed; they will expire", cause)
     },
     fork

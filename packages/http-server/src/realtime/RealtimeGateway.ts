@@ -135,9 +135,9 @@ const make = Effect.gen(function* () {
 
   const stop = Effect.gen(function* () {
     isStopping = true
-    yield* Effect.timeoutOption(Effect.andThen(opening.idle, leases.close), FINISH_WITHIN)
+    yield* Effect.timeoutOption(Effect.andThen(leases.close, opening.idle), FINISH_WITHIN)
     const sessionIds = [...sessions].map(({ owner }) => owner.sessionId)
-    yield* store.release(sessionIds).pipe(
+    yield* store.release(sessionIds, "withdrawn").pipe(
       Effect.timeout(RELEASE_WITHIN),
       Effect.catchCause((cause) => Effect.logError("releasing leases failed; they will expire", cause))
     )

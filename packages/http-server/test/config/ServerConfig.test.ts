@@ -164,16 +164,10 @@ describe("ServerConfig", () => {
     )
   })
 
-  it("keeps events for a year by default, or as configured, but at least as long as they are replayable", () => {
+  it("keeps events permanently by default, or as configured, but at least as long as they are replayable", () => {
     const DAY = 24 * 60 * 60 * 1_000
     const kept = (days: string | undefined) => read({ ...COMPLETE, AGENTOS_EVENT_RETENTION_DAYS: days }).eventRetention
-    assert.deepStrictEqual([undefined, "", "30", "400", "0"].map(kept), [
-      365 * DAY,
-      365 * DAY,
-      30 * DAY,
-      400 * DAY,
-      null
-    ])
+    assert.deepStrictEqual([undefined, "", "30", "400", "0"].map(kept), [null, null, 30 * DAY, 400 * DAY, null])
     for (const days of ["1", "29"]) {
       assert.deepStrictEqual(flawsOf({ ...COMPLETE, AGENTOS_EVENT_RETENTION_DAYS: days }), [
         "AGENTOS_EVENT_RETENTION_DAYS must be at least 30, because events can be replayed for 30 days, or 0 to keep " +

@@ -1,4 +1,12 @@
-import { Credentials, EventStore, RealtimeSession, Uuid } from "@agentos/core"
+import {
+  Credentials,
+  DEFAULT_EVENT_POLICY,
+  EventPolicy,
+  EventStore,
+  RealtimeSession,
+  Timestamp,
+  Uuid
+} from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -9,12 +17,20 @@ import { connect } from "./RealtimeClient.ts"
 const { MAX_IN_FLIGHT } = RealtimeSession
 
 /** Runs a test against its own gateway and its dependencies. */
-const scenario = (name: string, test: Effect.Effect<void, unknown, Ports | Scope.Scope>) =>
+const scenario = (
+  name: string,
+  test: Effect.Effect<void, unknown, Ports | Scope.Scope>,
+  policy: Partial<EventPolicy> = {}
+) =>
   it.effect(name, () =>
     Effect.gen(function* () {
       yield* Layer.build(RealtimeGateway.layer)
       yield* test
-    }).pipe(Effect.scoped, Effect.provide(host))
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(host),
+      Effect.provideService(EventPolicy, { ...DEFAULT_EVENT_POLICY, ...policy })
+    )
   )
 
 describe("RealtimeGateway", () => {
@@ -164,10 +180,70 @@ describe("RealtimeGateway", () => {
       const { deliveryId, event } = yield* client.expect("event.delivery")
       client.send({ type: "event.ack", eventId: event.eventId, deliveryId: yield* Uuid.next })
       yield* client.expect("session.replay.complete")
-      assert.strictEqual((yield* client.expect("event.ack_stale")).eventId, event.eventId)
+      assert.deepInclude(yield* client.expect("event.ack_stale"), { eventId: event.eventId, reason: "lease_lost" })
       client.send({ type: "event.ack", eventId: event.eventId, deliveryId })
       yield* client.expect("event.acknowledged")
     })
+  )
+
+  scenario(
+    "answers an acknowledgement of an expired event with the reason, with and without its delivery",
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      yield* append(tenant, ["old"])
+      const client = yield* open(tenant)
+      const { deliveryId, event } = yield* client.expect("event.delivery")
+      yield* client.expect("session.replay.complete")
+      yield* TestClock.adjust("20 seconds")
+      for (const acknowledgement of [{ deliveryId }, {}]) {
+        client.send({ type: "event.ack", eventId: event.eventId, ...acknowledgement })
+        assert.deepInclude(yield* client.expect("event.ack_stale"), { eventId: event.eventId, reason: "expired" })
+      }
+    }),
+    { retention: 20 * Timestamp.SECOND }
+  )
+
+  scenario(
+    "delivers an event that crashes its client 50 times, then never again, and goes on with the next",
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      const [poison] = yield* append(tenant, ["poison"])
+      yield* TestClock.adjust("20 seconds")
+      for (let delivery = 1; delivery <= DEFAULT_EVENT_POLICY.maxLapses; delivery++) {
+        const client = yield* open(tenant)
+        assert.strictEqual((yield* client.expect("event.delivery")).event.deliveryCount, delivery)
+        client.socket.terminate()
+        yield* client.closed
+      }
+      const client = yield* open(tenant)
+      assert.strictEqual((yield* client.expect("session.replay.complete")).delivered, 0)
+      const store = yield* EventStore
+      const [failed] = yield* store.list(tenant.tenantId, { statuses: ["failed"] }, undefined, 2)
+      assert.deepInclude(failed, { eventId: poison!.eventId, deliveryCount: DEFAULT_EVENT_POLICY.maxLapses })
+      const [next] = yield* append(tenant, ["next"])
+      assert.strictEqual((yield* client.expect("event.delivery")).event.eventId, next!.eventId)
+      client.send({ type: "event.ack", eventId: poison!.eventId })
+      yield* client.expect("event.acknowledged")
+    }),
+    { minFailAge: 20 * Timestamp.SECOND }
+  )
+
+  it.effect("counts no delivery that ended because the server stopped", () =>
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      const [event] = yield* append(tenant, ["kept"])
+      yield* Effect.gen(function* () {
+        yield* Layer.build(RealtimeGateway.layer)
+        const client = yield* open(tenant)
+        assert.strictEqual((yield* client.expect("event.delivery")).event.eventId, event!.eventId)
+      }).pipe(Effect.scoped)
+      const [again] = yield* (yield* EventStore).lease(tenant.tenantId, "another session", 1)
+      assert.strictEqual(again?.event.eventId, event!.eventId)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(host),
+      Effect.provideService(EventPolicy, { ...DEFAULT_EVENT_POLICY, maxLapses: 1, minFailAge: 0 })
+    )
   )
 
   scenario(

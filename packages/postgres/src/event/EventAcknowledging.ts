@@ -14,7 +14,7 @@ import type { EventDatabase } from "./EventDatabase.ts"
 const BATCH = 10_000
 
 const toOutcome: (outcome: unknown) => AcknowledgementOutcome = Schema.decodeUnknownSync(
-  Schema.Literals(["acknowledged", "stale", "missing"])
+  Schema.Literals(["acknowledged", "lease_lost", "expired", "missing"])
 )
 
 export const makeAcknowledging = ({ sql, clock }: EventDatabase) => {
@@ -44,11 +44,11 @@ export const makeAcknowledging = ({ sql, clock }: EventDatabase) => {
       select place, given.tenant_id, given.event_id, found.status, case
         when found.event_id is null then 'missing'
         when found.status = 'acknowledged' then 'acknowledged'
-        when found.status = 'expired' then 'stale'
-        when found.status <> 'failed' and expires_at <= (select now from clock) then 'stale'
+        when found.status = 'expired' then 'expired'
+        when found.status <> 'failed' and expires_at <= (select now from clock) then 'expired'
         when not is_named then 'acknowledged'
         when given.delivery_id = found.delivery_id and leased_until > (select now from clock) then 'acknowledged'
-        else 'stale'
+        else 'lease_lost'
       end as verdict
       from given left join found on found.event_id = given.event_id and found.tenant_id = given.tenant_id
     ), settled as materialized (

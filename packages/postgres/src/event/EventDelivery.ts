@@ -1,4 +1,4 @@
-import type { HeldLease } from "@agentos/core"
+import type { EventMachine, HeldLease } from "@agentos/core"
 import { Effect } from "effect"
 import { orDie } from "../DatabaseFailure.ts"
 import * as Parameter from "../Parameter.ts"
@@ -20,11 +20,12 @@ export const makeDelivery = ({ sql, announcements, transact, policy, clock }: Ev
     from held where events.event_id = held.event_id and not lapsed
     returning events.session_id, events.event_id`
 
-  const release = Effect.fnUntraced(function* (sessionIds: ReadonlyArray<string>) {
+  const release = Effect.fnUntraced(function* (sessionIds: ReadonlyArray<string>, reason: EventMachine.ReleaseReason) {
     const rows = yield* sql<{ readonly tenant_id: string }>`
       with ${clock()}, ${held(sessionIds)}, freed as (
         update events set
-          lapses = lapses + lapsed::integer, session_id = null, delivery_id = null, leased_until = null
+          lapses = lapses + (lapsed or ${Parameter.boolean(reason === "unacknowledged")})::integer,
+          session_id = null, delivery_id = null, leased_until = null
         from held where events.event_id = held.event_id
         returning events.tenant_id
       )
@@ -39,7 +40,7 @@ export const makeDelivery = ({ sql, announcements, transact, policy, clock }: Ev
         : Effect.map(orDie(renew(sessionIds)), (rows) =>
             rows.map((row) => ({ sessionId: row.session_id, eventId: row.event_id }))
           ),
-    release: (sessionIds: ReadonlyArray<string>): Effect.Effect<void> =>
-      sessionIds.length === 0 ? Effect.void : transact(orDie(release(sessionIds)))
+    release: (sessionIds: ReadonlyArray<string>, reason: EventMachine.ReleaseReason): Effect.Effect<void> =>
+      sessionIds.length === 0 ? Effect.void : transact(orDie(release(sessionIds, reason)))
   }
 }
