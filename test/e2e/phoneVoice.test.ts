@@ -5,11 +5,11 @@ import { join } from "node:path"
 import { afterAll, afterEach, describe, expect, it } from "vitest"
 import {
   type CallFields,
+  dataOf,
   EXTEND,
   type NumberFields,
   type PhoneCustomer,
-  type Purchase,
-  refusalOf
+  type Purchase
 } from "../support/PhoneCustomer.ts"
 import type { Behaviour } from "../support/PhoneCarrier.ts"
 import { usePhone } from "../support/usePhone.ts"
@@ -236,14 +236,13 @@ describe("a number that is called", () => {
       () => carrier.limitsTold(id),
       (told) => told.at(-1) === 600
     )
-    // Additional inbound minutes, and not extensions, extend an inbound call.
-    const extension = await customer.agent.send({ path: EXTEND, body: { callId } })
-    expect(refusalOf(extension)).toEqual([409, "ALLOWANCE_EXHAUSTED"])
-    expect(extension.body.error.next).toEqual({ method: "POST", path: "/api/v1/phone/add-inbound-minutes-10" })
+    // An extension belongs to this call alone, and inbound minutes are shared by all calls.
+    const extension = await customer.agent.pay({ path: EXTEND, body: { callId } })
+    expect(dataOf(extension)).toMatchObject({ call: { authorizedSeconds: 660 } })
     await customer.addMinutes(bought.phoneNumberId)
     await carrier.until(
       () => carrier.limitsTold(id),
-      (told) => told.at(-1) === 1_200
+      (told) => told.at(-1) === 1_260
     )
     await carrier.speed(100)
     const play = await carrier.over(id)

@@ -68,8 +68,7 @@ export const layer = Layer.effect(
             return Option.none()
           }
           callExtensions.set(operationId, { callId, seconds })
-          const authorizedSeconds = row.call.authorizedSeconds + seconds
-          return Option.some(put({ ...row, call: { ...row.call, authorizedSeconds } }))
+          return Option.some(put({ ...row, call: lengthened(row.call, seconds) }))
         }),
       extended: (operationId) =>
         run(() => Option.flatMap(Option.fromUndefinedOr(callExtensions.get(operationId)), ({ callId }) => get(callId))),
@@ -141,13 +140,19 @@ const turnKey = (callId: string, index: number): string => compositeKey(callId, 
 const isKnownToProvider = ({ calls }: Tables, { callId, providerCallId }: Call): boolean =>
   providerCallId !== null && calls.where("provider", providerCallId).some(({ call }) => call.callId !== callId)
 
-/** Returns a call with fewer authorized seconds; polled at its new deadline at the latest. */
+const lengthened = (call: Call, seconds: number): Call => ({
+  ...call,
+  authorizedSeconds: call.authorizedSeconds + seconds,
+  extendedSeconds: call.extendedSeconds + seconds
+})
+
+/** Returns a call without these seconds of its extensions; polled at its new deadline at the latest. */
 const shortened = (call: Call, seconds: number): Call => {
-  const authorizedSeconds = call.authorizedSeconds - seconds
   const { answeredAt, watchAt } = call
-  if (answeredAt === null || watchAt === null) return { ...call, authorizedSeconds }
-  const deadline = answeredAt + authorizedSeconds * Timestamp.SECOND
-  return { ...call, authorizedSeconds, watchAt: Timestamp.Timestamp.make(Math.min(watchAt, deadline)) }
+  const shorter = lengthened(call, -seconds)
+  if (answeredAt === null || watchAt === null) return shorter
+  const deadline = answeredAt + shorter.authorizedSeconds * Timestamp.SECOND
+  return { ...shorter, watchAt: Timestamp.Timestamp.make(Math.min(watchAt, deadline)) }
 }
 
 const requireNumber = (tables: Tables, { phoneNumberId, tenantId }: Call): void => {

@@ -10,6 +10,7 @@ export interface CallRow extends Record<"call_id" | "tenant_id" | "phone_number_
   readonly provider_call_id: string | null
   readonly greeting: string | null
   readonly authorized_seconds: number
+  readonly extended_seconds: number
   readonly hang_up_reason: Call["hangUpReason"]
   readonly end_reason: Call["endReason"]
   readonly connected_seconds: number
@@ -20,8 +21,8 @@ export interface CallRow extends Record<"call_id" | "tenant_id" | "phone_number_
 }
 
 export const CALL_COLUMNS = `call_id, tenant_id, phone_number_id, agent_id, direction, from_number, to_number, state,
-  provider_call_id, greeting, authorized_seconds, hang_up_reason, end_reason, connected_seconds, watch_at, created_at,
-  answered_at, ended_at`
+  provider_call_id, greeting, authorized_seconds, extended_seconds, hang_up_reason, end_reason, connected_seconds,
+  watch_at, created_at, answered_at, ended_at`
 
 export const toCall = (row: CallRow): Call => ({
   callId: row.call_id,
@@ -35,6 +36,7 @@ export const toCall = (row: CallRow): Call => ({
   providerCallId: row.provider_call_id,
   greeting: row.greeting,
   authorizedSeconds: row.authorized_seconds,
+  extendedSeconds: row.extended_seconds,
   hangUpReason: row.hang_up_reason,
   endReason: row.end_reason,
   connectedSeconds: row.connected_seconds,
@@ -61,6 +63,7 @@ export const changing = (call: Call) => ({
   provider_call_id: Parameter.text(call.providerCallId),
   greeting: Parameter.text(call.greeting),
   authorized_seconds: Parameter.integer(call.authorizedSeconds),
+  extended_seconds: Parameter.integer(call.extendedSeconds),
   hang_up_reason: Parameter.text(call.hangUpReason),
   end_reason: Parameter.text(call.endReason),
   connected_seconds: Parameter.integer(call.connectedSeconds),

@@ -45,7 +45,9 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
         values (${Parameter.uuid(operationId)}, ${Parameter.uuid(callId)}, ${Parameter.integer(seconds)})`
       return first(
         yield* sql<CallRow>`
-          update calls set authorized_seconds = authorized_seconds + ${Parameter.integer(seconds)}
+          update calls set
+            authorized_seconds = authorized_seconds + ${Parameter.integer(seconds)},
+            extended_seconds = extended_seconds + ${Parameter.integer(seconds)}
           where ${isCall(callId)} returning ${columns}`
       )
     })
@@ -63,6 +65,7 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
         )
         update calls set
           authorized_seconds = ${left},
+          extended_seconds = extended_seconds - (select seconds from revoked),
           watch_at = least(watch_at, answered_at + ${left} * ${Parameter.integer(Timestamp.SECOND)})
         where call_id = (select call_id from revoked) and state = 'in_progress'`
     }

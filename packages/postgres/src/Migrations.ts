@@ -13,6 +13,7 @@ import { createPhone } from "./migration/0008_phone.ts"
 import { createRateLimits } from "./migration/0009_rate_limits.ts"
 import { createQuotas } from "./migration/0010_quotas.ts"
 import { createMailPieces } from "./migration/0011_mail_pieces.ts"
+import { addCallExtensions } from "./migration/0012_call_extensions.ts"
 import { callsOutbound } from "./migration/CallsOutbound.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
 import { inboundMailsCompleted } from "./migration/InboundMailsCompleted.ts"
@@ -29,7 +30,8 @@ const migrations = Migrator.fromRecord({
   "0008_phone": createPhone,
   "0009_rate_limits": createRateLimits,
   "0010_quotas": createQuotas,
-  "0011_mail_pieces": createMailPieces
+  "0011_mail_pieces": createMailPieces,
+  "0012_call_extensions": addCallExtensions
 })
 
 /** Indexes that are added to existing tables, built after the migrations. */

@@ -84,6 +84,7 @@ const samples = Effect.gen(function* () {
     providerCallId: "a call",
     greeting: null,
     authorizedSeconds: 300,
+    extendedSeconds: 0,
     hangUpReason: null,
     endReason: null,
     connectedSeconds: 0,

@@ -50,7 +50,7 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
     }),
     AllowanceExhausted: ({ phoneNumberId }): ErrorParts => ({
       code: "ALLOWANCE_EXHAUSTED",
-      message: `An inbound call lasts as long as the inbound minutes of its number ${phoneNumberId}. Buy inbound minutes instead.`,
+      message: `The call ended because its number ${phoneNumberId} had no inbound minutes left. Buy inbound minutes, so that the number can receive calls.`,
       next: callOf("phone.call.inbound.add.10m")
     }),
     ProviderUnavailable: ({ message, retryAfterSeconds }): ErrorParts => ({

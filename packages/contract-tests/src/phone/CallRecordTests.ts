@@ -166,7 +166,7 @@ const writeTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
         const answered = { ...call, state: "in_progress", answeredAt, providerCallId: yield* Fresh.word } as const
         const versions: ReadonlyArray<Call> = [
           { ...call, state: "ringing", greeting: "O'Brien 👋" },
-          { ...answered, watchAt: Timestamp.add(answeredAt, 60_000), authorizedSeconds: 360 },
+          { ...answered, watchAt: Timestamp.add(answeredAt, 60_000), authorizedSeconds: 360, extendedSeconds: 60 },
           { ...answered, hangUpReason: "time_limit", watchAt: Timestamp.add(answeredAt, 2_000) },
           call,
           { ...Sample.ended(answered), endReason: "time_limit", hangUpReason: "time_limit", connectedSeconds: 300 }

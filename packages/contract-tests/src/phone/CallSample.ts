@@ -31,6 +31,7 @@ export const call = Effect.fnUntraced(function* (number: PhoneNumber, parts?: Pa
     providerCallId: null,
     greeting: null,
     authorizedSeconds: LIMIT,
+    extendedSeconds: 0,
     hangUpReason: null,
     endReason: null,
     connectedSeconds: 0,

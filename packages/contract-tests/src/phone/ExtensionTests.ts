@@ -6,7 +6,8 @@ import * as Fresh from "../Fresh.ts"
 import * as Sample from "./CallSample.ts"
 
 const { LIMIT } = Sample
-const withLimit = (call: Call, authorizedSeconds: number) => Option.some({ ...call, authorizedSeconds })
+const withLimit = (call: Call, authorizedSeconds: number) =>
+  Option.some({ ...call, authorizedSeconds, extendedSeconds: authorizedSeconds - LIMIT })
 
 /** Tests of `extend`, `extended` and `revokeExtension`. */
 export const extensionTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {

@@ -39,7 +39,7 @@ export class NumberExpiring extends Schema.TaggedError<NumberExpiring>()("Number
   phoneNumberId: Schema.String
 }) {}
 
-/** The number has too few inbound seconds left for the request. */
+/** The call has ended because its number had no inbound seconds left. */
 export class AllowanceExhausted extends Schema.TaggedError<AllowanceExhausted>()("AllowanceExhausted", {
   phoneNumberId: Schema.String
 }) {}

@@ -5,7 +5,8 @@
  * - A number has an allowance of seconds for inbound calls. A purchase extends it by 600 s, each live call reserves an
  *   equal share of the rest, and a call that ends consumes its connected seconds and releases the others.
  * - A call has a limit in connected seconds from its answer: the seconds that were bought for an outbound call, and
- *   those that are reserved for an inbound one.
+ *   those that are reserved for an inbound one. An extension adds 60 s to the limit of one call. An inbound call uses
+ *   them after its share of the allowance, and they are never shared.
  */
 import { Schema } from "effect"
 import * as Timestamp from "../kernel/Timestamp.ts"
@@ -111,31 +112,41 @@ export const consume = (allowance: InboundAllowance, connectedSeconds: number): 
 export const remaining = ({ purchasedSeconds, usedSeconds }: InboundAllowance): number =>
   Math.max(0, purchasedSeconds - usedSeconds)
 
-/** A call in progress and the time of its answer. */
-export interface LiveCall {
-  readonly callId: string
+/** An inbound call in progress. */
+export interface LiveCall extends Pick<Call, "callId" | "authorizedSeconds" | "extendedSeconds"> {
   readonly answeredAt: Timestamp.Timestamp
 }
 
 /** Returns the answered inbound calls among the live calls of a number. */
 export const liveInbound = (live: ReadonlyArray<Call>): ReadonlyArray<LiveCall> =>
-  live.flatMap(({ answeredAt, callId, direction }) =>
-    direction === "inbound" && answeredAt !== null ? [{ callId, answeredAt }] : []
+  live.flatMap(({ answeredAt, direction, ...call }) =>
+    direction === "inbound" && answeredAt !== null ? [{ ...call, answeredAt }] : []
   )
 
 /**
- * Reserves the allowance for the live calls at `now`. Returns the limit of each: the seconds it has used, plus an equal
- * share of the seconds that all live calls leave. Together the calls can't exceed the allowance.
+ * Returns how many of the connected seconds of an inbound call its number's allowance pays for: all, except those that
+ * its extensions added to its share.
+ */
+export const allowanceSeconds = (
+  { authorizedSeconds, extendedSeconds }: Pick<Call, "authorizedSeconds" | "extendedSeconds">,
+  connectedSeconds: number
+): number =>
+  Math.max(connectedSeconds - extendedSeconds, Math.min(connectedSeconds, authorizedSeconds - extendedSeconds))
+
+/**
+ * Reserves the allowance for the live calls at `now`. Returns the limit of each: the seconds of the allowance that it has
+ * used, plus an equal share of the seconds that all live calls leave, plus its extensions. Without their extensions, the
+ * calls can't exceed the allowance together.
  */
 export const reserve = (
   allowance: InboundAllowance,
   live: ReadonlyArray<LiveCall>,
   now: Timestamp.Timestamp
 ): ReadonlyMap<string, number> => {
-  const used = live.map(({ answeredAt, callId }) => ({ callId, seconds: secondsSince(answeredAt, now) }))
+  const used = live.map((call) => ({ ...call, seconds: allowanceSeconds(call, secondsSince(call.answeredAt, now)) }))
   const left = Math.max(0, remaining(allowance) - used.reduce((sum, { seconds }) => sum + seconds, 0))
   const share = live.length === 0 ? 0 : Math.floor(left / live.length)
-  return new Map(used.map(({ callId, seconds }) => [callId, seconds + share]))
+  return new Map(used.map(({ callId, extendedSeconds, seconds }) => [callId, seconds + share + extendedSeconds]))
 }
 
 /**

@@ -37,6 +37,8 @@ export const Call = Schema.Struct({
   greeting: Schema.NullOr(Schema.String),
   /** The limit of the call, in seconds from its answer. */
   authorizedSeconds: Schema.Int,
+  /** The part of the limit that extensions have added. */
+  extendedSeconds: Schema.Int,
   /** Set when this service decides to end the call, before it asks the carrier to hang up. */
   hangUpReason: Schema.NullOr(HangUpReason),
   endReason: Schema.NullOr(CallEndReason),

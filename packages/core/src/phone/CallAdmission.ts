@@ -104,7 +104,8 @@ export class CallAdmission extends Context.Service<
             if (current._tag !== "Owned" || !Allowance.isUsable(current.value, now)) return Option.none()
             const callId = yield* Uuid.next
             const live = Allowance.liveInbound(yield* calls.live(number.phoneNumberId))
-            const reserved = Allowance.reserve(current.value.allowance, [...live, { callId, answeredAt: now }], now)
+            const joining = { callId, answeredAt: now, authorizedSeconds: 0, extendedSeconds: 0 }
+            const reserved = Allowance.reserve(current.value.allowance, [...live, joining], now)
             const authorizedSeconds = reserved.get(callId) ?? 0
             if (authorizedSeconds < 1) return Option.none()
             const call = inboundCall(callId, current.value, inbound, authorizedSeconds, now)
@@ -161,6 +162,7 @@ const inboundCall = (
   providerCallId,
   greeting: beginMessage,
   authorizedSeconds,
+  extendedSeconds: 0,
   hangUpReason: null,
   endReason: null,
   connectedSeconds: 0,

@@ -42,7 +42,10 @@ export const consumeAllowance = Effect.fnUntraced(function* (
   if (found._tag !== "Owned") return
   const number =
     call.state === "ended"
-      ? { ...found.value, allowance: Allowance.consume(found.value.allowance, call.connectedSeconds) }
+      ? {
+          ...found.value,
+          allowance: Allowance.consume(found.value.allowance, Allowance.allowanceSeconds(call, call.connectedSeconds))
+        }
       : found.value
   if (number !== found.value) yield* numbers.update(number)
   yield* reserveAllowance(calls, number, now)

@@ -254,6 +254,7 @@ const newCall = (
   providerCallId: null,
   greeting,
   authorizedSeconds,
+  extendedSeconds: 0,
   hangUpReason: null,
   endReason: null,
   connectedSeconds: 0,

@@ -92,7 +92,8 @@ export class InboundMinutes extends Context.Service<InboundMinutes, NumberExtens
 }
 
 /**
- * Adds exactly 60 seconds to a call that is in progress.
+ * Adds exactly 60 seconds to a call that is in progress, inbound or outbound. The seconds of an inbound call belong to it
+ * alone, beside the allowance that it shares with the other calls of its number.
  *
  * The limit is first extended in the store, once for each operation. Then the carrier receives the limit, and the limit
  * is read again afterwards. So of two concurrent extensions, neither overwrites the other.
@@ -112,7 +113,8 @@ export class CallExtension extends Context.Service<CallExtension, PaidService<Ca
       const check = Effect.fnUntraced(function* (tenant: Tenant | null, { callId }: CallIdInput) {
         const call = yield* ownedCall(calls, tenant, callId)
         const { phoneNumberId } = call
-        if (call.direction === "inbound") return yield* new AllowanceExhausted({ phoneNumberId })
+        const endReason = call.endReason ?? call.hangUpReason
+        if (endReason === "allowance_exhausted") return yield* new AllowanceExhausted({ phoneNumberId })
         const deadline = Allowance.deadlineOf(call)
         if (deadline === null || call.hangUpReason !== null) {
           const why = call.state === "ended" || call.hangUpReason !== null ? "has ended" : "is not answered yet"

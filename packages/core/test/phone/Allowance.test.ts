@@ -141,7 +141,12 @@ const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, e
 
 /** Calls that were answered these numbers of milliseconds ago. */
 const liveSince = (ages: ReadonlyArray<number>): ReadonlyArray<Allowance.LiveCall> =>
-  ages.map((age, n) => ({ callId: `${n}`, answeredAt: moment(NOW - age) }))
+  ages.map((age, n) => ({
+    callId: `${n}`,
+    answeredAt: moment(NOW - age),
+    authorizedSeconds: Allowance.secondsSince(moment(NOW - age), NOW),
+    extendedSeconds: 0
+  }))
 
 const Inbound = Schema.Struct({ purchasedSeconds: between(0, 6_000), usedSeconds: between(0, 6_000) })
 const Ages = Schema.Array(between(0, 900 * SECOND)).check(Schema.isMaxLength(8))
@@ -204,36 +209,45 @@ const CallEvent = Schema.Union([
   Schema.TaggedStruct("Leave", { call: between(0, 5) }),
   Schema.TaggedStruct("Pass", { millis: between(0, 5 * SECOND) }),
   Schema.TaggedStruct("Pass", { millis: between(0, 400 * SECOND) }),
-  Schema.TaggedStruct("Buy", {})
+  Schema.TaggedStruct("Buy", {}),
+  Schema.TaggedStruct("Extend", { call: between(0, 5) })
 ])
-
-interface LimitedCall extends Allowance.LiveCall {
-  readonly limit: number
-}
 
 /** A number whose carrier ends each call exactly at its limit. */
 class CalledNumber {
   now: number = NOW
   allowance = Allowance.NO_INBOUND
-  live: ReadonlyArray<LimitedCall> = []
+  live: ReadonlyArray<Allowance.LiveCall> = []
 
   share(): void {
     const limits = Allowance.reserve(this.allowance, this.live, moment(this.now))
-    this.live = this.live.map((call) => ({ ...call, limit: limits.get(call.callId)! }))
+    this.live = this.live.map((call) => ({ ...call, authorizedSeconds: limits.get(call.callId)! }))
   }
 
   join(callId: string): void {
-    const call = { callId, answeredAt: moment(this.now), limit: 0 }
+    const call = { callId, answeredAt: moment(this.now), authorizedSeconds: 0, extendedSeconds: 0 }
     const limits = Allowance.reserve(this.allowance, [...this.live, call], moment(this.now))
     if (limits.get(callId)! < 1) return
     this.live = [...this.live, call]
     this.share()
   }
 
-  leave(call: LimitedCall): void {
-    const seconds = Math.min(call.limit, Allowance.secondsSince(call.answeredAt, moment(this.now)))
+  extend(extended: Allowance.LiveCall): void {
+    this.live = this.live.map((call) =>
+      call === extended
+        ? {
+            ...call,
+            authorizedSeconds: call.authorizedSeconds + Allowance.EXTENSION_SECONDS,
+            extendedSeconds: call.extendedSeconds + Allowance.EXTENSION_SECONDS
+          }
+        : call
+    )
+  }
+
+  leave(call: Allowance.LiveCall): void {
+    const seconds = Math.min(call.authorizedSeconds, Allowance.secondsSince(call.answeredAt, moment(this.now)))
     this.live = this.live.filter((other) => other !== call)
-    this.allowance = Allowance.consume(this.allowance, seconds)
+    this.allowance = Allowance.consume(this.allowance, Allowance.allowanceSeconds(call, seconds))
     this.share()
   }
 
@@ -249,11 +263,14 @@ class CalledNumber {
   }
 }
 
-const endOf = ({ answeredAt, limit }: LimitedCall): number => answeredAt + limit * SECOND
+const endOf = ({ answeredAt, authorizedSeconds }: Allowance.LiveCall): number => answeredAt + authorizedSeconds * SECOND
+
+const extensionsOf = ({ live }: CalledNumber): number => sum(live.map(({ extendedSeconds }) => extendedSeconds))
+const limitsOf = ({ live }: CalledNumber) => live.map(({ authorizedSeconds }) => authorizedSeconds)
 
 describe("a shared allowance", () => {
   it.prop(
-    "is never exceeded, however calls join and leave",
+    "is never exceeded, and each extension adds exactly 60 s to its call, however calls join and leave",
     [Schema.Array(CallEvent).check(Schema.isMaxLength(60))],
     ([events]) => {
       const number = new CalledNumber()
@@ -268,10 +285,22 @@ describe("a shared allowance", () => {
           number.allowance = Allowance.extendInbound(number.allowance)
           number.share()
         }
-        const promised = sum(number.live.map(({ limit }) => limit))
+        if (event._tag === "Extend" && number.live.length > 0) {
+          const before = limitsOf(number)
+          const extended = event.call % number.live.length
+          number.extend(number.live[extended]!)
+          const after = before.map((limit, index) => (index === extended ? limit + 60 : limit))
+          assert.deepStrictEqual(limitsOf(number), after)
+          // A reservation at the same moment leaves what was bought for the one call with it. A remainder of the
+          // division may be shared.
+          number.share()
+          limitsOf(number).forEach((limit, index) => assert.approximately(limit, after[index]!, number.live.length))
+        }
+        const promised = sum(limitsOf(number)) - extensionsOf(number)
         assert.isAtMost(number.allowance.usedSeconds + promised, number.allowance.purchasedSeconds)
-        for (const { answeredAt, limit } of number.live) {
-          assert.isAtMost(Allowance.secondsSince(answeredAt, moment(number.now)), limit, "and no call cut short")
+        for (const { answeredAt, authorizedSeconds } of number.live) {
+          const seconds = Allowance.secondsSince(answeredAt, moment(number.now))
+          assert.isAtMost(seconds, authorizedSeconds, "and no call cut short")
         }
       }
     }
@@ -283,15 +312,38 @@ describe("a shared allowance", () => {
     number.join("a")
     number.pass(100 * SECOND)
     number.join("b")
-    assert.deepStrictEqual(
-      number.live.map(({ limit }) => limit),
-      [350, 250]
-    )
+    assert.deepStrictEqual(limitsOf(number), [350, 250])
     number.pass(50 * SECOND)
     number.leave(number.live[1]!)
-    assert.deepStrictEqual(
-      number.live.map(({ limit }) => limit),
-      [550]
-    )
+    assert.deepStrictEqual(limitsOf(number), [550])
+  })
+
+  it("pays for an extended call up to its share, and not for the seconds of the extension", () => {
+    const number = new CalledNumber()
+    number.allowance = Allowance.extendInbound(number.allowance)
+    number.join("a")
+    number.extend(number.live[0]!)
+    number.pass(300 * SECOND)
+    number.join("b")
+    assert.deepStrictEqual(limitsOf(number), [510, 150], "300 used, 150 shared, and 60 of the extension for one alone")
+    number.pass(100 * SECOND)
+    number.leave(number.live[1]!)
+    assert.deepStrictEqual(limitsOf(number), [560])
+    number.pass(200 * SECOND)
+    assert.deepStrictEqual(number.live, [])
+    assert.deepStrictEqual(number.allowance, { purchasedSeconds: 600, usedSeconds: 600 })
+  })
+
+  it("keeps the seconds of an extension for its call while nothing of the allowance is left", () => {
+    const number = new CalledNumber()
+    number.allowance = Allowance.extendInbound(number.allowance)
+    number.join("a")
+    number.extend(number.live[0]!)
+    number.pass(630 * SECOND)
+    number.join("b")
+    assert.lengthOf(number.live, 1, "the other is declined")
+    number.allowance = Allowance.extendInbound(number.allowance)
+    number.share()
+    assert.deepStrictEqual(limitsOf(number), [1_260], "new minutes come before what is left of the extension")
   })
 })

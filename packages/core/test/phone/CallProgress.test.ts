@@ -23,6 +23,7 @@ const begun: Call = {
   providerCallId: null,
   greeting: null,
   authorizedSeconds: LIMIT,
+  extendedSeconds: 0,
   hangUpReason: null,
   endReason: null,
   connectedSeconds: 0,

@@ -90,18 +90,69 @@ describe("an inbound call", () => {
     })
   )
 
-  scenario("can't be extended: its limit is the minutes of the number", (host) =>
+  scenario("is extended by 60 s, which the other calls of its number do not share", (host) =>
     Effect.gen(function* () {
       const number = yield* adasNumber
       yield* bought(minutes(number))
       const admission = yield* incoming(host, number, "CA1")
       const callId = admission._tag === "Connect" ? admission.call.callId : ""
+      const extension = { serviceId: "phone.call.extend.1m", tenant: number.tenant, input: { callId } } as const
+      yield* Effect.forkScoped(CallWatch.run)
+      yield* TestClock.adjust("100 seconds")
+      yield* bought(extension)
+      assert.deepStrictEqual(host.carrier.limits.at(-1), ["CA1", 660])
+      yield* incoming(host, number, "CA2")
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(
+        new Map(host.carrier.limits.slice(-2)),
+        new Map([
+          ["CA1", 410],
+          ["CA2", 250]
+        ])
+      )
+      const at = yield* Timestamp.now
+      const reports = yield* CallReports
+      const other = Option.getOrThrow(yield* (yield* CallStore).findByProvider("CA2"))
+      yield* reports.apply(other.callId, { _tag: "Ended", at, ending: "completed", seconds: 2 })
+      yield* reports.apply(callId, { _tag: "Ended", at, ending: "completed", seconds: 658 })
+      const [stored] = yield* (yield* PhoneNumberStore).list(number.tenant.tenantId)
+      assert.deepStrictEqual(stored?.allowance, { purchasedSeconds: 600, usedSeconds: 600 })
+    })
+  )
+
+  scenario("is extended by exactly a minute by each of two extensions, while another call joins", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      yield* bought(minutes(number))
+      const admission = yield* incoming(host, number, "CA1")
+      const callId = admission._tag === "Connect" ? admission.call.callId : ""
+      const extension = { serviceId: "phone.call.extend.1m", tenant: number.tenant, input: { callId } } as const
+      const one = yield* phoneRequest(extension)
+      const other = yield* phoneRequest(extension)
+      yield* Effect.all([yield* one.signed, incoming(host, number, "CA2"), yield* other.signed], { concurrency: 3 })
+      const live = yield* (yield* CallStore).live(number.phoneNumberId)
+      const limits = new Map(live.map((call) => [call.providerCallId, call.authorizedSeconds]))
+      assert.deepStrictEqual([limits.get("CA1"), limits.get("CA2")], [420, 300])
+    })
+  )
+
+  scenario("can't be extended after the allowance has ended it, and the error names the purchase of minutes", (host) =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      yield* bought(minutes(number))
+      yield* Effect.forkScoped(CallWatch.run)
+      const admission = yield* incoming(host, number, "CA1")
+      const callId = admission._tag === "Connect" ? admission.call.callId : ""
+      yield* TestClock.adjust("604 seconds")
       const { unpaid } = yield* phoneRequest({
         serviceId: "phone.call.extend.1m",
         tenant: number.tenant,
         input: { callId }
       })
-      assert.strictEqual((yield* failureOf(unpaid))._tag, "AllowanceExhausted")
+      assert.deepInclude(yield* failureOf(unpaid), {
+        _tag: "AllowanceExhausted",
+        phoneNumberId: number.phoneNumberId
+      })
     })
   )
 })

@@ -25,7 +25,7 @@ const calls = (context: GuideContext): GuideSection => ({
     {
       points: [
         "Seconds count from the moment the call is answered. An unanswered call is charged. A call that the carrier could not place is refunded. A call is dialed once, however often you repeat the request.",
-        "A call ends automatically at its time limit. An extension adds 60 seconds to an answered call in progress only.",
+        "A call ends automatically at its time limit. An extension adds exactly 60 seconds to an answered call in progress, inbound or outbound. On an inbound call, these seconds come after its share of the inbound minutes and belong to it alone.",
         "Emergency, premium-rate and uncallable numbers return 400 before anything is charged. The caller id is always your number.",
         "`status` is queued, ringing, in_progress or ended; `endReason` is completed, hangup_agent, time_limit, no_answer, busy, failed or allowance_exhausted. You receive `phone.call.started` and `phone.call.ended`.",
         "`initialGreeting` is spoken first, or the number's `beginMessage` if it is omitted. The transcript has the turns of agent, caller and system (for example errors) as they occur. `complete` is true when no more turns will follow."

@@ -177,6 +177,7 @@ export const newCall = Effect.fnUntraced(function* (
     providerCallId,
     greeting: null,
     authorizedSeconds: 60,
+    extendedSeconds: 0,
     hangUpReason: null,
     endReason: null,
     connectedSeconds: 0,
