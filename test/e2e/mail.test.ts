@@ -122,11 +122,18 @@ describe("inbound mail", () => {
     expect(message).toMatchObject({
       direction: "inbound",
       status: "received",
+      sender: { address: "zoe@elsewhere.test", name: "Zoë" },
+      recipients: [{ address: mailbox.address, name: null, kind: "to", status: "received", reason: null }],
       text: expect.stringContaining("The code is 123456."),
       html: expect.stringContaining("<b>123456</b>"),
       malformed: false,
       attachments: [
-        { filename: "a.txt", sizeBytes: 5, sha256: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" }
+        {
+          attachmentId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          filename: "a.txt",
+          sizeBytes: 5,
+          sha256: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+        }
       ]
     })
     const [summary] = await listed(agent, mailbox.mailboxId)
@@ -274,8 +281,8 @@ describe("outbound mail", () => {
     const message = result.body.data["message"]! as MessageFields
     expect(message).toMatchObject({ direction: "outbound", status: "sent", from: mailbox.address, subject: "Hällo" })
     expect(message.recipients).toEqual([
-      { address: recipient, kind: "to", status: "sent", reason: null },
-      { address: hidden, kind: "bcc", status: "sent", reason: null }
+      { address: recipient, name: null, kind: "to", status: "sent", reason: null },
+      { address: hidden, name: null, kind: "bcc", status: "sent", reason: null }
     ])
     const mails = await outbox(message.messageIdHeader)
     expect(mails).toHaveLength(1)

@@ -55,6 +55,7 @@ const addMailbox = Effect.fnUntraced(function* (mailboxId: string, inboundMailId
 const BLANK = {
   direction: "inbound",
   from: "",
+  sender: { address: "", name: null },
   to: [],
   cc: [],
   bcc: [],

@@ -1,8 +1,11 @@
 import {
+  type Contact,
   type Message,
   MessageStore,
   type MessageSummary,
   type NewMessage,
+  receivedBy,
+  type Recipient,
   type SenderAuthentication,
   type SendingQuota,
   type SendingRecord
@@ -50,15 +53,32 @@ type Columns = "messageId" | "tenantId" | "mailboxId" | "threadId" | "createdAt"
 type StoredSummary = Omit<MessageSummary, Columns>
 type StoredBody = Pick<Message, "text" | "html">
 
-/** A summary as any version wrote it: older ones had no `truncated`, and authentication results without a domain. */
-type WrittenSummary = Omit<StoredSummary, "authentication" | "truncated"> & {
+/**
+ * A summary as any version wrote it: older ones had no `truncated`, no names, no recipients of received messages, and
+ * authentication results without a domain.
+ */
+type WrittenSummary = Omit<StoredSummary, "authentication" | "truncated" | "sender" | "recipients"> & {
   readonly truncated?: boolean
   readonly authentication: (Omit<SenderAuthentication, "domain"> & Partial<SenderAuthentication>) | null
+  readonly sender?: Contact
+  readonly recipients: ReadonlyArray<Omit<Recipient, "name"> & Partial<Recipient>>
 }
 
+const withoutName = (address: string): Contact => ({ address, name: null })
+
 const parseSummary = (text: string): StoredSummary => {
-  const { authentication, truncated = false, ...rest }: WrittenSummary = JSON.parse(text)
-  return { ...rest, truncated, authentication: authentication === null ? null : { domain: null, ...authentication } }
+  const written: WrittenSummary = JSON.parse(text)
+  const { authentication, cc, direction, from, recipients, sender, to, truncated = false } = written
+  return {
+    ...written,
+    sender: sender ?? withoutName(from),
+    recipients:
+      sender === undefined && direction === "inbound"
+        ? receivedBy(to.map(withoutName), cc.map(withoutName))
+        : recipients.map((recipient) => ({ name: null, ...recipient })),
+    truncated,
+    authentication: authentication === null ? null : { domain: null, ...authentication }
+  }
 }
 
 const toSummary = (row: SummaryRow): MessageSummary => {

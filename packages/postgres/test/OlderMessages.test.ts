@@ -27,7 +27,7 @@ const summary = (authentication: object | null) =>
 layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices: true })(
   "a message of an older version",
   (it) => {
-    it.effect("is read with no proven domain, and as not truncated", () =>
+    it.effect("is read with no proven domain, as not truncated, and with names that are not known", () =>
       Effect.gen(function* () {
         const { sql } = yield* Database
         const tenants = yield* TenantStore
@@ -54,6 +54,15 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices
         assert.deepStrictEqual(
           listed.map(({ truncated }) => truncated),
           [false, false]
+        )
+        assert.deepStrictEqual(
+          listed.map(({ recipients, sender }) => ({ recipients, sender })),
+          [checked, unchecked].map(() => ({
+            sender: { address: "somebody@example.org", name: null },
+            recipients: [
+              { address: "ada@agents.test", name: null, kind: "to" as const, status: "received" as const, reason: null }
+            ]
+          }))
         )
       })
     )

@@ -52,9 +52,14 @@ describe("the content of a mail", () => {
       messageIdHeader: "<1@sender.test>",
       inReplyTo: "<0@sender.test>",
       references: ["<a@x>", "<b@x>", "<0@sender.test>"],
-      from: "Ada@sender.test",
-      to: ["bob@agents.test", "c@d.test", "e@f.test", "late@agents.test"],
-      cc: ["j@else.test"],
+      from: { address: "Ada@sender.test", name: "Ada, A." },
+      to: [
+        { address: "bob@agents.test", name: "Bob" },
+        { address: "c@d.test", name: null },
+        { address: "e@f.test", name: null },
+        { address: "late@agents.test", name: null }
+      ],
+      cc: [{ address: "j@else.test", name: "Jürgen" }],
       subject: "Grüße and more",
       text: "Grüße\n",
       html: "<p>Grüße</p>\n",
@@ -97,7 +102,10 @@ describe("the content of a mail", () => {
       "From: ceo@bank.test, ada@sender.test\r\n"
     ]) {
       const mail = await parse(`${from}Subject: s\r\n\r\nx`)
-      expect(mail).toMatchObject({ from: "", authentication: { dmarc: "permerror", domain: null } })
+      expect(mail).toMatchObject({
+        from: { address: "", name: null },
+        authentication: { dmarc: "permerror", domain: null }
+      })
     }
   })
 
@@ -137,7 +145,7 @@ describe("unusual mail is read", () => {
     const mail = await kept(
       `From: a\u0000b@sender.test\r\nTo: "x\u0001" <c@agents.test>\r\nSubject: s\u0000\u0007=?utf-8?q?=00=0A=0D?=t\r\n\r\na\u0000b`
     )
-    expect(mail).toMatchObject({ to: ["c@agents.test"], from: "", text: "ab\n" })
+    expect(mail).toMatchObject({ to: [{ address: "c@agents.test" }], from: { address: "" }, text: "ab\n" })
   })
 
   it("an unknown charset, broken UTF-8, truncated base64, lone surrogates", async () => {
@@ -191,7 +199,11 @@ describe("unusual mail is read", () => {
     async (_, type, line) => {
       const opening = type.includes("multipart") ? "--b\r\n\r\n" : ""
       const mail = await kept(`${HEADER}${type}\r\n${opening}${line.repeat(24_000_000 / line.length)}`)
-      expect(mail).toMatchObject({ subject: "hello", from: "ada@sender.test", truncated: true })
+      expect(mail).toMatchObject({
+        subject: "hello",
+        from: { address: "ada@sender.test", name: "Ada" },
+        truncated: true
+      })
       const body = mail.text ?? mail.html ?? ""
       expect(Buffer.byteLength(body)).toBeGreaterThan(500_000)
       expect(Buffer.byteLength(body)).toBeLessThanOrEqual(1024 * 1024)

@@ -137,9 +137,7 @@ const flawsOfMail = (mail: ParsedMail): ReadonlyArray<Flaw> => {
   const filenames = mail.attachments.flatMap(({ contentType, filename }) => [contentType, filename ?? ""])
   const headers = [
     mail.subject,
-    mail.from,
-    ...mail.to,
-    ...mail.cc,
+    ...[mail.from, ...mail.to, ...mail.cc].flatMap(({ address, name }) => [address, name ?? ""]),
     ...mail.references,
     mail.inReplyTo ?? "",
     ...filenames

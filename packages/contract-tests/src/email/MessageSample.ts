@@ -23,6 +23,7 @@ export const message = Effect.fnUntraced(function* (mailbox: Mailbox, parts?: Pa
     tenantId: mailbox.tenantId,
     direction: "inbound",
     from: "somebody@example.org",
+    sender: { address: "somebody@example.org", name: "Somebody" },
     to: [mailbox.address],
     cc: [],
     bcc: [],

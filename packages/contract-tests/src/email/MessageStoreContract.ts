@@ -54,8 +54,8 @@ const insertTests: Tests = (it) => {
           to: ["a@example.org"],
           bcc: ["b@example.org"],
           recipients: [
-            { address: "a@example.org", kind: "to", status: "sent", reason: null },
-            { address: "b@example.org", kind: "bcc", status: "bounced", reason: "550 5.1.1 no such user" }
+            { address: "a@example.org", name: null, kind: "to", status: "sent", reason: null },
+            { address: "b@example.org", name: "B", kind: "bcc", status: "bounced", reason: "550 5.1.1 no such user" }
           ],
           text: null
         })
@@ -82,6 +82,7 @@ const insertTests: Tests = (it) => {
         for (const text of [...AWKWARD_TEXTS, "ä👋\r\n".repeat(150_000)]) {
           const message = yield* Sample.stored(mailbox, {
             from: text,
+            sender: { address: text, name: text },
             to: [text, "a", text],
             cc: [],
             bcc: [text],
@@ -92,7 +93,7 @@ const insertTests: Tests = (it) => {
             references: [text, text],
             attachments: [{ filename: text, contentType: text, sizeBytes: 1, sha256: text }],
             authentication: { spf: text, dkim: text, dmarc: text, domain: text },
-            recipients: [{ address: text, kind: "cc", status: "failed", reason: text }],
+            recipients: [{ address: text, name: text, kind: "cc", status: "failed", reason: text }],
             text,
             html: text
           })

@@ -1,6 +1,6 @@
 import { Context, Effect, Schema, type Stream } from "effect"
 import type { Timestamp } from "../kernel/Timestamp.ts"
-import type { Attachment, SenderAuthentication } from "./Message.ts"
+import type { Attachment, Contact, SenderAuthentication } from "./Message.ts"
 
 /** The SMTP envelope of a mail, whose values the mail's headers need not repeat. */
 export interface InboundEnvelope {
@@ -38,10 +38,10 @@ export interface ParsedMail {
   readonly messageIdHeader: string | null
   readonly inReplyTo: string | null
   readonly references: ReadonlyArray<string>
-  /** The address of the author; empty if there is not exactly one author. */
-  readonly from: string
-  readonly to: ReadonlyArray<string>
-  readonly cc: ReadonlyArray<string>
+  /** The author; with an empty address and no name if there is not exactly one. */
+  readonly from: Contact
+  readonly to: ReadonlyArray<Contact>
+  readonly cc: ReadonlyArray<Contact>
   readonly subject: string
   readonly text: string | null
   readonly html: string | null

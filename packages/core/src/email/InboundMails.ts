@@ -24,7 +24,7 @@ import {
 import type { Mailbox } from "./Mailbox.ts"
 import { MailboxStore } from "./MailboxStore.ts"
 import { MailPolicy, reachedLimit } from "./MailPolicy.ts"
-import { bodySizeBytes, type Message, snippetOf } from "./Message.ts"
+import { bodySizeBytes, type Message, receivedBy, snippetOf } from "./Message.ts"
 import { MessageStore, type NewMessage } from "./MessageStore.ts"
 
 export type InboundSender = Pick<InboundEnvelope, "mailFrom" | "remoteAddress">
@@ -247,7 +247,6 @@ const receivedMessage = (
     direction: "inbound",
     bcc: [],
     status: "received",
-    recipients: [],
     createdAt: mail.receivedAt
   } as const
   if (Option.isNone(parsed)) {
@@ -256,7 +255,9 @@ const receivedMessage = (
       ...place,
       ...unread,
       from: mail.envelope.mailFrom,
+      sender: { address: mail.envelope.mailFrom, name: null },
       to: [mailbox.address],
+      recipients: receivedBy([{ address: mailbox.address, name: null }], []),
       attachments: [],
       authentication: null,
       malformed: true,
@@ -266,8 +267,18 @@ const receivedMessage = (
     }
     return { message, duplicateKey: null, inboundMailId: mail.inboundMailId, sizeBytes: mail.sizeBytes }
   }
-  const { bodyHash: _, ...content } = parsed.value
-  const message: Message = { ...content, ...place, snippet: snippetOf(content.text), malformed: false }
+  const { bodyHash: _, cc, from, to, ...content } = parsed.value
+  const message: Message = {
+    ...content,
+    ...place,
+    from: from.address,
+    sender: from,
+    to: to.map(({ address }) => address),
+    cc: cc.map(({ address }) => address),
+    recipients: receivedBy(to, cc),
+    snippet: snippetOf(content.text),
+    malformed: false
+  }
   return {
     message,
     duplicateKey: duplicateKey(mail.envelope, parsed.value),

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { IsoTimestamp, Timestamp, toIso } from "../kernel/Timestamp.ts"
-import { Uuid } from "../kernel/Uuid.ts"
+import * as Uuid from "../kernel/Uuid.ts"
 
-/** The description of an attachment; its bytes are in the raw mail. */
+/** The description of an attachment; its bytes are stored separately. */
 export const Attachment = Schema.Struct({
   filename: Schema.NullOr(Schema.String),
   contentType: Schema.String,
@@ -11,6 +11,14 @@ export const Attachment = Schema.Struct({
   sha256: Schema.String
 })
 export type Attachment = typeof Attachment.Type
+
+/** An attachment as clients see it. */
+export const AttachmentRecord = Schema.Struct({ attachmentId: Uuid.Uuid, ...Attachment.fields })
+export type AttachmentRecord = typeof AttachmentRecord.Type
+
+/** An address with the name that the sender gave it; null if none. A name is a claim, even where the address is not. */
+export const Contact = Schema.Struct({ address: Schema.String, name: Schema.NullOr(Schema.String) })
+export type Contact = typeof Contact.Type
 
 /**
  * The authentication results for the sender of an inbound message, in the terms of RFC 8601 (`pass`, `fail`,
@@ -42,7 +50,7 @@ export type MessageStatus = typeof MessageStatus.Type
 
 /** A recipient and the status of the message for it. `reason` is the text from the other server, if there is one. */
 export const Recipient = Schema.Struct({
-  address: Schema.String,
+  ...Contact.fields,
   kind: Schema.Literals(["to", "cc", "bcc"]),
   status: MessageStatus,
   reason: Schema.NullOr(Schema.String)
@@ -51,16 +59,18 @@ export type Recipient = typeof Recipient.Type
 
 /** A message of a mailbox without its bodies, as lists return it. */
 export const MessageSummary = Schema.Struct({
-  messageId: Uuid,
+  messageId: Uuid.Uuid,
   /**
    * The messageId of the first message of the conversation. Replies share it if their headers refer to a known message.
    */
-  threadId: Uuid,
-  mailboxId: Uuid,
-  tenantId: Uuid,
+  threadId: Uuid.Uuid,
+  mailboxId: Uuid.Uuid,
+  tenantId: Uuid.Uuid,
   direction: Schema.Literals(["inbound", "outbound"]),
   /** The address without a name; empty if an inbound message does not have exactly one author. */
   from: Schema.String,
+  /** `from` with its name. */
+  sender: Contact,
   to: Schema.Array(Schema.String),
   cc: Schema.Array(Schema.String),
   bcc: Schema.Array(Schema.String),
@@ -78,6 +88,7 @@ export const MessageSummary = Schema.Struct({
   /** Whether text or html was truncated; the raw mail has the full content. */
   truncated: Schema.Boolean,
   status: MessageStatus,
+  /** Of an inbound message: those in its To and Cc fields, which need not include the mailbox. */
   recipients: Schema.Array(Recipient),
   createdAt: Timestamp
 })
@@ -94,9 +105,11 @@ export type Message = typeof Message.Type
 const { createdAt: _createdAt, tenantId: _tenantId, ...summaryFields } = MessageSummary.fields
 
 /** A message as lists return it to clients. */
-export const MessageSummaryRecord = Schema.Struct({ ...summaryFields, createdAt: IsoTimestamp }).annotate({
-  identifier: "MessageSummary"
-})
+export const MessageSummaryRecord = Schema.Struct({
+  ...summaryFields,
+  attachments: Schema.Array(AttachmentRecord),
+  createdAt: IsoTimestamp
+}).annotate({ identifier: "MessageSummary" })
 export type MessageSummaryRecord = typeof MessageSummaryRecord.Type
 
 /** A message with its bodies, as clients see it. */
@@ -113,6 +126,7 @@ export const toMessageSummaryRecord = (message: MessageSummary): MessageSummaryR
   mailboxId: message.mailboxId,
   direction: message.direction,
   from: message.from,
+  sender: message.sender,
   to: message.to,
   cc: message.cc,
   bcc: message.bcc,
@@ -121,7 +135,13 @@ export const toMessageSummaryRecord = (message: MessageSummary): MessageSummaryR
   messageIdHeader: message.messageIdHeader,
   inReplyTo: message.inReplyTo,
   references: message.references,
-  attachments: message.attachments,
+  attachments: message.attachments.map(({ contentType, filename, sha256, sizeBytes }, index) => ({
+    attachmentId: attachmentIdOf(message.messageId, index),
+    filename,
+    contentType,
+    sizeBytes,
+    sha256
+  })),
   authentication: message.authentication,
   malformed: message.malformed,
   truncated: message.truncated,
@@ -135,6 +155,32 @@ export const toMessageRecord = (message: Message): MessageRecord => ({
   text: message.text,
   html: message.html
 })
+
+/**
+ * Returns the id of an attachment by its index in the message. It is derived, so that every server gives it to the
+ * attachment, also in messages from before attachments had ids: a version 8 UUID (RFC 9562, section 5.8), which no
+ * messageId is.
+ */
+export const attachmentIdOf = (messageId: string, index: number): string => {
+  const bytes = Uuid.toBytes(messageId)
+  bytes[6] = 0x80 | (bytes[6]! & 0x0f)
+  bytes[14]! ^= index >> 8
+  bytes[15]! ^= index & 0xff
+  return Uuid.fromBytes(bytes)
+}
+
+/** Returns the recipients of a received message. */
+export const receivedBy = (to: ReadonlyArray<Contact>, cc: ReadonlyArray<Contact>): ReadonlyArray<Recipient> => {
+  const of =
+    (kind: "to" | "cc") =>
+    (contact: Contact): Recipient => ({
+      ...contact,
+      kind,
+      status: "received",
+      reason: null
+    })
+  return [...to.map(of("to")), ...cc.map(of("cc"))]
+}
 
 /** Returns the size of text and HTML in UTF-8 bytes. */
 export const bodySizeBytes = ({ html, text }: Pick<Message, "html" | "text">): number =>

@@ -228,7 +228,7 @@ const sentMessage = (context: OperationContext, plan: Plan, input: SendMessageIn
   const reasons = new Map(receipt.rejected.map(({ address, reason }) => [foldAddress(address), reason]))
   const recipients = listRecipients(input).map(({ address, kind }): Recipient => {
     const reason = reasons.get(foldAddress(address))
-    return { address, kind, status: reason === undefined ? "sent" : "failed", reason: reason ?? null }
+    return { address, name: null, kind, status: reason === undefined ? "sent" : "failed", reason: reason ?? null }
   })
   return {
     messageId: plan.messageId,
@@ -237,6 +237,7 @@ const sentMessage = (context: OperationContext, plan: Plan, input: SendMessageIn
     tenantId: context.tenant.tenantId,
     direction: "outbound",
     from: plan.from.address,
+    sender: plan.from,
     to: mail.to,
     cc: mail.cc,
     bcc: mail.bcc,

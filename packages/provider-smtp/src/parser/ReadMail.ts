@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import type { ParsedMail } from "@agentos/core"
+import type { Contact, ParsedMail } from "@agentos/core"
 import type { Address, Attachment, Email } from "postal-mime"
 import { authorOf } from "../header/Author.ts"
 import { HEADER_LIMIT_BYTES, readHeaderBlock } from "../header/HeaderBlock.ts"
@@ -15,6 +15,7 @@ export const MAIL_LIMITS = {
   addresses: 200,
   /** RFC 5321, section 4.5.3.1: 64 and 255 octets, with the @ between them. */
   addressCharacters: 320,
+  nameCharacters: 255,
   /** RFC 5322, section 2.1.1. */
   subjectCharacters: 998,
   /** The first reference, which began the conversation, and the latest ones. */
@@ -39,7 +40,7 @@ export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
     messageIdHeader: messageIdOf(email.messageId),
     inReplyTo: messageIdsOf(email.inReplyTo)[0] ?? null,
     references: referencesOf(email.references),
-    from: authorAddress(raw),
+    from: authorOfMail(raw, email.from),
     to: addressesOf(email.to ?? [], MAIL_LIMITS.addresses),
     cc: addressesOf(email.cc ?? [], MAIL_LIMITS.addresses),
     subject: headerText(email.subject ?? "", MAIL_LIMITS.subjectCharacters),
@@ -51,10 +52,19 @@ export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
   }
 }
 
-const authorAddress = (raw: Uint8Array): string => {
+const NO_AUTHOR: Contact = { address: "", name: null }
+
+/** Returns the author. The name is that of postal-mime, if it read the same address. */
+const authorOfMail = (raw: Uint8Array, from: Address | undefined): Contact => {
   const header = readHeaderBlock(raw, HEADER_LIMIT_BYTES)
-  return (header._tag === "Fields" ? authorOf(header.fields)?.address : undefined) ?? ""
+  const address = header._tag === "Fields" ? authorOf(header.fields)?.address : undefined
+  if (address === undefined) return NO_AUTHOR
+  const isSame = from?.address !== undefined && cleanAddress(from.address) === address
+  return { address, name: isSame ? nameOf(from.name) : null }
 }
+
+/** Returns a display name on one line; null if there is none. */
+const nameOf = (text: string): string | null => headerText(text, MAIL_LIMITS.nameCharacters) || null
 
 /** Returns a usable address with its domain in lower case; undefined if the text is not one. */
 const cleanAddress = (text: string): string | undefined => {
@@ -64,13 +74,13 @@ const cleanAddress = (text: string): string | undefined => {
   return /[\s<>]/.test(address) ? undefined : address.slice(0, at) + address.slice(at).toLowerCase()
 }
 
-/** Returns the addresses in a header, including those in groups, without display names. */
-const addressesOf = (listed: ReadonlyArray<Address>, limit: number): ReadonlyArray<string> => {
-  const found: Array<string> = []
+/** Returns the addresses in a header, including those in groups, with their names. */
+const addressesOf = (listed: ReadonlyArray<Address>, limit: number): ReadonlyArray<Contact> => {
+  const found: Array<Contact> = []
   for (const entry of listed) {
-    for (const { address } of entry.group ?? [entry]) {
+    for (const { address, name } of entry.group ?? [entry]) {
       const clean = cleanAddress(address)
-      if (clean !== undefined && found.push(clean) === limit) return found
+      if (clean !== undefined && found.push({ address: clean, name: nameOf(name) }) === limit) return found
     }
   }
   return found
