@@ -123,7 +123,7 @@ const tenantOf = (accessToken: string) =>
 const listEvents = Effect.fnUntraced(function* (accessToken: string) {
   const events = yield* Events
   const { tenantId } = yield* tenantOf(accessToken)
-  return (yield* events.replay(tenantId)).map(toEventRecord)
+  return (yield* events.replay(tenantId, {})).items.map(toEventRecord)
 })
 
 const acknowledge = Effect.fnUntraced(function* (accessToken: string, eventId: string) {

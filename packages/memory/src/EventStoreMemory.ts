@@ -50,7 +50,13 @@ export const layer = Layer.effect(
               })
             )
         ),
-      replayable: (tenantId, limit) => run((now) => inbox.replayable(tenantId, now).slice(0, limit)),
+      replayable: (tenantId, limit, after) =>
+        run((now) =>
+          inbox
+            .replayable(tenantId, now)
+            .filter((event) => follows(event, after))
+            .slice(0, limit)
+        ),
       countReplayable: (tenantId, limit) => run((now) => Math.min(limit, inbox.replayable(tenantId, now).length)),
       countReplayableEach: (tenantIds, limit) =>
         run((now) => {
@@ -71,6 +77,7 @@ export const layer = Layer.effect(
         run((now) => acknowledgements.map((each) => inbox.acknowledge(each.tenantId, each, now))),
       acknowledgeAll: (tenantId, filter) => run((now) => inbox.acknowledgeAll(tenantId, filter, now)),
       expire: (limit) => run((now) => inbox.expire(limit, now)),
+      expireAgent: (tenantId, agentId) => run((now) => inbox.expireAgent(tenantId, agentId, now)),
       remove: (age, limit) => run((now) => inbox.remove(age, limit, now))
     })
   })
@@ -122,15 +129,11 @@ class EventTable {
     after: Position | undefined,
     now: Timestamp.Timestamp
   ): ReadonlyArray<DurableEvent> {
-    const follows = (event: DurableEvent) =>
-      after === undefined ||
-      event.createdAt > after.createdAt ||
-      (event.createdAt === after.createdAt && event.eventId > after.id)
     return this.#tables.events
       .where("tenant", tenantId)
       .toSorted(byId)
       .map((row) => asRead(row, now))
-      .filter((event) => follows(event) && matches(event, filter))
+      .filter((event) => follows(event, after) && matches(event, filter))
   }
 
   latest(tenantId: TenantId): Position | undefined {
@@ -222,6 +225,14 @@ class EventTable {
     return rows.length
   }
 
+  expireAgent(tenantId: TenantId, agentId: string, now: Timestamp.Timestamp): void {
+    for (const row of this.#open(tenantId)) {
+      if (row.event.agentId !== agentId) continue
+      const expiresAt = row.event.expiresAt < now ? row.event.expiresAt : now
+      this.#put({ ...row, event: { ...row.event, status: "expired", expiresAt }, lease: null })
+    }
+  }
+
   remove(age: number, limit: number, now: Timestamp.Timestamp): number {
     const rows = this.#tables.events
       .rows()
@@ -273,6 +284,11 @@ const asRead = ({ event }: EventRow, now: Timestamp.Timestamp): DurableEvent => 
   const expired = event.expiresAt <= now ? EventMachine.move(event.status, "Expire") : undefined
   return expired === undefined ? event : { ...event, status: expired }
 }
+
+const follows = (event: DurableEvent, after: Position | undefined): boolean =>
+  after === undefined ||
+  event.createdAt > after.createdAt ||
+  (event.createdAt === after.createdAt && event.eventId > after.id)
 
 const matches = (event: DurableEvent, filter: EventFilter): boolean =>
   (filter.statuses === undefined || filter.statuses.includes(event.status)) &&

@@ -14,6 +14,7 @@ import { createRateLimits } from "./migration/0009_rate_limits.ts"
 import { createQuotas } from "./migration/0010_quotas.ts"
 import { createMailPieces } from "./migration/0011_mail_pieces.ts"
 import { addCallExtensions } from "./migration/0012_call_extensions.ts"
+import { createDeletedAgents } from "./migration/0013_deleted_agents.ts"
 import { callsOutbound } from "./migration/CallsOutbound.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
 import { inboundMailsCompleted } from "./migration/InboundMailsCompleted.ts"
@@ -31,7 +32,8 @@ const migrations = Migrator.fromRecord({
   "0009_rate_limits": createRateLimits,
   "0010_quotas": createQuotas,
   "0011_mail_pieces": createMailPieces,
-  "0012_call_extensions": addCallExtensions
+  "0012_call_extensions": addCallExtensions,
+  "0013_deleted_agents": createDeletedAgents
 })
 
 /** Indexes that are added to existing tables, built after the migrations. */

@@ -16,7 +16,11 @@ const NAME_LIMIT = 128
 const name = plainText(NAME_LIMIT)
 const time = Timestamp.Timestamp.make(Date.UTC(2026, 0, 31, 12))
 
-const types = Schema.optionalKey(Schema.Array(name).check(Schema.isMaxLength(TYPES_LIMIT))).annotateKey({
+const someTypes = Schema.Array(name).check(
+  Schema.isMinLength(1, { message: "must contain at least one type. Omit it to match events of all types" }),
+  Schema.isMaxLength(TYPES_LIMIT)
+)
+const types = Schema.optionalKey(someTypes).annotateKey({
   description: "Types of the events. An event matches any of them.",
   examples: [["email.received"]]
 })
@@ -25,10 +29,14 @@ const service = Schema.optionalKey(name).annotateKey({
   examples: ["email"]
 })
 
-/** Limits the replay of pending events. */
+/** A page of the pending events. */
 export const ReplayEventsInput = Schema.Struct({
-  limit: PageInput.limit({ maximum: 200, default: DEFAULT_REPLAY_LIMIT })
+  limit: PageInput.limit({ maximum: 200, default: DEFAULT_REPLAY_LIMIT }),
+  cursor: PageInput.cursor
 })
+
+/** A page of the pending events that come with a realtime token. */
+export const RealtimeTokenInput = Schema.Struct({ cursor: PageInput.cursor })
 
 /** The filter of a list of events. An event must match every given part. `from` is inclusive, `to` exclusive. */
 export const ListEventsInput = Schema.Struct({

@@ -1,23 +1,40 @@
-import { EventRecord, Timestamp } from "@agentos/core"
+import { EventRecord, PENDING_COUNT_LIMIT, Timestamp } from "@agentos/core"
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
-import { AcknowledgeAllInput, EventIdInput, ListEventsInput, ReplayEventsInput } from "../event/EventInput.ts"
+import {
+  AcknowledgeAllInput,
+  EventIdInput,
+  ListEventsInput,
+  RealtimeTokenInput,
+  ReplayEventsInput
+} from "../event/EventInput.ts"
 import { getEndpoint, postEndpoint } from "./Endpoint.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 
 const items = Schema.Array(EventRecord)
+/** Fields beyond the specification, which the server always sends. */
+const pendingPage = {
+  items,
+  nextCursor: Schema.optionalKey(Schema.NullOr(Schema.String)).annotateKey({
+    description: "Pass it as `cursor` to read on; null if no more events are pending."
+  }),
+  pending: Schema.optionalKey(Schema.Int).annotateKey({
+    description: `Number of pending events in all pages, counted up to ${PENDING_COUNT_LIMIT}.`
+  })
+}
 const oneEvent = Schema.Struct({ event: EventRecord })
 
 export const EVENT_OPERATIONS = {
   getRealtimeToken: operation("getRealtimeToken", {
     ...NO_INPUT,
+    query: RealtimeTokenInput,
     data: Schema.Struct({
       realtime: Schema.Struct({
         token: Schema.String,
         expiresAt: Timestamp.IsoTimestamp,
         websocketUrl: Schema.String
       }),
-      items
+      ...pendingPage
     }),
     status: 200
   }),
@@ -48,7 +65,7 @@ export const EVENT_OPERATIONS = {
   replayEvents: operation("replayEvents", {
     ...NO_INPUT,
     query: ReplayEventsInput,
-    data: Schema.Struct({ items }),
+    data: Schema.Struct(pendingPage),
     status: 200
   }),
 

@@ -26,13 +26,13 @@ const TABLE: Readonly<Record<string, string>> = {
   listNumbers: "",
   getCall: "path.callId*",
   getTranscript: "path.callId*",
-  getRealtimeToken: "",
+  getRealtimeToken: "query.cursor",
   listEvents:
     "body.status body.types body.agentId body.service body.resourceId body.from body.to body.limit body.cursor",
   getEvent: "body.eventId*",
   acknowledgeEvent: "body.eventId*",
   acknowledgeAllEvents: "body.before* body.types body.service",
-  replayEvents: "query.limit",
+  replayEvents: "query.limit query.cursor",
   acknowledgeEventById: "path.eventId*",
   registerDomain: ""
 }

@@ -115,6 +115,47 @@ const expireTests: ContractTests<EventStore | EventSignal> = (it, capabilities) 
 }
 
 const removeTests: ContractTests<EventStore | EventSignal> = (it, capabilities) => {
+  describe("expireAgent", () => {
+    it.effect("expires the open events of the agent, and no others", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const { tenantId } = yield* Fresh.tenant
+        const other = yield* Fresh.tenant
+        const agentId = yield* Fresh.id
+        const [done, held] = yield* Sample.append(tenantId, 3, { agentId })
+        const kept = yield* Sample.appendOne(tenantId)
+        const foreign = yield* Sample.appendOne(other.tenantId, { agentId })
+        yield* store.acknowledge(tenantId, [{ eventId: done!.eventId }])
+        const session = yield* Fresh.id
+        const [delivery] = yield* store.lease(tenantId, session, 1)
+        assert.strictEqual(delivery!.event.eventId, held!.eventId)
+        yield* store.expireAgent(tenantId, agentId)
+        assert.deepStrictEqual(yield* statuses(tenantId), ["acknowledged", "expired", "expired", "pending"])
+        assert.deepStrictEqual(yield* store.renew([session]), [])
+        assert.deepStrictEqual(yield* store.acknowledge(tenantId, [{ eventId: held!.eventId }]), ["expired"])
+        assert.deepStrictEqual(Sample.ids(yield* store.replayable(tenantId, 9)), [kept.eventId])
+        assert.strictEqual((yield* Sample.found(foreign)).status, "pending")
+        const expired = yield* Sample.found(held!)
+        assert.isBelow(expired.expiresAt, held!.expiresAt)
+      })
+    )
+
+    it.effect("leaves the events of a large agent to expire", () =>
+      Effect.gen(function* () {
+        const store = yield* cleared
+        const { tenantId } = yield* Fresh.tenant
+        const agentId = yield* Fresh.id
+        for (const count of [500, 500, 300]) yield* Sample.append(tenantId, count, { agentId })
+        yield* store.expireAgent(tenantId, agentId)
+        let expired = 0
+        do expired = yield* store.expire(200)
+        while (expired > 0)
+        assert.strictEqual(yield* store.countReplayable(tenantId, 2_000), 0)
+        assert.strictEqual((yield* store.list(tenantId, { statuses: ["expired"] }, undefined, 2_000)).length, 1_300)
+      })
+    )
+  })
+
   describe("remove", () => {
     it.effect("deletes up to `limit` final events that are old enough, oldest first, of any tenant", () =>
       Effect.gen(function* () {

@@ -229,6 +229,18 @@ export const eventReadTests: ContractTests<EventStore | EventSignal> = (it, capa
       })
     )
 
+    it.effect("return the events after a position, and count all of them", () =>
+      Effect.gen(function* () {
+        const store = yield* EventStore
+        const { events, tenantId } = yield* Sample.inbox(5)
+        const after = { createdAt: events[1]!.createdAt, id: events[1]!.eventId }
+        assert.deepStrictEqual(yield* store.replayable(tenantId, 2, after), events.slice(2, 4))
+        yield* store.acknowledge(tenantId, [{ eventId: events[1]!.eventId }, { eventId: events[2]!.eventId }])
+        assert.deepStrictEqual(yield* store.replayable(tenantId, 9, after), events.slice(3))
+        assert.strictEqual(yield* store.countReplayable(tenantId, 9), 3)
+      })
+    )
+
     it.effect("return the events that a session released", () =>
       Effect.gen(function* () {
         const store = yield* EventStore

@@ -1,11 +1,12 @@
 import { Context, Effect, Layer, Schema } from "effect"
+import { EventStore } from "../events/EventStore.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { type PaidService, ResourceGone } from "../payment/PaidService.ts"
 import { DeleteMailboxInput } from "./EmailInput.ts"
 import { MailboxStore } from "./MailboxStore.ts"
 import { ownedMailbox, remainingMailbox } from "./OwnedMailbox.ts"
 
-/** Deletes a mailbox and its messages. Its address remains reserved for the tenant. */
+/** Deletes a mailbox and its messages, and expires its open events. Its address remains reserved for the tenant. */
 export class MailboxDeletion extends Context.Service<MailboxDeletion, PaidService<DeleteMailboxInput, null, void>>()(
   "@agentos/core/email/MailboxDeletion"
 ) {
@@ -13,6 +14,7 @@ export class MailboxDeletion extends Context.Service<MailboxDeletion, PaidServic
     MailboxDeletion,
     Effect.gen(function* () {
       const store = yield* MailboxStore
+      const events = yield* EventStore
       return MailboxDeletion.of({
         serviceId: "email.mailbox.delete",
         input: DeleteMailboxInput,
@@ -28,6 +30,7 @@ export class MailboxDeletion extends Context.Service<MailboxDeletion, PaidServic
           if (messagesDeleted === undefined) {
             return yield* new ResourceGone({ message: "The mailbox was already deleted." })
           }
+          yield* events.expireAgent(tenant.tenantId, mailboxId)
           return { created: false, data: { mailboxId, deleted: true, messagesDeleted } }
         })
       })

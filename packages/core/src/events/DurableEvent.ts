@@ -21,7 +21,8 @@ export const EventType = Schema.Literals([
   "phone.number.suspended",
   "phone.number.reconciled",
   "payment.completed",
-  "payment.failed"
+  "payment.failed",
+  "payment.refunded"
 ])
 export type EventType = typeof EventType.Type
 

@@ -88,9 +88,16 @@ export class EventStore extends Context.Service<
     readonly latest: (tenantId: TenantId) => Effect.Effect<Position | undefined>
     /** Returns `latest` for all these tenants from one query. Tenants without events are left out. */
     readonly latestEach: (tenantIds: ReadonlyArray<TenantId>) => Effect.Effect<ReadonlyMap<TenantId, Position>>
-    /** Returns the events that are pending, or delivered without a live lease, oldest first. Takes no lease. */
-    readonly replayable: (tenantId: TenantId, limit: number) => Effect.Effect<ReadonlyArray<DurableEvent>>
-    /** Returns the number of events that `replayable` would return, counted up to `limit`. */
+    /**
+     * Returns at most `limit` events that are pending, or delivered without a live lease, oldest first, strictly after
+     * `after` if given. Takes no lease.
+     */
+    readonly replayable: (
+      tenantId: TenantId,
+      limit: number,
+      after?: Position
+    ) => Effect.Effect<ReadonlyArray<DurableEvent>>
+    /** Returns the number of events that `replayable` would return from the start, counted up to `limit`. */
     readonly countReplayable: (tenantId: TenantId, limit: number) => Effect.Effect<number>
     /** Returns `countReplayable` for all these tenants from one query. Tenants without such events are left out. */
     readonly countReplayableEach: (
@@ -133,10 +140,16 @@ export class EventStore extends Context.Service<
      */
     readonly acknowledgeAll: (tenantId: TenantId, filter: AcknowledgeAllFilter) => Effect.Effect<number>
     /**
-     * Stores the status `expired` for up to `limit` events of any tenants whose `expiresAt` has passed, earliest first.
-     * Returns how many it changed. Skips events that another statement has locked. Changes nothing that can be read.
+     * Stores the status `expired` for up to `limit` events of any tenants whose `expiresAt` has passed, earliest first,
+     * then for events that `expireAgent` left. Returns how many it changed. Skips events that another statement has
+     * locked.
      */
     readonly expire: (limit: number) => Effect.Effect<number>
+    /**
+     * Expires the open events of an agent that no longer exists: the oldest of them with this call, the others with
+     * `expire`, so that no transaction grows with their number.
+     */
+    readonly expireAgent: (tenantId: TenantId, agentId: string) => Effect.Effect<void>
     /**
      * Deletes up to `limit` events of any tenants that are acknowledged, expired or failed and were created at least
      * `age` milliseconds ago, oldest first. Returns how many it deleted. Skips events that another statement has

@@ -7,7 +7,7 @@ import { PAYMENT_STATES } from "./OperationState.ts"
 /** Drafts the fields common to all payment events. `baseUnits` is the exact amount paid, in the token's base units. */
 const draft = (
   operation: Operation,
-  type: "payment.completed" | "payment.failed",
+  type: "payment.completed" | "payment.failed" | "payment.refunded",
   more: EventDraft["payload"]
 ): EventDraft => {
   const { endpoint, operationId, proof, requestId, serviceId, state, tenantId, terms, transaction } = operation
@@ -41,8 +41,8 @@ const draft = (
 
 /**
  * Returns the event for the state that an operation has just entered, or undefined if that state has none. Each
- * operation emits exactly one of `payment.completed` and `payment.failed`. An operation in `refund_due` has failed; the
- * later arrival of the refund has no event: the chain and a repeated request show it.
+ * operation emits exactly one of `payment.completed` and `payment.failed`. An operation in `refund_due` has failed; it
+ * emits one `payment.refunded` more when the chain shows the refund, whose `transaction` is that of the refund.
  */
 export const eventOf = (operation: Operation): EventDraft | undefined => {
   switch (operation.state) {
@@ -53,6 +53,14 @@ export const eventOf = (operation: Operation): EventDraft | undefined => {
       return draft(operation, "payment.failed", {
         reason: operation.failure === null ? null : { ...operation.failure }
       })
+    case "refunded": {
+      const { price } = serviceEntry(operation.serviceId)
+      return draft(operation, "payment.refunded", {
+        ...(price === null ? {} : { amount: { ...Usdt.toPrice(price) } }),
+        transaction: operation.refundTransaction,
+        paymentTransaction: operation.transaction
+      })
+    }
     default:
       return undefined
   }

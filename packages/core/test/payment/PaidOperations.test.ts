@@ -278,8 +278,15 @@ describe("PaidOperations", () => {
       assert.deepInclude(last, { _tag: "PaymentReturned", paymentState: "refunded" })
       assert.deepStrictEqual(yield* balances, { received: -250_000n, refunded: 250_000n })
       const adas = Option.getOrThrow(yield* (yield* TenantStore).findByWallet(walletAddress(ADA)))
-      const told = (yield* eventsOf(adas)).map(({ type }) => type)
-      assert.deepStrictEqual(told, ["payment.failed"])
+      const [failed, refunded, ...more] = yield* eventsOf(adas)
+      assert.deepStrictEqual([failed?.type, refunded?.type, more], ["payment.failed", "payment.refunded", []])
+      assert.deepInclude(refunded!.payload, {
+        operationId: failed!.payload["operationId"],
+        amount: { amount: "0.25", asset: "USDT" },
+        paymentTransaction: failed!.payload["transaction"],
+        paymentState: "refunded"
+      })
+      assert.notStrictEqual(refunded!.payload["transaction"], refunded!.payload["paymentTransaction"])
     })
   )
 

@@ -74,6 +74,10 @@ const EVENTS: Readonly<Record<Exclude<EventType, "email.bounced" | "email.compla
   "payment.failed": [
     "an operation ended unpaid, or its payment is being refunded",
     `${PAYMENT_FIELDS}, reason (kind, message)`
+  ],
+  "payment.refunded": [
+    "a refund has arrived on the chain",
+    `${PAYMENT_FIELDS}, amount; transaction is that of the refund, paymentTransaction that of the payment`
   ]
 }
 
@@ -87,7 +91,7 @@ const events = (context: GuideContext): ReadonlyArray<GuideSection> => [
       },
       ...serviceBlocks("events", context),
       {
-        text: "`GET /api/v1/events?limit=100` lists the pending events, oldest first, without leasing them: a WebSocket session still receives them. `POST /api/v1/events/{eventId}/acknowledge` is an alias of `events.ack`. The table lists all types, with the fields of each payload besides type and eventId. Read a message by its emailId."
+        text: "`GET /api/v1/events?limit=100` lists the pending events, oldest first, without leasing them: a WebSocket session still receives them. `pending` is the number that wait, up to 10,000; if `nextCursor` is not null, pass it as `cursor` to read on. Events of a deleted mailbox expire with it. `POST /api/v1/events/{eventId}/acknowledge` is an alias of `events.ack`. The table lists all types, with the fields of each payload besides type and eventId. Read a message by its emailId."
       },
       {
         header: ["Type", "When", "Payload"],

@@ -1,9 +1,15 @@
 import { OPERATIONS, REALTIME_PATH, UpgradeRequired } from "@agentos/api"
-import { Credentials, Events, Timestamp, toEventRecord } from "@agentos/core"
+import { Credentials, Events, type PendingPage, Timestamp, toEventRecord } from "@agentos/core"
 import { Effect, Redacted } from "effect"
 import { documentRoute } from "../edge/Routing.ts"
 import { tenantRoute } from "../operation/FreeRoute.ts"
 import { ServerSettings } from "../ServerSettings.ts"
+
+const toPendingRecords = ({ items, nextCursor, pending }: PendingPage) => ({
+  items: items.map(toEventRecord),
+  nextCursor,
+  pending
+})
 
 export const routes = Effect.gen(function* () {
   const events = yield* Events
@@ -14,12 +20,12 @@ export const routes = Effect.gen(function* () {
   return [
     tenantRoute(
       OPERATIONS.getRealtimeToken,
-      Effect.fnUntraced(function* (tenant) {
+      Effect.fnUntraced(function* (tenant, { query }) {
+        const waiting = yield* events.replay(tenant.tenantId, query)
         const { expiresAt, token } = yield* credentials.issueRealtime(tenant)
-        const waiting = yield* events.replay(tenant.tenantId)
         return {
           realtime: { token: Redacted.value(token), expiresAt: Timestamp.toIso(expiresAt), websocketUrl },
-          items: waiting.map(toEventRecord)
+          ...toPendingRecords(waiting)
         }
       })
     ),
@@ -47,8 +53,8 @@ export const routes = Effect.gen(function* () {
       Effect.map(events.acknowledgeAll(tenantId, payload), (acknowledged) => ({ acknowledged }))
     ),
 
-    tenantRoute(OPERATIONS.replayEvents, ({ tenantId }, { query: { limit } }) =>
-      Effect.map(events.replay(tenantId, limit), (waiting) => ({ items: waiting.map(toEventRecord) }))
+    tenantRoute(OPERATIONS.replayEvents, ({ tenantId }, { query }) =>
+      Effect.map(events.replay(tenantId, query), toPendingRecords)
     ),
 
     tenantRoute(OPERATIONS.acknowledgeEventById, ({ tenantId }, { params: { eventId } }) =>

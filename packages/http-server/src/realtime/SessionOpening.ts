@@ -4,6 +4,7 @@ import {
   Credentials,
   EventPolicy,
   EventStore,
+  PENDING_COUNT_LIMIT,
   type RealtimeHolder,
   RealtimeSession,
   Uuid
@@ -24,8 +25,6 @@ import type { SocketLimits } from "../edge/SocketLimits.ts"
 const OPENING_BATCH = 100
 /** Maximum number of sockets of one tenant on one server. */
 const SOCKETS_PER_TENANT = 100
-/** `pending` in session.ready is counted up to this number. */
-const PENDING_LIMIT = 10_000
 
 export type Authenticate = Extract<RealtimeClientMessage, { readonly type: "session.authenticate" }>
 
@@ -78,7 +77,7 @@ export const make = Effect.fnUntraced(function* (
     const admitted = yield* authenticate(requests)
     if (admitted.length === 0) return
     const tenantIds = new Set(admitted.map(({ holder }) => holder.tenantId))
-    const pending = yield* store.countReplayableEach([...tenantIds], PENDING_LIMIT)
+    const pending = yield* store.countReplayableEach([...tenantIds], PENDING_COUNT_LIMIT)
     for (const { connection, holder, message, opened } of admitted) {
       const sessionId = yield* Uuid.next
       if (!connection.isOpen) continue

@@ -2,7 +2,7 @@ import { OPERATIONS } from "@agentos/api"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { WebSocket } from "ws"
-import { call, dataOf, errorOf, newTenant, textAt } from "../support/TestClient.ts"
+import { call, callPaid, dataOf, errorOf, newTenant, textAt } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 
 const LIST = "/api/v1/events/list"
@@ -55,6 +55,55 @@ describe("events", () => {
       (await replay()).items.map(({ eventId }) => eventId),
       eventIds.slice(2)
     )
+  })
+
+  it("are replayed in pages, with the number that wait", async () => {
+    const { eventIds, token } = await tenantWith(...Array.from({ length: 103 }, (_, index) => `event ${index}`))
+    const replay = (query: string) => read(OPERATIONS.replayEvents.data, "GET", `/api/v1/events${query}`, token)
+    const first = await replay("?limit=2")
+    assert.deepStrictEqual([first.items.length, first.pending], [2, 103])
+    const rest = await replay(`?limit=200&cursor=${first.nextCursor}`)
+    assert.deepStrictEqual([rest.items.length, rest.pending, rest.nextCursor], [101, 103, null])
+    const tokenPage = await read(
+      OPERATIONS.getRealtimeToken.data,
+      "GET",
+      `/api/v1/events/realtime-token?cursor=${first.nextCursor}`,
+      token
+    )
+    assert.deepStrictEqual([tokenPage.items.length, tokenPage.pending], [100, 103])
+    const last = await replay(`?cursor=${tokenPage.nextCursor}`)
+    assert.deepStrictEqual(
+      [...first.items, ...tokenPage.items, ...last.items].map(({ eventId }) => eventId),
+      eventIds
+    )
+    assert.deepStrictEqual([last.nextCursor, last.pending], [null, 103])
+    const { token: foreign } = await newTenant(server)
+    const refused = await call(server, "GET", `/api/v1/events?cursor=${first.nextCursor}`, { token: foreign })
+    assert.strictEqual(refused.status, 400)
+  })
+
+  it("expire when their mailbox is deleted, and others stay", async () => {
+    const { eventIds: kept, mailboxId, token, wallet } = await tenantWith("kept")
+    const eventIds = await server.append(wallet, ["a", "b"], mailboxId)
+    const deletion = { token, body: { mailboxId } }
+    assert.strictEqual((await callPaid(server, "/api/v1/email/mailboxes/delete", deletion, wallet)).status, 200)
+    const list = (body: unknown) => read(OPERATIONS.listEvents.data, "POST", LIST, token, body)
+    const idsOf = async (body: unknown) => (await list(body)).items.map(({ eventId }) => eventId)
+    assert.deepStrictEqual(await idsOf({ status: "expired" }), eventIds)
+    assert.deepStrictEqual(await idsOf({ status: "pending", types: ["email.received"] }), kept)
+  })
+
+  it("refuse an empty list of types, which no event could match", async () => {
+    const { token } = await newTenant(server)
+    for (const [path, body] of [
+      [LIST, { types: [] }],
+      ["/api/v1/events/ack-all", { before: "2100-01-01T00:00:00Z", types: [] }]
+    ] as const) {
+      const refused = await call(server, "POST", path, { token, body })
+      assert.strictEqual(refused.status, 400)
+      const issue = { path: "types", message: "must contain at least one type. Omit it to match events of all types" }
+      assert.deepStrictEqual(errorOf(refused).issues, [issue])
+    }
   })
 
   it("are listed in filtered pages", async () => {

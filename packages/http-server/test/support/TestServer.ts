@@ -53,8 +53,8 @@ export interface TestServer {
   readonly logs: ReadonlyArray<string>
   /** Runs an effect on the stores of the server. */
   readonly run: <A>(effect: Effect.Effect<A, never, CallStore | JobStore | OperationStore>) => Promise<A>
-  /** Appends events for a wallet's tenant and returns their ids. */
-  readonly append: (wallet: string, names: ReadonlyArray<string>) => Promise<ReadonlyArray<string>>
+  /** Appends events for a wallet's tenant, of the agent "agent" by default, and returns their ids. */
+  readonly append: (wallet: string, names: ReadonlyArray<string>, agentId?: string) => Promise<ReadonlyArray<string>>
   /** Stops the server as a signal would, and waits until it has stopped. */
   readonly stop: () => Promise<void>
 }
@@ -100,14 +100,14 @@ const emailProvider = (sent: Array<OutgoingMail>, sendScript: Array<SendScript>)
   })
 
 const asDraft =
-  (tenantId: TenantId) =>
+  (tenantId: TenantId, agentId: string) =>
   (name: string): EventDraft => ({
     tenantId,
     type: "email.received",
     source: "scripted",
     service: "email",
     resourceId: name,
-    agentId: "agent",
+    agentId,
     payload: { subject: name },
     dedupeKey: name
   })
@@ -185,14 +185,14 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
     sendScript,
     logs,
     run,
-    append: (wallet, names) =>
+    append: (wallet, names, agentId = "agent") =>
       run(
         Effect.gen(function* () {
           const store = yield* EventStore
           const { findByWallet } = yield* TenantStore
           const { transact } = yield* Transactor
           const { tenantId } = yield* Effect.fromOption(yield* findByWallet(walletAddress(wallet)))
-          const events = yield* transact(store.append(names.map(asDraft(tenantId))))
+          const events = yield* transact(store.append(names.map(asDraft(tenantId, agentId))))
           return events.map(({ eventId }) => eventId)
         })
       ),

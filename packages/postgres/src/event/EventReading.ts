@@ -106,7 +106,8 @@ export const makeReading = ({ sql, clock }: EventDatabase) => {
       select(ownerOf(filter.statuses), tenantId, conditionsOf(filter), after, limit),
     latest: (tenantId: string) => Effect.map(latestEach([tenantId]), (latest) => latest.get(tenantId)),
     latestEach,
-    replayable: (tenantId: string, limit: number) => select("open_tenant_id", tenantId, [replayable], undefined, limit),
+    replayable: (tenantId: string, limit: number, after?: Position) =>
+      select("open_tenant_id", tenantId, [replayable], after, limit),
     countReplayable: (tenantId: string, limit: number) =>
       Effect.map(countEach([tenantId], limit), (counts) => counts.get(tenantId) ?? 0),
     countReplayableEach: countEach

@@ -68,17 +68,20 @@ export class Bookkeeping {
     }
   }
 
-  /** Checks that each end has exactly one event, written in the transaction of the transition. */
+  /** Checks that each end has its events exactly once, written in the transaction of the transition. */
   #checkEvents(): void {
     const { tables, witness } = this.#deployment
     const told = tables.events.rows().map(({ event }) => `${event.type} ${event.resourceId}`)
     for (const { operationId, state } of witness.operations()) {
       const completed = told.filter((event) => event === `payment.completed ${operationId}`).length
       const failed = told.filter((event) => event === `payment.failed ${operationId}`).length
-      const expected = [state === "fulfilled" ? 1 : 0, ["unpaid", "refund_due", "refunded"].includes(state) ? 1 : 0]
-      if (completed !== expected[0] || failed !== expected[1]) {
+      const refunded = told.filter((event) => event === `payment.refunded ${operationId}`).length
+      const hasFailed = ["unpaid", "refund_due", "refunded"].includes(state)
+      const expected = [state === "fulfilled" ? 1 : 0, hasFailed ? 1 : 0, state === "refunded" ? 1 : 0]
+      if (completed !== expected[0] || failed !== expected[1] || refunded !== expected[2]) {
         witness.report(
-          `operation ${operationId} in ${state} has ${completed} events for completion and ${failed} for failure`
+          `operation ${operationId} in ${state} has ${completed} events for completion, ${failed} for failure ` +
+            `and ${refunded} for its refund`
         )
       }
     }
