@@ -22,7 +22,13 @@ describe("remarks", () => {
   })
 
   it("points to the description of the service after a quote with invalid inputs", async () => {
-    const service = { serviceId: "email.mailbox.create", method: "POST", path: "/api/v1/email/mailboxes", price: {} }
+    const service = {
+      serviceId: "email.mailbox.create",
+      method: "POST",
+      path: "/api/v1/email/mailboxes",
+      price: {},
+      inputs: []
+    }
     api.on("GET /api/v1/services/email.mailbox.create", { data: { service } })
     api.on("POST /api/v1/email/mailboxes", errorReply(400, "INVALID_REQUEST", { paymentState: "none" }))
     const { code, stderr } = await program.run(["quote", "email.mailbox.create"], connected())

@@ -1,7 +1,7 @@
 import { plainJson, plainLine } from "../output/Text.ts"
 import { timeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
-import { defineCommand } from "./Command.ts"
+import { clientOf, defineCommand } from "./Command.ts"
 import { PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
 import { numberIdOf, onlyNumberId } from "./NumberCommands.ts"
 
@@ -60,25 +60,22 @@ export const CALL_START = defineCommand(
     exits: PAY_EXITS
   },
   async (context, { flags }) => {
-    const { pay } = await import("../payment/Payment.ts")
-    const { connectWithToken } = await import("../server/Connection.ts")
-    const { given, notePayment, required, withPayment } = await import("./PaidOutput.ts")
+    const { given, payAndPrint, required } = await import("./PaidOutput.ts")
     const toNumber = required(flags.to, "to")
-    const { client } = await connectWithToken(context)
+    const client = await clientOf(context)
     const phoneNumberId = flags.from === undefined ? await onlyNumberId(client) : await numberIdOf(client, flags.from)
     const isShort = flags.minutes === "1"
-    const { data, entry } = await pay(
+    const { call } = await payAndPrint(
       context,
       {
         operation: isShort ? "callOneMinute" : "callFiveMinutes",
         payload: { phoneNumberId, toNumber, ...given({ initialGreeting: flags.greeting }) },
         purchase: `a call to ${toNumber} of up to ${isShort ? "1 minute" : "5 minutes"}`
       },
-      flags
+      flags,
+      (data) => callFields(data.call)
     )
-    context.output.record(withPayment(data, entry), callFields(data.call))
-    notePayment(context, entry)
-    context.output.note(`To follow the call: agentctl call transcript ${data.call.callId} --follow`)
+    context.output.note(`To follow the call: agentctl call transcript ${call.callId} --follow`)
   }
 )
 
@@ -95,15 +92,13 @@ export const CALL_EXTEND = defineCommand(
     exits: PAY_EXITS
   },
   async (context, { arguments: { call: callId }, flags }) => {
-    const { pay } = await import("../payment/Payment.ts")
-    const { notePayment, withPayment } = await import("./PaidOutput.ts")
-    const { data, entry } = await pay(
+    const { payAndPrint } = await import("./PaidOutput.ts")
+    await payAndPrint(
       context,
       { operation: "extendCall", payload: { callId }, purchase: `1 more minute of call ${callId}` },
-      flags
+      flags,
+      (data) => callFields(data.call)
     )
-    context.output.record(withPayment(data, entry), callFields(data.call))
-    notePayment(context, entry)
   }
 )
 
@@ -120,8 +115,7 @@ export const CALL_SHOW = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, { arguments: { call: callId } }) => {
-    const { connectWithToken } = await import("../server/Connection.ts")
-    const { client } = await connectWithToken(context)
+    const client = await clientOf(context)
     const data = await client.call("getCall", { params: { callId } })
     context.output.record(data, callFields(data.call))
   }
@@ -148,9 +142,8 @@ export const CALL_TRANSCRIPT = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, { arguments: { call: callId }, flags }) => {
-    const { connectWithToken } = await import("../server/Connection.ts")
     const { host, output } = context
-    const { client } = await connectWithToken(context)
+    const client = await clientOf(context)
     const read = () => client.call("getTranscript", { params: { callId } })
     if (!flags.follow) {
       const data = await read()

@@ -1,11 +1,11 @@
 import { Failure, usageError } from "../failure/Failure.ts"
-import { plain, shellWord } from "../output/Text.ts"
+import { plain } from "../output/Text.ts"
 import { countOf, TIME, timeOf, timeOfFlag } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import type { Handled } from "../tail/EventHandling.ts"
 import type { TailEvent, TailFilter } from "../tail/TailEvent.ts"
 import type { Worker } from "../tail/Worker.ts"
-import { type Context, defineCommand } from "./Command.ts"
+import { clientOf, type Context, defineCommand } from "./Command.ts"
 import type { FlagSpec } from "./CommandSpec.ts"
 import { CURSOR_FLAG, LIMIT_FLAG } from "./Flags.ts"
 
@@ -67,10 +67,9 @@ export const EVENTS_LIST = defineCommand(
   },
   async (context, { flags }) => {
     const { collectPages } = await import("../server/ApiClient.ts")
-    const { connectWithToken } = await import("../server/Connection.ts")
     const { aboutOf } = await import("../tail/EventHandling.ts")
     const { host, output } = context
-    const { client } = await connectWithToken(context)
+    const client = await clientOf(context)
     const types = typesOf(flags.types)
     const filter = {
       ...(flags.status === undefined ? {} : { status: flags.status }),
@@ -84,20 +83,13 @@ export const EVENTS_LIST = defineCommand(
     const page = await collectPages(flags.limit, flags.cursor, (limit, cursor) =>
       client.call("listEvents", { payload: { ...filter, limit, ...(cursor === undefined ? {} : { cursor }) } })
     )
-    output.table(
-      page,
-      page.items,
-      [
-        { heading: "CREATED", value: ({ createdAt }) => timeOf(createdAt), whole: true },
-        { heading: "TYPE", value: ({ type }) => type, whole: true },
-        { heading: "STATUS", value: ({ status }) => status, whole: true },
-        { heading: "ABOUT", value: ({ payload, resourceId }) => aboutOf(payload) ?? resourceId },
-        { heading: "EVENT", value: ({ eventId }) => eventId, whole: true }
-      ],
-      "No events."
-    )
-    if (page.nextCursor !== null)
-      output.note(`More events: --limit ${flags.limit * 2}, or --cursor ${shellWord(page.nextCursor)}`)
+    output.page(page, "events", flags.limit, [
+      { heading: "CREATED", value: ({ createdAt }) => timeOf(createdAt), whole: true },
+      { heading: "TYPE", value: ({ type }) => type, whole: true },
+      { heading: "STATUS", value: ({ status }) => status, whole: true },
+      { heading: "ABOUT", value: ({ payload, resourceId }) => aboutOf(payload) ?? resourceId },
+      { heading: "EVENT", value: ({ eventId }) => eventId, whole: true }
+    ])
   }
 )
 
@@ -114,9 +106,8 @@ export const EVENTS_GET = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, { arguments: { event: eventId } }) => {
-    const { connectWithToken } = await import("../server/Connection.ts")
     const { output } = context
-    const { client } = await connectWithToken(context)
+    const client = await clientOf(context)
     const data = await client.call("getEvent", { payload: { eventId } })
     const { event } = data
     output.data(
@@ -156,8 +147,7 @@ export const EVENTS_ACK = defineCommand(
     exits: [4, 5, 9]
   },
   async (context, input) => {
-    const { connectWithToken } = await import("../server/Connection.ts")
-    const { client } = await connectWithToken(context)
+    const client = await clientOf(context)
     const items: Array<DataOf<"acknowledgeEvent">["event"]> = []
     // In order: if one fails, the ones before it are acknowledged.
     for (const eventId of [input.arguments.event, ...input.arguments.more])
@@ -193,8 +183,7 @@ export const EVENTS_ACK_ALL = defineCommand(
     exits: [4, 9]
   },
   async (context, { flags }) => {
-    const { connectWithToken } = await import("../server/Connection.ts")
-    const { client } = await connectWithToken(context)
+    const client = await clientOf(context)
     const types = typesOf(flags.types)
     const data = await client.call("acknowledgeAllEvents", {
       payload: {
@@ -264,7 +253,6 @@ export const EVENTS_TAIL = defineCommand(
     exits: [4, 9]
   },
   async (context, { flags }) => {
-    const { connectWithToken } = await import("../server/Connection.ts")
     const { ObservingSource, WorkSource } = await import("../tail/EventSources.ts")
     const { isSelective } = await import("../tail/TailEvent.ts")
     const { Worker } = await import("../tail/Worker.ts")
@@ -276,7 +264,7 @@ export const EVENTS_TAIL = defineCommand(
       service: flags.service,
       since: flags.since === undefined ? undefined : timeOfFlag("since", flags.since, host.now())
     }
-    const { client } = await connectWithToken(context)
+    const client = await clientOf(context)
     const worker = new Worker(output, {
       handle: handle ?? (await printerOf(context)),
       acknowledge,

@@ -3,9 +3,9 @@ import { Failure, usageError } from "../failure/Failure.ts"
 import type { ListedMessage, Message } from "../mail/Inbox.ts"
 import { checksCell, checksText, isVerified, isVerifiedSender, senderFilter, type SentMessage } from "../mail/Sender.ts"
 import type { Output } from "../output/Output.ts"
-import { plain, plainLine, shellWord } from "../output/Text.ts"
+import { plain, plainLine } from "../output/Text.ts"
 import { countOf, durationOf, durationOfFlag, TIME, timeOf, timeOfFlag } from "../output/Wording.ts"
-import { type Context, defineCommand } from "./Command.ts"
+import { clientOf, type Context, defineCommand } from "./Command.ts"
 import type { FlagSpec } from "./CommandSpec.ts"
 import { CURSOR_FLAG, LIMIT_FLAG, PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
 import { mailboxIdOf, onlyMailboxId } from "./MailboxCommands.ts"
@@ -94,19 +94,17 @@ export const MAIL_SEND = defineCommand(
     exits: PAY_EXITS
   },
   async (context, { flags }) => {
-    const { pay } = await import("../payment/Payment.ts")
-    const { connectWithToken } = await import("../server/Connection.ts")
-    const { given, notePayment, required, withPayment } = await import("./PaidOutput.ts")
+    const { given, payAndPrint, required } = await import("./PaidOutput.ts")
     const subject = required(flags.subject, "subject")
     if (flags.to.length === 0) throw usageError("Missing flag --to.")
     if (flags.html === "-" && flags["text-file"] === "-")
       throw usageError("Standard input cannot be both the text and the HTML.")
     const html = flags.html === undefined ? undefined : await contentOf(context, flags.html)
     const text = await textOf(context, flags)
-    const { client } = await connectWithToken(context)
+    const client = await clientOf(context)
     const mailboxId = flags.from === undefined ? await onlyMailboxId(client) : await mailboxIdOf(client, flags.from)
     const recipients = flags.to.length + flags.cc.length + flags.bcc.length
-    const { data, entry } = await pay(
+    await payAndPrint(
       context,
       {
         operation: "sendMessage",
@@ -121,18 +119,16 @@ export const MAIL_SEND = defineCommand(
         },
         purchase: `one message to ${recipients === 1 ? flags.to[0]! : countOf(recipients, "recipient")}`
       },
-      flags
+      flags,
+      ({ message }) => [
+        ["Message", message.messageId],
+        ["From", message.from],
+        ["To", message.to.join(", ")],
+        ["Subject", message.subject],
+        ["Status", message.status],
+        ["Created", timeOf(message.createdAt)]
+      ]
     )
-    const { message } = data
-    context.output.record(withPayment(data, entry), [
-      ["Message", message.messageId],
-      ["From", message.from],
-      ["To", message.to.join(", ")],
-      ["Subject", message.subject],
-      ["Status", message.status],
-      ["Created", timeOf(message.createdAt)]
-    ])
-    notePayment(context, entry)
   }
 )
 
@@ -153,29 +149,21 @@ export const MAIL_LIST = defineCommand(
   },
   async (context, { flags }) => {
     const { collectPages } = await import("../server/ApiClient.ts")
-    const { connectWithToken } = await import("../server/Connection.ts")
-    const { client } = await connectWithToken(context)
+    const client = await clientOf(context)
     const mailboxId = flags.mailbox === undefined ? undefined : await mailboxIdOf(client, flags.mailbox)
     const page = await collectPages(flags.limit, flags.cursor, async (limit, cursor) => {
       const data = await client.call("queryMessages", { query: { mailboxId, limit, cursor } })
       return "items" in data ? data : { items: [data.message], nextCursor: null }
     })
-    context.output.table(
-      page,
-      page.items,
-      [
-        { heading: "TIME", value: ({ createdAt }) => timeOf(createdAt), whole: true },
-        { heading: "", value: ({ direction }) => (direction === "inbound" ? "from" : "to"), whole: true },
-        { heading: "ADDRESS", value: ({ direction, from, to }) => (direction === "inbound" ? from : to.join(", ")) },
-        { heading: "SUBJECT", value: ({ subject }) => subject },
-        { heading: "SPF/DKIM/DMARC", value: ({ authentication }) => checksCell(authentication), whole: true },
-        { heading: "STATUS", value: ({ status }) => status, whole: true },
-        { heading: "MESSAGE", value: ({ messageId }) => messageId, whole: true }
-      ],
-      "No messages."
-    )
-    if (page.nextCursor !== null)
-      context.output.note(`More messages: --limit ${flags.limit * 2}, or --cursor ${shellWord(page.nextCursor)}`)
+    context.output.page(page, "messages", flags.limit, [
+      { heading: "TIME", value: ({ createdAt }) => timeOf(createdAt), whole: true },
+      { heading: "", value: ({ direction }) => (direction === "inbound" ? "from" : "to"), whole: true },
+      { heading: "ADDRESS", value: ({ direction, from, to }) => (direction === "inbound" ? from : to.join(", ")) },
+      { heading: "SUBJECT", value: ({ subject }) => subject },
+      { heading: "SPF/DKIM/DMARC", value: ({ authentication }) => checksCell(authentication), whole: true },
+      { heading: "STATUS", value: ({ status }) => status, whole: true },
+      { heading: "MESSAGE", value: ({ messageId }) => messageId, whole: true }
+    ])
   }
 )
 
@@ -212,9 +200,8 @@ export const MAIL_READ = defineCommand(
   },
   async (context, { arguments: { message: messageId }, flags }) => {
     const { readMessage } = await import("../mail/Inbox.ts")
-    const { connectWithToken } = await import("../server/Connection.ts")
     const { output } = context
-    const { client } = await connectWithToken(context)
+    const client = await clientOf(context)
     const data = await readMessage(client, messageId)
     const body = flags.html ? data.message.html : data.message.text
     output.data(data, () => messageText(data.message, body, output))
@@ -270,7 +257,6 @@ export const MAIL_WAIT = defineCommand(
   async (context, { flags }) => {
     const { Inbox, LOOKBACK, readMessage } = await import("../mail/Inbox.ts")
     const { oneTimeCode } = await import("../mail/OneTimeCode.ts")
-    const { connectWithToken } = await import("../server/Connection.ts")
     const { host, output } = context
     const timeout = durationOfFlag("timeout", flags.timeout)
     const duration = durationOf(timeout / 1_000)
@@ -279,7 +265,7 @@ export const MAIL_WAIT = defineCommand(
     const onlyNew = flags.otp && flags.since === undefined
     const isFrom = flags.from === undefined ? () => true : senderFilter(flags.from)
     const isTrusted = trustOf(flags)
-    const { client } = await connectWithToken(context)
+    const client = await clientOf(context)
     const mailboxId = flags.mailbox === undefined ? undefined : await mailboxIdOf(client, flags.mailbox)
     const deadline = host.now() + timeout
     const inbox = new Inbox(context, client, mailboxId, since)

@@ -1,7 +1,7 @@
 import { Failure, usageError } from "../failure/Failure.ts"
 import { timeOf } from "../output/Wording.ts"
 import type { ApiClient, DataOf } from "../server/ApiClient.ts"
-import { defineCommand } from "./Command.ts"
+import { clientOf, defineCommand } from "./Command.ts"
 import type { FlagSpec } from "./CommandSpec.ts"
 import { PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
 
@@ -77,9 +77,8 @@ export const MAILBOX_CREATE = defineCommand(
     exits: PAY_EXITS
   },
   async (context, { arguments: { localpart }, flags }) => {
-    const { pay } = await import("../payment/Payment.ts")
-    const { given, notePayment, noteToken, withPayment } = await import("./PaidOutput.ts")
-    const { data, entry } = await pay(
+    const { given, payAndPrint } = await import("./PaidOutput.ts")
+    await payAndPrint(
       context,
       {
         operation: "createMailbox",
@@ -89,11 +88,9 @@ export const MAILBOX_CREATE = defineCommand(
         },
         purchase: `mailbox ${localpart}`
       },
-      flags
+      flags,
+      (data) => mailboxFields(data.mailbox)
     )
-    context.output.record(withPayment(data, entry), mailboxFields(data.mailbox))
-    notePayment(context, entry)
-    noteToken(context, entry)
   }
 )
 
@@ -110,8 +107,7 @@ export const MAILBOX_LIST = defineCommand(
     exits: [4, 9]
   },
   async (context) => {
-    const { connectWithToken } = await import("../server/Connection.ts")
-    const { client } = await connectWithToken(context)
+    const client = await clientOf(context)
     const data = await client.call("listMailboxes")
     context.output.table(
       data,
@@ -153,9 +149,7 @@ export const MAILBOX_UPDATE = defineCommand(
     exits: PAY_EXITS
   },
   async (context, { arguments: { mailbox }, flags }) => {
-    const { pay } = await import("../payment/Payment.ts")
-    const { connectWithToken } = await import("../server/Connection.ts")
-    const { given, notePayment, withPayment } = await import("./PaidOutput.ts")
+    const { given, payAndPrint } = await import("./PaidOutput.ts")
     const changes = given({
       displayName: flags["display-name"],
       outboundSignature: flags.signature,
@@ -164,15 +158,14 @@ export const MAILBOX_UPDATE = defineCommand(
     // The server would accept an update without changes, and charge for it.
     if (Object.keys(changes).length === 0)
       throw usageError("Nothing to update. Pass --display-name, --signature or --active.")
-    const { client } = await connectWithToken(context)
+    const client = await clientOf(context)
     const mailboxId = await mailboxIdOf(client, mailbox)
-    const { data, entry } = await pay(
+    await payAndPrint(
       context,
       { operation: "updateMailbox", payload: { mailboxId, ...changes }, purchase: `update of mailbox ${mailbox}` },
-      flags
+      flags,
+      (data) => mailboxFields(data.mailbox)
     )
-    context.output.record(withPayment(data, entry), mailboxFields(data.mailbox))
-    notePayment(context, entry)
   }
 )
 
@@ -189,25 +182,22 @@ export const MAILBOX_DELETE = defineCommand(
     exits: PAY_EXITS
   },
   async (context, { arguments: { mailbox }, flags }) => {
-    const { pay } = await import("../payment/Payment.ts")
-    const { connectWithToken } = await import("../server/Connection.ts")
-    const { notePayment, withPayment } = await import("./PaidOutput.ts")
-    const { client } = await connectWithToken(context)
+    const { payAndPrint } = await import("./PaidOutput.ts")
+    const client = await clientOf(context)
     const mailboxId = await mailboxIdOf(client, mailbox)
-    const { data, entry } = await pay(
+    await payAndPrint(
       context,
       {
         operation: "deleteMailbox",
         payload: { mailboxId },
         purchase: `permanent deletion of mailbox ${mailbox} and all its messages`
       },
-      flags
+      flags,
+      (data) => [
+        ["Mailbox", data.mailboxId],
+        ["Deleted", "yes"],
+        ["Messages", `${data.messagesDeleted} deleted`]
+      ]
     )
-    context.output.record(withPayment(data, entry), [
-      ["Mailbox", data.mailboxId],
-      ["Deleted", "yes"],
-      ["Messages", `${data.messagesDeleted} deleted`]
-    ])
-    notePayment(context, entry)
   }
 )

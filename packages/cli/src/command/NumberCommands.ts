@@ -1,8 +1,8 @@
 import { Failure, usageError } from "../failure/Failure.ts"
 import { durationOf, timeOf } from "../output/Wording.ts"
 import type { ApiClient, DataOf } from "../server/ApiClient.ts"
-import { type Context, defineCommand } from "./Command.ts"
-import { PAY_EXITS, PAY_FLAGS, type PayFlagValues } from "./Flags.ts"
+import { clientOf, defineCommand } from "./Command.ts"
+import { PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
 
 const NUMBER_ARGUMENT = {
   name: "number",
@@ -84,11 +84,10 @@ export const NUMBER_BUY = defineCommand(
     exits: PAY_EXITS
   },
   async (context, { arguments: { country }, flags }) => {
-    const { pay } = await import("../payment/Payment.ts")
-    const { given, notePayment, noteToken, required, secretFields, withPayment } = await import("./PaidOutput.ts")
+    const { given, payAndPrint, required, secretFields } = await import("./PaidOutput.ts")
     const place = country === "us" ? "a number in the United States" : "a number in Canada"
     const area = flags["area-code"] === undefined ? "" : ` with area code ${flags["area-code"]}`
-    const { data, entry } = await pay(
+    await payAndPrint(
       context,
       {
         operation: country === "us" ? "purchaseUsNumber" : "purchaseCanadaNumber",
@@ -105,14 +104,9 @@ export const NUMBER_BUY = defineCommand(
         },
         purchase: `${place}${area} for 30 days`
       },
-      flags
+      flags,
+      (data, paymentId) => [...numberFields(data.phoneNumber), ...secretFields(context, data, paymentId)]
     )
-    context.output.record(withPayment(data, entry), [
-      ...numberFields(data.phoneNumber),
-      ...secretFields(context, data, entry.id)
-    ])
-    notePayment(context, entry)
-    noteToken(context, entry)
   }
 )
 
@@ -129,8 +123,7 @@ export const NUMBER_LIST = defineCommand(
     exits: [4, 9]
   },
   async (context) => {
-    const { connectWithToken } = await import("../server/Connection.ts")
-    const { client } = await connectWithToken(context)
+    const client = await clientOf(context)
     const data = await client.call("listNumbers")
     context.output.table(
       data,
@@ -149,53 +142,54 @@ export const NUMBER_LIST = defineCommand(
   }
 )
 
-/** Pays for an operation on a number and prints the number. */
-const payForNumber = async (
-  context: Context,
-  operation: "renewNumber" | "addInboundMinutes",
-  { flags, number, purchase }: { readonly number: string; readonly purchase: string; readonly flags: PayFlagValues }
-): Promise<void> => {
-  const { pay } = await import("../payment/Payment.ts")
-  const { connectWithToken } = await import("../server/Connection.ts")
-  const { notePayment, withPayment } = await import("./PaidOutput.ts")
-  const { client } = await connectWithToken(context)
-  const phoneNumberId = await numberIdOf(client, number)
-  const { data, entry } = await pay(context, { operation, payload: { phoneNumberId }, purchase }, flags)
-  context.output.record(withPayment(data, entry), numberFields(data.phoneNumber))
-  notePayment(context, entry)
+interface NumberPurchase<Name extends string> {
+  readonly name: Name
+  readonly operation: "renewNumber" | "addInboundMinutes"
+  readonly summary: string
+  readonly description: string
+  /** The goods, for the confirmation. */
+  readonly goods: string
 }
 
-export const NUMBER_RENEW = defineCommand(
-  {
-    name: "number renew",
-    summary: "Renew a number for another 30 days",
-    description: "The days are added to the current expiry. An expired number cannot be renewed.",
-    arguments: [NUMBER_ARGUMENT],
-    flags: PAY_FLAGS,
-    examples: [{ line: "agentctl number renew +14155550100", does: "Show the price and ask for confirmation" }],
-    output: "record",
-    json: "{phoneNumber, operationId, payment}",
-    exits: PAY_EXITS
-  },
-  (context, { arguments: { number }, flags }) =>
-    payForNumber(context, "renewNumber", { number, purchase: `30 more days of ${number}`, flags })
-)
+/** A command that pays for an operation on a number. */
+const numberPurchase = <const Name extends string>(purchase: NumberPurchase<Name>) => {
+  const { description, goods, name, operation, summary } = purchase
+  return defineCommand(
+    {
+      name,
+      summary,
+      description,
+      arguments: [NUMBER_ARGUMENT],
+      flags: PAY_FLAGS,
+      examples: [{ line: `agentctl ${name} +14155550100`, does: "Show the price and ask for confirmation" }],
+      output: "record",
+      json: "{phoneNumber, operationId, payment}",
+      exits: PAY_EXITS
+    },
+    async (context, { arguments: { number }, flags }) => {
+      const { payAndPrint } = await import("./PaidOutput.ts")
+      const phoneNumberId = await numberIdOf(await clientOf(context), number)
+      const call = { operation, payload: { phoneNumberId }, purchase: `${goods} ${number}` }
+      await payAndPrint(context, call, flags, (data) => numberFields(data.phoneNumber))
+    }
+  )
+}
 
-export const NUMBER_ADD_MINUTES = defineCommand(
-  {
-    name: "number add-minutes",
-    summary: "Add 10 minutes of inbound calls to a number",
-    description: "The minutes are added to the remaining ones. Calls to a number without minutes are not answered.",
-    arguments: [NUMBER_ARGUMENT],
-    flags: PAY_FLAGS,
-    examples: [{ line: "agentctl number add-minutes +14155550100", does: "Show the price and ask for confirmation" }],
-    output: "record",
-    json: "{phoneNumber, operationId, payment}",
-    exits: PAY_EXITS
-  },
-  (context, { arguments: { number }, flags }) =>
-    payForNumber(context, "addInboundMinutes", { number, purchase: `10 inbound minutes for ${number}`, flags })
-)
+export const NUMBER_RENEW = numberPurchase({
+  name: "number renew",
+  operation: "renewNumber",
+  summary: "Renew a number for another 30 days",
+  description: "The days are added to the current expiry. An expired number cannot be renewed.",
+  goods: "30 more days of"
+})
+
+export const NUMBER_ADD_MINUTES = numberPurchase({
+  name: "number add-minutes",
+  operation: "addInboundMinutes",
+  summary: "Add 10 minutes of inbound calls to a number",
+  description: "The minutes are added to the remaining ones. Calls to a number without minutes are not answered.",
+  goods: "10 inbound minutes for"
+})
 
 export const NUMBER_RELEASE = defineCommand(
   {

@@ -1,22 +1,34 @@
 import { usageError } from "../failure/Failure.ts"
+import type { Field } from "../output/Table.ts"
 import { decimalOf } from "../output/Wording.ts"
 import { resumeCommand } from "../payment/Delivery.ts"
 import { type JournalEntry, shownEntry } from "../payment/JournalEntry.ts"
+import { type Bought, type PaidCall, pay } from "../payment/Payment.ts"
+import type { OperationName } from "../server/Routes.ts"
 import type { Context } from "./Command.ts"
+import type { PayFlagValues } from "./Flags.ts"
 
 /** Returns the document of a paid command: the API's data and the payment. */
-export const withPayment = <Data extends object>(data: Data, entry: JournalEntry) => {
+const withPayment = <Data extends object>(data: Data, entry: JournalEntry) => {
   const { id, payer, quote, state } = shownEntry(entry)
   const transaction = state.tag === "answered" ? state.transaction : null
   return { ...data, payment: { id, payer, ...quote, transaction } }
 }
 
-export const notePayment = ({ output }: Context, entry: JournalEntry): void =>
+/** Pays for an operation, prints the document of its result and its fields, and notes the payment. */
+export const payAndPrint = async <Name extends OperationName>(
+  context: Context,
+  call: PaidCall<Name>,
+  flags: PayFlagValues,
+  fieldsOf: (data: Bought<Name>["data"], paymentId: string) => ReadonlyArray<Field>
+): Promise<Bought<Name>["data"]> => {
+  const { data, entry } = await pay(context, call, flags)
+  const { output } = context
+  output.record(withPayment(data, entry), fieldsOf(data, entry.id))
   output.note(`Paid ${decimalOf(entry.quote.amount)} USDT. Payment ${entry.id}.`)
-
-/** Notes that the token of a first purchase was saved. */
-export const noteToken = ({ output }: Context, entry: JournalEntry): void =>
-  output.note(`The access token is saved in profile ${entry.profile}.`)
+  if ("authentication" in data) output.note(`The access token is saved in profile ${entry.profile}.`)
+  return data
+}
 
 /**
  * Returns the field with the secret of voice callbacks, which only the answer to the purchase contains. It is shown on a

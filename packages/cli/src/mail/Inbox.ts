@@ -50,7 +50,7 @@ export class Inbox {
   /** Returns the messages that it has not returned before, newest first. */
   async poll(): Promise<ReadonlyArray<Received>> {
     const found: Array<Received> = []
-    // The times are exact to the second, so what the first query finds counts as old as well.
+    // The times are exact to the second, so messages that the first query finds are old as well.
     const isFirst = this.#times === undefined
     let cursor: string | undefined
     for (let page = 0; page < PAGE_LIMIT; page++) {

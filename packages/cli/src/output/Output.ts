@@ -1,6 +1,7 @@
 import type { Host } from "../host/Host.ts"
+import type { Page } from "../server/ApiClient.ts"
 import { type Column, type Field, record, table } from "./Table.ts"
-import { plain, plainJson } from "./Text.ts"
+import { plain, plainJson, shellWord } from "./Text.ts"
 
 export interface OutputOptions {
   readonly json: boolean
@@ -30,6 +31,13 @@ export class Output {
     this.data(document, () =>
       table(rows, shape, { columns: isTerminal ? columns : undefined, heading: (text) => this.bold(text) })
     )
+  }
+
+  /** Prints the first items of a list, and how to get more. `noun` is the plural. */
+  page<Row>(page: Page<Row>, noun: string, limit: number, shape: ReadonlyArray<Column<Row>>): void {
+    this.table(page, page.items, shape, `No ${noun}.`)
+    if (page.nextCursor !== null)
+      this.note(`More ${noun}: --limit ${limit * 2}, or --cursor ${shellWord(page.nextCursor)}`)
   }
 
   /** Prints one resource, field by field. */

@@ -49,7 +49,8 @@ it("loads viem and x402 only to sign", async () => {
     method: "POST",
     path: "/api/v1/email/mailboxes",
     price: {},
-    purpose: ""
+    purpose: "",
+    inputs: []
   }
   api.on("GET /api/v1/services/email.mailbox.create", { data: { service } })
   const refused = errorReply(402, "PAYMENT_REQUIRED", { paymentState: "none" })

@@ -99,7 +99,7 @@ describe("flags with choices", () => {
       flag.name === name && "choices" in flag ? [...flag.choices] : []
     )
 
-  it("offer what the contract allows", () => {
+  it("offer the values that the contract allows", () => {
     const status = inputsOf(OPERATIONS.listEvents).find(({ name }) => name === "status")!
     assert.deepStrictEqual(choicesOf("events list", "status"), status.schema["enum"])
   })
