@@ -1,7 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { MailService } from "@agentos/sandbox"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { newWallets } from "../faults/client/Wallet.ts"
 import { linesOf } from "../faults/verdict/Report.ts"
+import { freshName } from "../support/Agent.ts"
 import { type Cluster, startCluster } from "../support/Cluster.ts"
+import { execute } from "../support/ClusterDatabase.ts"
+import { familyOf } from "../support/Processes.ts"
 import { testSeed } from "../support/Random.ts"
+import { Treasury } from "../support/Treasury.ts"
 import { KNOWN_WALLETS, RaceRun, tableOf } from "./RaceRun.ts"
 import { races } from "./Races.ts"
 import { SETUP } from "./Round.ts"
@@ -39,6 +45,55 @@ describe(`two servers over one PostgreSQL (seed ${SEED})`, () => {
     for (const { charges, race, refunds, rounds, winners } of rows) {
       expect({ race, charged: charges - refunds }).toEqual({ race, charged: winners })
       expect(rounds).toBeGreaterThanOrEqual(race === SETUP ? KNOWN_WALLETS : ROUNDS)
+    }
+  })
+
+  it("deliver a mail within 20 s after the server that reads it was killed", async () => {
+    const [reader, other] = cluster.servers
+    const [wallet] = await newWallets(cluster, new Treasury(cluster.chain), 1, 1)
+    const agent = wallet!.on(1)
+    const { address, mailboxId } = await agent.createMailbox(freshName())
+    const received = async () => {
+      const { body } = await agent.send({ path: `/api/v1/email/messages/query?mailboxId=${mailboxId}` })
+      return (body.data["items"] as unknown as ReadonlyArray<{ subject: string }>).map(({ subject }) => subject)
+    }
+    const raw = Buffer.from(`From: bob@outside.example\r\nTo: ${address}\r\nSubject: Twice read\r\n\r\nHello\r\n`)
+    const isRead = async () => {
+      const [mail] = await execute(
+        cluster.database.url,
+        `select 1 from inbound_mails where attempts = 1 and not completed and envelope::jsonb -> 'rcptTo' ? '${address}'`
+      )
+      expect(mail).toBeDefined()
+    }
+    const parsers = new Set<number>()
+    // The parser starts when the mail arrives, and is stopped before it can answer.
+    const holding = setInterval(() => {
+      for (const pid of familyOf(reader!.pid()).slice(1)) {
+        parsers.add(pid)
+        process.kill(pid, "SIGSTOP")
+      }
+    }, 10)
+    try {
+      // Otherwise it could lease the mail first.
+      other!.freeze()
+      await new MailService(reader!.mail.host, reader!.mail.port).deliver(
+        { mailFrom: "bob@outside.example", rcptTo: [address] },
+        raw
+      )
+      await vi.waitFor(isRead, { timeout: 10_000, interval: 20 })
+      other!.thaw()
+      await vi.waitFor(() => expect(parsers).not.toHaveLength(0), { timeout: 10_000, interval: 20 })
+    } finally {
+      clearInterval(holding)
+      other!.thaw()
+    }
+    expect(await received()).toEqual([])
+    await reader!.kill()
+    try {
+      await vi.waitFor(async () => expect(await received()).toEqual(["Twice read"]), { timeout: 20_000, interval: 100 })
+    } finally {
+      for (const pid of parsers) process.kill(pid, "SIGKILL")
+      await reader!.start()
     }
   })
 })
