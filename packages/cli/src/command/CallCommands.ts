@@ -1,9 +1,9 @@
 import { plainJson, plainLine } from "../output/Text.ts"
 import { timeOf } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
-import { clientOf, defineCommand } from "./Command.ts"
+import { defineCommand } from "./Command.ts"
 import { PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
-import { numberIdOf, onlyNumberId } from "./NumberCommands.ts"
+import { clientOf, numberIdOf, onlyNumberId } from "./Resources.ts"
 
 const CALL_ARGUMENT = { name: "call", summary: "Id of a call.", presence: "required" } as const
 

@@ -1,6 +1,5 @@
 import type { Host } from "../host/Host.ts"
 import type { Output } from "../output/Output.ts"
-import type { ApiClient } from "../server/ApiClient.ts"
 import type { CommandSpec, InputOf, ParsedInput } from "./CommandSpec.ts"
 import type { GlobalValues } from "./Flags.ts"
 
@@ -25,12 +24,6 @@ export const defineCommand = <const Spec extends CommandSpec>(
   spec: Spec,
   run: (context: Context, input: InputOf<Spec>, commands: CommandTree) => Promise<void>
 ): Spec & { readonly run: typeof run } => ({ ...spec, run })
-
-/** Returns a client with the saved access token. Fails without one before anything is sent. */
-export const clientOf = async (context: Context): Promise<ApiClient> => {
-  const { connectWithToken } = await import("../server/Connection.ts")
-  return (await connectWithToken(context)).client
-}
 
 /** The commands by their words. */
 export class CommandTree {

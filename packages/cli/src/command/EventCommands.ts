@@ -5,9 +5,10 @@ import type { DataOf } from "../server/ApiClient.ts"
 import type { Handled } from "../tail/EventHandling.ts"
 import type { TailEvent, TailFilter } from "../tail/TailEvent.ts"
 import type { Worker } from "../tail/Worker.ts"
-import { clientOf, type Context, defineCommand } from "./Command.ts"
+import { type Context, defineCommand } from "./Command.ts"
 import type { FlagSpec } from "./CommandSpec.ts"
 import { CURSOR_FLAG, LIMIT_FLAG } from "./Flags.ts"
+import { clientOf } from "./Resources.ts"
 
 const TYPES_FLAG = {
   name: "types",

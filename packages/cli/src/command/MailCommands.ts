@@ -5,10 +5,10 @@ import { checksCell, checksText, isVerified, isVerifiedSender, senderFilter, typ
 import type { Output } from "../output/Output.ts"
 import { plain, plainLine } from "../output/Text.ts"
 import { countOf, durationOf, durationOfFlag, TIME, timeOf, timeOfFlag } from "../output/Wording.ts"
-import { clientOf, type Context, defineCommand } from "./Command.ts"
+import { type Context, defineCommand } from "./Command.ts"
 import type { FlagSpec } from "./CommandSpec.ts"
 import { CURSOR_FLAG, LIMIT_FLAG, PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
-import { mailboxIdOf, onlyMailboxId } from "./MailboxCommands.ts"
+import { clientOf, mailboxIdOf, onlyMailboxId } from "./Resources.ts"
 
 const MAILBOX_FLAG = {
   name: "mailbox",

@@ -1,9 +1,10 @@
-import { Failure, usageError } from "../failure/Failure.ts"
+import { usageError } from "../failure/Failure.ts"
 import { timeOf } from "../output/Wording.ts"
-import type { ApiClient, DataOf } from "../server/ApiClient.ts"
-import { clientOf, defineCommand } from "./Command.ts"
+import type { DataOf } from "../server/ApiClient.ts"
+import { defineCommand } from "./Command.ts"
 import type { FlagSpec } from "./CommandSpec.ts"
 import { PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
+import { clientOf, mailboxIdOf } from "./Resources.ts"
 
 const DISPLAY_NAME_FLAG = {
   name: "display-name",
@@ -36,29 +37,6 @@ const mailboxFields = (mailbox: Mailbox) =>
     ["Active", mailbox.active ? "yes" : "no"],
     ["Created", timeOf(mailbox.createdAt)]
   ] as const
-
-/** Returns the id of a mailbox that is given by id or address. */
-export const mailboxIdOf = async (client: ApiClient, text: string): Promise<string> => {
-  if (!text.includes("@")) return text
-  const { items } = await client.call("listMailboxes")
-  const found = items.find(({ address }) => address === text.toLowerCase())
-  if (found !== undefined) return found.mailboxId
-  throw new Failure({
-    code: "NOT_FOUND",
-    message: `Mailbox ${text} not found among your mailboxes.`,
-    next: ["agentctl mailbox list"]
-  })
-}
-
-/** Returns the id of the only mailbox, if no --from is given. */
-export const onlyMailboxId = async (client: ApiClient): Promise<string> => {
-  const { items } = await client.call("listMailboxes")
-  const [only, ...more] = items
-  if (only === undefined) throw usageError("You have no mailbox to send from.", ["agentctl mailbox create LOCALPART"])
-  if (more.length === 0) return only.mailboxId
-  const addresses = items.map(({ address }) => address).join(", ")
-  throw usageError(`You have ${items.length} mailboxes. Pick one with --from: ${addresses}`, ["agentctl mailbox list"])
-}
 
 export const MAILBOX_CREATE = defineCommand(
   {

@@ -1,8 +1,8 @@
-import { Failure, usageError } from "../failure/Failure.ts"
 import { durationOf, timeOf } from "../output/Wording.ts"
-import type { ApiClient, DataOf } from "../server/ApiClient.ts"
-import { clientOf, defineCommand } from "./Command.ts"
+import type { DataOf } from "../server/ApiClient.ts"
+import { defineCommand } from "./Command.ts"
 import { PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
+import { clientOf, numberIdOf } from "./Resources.ts"
 
 const NUMBER_ARGUMENT = {
   name: "number",
@@ -23,33 +23,6 @@ const numberFields = (phoneNumber: PhoneNumber) =>
     ["Agent", phoneNumber.agentName],
     ["Webhook", phoneNumber.agentWebhookUrl]
   ] as const
-
-/** Returns the id of a number that is given as an id or a phone number. */
-export const numberIdOf = async (client: ApiClient, text: string): Promise<string> => {
-  if (!text.startsWith("+")) return text
-  const { items } = await client.call("listNumbers")
-  // A released number can be bought again. The newest one counts.
-  const found = items
-    .filter(({ number }) => number === text)
-    .toSorted((left, right) => (left.createdAt < right.createdAt ? 1 : -1))[0]
-  if (found !== undefined) return found.phoneNumberId
-  throw new Failure({
-    code: "NOT_FOUND",
-    message: `Number ${text} not found among your numbers.`,
-    next: ["agentctl number list"]
-  })
-}
-
-/** Returns the id of the only usable number, if no --from is given. */
-export const onlyNumberId = async (client: ApiClient): Promise<string> => {
-  const { items } = await client.call("listNumbers")
-  const usable = items.filter(({ status }) => status === "active" || status === "expiring")
-  const [only, ...more] = usable
-  if (only === undefined) throw usageError("You have no number to call from.", ["agentctl number buy us"])
-  if (more.length === 0) return only.phoneNumberId
-  const numbers = usable.map(({ number }) => number).join(", ")
-  throw usageError(`You have ${usable.length} numbers. Pick one with --from: ${numbers}`, ["agentctl number list"])
-}
 
 export const NUMBER_BUY = defineCommand(
   {

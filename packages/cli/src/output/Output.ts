@@ -1,5 +1,4 @@
 import type { Host } from "../host/Host.ts"
-import type { Page } from "../server/ApiClient.ts"
 import { type Column, type Field, record, table } from "./Table.ts"
 import { plain, plainJson, shellWord } from "./Text.ts"
 
@@ -34,7 +33,12 @@ export class Output {
   }
 
   /** Prints the first items of a list, and how to get more. `noun` is the plural. */
-  page<Row>(page: Page<Row>, noun: string, limit: number, shape: ReadonlyArray<Column<Row>>): void {
+  page<Row>(
+    page: { readonly items: ReadonlyArray<Row>; readonly nextCursor: string | null },
+    noun: string,
+    limit: number,
+    shape: ReadonlyArray<Column<Row>>
+  ): void {
     this.table(page, page.items, shape, `No ${noun}.`)
     if (page.nextCursor !== null)
       this.note(`More ${noun}: --limit ${limit * 2}, or --cursor ${shellWord(page.nextCursor)}`)

@@ -1,0 +1,59 @@
+import { Failure, usageError } from "../failure/Failure.ts"
+import type { ApiClient } from "../server/ApiClient.ts"
+import type { Context } from "./Command.ts"
+
+/** Returns a client with the saved access token. Fails without one before anything is sent. */
+export const clientOf = async (context: Context): Promise<ApiClient> => {
+  const { connectWithToken } = await import("../server/Connection.ts")
+  return (await connectWithToken(context)).client
+}
+
+/** Returns the id of a mailbox that is given by id or address. */
+export const mailboxIdOf = async (client: ApiClient, text: string): Promise<string> => {
+  if (!text.includes("@")) return text
+  const { items } = await client.call("listMailboxes")
+  const found = items.find(({ address }) => address === text.toLowerCase())
+  if (found !== undefined) return found.mailboxId
+  throw new Failure({
+    code: "NOT_FOUND",
+    message: `Mailbox ${text} not found among your mailboxes.`,
+    next: ["agentctl mailbox list"]
+  })
+}
+
+/** Returns the id of the only mailbox, if no --from is given. */
+export const onlyMailboxId = async (client: ApiClient): Promise<string> => {
+  const { items } = await client.call("listMailboxes")
+  const [only, ...more] = items
+  if (only === undefined) throw usageError("You have no mailbox to send from.", ["agentctl mailbox create LOCALPART"])
+  if (more.length === 0) return only.mailboxId
+  const addresses = items.map(({ address }) => address).join(", ")
+  throw usageError(`You have ${items.length} mailboxes. Pick one with --from: ${addresses}`, ["agentctl mailbox list"])
+}
+
+/** Returns the id of a number that is given as an id or a phone number. */
+export const numberIdOf = async (client: ApiClient, text: string): Promise<string> => {
+  if (!text.startsWith("+")) return text
+  const { items } = await client.call("listNumbers")
+  // A released number can be bought again. The newest one counts.
+  const found = items
+    .filter(({ number }) => number === text)
+    .toSorted((left, right) => (left.createdAt < right.createdAt ? 1 : -1))[0]
+  if (found !== undefined) return found.phoneNumberId
+  throw new Failure({
+    code: "NOT_FOUND",
+    message: `Number ${text} not found among your numbers.`,
+    next: ["agentctl number list"]
+  })
+}
+
+/** Returns the id of the only usable number, if no --from is given. */
+export const onlyNumberId = async (client: ApiClient): Promise<string> => {
+  const { items } = await client.call("listNumbers")
+  const usable = items.filter(({ status }) => status === "active" || status === "expiring")
+  const [only, ...more] = usable
+  if (only === undefined) throw usageError("You have no number to call from.", ["agentctl number buy us"])
+  if (more.length === 0) return only.phoneNumberId
+  const numbers = usable.map(({ number }) => number).join(", ")
+  throw usageError(`You have ${usable.length} numbers. Pick one with --from: ${numbers}`, ["agentctl number list"])
+}
