@@ -1,5 +1,7 @@
-import { EventStore, type Tenant, TenantStore, Uuid } from "@agentos/core"
-import { Effect, Option } from "effect"
+import { EventStore, type Tenant, Uuid } from "@agentos/core"
+import { createSIWxClientExtension } from "@x402/extensions/sign-in-with-x"
+import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
+import { Effect } from "effect"
 import { once } from "node:events"
 import { connect } from "node:net"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
@@ -159,14 +161,28 @@ describe("sessions on two servers over one PostgreSQL", () => {
     b.close()
   })
 
-  it("are closed on every server when the tenant's tokens are revoked, and no others", async () => {
-    const [revoked, other] = await rig.tenants(2)
-    const sockets = [await session(revoked!, A), await session(revoked!, B)]
+  it("are closed on every server within 5 s when the wallet revokes its tokens, and no others", async () => {
+    const [other] = await rig.tenants(1)
+    const agent = new Agent(server(A), rig.cluster.chain.wallets[1]!.privateKey)
+    await agent.createMailbox(freshName())
+    const onB = new Agent(server(B), rig.cluster.chain.wallets[1]!.privateKey)
+    onB.token = agent.token
+    const sockets = [await openOn(agent, A), await openOn(onB, B)]
     const bystander = await session(other!, B)
     const closed = Promise.all(sockets.map((socket) => socket.closed()))
-    const tenant = await rig.run(Effect.flatMap(TenantStore, (store) => store.revokeTokens(revoked!.tenantId)))
-    expect(Option.isSome(tenant)).toBe(true)
+    expect((await onB.send({ path: "/api/v1/events" })).status).toBe(200)
+    const renewed = await signIn(agent, "/api/v1/auth/revoke")
+    const revokedAt = performance.now()
+    expect((await agent.send({ path: "/api/v1/events" })).status).toBe(401)
+    const refused = vi.waitFor(async () => expect((await onB.send({ path: "/api/v1/events" })).status).toBe(401), {
+      timeout: 5_000,
+      interval: 100
+    })
     expect(await closed).toEqual([4401, 4401])
+    await refused
+    expect(performance.now() - revokedAt).toBeLessThan(5_000)
+    onB.token = renewed
+    expect((await onB.send({ path: "/api/v1/events" })).status).toBe(200)
     await append(other!, 1)
     expect(await deliveries(bystander, 1)).toHaveLength(1)
     bystander.close()
@@ -223,6 +239,14 @@ const openOn = async (agent: Agent, index: number): Promise<Realtime> => {
   const socket = await Realtime.connect({ url: socketUrl(server(index)), token })
   await socket.next("session.ready")
   return socket
+}
+
+/** Signs in with the agent's wallet as a stock client does, and returns the access token. */
+const signIn = async (agent: Agent, path: string): Promise<string> => {
+  const wallet = new x402Client().registerExtension(createSIWxClientExtension({ signers: [agent.account] }))
+  const response = await wrapFetchWithPayment(fetch, wallet)(`${server(A).baseUrl}${path}`, { method: "POST" })
+  const { data } = (await response.json()) as { readonly data: { authentication: { readonly accessToken: string } } }
+  return data.authentication.accessToken
 }
 
 /** Sends the first half of a request; `finish` sends the rest and returns the response. */

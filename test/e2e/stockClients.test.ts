@@ -1,9 +1,10 @@
 import { wrapAxiosWithPayment, x402Client as AxiosClient } from "@x402/axios"
 import { ExactEvmScheme } from "@x402/evm/exact/client"
+import { createSIWxClientExtension } from "@x402/extensions/sign-in-with-x"
 import { wrapFetchWithPayment, x402Client as FetchClient } from "@x402/fetch"
 import axios from "axios"
 import { randomUUID } from "node:crypto"
-import { privateKeyToAccount } from "viem/accounts"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { describe, expect, it } from "vitest"
 import { freshName } from "../support/Agent.ts"
 import { useSandbox } from "../support/useSandbox.ts"
@@ -41,6 +42,39 @@ describe("clients of x402", () => {
   })
 })
 
+describe("a client of x402 with the extension sign-in-with-x", () => {
+  const signing = (signer: ReturnType<typeof account>) =>
+    wrapFetchWithPayment(fetch, new FetchClient().registerExtension(createSIWxClientExtension({ signers: [signer] })))
+
+  it("gets the token of its wallet back, and replaces it, without payment", async () => {
+    const agent = host.agent(1)
+    await agent.createMailbox(freshName())
+    const lost = agent.token!
+    const post = async (path: string) => {
+      const response = await signing(agent.account)(`${host.sandbox.baseUrl}${path}`, { method: "POST" })
+      const body = (await response.json()) as { readonly data: { authentication: { readonly accessToken: string } } }
+      return [response.status, body.data.authentication.accessToken]
+    }
+    const { amount } = await host.chain.charged(agent.account.address, async () => {
+      expect(await post("/api/v1/auth/token")).toEqual([200, lost])
+      const [status, replaced] = await post("/api/v1/auth/revoke")
+      expect([status, replaced === lost]).toEqual([200, false])
+      expect(await post("/api/v1/auth/token")).toEqual([200, replaced])
+      expect((await agent.send({ path: "/api/v1/events" })).status).toBe(401)
+      agent.token = String(replaced)
+      expect((await agent.send({ path: "/api/v1/events" })).status).toBe(200)
+    })
+    expect(amount).toBe(0n)
+  })
+
+  it("gets 404 for a wallet that has bought nothing", async () => {
+    const stranger = privateKeyToAccount(generatePrivateKey())
+    const response = await signing(stranger)(`${host.sandbox.baseUrl}/api/v1/auth/token`, { method: "POST" })
+    expect(response.status).toBe(404)
+    expect(await response.json()).toMatchObject({ error: { code: "RESOURCE_NOT_FOUND" } })
+  })
+})
+
 describe("discovery", () => {
   it("lists the services with prices and the environment", async () => {
     const agent = host.agent(0)
@@ -50,9 +84,10 @@ describe("discovery", () => {
     const items = services.body.data["items"] as unknown as ReadonlyArray<{
       readonly serviceId: string
       readonly available: boolean
+      readonly extension?: true
       readonly price: { readonly amount: string } | null
     }>
-    expect(items).toHaveLength(25)
+    expect(items.filter(({ extension }) => extension === undefined)).toHaveLength(25)
     for (const { available, serviceId } of items) {
       expect({ serviceId, available }).toEqual({ serviceId, available: serviceId !== "domain.register" })
       const one = await agent.send({ path: `/api/v1/services/${serviceId}` })

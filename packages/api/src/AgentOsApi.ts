@@ -1,5 +1,6 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { API_NAME, API_VERSION } from "./discovery/ApiIdentity.ts"
+import { authGroup } from "./operation/AuthOperations.ts"
 import { discoveryGroup, domainGroup } from "./operation/DiscoveryOperations.ts"
 import { emailGroup } from "./operation/EmailOperations.ts"
 import { eventGroup } from "./operation/EventOperations.ts"
@@ -8,7 +9,7 @@ import { RealtimeClientMessage, RealtimeServerMessage } from "./RealtimeMessage.
 
 /** The whole API as one contract. The OpenAPI document and typed clients are generated from it. */
 export class AgentOsApi extends HttpApi.make("agentos")
-  .add(discoveryGroup, emailGroup, phoneGroup, eventGroup, domainGroup)
+  .add(discoveryGroup, emailGroup, phoneGroup, eventGroup, domainGroup, authGroup)
   .annotate(OpenApi.Title, API_NAME)
   .annotate(OpenApi.Version, API_VERSION)
   // WebSocket messages, which no path of the document describes.

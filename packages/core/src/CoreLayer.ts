@@ -14,10 +14,12 @@ import * as NumberNotices from "./jobs/NumberNotices.ts"
 import * as NumberReconciliation from "./jobs/NumberReconciliation.ts"
 import { TenantAdministration } from "./operator/TenantAdministration.ts"
 import * as RawMailRetention from "./jobs/RawMailRetention.ts"
+import * as SignInRetention from "./jobs/SignInRetention.ts"
 import { LedgerCheck } from "./payment/LedgerCheck.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
 import { PaidOperations } from "./payment/PaidOperations.ts"
 import { PaidServices, type StoredService } from "./payment/PaidService.ts"
+import { TokenRecovery } from "./payment/TokenRecovery.ts"
 import { CallAdmission } from "./phone/CallAdmission.ts"
 import { CallReports, Calls } from "./phone/Calls.ts"
 import { Numbers } from "./phone/Numbers.ts"
@@ -38,7 +40,8 @@ const commonJobs = Effect.all([
   EventExpiry.make,
   EventRetention.make,
   InboundMailRetention.make,
-  RawMailRetention.make
+  RawMailRetention.make,
+  SignInRetention.make
 ])
 const phoneJobs = Effect.all([NumberNotices.make, NumberExpiry.make, NumberReconciliation.make])
 
@@ -82,3 +85,6 @@ export const layerWithPhone = TenantAdministration.layer.pipe(
   ),
   Layer.provideMerge(Layer.mergeAll(emailServices, phoneHalf))
 )
+
+/** `layerWithPhone` plus token recovery, for a host that also provides the protocol by which wallets sign in. */
+export const layerWithSignIn = TokenRecovery.layer.pipe(Layer.provideMerge(layerWithPhone))

@@ -7,6 +7,7 @@ import * as HttpEdge from "./edge/HttpEdge.ts"
 import { RateLimiting } from "./edge/RateLimiting.ts"
 import { RequestConcurrency } from "./edge/RequestConcurrency.ts"
 import { Upgrades } from "./edge/Upgrades.ts"
+import * as AuthRoutes from "./handler/AuthRoutes.ts"
 import * as DiscoveryRoutes from "./handler/DiscoveryRoutes.ts"
 import * as EmailRoutes from "./handler/EmailRoutes.ts"
 import * as EventRoutes from "./handler/EventRoutes.ts"
@@ -31,6 +32,7 @@ const routes = Effect.gen(function* () {
     ...(yield* PhoneRoutes.routes),
     ...(yield* PaidRoutes.routes),
     ...UnavailableRoutes.routes,
+    ...(yield* AuthRoutes.routes),
     ...(yield* HealthRoutes.routes),
     ...(yield* OperatorRoutes.routes),
     ...(yield* IngressRoutes.routes)

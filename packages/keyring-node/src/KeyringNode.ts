@@ -10,7 +10,8 @@ const PURPOSES: Readonly<Record<MacPurpose, null>> = {
   cursor: null,
   "callback-secret": null,
   "refund-nonce": null,
-  "relay-token": null
+  "relay-token": null,
+  "sign-in": null
 }
 
 /** The prefix of every message of a purpose. No purpose contains a zero byte, so no prefix is the start of another. */

@@ -16,7 +16,8 @@ const vectors: Readonly<Record<MacPurpose, string>> = {
   cursor: "c0e15f5ef7f1b6b9b63e766cea75d24584e45f5a1fe019adca4d49e60f56185c",
   "callback-secret": "d9f558a73fed98607eb3995a14d3899113382ad62f34bbfa487919768953ac79",
   "refund-nonce": "4137a979f2b46933d537977e2a3e1a73b99f031943c4c5144dd32e95dae3a1d7",
-  "relay-token": "7881a767bbe4c2428bf571132337a65bdcaada09b868867819622e712c9ca7e6"
+  "relay-token": "7881a767bbe4c2428bf571132337a65bdcaada09b868867819622e712c9ca7e6",
+  "sign-in": "1c16c408ef625bb94e54d7d55911ac7e3e2308519da155c117125fbaf7f2917d"
 }
 const Purpose = Schema.Literals([
   "access-token",
@@ -24,7 +25,8 @@ const Purpose = Schema.Literals([
   "cursor",
   "callback-secret",
   "refund-nonce",
-  "relay-token"
+  "relay-token",
+  "sign-in"
 ])
 const Message = Schema.String.check(Schema.isMaxLength(64))
 

@@ -41,6 +41,7 @@ export const layer = Layer.effect(
       stateAge: (operationId) =>
         run((now) => Option.map(Option.fromUndefinedOr(operations.get(operationId)), (one) => now - one.updatedAt)),
       findByKeys: (keys) => run(() => findByKeys(tables, keys)),
+      hasFulfilled: (payer) => run(() => operations.where("payer", payer).some(({ state }) => state === "fulfilled")),
       advance: ({ change, fence, from, next, operationId, to }) =>
         run((now) => {
           const operation = operations.get(operationId)

@@ -104,6 +104,8 @@ export interface RateLimitRow {
 export const makeTables = (journal: Journal) => ({
   /** By tenantId. */
   tenants: new Table<Tenant, "wallet">(journal, { wallet: (tenant) => tenant.wallet }),
+  /** By tenantId and nonce: when a used sign-in message expires. */
+  signIns: new Table<Timestamp.Timestamp>(journal, {}),
   /** By eventId. */
   events: new Table<EventRow, "tenant" | "open" | "openOfTenant" | "dedupeKey" | "session">(journal, {
     tenant: (row) => row.event.tenantId,
@@ -115,10 +117,11 @@ export const makeTables = (journal: Journal) => ({
   /** By tenantId. */
   lastEvents: new Table<LastEvent>(journal, {}),
   /** By operationId. */
-  operations: new Table<Operation, "proof" | "request" | "queue">(journal, {
+  operations: new Table<Operation, "proof" | "request" | "payer" | "queue">(journal, {
     proof: (operation) => operationKeys.proof(proofKey(operation.proof)),
     request: (operation) =>
       operationKeys.request(proofKey(operation.proof).payer, operation.endpoint, operation.idempotencyKey),
+    payer: (operation) => proofKey(operation.proof).payer,
     queue: ({ dueAt }) => (dueAt === null ? null : OPEN)
   }),
   /** By account, network and asset. */

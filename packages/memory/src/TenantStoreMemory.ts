@@ -1,11 +1,12 @@
 import { TenantStore } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
+import { compositeKey } from "./Tables.ts"
 
 /** Tenants in memory. No locks are needed, since transactions run one after the other. */
 export const layer = Layer.effect(
   TenantStore,
-  Effect.map(MemoryDatabase, ({ run, tables: { tenants } }) =>
+  Effect.map(MemoryDatabase, ({ run, tables: { signIns, tenants } }) =>
     TenantStore.of({
       ensure: (candidate) =>
         run(() => {
@@ -29,6 +30,20 @@ export const layer = Layer.effect(
           const revoked = { ...tenant, tokenVersion: tenant.tokenVersion + 1 }
           tenants.set(tenantId, revoked)
           return Option.some(revoked)
+        }),
+      useSignIn: ({ expiresAt, nonce, tenantId }) =>
+        run(() => {
+          const key = compositeKey(tenantId, nonce)
+          if (signIns.has(key)) return false
+          signIns.set(key, expiresAt)
+          return true
+        }),
+      deleteSignIns: (age, limit) =>
+        run((now) => {
+          const old = signIns.entries().filter(([, expiresAt]) => expiresAt <= now - age)
+          const deleted = old.slice(0, limit)
+          for (const [key] of deleted) signIns.delete(key)
+          return deleted.length
         }),
       setSuspension: (tenantId, suspension) =>
         run(() => {

@@ -15,6 +15,7 @@ import { createQuotas } from "./migration/0010_quotas.ts"
 import { createMailPieces } from "./migration/0011_mail_pieces.ts"
 import { addCallExtensions } from "./migration/0012_call_extensions.ts"
 import { createDeletedAgents } from "./migration/0013_deleted_agents.ts"
+import { createSignIns } from "./migration/0014_sign_ins.ts"
 import { callsOutbound } from "./migration/CallsOutbound.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
 import { inboundMailsCompleted } from "./migration/InboundMailsCompleted.ts"
@@ -33,7 +34,8 @@ const migrations = Migrator.fromRecord({
   "0010_quotas": createQuotas,
   "0011_mail_pieces": createMailPieces,
   "0012_call_extensions": addCallExtensions,
-  "0013_deleted_agents": createDeletedAgents
+  "0013_deleted_agents": createDeletedAgents,
+  "0014_sign_ins": createSignIns
 })
 
 /** Indexes that are added to existing tables, built after the migrations. */

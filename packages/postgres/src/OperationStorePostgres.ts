@@ -176,6 +176,13 @@ export const layer: Layer.Layer<OperationStore, never, Database> = Layer.effect(
           Row.all(toOperation)
         )
       },
+      hasFulfilled: (payer) =>
+        Effect.map(
+          orDie(sql`
+            select 1 as found from operations
+            where payer = ${Parameter.text(payer)} and state = 'fulfilled' limit 1`),
+          Row.any
+        ),
       advance: ({ change, fence, from, next, operationId, to }) =>
         Effect.map(
           orDie(sql<OperationRow>`

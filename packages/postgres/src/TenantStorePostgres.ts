@@ -1,5 +1,6 @@
 import { type Tenant, TenantStore, walletAddress } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
+import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
 import { orDie } from "./DatabaseFailure.ts"
 import * as Parameter from "./Parameter.ts"
@@ -35,6 +36,7 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
   TenantStore,
   Effect.gen(function* () {
     const { sql } = yield* Database
+    const { clock } = yield* storeClock
     const columns = sql.literal("tenant_id, wallet, token_version, created_at, suspended_at, suspension_reason")
 
     const lockByWallet = (wallet: string) =>
@@ -92,6 +94,29 @@ export const layer: Layer.Layer<TenantStore, never, Database> = Layer.effect(
             update tenants set token_version = token_version + 1 where tenant_id = ${Parameter.uuid(tenantId)}
             returning ${columns}`),
           first
+        ),
+      useSignIn: ({ expiresAt, nonce, tenantId }) =>
+        Effect.map(
+          orDie(sql`
+            insert into sign_ins (tenant_id, nonce, expires_at)
+            values (${Parameter.uuid(tenantId)}, ${Parameter.text(nonce)}, ${Parameter.integer(expiresAt)})
+            on conflict (tenant_id, nonce) do nothing
+            returning nonce`),
+          Row.any
+        ),
+      deleteSignIns: (age, limit) =>
+        Effect.map(
+          orDie(sql`
+            with ${clock()},
+            old as (
+              select tenant_id, nonce from sign_ins
+              where expires_at <= (select now from clock) - ${Parameter.integer(age)}::bigint
+              order by expires_at limit ${Parameter.integer(limit)} for update of sign_ins skip locked
+            )
+            delete from sign_ins using old
+            where sign_ins.tenant_id = old.tenant_id and sign_ins.nonce = old.nonce
+            returning sign_ins.nonce`),
+          (rows) => rows.length
         ),
       setSuspension: (tenantId, suspension) =>
         Effect.map(

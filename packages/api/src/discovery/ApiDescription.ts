@@ -46,6 +46,7 @@ const RULES: ReadonlyArray<string> = [
   "Start with a start-here service: call it without Authorization, pay the challenge in the PAYMENT-REQUIRED header with an x402 version 2 client, and repeat the identical request with PAYMENT-SIGNATURE and Idempotency-Key. The response contains your access token.",
   "Send the token as `Authorization: Bearer <ACCESS_TOKEN>` to every other operation except discovery. It is valid for all services of the paying wallet and does not expire.",
   "Pay for operations with a token from the token's own wallet.",
+  "POST /api/v1/auth/token returns a lost token, and POST /api/v1/auth/revoke revokes it, for the wallet that signs in with x402's extension sign-in-with-x. Both are free.",
   "GET /api/v1/events/realtime-token returns a token for the WebSocket that is valid for 15 minutes. Never put the access token into a URL."
 ]
 

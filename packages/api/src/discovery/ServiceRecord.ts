@@ -26,7 +26,7 @@ export const ServiceRecord = Schema.Struct({
   path: Schema.String,
   /** Null for a free service. */
   price: Schema.NullOr(PriceRecord),
-  authentication: Schema.Literals(["none", "x402-bootstrap", "bearer", "unavailable"]),
+  authentication: Schema.Literals(["none", "x402-bootstrap", "bearer", "sign-in-with-x", "unavailable"]),
   /** Whether a wallet without a token may begin with it. */
   startHere: Schema.Boolean,
   /** Whether this server offers it. */

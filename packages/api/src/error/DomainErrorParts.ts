@@ -2,6 +2,9 @@ import {
   type CheckError,
   type CredentialRefused,
   type PaymentError,
+  type SignInRefused,
+  type SignInRequired,
+  type WalletUnknown,
   type ResourceKind,
   Usdt,
   type WrongCredential
@@ -11,7 +14,14 @@ import type { ErrorParts, FailedRequest } from "./ErrorParts.ts"
 import { retryOf, callOf, listOf } from "./NextCalls.ts"
 
 /** Every error that the domain returns for a request. */
-export type DomainError = CheckError | CredentialRefused | WrongCredential | PaymentError
+export type DomainError =
+  | CheckError
+  | CredentialRefused
+  | WrongCredential
+  | PaymentError
+  | SignInRequired
+  | SignInRefused
+  | WalletUnknown
 
 /** RFC 6750, section 3. */
 const challengeBearer = { "WWW-Authenticate": 'Bearer error="invalid_token"' }
@@ -71,6 +81,24 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       code: "INVALID_TOKEN",
       message: sentence(message),
       headers: challengeBearer
+    }),
+    SignInRequired: ({ challenge }): ErrorParts => ({
+      code: "PAYMENT_REQUIRED",
+      message:
+        "Sign in with your wallet. No payment is needed. Sign the message in the extension sign-in-with-x of the PAYMENT-REQUIRED header, then repeat the request with SIGN-IN-WITH-X.",
+      next: retryOf(request),
+      headers: { "PAYMENT-REQUIRED": challenge }
+    }),
+    SignInRefused: ({ message }): ErrorParts => ({
+      code: "AUTH_REQUIRED",
+      message: `${sentence(message)} Nothing was changed. Repeat the request without SIGN-IN-WITH-X to get a new message to sign.`,
+      next: retryOf(request),
+      headers: { "WWW-Authenticate": "SIGN-IN-WITH-X" }
+    }),
+    WalletUnknown: ({ wallet }): ErrorParts => ({
+      code: "RESOURCE_NOT_FOUND",
+      message: `The wallet ${wallet} has bought nothing here, so it has no access token. Call a start-here service to get one.`,
+      next: callOf("email.mailbox.create")
     }),
     PaymentRequired: ({ challenge, reason }): ErrorParts => ({
       code: "PAYMENT_REQUIRED",

@@ -6,7 +6,7 @@ import { type Operation, takesBody } from "../operation/Operation.ts"
 import { type Input, inputsOf } from "../operation/Inputs.ts"
 import { operations } from "../operation/Operations.ts"
 import { cleanSchema, isObject, type JsonObject } from "./JsonSchema.ts"
-import { ACCESS_TOKEN, HEADERS, operationDocument } from "./OperationDocument.ts"
+import { ACCESS_TOKEN, HEADERS, operationDocument, SIGN_IN } from "./OperationDocument.ts"
 
 const child = (json: Schema.Json | undefined, key: string): JsonObject => {
   const value = isObject(json) ? json[key] : undefined
@@ -81,6 +81,13 @@ export const openApiDocument = (serverUrl: string): JsonObject => {
           bearerFormat: "at_v1",
           description:
             "The access token that a start-here operation returns. It is valid for every service of its wallet."
+        },
+        [SIGN_IN]: {
+          type: "apiKey",
+          in: "header",
+          name: "SIGN-IN-WITH-X",
+          description:
+            "The message that the wallet signed: base64 of the payload of x402's extension sign-in-with-x. Omit it on the first request, which returns the message to sign in its 402 response. A message is accepted once, within 5 minutes."
         }
       },
       headers: HEADERS,

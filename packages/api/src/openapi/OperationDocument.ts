@@ -6,6 +6,7 @@ import { cleanSchema, isObject, type JsonObject } from "./JsonSchema.ts"
 
 /** The name of the security scheme among the components of the document. */
 export const ACCESS_TOKEN = "accessToken"
+export const SIGN_IN = "signInWithX"
 
 const headerRef = (name: string): JsonObject => ({ $ref: `#/components/headers/${name}` })
 
@@ -72,6 +73,8 @@ const security = (entry: CatalogEntry): ReadonlyArray<JsonObject> => {
   switch (entry.authentication) {
     case "bearer":
       return [{ [ACCESS_TOKEN]: [] }]
+    case "sign-in-with-x":
+      return [{ [SIGN_IN]: [] }]
     case "x402-bootstrap":
       return [{}, { [ACCESS_TOKEN]: [] }]
     default:

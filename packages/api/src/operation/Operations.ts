@@ -1,4 +1,5 @@
 import { CATALOG, type CatalogEntry, type OperationName } from "@agentos/core"
+import { AUTH_OPERATIONS } from "./AuthOperations.ts"
 import { DISCOVERY_OPERATIONS, DOMAIN_OPERATIONS } from "./DiscoveryOperations.ts"
 import { EMAIL_OPERATIONS } from "./EmailOperations.ts"
 import { EVENT_OPERATIONS } from "./EventOperations.ts"
@@ -11,7 +12,8 @@ export const OPERATIONS = {
   ...EMAIL_OPERATIONS,
   ...PHONE_OPERATIONS,
   ...EVENT_OPERATIONS,
-  ...DOMAIN_OPERATIONS
+  ...DOMAIN_OPERATIONS,
+  ...AUTH_OPERATIONS
 } satisfies { readonly [Name in OperationName]: Operation<Name> }
 
 /** Returns the operation of a catalog entry. */

@@ -76,16 +76,20 @@ describe("openApiDocument", () => {
         case "x402-bootstrap":
           assert.deepStrictEqual(schemes, [[], ["accessToken"]])
           break
+        case "sign-in-with-x":
+          assert.deepStrictEqual(schemes, [["signInWithX"]])
+          break
         default:
           assert.deepStrictEqual(schemes, [])
       }
       const headers = found.parameters.filter((parameter) => parameter.in === "header").map(({ name }) => name)
       const isPaid = operation.entry.price !== null
       assert.deepStrictEqual(headers, isPaid ? ["PAYMENT-SIGNATURE", "Idempotency-Key"] : [])
-      assert.strictEqual("402" in found.responses, isPaid)
+      const isSignedIn = operation.entry.authentication === "sign-in-with-x"
+      assert.strictEqual("402" in found.responses, isPaid || isSignedIn)
       assert.strictEqual("428" in found.responses, operation.entry.authentication === "bearer")
+      if (isPaid || isSignedIn) assert.property(found.responses["402"]?.headers, "PAYMENT-REQUIRED")
       if (isPaid) {
-        assert.property(found.responses["402"]?.headers, "PAYMENT-REQUIRED")
         assert.property(found.responses[`${operation.status}`]?.headers, "PAYMENT-RESPONSE")
         for (const status of ["400", "401", "409", "502", "503"]) assert.property(found.responses, status)
       }

@@ -34,7 +34,9 @@ const TABLE: Readonly<Record<string, string>> = {
   acknowledgeAllEvents: "body.before* body.types body.service",
   replayEvents: "query.limit query.cursor",
   acknowledgeEventById: "path.eventId*",
-  registerDomain: ""
+  registerDomain: "",
+  recoverToken: "",
+  revokeTokens: ""
 }
 
 const TYPES = new Set(["string", "integer", "boolean", "array"])

@@ -1,4 +1,4 @@
-import { EventStore, MailboxStore, MessageStore, OperationStore, TenantStore, type Transactor } from "@agentos/core"
+import { EventStore, MailboxStore, MessageStore, OperationStore, TenantStore, Transactor } from "@agentos/core"
 import { describe } from "@effect/vitest"
 import { Effect } from "effect"
 import type { ContractTests, HarnessServices } from "../Contract.ts"
@@ -24,6 +24,16 @@ const tenantChanges: Readonly<Record<string, Prepare>> = {
     const store = yield* TenantStore
     const { tenantId } = yield* Fresh.tenant
     return { make: store.revokeTokens(tenantId), observe: store.find(tenantId) }
+  }),
+  "TenantStore.useSignIn": Effect.gen(function* () {
+    const store = yield* TenantStore
+    const clock = yield* StoreClock
+    const { tenantId } = yield* Fresh.tenant
+    const use = store.useSignIn({ tenantId, nonce: yield* Fresh.word, expiresAt: yield* clock.now })
+    const { transact } = yield* Transactor
+    // Whether the message is unused, without using it.
+    const observe = Effect.flip(transact(Effect.flatMap(use, (unused) => Effect.fail(unused))))
+    return { make: use, observe }
   })
 }
 

@@ -15,6 +15,33 @@ const scheduled = (millis: number) => ({ kind: "scheduled", millis }) as const
 
 /** Tests of `advance` and `takeOver`. */
 export const operationWorkTests: ContractTests<OperationStore> = (it) => {
+  describe("hasFulfilled", () => {
+    it.effect("returns whether an operation of the wallet is fulfilled, in whatever state its others are", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const tenant = yield* Fresh.tenant
+        const claim = Effect.gen(function* () {
+          const made = yield* Sample.operation(tenant)
+          assert.isTrue(yield* store.claim(made, LEASE))
+          return yield* Sample.found(made.operationId)
+        })
+        const isFulfilled = store.hasFulfilled(tenant.wallet)
+        assert.isFalse(yield* isFulfilled)
+        yield* Sample.moved(yield* claim, "unpaid")
+        let bought = yield* claim
+        for (const state of ["settling", "settled", "fulfilling"] as const) {
+          bought = yield* Sample.moved(bought, state)
+          assert.isFalse(yield* isFulfilled, state)
+        }
+        yield* Sample.moved(bought, "fulfilled")
+        assert.isTrue(yield* isFulfilled)
+        yield* claim
+        assert.isTrue(yield* isFulfilled)
+        assert.isFalse(yield* store.hasFulfilled((yield* Fresh.tenant).wallet))
+      })
+    )
+  })
+
   describe("advance", () => {
     it.effect("changes the state, renews the worker's lease, and returns the stored operation", () =>
       Effect.gen(function* () {

@@ -5,6 +5,7 @@ import { type ContractTests, defineContract, needing } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import { overlapping } from "../Overlap.ts"
 import { rolledBack } from "../RolledBack.ts"
+import { StoreClock } from "../StoreClock.ts"
 
 const ensureTests: ContractTests<TenantStore> = (it, capabilities) => {
   describe("ensure", () => {
@@ -248,6 +249,69 @@ const suspensionTests: ContractTests<TenantStore> = (it) => {
   })
 }
 
+const signInTests: ContractTests<TenantStore> = (it, capabilities) => {
+  describe("useSignIn", () => {
+    const message = Effect.gen(function* () {
+      const clock = yield* StoreClock
+      const { tenantId } = yield* Fresh.tenant
+      return { tenantId, nonce: yield* Fresh.word, expiresAt: yield* clock.now }
+    })
+
+    it.effect("accepts a message once for each tenant", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const first = yield* message
+        const other = { ...(yield* message), nonce: first.nonce }
+        assert.isTrue(yield* store.useSignIn(first))
+        assert.isFalse(yield* store.useSignIn(first))
+        assert.isFalse(yield* store.useSignIn({ ...first, expiresAt: Timestamp.add(first.expiresAt, 1) }))
+        assert.isTrue(yield* store.useSignIn({ ...first, nonce: yield* Fresh.word }))
+        assert.isTrue(yield* store.useSignIn(other), "the same message of another wallet")
+      })
+    )
+
+    it.effect("accepts a message from one of many concurrent callers", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const signIn = yield* message
+        const accepted = yield* Effect.forEach(Array.range(1, 10), () => store.useSignIn(signIn), {
+          concurrency: "unbounded"
+        })
+        assert.strictEqual(accepted.filter(Boolean).length, 1)
+      })
+    )
+
+    it.effect("lets an overlapping transaction use a message that the first did not use in the end", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        for (const firstEnds of ["committed", "rolled back"] as const) {
+          const use = store.useSignIn(yield* message)
+          const [first, second] = yield* overlapping(capabilities, { first: use, second: use, firstEnds })
+          assert.deepStrictEqual([first, second], [true, firstEnds === "rolled back"])
+        }
+      })
+    )
+
+    it.effect("is forgotten after its time, in batches, and then no earlier message is", () =>
+      Effect.gen(function* () {
+        const store = yield* TenantStore
+        const clock = yield* StoreClock
+        yield* store.deleteSignIns(0, 1_000)
+        const old = yield* Effect.forEach(Array.range(1, 3), () => message)
+        yield* Effect.forEach(old, store.useSignIn)
+        yield* clock.advance(60_000)
+        const recent = yield* message
+        yield* store.useSignIn(recent)
+        assert.strictEqual(yield* store.deleteSignIns(60_000, 2), 2)
+        assert.strictEqual(yield* store.deleteSignIns(60_000, 2), 1)
+        assert.strictEqual(yield* store.deleteSignIns(60_000, 2), 0)
+        assert.isTrue(yield* store.useSignIn(old[0]!))
+        assert.isFalse(yield* store.useSignIn(recent))
+      })
+    )
+  })
+}
+
 const lockTests: ContractTests<TenantStore> = (it, capabilities) => {
   describe("lock", () => {
     it.effect("accepts no tenant, one twice, and one that does not exist", () =>
@@ -352,5 +416,6 @@ export const TenantStoreContract = defineContract<TenantStore>("TenantStore", (i
   findTests(it, capabilities)
   revokeTests(it, capabilities)
   suspensionTests(it, capabilities)
+  signInTests(it, capabilities)
   lockTests(it, capabilities)
 })

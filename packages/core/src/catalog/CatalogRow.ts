@@ -6,9 +6,10 @@ import type { ErrorCode } from "./ErrorCode.ts"
  * - `none`: none, any client may call it;
  * - `x402-bootstrap`: a payment by any wallet; the response contains the payer's access token;
  * - `bearer`: the access token of a tenant;
+ * - `sign-in-with-x`: a message that a wallet signs, in the x402 extension of this name;
  * - `unavailable`: no client may call it.
  */
-export type Authentication = "none" | "x402-bootstrap" | "bearer" | "unavailable"
+export type Authentication = "none" | "x402-bootstrap" | "bearer" | "sign-in-with-x" | "unavailable"
 
 /**
  * The configuration that an operation requires: nothing, a mail provider or a carrier; `never` is not available at all.

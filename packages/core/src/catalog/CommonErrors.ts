@@ -9,6 +9,15 @@ export const BEARER_ERRORS = [
   "RATE_LIMITED"
 ] as const satisfies ReadonlyArray<ErrorCode>
 
+/** The errors of an operation that a wallet signs in to. */
+export const SIGN_IN_ERRORS = [
+  "INVALID_REQUEST",
+  "AUTH_REQUIRED",
+  "PAYMENT_REQUIRED",
+  "RESOURCE_NOT_FOUND",
+  "RATE_LIMITED"
+] as const satisfies ReadonlyArray<ErrorCode>
+
 /** The errors that every paid operation may return. */
 export const PAID_ERRORS = [
   "INVALID_REQUEST",

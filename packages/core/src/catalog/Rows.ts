@@ -2,18 +2,20 @@
  * The declarations of all operations as plain data, without any import at run time, so that a client can read them
  * without loading the schemas.
  */
+import { AUTH_ENTRIES } from "./AuthEntries.ts"
 import { DISCOVERY_ENTRIES, DOMAIN_ENTRIES } from "./DiscoveryEntries.ts"
 import { EMAIL_ENTRIES } from "./EmailEntries.ts"
 import { EVENT_ENTRIES } from "./EventEntries.ts"
 import { PHONE_ENTRIES } from "./PhoneEntries.ts"
 
-/** Every operation of the API once, in the order of the specification. */
+/** Every operation of the API once: those of the specification in its order, then the extensions. */
 export const ROWS = [
   ...DISCOVERY_ENTRIES,
   ...EMAIL_ENTRIES,
   ...PHONE_ENTRIES,
   ...EVENT_ENTRIES,
-  ...DOMAIN_ENTRIES
+  ...DOMAIN_ENTRIES,
+  ...AUTH_ENTRIES
 ] as const
 
 /** The name of an operation in code and in the OpenAPI document. */

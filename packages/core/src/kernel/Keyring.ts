@@ -3,7 +3,14 @@ import { Context, Effect } from "effect"
 /**
  * The purpose of a MAC. It is authenticated too, so that a value made for one purpose is not valid for another.
  */
-export type MacPurpose = "access-token" | "challenge" | "cursor" | "callback-secret" | "refund-nonce" | "relay-token"
+export type MacPurpose =
+  | "access-token"
+  | "challenge"
+  | "cursor"
+  | "callback-secret"
+  | "refund-nonce"
+  | "relay-token"
+  | "sign-in"
 
 /**
  * The server's secret keys, each with an id from 1 to 255. The active key authenticates new values; values under older

@@ -29,10 +29,15 @@ export class TenantAdministration extends Context.Service<
     readonly find: (by: TenantId | WalletAddress) => Effect.Effect<Option.Option<TenantReport>>
     /**
      * Suspends a tenant and ends its calls, in one transaction. From then on every server refuses its paid operations,
-     * its calls and its mail, inbound and outbound; its sockets close within 10 s. A repeated call changes the reason.
+     * its calls and its mail, inbound and outbound; its sockets close within 5 s. A repeated call changes the reason.
      */
     readonly suspend: (by: TenantId | WalletAddress, reason: string) => Effect.Effect<Option.Option<TenantReport>>
     readonly resume: (by: TenantId | WalletAddress) => Effect.Effect<Option.Option<TenantReport>>
+    /**
+     * Revokes every credential of a tenant. Every server refuses them, and closes their realtime sessions, within 5 s.
+     * The wallet gets a new access token by `TokenRecovery`, or with its next purchase by a start-here service.
+     */
+    readonly revokeTokens: (by: TenantId | WalletAddress) => Effect.Effect<Option.Option<TenantReport>>
   }
 >()("@agentos/core/operator/TenantAdministration") {
   static readonly layer = Layer.effect(
@@ -100,7 +105,15 @@ export class TenantAdministration extends Context.Service<
         suspend: Effect.fnUntraced(function* (by, reason) {
           return yield* change(by, { at: yield* Timestamp.now, reason })
         }),
-        resume: (by) => change(by, null)
+        resume: (by) => change(by, null),
+        revokeTokens: Effect.fnUntraced(function* (by) {
+          const found = yield* findTenant(by)
+          if (Option.isNone(found)) return Option.none()
+          const { tenantId } = found.value
+          const revoked = yield* credentials.revoke(tenantId)
+          yield* Effect.logWarning(`access tokens of tenant ${tenantId} revoked by the operator`)
+          return Option.isNone(revoked) ? Option.none() : Option.some(yield* report(revoked.value))
+        })
       })
     })
   )

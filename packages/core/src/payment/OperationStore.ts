@@ -1,5 +1,6 @@
 import { Context, Effect, Option } from "effect"
 import type { Timestamp } from "../kernel/Timestamp.ts"
+import type { WalletAddress } from "../tenancy/Tenant.ts"
 import type { LedgerEntry } from "./Ledger.ts"
 import type { Operation } from "./Operation.ts"
 import type { OperationState } from "./OperationState.ts"
@@ -65,6 +66,8 @@ export class OperationStore extends Context.Service<
      * Returns the operations (two at most) that hold the proof's key, or the payer's Idempotency-Key on the endpoint.
      */
     readonly findByKeys: (keys: OperationKeys) => Effect.Effect<ReadonlyArray<Operation>>
+    /** Returns whether an operation that this wallet paid is fulfilled. */
+    readonly hasFulfilled: (payer: WalletAddress) => Effect.Effect<boolean>
     /**
      * Moves an operation from `from` to `to` if it is in `from` and under `fence`, and sets its next attempt. Returns
      * none otherwise: another worker owns it.

@@ -10,9 +10,9 @@ import { requireActive, type TenantSuspended } from "./TenantSuspended.ts"
 
 /**
  * How long a server may continue to accept a token after its revocation on another server. The revoking server
- * refuses the token at once.
+ * refuses the token at once. Tenants are promised 5 seconds.
  */
-const TENANT_CACHE_LIFETIME = Duration.seconds(5)
+const TENANT_CACHE_LIFETIME = Duration.seconds(4)
 const TENANT_CACHE_SIZE = 10_000
 
 /** A JWT begins with a JSON object in base64url. */
@@ -33,6 +33,8 @@ export interface RealtimeHolder {
 export class Credentials extends Context.Service<
   Credentials,
   {
+    /** Returns the access token of a tenant: the same one until it is revoked or the active key changes. */
+    readonly accessTokenOf: (tenant: Pick<Tenant, "tenantId" | "tokenVersion">) => Redacted.Redacted<string>
     /** Returns the tenant of an access token. */
     readonly authenticate: (
       accessToken: Redacted.Redacted<string>
@@ -55,8 +57,8 @@ export class Credentials extends Context.Service<
     readonly findRevoked: <Holder extends { readonly tenantId: TenantId; readonly tokenVersion: number }>(
       holders: ReadonlyArray<Holder>
     ) => Effect.Effect<ReadonlyArray<Holder>>
-    /** Revokes every credential of the tenant. */
-    readonly revoke: (tenantId: TenantId) => Effect.Effect<void>
+    /** Revokes every credential of the tenant. Returns the updated tenant. */
+    readonly revoke: (tenantId: TenantId) => Effect.Effect<Option.Option<Tenant>>
     /** Removes the tenant from this server's cache after a change, so that the store is read again. */
     readonly forget: (tenantId: TenantId) => Effect.Effect<void>
   }
@@ -86,6 +88,8 @@ export class Credentials extends Context.Service<
           : tenants.findTokenVersions([...new Set(holders.map(({ tenantId }) => tenantId))])
 
       return Credentials.of({
+        accessTokenOf: ({ tenantId, tokenVersion }) =>
+          AccessToken.derive(keyring, { keyId: keyring.activeKeyId, tenantId, version: tokenVersion })!,
         authenticate: Effect.fnUntraced(function* (accessToken) {
           const text = Redacted.value(accessToken)
           const claims = yield* Effect.provideService(AccessToken.open(text), Keyring, keyring)
@@ -124,7 +128,7 @@ export class Credentials extends Context.Service<
             holders.filter(({ tenantId, tokenVersion }) => versions.get(tenantId) !== tokenVersion)
           ),
         forget: (tenantId) => Cache.invalidate(cache, tenantId),
-        revoke: (tenantId) => Effect.andThen(tenants.revokeTokens(tenantId), Cache.invalidate(cache, tenantId))
+        revoke: (tenantId) => Effect.tap(tenants.revokeTokens(tenantId), () => Cache.invalidate(cache, tenantId))
       })
     })
   )

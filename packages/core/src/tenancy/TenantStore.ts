@@ -1,4 +1,5 @@
 import { Context, Effect, Option } from "effect"
+import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { Tenant, TenantId, TenantSuspension, WalletAddress } from "./Tenant.ts"
 
 /** The port that stores tenants. */
@@ -21,6 +22,19 @@ export class TenantStore extends Context.Service<
     readonly lock: (tenantIds: ReadonlyArray<TenantId>) => Effect.Effect<void>
     /** Revokes every credential of the tenant. Returns the updated tenant. */
     readonly revokeTokens: (tenantId: TenantId) => Effect.Effect<Option.Option<Tenant>>
+    /**
+     * Records that the tenant's wallet used the sign-in message with this nonce. Returns false if it was used before.
+     * Concurrent callers with one message: one of them gets true, unless its transaction is rolled back.
+     */
+    readonly useSignIn: (signIn: {
+      readonly tenantId: TenantId
+      readonly nonce: string
+      readonly expiresAt: Timestamp
+    }) => Effect.Effect<boolean>
+    /**
+     * Deletes up to `limit` records of sign-in messages that expired at least `age` milliseconds ago. Returns how many.
+     */
+    readonly deleteSignIns: (age: number, limit: number) => Effect.Effect<number>
     /** Suspends the tenant, or ends its suspension if null. Returns the updated tenant. */
     readonly setSuspension: (
       tenantId: TenantId,

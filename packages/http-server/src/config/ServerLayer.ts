@@ -1,6 +1,6 @@
 import { CallPolicy, Core, EventPolicy, MailPolicy, RateLimiter } from "@agentos/core"
 import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
-import { PaymentRailX402 } from "@agentos/x402"
+import { PaymentRailX402, SignInWithX } from "@agentos/x402"
 import { Duration, Effect, Layer } from "effect"
 import { ServerSettings } from "../ServerSettings.ts"
 import { mailPorts } from "./MailLayer.ts"
@@ -20,6 +20,7 @@ const portsLayer = (config: ServerConfig) => {
     KeyringNode.layer(config.keys),
     RealtimeTokensJose.layer(config.keys, { issuer: config.publicUrl }),
     PaymentRailX402.layer({ networks: config.networks.map(railNetwork) }).pipe(Layer.provide(storage)),
+    SignInWithX.layer(config.networks.map(({ network }) => network)),
     mailPorts(config.mail),
     phonePorts(config)
   )
@@ -48,7 +49,7 @@ const quotaLayer = ({ quotas }: ServerConfig) =>
 
 /** The services of the core on the configured adapters, after `around` has changed them. */
 export const coreLayer = (config: ServerConfig, around: (ports: Ports) => Ports) =>
-  Core.layerWithPhone.pipe(
+  Core.layerWithSignIn.pipe(
     Layer.provideMerge(rateLimiterLayer(config)),
     Layer.provideMerge(around(portsLayer(config))),
     Layer.provide(policyLayer(config)),

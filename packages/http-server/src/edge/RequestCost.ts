@@ -5,6 +5,8 @@ import type { HttpServerRequest } from "effect/http"
 const REQUEST_COST = 1
 /** Cost of a request with a payment, which is looked up, verified on the chain and settled. */
 const PAYMENT_COST = 4
+/** Cost of a request that signs in: recovering the signer takes about as long as ten requests. */
+const SIGN_IN_COST = 4
 
 /** Additional cost of a token that is not valid, in a request or over a socket. */
 export const REFUSED_TOKEN_COST = 9
@@ -26,7 +28,11 @@ export const presentsPayment = ({ headers }: HttpServerRequest.HttpServerRequest
 
 /** Returns the cost that a request takes from the limits of its address and its tenant before it is processed. */
 export const requestCost = (request: HttpServerRequest.HttpServerRequest): number =>
-  presentsPayment(request) ? PAYMENT_COST : REQUEST_COST
+  presentsPayment(request)
+    ? PAYMENT_COST
+    : request.headers["sign-in-with-x"] === undefined
+      ? REQUEST_COST
+      : SIGN_IN_COST
 
 /** Returns the additional cost for the limit of the address, by the error with which the request failed. */
 export const failureCost = (request: HttpServerRequest.HttpServerRequest, code: ErrorCode | undefined): number => {
@@ -40,6 +46,8 @@ export const COST_ROWS: ReadonlyArray<readonly [request: string, cost: number]> 
   ["matches none of the rows below", REQUEST_COST],
   ["presents a payment", PAYMENT_COST],
   ["presents a payment that is refused (402)", PAYMENT_COST + REFUSED_PAYMENT_COST],
+  ["signs in with SIGN-IN-WITH-X", SIGN_IN_COST],
+  ["signs in with a message that is not valid (401)", SIGN_IN_COST + REFUSED_TOKEN_COST],
   ["presents a token that is not valid (401)", REQUEST_COST + REFUSED_TOKEN_COST],
   ["names an unknown path or id, or another tenant's (403, 404, 405)", REQUEST_COST + GUESS_COST]
 ]

@@ -45,7 +45,9 @@ export const DEFAULT_BODY_LIMITS: BodyLimits = { bytes: DEFAULT_BODY_LIMIT_BYTES
  * with every byte escaped.
  */
 export const bodyLimitsOf = (operation: Operation): BodyLimits => {
-  if (isStartHere(operation.entry)) return { ...DEFAULT_BODY_LIMITS, bytes: START_BODY_LIMIT_BYTES }
+  const { authentication } = operation.entry
+  if (isStartHere(operation.entry) || authentication === "sign-in-with-x")
+    return { ...DEFAULT_BODY_LIMITS, bytes: START_BODY_LIMIT_BYTES }
   const longTexts = inputsOf(operation).flatMap(({ schema: { maxLength } }) =>
     typeof maxLength === "number" && maxLength > DEFAULT_JSON_BUDGET.stringBytes ? [maxLength * ESCAPE_FACTOR] : []
   )
@@ -106,7 +108,8 @@ const SINGLE_HEADERS = singleHeaders([
   "Content-Type",
   "Host",
   "Idempotency-Key",
-  "PAYMENT-SIGNATURE"
+  "PAYMENT-SIGNATURE",
+  "SIGN-IN-WITH-X"
 ])
 
 /** Returns the first single-value header that appears more than once, if any. */

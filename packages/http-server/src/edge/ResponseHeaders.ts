@@ -22,10 +22,14 @@ const TRANSPORT_SECURITY = { "strict-transport-security": "max-age=31536000" }
 export const commonHeaders = (publicUrl: string): Readonly<Record<string, string>> =>
   publicUrl.startsWith("https:") ? { ...COMMON_HEADERS, ...TRANSPORT_SECURITY } : COMMON_HEADERS
 
-/** Returns the headers of a CORS preflight response. */
+/**
+ * Returns the headers of a CORS preflight response. `@x402/fetch` sends Access-Control-Expose-Headers, a response
+ * header, with its payments.
+ */
 export const preflightHeaders = (allowed: ReadonlyArray<string>): Readonly<Record<string, string>> => ({
   allow: allowed.join(", "),
   "access-control-allow-methods": allowed.join(", "),
-  "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key, PAYMENT-SIGNATURE, If-None-Match",
+  "access-control-allow-headers":
+    "Authorization, Content-Type, Idempotency-Key, PAYMENT-SIGNATURE, SIGN-IN-WITH-X, If-None-Match, Access-Control-Expose-Headers",
   "access-control-max-age": "7200"
 })

@@ -1,7 +1,7 @@
 import { OPENAPI_PATH } from "@agentos/api"
 import { IDEMPOTENCY_KEY_LIMIT, SERVICES } from "@agentos/core"
 import type { GuideSection } from "./GuideBlock.ts"
-import { type GuideContext, serviceRow } from "./GuideContext.ts"
+import { type GuideContext, serviceBlocks, serviceRow } from "./GuideContext.ts"
 
 const discovery = (context: GuideContext): GuideSection => ({
   anchor: "discovery",
@@ -63,7 +63,7 @@ curl -i ${publicUrl}/api/v1/email/mailboxes -H 'Content-Type: application/json' 
   ]
 })
 
-const authentication: GuideSection = {
+const authentication = (context: GuideContext): GuideSection => ({
   anchor: "authentication",
   title: "How to authenticate",
   blocks: [
@@ -74,13 +74,22 @@ const authentication: GuideSection = {
         "Without a token, such an operation, free or paid, returns 428 ONBOARDING_REQUIRED before anything is charged, with the service to start with. A malformed, unknown or revoked token returns 401.",
         "Protect it like a private key. Never put it into a URL: the WebSocket has its own token (see Realtime)."
       ]
+    },
+    ...serviceBlocks("authentication", context),
+    {
+      points: [
+        "The wallet that paid can get a lost token back, and revoke tokens, by signing a message with x402's extension `sign-in-with-x`. Nothing is charged. Call the operation: the 402 response has no payment terms (`accepts` is empty), but a message to sign in its PAYMENT-REQUIRED header. Sign it with the wallet (EIP-4361, EIP-191), and repeat the request with the header SIGN-IN-WITH-X.",
+        "Client library: `@x402/fetch` with `createSIWxClientExtension({ signers })` of `@x402/extensions/sign-in-with-x` does all of this. The wallet must be an externally owned account on an EVM chain; smart accounts can't sign in yet.",
+        "A message is valid for 5 minutes, for one operation of this server, and once. A wallet that has bought nothing gets 404 RESOURCE_NOT_FOUND.",
+        "Revoking ends every older access token, realtime token and realtime session on every server within 5 seconds. A paid request that the server has already accepted is still fulfilled. The stored response of an earlier purchase repeats the old token, which is no longer valid: use `auth.token`."
+      ]
     }
   ]
-}
+})
 
 /** The sections that apply to every service. */
 export const basicSections = (context: GuideContext): ReadonlyArray<GuideSection> => [
   discovery(context),
   payments(context),
-  authentication
+  authentication(context)
 ]

@@ -122,6 +122,11 @@ const resumeTenant = Effect.map(TenantAdministration, (tenants): Answer =>
   Effect.flatMap(Effect.flatMap(namedTenant, tenants.resume), tenantResponse)
 )
 
+/** Revokes every access token and realtime session of a tenant. */
+const revokeTokens = Effect.map(TenantAdministration, (tenants): Answer =>
+  Effect.flatMap(Effect.flatMap(namedTenant, tenants.revokeTokens), tenantResponse)
+)
+
 const showMetrics = Effect.map(metricsText, (metrics): Answer =>
   Effect.map(metrics, (text) => HttpServerResponse.text(text, { contentType: METRICS_TYPE }))
 )
@@ -151,6 +156,7 @@ export const routes = Effect.gen(function* () {
     route("metrics", "GET", "/internal/metrics", yield* showMetrics),
     route("tenant", "GET", "/internal/tenants/{tenant}", yield* showTenant),
     route("suspendTenant", "POST", "/internal/tenants/{tenant}/suspend", yield* suspendTenant),
-    route("resumeTenant", "POST", "/internal/tenants/{tenant}/resume", yield* resumeTenant)
+    route("resumeTenant", "POST", "/internal/tenants/{tenant}/resume", yield* resumeTenant),
+    route("revokeTokens", "POST", "/internal/tenants/{tenant}/revoke-tokens", yield* revokeTokens)
   ]
 })

@@ -1,5 +1,5 @@
 import type { ApiError, Operation } from "@agentos/api"
-import type { OperationName, Tenant } from "@agentos/core"
+import type { OperationName, SignedIn, Tenant, TokenRecovery } from "@agentos/core"
 import { Effect, type Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { admitWithin, RateLimiting } from "../edge/RateLimiting.ts"
@@ -42,6 +42,34 @@ export const tenantRoute = <
       yield* admit(tenant)
       const input = yield* decode(entry.method === "POST" ? yield* readBody : NO_BODY)
       return yield* successResponse(operation, yield* handle(tenant, input))
+    })
+  )
+}
+
+/**
+ * A free operation that a wallet signs in to. Without a signed message it returns the challenge. The limits of the
+ * address are checked before the signature, and those of the tenant before the message is used.
+ */
+export const signInRoute = <Name extends OperationName, Data extends AnyCodec>(
+  recovery: TokenRecovery["Service"],
+  operation: Operation<Name, AnyCodec, AnyCodec, AnyCodec, Data>,
+  handle: (signedIn: SignedIn) => Effect.Effect<Data["Encoded"], ApiError>
+) => {
+  const { entry } = operation
+  const decode = inputDecoder(operation)
+  return operationRoute(
+    operation,
+    Effect.gen(function* () {
+      const { headers } = yield* HttpServerRequest.HttpServerRequest
+      const { publicUrl } = yield* ServerSettings
+      yield* requireAvailable(entry)
+      yield* decode(yield* readBody)
+      const resource = { url: `${publicUrl}${entry.path}`, statement: entry.purpose }
+      const header = headers["sign-in-with-x"]
+      if (header === undefined) return yield* recovery.challenge(resource)
+      const signedIn = yield* recovery.signIn(resource, header)
+      yield* admit(signedIn.tenant)
+      return yield* successResponse(operation, yield* handle(signedIn))
     })
   )
 }

@@ -12,9 +12,11 @@ const TURN_EVERY = "1 second"
 const EXPIRE_EVERY = "250 millis"
 /**
  * Number of maintenance rounds within the duration of a lease. A round renews leases, notices acknowledgements made by
- * REST, finds events whose lease expired elsewhere or whose signal was lost, and closes revoked sessions.
+ * REST, and finds events whose lease expired elsewhere or whose signal was lost.
  */
 const ROUNDS_PER_LEASE = 3
+/** Sessions of revoked tokens and suspended tenants are closed on every server within 5 seconds. */
+const CHECK_TOKENS_EVERY = "3 seconds"
 /** Tenants per query, and sessions per renewal. Each session holds 64 leases at most. */
 const TENANT_BATCH = 1_000
 const RENEWAL_BATCH = 200
@@ -77,10 +79,12 @@ export const make = Effect.fnUntraced(function* (connections: Connections, sessi
     Effect.catchCause(effect, (cause) => Effect.logError(`${step} failed; retrying`, cause))
   const round = Effect.gen(function* () {
     yield* attempted("renewing leases", renew)
-    yield* attempted("checking for revoked tokens", closeRevoked)
     yield* attempted("polling for events", wakePending)
   })
 
+  yield* Effect.forkScoped(
+    Effect.repeat(attempted("checking for revoked tokens", closeRevoked), Schedule.spaced(CHECK_TOKENS_EVERY))
+  )
   yield* Effect.forkScoped(Effect.repeat(round, Schedule.spaced(policy.leaseDuration / ROUNDS_PER_LEASE)))
   yield* Effect.forkScoped(
     Effect.repeat(

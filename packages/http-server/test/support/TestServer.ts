@@ -32,12 +32,15 @@ import { Ingress, type ProviderIngress } from "@agentos/ingress"
 import { KeyringNode, RealtimeTokensJose } from "@agentos/keyring-node"
 import { Memory } from "@agentos/memory"
 import { TwilioIngress } from "@agentos/provider-twilio"
+import { SignInWithX } from "@agentos/x402"
 import { Duration, Effect, Exit, Layer, Logger, Redacted, Schema, Scope } from "effect"
 import { IpNetwork } from "effect/net"
 import { ScriptedRail } from "@agentos/contract-tests"
 import * as ScriptedCarrier from "./ScriptedCarrier.ts"
 
 export const DOMAIN = "agents.test"
+/** The network whose wallets may sign in. */
+export const SIGN_IN_NETWORK = "eip155:402402"
 
 /** The outcomes of the next mails. After the last one, the provider sends. */
 export type SendScript = "send" | "wait" | ProviderError["reason"]
@@ -81,6 +84,8 @@ export interface TestServerOptions {
 }
 
 const keys = { activeKeyId: 1, keys: [{ id: 1, secret: Redacted.make("k".repeat(44)) }] }
+/** The keys of every server. */
+export const testKeys = Layer.orDie(KeyringNode.layer(keys))
 
 /** How long the provider takes over a mail with the script "wait". */
 const SLOW_SEND = "300 millis"
@@ -123,11 +128,12 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
   const logs: Array<string> = []
   const ports = Layer.mergeAll(
     Memory.layer,
-    Layer.orDie(KeyringNode.layer(keys)),
+    testKeys,
     Layer.orDie(RealtimeTokensJose.layer(keys, { issuer: "https://agentos.test" })),
     Layer.succeed(EmailProvider, emailProvider(sent, sendScript)),
     carrier.layer,
     Layer.succeed(PaymentRail, payments.rail),
+    SignInWithX.layer([SIGN_IN_NETWORK]),
     Layer.succeed(MailParser, { parse: () => Effect.fail(new MailUnreadable({ message: "nothing is parsed here" })) })
   )
   const { jobStore, rateLimitStore, transactor, transitLimitBytes } = options
@@ -158,7 +164,7 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
   const server = Server.layer.pipe(
     Layer.provide(Layer.effect(Ingress, Effect.all(providers))),
     Layer.provideMerge(
-      Core.layerWithPhone.pipe(
+      Core.layerWithSignIn.pipe(
         Layer.provideMerge(options.rateLimit === undefined ? Layer.empty : RateLimiter.layer),
         Layer.provideMerge(stores)
       )

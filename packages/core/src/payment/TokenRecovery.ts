@@ -1,0 +1,95 @@
+import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { Keyring } from "../kernel/Keyring.ts"
+import type { InvalidRequest } from "../kernel/ResourceError.ts"
+import { Transactor } from "../kernel/Transactor.ts"
+import { SignInRefused, SignInRequired, WalletUnknown } from "../tenancy/CredentialError.ts"
+import { Credentials } from "../tenancy/Credentials.ts"
+import * as SignIn from "../tenancy/SignIn.ts"
+import type { Tenant } from "../tenancy/Tenant.ts"
+import { TenantStore } from "../tenancy/TenantStore.ts"
+import { OperationStore } from "./OperationStore.ts"
+
+/** A wallet's tenant, with the message that the wallet signed and has not used yet. */
+export interface SignedIn {
+  readonly tenant: Tenant
+  readonly terms: SignIn.SignInTerms
+}
+
+/** Returns and revokes the access tokens of wallets that sign in. A message is accepted once, on one server. */
+export class TokenRecovery extends Context.Service<
+  TokenRecovery,
+  {
+    /** Fails with the challenge that a wallet signs to call the operation. */
+    readonly challenge: (resource: SignIn.SignInResource) => Effect.Effect<never, SignInRequired>
+    /**
+     * Returns the tenant of the wallet that signed the message in the header, and changes nothing. Fails with
+     * `WalletUnknown` for a wallet without a fulfilled purchase: no token was issued to it.
+     */
+    readonly signIn: (
+      resource: SignIn.SignInResource,
+      header: string
+    ) => Effect.Effect<SignedIn, InvalidRequest | SignInRefused | WalletUnknown>
+    /** Uses the message, and returns the tenant's current access token. */
+    readonly recover: (signedIn: SignedIn) => Effect.Effect<Redacted.Redacted<string>, SignInRefused>
+    /**
+     * Uses the message and revokes every credential of the tenant, in one transaction. Returns the new access token.
+     * Every server refuses the older ones, and closes their realtime sessions, within 5 seconds.
+     */
+    readonly revoke: (signedIn: SignedIn) => Effect.Effect<Redacted.Redacted<string>, SignInRefused>
+  }
+>()("@agentos/core/payment/TokenRecovery") {
+  static readonly layer = Layer.effect(
+    TokenRecovery,
+    Effect.gen(function* () {
+      const keyring = yield* Keyring
+      const protocol = yield* SignIn.SignInProtocol
+      const tenants = yield* TenantStore
+      const operations = yield* OperationStore
+      const credentials = yield* Credentials
+      const transactor = yield* Transactor
+
+      /** Marks the message as used and makes a change, under the tenant's lock. */
+      const once = ({ tenant: { tenantId }, terms }: SignedIn, change: Effect.Effect<Option.Option<Tenant>>) =>
+        transactor.transact(
+          Effect.gen(function* () {
+            yield* tenants.lock([tenantId])
+            if (!(yield* tenants.useSignIn({ tenantId, nonce: terms.nonce, expiresAt: terms.expiresAt }))) {
+              return yield* new SignInRefused({ message: "The sign-in message was already used" })
+            }
+            return credentials.accessTokenOf(Option.getOrThrow(yield* change))
+          })
+        )
+
+      return TokenRecovery.of({
+        challenge: Effect.fnUntraced(
+          function* (resource) {
+            const terms = yield* SignIn.issue(resource)
+            return yield* new SignInRequired({ challenge: protocol.encodeChallenge(resource, terms) })
+          },
+          Effect.provideService(Keyring, keyring)
+        ),
+        signIn: Effect.fnUntraced(
+          function* (resource, header) {
+            const message = yield* protocol.decode(header)
+            yield* SignIn.check(resource, message.terms)
+            const wallet = yield* protocol.authenticate(message)
+            const tenant = yield* tenants.findByWallet(wallet)
+            if (Option.isNone(tenant) || !(yield* operations.hasFulfilled(wallet))) {
+              return yield* new WalletUnknown({ wallet })
+            }
+            return { tenant: tenant.value, terms: message.terms }
+          },
+          Effect.provideService(Keyring, keyring)
+        ),
+        recover: (signedIn) => once(signedIn, tenants.find(signedIn.tenant.tenantId)),
+        revoke: (signedIn) => {
+          const { tenantId } = signedIn.tenant
+          return once(signedIn, tenants.revokeTokens(tenantId)).pipe(
+            Effect.tap(() => credentials.forget(tenantId)),
+            Effect.tap(() => Effect.logWarning(`access tokens of tenant ${tenantId} revoked by its wallet`))
+          )
+        }
+      })
+    })
+  )
+}
