@@ -88,6 +88,18 @@ const needsClient = (service: Service): boolean =>
 /** Steps at which the service is paid and not begun. */
 const NOT_BEGUN: ReadonlySet<OperationStep> = new Set(["after_settle", "settled", "before_perform"])
 
+/** Killed after the attachments of a mail were stored, and before its payment was claimed. */
+export const stagedCells = (): ReadonlyArray<Cell> =>
+  BOTH.map((client) => ({
+    service: "email.message.send",
+    client,
+    step: "staged",
+    killed: true,
+    fault: undefined,
+    twist: undefined,
+    end: undefined
+  }))
+
 /** Killed at each step of a refund. */
 export const refundCells = (): ReadonlyArray<Cell> =>
   cross(REFUND_STEPS, cross(TO_REFUND, ["repeats", "gives up"] as const)).map(
@@ -197,6 +209,7 @@ const frontRunEnd = (service: Service, client: ClientKind): End | undefined => {
 /** Every cell of the matrix. */
 export const allCells = (): ReadonlyArray<Cell> => [
   ...stepCells(),
+  ...stagedCells(),
   ...refundCells(),
   ...strangerCells(),
   ...interferenceCells(),

@@ -12,6 +12,7 @@ import {
   oneService,
   refundCells,
   relayCells,
+  stagedCells,
   stepCells,
   strangerCells
 } from "./Cell.ts"
@@ -51,7 +52,8 @@ describe.concurrent("a purchase is charged once and delivered once, refunded, or
           ...ofHalf("email", [...stepCells(), ...refundCells(), ...interferenceCells()]),
           ...oneService(ofHalf("email", strangerCells())),
           ...oneService(facilitatorCells()),
-          ...relayCells().filter((cell) => !isSlow(cell))
+          ...relayCells().filter((cell) => !isSlow(cell)),
+          ...stagedCells()
         ])
       ),
     TIMEOUT_MILLIS
@@ -76,6 +78,7 @@ describe.concurrent("a purchase is charged once and delivered once, refunded, or
       Shop.with({ database: "postgres" }, async (shop) => {
         await expectMatrix(shop, [
           ...oneService(stepCells()),
+          ...stagedCells(),
           ...oneService(refundCells()),
           ...oneService(strangerCells())
         ])

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { readdir, readFile } from "node:fs/promises"
 import { createTransport, type SendMailOptions } from "nodemailer"
 import { describe, expect, it } from "vitest"
@@ -38,6 +39,9 @@ interface MessageFields {
     readonly reason: string | null
   }>
 }
+
+/** Each byte once, so that no text encoding preserves them. */
+const ALL_BYTES = Buffer.from(Uint8Array.from({ length: 256 }, (_, byte) => byte))
 
 /** Upper bound of the time until a refund: the payment must be final first. */
 const REFUND_MILLIS = 60_000
@@ -382,9 +386,34 @@ describe("outbound mail", () => {
     }
   })
 
+  it("carries attachments, which the receiver and the record of the message describe alike", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const friend = await newMailbox(1)
+    const attachments = [
+      { filename: "Größe.csv", contentType: "text/csv; charset=utf-8", contentBase64: "YSxiDQoxLDINCg==" },
+      { filename: "all.bin", contentType: "application/octet-stream", contentBase64: ALL_BYTES.toString("base64") }
+    ]
+    const body = { mailboxId: mailbox.mailboxId, to: [friend.mailbox.address], subject: "s", text: "t", attachments }
+    const reply = await send(agent, body)
+    expect(reply.status).toBe(201)
+    const sent = reply.body.data["message"]! as MessageFields
+    expect(sent.attachments).toMatchObject([
+      { filename: "Größe.csv", contentType: "text/csv; charset=utf-8", sizeBytes: 10 },
+      { filename: "all.bin", sizeBytes: 256, sha256: createHash("sha256").update(ALL_BYTES).digest("hex") }
+    ])
+    const described = ({ attachments: files }: MessageFields) =>
+      files.map(({ filename, sha256, sizeBytes }) => ({ filename, sha256, sizeBytes }))
+    const [received] = await arrived(friend.agent, friend.mailbox.mailboxId, 1)
+    expect(described(received!)).toEqual(described(sent))
+    expect(received!.authentication).toMatchObject({ dkim: "pass", dmarc: "pass" })
+    expect(await fetched(agent, sent.messageId)).toMatchObject({ attachments: sent.attachments })
+  })
+
   it("is refused before payment if a field is invalid", async () => {
     const { agent, mailbox } = await newMailbox()
     const good = { mailboxId: mailbox.mailboxId, to: ["a@elsewhere.test"], subject: "s", text: "t" }
+    const file = { filename: "a.txt", contentType: "text/plain", contentBase64: "SGk=" }
+    const halfLimit = { ...file, contentBase64: "AAAA".repeat(Math.ceil((5 * 1024 * 1024) / 3)) }
     const wrong: ReadonlyArray<readonly [string, unknown, string]> = [
       ["to", [], "to"],
       ["to", ["not an address"], "to.0"],
@@ -396,6 +425,19 @@ describe("outbound mail", () => {
       ["text", "x".repeat(1024 * 1024 + 1), "text"],
       ["text", 5, "text"],
       ["mailboxId", "nonsense", "mailboxId"],
+      ["attachments", [{ ...file, filename: "../a" }], "attachments.0.filename"],
+      ["attachments", [file, { ...file, filename: "a\u202e.exe" }], "attachments.1.filename"],
+      ["attachments", [{ ...file, filename: "a\r\nb" }], "attachments.0.filename"],
+      ["attachments", [{ ...file, filename: "" }], "attachments.0.filename"],
+      ["attachments", [{ ...file, contentType: "text" }], "attachments.0.contentType"],
+      ["attachments", [{ ...file, contentType: "multipart/mixed" }], "attachments.0.contentType"],
+      ["attachments", [{ ...file, contentType: "a/b\r\nX: y" }], "attachments.0.contentType"],
+      ["attachments", [{ ...file, contentBase64: "SGk" }], "attachments.0.contentBase64"],
+      ["attachments", [{ ...file, contentBase64: "SG=k" }], "attachments.0.contentBase64"],
+      ["attachments", [{ ...file, contentBase64: "SG\nk" }], "attachments.0.contentBase64"],
+      ["attachments", [{ ...file, path: "/etc/passwd" }], "attachments.0.path"],
+      ["attachments", Array.from({ length: 21 }, () => file), "attachments"],
+      ["attachments", [halfLimit, halfLimit, file], "attachments"],
       ["more", 1, "more"]
     ]
     for (const [field, value, path] of wrong) {

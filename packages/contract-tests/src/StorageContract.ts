@@ -1,4 +1,5 @@
 import type {
+  AttachmentStore,
   CallStore,
   EventSignal,
   EventStore,
@@ -12,6 +13,7 @@ import type {
 } from "@agentos/core"
 import type { GasTransactionStore } from "@agentos/facilitator/GasTransactionStore"
 import { type Contract, type ContractTests, type HarnessServices, type StoreHarness, withHarness } from "./Contract.ts"
+import { AttachmentStoreContract } from "./email/AttachmentStoreContract.ts"
 import { InboundMailStoreContract } from "./email/InboundMailStoreContract.ts"
 import { MailboxStoreContract } from "./email/MailboxStoreContract.ts"
 import { MessageStoreContract } from "./email/MessageStoreContract.ts"
@@ -27,6 +29,7 @@ import { TenantStoreContract } from "./tenancy/TenantStoreContract.ts"
 
 export type StoragePorts =
   | HarnessServices
+  | AttachmentStore
   | CallStore
   | EventSignal
   | EventStore
@@ -47,6 +50,7 @@ const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   GasTransactionStoreContract.register(it, capabilities)
   MailboxStoreContract.register(it, capabilities)
   MessageStoreContract.register(it, capabilities)
+  AttachmentStoreContract.register(it, capabilities)
   InboundMailStoreContract.register(it, capabilities)
   JobStoreContract.register(it, capabilities)
   PhoneNumberStoreContract.register(it, capabilities)

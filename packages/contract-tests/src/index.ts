@@ -34,6 +34,7 @@
  * any id. A reference to a tenant that is not stored is a defect.
  */
 export * from "./Contract.ts"
+export * from "./email/AttachmentStoreContract.ts"
 export * from "./email/InboundMailStoreContract.ts"
 export * from "./email/MailboxStoreContract.ts"
 export * from "./email/MessageStoreContract.ts"

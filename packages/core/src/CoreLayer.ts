@@ -15,6 +15,7 @@ import * as NumberReconciliation from "./jobs/NumberReconciliation.ts"
 import { TenantAdministration } from "./operator/TenantAdministration.ts"
 import * as RawMailRetention from "./jobs/RawMailRetention.ts"
 import * as SignInRetention from "./jobs/SignInRetention.ts"
+import * as StagedAttachmentRemoval from "./jobs/StagedAttachmentRemoval.ts"
 import { LedgerCheck } from "./payment/LedgerCheck.ts"
 import { OperationWorker } from "./payment/OperationWorker.ts"
 import { PaidOperations } from "./payment/PaidOperations.ts"
@@ -41,7 +42,8 @@ const commonJobs = Effect.all([
   EventRetention.make,
   InboundMailRetention.make,
   RawMailRetention.make,
-  SignInRetention.make
+  SignInRetention.make,
+  StagedAttachmentRemoval.make
 ])
 const phoneJobs = Effect.all([NumberNotices.make, NumberExpiry.make, NumberReconciliation.make])
 

@@ -66,6 +66,7 @@ export * from "./payment/PaymentTerms.ts"
 export * as RequestBinding from "./payment/RequestBinding.ts"
 export { type SignedIn, TokenRecovery } from "./payment/TokenRecovery.ts"
 
+export * from "./email/AttachmentStore.ts"
 export * from "./email/EmailAddress.ts"
 export * from "./email/EmailInput.ts"
 export * from "./email/EmailProvider.ts"

@@ -2,7 +2,7 @@ import { Lookup, type Mailbox, MailboxStore, type TenantId } from "@agentos/core
 import { Effect, Layer } from "effect"
 import { dropUnusedMail } from "./InboundMailStoreMemory.ts"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
-import { type LocalPartRow, requireTenant, type Tables, usageOf } from "./Tables.ts"
+import { type LocalPartRow, removeAttachments, requireTenant, type Tables, usageOf } from "./Tables.ts"
 
 /** Mailboxes in memory, and the owners of local parts. */
 export const layer = Layer.effect(
@@ -82,6 +82,7 @@ export const layer = Layer.effect(
           mailUsages.delete(mailboxId)
           for (const { inboundMailId, message } of removed) {
             messages.delete(message.messageId)
+            removeAttachments(tables, message.messageId)
             if (inboundMailId !== null) dropUnusedMail(tables, inboundMailId)
           }
           return removed.length

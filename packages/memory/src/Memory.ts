@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import * as AttachmentStoreMemory from "./AttachmentStoreMemory.ts"
 import * as CallStoreMemory from "./CallStoreMemory.ts"
 import * as EventSignalMemory from "./EventSignalMemory.ts"
 import * as EventStoreMemory from "./EventStoreMemory.ts"
@@ -16,6 +17,7 @@ import * as TransactorMemory from "./TransactorMemory.ts"
 
 /** Every storage port, on one database of its own in memory. */
 export const layer = Layer.mergeAll(
+  AttachmentStoreMemory.layer,
   CallStoreMemory.layer,
   EventSignalMemory.layer,
   EventStoreMemory.layer,

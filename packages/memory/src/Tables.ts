@@ -11,6 +11,7 @@ import {
   type PaymentProof,
   type PhoneNumber,
   type ProofKey,
+  type StoredAttachment,
   type SendingRecord,
   proofKey,
   type Tenant,
@@ -61,6 +62,17 @@ export interface InboundMailRow {
   readonly completed: boolean
   /** The mailboxes in which it counts as a message until it is completed. */
   readonly mailboxIds: ReadonlyArray<string>
+}
+
+/** An attachment of an outbound message; staged while it has no owner. */
+export interface AttachmentRow {
+  readonly id: string
+  readonly attachment: StoredAttachment
+  readonly content: Uint8Array
+  readonly operationId: string
+  readonly position: number
+  readonly owner: { readonly tenantId: TenantId; readonly messageId: string } | null
+  readonly stagedAt: Timestamp.Timestamp
 }
 
 /** A call, the token that admits one socket to it, and the number of its turns. */
@@ -154,6 +166,11 @@ export const makeTables = (journal: Journal) => ({
       message.messageIdHeader === null ? null : compositeKey(message.mailboxId, message.messageIdHeader),
     inboundMail: ({ inboundMailId }) => inboundMailId
   }),
+  /** By id. */
+  sentAttachments: new Table<AttachmentRow, "staged" | "message">(journal, {
+    staged: ({ operationId, owner }) => (owner === null ? operationId : null),
+    message: ({ owner }) => owner?.messageId ?? null
+  }),
   /** By phoneNumberId. */
   phoneNumbers: new Table<PhoneNumber, "tenant" | "number" | "active" | "suspended" | "unreleased">(journal, {
     tenant: ({ tenantId }) => tenantId,
@@ -203,6 +220,11 @@ export const addUsage = (
   if (!mailboxes.has(mailboxId)) return
   const usage = usageOf(mailUsages, mailboxId)
   mailUsages.set(mailboxId, { messages: usage.messages + messages, bytes: usage.bytes + bytes })
+}
+
+/** Deletes the attachments of a message. */
+export const removeAttachments = ({ sentAttachments }: Tables, messageId: string): void => {
+  for (const { id } of sentAttachments.where("message", messageId)) sentAttachments.delete(id)
 }
 
 /** Returns the usage of a mailbox. */

@@ -4,6 +4,7 @@
  * `Memory.layer` provides them all on one database of its own. It has real transactions, which run one after
  * the other, uses Effect's Clock and Random, and reads `EventPolicy` when it is built.
  */
+export * as AttachmentStoreMemory from "./AttachmentStoreMemory.ts"
 export * as CallStoreMemory from "./CallStoreMemory.ts"
 export * as EventSignalMemory from "./EventSignalMemory.ts"
 export * as EventStoreMemory from "./EventStoreMemory.ts"

@@ -90,7 +90,11 @@ export const layer: Layer.Layer<MailboxStore, never, Database> = Layer.effect(
         where inbound_mail_id in (select inbound_mail_id from messages where ${mine})
         order by inbound_mail_id for update`
       const [removed] = yield* sql<{ readonly count: bigint; readonly mails: ReadonlyArray<string> | null }>`
-        with removed as (delete from messages where ${mine} returning inbound_mail_id)
+        with removed as (
+          delete from messages where ${mine} returning message_id, inbound_mail_id
+        ), detached as (
+          delete from sent_attachments where message_id in (select message_id from removed)
+        )
         select count(*) as count, array_agg(distinct inbound_mail_id) filter (where inbound_mail_id is not null) as mails
         from removed`
       yield* sql`

@@ -16,6 +16,7 @@ import { createMailPieces } from "./migration/0011_mail_pieces.ts"
 import { addCallExtensions } from "./migration/0012_call_extensions.ts"
 import { createDeletedAgents } from "./migration/0013_deleted_agents.ts"
 import { createSignIns } from "./migration/0014_sign_ins.ts"
+import { createSentAttachments } from "./migration/0015_sent_attachments.ts"
 import { callsOutbound } from "./migration/CallsOutbound.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
 import { inboundMailsCompleted } from "./migration/InboundMailsCompleted.ts"
@@ -35,7 +36,8 @@ const migrations = Migrator.fromRecord({
   "0011_mail_pieces": createMailPieces,
   "0012_call_extensions": addCallExtensions,
   "0013_deleted_agents": createDeletedAgents,
-  "0014_sign_ins": createSignIns
+  "0014_sign_ins": createSignIns,
+  "0015_sent_attachments": createSentAttachments
 })
 
 /** Indexes that are added to existing tables, built after the migrations. */

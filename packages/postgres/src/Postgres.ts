@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import * as AttachmentStorePostgres from "./AttachmentStorePostgres.ts"
 import * as CallStorePostgres from "./CallStorePostgres.ts"
 import * as EventSignalPostgres from "./EventSignalPostgres.ts"
 import * as EventStorePostgres from "./EventStorePostgres.ts"
@@ -23,6 +24,7 @@ export const layer = Layer.mergeAll(
   GasTransactionStorePostgres.layer,
   MailboxStorePostgres.layer,
   MessageStorePostgres.layer,
+  AttachmentStorePostgres.layer,
   InboundMailStorePostgres.layer,
   JobStorePostgres.layer,
   PhoneNumberStorePostgres.layer,

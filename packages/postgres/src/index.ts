@@ -1,3 +1,4 @@
+export * as AttachmentStorePostgres from "./AttachmentStorePostgres.ts"
 export * as CallStorePostgres from "./CallStorePostgres.ts"
 export { ClockOffset } from "./ClockOffset.ts"
 export { countConnections } from "./Connections.ts"

@@ -1,6 +1,6 @@
 import { createPrivateKey } from "node:crypto"
 import { EmailProvider, type OutgoingMail, ProviderError, type SendReceipt } from "@agentos/core"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted, Semaphore, Stream } from "effect"
 import nodemailer, { type SendMailOptions } from "nodemailer"
 import type { SMTPPoolOptions, SMTPPoolSentMessageInfo } from "nodemailer/lib/smtp-pool"
 import { RelayPool } from "./outbound/RelayPool.ts"
@@ -116,8 +116,28 @@ const recipientsOf = (mail: OutgoingMail): ReadonlyArray<string> => [
   ...new Map([...mail.to, ...mail.cc, ...mail.bcc].map((address) => [foldRecipient(address), address])).values()
 ]
 
+type Files = NonNullable<SendMailOptions["attachments"]>
+
+/**
+ * Number of mails with attachments whose bytes are in memory at the same time: each needs its size, and its size in
+ * base64, because a DKIM signature precedes the content that it signs.
+ */
+const LOADED_MAX = 2
+
+/** nodemailer opens the content again if it moves to another connection, so it must not be a stream. */
+const load = (mail: OutgoingMail): Effect.Effect<Files> =>
+  Effect.forEach(mail.attachments, ({ content, contentType, filename }) =>
+    Effect.map(Stream.runCollect(content), (pieces) => ({
+      filename,
+      contentType,
+      content: Buffer.concat(pieces),
+      contentDisposition: "attachment" as const,
+      contentTransferEncoding: "base64" as const
+    }))
+  )
+
 /** Bcc recipients are in the envelope only. */
-const compose = (mail: OutgoingMail, signal: AbortSignal): SendMailOptions => ({
+const compose = (mail: OutgoingMail, attachments: Files, signal: AbortSignal): SendMailOptions => ({
   messageId: mail.messageIdHeader,
   date: new Date(mail.date),
   from: { address: mail.from.address, name: mail.from.name ?? "" },
@@ -126,6 +146,7 @@ const compose = (mail: OutgoingMail, signal: AbortSignal): SendMailOptions => ({
   subject: mail.subject,
   text: mail.text,
   ...(mail.html === null ? {} : { html: mail.html }),
+  attachments,
   envelope: { from: mail.from.address, to: [...recipientsOf(mail)] },
   signal
 })
@@ -188,15 +209,27 @@ export const layer = (config: EmailProviderSmtpConfig): Layer.Layer<EmailProvide
       // Each send reports its own failure; an error event without a listener would end the process.
       transport.on("error", () => undefined)
 
+      const loaded = yield* Semaphore.make(LOADED_MAX)
+
+      const transfer = (mail: OutgoingMail, attachments: Files) =>
+        Effect.tryPromise({
+          try: (interrupted) =>
+            transport.sendMail(
+              compose(mail, attachments, AbortSignal.any([interrupted, AbortSignal.timeout(timeouts.send)]))
+            ),
+          catch: (error) => toProviderError(PROVIDER, error, pool.wasHandedOver(error), refusedOf(mail, error))
+        }).pipe(Effect.map((info) => toReceipt(mail, info)))
+
       return EmailProvider.of({
         name: PROVIDER,
         domain: config.domain,
         send: (mail) =>
-          Effect.tryPromise({
-            try: (interrupted) =>
-              transport.sendMail(compose(mail, AbortSignal.any([interrupted, AbortSignal.timeout(timeouts.send)]))),
-            catch: (error) => toProviderError(PROVIDER, error, pool.wasHandedOver(error), refusedOf(mail, error))
-          }).pipe(Effect.map((info) => toReceipt(mail, info)))
+          mail.attachments.length === 0
+            ? transfer(mail, [])
+            : Semaphore.withPermit(
+                loaded,
+                Effect.flatMap(load(mail), (files) => transfer(mail, files))
+              )
       })
     })
   )

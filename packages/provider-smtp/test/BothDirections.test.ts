@@ -39,6 +39,7 @@ const mail = (id: string, to: ReadonlyArray<string>): OutgoingMail => ({
   subject: "Grüße",
   text: "Guten Tag\n",
   html: null,
+  attachments: [],
   date: Timestamp.Timestamp.make(Date.UTC(2026, 10, 5))
 })
 

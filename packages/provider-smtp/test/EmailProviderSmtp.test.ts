@@ -1,5 +1,5 @@
 import { EmailProvider, type OutgoingMail, type ProviderError, Timestamp } from "@agentos/core"
-import { Effect, Exit, Redacted, Result } from "effect"
+import { Effect, Exit, Redacted, Result, Stream } from "effect"
 import { authenticate } from "mailauth"
 import PostalMime from "postal-mime"
 import { afterEach, describe, expect, it } from "vitest"
@@ -16,6 +16,7 @@ const mail: OutgoingMail = {
   subject: "Grüße aus der Ferne",
   text: "Guten Tag\n.\n-- \nAda\n",
   html: "<p>Guten Tag</p>",
+  attachments: [],
   date: Timestamp.Timestamp.make(Date.UTC(2026, 10, 5, 12, 30, 15))
 }
 
@@ -100,6 +101,45 @@ describe("a sent mail", () => {
     expect(checked.dkim.results.map(({ status, signingDomain }) => [status.result, signingDomain])).toEqual([
       ["pass", "agents.test"]
     ])
+  })
+
+  it("carries attachments byte for byte, and again when it moves to another connection", async () => {
+    const server = await started({ extensions: ["PIPELINING"] })
+    const bytes = Uint8Array.from({ length: 100_000 }, (_, at) => (at * 7) % 256)
+    const attachments = [
+      { filename: "Größe.bin", contentType: "application/octet-stream", content: bytes },
+      { filename: "a.txt", contentType: "text/plain; charset=utf-8", content: new TextEncoder().encode("Grüße\n") },
+      { filename: "empty", contentType: "image/png", content: new Uint8Array() }
+    ]
+    const sent = attachments.map(({ content, ...file }) => ({
+      ...file,
+      sizeBytes: content.length,
+      content: Stream.make(content.slice(0, 1_000), content.slice(1_000))
+    }))
+    await withProvider(
+      config(server.port, { connectionsMax: 1 }),
+      Effect.fnUntraced(function* (provider) {
+        yield* provider.send(mail)
+        server.dropConnections()
+        yield* provider.send({ ...mail, attachments: sent })
+      })
+    )
+    const parsed = await PostalMime.parse(server.messages[1] ?? "")
+    expect(
+      parsed.attachments.map(({ content, disposition, filename, mimeType }) => ({
+        filename,
+        mimeType,
+        disposition,
+        content: typeof content === "string" ? content : Uint8Array.from(new Uint8Array(content))
+      }))
+    ).toEqual(
+      attachments.map(({ content, contentType, filename }) => ({
+        filename,
+        mimeType: contentType.split(";")[0],
+        disposition: "attachment",
+        content
+      }))
+    )
   })
 
   it("can't name files or URLs to fetch", async () => {

@@ -29,7 +29,13 @@ export const deleteMailbox = (mailboxId: string): Request => ({
 
 export const sendMessage = (mailboxId: string, recipient: string): Request => ({
   path: `${EMAIL}/messages/send`,
-  body: { mailboxId, to: [recipient], subject: recipient, text: "A paid mail." }
+  body: {
+    mailboxId,
+    to: [recipient],
+    subject: recipient,
+    text: "A paid mail.",
+    attachments: [{ filename: "paid.txt", contentType: "text/plain", contentBase64: "UGFpZC4=" }]
+  }
 })
 
 export interface NumberOrder {

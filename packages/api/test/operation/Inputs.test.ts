@@ -11,7 +11,7 @@ const TABLE: Readonly<Record<string, string>> = {
   listMailboxes: "",
   updateMailbox: "body.mailboxId* body.displayName body.outboundSignature body.active",
   deleteMailbox: "body.mailboxId*",
-  sendMessage: "body.mailboxId* body.to* body.cc body.bcc body.subject* body.text* body.html",
+  sendMessage: "body.mailboxId* body.to* body.cc body.bcc body.subject* body.text* body.html body.attachments",
   queryMessages: "query.mailboxId query.messageId query.limit query.cursor",
   purchaseUsNumber:
     "body.agentName* body.agentWebhookUrl* body.areaCode body.description body.beginMessage body.voice body.language",

@@ -11,10 +11,17 @@ export const RECIPIENT_LIMIT = 50
 export const SUBJECT_LIMIT = 998
 /** The maximum length of the text and of the HTML of a message, each in UTF-8 bytes. */
 export const BODY_LIMIT_BYTES = 1024 * 1024
+/** The maximum number of attachments of one message. */
+export const ATTACHMENT_LIMIT = 20
+/** The maximum size of all attachments of one message together, in decoded bytes. */
+export const ATTACHMENTS_LIMIT_BYTES = 10 * 1024 * 1024
 /** Page size of a list of messages if the client sets none. */
 export const DEFAULT_MESSAGE_LIMIT = 50
 const DISPLAY_NAME_LIMIT = 128
 const SIGNATURE_LIMIT = 4_096
+const FILENAME_LIMIT = 255
+/** RFC 6838, section 4.2: 127 characters each. No registered type comes close. */
+const CONTENT_TYPE_LIMIT = 127
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
@@ -53,6 +60,49 @@ const outboundSignature = Schema.optionalKey(bodyText(SIGNATURE_LIMIT)).annotate
   examples: ["Ada, an agent of Example Ltd."]
 })
 const addresses = Schema.Array(EmailAddress).check(Schema.isMaxLength(RECIPIENT_LIMIT))
+
+/** Returns the number of bytes that a base64 text encodes. */
+const decodedLength = (base64: string): number =>
+  (base64.length / 4) * 3 - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0)
+
+/** Searches for a wrong character, because matching a whole text of 14 MB takes seven times as long: half a second. */
+const isBase64 = (text: string): boolean =>
+  text.length % 4 === 0 &&
+  !/[^A-Za-z0-9+/]/.test(text.endsWith("==") ? text.slice(0, -2) : text.endsWith("=") ? text.slice(0, -1) : text)
+
+/** RFC 6838, section 4.2, with an optional charset. */
+const CONTENT_TYPE =
+  /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(?:; ?charset=[a-z0-9][a-z0-9!#$&^_.+-]*)?$/i
+/** RFC 2045, section 6.4: the content of these types must not be encoded in base64, as attachments are. */
+const COMPOSITE = /^(?:multipart|message)\//i
+
+const filename = nameText(FILENAME_LIMIT).check(
+  Schema.isMinLength(1),
+  Schema.makeFilter((name: string) => !/[/\\]/.test(name) || "must be a name without a path"),
+  Schema.makeFilter((name: string) => !/^\.{1,2}$/.test(name) || "must not be . or ..")
+)
+
+const contentType = Schema.String.check(
+  Schema.isMaxLength(CONTENT_TYPE_LIMIT),
+  Schema.makeFilter((type: string) => CONTENT_TYPE.test(type) || "must be a media type, for example application/pdf"),
+  Schema.makeFilter(
+    (type: string) => !COMPOSITE.test(type) || "must not be multipart or message: send application/octet-stream"
+  )
+)
+
+const contentBase64 = Schema.String.check(
+  Schema.isMaxLength(Math.ceil(ATTACHMENTS_LIMIT_BYTES / 3) * 4),
+  Schema.makeFilter((text: string) => isBase64(text) || "must be base64 with padding and without line breaks")
+)
+
+const attachments = Schema.Array(Schema.Struct({ filename, contentType, contentBase64 })).check(
+  Schema.isMaxLength(ATTACHMENT_LIMIT),
+  Schema.makeFilter(
+    (files) =>
+      files.reduce((sum, file) => sum + decodedLength(file.contentBase64), 0) <= ATTACHMENTS_LIMIT_BYTES ||
+      `must have at most ${ATTACHMENTS_LIMIT_BYTES} bytes together, after decoding`
+  )
+)
 
 export const CreateMailboxInput = Schema.Struct({
   localPart: LocalPart.annotateKey({
@@ -101,6 +151,10 @@ export const SendMessageInput = Schema.Struct({
   html: Schema.optionalKey(bodyText(BODY_LIMIT_BYTES)).annotateKey({
     description: "Body as HTML. The limit is also counted in UTF-8 bytes.",
     examples: ["<p>Hello Bob</p>"]
+  }),
+  attachments: Schema.optionalKey(attachments).annotateKey({
+    description: `Files, each with filename (without a path), contentType and contentBase64. At most ${ATTACHMENTS_LIMIT_BYTES} bytes together, after decoding.`,
+    examples: [[{ filename: "hello.txt", contentType: "text/plain", contentBase64: "SGVsbG8=" }]]
   })
 }).annotate({ identifier: "SendMessageInput" })
 export type SendMessageInput = typeof SendMessageInput.Type

@@ -1,6 +1,16 @@
-import { Context, Effect } from "effect"
+import { Context, Effect, type Stream } from "effect"
 import type { ProviderError } from "../kernel/ProviderError.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
+
+/** A file of an email. Its bytes are read when the mail is transferred, for each attempt again. */
+export interface OutgoingAttachment {
+  /** Without a path or control characters. */
+  readonly filename: string
+  /** A media type, neither multipart nor message. */
+  readonly contentType: string
+  readonly sizeBytes: number
+  readonly content: Stream.Stream<Uint8Array>
+}
 
 /** One email to send. All texts for headers are free of control characters. */
 export interface OutgoingMail {
@@ -13,6 +23,7 @@ export interface OutgoingMail {
   readonly subject: string
   readonly text: string
   readonly html: string | null
+  readonly attachments: ReadonlyArray<OutgoingAttachment>
   /** The Date header. */
   readonly date: Timestamp
 }

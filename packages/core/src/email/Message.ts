@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { IsoTimestamp, Timestamp, toIso } from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 
-/** The description of an attachment; its bytes are stored separately. */
+/** The description of an attachment. Its bytes are in the raw mail of an inbound message, or in `AttachmentStore`. */
 export const Attachment = Schema.Struct({
   filename: Schema.NullOr(Schema.String),
   contentType: Schema.String,

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema, Stream } from "effect"
 import { Conflict, InvalidRequest, invalid, type Issue } from "../kernel/ResourceError.ts"
 import { countRefusal } from "../limits/Refusals.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
@@ -7,9 +7,10 @@ import * as Uuid from "../kernel/Uuid.ts"
 import type { OperationContext, PaidService } from "../payment/PaidService.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
+import { AttachmentStore, type StoredAttachment } from "./AttachmentStore.ts"
 import { foldAddress } from "./EmailAddress.ts"
 import { RECIPIENT_LIMIT, SendMessageInput } from "./EmailInput.ts"
-import { EmailProvider, type OutgoingMail, type SendReceipt } from "./EmailProvider.ts"
+import { EmailProvider, type OutgoingAttachment, type OutgoingMail, type SendReceipt } from "./EmailProvider.ts"
 import type { Mailbox } from "./Mailbox.ts"
 import { MailboxStore } from "./MailboxStore.ts"
 import { MailPolicy, reachedLimit } from "./MailPolicy.ts"
@@ -23,7 +24,18 @@ const Plan = Schema.Struct({
   messageId: Uuid.Uuid,
   messageIdHeader: Schema.String,
   from: Schema.Struct({ address: Schema.String, name: Schema.NullOr(Schema.String) }),
-  signature: Schema.NullOr(Schema.String)
+  signature: Schema.NullOr(Schema.String),
+  /** Absent without attachments. Their bytes are in `AttachmentStore`. */
+  attachments: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        filename: Schema.String,
+        contentType: Schema.String,
+        sizeBytes: Schema.Int,
+        sha256: Schema.String
+      })
+    )
+  )
 })
 type Plan = typeof Plan.Type
 
@@ -48,6 +60,7 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
     Effect.gen(function* () {
       const mailboxes = yield* MailboxStore
       const messages = yield* MessageStore
+      const attachments = yield* AttachmentStore
       const provider = yield* EmailProvider
       const tenants = yield* TenantStore
       const transactor = yield* Transactor
@@ -111,6 +124,32 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         yield* messages.putSending(tenantId, SendingQuota.withFeedback(policy.sending, record, "bounced", more, now))
       })
 
+      /** Reads the bytes of an attachment when the mail is transferred. An attachment of an open operation exists. */
+      const outgoing =
+        (tenantId: TenantId, messageId: string) =>
+        ({ contentType, filename, sizeBytes }: StoredAttachment, index: number): OutgoingAttachment => ({
+          filename,
+          contentType,
+          sizeBytes,
+          content: Stream.unwrap(
+            Effect.map(attachments.read(tenantId, messageId, index), (found) => {
+              if (Option.isNone(found)) throw new Error(`attachment ${index} of message ${messageId} is not stored`)
+              return found.value.content
+            })
+          )
+        })
+
+      const composed = (context: OperationContext, plan: Plan, input: SendMessageInput): OutgoingMail => ({
+        ...compose(context, plan, input),
+        attachments: (plan.attachments ?? []).map(outgoing(context.tenant.tenantId, plan.messageId))
+      })
+
+      const stage = Effect.fnUntraced(function* (operationId: string, input: SendMessageInput) {
+        const { attachments: given = [], ...kept } = input
+        if (given.length > 0) yield* attachments.stage(operationId, given)
+        return kept
+      })
+
       return MessageSending.of({
         serviceId: "email.message.send",
         input: SendMessageInput,
@@ -122,7 +161,8 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
           yield* requireQuota(mailbox.tenantId, listRecipients(input).length)
           yield* requireRoom(mailbox)
         }),
-        prepare: Effect.fnUntraced(function* ({ tenant }, input) {
+        staging: { store: stage, discard: attachments.discard },
+        prepare: Effect.fnUntraced(function* ({ operationId, tenant }, input) {
           const mailbox = yield* ownedMailbox(mailboxes, tenant, input.mailboxId)
           yield* checkRecipients(tenant.tenantId, input)
           const recipients = listRecipients(input).length
@@ -130,17 +170,19 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
           yield* requireRoom(mailbox)
           yield* messages.putSending(tenant.tenantId, SendingQuota.sent(record, recipients))
           const messageId = yield* Uuid.next
+          const assigned = yield* attachments.assign(operationId, tenant.tenantId, messageId)
           return {
             messageId,
             messageIdHeader: `<${messageId}@${provider.domain}>`,
             from: { address: mailbox.address, name: mailbox.displayName },
-            signature: mailbox.outboundSignature
+            signature: mailbox.outboundSignature,
+            ...(assigned.length === 0 ? {} : { attachments: assigned })
           }
         }),
-        abandon: () => Effect.void,
+        abandon: (_context, { messageId }) => attachments.remove(messageId),
         revalidate: ({ tenant }, _plan, input) => Effect.asVoid(remainingMailbox(mailboxes, tenant, input.mailboxId)),
         perform: (context, plan, input) =>
-          Effect.tapError(provider.send(compose(context, plan, input)), ({ refused = [] }) =>
+          Effect.tapError(provider.send(composed(context, plan, input)), ({ refused = [] }) =>
             transactor.transact(
               Effect.andThen(tenants.lock([context.tenant.tenantId]), suppressBounced(context.tenant.tenantId, refused))
             )
@@ -148,8 +190,9 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         record: Effect.fnUntraced(function* (context, plan, input, receipt) {
           const message = sentMessage(context, plan, input, receipt)
           // If the mailbox was deleted during the send, no copy is stored; the mail was sent nevertheless.
-          const sizeBytes = bodySizeBytes(message)
-          yield* messages.insert([{ message, duplicateKey: null, inboundMailId: null, sizeBytes }])
+          const sizeBytes = message.attachments.reduce((sum, file) => sum + file.sizeBytes, bodySizeBytes(message))
+          const stored = yield* messages.insert([{ message, duplicateKey: null, inboundMailId: null, sizeBytes }])
+          if (stored.size === 0) yield* attachments.remove(plan.messageId)
           yield* suppressBounced(context.tenant.tenantId, receipt.rejected)
           return { created: true, data: { message: toMessageRecord(message) } }
         })
@@ -211,7 +254,12 @@ const signedHtml = (html: string, signature: string | null): string => {
   return html.slice(0, end) + block + html.slice(end)
 }
 
-const compose = ({ createdAt }: OperationContext, plan: Plan, input: SendMessageInput): OutgoingMail => ({
+/** A mail without its attachments. */
+const compose = (
+  { createdAt }: OperationContext,
+  plan: Plan,
+  input: SendMessageInput
+): Omit<OutgoingMail, "attachments"> => ({
   messageIdHeader: plan.messageIdHeader,
   from: plan.from,
   to: addressesOf(input, "to"),
@@ -246,7 +294,7 @@ const sentMessage = (context: OperationContext, plan: Plan, input: SendMessageIn
     messageIdHeader: plan.messageIdHeader,
     inReplyTo: null,
     references: [],
-    attachments: [],
+    attachments: plan.attachments ?? [],
     authentication: null,
     malformed: false,
     truncated: false,

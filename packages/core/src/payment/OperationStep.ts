@@ -6,6 +6,8 @@ import type { Operation } from "./Operation.ts"
  * everything that is committed at that point.
  */
 export const OperationStep = Schema.Literals([
+  /** The large parts of the input are stored, and nothing is claimed. Only for a service with `staging`. */
+  "staged",
   /** The claim is committed; no external call was made. */
   "claimed",
   /** `settling` is committed; no other system has seen the authorization. */
@@ -37,11 +39,13 @@ export const OperationStep = Schema.Literals([
 ])
 export type OperationStep = typeof OperationStep.Type
 
+/** The operation that has reached a step. Its tenant may not exist before the claim. */
+export type ReachedOperation = Omit<Operation, "tenantId">
+
 /**
  * Called at each step before the work continues. Hosts use it for tracing and counting, tests to interrupt the work.
  * Does nothing by default.
  */
-export const OperationSteps = Context.Reference<(step: OperationStep, operation: Operation) => Effect.Effect<void>>(
-  "@agentos/core/payment/OperationSteps",
-  { defaultValue: () => () => Effect.void }
-)
+export const OperationSteps = Context.Reference<
+  (step: OperationStep, operation: ReachedOperation) => Effect.Effect<void>
+>("@agentos/core/payment/OperationSteps", { defaultValue: () => () => Effect.void })

@@ -200,24 +200,32 @@ export class PaidOperations extends Context.Service<
         const operationId = yield* Uuid.next
         const encodeInput = Schema.encodeEffect(Schema.fromJsonString(service.input))
         const encodePlan = Schema.encodeEffect(Schema.fromJsonString(service.plan))
-        return yield* transactor.transact(
-          Effect.gen(function* () {
-            const tenant = yield* tenantOf(accepted.proof, createdAt)
-            yield* requireActive(tenant)
-            const plan = yield* service.prepare({ operationId, tenant, createdAt, attended: true }, input)
-            const operation: Operation = {
-              ...newOperation(request, accepted, idempotencyKey),
-              operationId,
-              tenantId: tenant.tenantId,
-              input: yield* Effect.orDie(encodeInput(input)),
-              plan: yield* Effect.orDie(encodePlan(plan)),
-              createdAt,
-              updatedAt: createdAt
-            }
-            // A failure rolls back the reservations of `prepare`.
-            return (yield* operations.claim(operation, WORK_LEASE)) ? operation : yield* new ClaimLost()
-          })
-        )
+        const { staging } = service
+        const draft = {
+          ...newOperation(request, accepted, idempotencyKey),
+          operationId,
+          createdAt,
+          updatedAt: createdAt
+        }
+        const claimed = (kept: Input) =>
+          transactor.transact(
+            Effect.gen(function* () {
+              const tenant = yield* tenantOf(accepted.proof, createdAt)
+              yield* requireActive(tenant)
+              const plan = yield* service.prepare({ operationId, tenant, createdAt, attended: true }, kept)
+              const operation: Operation = {
+                ...draft,
+                tenantId: tenant.tenantId,
+                input: yield* Effect.orDie(encodeInput(kept)),
+                plan: yield* Effect.orDie(encodePlan(plan))
+              }
+              // A failure rolls back the reservations of `prepare`.
+              return (yield* operations.claim(operation, WORK_LEASE)) ? operation : yield* new ClaimLost()
+            })
+          )
+        if (staging === undefined) return yield* claimed(input)
+        const stored = Effect.tap(staging.store(operationId, input), () => reach("staged", draft))
+        return yield* Effect.onError(Effect.flatMap(stored, claimed), () => staging.discard(operationId))
       })
 
       /**

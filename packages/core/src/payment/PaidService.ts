@@ -77,6 +77,13 @@ export interface PaidService<Input, Plan, Receipt> {
    * call.
    */
   readonly check: (tenant: Tenant | null, input: Input) => Effect.Effect<void, CheckError>
+  /** For inputs with parts that are too large to be stored with their operation. */
+  readonly staging?: {
+    /** Stores these parts before the transaction of the claim, and returns the input without them. */
+    readonly store: (operationId: string, input: Input) => Effect.Effect<Input>
+    /** Deletes the parts of an operation that was not claimed. */
+    readonly discard: (operationId: string) => Effect.Effect<void>
+  }
   /** Repeats the checks and makes the reservations, in the transaction of the claim, under the tenant's lock. */
   readonly prepare: (context: OperationContext, input: Input) => Effect.Effect<Plan, CheckError>
   /** Releases the reservations of `prepare`, in the transaction that commits `unpaid` or `refund_due`. */

@@ -1,7 +1,22 @@
-import { EmailProvider, MessageSending, MessageStore, type OutgoingMail, ProviderError, snippetOf } from "@agentos/core"
+import {
+  AttachmentStore,
+  bodySizeBytes,
+  EmailProvider,
+  MailboxStore,
+  type Message,
+  MessageSending,
+  MessageStore,
+  OperationSteps,
+  OperationStore,
+  type OutgoingMail,
+  PaidOperations,
+  ProviderError,
+  snippetOf,
+  type Tenant
+} from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { ADA, adasMailbox, failureOf, pay, scenario, sendPaid } from "../support/Purchase.ts"
+import { Effect, Layer, Option, Redacted, Stream } from "effect"
+import { ADA, adasMailbox, failureOf, pay, requestOf, returnDebts, scenario, sendPaid } from "../support/Purchase.ts"
 
 const operationId = "01900000-0000-7000-8000-0000000000aa"
 
@@ -105,6 +120,124 @@ describe("a recipient that the relay rejected together with all others", () => {
         "other@example.com"
       ])
       assert.deepStrictEqual(suppressed, ["friend@example.com"])
+    })
+  )
+})
+
+const FILES = [
+  { filename: "a.txt", contentType: "text/plain", contentBase64: "SGk=" },
+  { filename: "b.bin", contentType: "application/octet-stream", contentBase64: "AAEC/w==" }
+]
+
+/** Sends a mail with attachments through the scripted relay, and returns what a later attempt can read. */
+const sendFiles = (tenant: Tenant, mailboxId: string, signature: string | null) =>
+  Effect.flatMap(Effect.all([PaidOperations, MessageSending]), ([paid, service]) =>
+    paid.execute(service, requestOf("email.message.send", { tenant, signature, body: "files" }), {
+      mailboxId,
+      to: ["friend@example.com"],
+      subject: "Files",
+      text: "Hi",
+      attachments: FILES
+    })
+  )
+
+const challengeForFiles = (tenant: Tenant, mailboxId: string) =>
+  Effect.map(failureOf(sendFiles(tenant, mailboxId, null)), (error) =>
+    error._tag === "PaymentRequired" ? error.challenge : ""
+  )
+
+/** Returns how many attachments are staged, and removes them. */
+const stagedFiles = Effect.flatMap(AttachmentStore, (store) => store.removeStaged({ age: 0, limit: 100 }))
+
+/** Returns how many attachments of an operation are stored. */
+const filesOf = Effect.fnUntraced(function* (tenant: Tenant, operationId: string) {
+  const { plan } = Option.getOrThrow(yield* (yield* OperationStore).find(operationId))
+  const { attachments, messageId } = JSON.parse(plan) as {
+    messageId: string
+    attachments: ReadonlyArray<unknown>
+  }
+  const store = yield* AttachmentStore
+  const found = yield* Effect.forEach(attachments, (_, index) => store.read(tenant.tenantId, messageId, index))
+  return found.filter(Option.isSome).length
+})
+
+const atStaged = { run: Effect.void as Effect.Effect<unknown> }
+
+describe("the attachments of a mail", () => {
+  scenario("are stored apart from the operation, sent byte for byte, and kept with the message", ({ sent }) =>
+    Effect.gen(function* () {
+      const { mailboxId, tenant } = yield* adasMailbox
+      const answer = yield* sendFiles(tenant, mailboxId, pay(yield* challengeForFiles(tenant, mailboxId), ADA, "02"))
+      const [mail] = sent
+      const contents = yield* Effect.forEach(mail!.attachments, ({ content }) => Stream.runCollect(content))
+      assert.deepStrictEqual(
+        contents.map((pieces) => Buffer.concat(pieces).toString("base64")),
+        FILES.map(({ contentBase64 }) => contentBase64)
+      )
+      const operation = Option.getOrThrow(yield* (yield* OperationStore).find(answer.operationId))
+      assert.notInclude(operation.input, "SGk=")
+      const { message } = (JSON.parse(Redacted.value(answer.body)) as { data: { message: Message } }).data
+      assert.deepStrictEqual(
+        message.attachments.map(({ contentType, filename, sizeBytes }) => ({ contentType, filename, sizeBytes })),
+        [
+          { filename: "a.txt", contentType: "text/plain", sizeBytes: 2 },
+          { filename: "b.bin", contentType: "application/octet-stream", sizeBytes: 4 }
+        ]
+      )
+      const read = yield* (yield* AttachmentStore).read(tenant.tenantId, message.messageId, 1)
+      assert.strictEqual(Option.getOrThrow(read).attachment.sha256, message.attachments[1]!.sha256)
+      const usage = (yield* (yield* MailboxStore).findStandings([mailboxId])).get(mailboxId)?.usage
+      assert.strictEqual(usage?.bytes, bodySizeBytes(message) + 6)
+    })
+  )
+
+  scenario("are not stored for a request without a payment", () =>
+    Effect.gen(function* () {
+      const { mailboxId, tenant } = yield* adasMailbox
+      yield* challengeForFiles(tenant, mailboxId)
+      assert.strictEqual(yield* stagedFiles, 0)
+    })
+  )
+
+  scenario(
+    "are deleted if the claim fails",
+    () =>
+      Effect.gen(function* () {
+        const { mailboxId, tenant } = yield* adasMailbox
+        const signature = pay(yield* challengeForFiles(tenant, mailboxId), ADA, "02")
+        const messages = yield* MessageStore
+        // The checks run before the attachments are staged and again in the claim. Only the second time they fail.
+        atStaged.run = messages.suppress(tenant.tenantId, ["friend@example.com"], "bounced")
+        const error = yield* failureOf(sendFiles(tenant, mailboxId, signature))
+        assert.strictEqual(error._tag, "InvalidRequest")
+        assert.strictEqual(yield* stagedFiles, 0)
+      }),
+    Layer.succeed(OperationSteps, (step) => (step === "staged" ? Effect.asVoid(atStaged.run) : Effect.void))
+  )
+
+  scenario("are deleted if the relay rejects the mail and the payment is refunded", ({ sendScript }) =>
+    Effect.gen(function* () {
+      const { mailboxId, tenant } = yield* adasMailbox
+      sendScript.push("Rejected")
+      const challenge = yield* challengeForFiles(tenant, mailboxId)
+      const error = yield* failureOf(sendFiles(tenant, mailboxId, pay(challenge, ADA, "02")))
+      if (error._tag !== "OperationRejected") throw error
+      assert.strictEqual(yield* filesOf(tenant, error.operationId), 0)
+    })
+  )
+
+  scenario("stay for a later attempt if the relay is unavailable", ({ sendScript, sent }) =>
+    Effect.gen(function* () {
+      const { mailboxId, tenant } = yield* adasMailbox
+      sendScript.push("Temporary")
+      const challenge = yield* challengeForFiles(tenant, mailboxId)
+      const error = yield* failureOf(sendFiles(tenant, mailboxId, pay(challenge, ADA, "02")))
+      if (error._tag !== "OperationDelayed" || error.operationId === null) throw error
+      assert.strictEqual(yield* filesOf(tenant, error.operationId), 2)
+      yield* returnDebts
+      assert.lengthOf(sent[0]!.attachments, 2)
+      assert.strictEqual(yield* filesOf(tenant, error.operationId), 2)
+      assert.strictEqual(yield* stagedFiles, 0)
     })
   )
 })

@@ -1,4 +1,5 @@
 import {
+  AttachmentStore,
   Core,
   EmailProvider,
   EventSignal,
@@ -20,6 +21,7 @@ import {
   Transactor
 } from "@agentos/core"
 import {
+  AttachmentStoreMemory,
   EventSignalMemory,
   EventStoreMemory,
   InboundMailStoreMemory,
@@ -40,6 +42,7 @@ import { testKeyring } from "./TestKeyring.ts"
 
 /** All stores that a paid operation needs, on one database whose tables can be inspected. */
 export const stores = Layer.mergeAll(
+  AttachmentStoreMemory.layer,
   EventSignalMemory.layer,
   EventStoreMemory.layer,
   InboundMailStoreMemory.layer,
@@ -198,6 +201,7 @@ export class SimulatedServer {
       Layer.succeed(MailboxStore, alive(mailboxes(Context.get(stored, MailboxStore)))),
       Layer.succeed(TenantStore, alive(Context.get(stored, TenantStore))),
       Layer.succeed(MessageStore, alive(Context.get(stored, MessageStore))),
+      Layer.succeed(AttachmentStore, alive(Context.get(stored, AttachmentStore))),
       Layer.succeed(JobStore, Context.get(stored, JobStore)),
       Layer.succeed(InboundMailStore, alive(Context.get(stored, InboundMailStore))),
       Layer.succeed(EventSignal, Context.get(this.#stores, EventSignal)),

@@ -1,6 +1,7 @@
 import {
   type ApiError,
   BodyTooLarge,
+  type Input,
   inputsOf,
   MediaTypeUnsupported,
   type Operation,
@@ -8,6 +9,7 @@ import {
   UriTooLong
 } from "@agentos/api"
 import { invalid, InvalidRequest, isStartHere, type JsonBudget } from "@agentos/core"
+import { Predicate } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { isWebhook } from "../ingress/IngressPath.ts"
@@ -33,24 +35,43 @@ const START_BODY_LIMIT_BYTES = 16 * KIB
 const DEFAULT_BODY_LIMIT_BYTES = 64 * KIB
 /** JSON may escape one byte of text as six: `\u0001`. */
 const ESCAPE_FACTOR = 6
+/** Base64 needs no escapes, but some encoders escape its slashes: one of 64 characters, unless the file is all ones. */
+const BASE64_ESCAPE_FACTOR = 1 + 1 / 16
 
-/** Several times the size of any input: inputs have no nested objects and at most 50 recipients. */
-const DEFAULT_JSON_BUDGET: JsonBudget = { depth: 8, elements: 256, keys: 64, keyBytes: 128, stringBytes: 24 * KIB }
+/** More than any input needs: at most 50 recipients, and 20 attachments with three keys each. */
+const DEFAULT_JSON_BUDGET: JsonBudget = { depth: 8, elements: 256, keys: 128, keyBytes: 128, stringBytes: 24 * KIB }
 
 /** The limits of a body without texts that are longer than the default. */
 export const DEFAULT_BODY_LIMITS: BodyLimits = { bytes: DEFAULT_BODY_LIMIT_BYTES, json: DEFAULT_JSON_BUDGET }
 
+const lengthOf = (schema: unknown, factor: number): ReadonlyArray<number> => {
+  const maxLength = Predicate.hasProperty(schema, "maxLength") ? schema.maxLength : undefined
+  return typeof maxLength === "number" && maxLength > DEFAULT_JSON_BUDGET.stringBytes
+    ? [Math.ceil(maxLength * factor)]
+    : []
+}
+
+/** Returns the lengths as written of the long texts inside an array of objects: files in base64. */
+const fileLengths = (schema: Input["schema"]): ReadonlyArray<number> => {
+  const { items } = schema
+  const properties = Predicate.hasProperty(items, "properties") ? items.properties : undefined
+  return Predicate.isObject(properties)
+    ? Object.values(properties).flatMap((property) => lengthOf(property, BASE64_ESCAPE_FACTOR))
+    : []
+}
+
 /**
  * Returns the limits of an operation's body. Each text that may be longer than the default may have its maximum length
- * with every byte escaped.
+ * with every byte escaped. All files together may have the maximum length of one.
  */
 export const bodyLimitsOf = (operation: Operation): BodyLimits => {
   const { authentication } = operation.entry
   if (isStartHere(operation.entry) || authentication === "sign-in-with-x")
     return { ...DEFAULT_BODY_LIMITS, bytes: START_BODY_LIMIT_BYTES }
-  const longTexts = inputsOf(operation).flatMap(({ schema: { maxLength } }) =>
-    typeof maxLength === "number" && maxLength > DEFAULT_JSON_BUDGET.stringBytes ? [maxLength * ESCAPE_FACTOR] : []
-  )
+  const longTexts = inputsOf(operation).flatMap(({ schema }) => [
+    ...lengthOf(schema, ESCAPE_FACTOR),
+    ...fileLengths(schema)
+  ])
   return {
     bytes: longTexts.reduce((total, length) => total + length, DEFAULT_BODY_LIMIT_BYTES),
     json: { ...DEFAULT_JSON_BUDGET, stringBytes: Math.max(DEFAULT_JSON_BUDGET.stringBytes, ...longTexts) }

@@ -66,8 +66,8 @@ export const errorSections: ReadonlyArray<GuideSection> = [
     blocks: [
       {
         points: [
-          `Bodies: ${DEFAULT_BODY_LIMITS.bytes} bytes; ${bodyLimitsOf(OPERATIONS.sendMessage).bytes} for a message to send, so that every character may be escaped in JSON; ${bodyLimitsOf(OPERATIONS.createMailbox).bytes} for services that need no token. Objects with a duplicate or unknown property are refused.`,
-          "A body needs Content-Length: a body with Transfer-Encoding returns 400. A body that delivers less than 128 KiB in 10 seconds, and is not complete, returns 408. Send large bodies from one address one at a time: above 16 MiB in total they return 429, and 503 while the server has no memory for them.",
+          `Bodies: ${DEFAULT_BODY_LIMITS.bytes} bytes; ${bodyLimitsOf(OPERATIONS.sendMessage).bytes} for a message to send, so that every character of text and html may be escaped in JSON; ${bodyLimitsOf(OPERATIONS.createMailbox).bytes} for services that need no token. Objects with a duplicate or unknown property are refused.`,
+          "A body needs Content-Length: a body with Transfer-Encoding returns 400. A body that delivers less than 128 KiB in 10 seconds, and is not complete, returns 408. Send large bodies from one address one at a time: above 32 MiB in total they return 429, and 503 while the server has no memory for them.",
           `Request targets: ${TARGET_LIMIT_BYTES} bytes, with ${QUERY_PARAMETERS_LIMIT} query parameters. Headers: ${HEADERS_LIMIT_BYTES} bytes and ${HEADER_COUNT_LIMIT} fields together. A repeated header that allows one value only returns 400.`,
           "Browsers may call from any origin, and may read PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Request-Id, RateLimit, RateLimit-Policy and Retry-After. There are no cookies."
         ]

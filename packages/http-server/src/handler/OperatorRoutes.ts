@@ -112,8 +112,8 @@ const decodeSuspension = decodeInput(SuspendTenantInput)
 /** Suspends a tenant. The body contains the reason, which the tenant sees. */
 const suspendTenant = Effect.map(TenantAdministration, (tenants): Answer =>
   Effect.gen(function* () {
-    const { bytes } = yield* readBody
-    const { reason } = yield* decodeSuspension(yield* parseBody(bytes, DEFAULT_BODY_LIMITS.json))
+    const body = yield* readBody
+    const { reason } = yield* decodeSuspension(yield* parseBody(body.take(), DEFAULT_BODY_LIMITS.json))
     return yield* tenantResponse(yield* tenants.suspend(yield* namedTenant, reason))
   })
 )

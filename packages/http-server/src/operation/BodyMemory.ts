@@ -3,7 +3,7 @@ import { ByteBudget, ClientAddress, TransitMemory } from "@agentos/core"
 import { Context, Effect, Layer, Option, type Scope } from "effect"
 
 /** Fraction of the transit memory that the bodies of one client may hold. The longest message takes less. */
-const CLIENT_SHARE = 1 / 4
+const CLIENT_SHARE = 1 / 2
 const RETRY_AFTER_SECONDS = 5
 
 /** The memory of one request's body, which is released when its scope closes. */

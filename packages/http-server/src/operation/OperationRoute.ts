@@ -41,13 +41,13 @@ export const inputDecoder = <
   const decodeQuery = decodeInput<Query["Type"]>(Schema.toCodecStringTree(operation.query), "query parameter")
   const decodePayload = decodeInput<Payload["Type"]>(operation.payload)
   const { json } = bodyLimitsOf(operation)
-  return Effect.fnUntraced(function* ({ bytes }: RequestBody) {
+  return Effect.fnUntraced(function* ({ lengthBytes, take }: RequestBody) {
     const { params, query } = yield* RouteMatch
-    const isLeftOut = bytes.length === 0 && !takesBody(operation)
+    const isLeftOut = lengthBytes === 0 && !takesBody(operation)
     const input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]> = {
       params: yield* decodeParams(params),
       query: yield* decodeQuery(query),
-      payload: yield* decodePayload(isLeftOut ? {} : yield* parseBody(bytes, json))
+      payload: yield* decodePayload(isLeftOut ? {} : yield* parseBody(take(), json))
     }
     return input
   })

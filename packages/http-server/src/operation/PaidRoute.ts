@@ -59,7 +59,7 @@ export const paidRoute = <Input, Plan, Receipt>(operation: Operation, service: P
         if (tenant !== null) yield* admit(tenant)
         const body = yield* readOnce
         const asked = yield* askOnce
-        if (isStartHere(entry) && asked.paymentSignature === null && body.bytes.length === 0) {
+        if (isStartHere(entry) && asked.paymentSignature === null && body.lengthBytes === 0) {
           return yield* paidOperations.challenge(asked, null)
         }
         const { payload } = yield* decode(body)

@@ -10,7 +10,9 @@ import { refusal } from "./Decoding.ts"
 
 /** A body as received, byte for byte. */
 export interface RequestBody {
-  readonly bytes: Uint8Array
+  readonly lengthBytes: number
+  /** Returns the bytes, and keeps no reference to them: a large body must not stay in memory while it is worked on. */
+  readonly take: () => Uint8Array
   /** SHA-256 of the bytes, in hex. A payment is bound to it. */
   readonly hash: string
 }
@@ -126,9 +128,26 @@ export const readBody: Effect.Effect<
     limits === null ? body.append : scanning(body, limits.json)
   )
   yield* whileOthersRun(Effect.raceFirst(arriving, failIfSlow(body)))
-  const { bytes } = body
-  return { bytes, hash: createHash("sha256").update(bytes).digest("hex") }
+  return requestBody(body.bytes)
 })
 
+const requestBody = (bytes: Uint8Array): RequestBody => {
+  let held: Uint8Array | undefined = bytes
+  return {
+    lengthBytes: bytes.length,
+    take: () => {
+      if (held === undefined) throw new Error("the body of this request was taken before")
+      const taken = held
+      held = undefined
+      return taken
+    },
+    hash: createHash("sha256").update(bytes).digest("hex")
+  }
+}
+
 /** The value for a request without a body. */
-export const NO_BODY: RequestBody = { bytes: new Uint8Array(0), hash: createHash("sha256").digest("hex") }
+export const NO_BODY: RequestBody = {
+  lengthBytes: 0,
+  take: () => new Uint8Array(0),
+  hash: createHash("sha256").digest("hex")
+}

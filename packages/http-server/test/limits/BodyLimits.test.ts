@@ -107,13 +107,13 @@ describe("the limits of bodies", () => {
   })
 
   it("name the part of the budget that a body exceeds", async () => {
-    const properties = Array.from({ length: 65 }, (_, index) => `"k${index}":0`)
+    const properties = Array.from({ length: 129 }, (_, index) => `"k${index}":0`)
     const rows = [
       [SEND, `{"to":${"[".repeat(8)}${"]".repeat(8)}}`, "to.0.0.0.0.0.0.0", "is nested more than 8 levels deep"],
       [SEND, `{"to":[${"0,".repeat(256)}0]}`, "to", "has more than 256 array elements"],
-      [SEND, `{${properties.join(",")}}`, "", "has more than 64 properties"],
+      [SEND, `{${properties.join(",")}}`, "", "has more than 128 properties"],
       [SEND, `{"${"k".repeat(129)}":0}`, "", "has a property name longer than 128 bytes"],
-      [SEND, `{"text":"${"x".repeat(6 * 1024 * 1024 + 1)}"}`, "text", "must have at most 6291456 bytes"],
+      [SEND, `{"text":"${"x".repeat(14_854_831)}"}`, "text", "must have at most 14854830 bytes"],
       ["/api/v1/events/list", `{"cursor":"${"x".repeat(24 * 1024 + 1)}"}`, "cursor", "must have at most 24576 bytes"]
     ] as const
     for (const [path, body, at, message] of rows) {

@@ -14,7 +14,7 @@ import { startServer, type TestServer } from "../support/TestServer.ts"
 
 const SEND = "/api/v1/email/messages/send"
 const KIB = 1024
-/** A client may use a quarter of it. */
+/** A client may use half of it. */
 const TRANSIT_LIMIT_BYTES = 1024 * KIB
 
 let server: TestServer
@@ -64,7 +64,7 @@ const small = (address: string) =>
 
 describe("the memory of request bodies", () => {
   it("has a share for each client, which is released when its requests end", async () => {
-    const held = await beginBody("192.0.2.1", 200 * KIB)
+    const held = await beginBody("192.0.2.1", 450 * KIB)
     try {
       const refused = await sendUntil(429, "192.0.2.1", 100 * KIB)
       assert.strictEqual(errorOf(refused).code, "RATE_LIMITED")
@@ -80,7 +80,7 @@ describe("the memory of request bodies", () => {
   })
 
   it("has one share for an IPv6 /64 network", async () => {
-    const held = await beginBody("2001:db8:0:1::1", 200 * KIB)
+    const held = await beginBody("2001:db8:0:1::1", 450 * KIB)
     try {
       await sendUntil(429, "2001:db8:0:1:ffff::2", 100 * KIB)
       assert.strictEqual((await sendBody("2001:db8:0:2::1", 100 * KIB)).status, 400)
@@ -183,7 +183,7 @@ describe("readBody", () => {
       assert.strictEqual(budget.usedBytes, 0)
       for (let chunk = 0; chunk < 10_000; chunk++) yield* bring(1)
       assert.strictEqual(budget.usedBytes, 64 * KIB)
-      yield* bring(TRANSIT_LIMIT_BYTES / 4)
+      yield* bring(TRANSIT_LIMIT_BYTES / 2)
       const error = yield* Fiber.join(fiber)
       assert.instanceOf(error, BodyMemoryExhausted)
       assert.strictEqual(budget.usedBytes, 0)
