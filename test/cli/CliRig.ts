@@ -1,4 +1,4 @@
-import { builtProgram } from "@agentos/cli/testing"
+import { builtProgram, compileCache } from "@agentos/cli/testing"
 import { readChainDescription, type SandboxDescription } from "@agentos/sandbox"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
@@ -11,7 +11,7 @@ import { TokenLog } from "../support/TokenLog.ts"
 import { Treasury } from "../support/Treasury.ts"
 import { DevProgram } from "./DevProgram.ts"
 
-/** Runs agentctl from source, and can kill it at a step of a payment. */
+/** Runs the sources of agentctl, and can kill it at a step of a payment. */
 const STEP_MAIN = fileURLToPath(new URL("stepMain.ts", import.meta.url))
 
 export interface Outcome {
@@ -85,6 +85,7 @@ export class CliCustomer {
     this.env = {
       // For `agentctl` in a shell, and for its Node.
       PATH: [dirname(program), dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter),
+      ...compileCache(),
       HOME: home,
       AGENTOS_HOME: home,
       AGENTOS_BASE_URL: lines.baseUrl ?? sandbox.baseUrl,
@@ -99,7 +100,8 @@ export class CliCustomer {
 
   /** Starts the program without waiting for its end. */
   follow(args: ReadonlyArray<string>, { cwd = this.home, env = {}, killAt, stdin }: RunOptions = {}) {
-    const killing = killAt === undefined ? {} : { AGENTOS_CLI_KILL_AT: killAt }
+    const killing =
+      killAt === undefined ? {} : { AGENTOS_CLI_KILL_AT: killAt, NODE_OPTIONS: process.env["NODE_OPTIONS"] ?? "" }
     const place = { cwd, env: { ...this.env, ...env, ...killing } }
     return begin(killAt === undefined ? this.program : STEP_MAIN, args, place, stdin)
   }

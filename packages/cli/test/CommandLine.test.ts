@@ -15,19 +15,26 @@ describe("command line", () => {
   it("prints the version of the package", async () => {
     const { version } = json("../package.json") as { version: string }
     const expected = { code: 0, stdout: `agentctl ${version}\n`, stderr: "" }
-    assert.deepStrictEqual(await program.run(["--version"]), expected)
-    assert.deepStrictEqual(await program.run(["mail", "list", "--version"]), expected)
+    assert.deepStrictEqual(await program.execute(["--version"]), expected)
+    assert.deepStrictEqual(await program.execute(["mail", "list", "--version"]), expected)
   })
 
   it("prints help on standard output for --help, -h, help and no arguments", async () => {
-    const [alone, flag, word] = [await program.run([]), await program.run(["--help"]), await program.run(["help"])]
+    const [alone, flag, word] = [
+      await program.execute([]),
+      await program.execute(["--help"]),
+      await program.execute(["help"])
+    ]
     await expect(alone.stdout).toMatchFileSnapshot(golden("help.txt"))
     for (const outcome of [alone, flag, word])
       assert.deepStrictEqual(outcome, { code: 0, stdout: alone.stdout, stderr: "" })
-    const [after, before] = [await program.run(["mail", "list", "-h"]), await program.run(["help", "mail", "list"])]
+    const [after, before] = [
+      await program.execute(["mail", "list", "-h"]),
+      await program.execute(["help", "mail", "list"])
+    ]
     await expect(after.stdout).toMatchFileSnapshot(golden("help-mail-list.txt"))
     assert.deepStrictEqual(after, before)
-    await expect((await program.run(["events"])).stdout).toMatchFileSnapshot(golden("help-events.txt"))
+    await expect((await program.execute(["events"])).stdout).toMatchFileSnapshot(golden("help-events.txt"))
   })
 
   it.for([

@@ -15,9 +15,13 @@ const MAILBOXES = "GET /api/v1/email/mailboxes/query"
 const CREATE = ["mailbox", "create", "ada", "--yes", "--max-amount", "1", "--json", "--quiet"]
 
 /** Runs a command with a token against the test server and returns its exit code and its error. */
-const failing = async (args: ReadonlyArray<string>, more: Readonly<Record<string, string>> = {}) => {
+const failing = async (
+  args: ReadonlyArray<string>,
+  more: Readonly<Record<string, string>> = {},
+  run: "run" | "execute" = "run"
+) => {
   const env = { AGENTOS_BASE_URL: api.url(), AGENTOS_TOKEN: TOKEN, AGENTOS_PRIVATE_KEY: KEY, ...more }
-  const { code, stderr } = await program.run(args, { env })
+  const { code, stderr } = await program[run](args, { env })
   return { code, error: JSON.parse(stderr).error as Record<string, unknown> }
 }
 
@@ -51,6 +55,7 @@ describe("failures", () => {
   })
 
   it("mentions the proxy of the environment, which is used for all other machines", async () => {
+    // The proxy is a setting of the whole process.
     const seen: Array<string> = []
     const proxy = createProxy().on("connect", (request, socket: Duplex) => {
       seen.push(request.url ?? "")
@@ -60,7 +65,7 @@ describe("failures", () => {
     const { port } = proxy.address() as AddressInfo
     const by = { HTTPS_PROXY: `http://127.0.0.1:${port}`, HTTP_PROXY: `http://127.0.0.1:${port}` }
     const args = ["services", "list", "--json", "--quiet"]
-    const { code, error } = await failing(args, { ...by, AGENTOS_BASE_URL: "https://agentos.example" })
+    const { code, error } = await failing(args, { ...by, AGENTOS_BASE_URL: "https://agentos.example" }, "execute")
     assert.deepStrictEqual([code, error["code"]], [1, "UNREACHABLE"])
     assert.match(
       String(error["message"]),
@@ -69,13 +74,17 @@ describe("failures", () => {
     assert.include(seen, "agentos.example:443")
     seen.splice(0)
     api.on("GET /api/v1/services", { data: { items: [] } })
-    const direct = await program.run(args, { env: { ...by, AGENTOS_BASE_URL: api.url() } })
+    const direct = await program.execute(args, { env: { ...by, AGENTOS_BASE_URL: api.url() } })
     assert.strictEqual(direct.code, 0, direct.stderr)
-    const excepted = await failing(args, { ...by, NO_PROXY: ".invalid", AGENTOS_BASE_URL: "https://agentos.invalid" })
+    const excepted = await failing(
+      args,
+      { ...by, NO_PROXY: ".invalid", AGENTOS_BASE_URL: "https://agentos.invalid" },
+      "execute"
+    )
     assert.strictEqual(excepted.code, 1)
     assert.isEmpty(seen)
     proxy.close()
-    const wrong = await failing(args, { HTTPS_PROXY: "ada:secret" })
+    const wrong = await failing(args, { HTTPS_PROXY: "ada:secret" }, "execute")
     assert.deepStrictEqual([wrong.code, wrong.error["code"]], [3, "CONFIGURATION"])
     assert.notInclude(String(wrong.error["message"]), "secret")
   })

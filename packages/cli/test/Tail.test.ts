@@ -53,7 +53,7 @@ const acknowledged = (): ReadonlyArray<string> =>
 describe("events tail", () => {
   it("observes over REST if WebSockets are blocked: one line of JSON per event, nothing acknowledged", async () => {
     serve(event(1), event(2))
-    const { code, stderr, stdout } = await program.run(["events", "tail", "--max", "2"], connected())
+    const { code, stderr, stdout } = await program.execute(["events", "tail", "--max", "2"], connected())
     await expect(stdout).toMatchFileSnapshot("golden/events-tail.ndjson")
     assert.strictEqual(code, 0, stderr)
     assert.include(stderr, "Reconnecting in")
@@ -89,7 +89,7 @@ describe("events tail", () => {
     const command =
       'cat >> read; echo "$AGENTOS_EVENT_TYPE $AGENTOS_EVENT_ID"; case "$AGENTOS_EVENT_ID" in *2) exit 7 ;; esac'
     const args = ["events", "tail", "--types", "email.received", "--max", "3", "--exec", command]
-    const { code, stderr, stdout } = await program.run(args, connected(folder))
+    const { code, stderr, stdout } = await program.execute(args, connected(folder))
     assert.deepStrictEqual(
       stdout.trim().split("\n"),
       [1, 2, 3].map((last) => `email.received ${event(last).eventId}`)
@@ -114,18 +114,18 @@ describe("events tail", () => {
     const { env } = connected()
     const command = 'env | grep AGENTOS_ | cut -d= -f1 | grep -v AGENTOS_EVENT | sort; echo "$OTHER"'
     const args = ["events", "tail", "--max", "1", "--ack", "never", "--exec", command]
-    const { code, stderr, stdout } = await program.run(args, { env: { ...env, ...secrets, OTHER: "kept" } })
+    const { code, stderr, stdout } = await program.execute(args, { env: { ...env, ...secrets, OTHER: "kept" } })
     assert.deepStrictEqual([code, stdout], [0, "AGENTOS_BASE_URL\nAGENTOS_HOME\nkept\n"], stderr)
   })
 
   it("acknowledges with --ack always, and not with --ack never", async () => {
     serve(event(1))
     const always = ["events", "tail", "--types", "email.received", "--max", "1", "--exec", "false", "--ack", "always"]
-    assert.strictEqual((await program.run(always, connected())).code, 0)
+    assert.strictEqual((await program.execute(always, connected())).code, 0)
     assert.deepStrictEqual(acknowledged(), ["1"])
     serve(event(1))
     const never = ["events", "tail", "--max", "1", "--exec", "true", "--ack", "never"]
-    assert.strictEqual((await program.run(never, connected())).code, 0)
+    assert.strictEqual((await program.execute(never, connected())).code, 0)
     assert.deepStrictEqual(acknowledged(), [])
   })
 
@@ -133,7 +133,7 @@ describe("events tail", () => {
     serve(event(1), event(2))
     api.on("POST /hook", { status: 503, body: "no" }, { status: 204, body: "" })
     const args = ["events", "tail", "--types", "email.received", "--max", "2", "--forward-to", `${api.url()}/hook`]
-    const { code, stderr, stdout } = await program.run(args, connected())
+    const { code, stderr, stdout } = await program.execute(args, connected())
     assert.deepStrictEqual([code, acknowledged()], [1, ["2"]])
     assert.deepStrictEqual(JSON.parse(stdout), event(2))
     assert.include(stderr, "answered 503")
@@ -161,10 +161,10 @@ describe("events tail", () => {
   it("exits if the token is rejected or the flags exclude each other", async () => {
     serve()
     api.on("GET /api/v1/events/realtime-token", errorReply(401, "AUTH_REQUIRED"))
-    assert.strictEqual((await program.run(["events", "tail"], connected())).code, 4)
+    assert.strictEqual((await program.execute(["events", "tail"], connected())).code, 4)
     const both = ["events", "tail", "--exec", "true", "--forward-to", "http://localhost:1"]
-    assert.strictEqual((await program.run(both, connected())).code, 3)
-    assert.strictEqual((await program.run(["events", "tail", "--forward-to", "ftp://x"], connected())).code, 3)
+    assert.strictEqual((await program.execute(both, connected())).code, 3)
+    assert.strictEqual((await program.execute(["events", "tail", "--forward-to", "ftp://x"], connected())).code, 3)
   })
 })
 
@@ -178,7 +178,7 @@ describe("doctor", () => {
   it("prints the checks and the fixes", async () => {
     serve()
     api.on("GET /api/v1", { data: { name: "AgentOS", version: "1.0.0", environment: "sandbox" } })
-    const { code, stderr, stdout } = await program.run(["doctor"], connected())
+    const { code, stderr, stdout } = await program.execute(["doctor"], connected())
     await expect(plainOf(stdout)).toMatchFileSnapshot("golden/doctor.txt")
     await expect(plainOf(stderr)).toMatchFileSnapshot("golden/doctor-fixes.txt")
     assert.strictEqual(code, 0)
@@ -186,7 +186,7 @@ describe("doctor", () => {
 
   it("fails if a check is broken, and reports it as JSON", async () => {
     api.on("GET /api/v1", errorReply(401, "AUTH_REQUIRED"))
-    const { code, stdout } = await program.run(["doctor", "--json"], connected())
+    const { code, stdout } = await program.execute(["doctor", "--json"], connected())
     const { checks, healthy } = JSON.parse(stdout) as {
       healthy: boolean
       checks: Array<{ name: string; status: string }>
@@ -202,7 +202,7 @@ describe("doctor", () => {
 describe("dev", () => {
   it("explains what to do outside the repository", async () => {
     const folder = program.folder()
-    const { code, stderr } = await program.run(["dev"], { cwd: folder })
+    const { code, stderr } = await program.execute(["dev"], { cwd: folder })
     assert.strictEqual(code, 5)
     assert.include(stderr, "run this command in a clone of it.")
     assert.include(stderr, "Next: cd REPOSITORY && npx -y pnpm@12 install && npx -y pnpm@12 agentctl dev\n")

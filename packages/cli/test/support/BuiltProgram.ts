@@ -5,6 +5,15 @@ import { join } from "node:path"
 /** Names the folder with the built program of a test run. */
 export const BUILT_VARIABLE = "TEST_AGENTCTL_BUNDLE"
 
+/**
+ * The environment variable with the compile cache of Node, for processes that do not inherit the environment. Compiling
+ * the published file takes a third of the processor time of a short command.
+ */
+export const compileCache = (): Readonly<Record<string, string>> => {
+  const folder = process.env["NODE_COMPILE_CACHE"]
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder }
+}
+
 /** Errors of a rename onto an existing folder. */
 const LOST: ReadonlySet<string | undefined> = new Set(["EEXIST", "ENOTEMPTY"])
 

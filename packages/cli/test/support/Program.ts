@@ -2,8 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll } from "vitest"
-import { builtProgram } from "./BuiltProgram.ts"
+import type { Sink } from "../../src/host/Host.ts"
+import { run } from "../../src/Program.ts"
+import { builtProgram, compileCache } from "./BuiltProgram.ts"
 
 export interface Outcome {
   readonly code: number | null
@@ -18,12 +21,16 @@ export interface RunOptions {
   readonly cwd?: string
 }
 
-/** The published program with an empty home. */
+/** The program with an empty home. */
 export interface Program {
   /** Creates an empty folder. */
   readonly folder: () => string
-  readonly start: (args: ReadonlyArray<string>, options?: RunOptions) => ChildProcess
+  /** Runs a command through pipes. It runs in this process, since starting another one takes longer than most commands. */
   readonly run: (args: ReadonlyArray<string>, options?: RunOptions) => Promise<Outcome>
+  /** Starts the published file, without input. */
+  readonly start: (args: ReadonlyArray<string>, options?: RunOptions) => ChildProcess
+  /** Runs the published file, for tests of the process itself, of files that processes share, and of signals. */
+  readonly execute: (args: ReadonlyArray<string>, options?: RunOptions) => Promise<Outcome>
   /** Path of the published file. */
   readonly file: () => string
 }
@@ -39,6 +46,35 @@ export const outcomeOf = (child: ChildProcess): Promise<Outcome> =>
     child.once("close", (code) => resolve({ code, stdout, stderr }))
   })
 
+const runHere = async (
+  args: ReadonlyArray<string>,
+  { cwd, env, stdin }: Required<Pick<RunOptions, "cwd" | "env">> & Pick<RunOptions, "stdin">
+): Promise<Outcome> => {
+  const written = { stdout: "", stderr: "" }
+  const sink = (name: keyof typeof written): Sink => ({
+    write: (text) => void (written[name] += text),
+    isTerminal: false,
+    columns: undefined,
+    drained: () => Promise.resolve()
+  })
+  const { signal } = new AbortController()
+  const code = await run({
+    argv: args,
+    env,
+    workingDirectory: cwd,
+    homeDirectory: env["HOME"] ?? cwd,
+    stdout: sink("stdout"),
+    stderr: sink("stderr"),
+    stdinIsTerminal: false,
+    readStdin: () => Promise.resolve(stdin ?? ""),
+    ask: () => Promise.reject(new Error("The program asks although it has no terminal.")),
+    now: () => Date.now(),
+    sleep: (millis) => sleep(millis),
+    signal
+  })
+  return { code, ...written }
+}
+
 /** Sets up the program for a test file, without the configuration of this machine. */
 export const useProgram = (): Program => {
   let root = ""
@@ -50,17 +86,25 @@ export const useProgram = (): Program => {
   afterAll(() => rmSync(root, { recursive: true, force: true }))
   const file = () => built
   const folder = () => mkdtempSync(join(root, "folder-"))
-  const start = (args: ReadonlyArray<string>, { cwd, env = {} }: RunOptions = {}) =>
-    spawn(process.execPath, [file(), ...args], {
-      cwd: cwd ?? folder(),
-      env: { PATH: process.env["PATH"] ?? "", HOME: join(root, "nobody"), AGENTOS_HOME: folder(), ...env },
-      stdio: ["pipe", "pipe", "pipe"]
-    })
+  const place = ({ cwd, env = {} }: RunOptions) => ({
+    cwd: cwd ?? folder(),
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: join(root, "nobody"),
+      AGENTOS_HOME: folder(),
+      ...compileCache(),
+      ...env
+    }
+  })
+  const start = (args: ReadonlyArray<string>, options: RunOptions = {}) =>
+    spawn(process.execPath, [file(), ...args], { ...place(options), stdio: ["pipe", "pipe", "pipe"] })
   return {
     file,
     folder,
     start,
-    run: (args, options = {}) => {
+    run: (args, options = {}) =>
+      runHere(args, { ...place(options), ...(options.stdin === undefined ? {} : { stdin: options.stdin }) }),
+    execute: (args, options = {}) => {
       const child = start(args, options)
       const outcome = outcomeOf(child)
       // A program that reads nothing may exit before this is written.
