@@ -386,6 +386,37 @@ describe("outbound mail", () => {
     }
   })
 
+  it("answers a received message in its thread, and a stranger's message not at all", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const friend = await newMailbox(1)
+    const ask = { mailboxId: mailbox.mailboxId, to: [friend.mailbox.address], subject: "Question", text: "?" }
+    const question = (await send(agent, ask)).body.data["message"]! as MessageFields
+    const [received] = await arrived(friend.agent, friend.mailbox.mailboxId, 1)
+    const answer = {
+      mailboxId: friend.mailbox.mailboxId,
+      to: [mailbox.address],
+      subject: "Re: Question",
+      text: "!",
+      inReplyTo: received!.messageId
+    }
+    const sent = (await send(friend.agent, answer)).body.data["message"]! as MessageFields
+    const headers = { inReplyTo: question.messageIdHeader, references: [question.messageIdHeader] }
+    expect(sent).toMatchObject({ ...headers, threadId: received!.threadId })
+    const [arrival] = await arrived(agent, mailbox.mailboxId, 2)
+    expect(arrival).toMatchObject({ ...headers, threadId: question.threadId })
+    const thanks = { ...ask, subject: "Re: Question", text: "Thanks", inReplyTo: arrival!.messageId }
+    expect((await send(agent, thanks)).body.data["message"]).toMatchObject({
+      inReplyTo: sent.messageIdHeader,
+      references: [question.messageIdHeader, sent.messageIdHeader],
+      threadId: question.threadId
+    })
+    const path = "/api/v1/email/messages/send"
+    const stolen = await agent.send({ path, body: { ...ask, inReplyTo: received!.messageId } })
+    expect([stolen.status, stolen.body.error.code]).toEqual([403, "RESOURCE_NOT_OWNED"])
+    const unknown = await agent.send({ path, body: { ...ask, inReplyTo: "019aa000-0000-7000-8000-000000000001" } })
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, "RESOURCE_NOT_FOUND"])
+  })
+
   it("carries attachments, which the receiver and the record of the message describe alike", async () => {
     const { agent, mailbox } = await newMailbox()
     const friend = await newMailbox(1)
@@ -425,6 +456,7 @@ describe("outbound mail", () => {
       ["text", "x".repeat(1024 * 1024 + 1), "text"],
       ["text", 5, "text"],
       ["mailboxId", "nonsense", "mailboxId"],
+      ["inReplyTo", "<id@elsewhere.test>", "inReplyTo"],
       ["attachments", [{ ...file, filename: "../a" }], "attachments.0.filename"],
       ["attachments", [file, { ...file, filename: "a\u202e.exe" }], "attachments.1.filename"],
       ["attachments", [{ ...file, filename: "a\r\nb" }], "attachments.0.filename"],

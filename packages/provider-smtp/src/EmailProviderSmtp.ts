@@ -140,6 +140,8 @@ const load = (mail: OutgoingMail): Effect.Effect<Files> =>
 const compose = (mail: OutgoingMail, attachments: Files, signal: AbortSignal): SendMailOptions => ({
   messageId: mail.messageIdHeader,
   date: new Date(mail.date),
+  ...(mail.inReplyTo === null ? {} : { inReplyTo: mail.inReplyTo }),
+  references: [...mail.references],
   from: { address: mail.from.address, name: mail.from.name ?? "" },
   to: [...mail.to],
   cc: [...mail.cc],

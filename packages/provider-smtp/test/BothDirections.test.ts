@@ -32,6 +32,8 @@ afterAll(async () => {
 
 const mail = (id: string, to: ReadonlyArray<string>): OutgoingMail => ({
   messageIdHeader: `<${id}@sender.test>`,
+  inReplyTo: null,
+  references: [],
   from: { address: "news@sender.test", name: "Jürgen" },
   to,
   cc: [],

@@ -9,6 +9,8 @@ import { drop, silence, type Script, type ScriptedSmtp, startScriptedSmtp } from
 
 const mail: OutgoingMail = {
   messageIdHeader: "<0199-abc@agents.test>",
+  inReplyTo: null,
+  references: [],
   from: { address: "ada@agents.test", name: "Ada, Agent" },
   to: ["one@else.test"],
   cc: ["two@else.test"],

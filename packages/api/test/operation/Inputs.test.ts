@@ -11,7 +11,8 @@ const TABLE: Readonly<Record<string, string>> = {
   listMailboxes: "",
   updateMailbox: "body.mailboxId* body.displayName body.outboundSignature body.active",
   deleteMailbox: "body.mailboxId*",
-  sendMessage: "body.mailboxId* body.to* body.cc body.bcc body.subject* body.text* body.html body.attachments",
+  sendMessage:
+    "body.mailboxId* body.to* body.cc body.bcc body.subject* body.text* body.html body.inReplyTo body.attachments",
   queryMessages: "query.mailboxId query.messageId query.limit query.cursor",
   purchaseUsNumber:
     "body.agentName* body.agentWebhookUrl* body.areaCode body.description body.beginMessage body.voice body.language",

@@ -152,6 +152,10 @@ export const SendMessageInput = Schema.Struct({
     description: "Body as HTML. The limit is also counted in UTF-8 bytes.",
     examples: ["<p>Hello Bob</p>"]
   }),
+  inReplyTo: Schema.optionalKey(GivenUuid).annotateKey({
+    description: "Id of your message, received or sent, that this one answers. Sets the headers and the thread.",
+    examples: ["019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"]
+  }),
   attachments: Schema.optionalKey(attachments).annotateKey({
     description: `Files, each with filename (without a path), contentType and contentBase64. At most ${ATTACHMENTS_LIMIT_BYTES} bytes together, after decoding.`,
     examples: [[{ filename: "hello.txt", contentType: "text/plain", contentBase64: "SGVsbG8=" }]]

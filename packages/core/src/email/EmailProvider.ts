@@ -16,6 +16,9 @@ export interface OutgoingAttachment {
 export interface OutgoingMail {
   /** Includes the angle brackets. It is the same for every attempt, so that receivers drop duplicates. */
   readonly messageIdHeader: string
+  /** The Message-ID that the mail answers, if any, and those of its conversation, oldest first. */
+  readonly inReplyTo: string | null
+  readonly references: ReadonlyArray<string>
   readonly from: { readonly address: string; readonly name: string | null }
   readonly to: ReadonlyArray<string>
   readonly cc: ReadonlyArray<string>

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Option, Schema, Stream } from "effect"
+import { orFail } from "../kernel/Lookup.ts"
 import { Conflict, InvalidRequest, invalid, type Issue } from "../kernel/ResourceError.ts"
 import { countRefusal } from "../limits/Refusals.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
@@ -25,6 +26,14 @@ const Plan = Schema.Struct({
   messageIdHeader: Schema.String,
   from: Schema.Struct({ address: Schema.String, name: Schema.NullOr(Schema.String) }),
   signature: Schema.NullOr(Schema.String),
+  /** Present in a reply. */
+  thread: Schema.optionalKey(
+    Schema.Struct({
+      threadId: Uuid.Uuid,
+      inReplyTo: Schema.NullOr(Schema.String),
+      references: Schema.Array(Schema.String)
+    })
+  ),
   /** Absent without attachments. Their bytes are in `AttachmentStore`. */
   attachments: Schema.optionalKey(
     Schema.Array(
@@ -103,6 +112,12 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         }
       })
 
+      /** Returns the thread that a reply joins, or fails if the message that it answers is not the tenant's. */
+      const threadOf = Effect.fnUntraced(function* (tenantId: TenantId, { inReplyTo }: SendMessageInput) {
+        if (inReplyTo === undefined) return undefined
+        return replyTo(yield* orFail(yield* messages.find(tenantId, inReplyTo), "message", inReplyTo))
+      })
+
       /**
        * Returns the tenant's sending record of today, or fails if the tenant can't write to this many more recipients.
        */
@@ -157,6 +172,7 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         retryFor: Timestamp.DAY,
         check: Effect.fnUntraced(function* (tenant, input) {
           const mailbox = yield* ownedMailbox(mailboxes, tenant, input.mailboxId)
+          yield* threadOf(mailbox.tenantId, input)
           yield* checkRecipients(mailbox.tenantId, input)
           yield* requireQuota(mailbox.tenantId, listRecipients(input).length)
           yield* requireRoom(mailbox)
@@ -164,6 +180,7 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         staging: { store: stage, discard: attachments.discard },
         prepare: Effect.fnUntraced(function* ({ operationId, tenant }, input) {
           const mailbox = yield* ownedMailbox(mailboxes, tenant, input.mailboxId)
+          const thread = yield* threadOf(tenant.tenantId, input)
           yield* checkRecipients(tenant.tenantId, input)
           const recipients = listRecipients(input).length
           const record = yield* requireQuota(tenant.tenantId, recipients)
@@ -176,6 +193,7 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
             messageIdHeader: `<${messageId}@${provider.domain}>`,
             from: { address: mailbox.address, name: mailbox.displayName },
             signature: mailbox.outboundSignature,
+            ...(thread === undefined ? {} : { thread }),
             ...(assigned.length === 0 ? {} : { attachments: assigned })
           }
         }),
@@ -207,6 +225,19 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
  * IP address, such digits mean something else.
  */
 const isHardBounce = (reason: string): boolean => /^5\d\d[ -]#?5\.1\.(?:[0-6]|10)\b/.test(reason)
+
+/** The maximum number of Message-IDs in References: the first one, which began the conversation, and the latest. */
+const REFERENCE_LIMIT = 50
+
+/** Returns the headers and the thread of a reply to a message (RFC 5322, section 3.6.4). */
+const replyTo = ({ inReplyTo, messageIdHeader, references, threadId }: Message): Plan["thread"] & {} => {
+  // A message without a Message-ID can only be answered in the thread of its mailbox.
+  if (messageIdHeader === null) return { threadId, inReplyTo: null, references: [] }
+  const before = references.length === 0 && inReplyTo !== null ? [inReplyTo] : references
+  const all = [...before.filter((id) => id !== messageIdHeader), messageIdHeader]
+  const kept = all.length <= REFERENCE_LIMIT ? all : [all[0]!, ...all.slice(1 - REFERENCE_LIMIT)]
+  return { threadId, inReplyTo: messageIdHeader, references: kept }
+}
 
 interface ListedRecipient {
   readonly address: string
@@ -261,6 +292,8 @@ const compose = (
   input: SendMessageInput
 ): Omit<OutgoingMail, "attachments"> => ({
   messageIdHeader: plan.messageIdHeader,
+  inReplyTo: plan.thread?.inReplyTo ?? null,
+  references: plan.thread?.references ?? [],
   from: plan.from,
   to: addressesOf(input, "to"),
   cc: addressesOf(input, "cc"),
@@ -280,7 +313,7 @@ const sentMessage = (context: OperationContext, plan: Plan, input: SendMessageIn
   })
   return {
     messageId: plan.messageId,
-    threadId: plan.messageId,
+    threadId: plan.thread?.threadId ?? plan.messageId,
     mailboxId: input.mailboxId,
     tenantId: context.tenant.tenantId,
     direction: "outbound",
@@ -292,8 +325,8 @@ const sentMessage = (context: OperationContext, plan: Plan, input: SendMessageIn
     subject: input.subject,
     snippet: snippetOf(mail.text),
     messageIdHeader: plan.messageIdHeader,
-    inReplyTo: null,
-    references: [],
+    inReplyTo: mail.inReplyTo,
+    references: mail.references,
     attachments: plan.attachments ?? [],
     authentication: null,
     malformed: false,

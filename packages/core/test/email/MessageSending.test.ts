@@ -16,7 +16,17 @@ import {
 } from "@agentos/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted, Stream } from "effect"
-import { ADA, adasMailbox, failureOf, pay, requestOf, returnDebts, scenario, sendPaid } from "../support/Purchase.ts"
+import {
+  ADA,
+  adasMailbox,
+  balances,
+  failureOf,
+  pay,
+  requestOf,
+  returnDebts,
+  scenario,
+  sendPaid
+} from "../support/Purchase.ts"
 
 const operationId = "01900000-0000-7000-8000-0000000000aa"
 
@@ -124,12 +134,121 @@ describe("a recipient that the relay rejected together with all others", () => {
   )
 })
 
+/** Stores a received message in another mailbox of the tenant. */
+const received = Effect.fnUntraced(function* (
+  tenant: Tenant,
+  parts: Pick<Message, "messageIdHeader"> & Partial<Message>
+) {
+  const mailboxes = yield* MailboxStore
+  const { createdAt, tenantId } = tenant
+  const other = "01900000-0000-7000-8000-0000000000bb"
+  yield* mailboxes.reserve("other", tenantId, operationId)
+  const address = "other@agents.test"
+  yield* mailboxes.create(
+    {
+      mailboxId: other,
+      tenantId,
+      localPart: "other",
+      address,
+      displayName: null,
+      outboundSignature: null,
+      active: true,
+      createdAt,
+      updatedAt: createdAt
+    },
+    operationId
+  )
+  const messageId = "01900000-0000-7000-8000-0000000000cc"
+  const message: Message = {
+    messageId,
+    threadId: "01900000-0000-7000-8000-0000000000dd",
+    mailboxId: other,
+    tenantId,
+    direction: "inbound",
+    from: "a@else.test",
+    sender: { address: "a@else.test", name: null },
+    to: [address],
+    cc: [],
+    bcc: [],
+    subject: "s",
+    snippet: "t",
+    inReplyTo: null,
+    references: [],
+    attachments: [],
+    authentication: null,
+    malformed: false,
+    truncated: false,
+    status: "received",
+    recipients: [],
+    createdAt,
+    text: "t",
+    html: null,
+    ...parts
+  }
+  yield* (yield* MessageStore).insert([{ message, duplicateKey: null, inboundMailId: null, sizeBytes: 0 }])
+  return { ...message, other }
+})
+
+/** Answers a message. Returns the failure, if any. */
+const reply = (tenant: Tenant, mailboxId: string, inReplyTo: string, signature: string | null) =>
+  Effect.flatMap(Effect.all([PaidOperations, MessageSending]), ([paid, service]) =>
+    paid.execute(service, requestOf("email.message.send", { tenant, signature, body: "reply" }), {
+      mailboxId,
+      to: ["friend@example.com"],
+      subject: "Re: s",
+      text: "t",
+      inReplyTo
+    })
+  ).pipe(Effect.match({ onFailure: (error) => error, onSuccess: () => undefined }))
+
+const challengeIn = (error: Effect.Success<ReturnType<typeof reply>>): string =>
+  error?._tag === "PaymentRequired" ? error.challenge : ""
+
+describe("a reply", () => {
+  scenario("to a message that is deleted before the payment is claimed is not charged", () =>
+    Effect.gen(function* () {
+      const { mailboxId, tenant } = yield* adasMailbox
+      const { messageId, other } = yield* received(tenant, { messageIdHeader: "<1@else.test>" })
+      const challenge = yield* reply(tenant, mailboxId, messageId, null)
+      const before = yield* balances
+      yield* (yield* MailboxStore).remove(tenant.tenantId, other)
+      const error = yield* reply(tenant, mailboxId, messageId, pay(challengeIn(challenge), ADA, "02"))
+      assert.strictEqual(error?._tag, "ResourceNotFound")
+      assert.deepStrictEqual(yield* balances, before)
+    })
+  )
+
+  scenario("names the first and the latest 49 messages of a long conversation", ({ sent }) =>
+    Effect.gen(function* () {
+      const { mailboxId, tenant } = yield* adasMailbox
+      const references = Array.from({ length: 60 }, (_, index) => `<${index}@else.test>`)
+      const { messageId } = yield* received(tenant, { messageIdHeader: "<60@else.test>", references })
+      const challenge = yield* reply(tenant, mailboxId, messageId, null)
+      yield* reply(tenant, mailboxId, messageId, pay(challengeIn(challenge), ADA, "02"))
+      assert.strictEqual(sent[0]?.inReplyTo, "<60@else.test>")
+      assert.deepStrictEqual(sent[0]?.references, ["<0@else.test>", ...references.slice(12), "<60@else.test>"])
+    })
+  )
+
+  scenario("to a message without a Message-ID joins its thread without headers", ({ sent }) =>
+    Effect.gen(function* () {
+      const { mailboxId, tenant } = yield* adasMailbox
+      const { messageId, threadId } = yield* received(tenant, { messageIdHeader: null })
+      const challenge = yield* reply(tenant, mailboxId, messageId, null)
+      yield* reply(tenant, mailboxId, messageId, pay(challengeIn(challenge), ADA, "02"))
+      assert.deepInclude(sent[0], { inReplyTo: null, references: [] })
+      const [stored] = yield* (yield* MessageStore).list(tenant.tenantId, mailboxId, undefined, 1)
+      assert.strictEqual(stored?.threadId, threadId)
+    })
+  )
+})
+
 const FILES = [
   { filename: "a.txt", contentType: "text/plain", contentBase64: "SGk=" },
   { filename: "b.bin", contentType: "application/octet-stream", contentBase64: "AAEC/w==" }
 ]
 
-/** Sends a mail with attachments through the scripted relay, and returns what a later attempt can read. */
+/** Sends a mail with attachments. */
 const sendFiles = (tenant: Tenant, mailboxId: string, signature: string | null) =>
   Effect.flatMap(Effect.all([PaidOperations, MessageSending]), ([paid, service]) =>
     paid.execute(service, requestOf("email.message.send", { tenant, signature, body: "files" }), {

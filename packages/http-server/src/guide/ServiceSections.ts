@@ -33,6 +33,7 @@ const email = (context: GuideContext): ReadonlyArray<GuideSection> => [
         points: [
           `Limits: ${RECIPIENT_LIMIT} recipients in to, cc and bcc together; ${SUBJECT_LIMIT} characters in the subject; ${BODY_LIMIT_BYTES / MIB} MiB each for text and html.`,
           `Attachments: ${ATTACHMENT_LIMIT} files, ${ATTACHMENTS_LIMIT_BYTES / MIB} MiB together after decoding. Each has filename (no path), contentType (not multipart or message) and contentBase64 (padded, without line breaks). The record of the message describes each with attachmentId, sizeBytes and sha256.`,
+          "`inReplyTo` is the messageId of a message of yours. The reply gets its In-Reply-To and References headers and its threadId. Recipients and subject are yours to give.",
           "The response has the outcome for each recipient: some may be refused while others are accepted.",
           "An address that bounced permanently or complained is suppressed for your tenant: it returns 400 before anything is charged.",
           "A message keeps one Message-ID for all attempts. If the connection breaks right after the message was handed over, the message is sent again with the same id, and receivers drop the duplicate."
