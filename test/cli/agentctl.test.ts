@@ -1,6 +1,7 @@
 import { useCliRig } from "./CliRig.ts"
 import { devSuite } from "./devSuite.ts"
 import { driveSuite } from "./driveSuite.ts"
+import { journeySuite } from "./journeySuite.ts"
 import { paymentSuite } from "./paymentSuite.ts"
 import { purchaseSuite } from "./purchaseSuite.ts"
 import { sessionSuite } from "./sessionSuite.ts"
@@ -10,6 +11,7 @@ const rig = useCliRig()
 
 driveSuite(rig)
 sessionSuite(rig)
+journeySuite(rig)
 purchaseSuite(rig)
 paymentSuite(rig)
 devSuite(rig)

@@ -9,9 +9,10 @@ import { PHONE_DRIVES } from "./drive/PhoneDrives.ts"
 import { type Scene, Stage } from "./drive/Stage.ts"
 import { DEV_DRIVES, TOOL_DRIVES } from "./drive/ToolDrives.ts"
 import { WALLET_DRIVES } from "./drive/WalletDrives.ts"
+import { JOURNEY_COMMANDS, type JourneyName } from "./journeySuite.ts"
 import { hasTmux } from "./Terminal.ts"
 
-const DRIVES: Drives<CommandName> = {
+const DRIVES: Drives<Exclude<CommandName, JourneyName>> = {
   ...WALLET_DRIVES,
   ...TOOL_DRIVES,
   ...DEV_DRIVES,
@@ -25,7 +26,7 @@ const nothing = () => Promise.resolve()
 /** Groups of commands. The groups run concurrently, the commands of a group in order. */
 const STAGES: ReadonlyArray<{
   readonly about: string
-  readonly drives: Partial<Drives<CommandName>>
+  readonly drives: Partial<typeof DRIVES>
   readonly prepare: (stage: Stage) => Promise<void>
 }> = [
   { about: "wallets", drives: WALLET_DRIVES, prepare: nothing },
@@ -78,7 +79,7 @@ export const driveSuite = (rig: CliRig): void => {
     const driven = STAGES.flatMap(({ drives }) => Object.keys(drives))
     assert.sameMembers(driven, Object.keys(DRIVES))
     assert.sameMembers(
-      driven,
+      [...driven, ...JOURNEY_COMMANDS],
       COMMANDS.map(({ name }) => name)
     )
   })
@@ -94,7 +95,7 @@ export const driveSuite = (rig: CliRig): void => {
             await prepare(stage)
           })
           afterAll(() => stage?.close())
-          for (const name of Object.keys(drives) as ReadonlyArray<CommandName>)
+          for (const name of Object.keys(drives) as ReadonlyArray<keyof typeof DRIVES>)
             it(name, { concurrent: false, timeout: MILLIS_MAX }, async ({ expect }) => {
               const drive = await DRIVES[name](stage!)
               const masks = stage!.masks()

@@ -35,7 +35,8 @@ const SEALED: Readonly<Record<string, string>> = {
     export { x402Client } from "@x402/core/client"
     export { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http"
     export { ExactEvmScheme } from "@x402/evm/exact/client"
-    export { privateKeyToAccount } from "viem/accounts"`,
+    export { privateKeyToAccount } from "viem/accounts"
+    export { createSiweMessage } from "viem/siwe"`,
   socket: `export { WebSocket } from "ws"`
 }
 const SEAL = "\0sealed:"

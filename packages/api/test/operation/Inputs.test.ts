@@ -37,8 +37,7 @@ const TABLE: Readonly<Record<string, string>> = {
   acknowledgeEventById: "path.eventId*",
   registerDomain: "",
   recoverToken: "",
-  revokeTokens: "",
-  listCalls: "query.phoneNumberId query.direction query.after query.before query.limit query.cursor"
+  revokeTokens: ""
 }
 
 const TYPES = new Set(["string", "integer", "boolean", "array"])

@@ -8,8 +8,9 @@ import { MAILBOX_CREATE, MAILBOX_DELETE, MAILBOX_LIST, MAILBOX_UPDATE } from "./
 import { MAIL_LIST, MAIL_READ, MAIL_SEND, MAIL_WAIT } from "./MailCommands.ts"
 import { NUMBER_ADD_MINUTES, NUMBER_BUY, NUMBER_LIST, NUMBER_RELEASE, NUMBER_RENEW } from "./NumberCommands.ts"
 import { BUDGET_SET, BUDGET_SHOW, PAYMENTS_LIST, PAYMENTS_RESUME, PAYMENTS_SHOW } from "./PaymentCommands.ts"
+import { SANDBOX_CALL, SANDBOX_MAIL, SANDBOX_REPORT } from "./SandboxCommands.ts"
 import { API, QUOTE, SERVICES_LIST, SERVICES_SHOW } from "./ServiceCommands.ts"
-import { LOGIN, LOGOUT, WHOAMI } from "./SessionCommands.ts"
+import { LOGIN, LOGOUT, TOKEN_ROTATE, WHOAMI } from "./SessionCommands.ts"
 import { COMPLETION, HELP, SCHEMA } from "./ToolCommands.ts"
 import { WALLET_ADDRESS, WALLET_BALANCE, WALLET_CREATE, WALLET_IMPORT } from "./WalletCommands.ts"
 
@@ -22,6 +23,7 @@ export const COMMANDS = [
   LOGIN,
   LOGOUT,
   WHOAMI,
+  TOKEN_ROTATE,
   SERVICES_LIST,
   SERVICES_SHOW,
   QUOTE,
@@ -53,6 +55,9 @@ export const COMMANDS = [
   BUDGET_SET,
   BUDGET_SHOW,
   DEV,
+  SANDBOX_MAIL,
+  SANDBOX_REPORT,
+  SANDBOX_CALL,
   DOCTOR,
   CONFIG_LIST,
   CONFIG_GET,
@@ -69,6 +74,7 @@ export type CommandName = AnyCommand["name"]
 
 export const COMMAND_TREE = new CommandTree(COMMANDS, {
   wallet: "Manage the wallet that pays",
+  token: "Manage the access token",
   services: "Browse services and prices",
   mailbox: "Manage mailboxes",
   mail: "Send and read messages",
@@ -77,5 +83,6 @@ export const COMMAND_TREE = new CommandTree(COMMANDS, {
   events: "Follow and acknowledge events",
   payments: "Inspect and resume payments from this machine",
   budget: "Limit payments from this machine",
+  sandbox: "Act as the world outside the sandbox",
   config: "Manage settings and profiles"
 })

@@ -2,6 +2,7 @@ import { join } from "node:path"
 import { EXIT, Failure } from "../failure/Failure.ts"
 import type { SandboxDescription } from "../sandbox/SandboxProcess.ts"
 import { type Context, defineCommand } from "./Command.ts"
+import { DATA_FLAG } from "./Flags.ts"
 
 const DEV_PROFILE = "dev"
 
@@ -21,13 +22,7 @@ export const DEV = defineCommand(
         default: 8402,
         maximum: 65_535
       },
-      {
-        name: "data",
-        type: "text",
-        value: "DIR",
-        summary: "Data folder of the sandbox. By default .agentos in the repository.",
-        completes: "file"
-      }
+      DATA_FLAG
     ],
     examples: [
       { line: "agentctl dev", does: "In a terminal of its own" },

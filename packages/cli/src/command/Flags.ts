@@ -37,6 +37,22 @@ export const CURSOR_FLAG = {
   summary: "Continue after a previous list: its nextCursor."
 } as const satisfies FlagSpec
 
+export const ATTACH_FLAG = {
+  name: "attach",
+  type: "list",
+  value: "FILE",
+  summary: "Attach this file. At most 10 MiB together.",
+  completes: "file"
+} as const satisfies FlagSpec
+
+export const DATA_FLAG = {
+  name: "data",
+  type: "text",
+  value: "DIR",
+  summary: "Data folder of the sandbox. By default .agentos in the repository.",
+  completes: "file"
+} as const satisfies FlagSpec
+
 export const WALLET_FILE_FLAG = {
   name: "wallet-file",
   type: "text",

@@ -7,7 +7,7 @@ import { plain, plainLine } from "../output/Text.ts"
 import { countOf, durationOf, durationOfFlag, TIME, timeOf, timeOfFlag } from "../output/Wording.ts"
 import { type Context, defineCommand } from "./Command.ts"
 import type { FlagSpec } from "./CommandSpec.ts"
-import { CURSOR_FLAG, LIMIT_FLAG, PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
+import { ATTACH_FLAG, CURSOR_FLAG, LIMIT_FLAG, PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
 import { clientOf, mailboxIdOf, onlyMailboxId } from "./Resources.ts"
 
 const MAILBOX_FLAG = {
@@ -77,6 +77,7 @@ export const MAIL_SEND = defineCommand(
         summary: "Read an HTML version from this file. The text is sent as the alternative.",
         completes: "file"
       },
+      ATTACH_FLAG,
       ...PAY_FLAGS
     ],
     examples: [
@@ -94,6 +95,7 @@ export const MAIL_SEND = defineCommand(
     exits: PAY_EXITS
   },
   async (context, { flags }) => {
+    const { readAttachments } = await import("../mail/Attachments.ts")
     const { given, payAndPrint, required } = await import("./PaidOutput.ts")
     const subject = required(flags.subject, "subject")
     if (flags.to.length === 0) throw usageError("Missing flag --to.")
@@ -101,6 +103,7 @@ export const MAIL_SEND = defineCommand(
       throw usageError("Standard input cannot be both the text and the HTML.")
     const html = flags.html === undefined ? undefined : await contentOf(context, flags.html)
     const text = await textOf(context, flags)
+    const attachments = await readAttachments(context, flags.attach)
     const client = await clientOf(context)
     const mailboxId = flags.from === undefined ? await onlyMailboxId(client) : await mailboxIdOf(client, flags.from)
     const recipients = flags.to.length + flags.cc.length + flags.bcc.length
@@ -115,7 +118,8 @@ export const MAIL_SEND = defineCommand(
           ...(flags.bcc.length === 0 ? {} : { bcc: flags.bcc }),
           subject,
           text,
-          ...given({ html })
+          ...given({ html }),
+          ...(attachments.length === 0 ? {} : { attachments })
         },
         purchase: `one message to ${recipients === 1 ? flags.to[0]! : countOf(recipients, "recipient")}`
       },

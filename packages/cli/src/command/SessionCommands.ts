@@ -1,6 +1,7 @@
 import { EXIT, Failure, usageError } from "../failure/Failure.ts"
 import type { Settings } from "../config/Settings.ts"
 import { type Context, defineCommand } from "./Command.ts"
+import { PASSWORD_FILE_FLAG, WALLET_FILE_FLAG } from "./Flags.ts"
 
 const TOKEN = /^at_v1_[0-9A-Za-z]{1,500}$/
 
@@ -18,20 +19,82 @@ const readToken = async ({ host }: Context, settings: Settings): Promise<string>
   return given === "" ? (await host.readStdin()).trim() : given
 }
 
+const walletFlagsOf = (flags: {
+  readonly "wallet-file": string | undefined
+  readonly "password-file": string | undefined
+}) => ({ walletFile: flags["wallet-file"], passwordFile: flags["password-file"] })
+
+/** Warns that AGENTOS_TOKEN takes precedence over the saved token. */
+const warnOfVariable = ({ host, output }: Context, consequence: string): void => {
+  if ((host.env["AGENTOS_TOKEN"] ?? "") !== "") output.warn(`AGENTOS_TOKEN is set and ${consequence}.`)
+}
+
+export const TOKEN_ROTATE = defineCommand(
+  {
+    name: "token rotate",
+    summary: "Replace the access token of the wallet",
+    description:
+      "Revokes every access token of the wallet and ends its realtime sessions within 5 s, on every machine. The new token is saved in this profile and not printed. The wallet signs a message; nothing is paid. If the answer is lost: agentctl login --wallet.",
+    arguments: [],
+    flags: [
+      { name: "yes", short: "y", type: "boolean", summary: "Rotate without confirmation." },
+      WALLET_FILE_FLAG,
+      PASSWORD_FILE_FLAG
+    ],
+    examples: [{ line: "agentctl token rotate", does: "After the token has leaked" }],
+    output: "record",
+    json: "{profile, baseUrl, rotated, address}",
+    exits: [2, 4, 5, 9]
+  },
+  async (context, { flags }) => {
+    const { confirm } = await import("../payment/Approval.ts")
+    const { signIn } = await import("../server/SignIn.ts")
+    await confirm(context, "Revoke all access tokens of the wallet and end its realtime sessions?", flags.yes)
+    const { address, baseUrl, profile } = await signIn(context, "revokeTokens", walletFlagsOf(flags))
+    context.output.record({ profile, baseUrl, rotated: true, address }, [
+      ["Profile", profile],
+      ["Server", baseUrl],
+      ["Wallet", address],
+      ["Token", "replaced, saved"]
+    ])
+    warnOfVariable(context, "revoked. Unset it to use the saved token")
+  }
+)
+
 export const LOGIN = defineCommand(
   {
     name: "login",
     summary: "Save an access token in this profile",
     description:
-      "Reads the token from standard input, a prompt or AGENTOS_TOKEN, and checks it with the server before saving it.\nA first purchase saves its token automatically; use login for a token from elsewhere. The token is sent to this server only.",
+      "Reads the token from standard input, a prompt or AGENTOS_TOKEN, and checks it with the server before saving it.\nWith --wallet, gets the token of the wallet from the server, for which the wallet signs a message. Nothing is paid. Use it when the token is lost.\nA first purchase saves its token automatically; use login for a token from elsewhere. The token is sent to this server only.",
     arguments: [],
-    flags: [],
-    examples: [{ line: "agentctl login < token.txt", does: "Read the token from a file" }],
+    flags: [
+      { name: "wallet", type: "boolean", summary: "Get the token with a signature of the wallet." },
+      WALLET_FILE_FLAG,
+      PASSWORD_FILE_FLAG
+    ],
+    examples: [
+      { line: "agentctl login < token.txt", does: "Read the token from a file" },
+      { line: "agentctl login --wallet", does: "Recover a lost token" }
+    ],
     output: "record",
-    json: "{profile, baseUrl, loggedIn}",
-    exits: [2, 4, 9]
+    json: "{profile, baseUrl, loggedIn}; with --wallet also address",
+    exits: [2, 4, 5, 9]
   },
-  async (context) => {
+  async (context, { flags }) => {
+    if (flags.wallet) {
+      const { signIn } = await import("../server/SignIn.ts")
+      const { address, baseUrl, profile } = await signIn(context, "recoverToken", walletFlagsOf(flags))
+      context.output.record({ profile, baseUrl, loggedIn: true, address }, [
+        ["Profile", profile],
+        ["Server", baseUrl],
+        ["Wallet", address],
+        ["Token", "recovered, saved"]
+      ])
+      return warnOfVariable(context, "in use instead of the saved token")
+    }
+    if (flags["wallet-file"] !== undefined || flags["password-file"] !== undefined)
+      throw usageError("--wallet-file and --password-file need --wallet.")
     const { saveToken } = await import("../config/Credentials.ts")
     const { requireBaseUrl, resolveSettings } = await import("../config/Settings.ts")
     const { ApiClient } = await import("../server/ApiClient.ts")
@@ -59,7 +122,7 @@ export const LOGOUT = defineCommand(
     name: "logout",
     summary: "Remove the access token from this profile",
     description:
-      "The token stays valid; it is only removed from this machine. A purchase with the same wallet returns it again.",
+      "The token stays valid; it is only removed from this machine. To get it again: agentctl login --wallet.",
     arguments: [],
     flags: [],
     examples: [{ line: "agentctl logout --profile staging", does: "Remove the token of one profile" }],
@@ -80,7 +143,7 @@ export const LOGOUT = defineCommand(
       ["Server", baseUrl],
       ["Token", removed ? "removed" : "none saved"]
     ])
-    if ((host.env["AGENTOS_TOKEN"] ?? "") !== "") output.warn("AGENTOS_TOKEN is set and still in use.")
+    warnOfVariable(context, "still in use")
   }
 )
 

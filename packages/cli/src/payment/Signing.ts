@@ -7,6 +7,7 @@ import { ExactEvmScheme } from "@x402/evm/exact/client"
 import type { PaymentPayload } from "@x402/core/types"
 import type { Hex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
+import { createSiweMessage } from "viem/siwe"
 import { isRecord } from "../file/Json.ts"
 import type { PrivateKey } from "../wallet/PrivateKey.ts"
 import { declined, type Terms } from "./Quote.ts"
@@ -46,6 +47,36 @@ export const signTerms = async (terms: Terms, key: PrivateKey): Promise<string> 
     isSameAddress(authorization["from"], key.address)
   if (!isAgreed) throw declined("The payment to sign differs from the confirmed terms.")
   return encodePaymentSignatureHeader(payment)
+}
+
+/** The fields of a sign-in message (EIP-4361), as the extension sign-in-with-x of x402 names them. */
+export interface SignInMessage {
+  readonly domain: string
+  readonly uri: string
+  readonly version: "1"
+  /** CAIP-2 id of an EVM chain. */
+  readonly chainId: string
+  readonly nonce: string
+  /** ISO 8601 in UTC with milliseconds. */
+  readonly issuedAt: string
+  readonly expirationTime: string
+  readonly statement?: string
+}
+
+/** Signs a sign-in message and returns the SIGN-IN-WITH-X header. */
+export const signMessage = async (message: SignInMessage, key: PrivateKey): Promise<string> => {
+  const account = privateKeyToAccount(key.revealHex())
+  const { address } = account
+  const { chainId, expirationTime, issuedAt } = message
+  const text = createSiweMessage({
+    ...message,
+    address,
+    chainId: Number(chainId.replace("eip155:", "")),
+    issuedAt: new Date(issuedAt),
+    expirationTime: new Date(expirationTime)
+  })
+  const signature = await account.signMessage({ message: text })
+  return Buffer.from(JSON.stringify({ ...message, address, type: "eip191", signature })).toString("base64")
 }
 
 /** ASCII `agentos1`: the prefix of a nonce that is bound to a challenge. */

@@ -3,18 +3,24 @@ import { existsSync, realpathSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import type { Context } from "../command/Command.ts"
-import { Failure } from "../failure/Failure.ts"
-import { isRecord } from "../file/Json.ts"
+import { EXIT, Failure } from "../failure/Failure.ts"
+import { isRecord, parseJson } from "../file/Json.ts"
+import { readIfExists } from "../file/PrivateFile.ts"
 import { childEnvironment } from "../host/Host.ts"
 import { plainLine } from "../output/Text.ts"
 
+const TIMEOUT_MILLIS = 30_000
 const START = join("packages", "sandbox", "src", "main.ts")
 
-/** The part of sandbox.json that a profile needs. */
+/** The part of sandbox.json that agentctl needs. */
 export interface SandboxDescription {
   readonly baseUrl: string
   readonly emailDomain: string
   readonly mail: { readonly host: string; readonly port: number }
+  /** Takes mail from outside. */
+  readonly relayUrl: string
+  /** Takes calls from outside. */
+  readonly carrierUrl: string
   readonly rpcUrl: string
   /** Funded. */
   readonly wallet: { readonly address: string; readonly privateKey: string }
@@ -44,6 +50,48 @@ const findRepository = ({ host }: Context): string => {
   })
 }
 
+const dataFolder = (context: Context, data: string | undefined): string =>
+  data === undefined ? join(findRepository(context), ".agentos") : resolve(context.host.workingDirectory, data)
+
+/** Reads the description of the sandbox with this data folder, by default the one in the repository. */
+export const readSandbox = async (context: Context, data: string | undefined): Promise<SandboxDescription> => {
+  const path = join(dataFolder(context, data), "sandbox.json")
+  const text = await readIfExists(path)
+  if (text !== undefined) return describe(parseJson(text), path)
+  throw new Failure({
+    code: "NOT_FOUND",
+    message: `No sandbox has run here: ${path} is missing.`,
+    next: ["agentctl dev"]
+  })
+}
+
+/** Calls a route of the sandbox, which needs no credentials: GET, or POST with a body. */
+export const askSandbox = async (
+  url: string,
+  path: string,
+  body?: object
+): Promise<Readonly<Record<string, unknown>>> => {
+  const response = await fetch(`${url}${path}`, {
+    ...(body && { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(TIMEOUT_MILLIS)
+  }).catch(() => {
+    throw new Failure({
+      code: "UNREACHABLE",
+      message: `The sandbox does not answer at ${url}.`,
+      next: ["agentctl dev"]
+    })
+  })
+  const answer = parseJson(await response.text())
+  if (response.ok && isRecord(answer)) return answer
+  const reason = isRecord(answer) && typeof answer["error"] === "string" ? answer["error"] : `status ${response.status}`
+  const code = response.status < 500 ? "INVALID_REQUEST" : "FAILED"
+  throw new Failure({
+    code,
+    exit: code === "FAILED" ? EXIT.failure : EXIT.usage,
+    message: `The sandbox refused: ${plainLine(reason)}.`
+  })
+}
+
 /** Starts the sandbox and resolves when it is ready. Prints its output as remarks. */
 export const startSandbox = async (
   context: Context,
@@ -51,7 +99,7 @@ export const startSandbox = async (
 ): Promise<SandboxProcess> => {
   const { host, output } = context
   const root = findRepository(context)
-  const data = options.data === undefined ? join(root, ".agentos") : resolve(host.workingDirectory, options.data)
+  const data = dataFolder(context, options.data)
   // The repository installs a Node that runs TypeScript.
   const own = join(root, "node_modules", ".bin", "node")
   const child = spawn(
@@ -115,6 +163,8 @@ const describe = (value: unknown, path: string): SandboxDescription => {
     baseUrl: text("baseUrl"),
     emailDomain: text("emailDomain"),
     mail: { host: text("mail", "host"), port: Number(text("mail", "port")) },
+    relayUrl: text("mail", "relayFaultsUrl"),
+    carrierUrl: text("carrier", "url"),
     rpcUrl: text("chain", "rpcUrl"),
     wallet: { address: text("wallets", "0", "address"), privateKey: text("wallets", "0", "privateKey") }
   }

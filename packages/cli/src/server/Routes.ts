@@ -48,7 +48,9 @@ const COMMANDS: { readonly [Name in OperationName]?: string } = {
   acknowledgeAllEvents: "events ack-all",
   replayEvents: "events list --status pending",
   acknowledgeEventById: "events ack EVENT",
-  registerDomain: "services list"
+  registerDomain: "services list",
+  recoverToken: "login --wallet",
+  revokeTokens: "token rotate"
 }
 
 /** The operations that only read, although their method is POST. */

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { errorReply } from "../support/ApiDouble.ts"
-import { challenge, KEY, PAYER, rpcReplies, TOKEN } from "../support/PaidAnswers.ts"
+import { challenge, KEY, PAYER, rpcReplies, signInReply, TOKEN } from "../support/PaidAnswers.ts"
 import { description, event, service } from "../support/Samples.ts"
 import { asking, NO_TOKEN, NOT_YOURS, type Plans } from "./Plan.ts"
 
@@ -33,6 +33,7 @@ const LOGIN = ["login"]
 const WHOAMI = ["whoami"]
 const MAILBOXES = "POST /api/v1/email/mailboxes"
 const events = (...items: ReadonlyArray<typeof event>) => ({ data: { items } })
+const REVOKE = "POST /api/v1/auth/revoke"
 const LOGGED_OUT = { AGENTOS_TOKEN: "" }
 
 export const ACCOUNT_PLANS: Plans<
@@ -43,6 +44,7 @@ export const ACCOUNT_PLANS: Plans<
   | "login"
   | "logout"
   | "whoami"
+  | "token rotate"
   | "services list"
   | "services show"
   | "quote"
@@ -108,6 +110,23 @@ export const ACCOUNT_PLANS: Plans<
       server: { "GET /api/v1": [{ data: description }], "GET /api/v1/events": [NO_TOKEN.reply] }
     },
     interrupt: { args: WHOAMI, exit: 130, server: { "GET /api/v1": ["hang"] }, interrupt: "unanswered" }
+  },
+  "token rotate": {
+    success: {
+      args: ["token", "rotate"],
+      exit: 0,
+      answers: ["y"],
+      server: { [REVOKE]: [signInReply("/api/v1/auth/revoke"), { data: { authentication: { accessToken: TOKEN } } }] },
+      env: LOGGED_OUT
+    },
+    failure: {
+      args: ["token", "rotate"],
+      exit: 5,
+      answers: ["y"],
+      server: { [REVOKE]: [signInReply("/api/v1/auth/revoke"), NOT_YOURS.reply] }
+    },
+    interrupt: { args: ["token", "rotate"], exit: 130, answers: ["^C"] },
+    forPrograms: ["--yes"]
   },
   "services list": asking(
     ["services", "list"],

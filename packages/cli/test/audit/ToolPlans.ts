@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import type { Reply } from "../support/ApiDouble.ts"
 import { challenge, KEY, PAYER, rpcReplies } from "../support/PaidAnswers.ts"
 import { description, event, LATER } from "../support/Samples.ts"
-import { asking, type Plans } from "./Plan.ts"
+import { asking, type Plan, type Plans } from "./Plan.ts"
 
 const DOCTOR = ["doctor"]
 const wellServer = {
@@ -20,19 +21,23 @@ const ownProfile = (folder: string): void => {
   writeFileSync(join(folder, "config.json"), JSON.stringify(config), { mode: 0o600 })
 }
 
+/** The description of a sandbox whose parts are all at this URL. */
+const sandboxAt = (url: string) => ({
+  baseUrl: url,
+  emailDomain: "sandbox.agentos.test",
+  mail: { host: "127.0.0.1", port: 2525, relayFaultsUrl: url },
+  carrier: { url },
+  chain: { rpcUrl: "http://127.0.0.1:8545" },
+  wallets: [{ address: PAYER, privateKey: KEY }]
+})
+
 /** A minimal copy of the repository for `dev`, with a fake sandbox. */
 const repository =
   (rest: string) =>
   (folder: string): void => {
     const place = join(folder, "packages", "sandbox", "src")
     mkdirSync(place, { recursive: true })
-    const sandbox = {
-      baseUrl: "http://127.0.0.1:8402",
-      emailDomain: "sandbox.agentos.test",
-      mail: { host: "127.0.0.1", port: 2525 },
-      chain: { rpcUrl: "http://127.0.0.1:8545" },
-      wallets: [{ address: PAYER, privateKey: KEY }]
-    }
+    const sandbox = sandboxAt("http://127.0.0.1:8402")
     const program = `
       import { mkdirSync, writeFileSync } from "node:fs"
       const folder = process.argv[process.argv.indexOf("--data") + 1]
@@ -45,9 +50,37 @@ const repository =
     writeFileSync(join(place, "main.ts"), program)
   }
 
+const json = (status: number, body: object): Reply => ({ status, body })
+
+/** A sandbox at the server's URL, and a file to attach. */
+const sandboxFolder = (folder: string, url: string): void => {
+  mkdirSync(join(folder, "data"))
+  writeFileSync(join(folder, "data", "sandbox.json"), JSON.stringify(sandboxAt(url)))
+  writeFileSync(join(folder, "invoice.pdf"), "%PDF")
+}
+
+/** A command that acts through a route of the sandbox. */
+const inSandbox = (
+  command: ReadonlyArray<string>,
+  place: string,
+  answer: object,
+  more: Readonly<Record<string, ReadonlyArray<Reply>>> = {}
+): Plan => {
+  const args = [...command, "--data", "data"]
+  const refused = json(422, { error: "the service refused the mail: 550 5.1.1 No such mailbox here" })
+  return {
+    success: { args, exit: 0, prepare: sandboxFolder, server: { [place]: [json(200, answer)], ...more } },
+    failure: { args, exit: 3, prepare: sandboxFolder, server: { [place]: [refused] } },
+    interrupt: "it never waits"
+  }
+}
+
 export const TOOL_PLANS: Plans<
   | "dev"
   | "doctor"
+  | "sandbox mail"
+  | "sandbox report"
+  | "sandbox call"
   | "config list"
   | "config get"
   | "config set"
@@ -72,6 +105,32 @@ export const TOOL_PLANS: Plans<
     failure: { args: DOCTOR, exit: 1, server: { "GET /api/v1": [{ status: 200, body: "<html>" }] } },
     interrupt: { args: DOCTOR, exit: 130, server: { "GET /api/v1": ["hang"] }, interrupt: "unanswered" }
   },
+  "sandbox mail": inSandbox(
+    ["sandbox", "mail", "--to", "ada@sandbox.agentos.test", "--attach", "invoice.pdf"],
+    "POST /sandbox/mail",
+    { messageId: "<1@outside.example>", reply: "250 2.6.0 Message accepted" }
+  ),
+  "sandbox report": inSandbox(["sandbox", "report", "bob@example.com"], "POST /sandbox/reports", {
+    messageId: "<1@sandbox.agentos.test>",
+    reply: "250 2.6.0 Message accepted"
+  }),
+  "sandbox call": inSandbox(
+    ["sandbox", "call", "+14155550100", "--say", "Who is there?"],
+    "POST /sandbox/calls",
+    { id: "CA1" },
+    {
+      "GET /sandbox/calls/CA1": ["in-progress", "completed"].map((state) =>
+        json(200, {
+          id: "CA1",
+          state,
+          from: "+12125550150",
+          to: "+14155550100",
+          seconds: 4,
+          heard: ["Hello.", "This is Ada."]
+        })
+      )
+    }
+  ),
   "config list": {
     success: {
       args: ["config", "list"],

@@ -10,8 +10,12 @@ export interface Seen {
   readonly body: string
 }
 
-/** A response: `data` in the success envelope, or a status with a body. `hang` never answers, `cut` closes the connection. */
-export type Reply =
+/**
+ * A response: `data` in the success envelope, a status with a body, or one that depends on the URL of the server. `hang`
+ * never answers, `cut` closes the connection.
+ */
+export type Reply = PlainReply | ((url: string) => PlainReply)
+type PlainReply =
   | { readonly data: unknown }
   | { readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> }
   | "hang"
@@ -54,6 +58,8 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   return body
 }
 
+const addressOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
 /** Starts a server for a test file. */
 export const useApiDouble = (): ApiDouble => {
   const plans = new Map<string, Array<Reply>>()
@@ -66,7 +72,8 @@ export const useApiDouble = (): ApiDouble => {
         const { headers, method = "", url = "" } = request
         seen.push({ method, url, headers, body })
         const plan = plans.get(`${method} ${url.split("?")[0]}`) ?? []
-        const reply = (plan.length > 1 ? plan.shift() : plan[0]) ?? errorReply(404, "RESOURCE_NOT_FOUND")
+        const planned = (plan.length > 1 ? plan.shift() : plan[0]) ?? errorReply(404, "RESOURCE_NOT_FOUND")
+        const reply = typeof planned === "function" ? planned(addressOf(server)) : planned
         if (reply === "hang") return hanging()
         if (reply === "cut") return void request.socket.destroy()
         const [status, answer, more] =
@@ -90,7 +97,7 @@ export const useApiDouble = (): ApiDouble => {
     return new Promise((resolve) => server.close(resolve))
   })
   return {
-    url: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: () => addressOf(server),
     seen,
     on: (call, ...replies) => void plans.set(call, [...replies]),
     onHanging: (notice) => void (hanging = notice),

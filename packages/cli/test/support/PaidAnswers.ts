@@ -22,6 +22,32 @@ export const offer = (more: Readonly<Record<string, unknown>> = {}) => ({
 
 export const challenge = (more: Readonly<Record<string, unknown>> = {}): Reply => challengeReply([offer(more)])
 
+/** The 402 response with the message to sign of an operation with sign-in-with-x. */
+export const signInReply =
+  (path: string, more: Readonly<Record<string, unknown>> = {}): Reply =>
+  (url) => {
+    const info = {
+      domain: new URL(url).host,
+      uri: `${url}${path}`,
+      statement: "Returns the current access token of the wallet that signs in.",
+      version: "1",
+      nonce: "0123456789abcdefghij",
+      issuedAt: "2026-01-31T12:00:00.000Z",
+      expirationTime: "2026-01-31T12:05:00.000Z",
+      ...more
+    }
+    const extension = { info, supportedChains: [{ chainId: "eip155:196", type: "eip191" }], schema: {} }
+    const required = { x402Version: 2, accepts: [], extensions: { "sign-in-with-x": extension } }
+    return {
+      status: 402,
+      headers: { "PAYMENT-REQUIRED": Buffer.from(JSON.stringify(required)).toString("base64") },
+      body: {
+        error: { code: "PAYMENT_REQUIRED", message: "Sign in.", requestId: REQUEST_ID, retryable: false },
+        guides: {}
+      }
+    }
+  }
+
 const receipt = Buffer.from(JSON.stringify({ success: true, transaction: TRANSACTION })).toString("base64")
 
 /** The response to a successful payment. */

@@ -95,10 +95,7 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
         if (number.number === input.toNumber) {
           return yield* invalid("toNumber", "is the calling number itself. Choose another one")
         }
-        yield* Effect.mapError(
-          requireVelocity(number.tenantId, input),
-          ({ message }) => new Conflict({ message, read: { kind: "call", id: null } })
-        )
+        yield* Effect.mapError(requireVelocity(number.tenantId, input), ({ message }) => new Conflict({ message }))
         return number
       })
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { mkdir } from "node:fs/promises"
+import { mkdir, readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { replaceFile } from "../shared/AtomicFile.ts"
 
@@ -38,6 +38,20 @@ export class Outbox {
     await replaceFile(`${file}.eml`, raw)
     if (messageId !== null) this.messageIds.add(messageId)
     return name
+  }
+
+  /** Returns the return path and the Message-ID of the last mail to a recipient. */
+  async lastTo(
+    recipient: string
+  ): Promise<{ readonly mailFrom: string; readonly messageId: string | null } | undefined> {
+    const names = (await readdir(this.directory)).filter((name) => name.endsWith(".json")).toSorted()
+    for (const name of names.toReversed()) {
+      const mail = JSON.parse(await readFile(join(this.directory, name), "utf8")) as Envelope & {
+        readonly messageId: string | null
+      }
+      if (mail.rcptTo.some((address) => address.toLowerCase() === recipient.toLowerCase())) return mail
+    }
+    return undefined
   }
 
   /** Returns whether a mail with the same Message-ID was stored since the outbox was opened. */

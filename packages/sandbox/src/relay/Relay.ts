@@ -4,6 +4,7 @@ import { type FaultMode, faultRoutes, makeFaultPlan } from "../shared/FaultPlan.
 import { startJsonServer } from "../shared/JsonServer.ts"
 import { MailService, SmtpError, withoutCode } from "./MailService.ts"
 import { Outbox } from "./Outbox.ts"
+import { outsideMailRoutes } from "./OutsideMail.ts"
 
 export interface RelayOptions {
   /** A port of 127.0.0.1. 0, the default, selects a free one. */
@@ -19,7 +20,7 @@ export interface RelayOptions {
 
 export interface Relay {
   readonly port: number
-  /** The base URL for `/sandbox/faults`. */
+  /** The base URL for `/sandbox/faults`, `/sandbox/mail` and `/sandbox/reports`. */
   readonly faultsUrl: string
   /** Resolves within about a second. */
   readonly close: () => Promise<void>
@@ -149,7 +150,7 @@ export const startRelay = async (options: RelayOptions): Promise<Relay> => {
     server.listen(options.port ?? 0, "127.0.0.1", resolve)
   })
   const control = await startJsonServer({
-    routes: faultRoutes(faults, FAULT_OPERATIONS),
+    routes: { ...faultRoutes(faults, FAULT_OPERATIONS), ...outsideMailRoutes(service, outbox) },
     port: options.faultsPort ?? 0
   }).catch((error: unknown) => close(server).then(() => Promise.reject(error)))
   return {

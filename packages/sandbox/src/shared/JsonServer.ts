@@ -110,13 +110,13 @@ const send = (result: HttpResult, response: ServerResponse): void => {
   response.end(JSON.stringify(result.body))
 }
 
-/** Reads a JSON body. Fails with 415, 413 or 400. */
-export const readJson = async (request: IncomingMessage): Promise<unknown> => {
+/** Reads a JSON body of at most `bytesMax`. Fails with 415, 413 or 400. */
+export const readJson = async (request: IncomingMessage, bytesMax = bodyBytesMax): Promise<unknown> => {
   // Requires the content type because a web page can send the others to this port without a preflight request.
   if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) {
     throw new HttpError(415, "Content-Type must be application/json")
   }
-  const body = await readBody(request)
+  const body = await readBody(request, bytesMax)
   try {
     return JSON.parse(body.toString()) as unknown
   } catch {
@@ -124,14 +124,14 @@ export const readJson = async (request: IncomingMessage): Promise<unknown> => {
   }
 }
 
-/** Reads a body of at most 64 KiB. Fails with 413 if it is longer. */
-export const readBody = async (request: IncomingMessage): Promise<Buffer> => {
+/** Reads a body of at most `bytesMax`, by default 64 KiB. Fails with 413 if it is longer. */
+export const readBody = async (request: IncomingMessage, bytesMax = bodyBytesMax): Promise<Buffer> => {
   const chunks: Array<Buffer> = []
   let length = 0
   // Leaving the loop early must not close the connection, which still carries the response.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length
-    if (length > bodyBytesMax) throw new HttpError(413, `the body is longer than ${bodyBytesMax} bytes`)
+    if (length > bytesMax) throw new HttpError(413, `the body is longer than ${bytesMax} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -40,7 +40,7 @@ export interface SandboxDescription {
     readonly port: number
     /** The mail relay, which receives the service's outbound mail. */
     readonly relayPort: number
-    /** The base URL of the relay's `/sandbox/faults`. The facilitator has the same route. */
+    /** The base URL of the relay's `/sandbox/faults`, `/sandbox/mail` and `/sandbox/reports`. */
     readonly relayFaultsUrl: string
     /** The directory of outbound mail, one file per mail. */
     readonly outboxDir: string

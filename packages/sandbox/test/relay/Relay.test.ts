@@ -21,6 +21,8 @@ interface Rig {
   readonly stored: () => Promise<ReadonlyArray<StoredMail>>
   /** Plans a fault. */
   readonly plan: (fault: object) => Promise<Response>
+  /** Sends a body to a route and returns the response. */
+  readonly post: (path: string, body: object) => Promise<Response>
 }
 
 interface StoredMail {
@@ -37,6 +39,12 @@ const startRig = async (): Promise<Rig & { readonly stop: () => Promise<void> }>
     domain: "agents.test",
     service: { host: "127.0.0.1", port: service.port }
   })
+  const post = (path: string, body: object): Promise<Response> =>
+    fetch(relay.faultsUrl + path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body)
+    })
   return {
     relay,
     service,
@@ -57,12 +65,8 @@ const startRig = async (): Promise<Rig & { readonly stop: () => Promise<void> }>
         }))
       )
     },
-    plan: (fault) =>
-      fetch(`${relay.faultsUrl}/sandbox/faults`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ operation: "send", ...fault })
-      }),
+    plan: (fault) => post("/sandbox/faults", { operation: "send", ...fault }),
+    post,
     stop: async () => {
       await relay.close()
       await service.close()
@@ -101,6 +105,66 @@ describe.concurrent("mail to other domains", () => {
   it("can be a bounce without a Message-ID", async ({ rig }) => {
     await rig.send(["one@else.test"], "", Buffer.from("Subject: x\r\n\r\nMessage-ID: <no@body>\r\n"))
     expect((await rig.stored())[0]?.envelope).toMatchObject({ mailFrom: "", messageId: null })
+  })
+})
+
+describe.concurrent("mail from outside", () => {
+  it("is composed and delivered to the service with attachments", async ({ rig }) => {
+    const content = Buffer.alloc(100_000, "invoice").toString("base64")
+    const response = await rig.post("/sandbox/mail", {
+      from: "bob@outside.example",
+      fromName: "Bob",
+      to: ["ada@agents.test"],
+      cc: ["bob@agents.test"],
+      subject: "Grüße",
+      text: "Hello",
+      inReplyTo: "<1@agents.test>",
+      attachments: [{ filename: "invoice.pdf", contentType: "application/pdf", contentBase64: content }]
+    })
+    const { messageId, reply } = (await response.json()) as { messageId: string; reply: string }
+    expect([response.status, reply]).toEqual([200, "250 2.6.0 Message accepted"])
+    const [mail] = rig.service.received
+    expect(mail).toMatchObject({ mailFrom: "bob@outside.example", rcptTo: ["ada@agents.test", "bob@agents.test"] })
+    const text = mail!.raw.toString()
+    for (const part of [
+      "From: Bob <bob@outside.example>\r\n",
+      "Cc: bob@agents.test\r\n",
+      `Message-ID: ${messageId}\r\n`,
+      "In-Reply-To: <1@agents.test>\r\n",
+      "References: <1@agents.test>\r\n",
+      "Content-Type: application/pdf; name=invoice.pdf\r\n"
+    ])
+      expect(text).toContain(part)
+    expect(text.replaceAll("\r\n", "")).toContain(content)
+  })
+
+  it("is refused with the reply of the service, or with the invalid property", async ({ rig }) => {
+    const mail = { from: "bob@outside.example", to: ["nobody@agents.test"] }
+    const refused = await rig.post("/sandbox/mail", mail)
+    expect([refused.status, await refused.json()]).toEqual([
+      422,
+      { error: "the service refused the mail: 550 5.1.1 No such mailbox here" }
+    ])
+    for (const wrong of [{ to: [] }, { from: "bob" }, { subject: "a\r\nBcc: x@y.example" }, { path: "/etc/passwd" }]) {
+      const response = await rig.post("/sandbox/mail", { ...mail, ...wrong })
+      expect(response.status).toBe(400)
+    }
+    expect(rig.service.received).toEqual([])
+  })
+
+  it("can report the delivery of the last mail to a recipient, to its return path", async ({ rig }) => {
+    expect((await rig.post("/sandbox/reports", { recipient: "one@else.test" })).status).toBe(404)
+    await rig.send(["one@else.test"], "ada@agents.test")
+    const response = await rig.post("/sandbox/reports", { recipient: "One@else.test", status: "5.2.2" })
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { messageId: "<1@agents.test>", reply: "250 2.6.0 Message accepted" }
+    ])
+    const [report] = rig.service.received
+    expect(report).toMatchObject({ mailFrom: "", rcptTo: ["ada@agents.test"] })
+    expect(report!.raw.toString()).toMatch(
+      /Final-Recipient: rfc822; One@else\.test\r\nAction: failed\r\nStatus: 5\.2\.2/
+    )
   })
 })
 

@@ -1,0 +1,142 @@
+import { plainLine } from "../output/Text.ts"
+import { defineCommand } from "./Command.ts"
+import { ATTACH_FLAG, DATA_FLAG } from "./Flags.ts"
+
+export const SANDBOX_MAIL = defineCommand(
+  {
+    name: "sandbox mail",
+    summary: "Send mail to a mailbox of the sandbox, as a person outside",
+    description:
+      "Mail from an address at outside.example passes SPF and DMARC; mail from other domains does not. Needs a running sandbox (agentctl dev), and no wallet or token.",
+    arguments: [],
+    flags: [
+      { name: "to", type: "list", value: "ADDRESS", summary: "Address of a mailbox. Required." },
+      {
+        name: "from",
+        type: "text",
+        value: "ADDRESS",
+        summary: "Address of the person.",
+        default: "bob@outside.example"
+      },
+      { name: "from-name", type: "text", value: "TEXT", summary: "Name of the person." },
+      { name: "subject", short: "s", type: "text", value: "TEXT", summary: "Subject.", default: "Hello" },
+      { name: "text", type: "text", value: "TEXT", summary: "Text of the message.", default: "Hello from outside." },
+      {
+        name: "in-reply-to",
+        type: "text",
+        value: "MESSAGE-ID",
+        summary: "Message-ID header of the message that it answers, with its angle brackets."
+      },
+      ATTACH_FLAG,
+      DATA_FLAG
+    ],
+    examples: [
+      {
+        line: 'agentctl sandbox mail --to ada@sandbox.agentos.test --text "Your code is 482 913."',
+        does: "Send a one-time code"
+      },
+      { line: "agentctl sandbox mail --to ada@sandbox.agentos.test --attach invoice.pdf", does: "Send a file" }
+    ],
+    output: "record",
+    json: "{messageId, reply}",
+    exits: [5]
+  },
+  async (context, { flags }) => {
+    const { usageError } = await import("../failure/Failure.ts")
+    const { readAttachments } = await import("../mail/Attachments.ts")
+    const { askSandbox, readSandbox } = await import("../sandbox/SandboxProcess.ts")
+    const { given } = await import("./PaidOutput.ts")
+    if (flags.to.length === 0) throw usageError("Missing flag --to.")
+    const { from, subject, text, to } = flags
+    const attachments = await readAttachments(context, flags.attach)
+    const { relayUrl } = await readSandbox(context, flags.data)
+    const more = given({ fromName: flags["from-name"], inReplyTo: flags["in-reply-to"] })
+    const sent = await askSandbox(relayUrl, "/sandbox/mail", { from, to, subject, text, attachments, ...more })
+    context.output.record(sent, [
+      ["Message-ID", plainLine(String(sent["messageId"]))],
+      ["Reply", plainLine(String(sent["reply"]))]
+    ])
+  }
+)
+
+export const SANDBOX_REPORT = defineCommand(
+  {
+    name: "sandbox report",
+    summary: "Report the delivery of a sent message, as the receiving server",
+    description:
+      "Sends a delivery status notification (RFC 3464) about the last message to the recipient to its return path. Needs a running sandbox (agentctl dev), and no wallet or token.",
+    arguments: [{ name: "recipient", summary: "Recipient of the message.", presence: "required" }],
+    flags: [
+      {
+        name: "status",
+        type: "text",
+        value: "CODE",
+        summary: "Status code (RFC 3463): 5.x.x bounced, 4.x.x is delayed, 2.x.x was delivered.",
+        default: "5.1.1"
+      },
+      DATA_FLAG
+    ],
+    examples: [{ line: "agentctl sandbox report bob@example.com", does: "Let the last message bounce" }],
+    output: "record",
+    json: "{messageId, reply}",
+    exits: [5]
+  },
+  async (context, { arguments: { recipient }, flags: { data, status } }) => {
+    const { askSandbox, readSandbox } = await import("../sandbox/SandboxProcess.ts")
+    const { relayUrl } = await readSandbox(context, data)
+    const sent = await askSandbox(relayUrl, "/sandbox/reports", { recipient, status })
+    context.output.record(sent, [
+      ["About", plainLine(String(sent["messageId"]))],
+      ["Reply", plainLine(String(sent["reply"]))]
+    ])
+  }
+)
+
+const POLL_MILLIS = 200
+/** The states in which a call of the sandbox ends. */
+const ENDED: ReadonlySet<unknown> = new Set(["completed", "rejected"])
+
+export const SANDBOX_CALL = defineCommand(
+  {
+    name: "sandbox call",
+    summary: "Call a number of the sandbox, as a person outside",
+    description:
+      "The person says each --say after the agent has spoken, and hangs up after the answer to the last one. Returns when the call has ended, with the words that the person heard. Needs a running sandbox (agentctl dev), and no wallet or token.",
+    arguments: [{ name: "number", summary: "Number to call, for example +14155550100.", presence: "required" }],
+    flags: [
+      {
+        name: "from",
+        type: "text",
+        value: "NUMBER",
+        summary: "Number of the person: +1 NXX 555 0150 to 0199.",
+        default: "+12125550150"
+      },
+      { name: "say", type: "list", value: "TEXT", summary: "Words of the person." },
+      DATA_FLAG
+    ],
+    examples: [{ line: 'agentctl sandbox call +14155550100 --say "Who is there?"', does: "Have a short conversation" }],
+    output: "record",
+    json: "{call: {id, state, from, to, seconds, heard}}",
+    exits: [5]
+  },
+  async (context, { arguments: { number }, flags }) => {
+    const { askSandbox, readSandbox } = await import("../sandbox/SandboxProcess.ts")
+    const { host, output } = context
+    const { carrierUrl } = await readSandbox(context, flags.data)
+    const placed = await askSandbox(carrierUrl, "/sandbox/calls", { from: flags.from, to: number, lines: flags.say })
+    for (;;) {
+      const call = await askSandbox(carrierUrl, `/sandbox/calls/${String(placed["id"])}`)
+      if (ENDED.has(call["state"])) {
+        const { from, heard, id, seconds, state, to } = call
+        const words = Array.isArray(heard) ? heard.map((text) => plainLine(String(text))) : []
+        return output.record({ call: { id, state, from, to, seconds, heard } }, [
+          ["Call", plainLine(String(id))],
+          ["State", plainLine(String(state))],
+          ["Duration", `${Number(seconds ?? 0)} s`],
+          ...words.map((text, index) => [index === 0 ? "Heard" : "", text] as const)
+        ])
+      }
+      await host.sleep(POLL_MILLIS)
+    }
+  }
+)

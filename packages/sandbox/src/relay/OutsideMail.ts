@@ -1,0 +1,142 @@
+import { randomUUID } from "node:crypto"
+import * as Schema from "effect/Schema"
+import { createTransport } from "nodemailer"
+import { decodeJson, HttpError, ok, readJson, type Routes } from "../shared/JsonServer.ts"
+import { type MailService, SmtpError } from "./MailService.ts"
+import type { Envelope, Outbox } from "./Outbox.ts"
+
+/** A little more than the service's limit of 25 MiB after base64, so that the service rejects large mail itself. */
+const BODY_BYTES_MAX = 40 * 1024 * 1024
+
+const Address = Schema.String.check(Schema.isPattern(/^[^\s@<>]+@[^\s@<>]+$/))
+const Header = Schema.String.check(Schema.isPattern(/^[^\r\n]*$/))
+
+/** A mail from a person outside. */
+const OutsideMail = Schema.Struct({
+  from: Address,
+  /** The name beside the address. */
+  fromName: Schema.optionalKey(Header),
+  to: Schema.NonEmptyArray(Address),
+  cc: Schema.Array(Address),
+  subject: Header,
+  text: Schema.String,
+  html: Schema.optionalKey(Schema.String),
+  /** The Message-ID of the mail that this one answers. */
+  inReplyTo: Schema.optionalKey(Header),
+  attachments: Schema.Array(
+    Schema.Struct({
+      filename: Header,
+      contentType: Schema.optionalKey(Header),
+      contentBase64: Schema.String.check(Schema.isPattern(/^[A-Za-z0-9+/]*={0,2}$/))
+    })
+  )
+})
+
+/** A report about a mail that the service sent to a recipient outside. */
+const DeliveryReport = Schema.Struct({
+  recipient: Address,
+  /** An enhanced status code (RFC 3463): 5.x.x failed, 4.x.x is delayed, 2.x.x was delivered. */
+  status: Schema.String.check(Schema.isPattern(/^[245]\.\d{1,3}\.\d{1,3}$/))
+})
+
+/** Composes mail without sending it. */
+const composer = createTransport({ streamTransport: true, buffer: true, newline: "windows" })
+
+const ACTIONS: Readonly<Record<string, string>> = { "5": "failed", "4": "delayed", "2": "delivered" }
+const REPORTER = "mx.outside.example"
+
+/** Returns a delivery status notification (RFC 3464) about a mail. */
+const reportOf = (
+  { recipient, status }: typeof DeliveryReport.Type,
+  { mailFrom, messageId }: { readonly mailFrom: string; readonly messageId: string | null }
+): Buffer => {
+  const boundary = randomUUID()
+  const action = ACTIONS[status.slice(0, 1)]!
+  return Buffer.from(
+    [
+      `From: Mail Delivery System <MAILER-DAEMON@${REPORTER}>`,
+      `To: <${mailFrom}>`,
+      `Subject: Delivery status: ${action}`,
+      `Message-ID: <${randomUUID()}@${REPORTER}>`,
+      `Date: ${new Date().toUTCString().replace("GMT", "+0000")}`,
+      "Auto-Submitted: auto-replied",
+      "MIME-Version: 1.0",
+      `Content-Type: multipart/report; report-type=delivery-status; boundary="${boundary}"`,
+      "",
+      `--${boundary}`,
+      "Content-Type: text/plain; charset=utf-8",
+      "",
+      `The delivery of your message to <${recipient}> is reported as ${action} (${status}).`,
+      "",
+      `--${boundary}`,
+      "Content-Type: message/delivery-status",
+      "",
+      `Reporting-MTA: dns; ${REPORTER}`,
+      "",
+      `Final-Recipient: rfc822; ${recipient}`,
+      `Action: ${action}`,
+      `Status: ${status}`,
+      "",
+      `--${boundary}`,
+      "Content-Type: text/rfc822-headers",
+      "",
+      ...(messageId === null ? [] : [`Message-ID: ${messageId}`]),
+      `To: <${recipient}>`,
+      "",
+      `--${boundary}--`,
+      ""
+    ].join("\r\n")
+  )
+}
+
+/**
+ * The routes that send mail from outside to the service: POST /sandbox/mail sends a mail, and POST /sandbox/reports
+ * `{recipient, status}` sends a report about the last mail to that recipient to its return path. Each returns the reply of
+ * the service, or 422 if the service refuses the mail.
+ */
+export const outsideMailRoutes = (service: MailService, outbox: Outbox): Routes => {
+  const deliver = async (envelope: Envelope, raw: Buffer): Promise<string> => {
+    try {
+      return await service.deliver(envelope, raw)
+    } catch (error) {
+      if (error instanceof SmtpError)
+        throw new HttpError(422, `the service refused the mail: ${error.responseCode} ${error.message}`)
+      throw error
+    }
+  }
+  return {
+    "/sandbox/mail": {
+      POST: async (request) => {
+        const body = await readJson(request, BODY_BYTES_MAX)
+        const mail = decodeJson(OutsideMail, body, { cc: [], subject: "", text: "", attachments: [] })
+        const { attachments, cc, from, fromName, inReplyTo, to, ...content } = mail
+        const messageId = `<${randomUUID()}@${from.slice(from.lastIndexOf("@") + 1)}>`
+        const { message } = await composer.sendMail({
+          ...content,
+          messageId,
+          from: { name: fromName ?? "", address: from },
+          to: [...to],
+          cc: [...cc],
+          ...(inReplyTo === undefined ? {} : { inReplyTo, references: inReplyTo }),
+          attachments: attachments.map(({ contentBase64, ...attachment }) => ({
+            ...attachment,
+            content: Buffer.from(contentBase64, "base64")
+          })),
+          // Text of the caller names no files.
+          disableFileAccess: true,
+          disableUrlAccess: true
+        })
+        return ok({ messageId, reply: await deliver({ mailFrom: from, rcptTo: [...to, ...cc] }, message as Buffer) })
+      }
+    },
+    "/sandbox/reports": {
+      POST: async (request) => {
+        const report = decodeJson(DeliveryReport, await readJson(request), { status: "5.1.1" })
+        const mail = await outbox.lastTo(report.recipient)
+        if (mail === undefined) throw new HttpError(404, `no mail to ${report.recipient} was sent`)
+        const envelope = { mailFrom: "", rcptTo: [mail.mailFrom] }
+        return ok({ messageId: mail.messageId, reply: await deliver(envelope, reportOf(report, mail)) })
+      }
+    }
+  }
+}

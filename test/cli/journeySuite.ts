@@ -1,0 +1,81 @@
+import type { CommandName } from "@agentos/cli/testing"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "vitest"
+import { freshName } from "../support/Agent.ts"
+import type { CliRig } from "./CliRig.ts"
+
+/** Commands whose output the tests of packages/cli check in process. Here each runs once against the service. */
+export const JOURNEY_COMMANDS = [
+  "token rotate",
+  "sandbox mail",
+  "sandbox report",
+  "sandbox call"
+] as const satisfies ReadonlyArray<CommandName>
+export type JourneyName = (typeof JOURNEY_COMMANDS)[number]
+
+const PAY = ["--yes", "--max-amount", "5"]
+
+/** One customer writes and calls with people outside, and loses the access token. */
+export const journeySuite = (rig: CliRig): void => {
+  describe("a customer and the world outside", () => {
+    it("exchanges mail and calls, and recovers the token", async () => {
+      const customer = await rig.customer()
+      const { agentWebhookUrl, emailDomain } = rig.sandbox
+      const data = ["--data", join(customer.home, "sandbox")]
+      mkdirSync(data[1]!)
+      writeFileSync(join(data[1]!, "sandbox.json"), JSON.stringify(rig.sandbox))
+      writeFileSync(join(customer.home, "invoice.txt"), "INVOICE 7\n")
+      const ran = new Set<string>()
+      const run = async <Document>(...args: ReadonlyArray<string>): Promise<Document> => {
+        ran.add(args.slice(0, 2).join(" "))
+        const { code, stderr, stdout } = await customer.run([...args, "--json"])
+        assert.strictEqual(code, 0, `${args.join(" ")}\n${stderr}`)
+        return JSON.parse(stdout) as Document
+      }
+
+      const address = `${freshName()}@${emailDomain}`
+      await run("mailbox", "create", address.split("@")[0]!, ...PAY)
+      await run("sandbox", "mail", "--to", address, "--subject", "Your order", "--attach", "invoice.txt", ...data)
+      const { message } = await run<{ readonly message: Received }>("mail", "wait", "--from", "outside.example")
+      assert.deepInclude(message, { subject: "Your order" })
+      assert.deepInclude(message.attachments[0], { filename: "invoice.txt", sizeBytes: 10 })
+
+      const send = ["mail", "send", "--to", "bob@outside.example", "--subject", "Invoice", "--text", "Here it is."]
+      const sent = await run<{ readonly message: Received }>(...send, "--attach", "invoice.txt", ...PAY)
+      assert.deepInclude(sent.message.attachments[0], { filename: "invoice.txt", sizeBytes: 10 })
+      await run("sandbox", "report", "bob@outside.example", ...data)
+
+      const buy = ["number", "buy", "us", "--agent-name", "Ada", "--webhook", agentWebhookUrl, ...PAY]
+      const { number } = await run<{ readonly number: string }>(...buy)
+      await run("number", "add-minutes", number, ...PAY)
+      const { call } = await run<{ readonly call: { readonly state: string; readonly heard: ReadonlyArray<string> } }>(
+        "sandbox",
+        "call",
+        number,
+        "--say",
+        "Who is there?",
+        ...data
+      )
+      assert.strictEqual(call.state, "completed")
+      assert.match(call.heard.join(" "), /Who is there\?/)
+
+      await run("logout")
+      assert.strictEqual((await customer.run(["mailbox", "list"])).code, 4)
+      assert.deepInclude(await run<object>("login", "--wallet"), { loggedIn: true, address: customer.address })
+      const before = await run("mailbox", "list")
+      await run("token", "rotate", "--yes")
+      assert.deepStrictEqual(await run("mailbox", "list"), before)
+      assert.sameMembers(
+        JOURNEY_COMMANDS.filter((name) => ran.has(name)),
+        [...JOURNEY_COMMANDS]
+      )
+    })
+  })
+}
+
+interface Received {
+  readonly messageId: string
+  readonly subject: string
+  readonly attachments: ReadonlyArray<{ readonly filename: string | null; readonly sizeBytes: number }>
+}
