@@ -219,7 +219,11 @@ describe("a number that is called", () => {
     const seen = events.filter(({ callSid }) => callSid === play.id).map(({ event }) => event)
     expect(seen).toContain("ended")
     expect(seen).not.toContain("answered")
-    expect(await customer.events("phone.call.started", "phone.call.ended")).toEqual([])
+    expect(await customer.events("phone.call.started")).toEqual([])
+    const declined = { direction: "inbound", endReason: "allowance_exhausted", connectedSeconds: 0 }
+    expect(await customer.events("phone.call.ended")).toMatchObject([{ payload: { ...declined, declinedCalls: 1 } }])
+    const listed = await customer.agent.send({ method: "GET", path: `/api/v1/phone/calls?direction=inbound` })
+    expect(dataOf(listed)).toMatchObject({ items: [{ ...declined, status: "ended" }], nextCursor: null })
     expect(await allowance(customer, bought)).toEqual({ purchasedSeconds: 0, usedSeconds: 0, remainingSeconds: 0 })
   })
 

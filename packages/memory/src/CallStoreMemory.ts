@@ -1,4 +1,4 @@
-import { type Call, CallStore, Lookup, Timestamp, type Turn } from "@agentos/core"
+import { type Call, CallStore, type DeclinedKey, Lookup, Timestamp, type Turn } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import { type CallRow, compositeKey, OPEN, requireTenant, type Tables } from "./Tables.ts"
@@ -7,7 +7,7 @@ import { type CallRow, compositeKey, OPEN, requireTenant, type Tables } from "./
 export const layer = Layer.effect(
   CallStore,
   Effect.map(MemoryDatabase, ({ run, tables }) => {
-    const { callExtensions, calls, turns } = tables
+    const { callExtensions, calls, declinedCalls, turns } = tables
     const get = (callId: string): Option.Option<Call> => Option.fromUndefinedOr(calls.get(callId)?.call)
 
     const put = (row: CallRow): Call => {
@@ -57,6 +57,24 @@ export const layer = Layer.effect(
             .toSorted((a, b) => b.createdAt - a.createdAt || byId(b, a))
             .slice(0, limit)
         ),
+      list: (tenantId, { after, before, direction, phoneNumberId }, position, limit) =>
+        run(() =>
+          calls
+            .where("tenant", tenantId)
+            .map(({ call }) => call)
+            .filter(
+              (call) =>
+                (phoneNumberId === undefined || call.phoneNumberId === phoneNumberId) &&
+                (direction === undefined || call.direction === direction) &&
+                (after === undefined || call.createdAt >= after) &&
+                (before === undefined || call.createdAt < before) &&
+                (position === undefined ||
+                  call.createdAt < position.createdAt ||
+                  (call.createdAt === position.createdAt && call.callId < position.id))
+            )
+            .toSorted((a, b) => b.createdAt - a.createdAt || byId(b, a))
+            .slice(0, limit)
+        ),
       liveEach: (phoneNumberIds) =>
         run(() => [...new Set(phoneNumberIds)].flatMap((id) => calls.where("live", id).map(({ call }) => call))),
       extend: (callId, operationId, seconds) =>
@@ -96,6 +114,18 @@ export const layer = Layer.effect(
           if (row === undefined || watchAt === null || row.call.watchAt !== watchAt) return null
           return put({ ...row, call: { ...row.call, watchAt: Timestamp.add(now, millis) } }).watchAt
         }),
+      declinedOf: (phoneNumberId) => run(() => declinedCalls.where("number", phoneNumberId)),
+      putDeclined: (record) => run(() => declinedCalls.set(declinedKey(record), record)),
+      forgetDeclined: (key) => run(() => declinedCalls.delete(declinedKey(key))),
+      dueDeclined: (now, limit) =>
+        run(() =>
+          declinedCalls
+            .rows()
+            .filter(({ dueAt }) => dueAt <= now)
+            .toSorted((a, b) => a.dueAt - b.dueAt)
+            .slice(0, limit)
+            .map(({ caller, phoneNumberId, tenantId }) => ({ tenantId, phoneNumberId, caller }))
+        ),
       issueRelay: (callId, tokenHash) =>
         run(() => {
           const row = calls.get(callId)
@@ -133,6 +163,8 @@ export const layer = Layer.effect(
 )
 
 const byId = (a: Call, b: Call): number => (a.callId < b.callId ? -1 : 1)
+
+const declinedKey = ({ caller, phoneNumberId }: DeclinedKey): string => compositeKey(phoneNumberId, caller)
 
 const turnKey = (callId: string, index: number): string => compositeKey(callId, String(index))
 

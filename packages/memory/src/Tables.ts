@@ -1,5 +1,6 @@
 import {
   type Call,
+  type DeclinedCalls,
   type DurableEvent,
   type InboundMail,
   type JobRecord,
@@ -184,8 +185,9 @@ export const makeTables = (journal: Journal) => ({
     operation: ({ operationId }) => operationId
   }),
   /** By callId. */
-  calls: new Table<CallRow, "provider" | "live" | "outbound" | "watched" | "relay">(journal, {
+  calls: new Table<CallRow, "provider" | "tenant" | "live" | "outbound" | "watched" | "relay">(journal, {
     provider: ({ call }) => call.providerCallId,
+    tenant: ({ call }) => call.tenantId,
     live: ({ call }) => (call.state === "ended" ? null : call.phoneNumberId),
     outbound: ({ call }) => (call.direction === "outbound" ? call.tenantId : null),
     watched: ({ call }) => (call.watchAt === null ? null : OPEN),
@@ -193,6 +195,8 @@ export const makeTables = (journal: Journal) => ({
   }),
   /** By operationId: the extended call, and the seconds that were added. */
   callExtensions: new Table<{ readonly callId: string; readonly seconds: number }>(journal, {}),
+  /** By phoneNumberId and caller. */
+  declinedCalls: new Table<DeclinedCalls, "number">(journal, { number: ({ phoneNumberId }) => phoneNumberId }),
   /** By callId and index. */
   turns: new Table<{ readonly callId: string; readonly turn: Turn }, "call">(journal, { call: ({ callId }) => callId }),
   /** By tenantId and address. */

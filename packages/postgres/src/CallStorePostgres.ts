@@ -1,5 +1,6 @@
-import { CallStore, type NewTurn, Timestamp, type Turn } from "@agentos/core"
+import { CallStore, type DeclinedCalls, type NewTurn, Timestamp, type Turn } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
+import type { Statement } from "effect/sql"
 import { CALL_COLUMNS, type CallRow, changing, fixed, toCall } from "./CallRow.ts"
 import { storeClock } from "./ClockOffset.ts"
 import { Database } from "./Database.ts"
@@ -19,6 +20,22 @@ const toTurn = (row: TurnRow): Turn => ({
   role: row.role,
   text: row.text,
   at: Row.toMoment(row.created_at)
+})
+
+interface DeclinedRow extends Record<"tenant_id" | "phone_number_id" | "caller" | "provider_call_id", string> {
+  readonly declined_count: number
+  readonly declined_at: bigint
+  readonly due_at: bigint
+}
+
+const toDeclined = (row: DeclinedRow): DeclinedCalls => ({
+  tenantId: row.tenant_id,
+  phoneNumberId: row.phone_number_id,
+  caller: row.caller,
+  count: row.declined_count,
+  providerCallId: row.provider_call_id,
+  declinedAt: Row.toMoment(row.declined_at),
+  dueAt: Row.toMoment(row.due_at)
 })
 
 const first = Row.first(toCall)
@@ -139,6 +156,33 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
             order by created_at desc, call_id desc limit ${Parameter.integer(limit)}`),
           Row.all(toCall)
         ),
+      list: (tenantId, { after, before, direction, phoneNumberId }, position, limit) => {
+        // The first condition of each kind selects its index: `calls_listed` or `calls_of_number`.
+        const conditions: Array<Statement.Fragment> =
+          phoneNumberId === undefined
+            ? [sql`connected_seconds >= 0`, sql`tenant_id = ${Parameter.uuid(tenantId)}`]
+            : [
+                sql`authorized_seconds >= 0`,
+                sql`phone_number_id = (
+                  select phone_number_id from phone_numbers
+                  where phone_number_id = ${Parameter.uuid(phoneNumberId)} and tenant_id = ${Parameter.uuid(tenantId)}
+                )`
+              ]
+        if (direction !== undefined) conditions.push(sql`direction = ${Parameter.text(direction)}`)
+        if (after !== undefined) conditions.push(sql`created_at >= ${Parameter.integer(after)}`)
+        if (before !== undefined) conditions.push(sql`created_at < ${Parameter.integer(before)}`)
+        if (position !== undefined) {
+          conditions.push(
+            sql`(created_at, call_id) < (${Parameter.integer(position.createdAt)}, ${Parameter.uuid(position.id)})`
+          )
+        }
+        return Effect.map(
+          orDie(sql<CallRow>`
+            select ${columns} from calls where ${sql.and(conditions)}
+            order by created_at desc, call_id desc limit ${Parameter.integer(limit)}`),
+          Row.all(toCall)
+        )
+      },
       liveEach: (phoneNumberIds) =>
         Effect.map(
           orDie(sql<CallRow>`
@@ -155,6 +199,45 @@ export const layer: Layer.Layer<CallStore, never, Database> = Layer.effect(
             update calls set watch_at = ${now()} + ${Parameter.integer(millis)}
             where ${isCall(callId)} and watch_at = ${Parameter.integer(watchAt)} returning ${columns}`),
           ([row]) => (row === undefined ? null : toCall(row).watchAt)
+        ),
+      declinedOf: (phoneNumberId) =>
+        Effect.map(
+          orDie(
+            sql<DeclinedRow>`select * from declined_calls where phone_number_id = ${Parameter.uuid(phoneNumberId)}`
+          ),
+          Row.all(toDeclined)
+        ),
+      putDeclined: ({ caller, count, declinedAt, dueAt, phoneNumberId, providerCallId, tenantId }) => {
+        const changing = {
+          declined_count: Parameter.integer(count),
+          provider_call_id: Parameter.text(providerCallId),
+          declined_at: Parameter.integer(declinedAt),
+          due_at: Parameter.integer(dueAt)
+        }
+        const row = {
+          phone_number_id: Parameter.uuid(phoneNumberId),
+          caller: Parameter.text(caller),
+          tenant_id: Parameter.uuid(tenantId),
+          ...changing
+        }
+        return orDie(
+          Effect.asVoid(sql`
+            insert into declined_calls ${sql.insert(row)}
+            on conflict (phone_number_id, caller) do update set ${sql.update(changing)}`)
+        )
+      },
+      forgetDeclined: ({ caller, phoneNumberId }) =>
+        orDie(
+          Effect.asVoid(sql`
+            delete from declined_calls
+            where phone_number_id = ${Parameter.uuid(phoneNumberId)} and caller = ${Parameter.text(caller)}`)
+        ),
+      dueDeclined: (now, limit) =>
+        Effect.map(
+          orDie(sql<DeclinedRow>`
+            select * from declined_calls where due_at <= ${Parameter.integer(now)}
+            order by due_at limit ${Parameter.integer(limit)}`),
+          Row.all((row) => ({ tenantId: row.tenant_id, phoneNumberId: row.phone_number_id, caller: row.caller }))
         ),
       issueRelay: (callId, tokenHash) =>
         orDie(

@@ -17,6 +17,8 @@ import { addCallExtensions } from "./migration/0012_call_extensions.ts"
 import { createDeletedAgents } from "./migration/0013_deleted_agents.ts"
 import { createSignIns } from "./migration/0014_sign_ins.ts"
 import { createSentAttachments } from "./migration/0015_sent_attachments.ts"
+import { createDeclinedCalls } from "./migration/0016_declined_calls.ts"
+import { callsListed } from "./migration/CallsListed.ts"
 import { callsOutbound } from "./migration/CallsOutbound.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
 import { inboundMailsCompleted } from "./migration/InboundMailsCompleted.ts"
@@ -37,11 +39,12 @@ const migrations = Migrator.fromRecord({
   "0012_call_extensions": addCallExtensions,
   "0013_deleted_agents": createDeletedAgents,
   "0014_sign_ins": createSignIns,
-  "0015_sent_attachments": createSentAttachments
+  "0015_sent_attachments": createSentAttachments,
+  "0016_declined_calls": createDeclinedCalls
 })
 
 /** Indexes that are added to existing tables, built after the migrations. */
-const indexes: ReadonlyArray<ConcurrentIndex> = [eventsExpiring, inboundMailsCompleted, callsOutbound]
+const indexes: ReadonlyArray<ConcurrentIndex> = [eventsExpiring, inboundMailsCompleted, callsOutbound, ...callsListed]
 
 /** The table that records which migrations ran. */
 const TABLE = "agentos_migrations"

@@ -208,6 +208,16 @@ const assertCallPlans = Effect.fnUntraced(function* ({ call, number }: Samples) 
     store.postponeWatch(call.callId, yield* Timestamp.now, Timestamp.DAY)
   )
   yield* check("takeWatched, of nothing", ["calls_watched", "calls_key"], store.takeWatched(1_000, Timestamp.DAY))
+  const { phoneNumberId, tenantId } = number
+  const now = yield* Timestamp.now
+  for (const filter of [{}, { after: Timestamp.add(now, -Timestamp.DAY), before: Timestamp.add(now, Timestamp.DAY) }]) {
+    yield* check("list", ["calls_listed"], store.list(tenantId, filter, undefined, PAGE))
+    const byNumber = ["calls_of_number", "phone_numbers_key"]
+    yield* check("list of a number", byNumber, store.list(tenantId, { ...filter, phoneNumberId }, undefined, PAGE))
+  }
+  yield* check("recent", ["calls_outbound"], store.recent(tenantId, Timestamp.add(now, -Timestamp.HOUR), PAGE))
+  yield* check("dueDeclined", ["declined_calls_due"], store.dueDeclined(now, PAGE))
+  yield* check("declinedOf", ["declined_calls_key"], store.declinedOf(phoneNumberId))
   yield* check("live", ["calls_live"], store.live(number.phoneNumberId))
   const numbers = yield* Effect.replicateEffect(Uuid.next, 100)
   yield* check("liveEach", ["calls_live"], store.liveEach([...numbers, number.phoneNumberId]))

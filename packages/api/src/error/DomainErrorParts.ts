@@ -11,7 +11,7 @@ import {
 } from "@agentos/core"
 import { Match } from "effect"
 import type { ErrorParts, FailedRequest } from "./ErrorParts.ts"
-import { retryOf, callOf, listOf } from "./NextCalls.ts"
+import { callOf, listOf, readOf, retryOf } from "./NextCalls.ts"
 
 /** Every error that the domain returns for a request. */
 export type DomainError =
@@ -70,7 +70,11 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       next: retryOf(request),
       headers: retryAfter(retryAfterSeconds)
     }),
-    Conflict: ({ message }): ErrorParts => ({ code: "CONFLICT", message: sentence(message) }),
+    Conflict: ({ message, read }): ErrorParts => ({
+      code: "CONFLICT",
+      message: sentence(message),
+      next: read === undefined ? undefined : readOf(read)
+    }),
     CredentialRefused: ({ message }): ErrorParts => ({
       code: "AUTH_REQUIRED",
       message: `${sentence(message)} Send the access token that a start-here service returned, or call a start-here service to get one.`,

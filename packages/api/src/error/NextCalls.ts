@@ -1,4 +1,4 @@
-import { type ResourceKind, serviceEntry, type ServiceId } from "@agentos/core"
+import { type Conflict, type ResourceKind, serviceEntry, type ServiceId } from "@agentos/core"
 import type { NextCall } from "./ErrorEnvelope.ts"
 
 /** Returns the call of a service, without a body. */
@@ -16,7 +16,7 @@ const LIST_OF: Readonly<Record<ResourceKind, NextCall | undefined>> = {
   message: callOf("email.message.query"),
   event: { ...callOf("events.list"), body: {} },
   number: callOf("phone.number.list"),
-  call: undefined,
+  call: callOf("phone.call.list"),
   service: callOf("discovery.services"),
   tenant: undefined,
   job: undefined
@@ -24,3 +24,10 @@ const LIST_OF: Readonly<Record<ResourceKind, NextCall | undefined>> = {
 
 /** Returns the call that lists the caller's own resources of a kind. */
 export const listOf = (kind: ResourceKind): NextCall | undefined => LIST_OF[kind]
+
+/** Returns the call that reads one resource, or the list of its kind if it is not known by id or has no such call. */
+export const readOf = ({ id, kind }: NonNullable<Conflict["read"]>): NextCall | undefined => {
+  if (kind !== "call" || id === null) return listOf(kind)
+  const { method, path } = callOf("phone.call.get")
+  return { method, path: path.replace("{callId}", id) }
+}

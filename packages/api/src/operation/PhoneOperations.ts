@@ -1,17 +1,22 @@
 import {
+  CallDirection,
   CallIdInput,
   CallRecord,
+  DEFAULT_CALL_LIMIT,
   E164,
   NumberIdInput,
+  PageInput,
   PhoneNumberRecord,
   PlaceCallInput,
   PurchaseNumberInput,
   ReleaseNumberInput,
+  Timestamp,
   TranscriptRecord,
   Uuid
 } from "@agentos/core"
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
+import { DateTime } from "../event/DateTime.ts"
 import { getEndpoint, postEndpoint } from "./Endpoint.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
@@ -41,6 +46,30 @@ const number = {
   data: paidData({ phoneNumber: PhoneNumberRecord }),
   status: 200
 } as const
+
+const time = Timestamp.Timestamp.make(Date.UTC(2026, 0, 31, 12))
+
+/** The filter of a list of calls. A call must match every given part. */
+export const ListCallsInput = Schema.Struct({
+  phoneNumberId: Schema.optionalKey(Uuid.GivenUuid).annotateKey({
+    description: "Only calls of this number.",
+    examples: ["019ab1c8-8d52-7a44-9f0b-7f2f7a6a3d20"]
+  }),
+  direction: Schema.optionalKey(CallDirection).annotateKey({
+    description: "Only inbound or only outbound calls.",
+    examples: ["inbound"]
+  }),
+  after: Schema.optionalKey(DateTime).annotateKey({
+    description: "Only calls created at or after this time.",
+    examples: [time]
+  }),
+  before: Schema.optionalKey(DateTime).annotateKey({
+    description: "Only calls created before this time.",
+    examples: [time]
+  }),
+  limit: PageInput.limit({ maximum: 100, default: DEFAULT_CALL_LIMIT }),
+  cursor: PageInput.cursor
+}).annotate({ identifier: "ListCallsInput" })
 
 export const PHONE_OPERATIONS = {
   purchaseUsNumber: operation("purchaseUsNumber", purchase),
@@ -87,6 +116,13 @@ export const PHONE_OPERATIONS = {
     params: CallIdInput,
     data: Schema.Struct({ transcript: TranscriptRecord }),
     status: 200
+  }),
+
+  listCalls: operation("listCalls", {
+    ...NO_INPUT,
+    query: ListCallsInput,
+    data: Schema.Struct({ items: Schema.Array(CallRecord), nextCursor: Schema.NullOr(Schema.String) }),
+    status: 200
   })
 }
 
@@ -102,6 +138,7 @@ export const phoneGroup = HttpApiGroup.make("phone", { topLevel: true })
     postEndpoint(PHONE_OPERATIONS.releaseNumber),
     getEndpoint(PHONE_OPERATIONS.listNumbers),
     getEndpoint(PHONE_OPERATIONS.getCall),
-    getEndpoint(PHONE_OPERATIONS.getTranscript)
+    getEndpoint(PHONE_OPERATIONS.getTranscript),
+    getEndpoint(PHONE_OPERATIONS.listCalls)
   )
   .annotate(OpenApi.Description, "Phone numbers and calls.")

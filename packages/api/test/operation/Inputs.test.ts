@@ -37,7 +37,8 @@ const TABLE: Readonly<Record<string, string>> = {
   acknowledgeEventById: "path.eventId*",
   registerDomain: "",
   recoverToken: "",
-  revokeTokens: ""
+  revokeTokens: "",
+  listCalls: "query.phoneNumberId query.direction query.after query.before query.limit query.cursor"
 }
 
 const TYPES = new Set(["string", "integer", "boolean", "array"])

@@ -1,9 +1,10 @@
-import { type Call, CallStore, type PhoneNumberStore, Timestamp } from "@agentos/core"
+import { type Call, type CallFilter, CallStore, type PhoneNumberStore, Timestamp } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
 import { Array, Effect, Option } from "effect"
 import { AWKWARD_TEXTS } from "../AwkwardText.ts"
 import type { ContractTests } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
+import { readPages } from "../Paging.ts"
 import { refused } from "../Refused.ts"
 import * as Sample from "./CallSample.ts"
 import * as Numbers from "./PhoneNumberSample.ts"
@@ -77,6 +78,53 @@ const readTests: ContractTests<CallStore | PhoneNumberStore> = (it) => {
         assert.sameDeepMembers([...found], [older, newer, foreign])
         assert.deepStrictEqual(yield* store.liveEach([yield* Fresh.id]), [])
         assert.deepStrictEqual(yield* store.liveEach([]), [])
+      })
+    )
+  })
+
+  describe("list", () => {
+    it.effect("returns the tenant's calls of every state newest first, in pages, by number, direction and time", () =>
+      Effect.gen(function* () {
+        const store = yield* CallStore
+        const { number: one, tenant } = yield* Numbers.owner
+        const two = yield* Numbers.stored(tenant)
+        const { number: foreign } = yield* Numbers.owner
+        const moment = (n: number) => Timestamp.Timestamp.make(1_700_000_000_000 + n)
+        // Two calls each were created at the same time.
+        const placed = yield* Effect.forEach(Array.range(0, 9), (n) =>
+          Sample.stored(n % 2 === 0 ? one : two, {
+            createdAt: moment(n - (n % 2)),
+            direction: n % 3 === 0 ? "inbound" : "outbound",
+            ...(n < 5 ? { state: "ended", watchAt: null } : {})
+          })
+        )
+        yield* Sample.stored(foreign, { createdAt: moment(3) })
+        const newestFirst = placed.toSorted((a, b) => b.createdAt - a.createdAt || (a.callId < b.callId ? 1 : -1))
+        const { tenantId } = tenant
+        const expectList = Effect.fnUntraced(function* (filter: CallFilter, isListed: (call: Call) => boolean) {
+          const listed = yield* readPages({
+            load: (after, limit) => store.list(tenantId, filter, after, limit),
+            positionOf: ({ callId, createdAt }) => ({ createdAt, id: callId }),
+            limit: 3,
+            most: 10
+          })
+          assert.deepStrictEqual(listed, newestFirst.filter(isListed))
+        })
+        yield* expectList({}, () => true)
+        const { phoneNumberId } = one
+        yield* expectList({ phoneNumberId }, (call) => call.phoneNumberId === phoneNumberId)
+        yield* expectList({ direction: "inbound" }, (call) => call.direction === "inbound")
+        const between = { after: moment(2), before: moment(6) }
+        yield* expectList(between, ({ createdAt }) => createdAt >= moment(2) && createdAt < moment(6))
+        yield* expectList(
+          { ...between, phoneNumberId, direction: "outbound" },
+          (call) =>
+            call.phoneNumberId === phoneNumberId &&
+            call.direction === "outbound" &&
+            call.createdAt >= moment(2) &&
+            call.createdAt < moment(6)
+        )
+        yield* expectList({ phoneNumberId: foreign.phoneNumberId }, () => false)
       })
     )
   })

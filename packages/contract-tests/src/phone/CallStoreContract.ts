@@ -2,6 +2,7 @@ import type { CallStore, PhoneNumberStore } from "@agentos/core"
 import { defineContract } from "../Contract.ts"
 import { callOverlapTests } from "./CallOverlapTests.ts"
 import { callRecordTests } from "./CallRecordTests.ts"
+import { declinedTests } from "./DeclinedTests.ts"
 import { extensionTests } from "./ExtensionTests.ts"
 import { callChangeTests } from "./PhoneChangeTests.ts"
 import { relayTests } from "./RelayTests.ts"
@@ -12,6 +13,7 @@ import { watchTests } from "./WatchTests.ts"
 export const CallStoreContract = defineContract<CallStore | PhoneNumberStore>("CallStore", (it, capabilities) => {
   callRecordTests(it, capabilities)
   extensionTests(it, capabilities)
+  declinedTests(it, capabilities)
   watchTests(it, capabilities)
   relayTests(it, capabilities)
   turnTests(it, capabilities)

@@ -159,3 +159,21 @@ export const PHONE_ENTRIES = [
     nextActions: [{ serviceId: "phone.call.outbound.1m", why: "Call again." }]
   }
 ] as const satisfies ReadonlyArray<CatalogRow>
+
+/** The operations beyond the specification. */
+export const PHONE_EXTENSIONS = [
+  {
+    operationId: "listCalls",
+    serviceId: "phone.call.list",
+    method: "GET",
+    path: "/api/v1/phone/calls",
+    price: null,
+    authentication: "bearer",
+    capability: "phone",
+    guide: "/docs#calls",
+    purpose: "Lists your calls, newest first.",
+    errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED", "SERVICE_UNAVAILABLE"],
+    extension: true,
+    nextActions: [{ serviceId: "phone.call.transcript", why: "Read the transcript of a call." }]
+  }
+] as const satisfies ReadonlyArray<CatalogRow>

@@ -8,6 +8,7 @@ import { sendLimit } from "../phone/CallLimits.ts"
 import * as CallProgress from "../phone/CallProgress.ts"
 import { CallReports } from "../phone/Calls.ts"
 import { CallStore } from "../phone/CallStore.ts"
+import { makeDeclinedCalls } from "../phone/DeclinedCalls.ts"
 import { TelephonyProvider } from "../phone/TelephonyProvider.ts"
 
 /** Interval between polls for due calls. A call exceeds its limit by at most this plus the carrier's delay. */
@@ -19,11 +20,7 @@ const WRITERS = 3
 /** Lease of a call that is checked. A check that fails, or whose server dies, is retried after it. */
 const LEASE = 2 * Timestamp.SECOND
 
-/**
- * Watches open calls for as long as it runs: sends their limits to the carrier, ends expired calls, and polls the
- * calls without a report from the carrier. Any number of servers can run it: one server at a time processes a call.
- */
-export const run: Effect.Effect<never, never, CallStore | CallReports | TelephonyProvider> = Effect.gen(function* () {
+const watchCalls = Effect.gen(function* () {
   const calls = yield* CallStore
   const { apply, change } = yield* CallReports
   const writers = yield* Semaphore.make(WRITERS)
@@ -114,3 +111,24 @@ const ending = (call: Call, now: Timestamp.Timestamp): Call => {
   if (deadline === null || now < deadline) return call
   return CallProgress.requestHangUp(call, call.direction === "inbound" ? "allowance_exhausted" : "time_limit", now)
 }
+
+/** Reports the declined calls of the windows that have ended. Several servers may handle one; only one reports it. */
+const reportDeclined = Effect.gen(function* () {
+  const calls = yield* CallStore
+  const { reportDue } = yield* makeDeclinedCalls
+  return yield* PollingWorker.run({
+    name: "declined calls",
+    concurrency: WRITERS,
+    interval: POLL_INTERVAL,
+    take: (limit) => Effect.flatMap(Timestamp.now, (now) => calls.dueDeclined(now, limit)),
+    handle: reportDue,
+    failed: () => Effect.void
+  })
+})
+
+/**
+ * Watches open calls for as long as it runs: sends their limits to the carrier, ends expired calls, polls the calls
+ * without a report from the carrier, and reports declined calls. Any number of servers can run it: one server at a time
+ * processes a call.
+ */
+export const run = Effect.raceFirst(watchCalls, reportDeclined)

@@ -26,7 +26,9 @@ export class ResourceNotOwned extends Schema.TaggedError<ResourceNotOwned>()("Re
 
 /** The request is well formed, but conflicts with the current state of the resource. */
 export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", {
-  message: Schema.String
+  message: Schema.String,
+  /** The resource whose state explains the conflict, or the list of that kind if `id` is null. */
+  read: Schema.optionalKey(Schema.Struct({ kind: ResourceKind, id: Schema.NullOr(Schema.String) }))
 }) {}
 
 /** The number has expired or was released permanently. No operation on it is possible. */

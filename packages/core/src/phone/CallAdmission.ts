@@ -11,6 +11,7 @@ import type { Call } from "./Call.ts"
 import { reserveAllowance } from "./CallLimits.ts"
 import { CallReports } from "./Calls.ts"
 import { CallStore } from "./CallStore.ts"
+import { makeDeclinedCalls } from "./DeclinedCalls.ts"
 import * as PhoneEvent from "./PhoneEvent.ts"
 import type { PhoneNumber } from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
@@ -49,7 +50,8 @@ export class CallAdmission extends Context.Service<
   {
     /**
      * Admits an incoming call. The call counts as answered now if the number may be used, its allowance has at least
-     * one second left for this call, and its tenant is not suspended. Idempotent for one `providerCallId`.
+     * one second left for this call, and its tenant is not suspended. A call that is declined because the allowance is
+     * used up is reported to the tenant (`DeclinedCalls`). Idempotent for one `providerCallId`.
      */
     readonly admit: (inbound: InboundCall) => Effect.Effect<Admission>
     /** Records that an outbound call was answered now, and connects it. */
@@ -72,6 +74,7 @@ export class CallAdmission extends Context.Service<
       const transactor = yield* Transactor
       const keyring = yield* Keyring
       const { name: source } = yield* TelephonyProvider
+      const { decline } = yield* makeDeclinedCalls
       const retries = makeRetries()
 
       /** Issues a token for one relay socket, if the call is in progress and is not being ended. */
@@ -107,7 +110,10 @@ export class CallAdmission extends Context.Service<
             const joining = { callId, answeredAt: now, authorizedSeconds: 0, extendedSeconds: 0 }
             const reserved = Allowance.reserve(current.value.allowance, [...live, joining], now)
             const authorizedSeconds = reserved.get(callId) ?? 0
-            if (authorizedSeconds < 1) return Option.none()
+            if (authorizedSeconds < 1) {
+              yield* decline(current.value, inbound, now)
+              return Option.none()
+            }
             const call = inboundCall(callId, current.value, inbound, authorizedSeconds, now)
             yield* calls.create(call)
             yield* reserveAllowance(calls, current.value, now)

@@ -95,7 +95,10 @@ const makePlacing = (serviceId: ServiceId, limitSeconds: number) =>
         if (number.number === input.toNumber) {
           return yield* invalid("toNumber", "is the calling number itself. Choose another one")
         }
-        yield* Effect.mapError(requireVelocity(number.tenantId, input), ({ message }) => new Conflict({ message }))
+        yield* Effect.mapError(
+          requireVelocity(number.tenantId, input),
+          ({ message }) => new Conflict({ message, read: { kind: "call", id: null } })
+        )
         return number
       })
 

@@ -1,12 +1,45 @@
 import { Context, Effect, Option } from "effect"
 import type { Lookup } from "../kernel/Lookup.ts"
+import type { Position } from "../kernel/Page.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
-import type { Call } from "./Call.ts"
+import type { Call, CallDirection } from "./Call.ts"
 import type { Turn } from "./Transcript.ts"
 
 /** A turn that has no index in the call yet. */
 export type NewTurn = Omit<Turn, "index">
+
+/** The filter of a list of calls. A call must match every given part. */
+export interface CallFilter {
+  readonly phoneNumberId?: string | undefined
+  readonly direction?: CallDirection | undefined
+  /** Inclusive. */
+  readonly after?: Timestamp | undefined
+  /** Exclusive. */
+  readonly before?: Timestamp | undefined
+}
+
+/**
+ * The declined calls of one caller to one number that are not reported yet. The first one is reported immediately, and
+ * those of the minute after it together at its end. So a caller that redials constantly creates one record and one event
+ * a minute.
+ */
+export interface DeclinedCalls {
+  readonly tenantId: TenantId
+  readonly phoneNumberId: string
+  /** A caller, or `FURTHER_CALLERS` for all callers beyond the first ones. */
+  readonly caller: string
+  /** The number of declined calls since the last report. */
+  readonly count: number
+  /** The carrier's id of the newest of the calls. */
+  readonly providerCallId: string
+  readonly declinedAt: Timestamp
+  /** The end of the window. */
+  readonly dueAt: Timestamp
+}
+
+/** The key of a record. */
+export type DeclinedKey = Pick<DeclinedCalls, "tenantId" | "phoneNumberId" | "caller">
 
 /**
  * The port that stores calls and their transcripts. Code that changes a call must hold the tenant's lock.
@@ -32,6 +65,13 @@ export class CallStore extends Context.Service<
     readonly live: (phoneNumberId: string) => Effect.Effect<ReadonlyArray<Call>>
     /** Returns the newest outbound calls of a tenant that were placed at `since` or later, newest first. */
     readonly recent: (tenantId: TenantId, since: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<Call>>
+    /** Returns at most `limit` calls of a tenant that come after a position in the list, newest first. */
+    readonly list: (
+      tenantId: TenantId,
+      filter: CallFilter,
+      after: Position | undefined,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<Call>>
     /** Returns the result of `live` for all these numbers from one query, in no defined order. */
     readonly liveEach: (phoneNumberIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Call>>
     /**
@@ -61,6 +101,13 @@ export class CallStore extends Context.Service<
       watchAt: Timestamp | null,
       millis: number
     ) => Effect.Effect<Timestamp | null>
+    /** Returns the records of declined calls to a number. */
+    readonly declinedOf: (phoneNumberId: string) => Effect.Effect<ReadonlyArray<DeclinedCalls>>
+    /** Stores a record, in place of the one with the same key. */
+    readonly putDeclined: (record: DeclinedCalls) => Effect.Effect<void>
+    readonly forgetDeclined: (key: DeclinedKey) => Effect.Effect<void>
+    /** Returns at most `limit` keys of records whose window has ended at `now`, the earliest end first. */
+    readonly dueDeclined: (now: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<DeclinedKey>>
     /**
      * Stores the hash of a token that admits one socket, once. It replaces the previous token, which is no longer
      * valid.

@@ -1,6 +1,9 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { EventStore } from "../events/EventStore.ts"
-import type { ResourceNotFound, ResourceNotOwned } from "../kernel/ResourceError.ts"
+import * as Cursor from "../kernel/Cursor.ts"
+import { Keyring } from "../kernel/Keyring.ts"
+import type { Page } from "../kernel/Page.ts"
+import { invalid, type InvalidRequest, type ResourceNotFound, type ResourceNotOwned } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
@@ -9,18 +12,26 @@ import { TenantStore } from "../tenancy/TenantStore.ts"
 import type { Call } from "./Call.ts"
 import { consumeAllowance } from "./CallLimits.ts"
 import * as CallProgress from "./CallProgress.ts"
-import { CallStore } from "./CallStore.ts"
-import { ownedCall } from "./PhoneChecks.ts"
+import { type CallFilter, CallStore } from "./CallStore.ts"
+import { ownedCall, ownedNumber } from "./PhoneChecks.ts"
 import * as PhoneEvent from "./PhoneEvent.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { TelephonyProvider } from "./TelephonyProvider.ts"
 import type { Turn } from "./Transcript.ts"
+
+export const DEFAULT_CALL_LIMIT = 50
 
 /** The read access of a tenant to its calls. All of it is free. */
 export class Calls extends Context.Service<
   Calls,
   {
     readonly get: (tenant: Tenant, callId: string) => Effect.Effect<Call, ResourceNotFound | ResourceNotOwned>
+    /** Returns a page of calls, newest first. */
+    readonly list: (
+      tenant: Tenant,
+      filter: CallFilter,
+      page: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
+    ) => Effect.Effect<Page<Call>, ResourceNotFound | ResourceNotOwned | InvalidRequest>
     /** Returns the call and its transcript so far. */
     readonly transcript: (
       tenant: Tenant,
@@ -35,8 +46,25 @@ export class Calls extends Context.Service<
     Calls,
     Effect.gen(function* () {
       const calls = yield* CallStore
+      const numbers = yield* PhoneNumberStore
+      const keyring = yield* Keyring
       return Calls.of({
         get: (tenant, callId) => ownedCall(calls, tenant, callId),
+        list: Effect.fnUntraced(
+          function* (tenant, { after, before, direction, phoneNumberId }, { cursor, limit = DEFAULT_CALL_LIMIT }) {
+            if (after !== undefined && before !== undefined && after >= before) {
+              return yield* invalid("before", "must be later than after")
+            }
+            if (phoneNumberId !== undefined) yield* ownedNumber(numbers, tenant, phoneNumberId)
+            const { tenantId } = tenant
+            const filter = { phoneNumberId, direction, after, before }
+            const scope = { tenantId, list: "calls", filter }
+            const position = cursor === undefined ? undefined : yield* Cursor.decode(scope, cursor)
+            const found = yield* calls.list(tenantId, filter, position, limit + 1)
+            return yield* Cursor.page(scope, found, limit, ({ callId, createdAt }) => ({ createdAt, id: callId }))
+          },
+          Effect.provideService(Keyring, keyring)
+        ),
         transcript: Effect.fnUntraced(function* (tenant, callId) {
           const call = yield* ownedCall(calls, tenant, callId)
           return { call, turns: yield* calls.turns(callId) }

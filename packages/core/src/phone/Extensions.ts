@@ -118,7 +118,10 @@ export class CallExtension extends Context.Service<CallExtension, PaidService<Ca
         const deadline = Allowance.deadlineOf(call)
         if (deadline === null || call.hangUpReason !== null) {
           const why = call.state === "ended" || call.hangUpReason !== null ? "has ended" : "is not answered yet"
-          return yield* new Conflict({ message: `The call ${callId} ${why}. Only a call in progress can be extended.` })
+          return yield* new Conflict({
+            message: `The call ${callId} ${why}. Only a call in progress can be extended.`,
+            read: { kind: "call", id: callId }
+          })
         }
         const number = yield* usableNumber(numbers, tenant, phoneNumberId)
         if (!Allowance.lasts(number, deadline, Allowance.EXTENSION_SECONDS)) {

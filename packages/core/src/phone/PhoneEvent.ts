@@ -86,11 +86,17 @@ const ofCall = (call: Call, type: EventDraft["type"], source: string, payload: E
 export const callStarted = (call: Call, source: string): EventDraft =>
   ofCall(call, "phone.call.started", source, { answeredAt: Timestamp.toIsoOrNull(call.answeredAt) })
 
+const ending = (call: Call): EventDraft["payload"] => ({
+  endReason: call.endReason,
+  connectedSeconds: call.connectedSeconds,
+  answeredAt: Timestamp.toIsoOrNull(call.answeredAt),
+  endedAt: Timestamp.toIsoOrNull(call.endedAt)
+})
+
 /** The event that a call has ended. `source` is the carrier that reported it. */
 export const callEnded = (call: Call, source: string): EventDraft =>
-  ofCall(call, "phone.call.ended", source, {
-    endReason: call.endReason,
-    connectedSeconds: call.connectedSeconds,
-    answeredAt: Timestamp.toIsoOrNull(call.answeredAt),
-    endedAt: Timestamp.toIsoOrNull(call.endedAt)
-  })
+  ofCall(call, "phone.call.ended", source, ending(call))
+
+/** The event that `declinedCalls` calls of one caller were declined; `call` stands for all of them. */
+export const callsDeclined = (call: Call, declinedCalls: number, source: string): EventDraft =>
+  ofCall(call, "phone.call.ended", source, { ...ending(call), declinedCalls })

@@ -1,6 +1,15 @@
-import { CallAdmission, CallReports, CallStore, CallWatch, PhoneNumberStore, Timestamp } from "@agentos/core"
+import {
+  CallAdmission,
+  CallReports,
+  Calls,
+  CallStore,
+  CallWatch,
+  EventStore,
+  PhoneNumberStore,
+  Timestamp
+} from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Array, Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { adasNumber, bought, PERSON, phoneRequest } from "../support/PhonePurchase.ts"
 import { failureOf, scenario } from "../support/Purchase.ts"
@@ -34,6 +43,89 @@ describe("an inbound call", () => {
       const number = yield* adasNumber
       assert.strictEqual((yield* arrive(number, "CA1"))._tag, "Decline")
       assert.lengthOf(yield* (yield* CallStore).live(number.phoneNumberId), 0)
+    })
+  )
+
+  scenario("that is declined is reported at once, and those of the following minute together at its end", () =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      const { tenantId } = number.tenant
+      yield* Effect.forkScoped(CallWatch.run)
+      // A caller that redials 100 times a second, and the carrier announces one call twice.
+      const flood = (calls: number, name: string) =>
+        Effect.forEach(Array.range(1, calls), (n) => arrive(number, `${name}${n}`), { discard: true })
+      yield* flood(1, "CA")
+      yield* flood(1, "CA")
+      const reports = Effect.map(
+        (yield* EventStore).list(tenantId, { types: ["phone.call.ended"] }, undefined, 100),
+        (all) => all.map(({ payload }) => [payload["declinedCalls"], payload["endReason"], payload["connectedSeconds"]])
+      )
+      const first = [1, "allowance_exhausted", 0]
+      assert.deepStrictEqual(yield* reports, [first])
+      yield* flood(300, "CB")
+      yield* flood(1, "CC")
+      yield* flood(1, "CC")
+      assert.deepStrictEqual(yield* reports, [first])
+      yield* TestClock.adjust("59 seconds")
+      assert.deepStrictEqual(yield* reports, [first])
+      yield* TestClock.adjust("2 seconds")
+      const second = [301, "allowance_exhausted", 0]
+      assert.deepStrictEqual(yield* reports, [first, second])
+      yield* flood(7, "CD")
+      yield* TestClock.adjust("61 seconds")
+      assert.deepStrictEqual(yield* reports, [first, second, [7, "allowance_exhausted", 0]])
+      yield* TestClock.adjust("3 minutes")
+      assert.deepStrictEqual(yield* (yield* CallStore).declinedOf(number.phoneNumberId), [])
+      yield* flood(1, "CE")
+      assert.deepStrictEqual((yield* reports).at(-1), first)
+      const { items } = yield* (yield* Calls).list(number.tenant, {}, {})
+      assert.lengthOf(items, 4)
+      for (const call of items) {
+        assert.deepInclude(call, {
+          direction: "inbound",
+          fromNumber: PERSON,
+          toNumber: number.number,
+          state: "ended",
+          endReason: "allowance_exhausted",
+          connectedSeconds: 0,
+          authorizedSeconds: 0
+        })
+      }
+    })
+  )
+
+  scenario("that is declined is reported with a bounded number of records, however many callers there are", () =>
+    Effect.gen(function* () {
+      const number = yield* adasNumber
+      yield* Effect.forkScoped(CallWatch.run)
+      const { admit } = yield* CallAdmission
+      yield* Effect.forEach(
+        Array.range(1, 200),
+        (n) => admit({ providerCallId: `CA${n}`, from: `+1415555${1_000 + n}`, to: number.number }),
+        { discard: true }
+      )
+      const calls = yield* Calls
+      const listed = Effect.map(calls.list(number.tenant, {}, { limit: 100 }), ({ items }) => items)
+      assert.lengthOf(yield* listed, 21)
+      assert.lengthOf(yield* (yield* CallStore).declinedOf(number.phoneNumberId), 21)
+      yield* TestClock.adjust("61 seconds")
+      const all = yield* listed
+      assert.lengthOf(all, 22)
+      assert.lengthOf(
+        all.filter(({ fromNumber }) => fromNumber === "multiple"),
+        2
+      )
+      const events = yield* (yield* EventStore).list(
+        number.tenant.tenantId,
+        { types: ["phone.call.ended"] },
+        undefined,
+        100
+      )
+      const counts = events.map(({ payload }) => Number(payload["declinedCalls"]))
+      assert.strictEqual(
+        counts.reduce((sum, each) => sum + each, 0),
+        200
+      )
     })
   )
 

@@ -27,7 +27,7 @@ const calls = (context: GuideContext): GuideSection => ({
         "Seconds count from the moment the call is answered. An unanswered call is charged. A call that the carrier could not place is refunded. A call is dialed once, however often you repeat the request.",
         "A call ends automatically at its time limit. An extension adds exactly 60 seconds to an answered call in progress, inbound or outbound. On an inbound call, these seconds come after its share of the inbound minutes and belong to it alone.",
         "Emergency, premium-rate and uncallable numbers return 400 before anything is charged. The caller id is always your number.",
-        "`status` is queued, ringing, in_progress or ended; `endReason` is completed, hangup_agent, time_limit, no_answer, busy, failed or allowance_exhausted. You receive `phone.call.started` and `phone.call.ended`.",
+        "`status` is queued, ringing, in_progress or ended; `endReason` is completed, hangup_agent, time_limit, no_answer, busy, failed or allowance_exhausted. You receive `phone.call.started` and `phone.call.ended`. `GET /api/v1/phone/calls` lists your calls, newest first.",
         "`initialGreeting` is spoken first, or the number's `beginMessage` if it is omitted. The transcript has the turns of agent, caller and system (for example errors) as they occur. `complete` is true when no more turns will follow."
       ]
     }
@@ -41,6 +41,9 @@ const inboundMinutes = (context: GuideContext): GuideSection => ({
     ...serviceBlocks("inbound-minutes", context),
     {
       text: "A number can receive calls while it has inbound seconds left; otherwise callers hear a busy line. Seconds count from the moment the call is answered. Concurrent calls share the remaining seconds, and a call ends when none are left. Each purchase adds 600 seconds, also during a call. Unused seconds remain until the number is released."
+    },
+    {
+      text: "A call that is declined because no seconds are left becomes a call record with `endReason` allowance_exhausted and 0 seconds, and a `phone.call.ended` event whose payload has `declinedCalls`. The first declined call of a caller is reported at once (`declinedCalls` is 1). Those of the following minute are reported together at its end, with their number. If more than 20 callers are declined within a minute, the others are counted together: their `fromNumber` is `multiple`."
     }
   ]
 })

@@ -19,6 +19,13 @@ export const routes = Effect.gen(function* () {
       }))
     ),
 
+    tenantRoute(OPERATIONS.listCalls, (tenant, { query: { cursor, limit, ...filter } }) =>
+      Effect.map(calls.list(tenant, filter, { limit, cursor }), ({ items, nextCursor }) => ({
+        items: items.map(toCallRecord),
+        nextCursor
+      }))
+    ),
+
     tenantRoute(OPERATIONS.getCall, (tenant, { params: { callId } }) =>
       Effect.map(calls.get(tenant, callId), (call) => ({ call: toCallRecord(call) }))
     ),

@@ -30,6 +30,10 @@ const paid = (path: string, { token, wallet }: BoughtNumber, body: unknown) =>
 const read = (path: string, { token }: BoughtNumber) => call(server, "GET", path, { token })
 
 const Listed = Schema.Struct({ items: Schema.Array(Schema.Record(Schema.String, Schema.Json)) })
+const ListedCalls = Schema.Struct({
+  items: Schema.Array(Schema.Struct({ callId: Schema.String })),
+  nextCursor: Schema.NullOr(Schema.String)
+})
 const listed = async (number: BoughtNumber) =>
   Schema.decodeUnknownSync(Listed)(dataOf(await read("/api/v1/phone/numbers", number))).items
 
@@ -163,6 +167,46 @@ describe("calls", () => {
     await ask(server, `/webhooks/twilio/status/${callId}`, { CallSid: providerCallId, CallStatus: "completed" })
     const late = await call(server, "POST", EXTEND, { body: { callId }, token: number.token })
     assert.strictEqual(late.status, 409)
+  })
+
+  it("are listed newest first, in pages, by number, direction and time, and errors name the list", async () => {
+    const number = await newNumber(server)
+    const first = await placeCall(server, number)
+    const second = await placeCall(server, number)
+    const other = await newNumber(server)
+    const list = async (query: string, by = number) => {
+      const answer = await read(`/api/v1/phone/calls${query}`, by)
+      assert.strictEqual(answer.status, 200, answer.text)
+      return Schema.decodeUnknownSync(ListedCalls)(dataOf(answer))
+    }
+    const ids = ({ items }: { readonly items: ReadonlyArray<{ readonly callId: string }> }) =>
+      items.map(({ callId }) => callId)
+    const all = [second.callId, first.callId]
+    assert.deepStrictEqual(ids(await list("")), all)
+    const page = await list("?limit=1&direction=outbound")
+    assert.deepStrictEqual(ids(page), [second.callId])
+    const rest = await list(`?limit=5&direction=outbound&cursor=${page.nextCursor}`)
+    assert.deepStrictEqual([ids(rest), rest.nextCursor], [[first.callId], null])
+    assert.deepStrictEqual(ids(await list("?direction=inbound")), [])
+    assert.deepStrictEqual(ids(await list(`?phoneNumberId=${number.phoneNumberId}&after=2020-01-01T00:00:00Z`)), all)
+    assert.deepStrictEqual(ids(await list("?before=2020-01-01T00:00:00Z")), [])
+    assert.deepStrictEqual(ids(await list("", other)), [])
+    const refused = async (query: string) => {
+      const answer = await read(`/api/v1/phone/calls?${query}`, other)
+      return [answer.status, errorOf(answer).code]
+    }
+    assert.deepStrictEqual(await refused(`phoneNumberId=${number.phoneNumberId}`), [403, "RESOURCE_NOT_OWNED"])
+    const contradictory = "after=2026-02-01T00:00:00Z&before=2026-01-01T00:00:00Z"
+    for (const query of [contradictory, "direction=both", "limit=0", "limit=101", `cursor=${page.nextCursor}`]) {
+      assert.deepStrictEqual(await refused(query), [400, "INVALID_REQUEST"], query)
+    }
+    const early = await call(server, "POST", EXTEND, { body: { callId: first.callId }, token: number.token })
+    assert.deepInclude(errorOf(early), { next: { method: "GET", path: `/api/v1/phone/calls/${first.callId}` } })
+    const unknown = await call(server, "POST", EXTEND, { body: { callId: number.phoneNumberId }, token: number.token })
+    assert.deepInclude(errorOf(unknown), {
+      code: "RESOURCE_NOT_FOUND",
+      next: { method: "GET", path: "/api/v1/phone/calls" }
+    })
   })
 
   it("belong to their tenant alone", async () => {
