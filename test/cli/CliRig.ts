@@ -1,4 +1,4 @@
-import { builtProgram, compileCache } from "@agentos/cli/testing"
+import { builtProgram, compileCache, runHere } from "@agentos/cli/testing"
 import { readChainDescription, type SandboxDescription } from "@agentos/sandbox"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
@@ -96,6 +96,15 @@ export class CliCustomer {
 
   run(args: ReadonlyArray<string>, options: RunOptions = {}): Promise<Outcome> {
     return this.follow(args, options).outcome
+  }
+
+  /** Runs a command through pipes in this process. */
+  async runHere(
+    args: ReadonlyArray<string>,
+    options: Pick<RunOptions, "stdin" | "env" | "cwd"> = {}
+  ): Promise<Outcome> {
+    const place = { ...options, cwd: options.cwd ?? this.home, env: { ...this.env, ...options.env } }
+    return { ...(await runHere(args, place)), signal: null }
   }
 
   /** Starts the program without waiting for its end. */

@@ -1,11 +1,11 @@
 import type { SandboxDescription } from "@agentos/sandbox"
 import { spawn } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { createTransport } from "nodemailer"
 import { assert } from "vitest"
-import { type CliCustomer, type CliRig, outcomeOf } from "../CliRig.ts"
+import { type CliCustomer, type CliRig, type Outcome, outcomeOf } from "../CliRig.ts"
 import { type Manner, PaidProxy } from "../PaidProxy.ts"
 import { Terminal } from "../Terminal.ts"
 import { Masks, type Reader, throughPipes } from "./Golden.ts"
@@ -112,7 +112,7 @@ export class Stage {
 
   /** Runs a command without recording it and returns its document. */
   async ask<Document>(...args: ReadonlyArray<string>): Promise<Document> {
-    const { code, stderr, stdout } = await this.customer.run([...args, "--json"])
+    const { code, stderr, stdout } = await this.customer.runHere([...args, "--json"])
     assert.strictEqual(code, 0, `${args.join(" ")}\n${stderr}`)
     return JSON.parse(stdout) as Document
   }
@@ -121,7 +121,7 @@ export class Stage {
   async keep(name: string): Promise<void> {
     this.put("key", this.customer.env["AGENTOS_PRIVATE_KEY"]!)
     const args = ["wallet", "import", "key", "--output", join(this.customer.home, name)]
-    const { code, stderr } = await this.customer.run(args, { env: { AGENTOS_PASSWORD: PASSWORD } })
+    const { code, stderr } = await this.customer.runHere(args, { env: { AGENTOS_PASSWORD: PASSWORD } })
     assert.strictEqual(code, 0, stderr)
   }
 
@@ -229,12 +229,29 @@ export class Stage {
 
   private async throughPipes(scene: Scene, more: string): Promise<Played> {
     const line = lineOf(scene, `${more} --json`)
-    const { env } = this.customer
-    const child = spawn("sh", ["-c", line], { cwd: this.folder, env, stdio: ["ignore", "pipe", "pipe"] })
-    const seen = await outcomeOf(child)
+    const seen = needsProcess(scene) ? await this.inShell(line) : await this.here(scene, more)
     return { exit: seen.code, text: throughPipes(line, seen) }
   }
+
+  private inShell(line: string): Promise<Outcome> {
+    const { env } = this.customer
+    return outcomeOf(spawn("sh", ["-c", line], { cwd: this.folder, env, stdio: ["ignore", "pipe", "pipe"] }))
+  }
+
+  private here({ args, env = {}, stdin }: Scene, more: string): Promise<Outcome> {
+    const read = stdin === undefined ? {} : { stdin: readFileSync(resolve(this.folder, stdin), "utf8") }
+    return this.customer.runHere(wordsOf(`${args}${more} --json`), { cwd: this.folder, env, ...read })
+  }
 }
+
+/** Whether the command starts other programs, or reads until it is interrupted. */
+const needsProcess = ({ args, stdin }: Scene): boolean => /^dev\b|--exec\b/.test(args) || stdin === "endless"
+
+/** Splits a line like a shell that expands nothing. */
+const wordsOf = (line: string): ReadonlyArray<string> =>
+  [...line.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)].map(([word]) =>
+    word.replaceAll(/"([^"]*)"|'([^']*)'/g, (_, double?: string, single?: string) => double ?? single ?? "")
+  )
 
 interface Played {
   readonly exit: number | null

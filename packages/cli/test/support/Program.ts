@@ -2,17 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll } from "vitest"
-import type { Sink } from "../../src/host/Host.ts"
-import { run } from "../../src/Program.ts"
 import { builtProgram, compileCache } from "./BuiltProgram.ts"
-
-export interface Outcome {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
+import { type Outcome, runHere } from "./RunHere.ts"
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
@@ -45,35 +37,6 @@ export const outcomeOf = (child: ChildProcess): Promise<Outcome> =>
     child.once("error", reject)
     child.once("close", (code) => resolve({ code, stdout, stderr }))
   })
-
-const runHere = async (
-  args: ReadonlyArray<string>,
-  { cwd, env, stdin }: Required<Pick<RunOptions, "cwd" | "env">> & Pick<RunOptions, "stdin">
-): Promise<Outcome> => {
-  const written = { stdout: "", stderr: "" }
-  const sink = (name: keyof typeof written): Sink => ({
-    write: (text) => void (written[name] += text),
-    isTerminal: false,
-    columns: undefined,
-    drained: () => Promise.resolve()
-  })
-  const { signal } = new AbortController()
-  const code = await run({
-    argv: args,
-    env,
-    workingDirectory: cwd,
-    homeDirectory: env["HOME"] ?? cwd,
-    stdout: sink("stdout"),
-    stderr: sink("stderr"),
-    stdinIsTerminal: false,
-    readStdin: () => Promise.resolve(stdin ?? ""),
-    ask: () => Promise.reject(new Error("The program asks although it has no terminal.")),
-    now: () => Date.now(),
-    sleep: (millis) => sleep(millis),
-    signal
-  })
-  return { code, ...written }
-}
 
 /** Sets up the program for a test file, without the configuration of this machine. */
 export const useProgram = (): Program => {

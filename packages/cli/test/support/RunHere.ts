@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Sink } from "../../src/host/Host.ts"
+import { run } from "../../src/Program.ts"
+
+export interface Outcome {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The surroundings of a command. */
+export interface Place {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  /** Standard input; empty by default. */
+  readonly stdin?: string
+}
+
+/**
+ * Runs a command through pipes in this process, which takes a tenth of the processor time of a process of its own. Not
+ * for commands that start others with their own output, set a proxy for the process, or wait for a signal.
+ */
+export const runHere = async (args: ReadonlyArray<string>, { cwd, env, stdin }: Place): Promise<Outcome> => {
+  const written = { stdout: "", stderr: "" }
+  const sink = (name: keyof typeof written): Sink => ({
+    write: (text) => void (written[name] += text),
+    isTerminal: false,
+    columns: undefined,
+    drained: () => Promise.resolve()
+  })
+  const { signal } = new AbortController()
+  const code = await run({
+    argv: args,
+    env,
+    workingDirectory: cwd,
+    homeDirectory: env["HOME"] ?? cwd,
+    stdout: sink("stdout"),
+    stderr: sink("stderr"),
+    stdinIsTerminal: false,
+    readStdin: () => Promise.resolve(stdin ?? ""),
+    ask: () => Promise.reject(new Error("The program asks although it has no terminal.")),
+    now: () => Date.now(),
+    sleep: (millis) => sleep(millis),
+    signal
+  })
+  return { code, ...written }
+}
