@@ -16,7 +16,7 @@ import { layerTestPGlite } from "./support/TestPGlite.ts"
 import { layerTestPostgres } from "./support/TestPostgres.ts"
 
 /** Number of the tenant's events that are final, and of those that are open. */
-const OVER = 200_000
+const OVER = 100_000
 const OPEN = 100
 /** Number of events old enough to be expired and deleted. */
 const OLD = 100
@@ -26,6 +26,9 @@ const YEAR = 365 * Timestamp.DAY
  * rows.
  */
 const VISITED_MAX = 2_000
+
+/** A queue whose first row is read, whichever it is. */
+const QUEUE = "deleted_agents"
 
 const makeTenant = Effect.gen(function* () {
   const tenants = yield* TenantStore
@@ -75,7 +78,8 @@ const draftsOf = (tenantId: string, count: number): Effect.Effect<ReadonlyArray<
 const assertSmall = (plans: ReadonlyArray<Plan>, index: string, name: string): void => {
   assert.isAbove(plans.length, 0, name)
   for (const plan of plans) {
-    assert.deepStrictEqual(plan.wholeTables, [], `${name}: ${plan.text}`)
+    const wholeTables = plan.wholeTables.filter((table) => table !== QUEUE)
+    assert.deepStrictEqual(wholeTables, [], `${name}: ${plan.text}`)
     assert.isAtMost(plan.rowsVisited, VISITED_MAX, `${name}: ${plan.text}`)
   }
   assert.isTrue(
@@ -131,7 +135,7 @@ const assertPlans = Effect.fnUntraced(function* (tenantId: string) {
 
 const SECONDS = 1_000
 
-describe("with 200,000 final events of a tenant, its open events are found without visiting the final ones", () => {
+describe("with 100,000 final events of a tenant, its open events are found without visiting the final ones", () => {
   const onServer = () => Layer.provideMerge(Postgres.layer, layerTestPostgres({ settings: { autovacuum: "off" } }))
 
   layer(onServer(), { excludeTestServices: true })("on PostgreSQL", (it) => {
