@@ -5,7 +5,7 @@ import { type Sandbox, startSandbox } from "../support/Sandbox.ts"
 
 /** Milliseconds after the first of a batch of paid requests at which the server is killed, once each. */
 const KILLS = [100, 500]
-const COPIES = 20
+const COPIES = 8
 const PATIENCE_MILLIS = 60_000
 const POLL_MILLIS = 300
 

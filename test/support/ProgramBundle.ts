@@ -105,5 +105,8 @@ export const useProgramBundle = async (): Promise<void> => {
   process.env["NODE_COMPILE_CACHE"] = `${folder}.compiled`
 }
 
+/** The compile cache of Node for sources, which stays for later runs. Sandboxes use it, too. */
+export const SOURCES_CACHE = join(ROOT, "node_modules/.cache/compile")
+
 /** Environment variables of a process that loads its sources, as users start it. */
-export const FROM_SOURCES = { NODE_OPTIONS: "" } as const
+export const FROM_SOURCES = { NODE_OPTIONS: "", NODE_COMPILE_CACHE: SOURCES_CACHE } as const

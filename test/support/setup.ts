@@ -3,11 +3,8 @@ import { PREPARED_VARIABLE } from "@agentos/postgres/testing"
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { SOURCES_CACHE } from "./ProgramBundle.ts"
 import { testSeed } from "./Random.ts"
-
-/** The compile cache of Node that sandboxes use, too. */
-const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/compile", import.meta.url))
 
 /**
  * Runs before all test files: selects and prints the seed of their random choices, creates the folder of the data that
@@ -21,6 +18,6 @@ export const setup = async (): Promise<() => Promise<void>> => {
   process.env[BUILT_VARIABLE] = join(folder, "agentctl")
   await mkdir(join(folder, "agentctl"))
   // Most files run in a process of their own and load much the same modules.
-  process.env["NODE_COMPILE_CACHE"] ??= COMPILED
+  process.env["NODE_COMPILE_CACHE"] ??= SOURCES_CACHE
   return () => rm(folder, { recursive: true, force: true })
 }

@@ -8,7 +8,7 @@ import { play } from "./History.ts"
 /** Fixed, unless TEST_SEED is another whole number or `random`. */
 const given = process.env["TEST_SEED"] ?? "1"
 const SEED = given === "random" ? Math.floor(Math.random() * 2 ** 31) : Number(given)
-const HISTORIES = 400
+const HISTORIES = 200
 
 /** All reasons why operations end unfulfilled. */
 const ENDS = [
