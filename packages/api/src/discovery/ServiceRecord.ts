@@ -10,6 +10,7 @@ import {
   Usdt
 } from "@agentos/core"
 import { Schema } from "effect"
+import { errorCodesOf } from "../error/OperationErrors.ts"
 import { describeInput, type Input, inputsOf } from "../operation/Inputs.ts"
 import type { Operation } from "../operation/Operation.ts"
 import { PriceRecord } from "../Price.ts"
@@ -89,10 +90,12 @@ export const toServiceRecord = (
     guide: entry.guide,
     purpose: entry.purpose,
     inputs: inputsOf(operation).map(toInputRecord),
-    errors: [...entry.errors],
-    nextActions: entry.nextActions.map(({ serviceId, why }) => {
-      const { method, path } = serviceEntry(serviceId)
-      return { serviceId, method, path, why }
+    errors: [...errorCodesOf(entry)],
+    nextActions: entry.nextActions.flatMap(({ serviceId, why }) => {
+      const next = serviceEntry(serviceId)
+      if (!isAvailable(next, capabilities)) return []
+      const { method, path } = next
+      return [{ serviceId, method, path, why }]
     })
   }
 }

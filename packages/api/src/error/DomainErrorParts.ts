@@ -11,7 +11,7 @@ import {
 } from "@agentos/core"
 import { Match } from "effect"
 import type { ErrorParts, FailedRequest } from "./ErrorParts.ts"
-import { callOf, listOf, readOf, retryOf } from "./NextCalls.ts"
+import { callOf, listOf, readOf, retryOf, startOf } from "./NextCalls.ts"
 
 /** Every error that the domain returns for a request. */
 export type DomainError =
@@ -48,10 +48,10 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       message: `The ${kind} ${id} belongs to another tenant. Use one of your own.${howToList(kind)}`,
       next: listOf(kind)
     }),
-    NumberReleased: ({ phoneNumberId }): ErrorParts => ({
+    NumberReleased: ({ country, phoneNumberId }): ErrorParts => ({
       code: "NUMBER_RELEASED",
       message: `The number ${phoneNumberId} has been released or has expired. Buy another number.`,
-      next: callOf("phone.number.us.30d")
+      next: callOf(country === "CA" ? "phone.number.ca.30d" : "phone.number.us.30d")
     }),
     NumberExpiring: ({ phoneNumberId }): ErrorParts => ({
       code: "NUMBER_EXPIRING",
@@ -78,7 +78,7 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
     CredentialRefused: ({ message }): ErrorParts => ({
       code: "AUTH_REQUIRED",
       message: `${sentence(message)} Send the access token that a start-here service returned, or call a start-here service to get one.`,
-      next: callOf("email.mailbox.create"),
+      next: startOf(request),
       headers: challengeBearer
     }),
     WrongCredential: ({ message }): ErrorParts => ({
@@ -102,7 +102,7 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
     WalletUnknown: ({ wallet }): ErrorParts => ({
       code: "RESOURCE_NOT_FOUND",
       message: `The wallet ${wallet} has bought nothing here, so it has no access token. Call a start-here service to get one.`,
-      next: callOf("email.mailbox.create")
+      next: startOf(request)
     }),
     PaymentRequired: ({ challenge, reason }): ErrorParts => ({
       code: "PAYMENT_REQUIRED",
@@ -115,9 +115,10 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       message: `${sentence(message)} Repeat the original request with its own key and payment, or use a new key and a new payment for a new operation.`,
       paymentState
     }),
-    PayerMismatch: ({ payer }): ErrorParts => ({
+    PayerMismatch: ({ payer, paymentState }): ErrorParts => ({
       code: "FORBIDDEN",
-      message: `The payment is signed by ${payer}, which is not the wallet of this access token. Pay from the token's wallet, or send the access token of the wallet that pays.`
+      message: `The payment is signed by ${payer}, which is not the wallet of this access token. Pay from the token's wallet, or send the access token of the wallet that pays.`,
+      paymentState
     }),
     TenantSuspended: ({ reason }): ErrorParts => ({
       code: "FORBIDDEN",

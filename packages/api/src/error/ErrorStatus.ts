@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@agentos/core"
+import type { ErrorCode, PaymentState } from "@agentos/core"
 
 /** The HTTP status of each error code. Each code has exactly one status. */
 export const ERROR_STATUS = {
@@ -31,3 +31,48 @@ export const ERROR_STATUS = {
 } as const satisfies Readonly<Record<ErrorCode, number>>
 
 export type ErrorStatus = (typeof ERROR_STATUS)[ErrorCode]
+
+const ANY = ["none", "pending", "settled", "refund_due", "refunded", "unknown"] as const
+/** Found before the payment is processed: the payment is unused, or none was sent. */
+const UNUSED = ["none"] as const
+/** Answered before the payment was read: `unknown` if one was sent. */
+const UNREAD = ["none", "unknown"] as const
+
+/**
+ * The payment states that an error of a paid operation can have, by code. A request whose payment is not its own
+ * (another key, token, wallet or request) is answered with the state of that payment, which can be any.
+ */
+export const ERROR_PAYMENT_STATES = {
+  INVALID_REQUEST: ANY,
+  AUTH_REQUIRED: ANY,
+  INVALID_TOKEN: ANY,
+  PAYMENT_REQUIRED: UNUSED,
+  FORBIDDEN: ANY,
+  RESOURCE_NOT_OWNED: UNUSED,
+  RESOURCE_NOT_FOUND: UNUSED,
+  METHOD_NOT_ALLOWED: [],
+  REQUEST_TIMEOUT: UNREAD,
+  CONFLICT: UNUSED,
+  IDEMPOTENCY_CONFLICT: ANY,
+  PAYMENT_PENDING: ["pending", "unknown", "settled"],
+  ALLOWANCE_EXHAUSTED: UNUSED,
+  NUMBER_EXPIRING: UNUSED,
+  NUMBER_RELEASED: UNUSED,
+  PAYLOAD_TOO_LARGE: UNREAD,
+  URI_TOO_LONG: UNREAD,
+  UNSUPPORTED_MEDIA_TYPE: UNREAD,
+  UPGRADE_REQUIRED: [],
+  ONBOARDING_REQUIRED: ANY,
+  RATE_LIMITED: UNREAD,
+  HEADERS_TOO_LARGE: UNREAD,
+  INTERNAL_ERROR: UNREAD,
+  PROVIDER_TEMPORARY_FAILURE: ["none", "pending", "unknown", "settled"],
+  PROVIDER_REJECTED: ["refund_due", "refunded"],
+  SERVICE_UNAVAILABLE: UNREAD
+} as const satisfies Readonly<Record<ErrorCode, ReadonlyArray<PaymentState>>>
+
+/** Returns whether an error with this code can have this payment state. */
+export const canHavePaymentState = (code: ErrorCode, state: PaymentState): boolean => {
+  const states: ReadonlyArray<PaymentState> = ERROR_PAYMENT_STATES[code]
+  return states.includes(state)
+}

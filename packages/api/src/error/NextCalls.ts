@@ -1,4 +1,5 @@
-import { type Conflict, type ResourceKind, serviceEntry, type ServiceId } from "@agentos/core"
+import { type Conflict, onboardingService, type ResourceKind, serviceEntry, type ServiceId } from "@agentos/core"
+import type { FailedRequest } from "./ErrorParts.ts"
 import type { NextCall } from "./ErrorEnvelope.ts"
 
 /** Returns the call of a service, without a body. */
@@ -10,6 +11,12 @@ export const callOf = (serviceId: ServiceId): NextCall => {
 /** Returns the same call for a retry, or undefined for a method that the API does not have. */
 export const retryOf = (request: { readonly method: string; readonly path: string }): NextCall | undefined =>
   request.method === "GET" || request.method === "POST" ? { method: request.method, path: request.path } : undefined
+
+/** Returns the call of the start-here service that fits the request, or undefined if this server offers none. */
+export const startOf = ({ capabilities, entry }: FailedRequest): NextCall | undefined => {
+  const service = onboardingService(entry, capabilities)
+  return service === undefined ? undefined : callOf(service.serviceId)
+}
 
 const LIST_OF: Readonly<Record<ResourceKind, NextCall | undefined>> = {
   mailbox: callOf("email.mailbox.list"),

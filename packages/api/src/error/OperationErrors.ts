@@ -1,10 +1,15 @@
 import type { CatalogEntry, ErrorCode } from "@agentos/core"
 
-/** Errors of every request. */
-const ALWAYS: ReadonlyArray<ErrorCode> = ["RATE_LIMITED", "URI_TOO_LONG", "HEADERS_TOO_LARGE", "INTERNAL_ERROR"]
+/** Errors of every request. A header that appears twice is INVALID_REQUEST. */
+const ALWAYS: ReadonlyArray<ErrorCode> = [
+  "INVALID_REQUEST",
+  "RATE_LIMITED",
+  "URI_TOO_LONG",
+  "HEADERS_TOO_LARGE",
+  "INTERNAL_ERROR"
+]
 /** Additional errors of requests with a body. */
 const WITH_BODY: ReadonlyArray<ErrorCode> = [
-  "INVALID_REQUEST",
   "REQUEST_TIMEOUT",
   "PAYLOAD_TOO_LARGE",
   "SERVICE_UNAVAILABLE",
@@ -15,8 +20,8 @@ const WITH_BODY: ReadonlyArray<ErrorCode> = [
 export const errorCodesOf = (entry: CatalogEntry): ReadonlySet<ErrorCode> =>
   new Set([
     ...entry.errors,
-    ...(entry.authentication === "none" ? (["INVALID_REQUEST"] as const) : []),
-    ...(entry.capability === "always" ? [] : (["SERVICE_UNAVAILABLE"] as const)),
-    ...(entry.method === "POST" && entry.capability !== "never" ? WITH_BODY : []),
-    ...ALWAYS
+    ...ALWAYS,
+    // Without a provider no service of its half is available, and without any start-here service there are no tokens.
+    ...(entry.capability === "always" && entry.authentication !== "bearer" ? [] : (["SERVICE_UNAVAILABLE"] as const)),
+    ...(entry.method === "POST" ? WITH_BODY : [])
   ])

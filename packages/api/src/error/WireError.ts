@@ -1,3 +1,4 @@
+import type { PaymentState } from "@agentos/core"
 import { GUIDES } from "../Guides.ts"
 import { type DomainError, domainErrorParts } from "./DomainErrorParts.ts"
 import type { ErrorEnvelope } from "./ErrorEnvelope.ts"
@@ -30,7 +31,7 @@ export const toWireError = (error: ApiError, request: FailedRequest): WireError 
         message: isPaid ? withMoney(parts, request) : parts.message,
         requestId: request.requestId,
         retryable: retryable ?? false,
-        ...(isPaid ? { paymentState: parts.paymentState ?? (request.hasUnknownPayment ? "unknown" : "none") } : {}),
+        ...(isPaid ? { paymentState: parts.paymentState ?? request.paymentState } : {}),
         ...(next === undefined ? {} : { next }),
         ...(issues === undefined ? {} : { issues }),
         ...(onboarding === undefined ? {} : { onboarding })
@@ -41,12 +42,21 @@ export const toWireError = (error: ApiError, request: FailedRequest): WireError 
 }
 
 /**
- * Adds to the message that nothing was charged, if that is certain, or that a payment whose state is unknown must be
- * kept.
+ * Adds to the message that nothing was charged, if that is certain, or that a payment which may have been charged must
+ * be kept. The message of an error that states the payment's state says it itself.
  */
-const withMoney = ({ message, paymentState }: ErrorParts, { hasUnknownPayment }: FailedRequest): string => {
-  if (paymentState === undefined && hasUnknownPayment) {
-    return `${message} The payment was not processed and may have been used before. Fix the request, then retry with the same payment. Do not sign another.`
-  }
-  return paymentState === undefined || paymentState === "none" ? `${message} Nothing was charged.` : message
+const withMoney = ({ message, paymentState }: ErrorParts, request: FailedRequest): string => {
+  const state = paymentState ?? request.paymentState
+  if (state === "none") return `${message} Nothing was charged.`
+  return paymentState === undefined ? `${message} ${KEEP_PAYMENT[state]}` : message
+}
+
+const KEEP_PAYMENT: Readonly<Record<Exclude<PaymentState, "none">, string>> = {
+  unknown:
+    "The payment was not processed and may have been used before. Fix the request, then retry with the same payment. Do not sign another.",
+  pending:
+    "The payment belongs to an operation in progress. Fix the request, then retry with the same payment. Do not sign another.",
+  settled: "The payment has been charged before. Repeat the request for which it was signed to get its answer.",
+  refund_due: "The payment has been charged before, and is being refunded to the wallet that paid.",
+  refunded: "The payment has been charged before, and was refunded to the wallet that paid."
 }

@@ -1,7 +1,7 @@
 import { type CatalogEntry, type ErrorCode, IDEMPOTENCY_KEY_LIMIT, Usdt } from "@agentos/core"
 import { errorsByStatus } from "../operation/Endpoint.ts"
 import { type Operation, takesBody } from "../operation/Operation.ts"
-import { inputsOf } from "../operation/Inputs.ts"
+import { inputsOf, requiresBody } from "../operation/Inputs.ts"
 import { cleanSchema, isObject, type JsonObject } from "./JsonSchema.ts"
 
 /** The name of the security scheme among the components of the document. */
@@ -138,6 +138,11 @@ const parameters = (self: Operation): ReadonlyArray<JsonObject> =>
     place === "body" ? [] : [{ name, in: place, required, description, schema }]
   )
 
+const requestBody = (self: Operation, generated: JsonObject): JsonObject => {
+  const body = cleanSchema(generated["requestBody"] ?? {}, false)
+  return { ...(isObject(body) ? body : {}), required: requiresBody(self) }
+}
+
 /** Returns the document of one operation: schemas from the generator, everything else from the catalog. */
 export const operationDocument = (self: Operation, generated: JsonObject, serverUrl: string): JsonObject => {
   const { entry } = self
@@ -153,7 +158,7 @@ export const operationDocument = (self: Operation, generated: JsonObject, server
     ...(entry.authentication === "unavailable" ? { deprecated: true } : {}),
     security: security(entry),
     parameters: [...parameters(self), ...(entry.price === null ? [] : PAYMENT_PARAMETERS)],
-    ...(takesBody(self) ? { requestBody: cleanSchema(generated["requestBody"] ?? {}, false) } : {}),
+    ...(takesBody(self) ? { requestBody: requestBody(self, generated) } : {}),
     responses: { ...successResponses(self, generated), ...errorResponses(entry) }
   }
 }

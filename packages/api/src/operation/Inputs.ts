@@ -75,6 +75,10 @@ export const inputsOf = (operation: Operation): ReadonlyArray<Input> => {
   return inputs
 }
 
+/** Returns whether a request needs a body. A missing one is an empty object otherwise. */
+export const requiresBody = (operation: Operation): boolean =>
+  inputsOf(operation).some((input) => input.in === "body" && input.required)
+
 const range = (minimum: Schema.Json | undefined, maximum: Schema.Json | undefined, unit: string): string => {
   if (typeof maximum !== "number") return ""
   return typeof minimum === "number" ? `${minimum} to ${maximum}${unit}.` : `At most ${maximum}${unit}.`

@@ -1,6 +1,7 @@
 import {
   type ApiError,
   BodyTooLarge,
+  canHavePaymentState,
   ERROR_STATUS,
   ErrorEnvelope,
   HeadersTooLarge,
@@ -17,17 +18,23 @@ import {
   UriTooLong
 } from "@agentos/api"
 import {
+  AllowanceExhausted,
+  type Capabilities,
   type CatalogEntry,
   Conflict,
   CredentialRefused,
   IdempotencyConflict,
   InvalidRequest,
+  NumberExpiring,
+  NumberReleased,
   OperationDelayed,
   operationEntry,
   OperationRejected,
   PayerMismatch,
   PaymentPending,
   PaymentRequired,
+  ProviderUnavailable,
+  type PaymentState,
   ResourceNotFound,
   ResourceNotOwned,
   WrongCredential
@@ -41,14 +48,15 @@ const operationId = "019aa000-0000-7000-8000-000000000002"
 const wire = (
   error: ApiError,
   entry: CatalogEntry | null = operationEntry("updateMailbox"),
-  hasUnknownPayment = false
+  paymentState: PaymentState = "none"
 ) =>
   toWireError(error, {
     requestId,
     method: entry?.method ?? "GET",
     path: entry?.path ?? "/nowhere",
     entry,
-    hasUnknownPayment
+    capabilities: { email: true, phone: true },
+    paymentState
   })
 
 const rows: ReadonlyArray<readonly [ApiError, number, string]> = [
@@ -56,7 +64,7 @@ const rows: ReadonlyArray<readonly [ApiError, number, string]> = [
   [new CredentialRefused({ message: "revoked" }), 401, "AUTH_REQUIRED"],
   [new WrongCredential({ message: "a realtime token" }), 401, "INVALID_TOKEN"],
   [new PaymentRequired({ challenge: "abc", reason: null }), 402, "PAYMENT_REQUIRED"],
-  [new PayerMismatch({ payer: "0xabc" }), 403, "FORBIDDEN"],
+  [new PayerMismatch({ payer: "0xabc", paymentState: "none" }), 403, "FORBIDDEN"],
   [new ResourceNotOwned({ kind: "mailbox", id: operationId }), 403, "RESOURCE_NOT_OWNED"],
   [new ResourceNotFound({ kind: "mailbox", id: operationId }), 404, "RESOURCE_NOT_FOUND"],
   [new RouteUnknown({ path: "/nowhere" }), 404, "RESOURCE_NOT_FOUND"],
@@ -108,13 +116,57 @@ describe("toWireError", () => {
     assert.notInclude(settled.message, "Nothing was charged")
   })
 
+  it("states the payment states of errors that take a carrier, a slow body or a crash to reach", () => {
+    const delayed = { operationId: null, message: "down", retryAfterSeconds: 5 }
+    const cells: ReadonlyArray<readonly [ApiError, PaymentState]> = [
+      [new InternalError({ withPayment: false }), "none"],
+      [new RequestTimedOut(), "none"],
+      [new RequestTimedOut(), "unknown"],
+      [new AllowanceExhausted({ phoneNumberId: operationId }), "none"],
+      [new NumberExpiring({ phoneNumberId: operationId }), "none"],
+      [new NumberReleased({ phoneNumberId: operationId, country: "US" }), "none"],
+      [new ProviderUnavailable({ message: "down", retryAfterSeconds: 5 }), "none"],
+      [new OperationDelayed({ ...delayed, paymentState: "pending" }), "pending"]
+    ]
+    for (const [error, state] of cells) {
+      const { code, paymentState } = wire(error, undefined, state).body.error
+      assert.strictEqual(paymentState, state, code)
+      assert.isTrue(canHavePaymentState(code, state), code)
+    }
+  })
+
+  it("refers only to services that the server offers", () => {
+    const at = (capabilities: Capabilities, error: ApiError, entry = operationEntry("listEvents")) =>
+      toWireError(error, {
+        requestId,
+        method: entry.method,
+        path: entry.path,
+        entry,
+        capabilities,
+        paymentState: "none"
+      }).body.error.next
+    const refused = new CredentialRefused({ message: "revoked" })
+    const us = { method: "POST", path: "/api/v1/phone/purchase-us-number-30-days" }
+    const mailbox = { method: "POST", path: "/api/v1/email/mailboxes" }
+    assert.deepStrictEqual(at({ email: true, phone: false }, refused), mailbox)
+    assert.deepStrictEqual(at({ email: false, phone: true }, refused), us)
+    assert.deepStrictEqual(at({ email: true, phone: true }, refused, operationEntry("listNumbers")), us)
+    assert.isUndefined(at({ email: false, phone: false }, refused))
+    const released = (country: "US" | "CA") => new NumberReleased({ phoneNumberId: operationId, country })
+    assert.deepStrictEqual(at({ email: true, phone: true }, released("US")), us)
+    assert.deepStrictEqual(at({ email: true, phone: true }, released("CA")), {
+      method: "POST",
+      path: "/api/v1/phone/purchase-canada-number-30-days"
+    })
+  })
+
   it("does not claim that nothing was charged if the state of the payment is unknown", () => {
-    const refused = wire(new CredentialRefused({ message: "wrong" }), undefined, true).body.error
+    const refused = wire(new CredentialRefused({ message: "wrong" }), undefined, "unknown").body.error
     assert.strictEqual(refused.paymentState, "unknown")
     assert.notInclude(refused.message, "Nothing was charged")
     assert.include(refused.message, "Do not sign another")
     const pending = new PaymentPending({ operationId, paymentState: "settled", retryAfterSeconds: 5 })
-    assert.strictEqual(wire(pending, undefined, true).body.error.paymentState, "settled")
+    assert.strictEqual(wire(pending, undefined, "unknown").body.error.paymentState, "settled")
   })
 
   it("sends the challenge and the retry delay in headers", () => {

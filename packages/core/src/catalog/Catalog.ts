@@ -67,8 +67,10 @@ export const isAvailable = (entry: CatalogEntry, capabilities: Capabilities): bo
 }
 
 /**
- * Returns the start-here service to which a client without a token is referred for an entry: that of its half,
- * otherwise the mailbox.
+ * Returns the start-here service to which a client without a token is referred for an entry: that of its half if this
+ * server offers it, otherwise any that this server offers. Returns undefined if it offers none.
  */
-export const onboardingService = (entry: CatalogEntry, capabilities: Capabilities): ServiceEntry =>
-  serviceEntry(entry.capability === "phone" && capabilities.phone ? "phone.number.us.30d" : "email.mailbox.create")
+export const onboardingService = (entry: CatalogEntry | null, capabilities: Capabilities): ServiceEntry | undefined => {
+  const offered = SERVICES.filter((service) => isStartHere(service) && isAvailable(service, capabilities))
+  return offered.find(({ capability }) => capability === entry?.capability) ?? offered[0]
+}

@@ -116,7 +116,14 @@ export const PHONE_ENTRIES = [
     capability: "phone",
     guide: "/docs#numbers",
     purpose: "Releases a number permanently.",
-    errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED", "NUMBER_RELEASED", "SERVICE_UNAVAILABLE"],
+    errors: [
+      ...BEARER_ERRORS,
+      "RESOURCE_NOT_FOUND",
+      "RESOURCE_NOT_OWNED",
+      "NUMBER_RELEASED",
+      "PROVIDER_TEMPORARY_FAILURE",
+      "SERVICE_UNAVAILABLE"
+    ],
     nextActions: [{ serviceId: "phone.number.us.30d", why: "Buy another number." }]
   },
   {

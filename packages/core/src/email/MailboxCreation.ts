@@ -28,10 +28,19 @@ export class MailboxCreation extends Context.Service<MailboxCreation, PaidServic
       const provider = yield* EmailProvider
       const keyring = yield* Keyring
 
-      const taken = (localPart: string) =>
-        new Conflict({
-          message: `localPart is already taken: ${localPart}@${provider.domain}. Choose another one, or send your access token if the mailbox was yours.`
+      /** The conflict that tells a tenant from others. A wallet without a token is told apart only after it has paid. */
+      const taken = Effect.fnUntraced(function* (localPart: string, tenantId: TenantId | null) {
+        const address = `${localPart}@${provider.domain}`
+        const own = tenantId === null ? [] : yield* store.list(tenantId)
+        const existing = own.find((mailbox) => mailbox.localPart === localPart)
+        return yield* new Conflict({
+          ...(existing === undefined ? {} : { read: { kind: "mailbox" as const, id: existing.mailboxId } }),
+          message:
+            existing === undefined
+              ? `localPart is already taken: ${address}. Choose another one, or send your access token if the mailbox was yours.`
+              : `localPart is already taken: you own ${address}, the mailbox ${existing.mailboxId}. Use that mailbox, or choose another localPart.`
         })
+      })
 
       /** Whether the local part is available to this tenant only, because it owned a mailbox with it before. */
       const hadBefore = Effect.fnUntraced(function* (localPart: string, tenantId: TenantId | null) {
@@ -54,12 +63,14 @@ export class MailboxCreation extends Context.Service<MailboxCreation, PaidServic
           if (LocalPart.isReserved(localPart) && !(yield* hadBefore(localPart, tenantId))) {
             return yield* invalid("localPart", "is reserved for the operator of the domain. Choose another one")
           }
-          if (!(yield* store.isAvailable(localPart, tenantId))) return yield* taken(localPart)
+          if (!(yield* store.isAvailable(localPart, tenantId))) return yield* taken(localPart, tenantId)
         }),
         prepare: Effect.fnUntraced(function* (context, input) {
           const localPart = LocalPart.fold(input.localPart)
           const reservation = yield* store.reserve(localPart, context.tenant.tenantId, context.operationId)
-          return reservation === "reserved" ? { mailboxId: yield* Uuid.next } : yield* taken(localPart)
+          return reservation === "reserved"
+            ? { mailboxId: yield* Uuid.next }
+            : yield* taken(localPart, context.tenant.tenantId)
         }),
         abandon: (context) => store.release(context.operationId),
         revalidate: () => Effect.void,

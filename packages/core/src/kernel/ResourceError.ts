@@ -33,7 +33,8 @@ export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", {
 
 /** The number has expired or was released permanently. No operation on it is possible. */
 export class NumberReleased extends Schema.TaggedError<NumberReleased>()("NumberReleased", {
-  phoneNumberId: Schema.String
+  phoneNumberId: Schema.String,
+  country: Schema.Literals(["US", "CA"])
 }) {}
 
 /** The requested service would last longer than the number's entitlement. */

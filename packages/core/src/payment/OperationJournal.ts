@@ -12,7 +12,7 @@ import * as Ledger from "./Ledger.ts"
 import type { Operation, OperationFailure } from "./Operation.ts"
 import { isFinal, move, type OperationMove, type OperationState, PAYMENT_STATES } from "./OperationState.ts"
 import { type NextAttempt, type OperationChange, OperationStore } from "./OperationStore.ts"
-import { type Attempt, PaidServices } from "./PaidService.ts"
+import { type Attempt, type Fulfillment, PaidServices, type ResourceGone } from "./PaidService.ts"
 import { OperationDelayed, PaymentPending } from "./PaymentError.ts"
 import { eventOf } from "./PaymentEvent.ts"
 import { proofKey } from "./PaymentTerms.ts"
@@ -35,11 +35,17 @@ const nextAttemptOf = (state: OperationState): NextAttempt => {
   return isAnswered(state) ? { kind: "scheduled", millis: 0 } : { kind: "leased", millis: WORK_LEASE }
 }
 
+/** Returns the state of the payment of an operation that is not complete. */
+const openPaymentState = ({ state }: Operation): PaymentPending["paymentState"] => {
+  const paymentState = PAYMENT_STATES[state]
+  return paymentState === "pending" || paymentState === "settled" ? paymentState : "unknown"
+}
+
 /** Another worker owns the operation, or the result that it waits for is not known yet. */
 export const pending = (operation: Operation, retryAfterSeconds: number): PaymentPending =>
   new PaymentPending({
     operationId: operation.operationId,
-    paymentState: PAYMENT_STATES[operation.state],
+    paymentState: openPaymentState(operation),
     retryAfterSeconds
   })
 
@@ -47,13 +53,15 @@ export const pending = (operation: Operation, retryAfterSeconds: number): Paymen
 export const delayed = (operation: Operation, error: ProviderError): OperationDelayed =>
   new OperationDelayed({
     operationId: operation.operationId,
-    paymentState: PAYMENT_STATES[operation.state],
+    paymentState: openPaymentState(operation),
     message: error.message,
     retryAfterSeconds: RETRY_LATER
   })
 
 /** A service's attempt at an operation. */
-export interface OpenAttempt extends Attempt {
+export interface OpenAttempt extends Omit<Attempt, "perform"> {
+  /** Makes the external call. Its result writes the outcome, in the transaction of `commit`. */
+  readonly perform: Effect.Effect<Effect.Effect<Fulfillment, ResourceGone>, ProviderError>
   /** Whether the tenant is suspended. The provider is not called for a suspended tenant. */
   readonly isSuspended: boolean
 }
@@ -112,7 +120,9 @@ export class OperationJournal extends Context.Service<
         }
         const { createdAt, operationId } = operation
         const attempt = yield* service.attempt({ operationId, createdAt, tenant: tenant.value, attended }, operation)
-        return { ...attempt, isSuspended: tenant.value.suspension !== undefined }
+        const currentTenant = Effect.map(tenants.find(operation.tenantId), Option.getOrThrow)
+        const perform = Effect.map(attempt.perform, (record) => Effect.flatMap(currentTenant, record))
+        return { ...attempt, perform, isSuspended: tenant.value.suspension !== undefined }
       })
 
       const commit = <E>(operation: Operation, by: OperationMove, change: Effect.Effect<OperationChange, E>) =>

@@ -115,7 +115,6 @@ export class OperationWorker extends Context.Service<
 
       const answerOf = (operation: Operation): Effect.Effect<Answers.Answer, OperationError> => {
         const { operationId } = operation
-        const paymentState = PAYMENT_STATES[operation.state]
         const message = operation.failure?.message ?? ""
         if (operation.answer !== null && operation.transaction !== null) {
           return Effect.succeed({
@@ -136,15 +135,15 @@ export class OperationWorker extends Context.Service<
           case "unpaid":
             return Effect.fail(
               operation.failure?.kind === "used_before"
-                ? new IdempotencyConflict({ message, paymentState })
+                ? new IdempotencyConflict({ message, paymentState: PAYMENT_STATES[operation.state] })
                 : new PaymentRefused({ operationId, message })
             )
           case "refund_due":
           case "refunded":
             if (operation.failure?.kind === "settled_elsewhere") {
-              return Effect.fail(new PaymentReturned({ operationId, paymentState }))
+              return Effect.fail(new PaymentReturned({ operationId, paymentState: operation.state }))
             }
-            return Effect.fail(new OperationRejected({ operationId, paymentState, message }))
+            return Effect.fail(new OperationRejected({ operationId, paymentState: operation.state, message }))
           default:
             return Effect.fail(pending(operation, RETRY_SOON))
         }

@@ -11,10 +11,19 @@ import type { Answer } from "./Answer.ts"
 import type { Operation } from "./Operation.ts"
 import { OperationStore } from "./OperationStore.ts"
 import { OperationJournal, WORK_LEASE } from "./OperationJournal.ts"
-import { PAYMENT_STATES } from "./OperationState.ts"
+import { PAYMENT_STATES, type PaymentState } from "./OperationState.ts"
 import { OperationSteps } from "./OperationStep.ts"
 import { OperationWorker } from "./OperationWorker.ts"
-import { checkKey, checkPayer, conflictOf, endpoint, isPaidByTenant, type PaidRequest, priceOf } from "./PaidRequest.ts"
+import {
+  checkKey,
+  checkPayer,
+  conflictOf,
+  endpoint,
+  isHeldBy,
+  isPaidByTenant,
+  type PaidRequest,
+  priceOf
+} from "./PaidRequest.ts"
 import type { CheckError, PaidService } from "./PaidService.ts"
 import {
   IdempotencyConflict,
@@ -50,6 +59,11 @@ export class PaidOperations extends Context.Service<
      * authorization; returns the result of `replay` if a copy of this request was claimed meanwhile.
      */
     readonly reclaim: (request: PaidRequest) => Effect.Effect<Option.Option<Answer>, PaymentError | InvalidRequest>
+    /**
+     * Returns the state of a payment, whoever presents it: that of the operation which holds it, otherwise `none` if the
+     * authorization is unused or the header contains none, and `unknown` if it is used or the chain can't be read.
+     */
+    readonly paymentState: (paymentSignature: string) => Effect.Effect<PaymentState>
     /** Fails with the challenge for this request, whether or not the request carries a payment. */
     readonly challenge: (request: PaidRequest, reason: string | null) => Effect.Effect<never, PaymentRequired>
     /** Checks the request, charges it once and fulfills it; fails with the reason otherwise. */
@@ -122,9 +136,30 @@ export class PaidOperations extends Context.Service<
         // The signer can't be authenticated for a token that is no longer accepted. A request that repeats the claimed
         // proof byte for byte needs no new authentication; any other request learns nothing.
         if (!isProven && !found.some((operation) => operation.proof.digest === proof.digest)) return Option.none()
-        const conflict = found.map((operation) => conflictOf(operation, request, proof, idempotencyKey)).find(Boolean)
-        if (conflict !== undefined) return yield* conflict
-        return Option.fromUndefinedOr(found[0])
+        const message = found.map((operation) => conflictOf(operation, request, proof, idempotencyKey)).find(Boolean)
+        if (message === undefined) return Option.fromUndefinedOr(found[0])
+        const holder = found.find((operation) => isHeldBy(operation, proof))
+        const paymentState = holder === undefined ? yield* unclaimedState(proof) : PAYMENT_STATES[holder.state]
+        return yield* new IdempotencyConflict({ message, paymentState })
+      })
+
+      /** The state of a payment that no operation holds. */
+      const unclaimedState = (proof: PaymentProof): Effect.Effect<"none" | "unknown"> =>
+        Effect.match(rail.readNonce(proof), {
+          onFailure: () => "unknown",
+          onSuccess: ({ used }) => (used ? "unknown" : "none")
+        })
+
+      const paymentState = Effect.fnUntraced(function* (paymentSignature: string): Effect.fn.Return<PaymentState> {
+        const decoded = yield* Effect.option(rail.decodeProof(paymentSignature))
+        // A header without a signed authorization can't move money.
+        if (Option.isNone(decoded)) return "none"
+        const proof = decoded.value
+        // No operation has an empty endpoint, so only the proof is compared.
+        const [holder] = yield* operations.findByKeys({ proof: proofKey(proof), endpoint: "", idempotencyKey: "" })
+        if (holder !== undefined && holder.proof.digest === proof.digest) return PAYMENT_STATES[holder.state]
+        if (yield* Effect.isFailure(rail.authenticate(proof))) return "none"
+        return holder === undefined ? yield* unclaimedState(proof) : PAYMENT_STATES[holder.state]
       })
 
       const replay = Effect.fnUntraced(function* (request: PaidRequest) {
@@ -135,7 +170,7 @@ export class PaidOperations extends Context.Service<
         if (Option.isNone(payment)) return Option.none()
         const operation = yield* findOperation(request, payment.value, idempotencyKey)
         if (Option.isNone(operation)) return Option.none()
-        yield* checkPayer(request, payment.value.proof)
+        yield* checkPayer(request, payment.value.proof, PAYMENT_STATES[operation.value.state])
         return Option.some(yield* detached(request, worker.resume(operation.value)))
       })
 
@@ -156,7 +191,8 @@ export class PaidOperations extends Context.Service<
           )
           if (rail.isBoundElsewhere(proof, terms)) return yield* challenge(request, BOUND_ELSEWHERE)
           yield* Effect.catchTag(authenticated, "ProofInvalid", refuse)
-          yield* checkPayer(request, proof)
+          // The caller has found no operation, and reads the nonce before it answers.
+          yield* checkPayer(request, proof, "none")
           return { proof, terms }
         },
         Effect.provideService(Keyring, keyring)
@@ -296,8 +332,8 @@ export class PaidOperations extends Context.Service<
               )
               if (Result.isSuccess(owed)) {
                 yield* reach("refund_owed", owed.success)
-                const { operationId, state } = owed.success
-                return yield* new PaymentReturned({ operationId, paymentState: PAYMENT_STATES[state] })
+                const { operationId } = owed.success
+                return yield* new PaymentReturned({ operationId, paymentState: "refund_due" })
               }
               return yield* replay(request)
             }
@@ -361,7 +397,7 @@ export class PaidOperations extends Context.Service<
         }
       })
 
-      return PaidOperations.of({ replay, reclaim, challenge, execute })
+      return PaidOperations.of({ replay, reclaim, paymentState, challenge, execute })
     })
   ).pipe(Layer.provide(OperationJournal.layer))
 }

@@ -3,8 +3,8 @@ import type { ServiceEntry } from "../catalog/Catalog.ts"
 import { invalid } from "../kernel/ResourceError.ts"
 import { type Tenant, walletAddress } from "../tenancy/Tenant.ts"
 import type { Operation } from "./Operation.ts"
-import { PAYMENT_STATES } from "./OperationState.ts"
-import { IdempotencyConflict, PayerMismatch } from "./PaymentError.ts"
+import type { PaymentState } from "./OperationState.ts"
+import { PayerMismatch } from "./PaymentError.ts"
 import type { PaymentProof } from "./PaymentTerms.ts"
 import * as RequestBinding from "./RequestBinding.ts"
 
@@ -48,9 +48,20 @@ export const priceOf = (request: PaidRequest): bigint => {
 export const isPaidByTenant = ({ tenant }: PaidRequest, proof: PaymentProof): boolean =>
   tenant === null || walletAddress(proof.payer) === tenant.wallet
 
-/** Fails with `PayerMismatch` if a request with a token is paid by a wallet other than the token's. */
-export const checkPayer = (request: PaidRequest, proof: PaymentProof): Effect.Effect<void, PayerMismatch> =>
-  isPaidByTenant(request, proof) ? Effect.void : Effect.fail(new PayerMismatch({ payer: proof.payer }))
+/**
+ * Fails with `PayerMismatch` if a request with a token is paid by a wallet other than the token's. `paymentState` is the
+ * state of that payment.
+ */
+export const checkPayer = (
+  request: PaidRequest,
+  proof: PaymentProof,
+  paymentState: PaymentState
+): Effect.Effect<void, PayerMismatch> =>
+  isPaidByTenant(request, proof) ? Effect.void : Effect.fail(new PayerMismatch({ payer: proof.payer, paymentState }))
+
+/** Returns whether the operation holds the authorization, in whichever header it came. */
+export const isHeldBy = (operation: Operation, proof: PaymentProof): boolean =>
+  operation.proof.payer === proof.payer && operation.proof.nonce === proof.nonce
 
 /**
  * Returns why an operation that holds one of the request's keys belongs to another request; undefined if it does not.
@@ -60,22 +71,16 @@ export const conflictOf = (
   request: PaidRequest,
   proof: PaymentProof,
   idempotencyKey: string
-): IdempotencyConflict | undefined => {
-  const isSamePayment = operation.proof.payer === proof.payer && operation.proof.nonce === proof.nonce
-  // The state of a payment that this operation does not hold is not known yet.
-  const paymentState = isSamePayment ? PAYMENT_STATES[operation.state] : "unknown"
-  const conflict = (message: string) => new IdempotencyConflict({ message, paymentState })
+): string | undefined => {
   const sameProof = operation.proof.digest === proof.digest
   const sameKey = operation.idempotencyKey === idempotencyKey && operation.endpoint === endpoint(request)
-  if (!sameKey) return conflict("This payment was already sent with another Idempotency-Key or to another endpoint.")
+  if (!sameKey) return "This payment was already sent with another Idempotency-Key or to another endpoint."
   if (!sameProof) {
-    return conflict(
-      isSamePayment
-        ? "This authorization was already sent in another PAYMENT-SIGNATURE header. Repeat that header unchanged."
-        : "This Idempotency-Key was already used with another payment. Repeat that payment, or send this one with a new key."
-    )
+    return isHeldBy(operation, proof)
+      ? "This authorization was already sent in another PAYMENT-SIGNATURE header. Repeat that header unchanged."
+      : "This Idempotency-Key was already used with another payment. Repeat that payment, or send this one with a new key."
   }
   return operation.fingerprint === RequestBinding.fingerprint(request.binding)
     ? undefined
-    : conflict("This Idempotency-Key and payment were already used for a request with another body or query.")
+    : "This Idempotency-Key and payment were already used for a request with another body or query."
 }

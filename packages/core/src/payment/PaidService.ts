@@ -104,8 +104,11 @@ export interface PaidService<Input, Plan, Receipt> {
 /** One operation together with its service; the types of input, plan and receipt are hidden. */
 export interface Attempt {
   readonly revalidate: Effect.Effect<void, ResourceGone>
-  /** Makes the external call. Its result is an effect that writes the outcome in the caller's transaction. */
-  readonly perform: Effect.Effect<Effect.Effect<Fulfillment, ResourceGone>, ProviderError>
+  /**
+   * Makes the external call. Its result writes the outcome in the caller's transaction, for the tenant as it is read
+   * there: its tokens may have been revoked during the call.
+   */
+  readonly perform: Effect.Effect<(tenant: Tenant) => Effect.Effect<Fulfillment, ResourceGone>, ProviderError>
   readonly abandon: Effect.Effect<void>
 }
 
@@ -132,8 +135,9 @@ export const toStored = <Input, Plan, Receipt>(service: PaidService<Input, Plan,
       const plan = yield* Effect.orDie(decodePlan(operation.plan))
       return {
         revalidate: service.revalidate(context, plan, input),
-        perform: Effect.map(service.perform(context, plan, input), (receipt) =>
-          service.record(context, plan, input, receipt)
+        perform: Effect.map(
+          service.perform(context, plan, input),
+          (receipt) => (tenant: Tenant) => service.record({ ...context, tenant }, plan, input, receipt)
         ),
         abandon: service.abandon(context, plan)
       }

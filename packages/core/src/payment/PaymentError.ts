@@ -1,6 +1,11 @@
 import { Schema } from "effect"
 import { PaymentState } from "./OperationState.ts"
 
+/** The state of a payment whose operation is not complete. */
+const OpenPaymentState = Schema.Literals(["pending", "unknown", "settled"])
+/** The state of a payment that bought nothing and is owed back. */
+const ReturnedPaymentState = Schema.Literals(["refund_due", "refunded"])
+
 /** Nothing was charged by this request. Pay the challenge, and repeat the request with the payment. */
 export class PaymentRequired extends Schema.TaggedError<PaymentRequired>()("PaymentRequired", {
   /** The value of the PAYMENT-REQUIRED header. */
@@ -15,15 +20,16 @@ export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>
   paymentState: PaymentState
 }) {}
 
-/** The payment comes from a wallet other than the token's. Nothing was charged. */
+/** The payment comes from a wallet other than the token's. Nothing was charged by this request. */
 export class PayerMismatch extends Schema.TaggedError<PayerMismatch>()("PayerMismatch", {
-  payer: Schema.String
+  payer: Schema.String,
+  paymentState: PaymentState
 }) {}
 
 /** The operation is in progress, or the state of its payment is not known yet. Repeat the same request unchanged. */
 export class PaymentPending extends Schema.TaggedError<PaymentPending>()("PaymentPending", {
   operationId: Schema.String,
-  paymentState: PaymentState,
+  paymentState: OpenPaymentState,
   retryAfterSeconds: Schema.Int
 }) {}
 
@@ -31,7 +37,7 @@ export class PaymentPending extends Schema.TaggedError<PaymentPending>()("Paymen
 export class OperationDelayed extends Schema.TaggedError<OperationDelayed>()("OperationDelayed", {
   /** Null when nothing is claimed yet. */
   operationId: Schema.NullOr(Schema.String),
-  paymentState: PaymentState,
+  paymentState: OpenPaymentState,
   message: Schema.String,
   retryAfterSeconds: Schema.Int
 }) {}
@@ -39,7 +45,7 @@ export class OperationDelayed extends Schema.TaggedError<OperationDelayed>()("Op
 /** The provider refused permanently after the payment had settled. The payment is refunded. */
 export class OperationRejected extends Schema.TaggedError<OperationRejected>()("OperationRejected", {
   operationId: Schema.String,
-  paymentState: PaymentState,
+  paymentState: ReturnedPaymentState,
   message: Schema.String
 }) {}
 
@@ -49,7 +55,7 @@ export class OperationRejected extends Schema.TaggedError<OperationRejected>()("
  */
 export class PaymentReturned extends Schema.TaggedError<PaymentReturned>()("PaymentReturned", {
   operationId: Schema.String,
-  paymentState: PaymentState
+  paymentState: ReturnedPaymentState
 }) {}
 
 /** All payment failures of a paid request. */

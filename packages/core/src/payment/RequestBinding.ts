@@ -11,10 +11,22 @@ export interface RequestBinding {
   readonly tenantId: string | null
   readonly method: string
   readonly path: string
-  /** The query string as sent, without its `?`. */
+  /** The query of the target as sent: see `queryOf`. */
   readonly query: string
   /** SHA-256 of the body's bytes, in hex. */
   readonly bodyHash: string
+}
+
+/** Stands for the empty query of a target that ends with `?`. No target contains a space. */
+const EMPTY_QUERY = " "
+
+/**
+ * Returns the query of a request target, without its `?`; empty if the target has none. `/a?` is another target than
+ * `/a`, and has another query.
+ */
+export const queryOf = (target: string): string => {
+  const at = target.indexOf("?")
+  return at === -1 ? "" : target.slice(at + 1) || EMPTY_QUERY
 }
 
 /** Returns the request as one text. Two requests are equal if their fingerprints are. */

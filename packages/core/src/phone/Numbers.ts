@@ -148,10 +148,10 @@ export class Numbers extends Context.Service<
           const number = yield* ownedNumber(numbers, tenant, phoneNumberId)
           const isBegun = number.state === "suspended" && number.suspension === "release_requested"
           if (!isBegun && !Allowance.isUsable(number, yield* Timestamp.now)) {
-            return yield* new NumberReleased({ phoneNumberId })
+            return yield* new NumberReleased({ phoneNumberId, country: number.country })
           }
           const [suspended] = isBegun ? [number] : yield* releases.suspend([number], "release_requested")
-          if (suspended === undefined) return yield* new NumberReleased({ phoneNumberId })
+          if (suspended === undefined) return yield* new NumberReleased({ phoneNumberId, country: number.country })
           const [outcome] = yield* releases.release([suspended])
           return yield* Effect.mapError(
             Effect.fromResult(outcome!),

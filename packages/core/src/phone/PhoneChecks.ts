@@ -47,7 +47,7 @@ export const usableNumber = Effect.fnUntraced(function* (
 ): Effect.fn.Return<PhoneNumber, ResourceNotFound | ResourceNotOwned | NumberReleased | NumberExpiring> {
   const number = yield* ownedNumber(numbers, tenant, phoneNumberId)
   const now = yield* Timestamp.now
-  if (!Allowance.isUsable(number, now)) return yield* new NumberReleased({ phoneNumberId })
+  if (!Allowance.isUsable(number, now)) return yield* new NumberReleased({ phoneNumberId, country: number.country })
   return Allowance.lasts(number, now, seconds) ? number : yield* new NumberExpiring({ phoneNumberId })
 })
 

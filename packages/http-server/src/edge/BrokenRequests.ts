@@ -84,7 +84,8 @@ const errorText = (error: ApiError, more: Readonly<Record<string, string>> = {})
     method: "",
     path: "",
     entry: null,
-    hasUnknownPayment: false
+    capabilities: { email: false, phone: false },
+    paymentState: "none"
   })
   const text = JSON.stringify(body)
   const head = Object.entries({

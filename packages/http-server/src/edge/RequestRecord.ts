@@ -1,4 +1,4 @@
-import type { ErrorCode, TenantId } from "@agentos/core"
+import type { ErrorCode, PaymentState, TenantId } from "@agentos/core"
 import { Context } from "effect"
 import type { CountedLimit } from "./CountedLimit.ts"
 
@@ -11,10 +11,8 @@ export class RequestRecord extends Context.Service<
     operation?: string
     tenantId?: TenantId
     code?: ErrorCode
-    /**
-     * True if the chain showed, before the response, that the request's payment is unused. It belongs to no operation.
-     */
-    isPaymentUnused?: boolean
+    /** The state of the request's payment as found before the response; missing while it has not been checked. */
+    paymentState?: PaymentState
     /** The id of the request whose stored response was repeated. */
     repeats?: string
     /** The rate limits that the request was counted toward so far, for its headers. */

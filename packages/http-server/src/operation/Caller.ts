@@ -1,4 +1,4 @@
-import { OnboardingRequired } from "@agentos/api"
+import { OnboardingRequired, ServiceUnavailable } from "@agentos/api"
 import {
   type Capabilities,
   type CatalogEntry,
@@ -12,7 +12,7 @@ import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 
 /** The reason why a caller is refused. */
-export type CallerError = OnboardingRequired | CredentialRefused | WrongCredential
+export type CallerError = OnboardingRequired | ServiceUnavailable | CredentialRefused | WrongCredential
 
 /** RFC 6750, section 2.1; the scheme is case-insensitive (RFC 9110, section 11.1). */
 const BEARER = /^bearer +(\S+)$/i
@@ -35,9 +35,17 @@ export const requireTenant = (
 ): Effect.Effect<Tenant, CallerError, Credentials | HttpServerRequest.HttpServerRequest> =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }): Effect.Effect<Tenant, CallerError, Credentials> =>
     headers["authorization"] === undefined
-      ? Effect.fail(new OnboardingRequired({ startWith: onboardingService(entry, capabilities).serviceId }))
+      ? Effect.fail(missingToken(entry, capabilities))
       : openToken(headers["authorization"])
   )
+
+/** A server without a start-here service can issue no token. */
+const missingToken = (entry: CatalogEntry, capabilities: Capabilities): OnboardingRequired | ServiceUnavailable => {
+  const startWith = onboardingService(entry, capabilities)
+  return startWith === undefined
+    ? new ServiceUnavailable({ ever: true })
+    : new OnboardingRequired({ startWith: startWith.serviceId })
+}
 
 /** Returns the tenant of the request's token, or null without one, for an operation that requires none. */
 export const findTenant: Effect.Effect<Tenant | null, CallerError, Credentials | HttpServerRequest.HttpServerRequest> =

@@ -1,11 +1,11 @@
-import { type ApiError, type Operation, ServiceUnavailable, takesBody } from "@agentos/api"
-import { type CatalogEntry, isAvailable, type OperationName } from "@agentos/core"
+import { type ApiError, inputsOf, type Operation, requiresBody, ServiceUnavailable } from "@agentos/api"
+import { type CatalogEntry, type InvalidRequest, isAvailable, type OperationName } from "@agentos/core"
 import { Effect, Schema } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { bodyLimitsOf } from "../edge/RequestLimits.ts"
 import { type Route, RouteMatch } from "../edge/Routing.ts"
 import { ServerSettings } from "../ServerSettings.ts"
-import { decodeInput, parseBody } from "./Decoding.ts"
+import { decodeInput, parseBody, refusal } from "./Decoding.ts"
 import type { RequestBody } from "./RequestBody.ts"
 
 type AnyCodec = Schema.Codec<unknown, unknown>
@@ -25,9 +25,34 @@ export const requireAvailable = (entry: CatalogEntry): Effect.Effect<void, Servi
       : Effect.fail(new ServiceUnavailable({ ever: entry.capability !== "never" }))
   )
 
+type Texts = Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+
 /**
- * Returns the decoder of an operation's complete input, which is built once. An operation without a body accepts an
- * empty object.
+ * Adds to a decoder of texts the rule that the integers among them are written in digits. The codec accepts everything
+ * that JavaScript converts, such as `1e2`, `+5`, `0x10` and ` 5`.
+ */
+const inDigits =
+  <A>(decode: (texts: Texts) => Effect.Effect<A, InvalidRequest>, integers: ReadonlyArray<string>) =>
+  (texts: Texts): Effect.Effect<A, InvalidRequest> => {
+    const flaws = integers.flatMap((path) => {
+      const text = texts[path]
+      return typeof text !== "string" || /^[0-9]+$/.test(text)
+        ? []
+        : [{ path, message: "must be an integer, written in digits" }]
+    })
+    if (flaws.length === 0) return decode(texts)
+    return Effect.matchEffect(decode(texts), {
+      onFailure: ({ issues }) => {
+        const others = issues.filter(({ path }) => !flaws.some((flaw) => flaw.path === path))
+        return Effect.fail(refusal([...flaws, ...others]))
+      },
+      onSuccess: () => Effect.fail(refusal(flaws))
+    })
+  }
+
+/**
+ * Returns the decoder of an operation's complete input, which is built once. A missing body is an empty object if the
+ * operation has no body or requires nothing in it.
  */
 export const inputDecoder = <
   Params extends AnyCodec,
@@ -37,13 +62,21 @@ export const inputDecoder = <
 >(
   operation: Operation<OperationName, Params, Query, Payload, Data>
 ) => {
-  const decodeParams = decodeInput<Params["Type"]>(Schema.toCodecStringTree(operation.params), "path parameter")
-  const decodeQuery = decodeInput<Query["Type"]>(Schema.toCodecStringTree(operation.query), "query parameter")
+  const integers = inputsOf(operation).flatMap(({ name, type }) => (type === "integer" ? [name] : []))
+  const decodeParams = inDigits(
+    decodeInput<Params["Type"]>(Schema.toCodecStringTree(operation.params), "path parameter"),
+    integers
+  )
+  const decodeQuery = inDigits(
+    decodeInput<Query["Type"]>(Schema.toCodecStringTree(operation.query), "query parameter"),
+    integers
+  )
   const decodePayload = decodeInput<Payload["Type"]>(operation.payload)
   const { json } = bodyLimitsOf(operation)
+  const mayLeaveOutBody = !requiresBody(operation)
   return Effect.fnUntraced(function* ({ lengthBytes, take }: RequestBody) {
     const { params, query } = yield* RouteMatch
-    const isLeftOut = lengthBytes === 0 && !takesBody(operation)
+    const isLeftOut = lengthBytes === 0 && mayLeaveOutBody
     const input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]> = {
       params: yield* decodeParams(params),
       query: yield* decodeQuery(query),

@@ -4,6 +4,7 @@ import {
   PaidOperations,
   type PaidRequest,
   type PaidService,
+  RequestBinding,
   serviceEntry,
   type Tenant
 } from "@agentos/core"
@@ -66,12 +67,21 @@ export const paidRoute = <Input, Plan, Receipt>(operation: Operation, service: P
         return { asked, payload }
       })
 
-      if (paymentSignature(request) === null || Result.isFailure(caller)) {
+      const signature = paymentSignature(request)
+      if (signature === null) {
         const { asked, payload } = yield* admitted
         return yield* paidResponse(yield* paidOperations.execute(service, asked, payload))
       }
+      /** Finds the state of the payment for the response to a request that is refused before its payment is processed. */
+      const findState = Effect.map(paidOperations.paymentState(signature), (state) => {
+        record.paymentState = state
+      })
+      if (Result.isFailure(caller)) {
+        yield* requireAvailable(entry)
+        return yield* Effect.andThen(findState, Effect.fail(caller.failure))
+      }
       const paid = yield* askOnce
-      const repeated = yield* paidOperations.replay(paid)
+      const repeated = yield* Effect.tapErrorTag(paidOperations.replay(paid), "InvalidRequest", () => findState)
       if (Option.isSome(repeated)) return yield* paidResponse(repeated.value)
       const ready = yield* Effect.result(admitted)
       if (Result.isFailure(ready)) {
@@ -80,11 +90,11 @@ export const paidRoute = <Input, Plan, Receipt>(operation: Operation, service: P
         if (error._tag === "RateLimited") return yield* Effect.fail(error)
         const reclaimed = yield* paidOperations.reclaim(paid)
         if (Option.isSome(reclaimed)) return yield* paidResponse(reclaimed.value)
-        record.isPaymentUnused = true
+        record.paymentState = "none"
         return yield* Effect.fail(error)
       }
       // From here on the chain is asked before the response says anything about the money.
-      record.isPaymentUnused = true
+      record.paymentState = "none"
       return yield* paidResponse(yield* paidOperations.execute(service, ready.success.asked, ready.success.payload))
     })
   )
@@ -106,7 +116,7 @@ const paidRequest = Effect.fnUntraced(function* (
       tenantId: tenant?.tenantId ?? null,
       method: request.method,
       path,
-      query: request.url.slice(path.length + 1),
+      query: RequestBinding.queryOf(request.url),
       bodyHash: body.hash
     },
     requestId,

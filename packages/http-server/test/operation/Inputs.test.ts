@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { call, errorOf, fresh, newTenant } from "../support/TestClient.ts"
+import { call, dataOf, errorOf, fresh, newTenant } from "../support/TestClient.ts"
 import { startServer, type TestServer } from "../support/TestServer.ts"
 
 const MAILBOXES = "/api/v1/email/mailboxes"
@@ -42,6 +42,41 @@ describe("inputs", () => {
     assert.deepStrictEqual(await flawsOf("POST", MAILBOXES, `{"localPart":${"[".repeat(8_000)}${"]".repeat(8_000)}}`), [
       `localPart${".0".repeat(7)}`
     ])
+  })
+
+  it("write integers in digits alone", async () => {
+    const limits = ["1e2", "1e1", "+5", "%2B5", "%205", "5%20", "0x10", "1.0", "5.", "-5", "5,", "٥", "", "Infinity"]
+    for (const limit of limits) {
+      for (const path of ["/api/v1/events", "/api/v1/email/messages/query"]) {
+        assert.deepStrictEqual(await flawsOf("GET", `${path}?limit=${encodeURI(limit)}`), ["limit"], limit)
+      }
+    }
+    assert.deepStrictEqual(await flawsOf("GET", "/api/v1/events?limit=1e1&more=1"), ["limit", "more"])
+    for (const limit of ["1", "10", "0010"]) {
+      const answer = await call(server, "GET", `/api/v1/events?limit=${limit}`, { token: tenant.token })
+      assert.strictEqual(answer.status, 200, limit)
+    }
+  })
+
+  it("may leave out a body in which nothing is required, and no other", async () => {
+    const { token } = tenant
+    const without = await call(server, "POST", "/api/v1/events/list", { token })
+    const empty = await call(server, "POST", "/api/v1/events/list", { token, body: {} })
+    assert.strictEqual(without.status, 200)
+    assert.deepStrictEqual(dataOf(without), dataOf(empty))
+    for (const path of ["/api/v1/events/get", "/api/v1/events/ack-all", "/api/v1/email/mailboxes/update"]) {
+      assert.deepStrictEqual(await flawsOf("POST", path), [""], path)
+    }
+  })
+
+  it("name the mailbox that the client already owns, before payment", async () => {
+    const localPart = tenant.address.split("@")[0]
+    const answer = await call(server, "POST", MAILBOXES, { token: tenant.token, body: { localPart } })
+    const error = errorOf(answer)
+    assert.deepStrictEqual([answer.status, error.code], [409, "CONFLICT"])
+    assert.include(error.message, `you own ${tenant.address}, the mailbox ${tenant.mailboxId}. Use that mailbox`)
+    const stranger = errorOf(await call(server, "POST", MAILBOXES, { body: { localPart } }))
+    assert.notInclude(stranger.message, tenant.mailboxId)
   })
 
   it("must be in UTF-8", async () => {

@@ -35,6 +35,39 @@ describe("order of checks", () => {
     }
   })
 
+  it("answers 503 for every bearer operation without a token if no start-here service is offered", async () => {
+    for (const entry of entries.filter(({ authentication }) => authentication === "bearer")) {
+      const answer = await call(withoutEmail, entry.method, pathOf(entry))
+      assert.deepEqual([answer.status, errorOf(answer).code], [503, "SERVICE_UNAVAILABLE"], entry.operationId)
+    }
+  })
+
+  it("refers a client without a token to a number if the server offers telephony only", async () => {
+    const onlyPhone = await startServer({ capabilities: { email: false, phone: true } })
+    const number = { method: "POST", path: "/api/v1/phone/purchase-us-number-30-days" }
+    for (const path of ["/api/v1/phone/numbers", "/api/v1/events"]) {
+      const error = errorOf(await call(onlyPhone, "GET", path))
+      assert.deepEqual([error.code, error.onboarding?.serviceId], ["ONBOARDING_REQUIRED", "phone.number.us.30d"])
+      assert.deepEqual(error.next, number)
+      const refused = errorOf(await call(onlyPhone, "GET", path, { token: "at_v1_nonsense" }))
+      assert.deepEqual([refused.code, refused.next], ["AUTH_REQUIRED", number])
+    }
+    const { data } = JSON.parse((await call(onlyPhone, "GET", "/api/v1/services")).text) as {
+      readonly data: {
+        readonly items: ReadonlyArray<{
+          readonly serviceId: string
+          readonly available: boolean
+          readonly nextActions: ReadonlyArray<{ readonly serviceId: string }>
+        }>
+      }
+    }
+    const offered = new Set(data.items.filter(({ available }) => available).map(({ serviceId }) => serviceId))
+    const next = data.items.flatMap(({ nextActions }) => nextActions.map(({ serviceId }) => serviceId))
+    assert.isAtLeast(next.length, 10)
+    assert.isEmpty(next.filter((serviceId) => !offered.has(serviceId)))
+    await onlyPhone.stop()
+  })
+
   it("answers 428 for every bearer operation without a token, free or paid, before its input is checked", async () => {
     const there = entries.filter(
       ({ authentication, capability }) => authentication === "bearer" && capability !== "phone"
@@ -154,11 +187,7 @@ describe("order of checks", () => {
       [await call(server, "POST", path, { ...anonymous, headers, token: "at_v1_wrong" }), 401]
     ] as const) {
       assert.strictEqual(refused.status, status)
-      assert.strictEqual(
-        errorOf(refused).paymentState,
-        "unknown",
-        "the payment has settled, but the chain was not read"
-      )
+      assert.strictEqual(errorOf(refused).paymentState, "settled")
       assert.notInclude(errorOf(refused).message, "Nothing was charged")
     }
   })

@@ -62,6 +62,24 @@ describe("paid operations", () => {
     assert.strictEqual(server.payments.transfers.get(wallet), 1)
   })
 
+  it("are bound to the request target exactly as it was sent: a trailing ? is another target", async () => {
+    const wallet = freshWallet()
+    const request = { body: { localPart: fresh("target") } }
+    const targets = [MAILBOXES, `${MAILBOXES}?`]
+    for (const [signedFor, sentTo] of [targets, targets.toReversed()]) {
+      const headers = await payFor(server, signedFor!, request, wallet)
+      const refused = await call(server, "POST", sentTo!, { ...request, headers })
+      assert.strictEqual(refused.status, 402, sentTo)
+      assert.include(errorOf(refused).message, "made for another request")
+    }
+    const headers = await payFor(server, `${MAILBOXES}?`, request, wallet)
+    const paid = await call(server, "POST", `${MAILBOXES}?`, { ...request, headers })
+    assert.strictEqual(paid.status, 201)
+    assert.strictEqual((await call(server, "POST", `${MAILBOXES}?`, { ...request, headers })).text, paid.text)
+    const other = await call(server, "POST", MAILBOXES, { ...request, headers })
+    assert.strictEqual(errorOf(other).code, "IDEMPOTENCY_CONFLICT")
+  })
+
   it("recover the signer of a payment once, whether the payment is forged or valid", async () => {
     const wallet = freshWallet()
     const request = { body: { localPart: fresh("signed") } }
@@ -127,8 +145,8 @@ describe("paid operations", () => {
     for (const answer of conflicts) {
       assert.strictEqual(answer.status, 409)
       assert.strictEqual(errorOf(answer).code, "IDEMPOTENCY_CONFLICT")
-      // The state of a payment that belongs to no operation is unknown here.
-      assert.strictEqual(errorOf(answer).paymentState, answer === conflicts[2] ? "unknown" : "settled")
+      // The state is that of the payment in the request, which is unused in the last one.
+      assert.strictEqual(errorOf(answer).paymentState, answer === conflicts[2] ? "none" : "settled")
       assert.include(
         errorOf(answer).message,
         "Repeat the original request with its own key and payment, or use a new key"

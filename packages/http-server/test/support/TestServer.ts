@@ -55,10 +55,13 @@ export interface TestServer {
   /** The log lines so far, as JSON. */
   readonly logs: ReadonlyArray<string>
   /** Runs an effect on the stores of the server. */
-  readonly run: <A>(effect: Effect.Effect<A, never, CallStore | JobStore | OperationStore>) => Promise<A>
+  readonly run: <A>(effect: Effect.Effect<A, never, CallStore | JobStore | OperationStore | TenantStore>) => Promise<A>
   /** Appends events for a wallet's tenant, of the agent "agent" by default, and returns their ids. */
   readonly append: (wallet: string, names: ReadonlyArray<string>, agentId?: string) => Promise<ReadonlyArray<string>>
-  /** Stops the server as a signal would, and waits until it has stopped. */
+  /**
+   * Stops the server as a signal would, and waits until it has stopped. Fails if an operation answered an error code
+   * that its catalog entry does not list, or a payment state that the code can't have.
+   */
   readonly stop: () => Promise<void>
 }
 
@@ -202,6 +205,10 @@ export const startServer = async (options: TestServerOptions = {}): Promise<Test
           return events.map(({ eventId }) => eventId)
         })
       ),
-    stop: () => Effect.runPromise(Scope.close(scope, Exit.void))
+    stop: async () => {
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+      const undocumented = logs.find((line) => /which its catalog entry does not list|which it can't have/.test(line))
+      if (undocumented !== undefined) throw new Error(undocumented)
+    }
   }
 }

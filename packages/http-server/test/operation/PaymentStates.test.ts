@@ -1,0 +1,273 @@
+import { ERROR_PAYMENT_STATES } from "@agentos/api"
+import {
+  type ErrorCode,
+  isFinal,
+  type Operation,
+  type OperationState,
+  OperationStore,
+  type PaymentState,
+  RequestBinding,
+  TenantStore,
+  Timestamp,
+  Uuid,
+  walletAddress
+} from "@agentos/core"
+import { Effect, Option } from "effect"
+import { createHash } from "node:crypto"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { call, callPaid, errorOf, fresh, newTenant, payFor, type TestAnswer } from "../support/TestClient.ts"
+import { startServer, type TestServer } from "../support/TestServer.ts"
+
+const MAILBOXES = "/api/v1/email/mailboxes"
+const UPDATE = "/api/v1/email/mailboxes/update"
+const SEND = "/api/v1/email/messages/send"
+const UNKNOWN_ID = "01900000-0000-7000-8000-000000000000"
+
+type Cell = `${ErrorCode} ${PaymentState}`
+
+/** Every cell of the table of error codes and payment states that can occur. */
+const CELLS = Object.entries(ERROR_PAYMENT_STATES).flatMap(([code, states]) =>
+  states.map((state) => `${code} ${state}` as Cell)
+)
+
+/**
+ * Cells that take a carrier, a body that stops or a crash to reach. The wire test of the API package shows each, and
+ * the tests of calls, bodies and completion reach them.
+ */
+const ELSEWHERE: ReadonlyArray<Cell> = [
+  "INTERNAL_ERROR none",
+  "REQUEST_TIMEOUT none",
+  "REQUEST_TIMEOUT unknown",
+  "ALLOWANCE_EXHAUSTED none",
+  "NUMBER_EXPIRING none",
+  "NUMBER_RELEASED none",
+  "PROVIDER_TEMPORARY_FAILURE none",
+  "PROVIDER_TEMPORARY_FAILURE pending"
+]
+
+const seen = new Set<Cell>()
+
+/** Records the cell of an answer, and expects it. */
+const expectCell = (answer: TestAnswer, code: ErrorCode, state: PaymentState) => {
+  const error = errorOf(answer)
+  expect([error.code, error.paymentState]).toEqual([code, state])
+  const saysNothingCharged = error.message.includes("Nothing was charged")
+  expect(saysNothingCharged).toBe(state === "none")
+  seen.add(`${code} ${state}`)
+}
+
+let server: TestServer
+let ada: Awaited<ReturnType<typeof newTenant>>
+let bob: Awaited<ReturnType<typeof newTenant>>
+beforeAll(async () => {
+  server = await startServer()
+  ada = await newTenant(server)
+  bob = await newTenant(server)
+})
+afterAll(() => server.stop())
+
+/** The moves to each state of an operation. */
+const MOVES: Readonly<Partial<Record<OperationState, ReadonlyArray<OperationState>>>> = {
+  claimed: [],
+  unpaid: ["unpaid"],
+  settling: ["settling"],
+  settled: ["settling", "settled"],
+  refund_due: ["settling", "settled", "refund_due"],
+  refunded: ["settling", "settled", "refund_due", "refunded"]
+}
+
+const STATE_OF: Readonly<Record<PaymentState, OperationState | null>> = {
+  none: null,
+  pending: "claimed",
+  unknown: "settling",
+  settled: "settled",
+  refund_due: "refund_due",
+  refunded: "refunded"
+}
+
+/** A signed request of Ada's whose payment an operation holds in the given state, under a lease; null: none holds it. */
+const heldIn = async (state: OperationState | null) => {
+  const body = JSON.stringify({ mailboxId: ada.mailboxId, displayName: fresh("Ada ") })
+  const headers = await payFor(server, UPDATE, { body, token: ada.token }, ada.wallet)
+  const send = (token: string | undefined, more: Readonly<Record<string, string | undefined>> = {}) => {
+    const sent = Object.entries({ ...headers, ...more }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]]
+    )
+    return call(server, "POST", UPDATE, {
+      body,
+      headers: Object.fromEntries(sent),
+      ...(token === undefined ? {} : { token })
+    })
+  }
+  if (state !== null) {
+    await server.run(hold(headers, body, state))
+  }
+  return { headers, send }
+}
+
+const hold = (headers: Awaited<ReturnType<typeof payFor>>, body: string, state: OperationState) =>
+  Effect.gen(function* () {
+    const store = yield* OperationStore
+    const tenants = yield* TenantStore
+    const { tenantId } = Option.getOrThrow(yield* tenants.findByWallet(walletAddress(ada.wallet)))
+    const proof = yield* Effect.orDie(server.payments.rail.decodeProof(headers["payment-signature"]))
+    const binding = { tenantId, method: "POST", path: UPDATE, query: "" }
+    const bodyHash = createHash("sha256").update(body).digest("hex")
+    const now = yield* Timestamp.now
+    const operation: Operation = {
+      operationId: yield* Uuid.next,
+      tenantId,
+      serviceId: "email.mailbox.update",
+      endpoint: `POST ${UPDATE}`,
+      idempotencyKey: headers["idempotency-key"],
+      fingerprint: RequestBinding.fingerprint({ ...binding, bodyHash }),
+      requestId: yield* Uuid.next,
+      proof,
+      terms: { ...server.payments.rail.terms(10_000n)[0]!, extra: { issuedAt: now, keyId: 1 } },
+      input: body,
+      plan: "{}",
+      state: "claimed",
+      nonceReadAtBlock: null,
+      transaction: null,
+      refundNonce: null,
+      refundTransaction: null,
+      failure: null,
+      answer: null,
+      fence: 1,
+      leasedUntil: null,
+      dueAt: null,
+      createdAt: now,
+      updatedAt: now
+    }
+    yield* store.claim(operation, 60_000)
+    let from: OperationState = "claimed"
+    for (const to of MOVES[state] ?? []) {
+      yield* store.advance({
+        operationId: operation.operationId,
+        fence: 1,
+        from,
+        to,
+        change: to === "refund_due" ? { failure: { kind: "rejected", message: "The provider refuses." } } : {},
+        next: isFinal(to) ? { kind: "none" } : { kind: "leased", millis: 60_000 }
+      })
+      from = to
+    }
+  })
+
+describe("paymentState", () => {
+  const STATES = Object.entries(STATE_OF) as ReadonlyArray<[PaymentState, OperationState | null]>
+
+  it.each(STATES)("is %s in every error of a request whose payment is in that state", async (state, held) => {
+    const { headers, send } = await heldIn(held)
+    expectCell(await send("at_v1_nonsense"), "AUTH_REQUIRED", state)
+    expectCell(await send("eyJ.a.b"), "INVALID_TOKEN", state)
+    expectCell(await send(undefined), "ONBOARDING_REQUIRED", state)
+    expectCell(await send(ada.token, { "idempotency-key": undefined }), "INVALID_REQUEST", state)
+    if (held !== null) {
+      expectCell(await send(ada.token, { "idempotency-key": fresh("key") }), "IDEMPOTENCY_CONFLICT", state)
+      expectCell(await send(bob.token), "FORBIDDEN", state)
+    }
+    if (state === "pending" || state === "unknown" || state === "settled") {
+      expectCell(await send(ada.token), "PAYMENT_PENDING", state)
+    }
+    if (state === "refund_due" || state === "refunded") expectCell(await send(ada.token), "PROVIDER_REJECTED", state)
+    // Nothing of the above was settled.
+    expect(server.payments.shown).not.toContain(headers["payment-signature"])
+  })
+
+  it("is none for an unused payment under a key that another payment has used, in whatever state that is", async () => {
+    for (const [, held] of STATES) {
+      if (held === null) continue
+      const first = await heldIn(held)
+      const { send } = await heldIn(null)
+      const answer = await send(ada.token, { "idempotency-key": first.headers["idempotency-key"] })
+      expectCell(answer, "IDEMPOTENCY_CONFLICT", "none")
+    }
+  })
+
+  it("is that of the payment, not of the operation under its key", async () => {
+    const first = await heldIn("settled")
+    const second = await heldIn("refund_due")
+    const answer = await second.send(ada.token, { "idempotency-key": first.headers["idempotency-key"] })
+    expectCell(answer, "IDEMPOTENCY_CONFLICT", "refund_due")
+  })
+
+  it("is none once the operation is unpaid for good, and for a header that contains no payment", async () => {
+    const unpaid = await heldIn("unpaid")
+    expectCell(await unpaid.send(undefined), "ONBOARDING_REQUIRED", "none")
+    expectCell(await unpaid.send(undefined, { "payment-signature": "nonsense" }), "ONBOARDING_REQUIRED", "none")
+  })
+
+  it("is unknown for a used authorization that no operation holds, and while the chain can't be read", async () => {
+    const { headers, send } = await heldIn(null)
+    server.payments.outage.chain = true
+    expectCell(await send(undefined), "ONBOARDING_REQUIRED", "unknown")
+    expectCell(await send(ada.token), "PROVIDER_TEMPORARY_FAILURE", "unknown")
+    server.payments.outage.chain = false
+    server.payments.useNonce(headers["payment-signature"])
+    expectCell(await send("at_v1_nonsense"), "AUTH_REQUIRED", "unknown")
+  })
+
+  it("is none where a request is refused before its unused payment is taken", async () => {
+    const request = { body: { localPart: fresh("box") } }
+    expectCell(await call(server, "POST", MAILBOXES, request), "PAYMENT_REQUIRED", "none")
+    const theirs = await payFor(server, MAILBOXES, { ...request, token: bob.token }, ada.wallet)
+    expectCell(
+      await call(server, "POST", MAILBOXES, { ...request, token: bob.token, headers: theirs }),
+      "FORBIDDEN",
+      "none"
+    )
+    const paid = async (path: string, body: unknown, token: string) => {
+      const headers = await payFor(server, MAILBOXES, { body: { localPart: fresh("box") } }, bob.wallet)
+      return call(server, "POST", path, { body, token, headers })
+    }
+    const taken = { localPart: ada.address.split("@")[0] }
+    expectCell(await paid(MAILBOXES, taken, bob.token), "CONFLICT", "none")
+    expectCell(await paid(UPDATE, { mailboxId: ada.mailboxId }, bob.token), "RESOURCE_NOT_OWNED", "none")
+    expectCell(await paid(UPDATE, { mailboxId: UNKNOWN_ID }, bob.token), "RESOURCE_NOT_FOUND", "none")
+    expectCell(await paid(UPDATE, { mailboxId: 1 }, bob.token), "INVALID_REQUEST", "none")
+  })
+
+  it("is settled while a provider that was paid for is unavailable", async () => {
+    server.sendScript.push("Temporary")
+    const body = { mailboxId: ada.mailboxId, to: ["x@example.com"], subject: "s", text: "t" }
+    expectCell(
+      await callPaid(server, SEND, { body, token: ada.token }, ada.wallet),
+      "PROVIDER_TEMPORARY_FAILURE",
+      "settled"
+    )
+  })
+
+  it("is unknown in an error of the HTTP layer beside a payment, and none without one", async () => {
+    const limited = await startServer({ rateLimit: { burst: 1, perSecond: 0.001 } })
+    const withoutMail = await startServer({ capabilities: { email: false, phone: false } })
+    const broken = await startServer({
+      transactor: { transact: () => Effect.die(new Error("broken")), ready: Effect.succeed(true) }
+    })
+    await call(limited, "GET", "/api/v1")
+    for (const [state, headers] of [
+      ["none", {}],
+      ["unknown", { "payment-signature": "x", "idempotency-key": "x" }]
+    ] as const) {
+      const post = (body: unknown, more: Readonly<Record<string, string>> = {}, query = "") =>
+        call(server, "POST", `${MAILBOXES}${query}`, { body, headers: { ...headers, ...more } })
+      expectCell(await post({ localPart: "x".repeat(20_000) }), "PAYLOAD_TOO_LARGE", state)
+      expectCell(await post("x", { "content-type": "text/plain" }), "UNSUPPORTED_MEDIA_TYPE", state)
+      expectCell(await post({}, {}, `?${"x".repeat(9_000)}`), "URI_TOO_LONG", state)
+      const many = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`x-${index}`, "x"]))
+      expectCell(await post({}, many), "HEADERS_TOO_LARGE", state)
+      const body = { localPart: fresh("box") }
+      expectCell(await call(limited, "POST", MAILBOXES, { body, headers }), "RATE_LIMITED", state)
+      const token = state === "none" ? {} : { token: "at_v1_nonsense" }
+      expectCell(await call(withoutMail, "POST", MAILBOXES, { body, headers, ...token }), "SERVICE_UNAVAILABLE", state)
+    }
+    const request = { body: { localPart: fresh("box") } }
+    expectCell(await callPaid(broken, MAILBOXES, request, ada.wallet), "INTERNAL_ERROR", "unknown")
+    await Promise.all([limited, withoutMail, broken].map(({ stop }) => stop()))
+  })
+
+  it("is shown above in every cell that can occur", () => {
+    expect(CELLS.filter((cell) => !seen.has(cell)).toSorted()).toEqual(ELSEWHERE.toSorted())
+    expect([...seen].filter((cell) => !CELLS.includes(cell))).toEqual([])
+  })
+})
