@@ -417,6 +417,44 @@ describe("outbound mail", () => {
     expect([unknown.status, unknown.body.error.code]).toEqual([404, "RESOURCE_NOT_FOUND"])
   })
 
+  it("learns from reports which recipients received it, bounced and complained, without an event", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const name = freshName()
+    const [delivered, bounced, complained] = ["delivered", "bounced", "complained"].map((of) => `${name}@${of}.test`)
+    const to = [delivered!, bounced!, complained!, `${name}@elsewhere.test`]
+    const sent = (await send(agent, { mailboxId: mailbox.mailboxId, to, subject: "s", text: "t" })).body.data[
+      "message"
+    ]! as MessageFields
+    const current = () => fetched(agent, sent.messageId)
+    await expect
+      .poll(async () => (await current()).recipients.map(({ status }) => status), { timeout: 20_000, interval: 200 })
+      .toEqual(["delivered", "bounced", "complained", "sent"])
+    expect(await current()).toMatchObject({
+      status: "sent",
+      recipients: [
+        { reason: null },
+        { reason: expect.stringContaining("5.1.1") },
+        { reason: "abuse" },
+        { reason: null }
+      ]
+    })
+    expect(await listed(agent, mailbox.mailboxId)).toHaveLength(1)
+    const { body } = await agent.send({ path: "/api/v1/events/list", body: { agentId: mailbox.mailboxId } })
+    expect(body.data["items"]).toEqual([])
+    const again = await agent.send({
+      path: "/api/v1/email/messages/send",
+      body: { mailboxId: mailbox.mailboxId, to: [delivered, bounced, complained], subject: "s", text: "t" }
+    })
+    expect(again.body.error.issues?.map(({ path }) => path)).toEqual(["to.1", "to.2"])
+    const forged = deliver({
+      envelope: { from: "", to: `bounces+${"0".repeat(54)}@${host.sandbox.emailDomain}` },
+      from: "MAILER-DAEMON@elsewhere.test",
+      subject: "s",
+      text: "t"
+    })
+    await expect(forged).rejects.toMatchObject({ responseCode: 550 })
+  })
+
   it("carries attachments, which the receiver and the record of the message describe alike", async () => {
     const { agent, mailbox } = await newMailbox()
     const friend = await newMailbox(1)

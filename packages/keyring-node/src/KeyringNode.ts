@@ -11,6 +11,7 @@ const PURPOSES: Readonly<Record<MacPurpose, null>> = {
   "callback-secret": null,
   "refund-nonce": null,
   "relay-token": null,
+  "return-path": null,
   "sign-in": null
 }
 

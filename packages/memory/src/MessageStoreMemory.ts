@@ -1,5 +1,13 @@
-import { Lookup, type Message, MessageStore, type MessageSummary, type NewMessage, type Position } from "@agentos/core"
-import { Effect, Layer } from "effect"
+import {
+  Lookup,
+  type Message,
+  MessageStore,
+  type MessageSummary,
+  type NewMessage,
+  type Position,
+  REPORT_LIMIT
+} from "@agentos/core"
+import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import { addUsage, compositeKey, requireTenant } from "./Tables.ts"
 
@@ -7,7 +15,7 @@ import { addUsage, compositeKey, requireTenant } from "./Tables.ts"
 export const layer = Layer.effect(
   MessageStore,
   Effect.map(MemoryDatabase, ({ run, tables }) => {
-    const { mailboxes, messages, sending, suppressions } = tables
+    const { mailboxes, mailReports, messages, sending, suppressions } = tables
 
     const isNew = ({ duplicateKey, message: { mailboxId, messageId, tenantId } }: NewMessage): boolean =>
       mailboxes.get(mailboxId)?.tenantId === tenantId &&
@@ -62,6 +70,30 @@ export const layer = Layer.effect(
           const fresh = [...new Set(addresses)].filter((address) => !suppressions.has(compositeKey(tenantId, address)))
           for (const address of fresh) suppressions.set(compositeKey(tenantId, address), reason)
           return fresh.length
+        }),
+      findSent: (messageId) =>
+        run(() => {
+          const message = messages.get(messageId)?.message
+          return message?.direction === "outbound" ? Option.some(summaryOf(message)) : Option.none()
+        }),
+      addReport: (report) =>
+        run(() => {
+          const key = compositeKey(report.reportId, report.messageId)
+          if (mailReports.has(key) || mailReports.where("message", report.messageId).length >= REPORT_LIMIT)
+            return false
+          mailReports.set(key, report)
+          return true
+        }),
+      listReports: (messageId) =>
+        run(() =>
+          mailReports
+            .where("message", messageId)
+            .toSorted((a, b) => a.receivedAt - b.receivedAt || (a.reportId < b.reportId ? -1 : 1))
+        ),
+      setOutcome: (messageId, { recipients, status }) =>
+        run(() => {
+          const row = messages.get(messageId)
+          if (row !== undefined) messages.set(messageId, { ...row, message: { ...row.message, recipients, status } })
         }),
       findSending: (tenantId) => run(() => sending.get(tenantId)),
       putSending: (tenantId, record) =>

@@ -13,6 +13,7 @@ import {
   type PhoneNumber,
   type ProofKey,
   type StoredAttachment,
+  type StoredReport,
   type SendingRecord,
   proofKey,
   type Tenant,
@@ -167,6 +168,8 @@ export const makeTables = (journal: Journal) => ({
       message.messageIdHeader === null ? null : compositeKey(message.mailboxId, message.messageIdHeader),
     inboundMail: ({ inboundMailId }) => inboundMailId
   }),
+  /** By reportId and messageId. */
+  mailReports: new Table<StoredReport, "message">(journal, { message: ({ messageId }) => messageId }),
   /** By id. */
   sentAttachments: new Table<AttachmentRow, "staged" | "message">(journal, {
     staged: ({ operationId, owner }) => (owner === null ? operationId : null),

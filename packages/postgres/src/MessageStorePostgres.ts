@@ -1,16 +1,19 @@
 import {
   type Contact,
+  type DeliveryReport,
   type Message,
   MessageStore,
   type MessageSummary,
   type NewMessage,
   receivedBy,
   type Recipient,
+  REPORT_LIMIT,
   type SenderAuthentication,
   type SendingQuota,
-  type SendingRecord
+  type SendingRecord,
+  type StoredReport
 } from "@agentos/core"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import type { Statement } from "effect/sql"
 import { createHash } from "node:crypto"
 import { storeClock } from "./ClockOffset.ts"
@@ -26,6 +29,25 @@ interface SummaryRow {
   readonly thread_id: string
   readonly created_at: bigint
   readonly summary: string
+}
+
+interface ReportRow {
+  readonly report_id: string
+  readonly message_id: string
+  readonly received_at: bigint
+  readonly remote_address: string
+  readonly report: string
+}
+
+const toReport = (row: ReportRow): StoredReport => {
+  const report: DeliveryReport = JSON.parse(row.report)
+  return {
+    reportId: row.report_id,
+    messageId: row.message_id,
+    receivedAt: Row.toMoment(row.received_at),
+    remoteAddress: row.remote_address,
+    report
+  }
 }
 
 interface MessageRow extends SummaryRow {
@@ -164,6 +186,28 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
         select message_id from stored`
     }
 
+    const addReport = ({ messageId, receivedAt, remoteAddress, report, reportId }: StoredReport) => sql`
+      insert into mail_reports (report_id, message_id, received_at, remote_address, report)
+      select
+        ${Parameter.uuid(reportId)}, ${Parameter.uuid(messageId)}, ${Parameter.integer(receivedAt)},
+        ${Parameter.text(remoteAddress)}, ${Parameter.text(JSON.stringify(report))}
+      where (select count(*) from mail_reports where message_id = ${Parameter.uuid(messageId)})
+        < ${Parameter.integer(REPORT_LIMIT)}
+      on conflict do nothing returning report_id`
+
+    const setOutcome = Effect.fnUntraced(function* (
+      messageId: string,
+      { recipients, status }: Pick<MessageSummary, "recipients" | "status">
+    ) {
+      const [row] = yield* sql<Pick<SummaryRow, "summary">>`
+        select summary from messages where message_id = ${Parameter.uuid(messageId)} for update`
+      if (row === undefined) return
+      const summary: WrittenSummary = JSON.parse(row.summary)
+      yield* sql`
+        update messages set summary = ${Parameter.text(JSON.stringify({ ...summary, recipients, status }))}
+        where message_id = ${Parameter.uuid(messageId)}`
+    })
+
     return MessageStore.of({
       insert: (messages) =>
         messages.length === 0
@@ -212,6 +256,21 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
             where tenant_id = ${Parameter.uuid(tenantId)} and address = any(${Parameter.texts(addresses)})`),
           (rows) => rows.map((row) => row.address)
         ),
+      findSent: (messageId) =>
+        Effect.map(
+          orDie(sql<SummaryRow>`
+            select ${summaryColumns} from messages where message_id = ${Parameter.uuid(messageId)}`),
+          (rows) => Option.filter(Row.first(toSummary)(rows), ({ direction }) => direction === "outbound")
+        ),
+      addReport: (report) => Effect.map(orDie(addReport(report)), Row.any),
+      listReports: (messageId) =>
+        Effect.map(
+          orDie(sql<ReportRow>`
+            select report_id, message_id, received_at, remote_address, report from mail_reports
+            where message_id = ${Parameter.uuid(messageId)} order by received_at, report_id`),
+          Row.all(toReport)
+        ),
+      setOutcome: (messageId, outcome) => orDie(setOutcome(messageId, outcome)),
       findSending: (tenantId) =>
         Effect.map(
           orDie(sql<SendingRow>`

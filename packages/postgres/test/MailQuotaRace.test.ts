@@ -2,6 +2,7 @@ import {
   DEFAULT_MAIL_POLICY,
   EmailProvider,
   InboundMails,
+  Keyring,
   type Mailbox,
   MailboxStore,
   MailParser,
@@ -38,6 +39,7 @@ const inboundMails = InboundMails.layer.pipe(
     slowStandings,
     Layer.mock(EmailProvider, { name: "smtp", domain: "agents.test" }),
     Layer.mock(MailParser, {}),
+    Layer.mock(Keyring, { activeKeyId: 1, mac: () => undefined }),
     Layer.succeed(MailPolicy, policy)
   ])
 )

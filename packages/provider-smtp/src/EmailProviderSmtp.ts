@@ -136,6 +136,20 @@ const load = (mail: OutgoingMail): Effect.Effect<Files> =>
     }))
   )
 
+/**
+ * Requests reports of successes and failures (RFC 3461) from a relay that offers DSN; nodemailer leaves it out for any
+ * other. It sends one ORCPT for all recipients, so only a mail to a single recipient has one.
+ */
+const reportRequest = (mail: OutgoingMail): NonNullable<SendMailOptions["dsn"]> => {
+  const [first, ...others] = recipientsOf(mail)
+  return {
+    id: mail.messageIdHeader.replace(/^<|>$/g, ""),
+    return: "headers",
+    notify: ["success", "failure"],
+    ...(first === undefined || others.length > 0 ? {} : { recipient: first })
+  }
+}
+
 /** Bcc recipients are in the envelope only. */
 const compose = (mail: OutgoingMail, attachments: Files, signal: AbortSignal): SendMailOptions => ({
   messageId: mail.messageIdHeader,
@@ -149,7 +163,8 @@ const compose = (mail: OutgoingMail, attachments: Files, signal: AbortSignal): S
   text: mail.text,
   ...(mail.html === null ? {} : { html: mail.html }),
   attachments,
-  envelope: { from: mail.from.address, to: [...recipientsOf(mail)] },
+  envelope: { from: mail.returnPath, to: [...recipientsOf(mail)] },
+  dsn: reportRequest(mail),
   signal
 })
 

@@ -32,6 +32,7 @@ afterAll(async () => {
 
 const mail = (id: string, to: ReadonlyArray<string>): OutgoingMail => ({
   messageIdHeader: `<${id}@sender.test>`,
+  returnPath: "news@sender.test",
   inReplyTo: null,
   references: [],
   from: { address: "news@sender.test", name: "Jürgen" },
@@ -77,8 +78,11 @@ describe("mail from one side to the other", () => {
     expect(taken.envelope).toMatchObject({ mailFrom: "news@sender.test", rcptTo: ["ada@agents.test"], secure: true })
     expect(Result.getOrThrow(await parser.parse(taken.raw, taken.envelope))).toMatchObject({
       messageIdHeader: "<1@sender.test>",
-      from: "news@sender.test",
-      to: ["ada@agents.test", "nobody@agents.test"],
+      from: { address: "news@sender.test", name: "Jürgen" },
+      to: [
+        { address: "ada@agents.test", name: null },
+        { address: "nobody@agents.test", name: null }
+      ],
       subject: "Grüße",
       text: "Guten Tag\n",
       authentication: { spf: "pass", dkim: "pass", dmarc: "pass", domain: "sender.test" }

@@ -9,6 +9,7 @@ import { drop, silence, type Script, type ScriptedSmtp, startScriptedSmtp } from
 
 const mail: OutgoingMail = {
   messageIdHeader: "<0199-abc@agents.test>",
+  returnPath: "bounces+1@agents.test",
   inReplyTo: null,
   references: [],
   from: { address: "ada@agents.test", name: "Ada, Agent" },
@@ -69,7 +70,7 @@ describe("a sent mail", () => {
     expect(
       server.commands.filter((line) => /^(MAIL|RCPT)/.test(line)).map((line) => line.replace(/ SIZE=.*/, ""))
     ).toEqual([
-      "MAIL FROM:<ada@agents.test>",
+      "MAIL FROM:<bounces+1@agents.test>",
       "RCPT TO:<one@else.test>",
       "RCPT TO:<two@else.test>",
       "RCPT TO:<three@hidden.test>"
@@ -103,6 +104,24 @@ describe("a sent mail", () => {
     expect(checked.dkim.results.map(({ status, signingDomain }) => [status.result, signingDomain])).toEqual([
       ["pass", "agents.test"]
     ])
+  })
+
+  it("requests reports from a relay that offers DSN, and from no other", async () => {
+    const server = await started({ extensions: ["DSN"] })
+    Result.getOrThrow(await sendTo(server))
+    Result.getOrThrow(await sendTo(server, {}, { ...mail, to: ["a+b@else.test"], cc: [], bcc: [] }))
+    const commands = server.commands.filter((line) => /^(MAIL|RCPT)/.test(line))
+    const envelope = "MAIL FROM:<bounces+1@agents.test> RET=HDRS ENVID=0199-abc@agents.test"
+    const notify = "NOTIFY=SUCCESS,FAILURE"
+    expect(commands).toEqual([
+      envelope,
+      ...["one@else.test", "two@else.test", "three@hidden.test"].map((to) => `RCPT TO:<${to}> ${notify}`),
+      envelope,
+      `RCPT TO:<a+b@else.test> ${notify} ORCPT=rfc822;a+2Bb@else.test`
+    ])
+    const plain = await started()
+    Result.getOrThrow(await sendTo(plain))
+    expect(plain.commands.join(" ")).not.toMatch(/NOTIFY|ENVID|RET=/)
   })
 
   it("carries attachments byte for byte, and again when it moves to another connection", async () => {

@@ -72,6 +72,96 @@ describe("the content of a mail", () => {
     })
   })
 
+  it("includes a delivery status notification, as other servers write it", async () => {
+    const report = [
+      "From: MAILER-DAEMON@mx.example.com (Mail Delivery System)",
+      "To: bounces+1@agents.test",
+      "Subject: Undelivered Mail Returned to Sender",
+      'Content-Type: multipart/report; report-type=delivery-status; boundary="B/mx"',
+      "",
+      "--B/mx",
+      "Content-Type: text/plain; charset=us-ascii",
+      "",
+      "This is the mail system at host mx.example.com.",
+      "",
+      "--B/mx",
+      "Content-Type: message/delivery-status",
+      "",
+      "Reporting-MTA: dns; mx.example.com",
+      "Arrival-Date: Mon, 23 Nov 2026 12:00:00 +0000",
+      "",
+      "Final-Recipient: rfc822; robert@example.net",
+      "Original-Recipient: rfc822;bob@example.com",
+      "Action: failed",
+      "Status: 5.1.1",
+      "Remote-MTA: dns; mail.example.net",
+      "Diagnostic-Code: smtp; 550 5.1.1 <robert@example.net>:",
+      "    Recipient address rejected",
+      "",
+      "Final-Recipient: RFC822; <carol@example.com>",
+      "Action: Delivered",
+      "Status: 2.1.5 (delivered)",
+      "",
+      "--B/mx",
+      "Content-Type: text/rfc822-headers",
+      "",
+      "From: ada@agents.test",
+      "",
+      "--B/mx--",
+      ""
+    ].join("\r\n")
+    expect((await parse(report)).report).toEqual({
+      _tag: "DeliveryStatus",
+      recipients: [
+        {
+          original: "bob@example.com",
+          final: "robert@example.net",
+          action: "failed",
+          status: "5.1.1",
+          diagnostic: "550 5.1.1 <robert@example.net>:    Recipient address rejected"
+        },
+        { original: null, final: "carol@example.com", action: "delivered", status: "2.1.5", diagnostic: null }
+      ]
+    })
+  })
+
+  it("includes a feedback report, and no report for a mail that only looks like one", async () => {
+    const feedback = [
+      "From: feedback@isp.example",
+      "To: bounces+1@agents.test",
+      "Content-Type: multipart/report; boundary=f; report-type=feedback-report",
+      "",
+      "--f",
+      "Content-Type: text/plain",
+      "",
+      "An abuse report.",
+      "--f",
+      "Content-Type: message/feedback-report",
+      "",
+      "Feedback-Type: Abuse",
+      "User-Agent: SomeGenerator/1.0",
+      "Version: 1",
+      "Original-Rcpt-To: <bob@example.com>",
+      "Original-Rcpt-To: carol@example.com",
+      "--f",
+      "Content-Type: message/rfc822",
+      "",
+      "From: ada@agents.test",
+      "Subject: hello",
+      "",
+      "hi",
+      "--f--",
+      ""
+    ].join("\r\n")
+    expect((await parse(feedback)).report).toEqual({
+      _tag: "Feedback",
+      feedbackType: "abuse",
+      recipients: ["bob@example.com", "carol@example.com"]
+    })
+    expect(await parse(feedback.replace("multipart/report", "multipart/mixed"))).not.toHaveProperty("report")
+    expect(await parse(feedback.replace("message/feedback-report", "text/x-report"))).not.toHaveProperty("report")
+  })
+
   it("describes attachments by name, type, size and hash", async () => {
     const { attachments, text } = await parse(
       mixed(

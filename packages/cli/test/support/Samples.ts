@@ -57,7 +57,7 @@ export const sent: DataOf<"sendMessage">["message"] = {
   from: ADDRESS,
   sender: { address: ADDRESS, name: null },
   to: ["bob@outside.example"],
-  status: "queued",
+  status: "sent",
   authentication: null,
   text: "Are you there?"
 }

@@ -7,7 +7,7 @@ import * as Fresh from "../Fresh.ts"
 import { readPages } from "../Paging.ts"
 import { rolledBack } from "../RolledBack.ts"
 import { messageOverlapTests } from "./EmailOverlapTests.ts"
-import { sendingTests, suppressionTests } from "./SuppressionTests.ts"
+import { reportTests, sendingTests, suppressionTests } from "./SuppressionTests.ts"
 import { threadTests } from "./ThreadTests.ts"
 import * as Mailboxes from "./MailboxSample.ts"
 import * as Sample from "./MessageSample.ts"
@@ -325,6 +325,7 @@ export const MessageStoreContract = defineContract<MailboxStore | MessageStore>(
   listTests(it, capabilities)
   threadTests(it, capabilities)
   suppressionTests(it, capabilities)
+  reportTests(it, capabilities)
   sendingTests(it, capabilities)
   messageOverlapTests(it, capabilities)
 })

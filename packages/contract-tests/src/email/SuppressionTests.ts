@@ -1,12 +1,91 @@
-import { type MailboxStore, MessageStore, type SendingRecord, TenantStore, Timestamp, Transactor } from "@agentos/core"
+import {
+  Lookup,
+  type MailboxStore,
+  MessageStore,
+  REPORT_LIMIT,
+  type SendingRecord,
+  type StoredReport,
+  TenantStore,
+  Timestamp,
+  Transactor
+} from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
-import { Array, Effect } from "effect"
+import { Array, Effect, Option } from "effect"
 import type { ContractTests } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
 import { refused } from "../Refused.ts"
 import { rolledBack } from "../RolledBack.ts"
+import * as MailboxSample from "./MailboxSample.ts"
+import * as MessageSample from "./MessageSample.ts"
 
 const address = Effect.map(Fresh.word, (word) => `${word}@example.org`)
+
+/** Tests of reports, and of `setOutcome`. */
+export const reportTests: ContractTests<MailboxStore | MessageStore> = (it) => {
+  describe("reports", () => {
+    const reportOn = Effect.fnUntraced(function* (messageId: string, receivedAt: number) {
+      const report: StoredReport = {
+        reportId: yield* Fresh.id,
+        messageId,
+        receivedAt: Timestamp.Timestamp.make(receivedAt),
+        remoteAddress: "2001:db8::1",
+        report: { _tag: "Feedback", feedbackType: "abuse", recipients: ["bób@example.org"] }
+      }
+      return report
+    })
+
+    it.effect("are stored once, and listed by their message, oldest first", () =>
+      Effect.gen(function* () {
+        const store = yield* MessageStore
+        const [messageId, other] = [yield* Fresh.id, yield* Fresh.id]
+        const [late, early] = [yield* reportOn(messageId, 2), yield* reportOn(messageId, 1)]
+        assert.isTrue(yield* store.addReport(late))
+        assert.isTrue(yield* store.addReport(early))
+        assert.isFalse(yield* store.addReport(late))
+        assert.isTrue(yield* store.addReport({ ...late, messageId: other }))
+        assert.deepStrictEqual(yield* store.listReports(messageId), [early, late])
+        yield* rolledBack(store.addReport(yield* reportOn(messageId, 3)))
+        assert.lengthOf(yield* store.listReports(messageId), 2)
+      })
+    )
+
+    it.effect("are limited for each message", () =>
+      Effect.gen(function* () {
+        const store = yield* MessageStore
+        const messageId = yield* Fresh.id
+        const reports = yield* Effect.forEach(Array.range(0, REPORT_LIMIT), (at) => reportOn(messageId, at))
+        const stored = yield* Effect.forEach(reports, store.addReport)
+        assert.deepStrictEqual(stored.indexOf(false), REPORT_LIMIT)
+      })
+    )
+
+    it.effect("find an outbound message of any tenant, and change only its recipients and status", () =>
+      Effect.gen(function* () {
+        const store = yield* MessageStore
+        const { mailbox, tenantId } = yield* MailboxSample.owner
+        const received = yield* MessageSample.stored(mailbox)
+        assert.isTrue(Option.isNone(yield* store.findSent(received.messageId)))
+        assert.isTrue(Option.isNone(yield* store.findSent(yield* Fresh.id)))
+        const recipient = { address: "a@b.test", name: null, kind: "to", status: "sent", reason: null } as const
+        const sent = yield* MessageSample.stored(mailbox, {
+          direction: "outbound",
+          status: "sent",
+          recipients: [recipient]
+        })
+        assert.deepStrictEqual(yield* store.findSent(sent.messageId), Option.some(MessageSample.summary(sent)))
+        const outcome = {
+          status: "bounced",
+          recipients: [{ ...recipient, status: "bounced", reason: "5.1.1" }]
+        } as const
+        yield* rolledBack(store.setOutcome(sent.messageId, outcome))
+        assert.deepStrictEqual(yield* store.find(tenantId, sent.messageId), Lookup.owned(sent))
+        yield* store.setOutcome(sent.messageId, outcome)
+        assert.deepStrictEqual(yield* store.find(tenantId, sent.messageId), Lookup.owned({ ...sent, ...outcome }))
+        yield* store.setOutcome(yield* Fresh.id, outcome)
+      })
+    )
+  })
+}
 
 /** Tests of `suppress` and `findSuppressed`. */
 export const suppressionTests: ContractTests<MailboxStore | MessageStore> = (it) => {

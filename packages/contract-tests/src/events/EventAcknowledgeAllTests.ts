@@ -39,7 +39,7 @@ export const eventAcknowledgeAllTests: ContractTests<EventStore | EventSignal> =
         const clock = yield* StoreClock
         const { tenantId } = yield* Fresh.tenant
         const mail = yield* Sample.appendOne(tenantId)
-        const bounce = yield* Sample.appendOne(tenantId, { type: "email.bounced" })
+        const bounce = yield* Sample.appendOne(tenantId, { type: "phone.call.ended" })
         const call = yield* Sample.appendOne(tenantId, { type: "phone.call.ended", service: "phone" })
         yield* clock.advance(1)
         const before = yield* clock.now

@@ -20,6 +20,8 @@ export interface OutgoingMail {
   readonly inReplyTo: string | null
   readonly references: ReadonlyArray<string>
   readonly from: { readonly address: string; readonly name: string | null }
+  /** The envelope sender, to which delivery reports are sent. */
+  readonly returnPath: string
   readonly to: ReadonlyArray<string>
   readonly cc: ReadonlyArray<string>
   readonly bcc: ReadonlyArray<string>

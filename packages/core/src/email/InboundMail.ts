@@ -1,5 +1,6 @@
 import { Context, Effect, Schema, type Stream } from "effect"
 import type { Timestamp } from "../kernel/Timestamp.ts"
+import type { DeliveryReport } from "./DeliveryReport.ts"
 import type { Attachment, Contact, SenderAuthentication } from "./Message.ts"
 
 /** The SMTP envelope of a mail, whose values the mail's headers need not repeat. */
@@ -51,6 +52,8 @@ export interface ParsedMail {
   readonly authentication: SenderAuthentication
   /** SHA-256 of the body, in hex. */
   readonly bodyHash: string
+  /** Present if the mail is a delivery status notification or a feedback report. */
+  readonly report?: DeliveryReport | undefined
 }
 
 /** The mail can't be parsed: it is malformed, or it took more time or memory than allowed. */

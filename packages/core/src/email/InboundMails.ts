@@ -1,6 +1,7 @@
 import { Context, Data, Effect, Layer, Option, Queue } from "effect"
 import { EventStore } from "../events/EventStore.ts"
 import type { EventDraft } from "../events/DurableEvent.ts"
+import { Keyring } from "../kernel/Keyring.ts"
 import * as PollingWorker from "../kernel/PollingWorker.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as ClientAddress from "../limits/ClientAddress.ts"
@@ -10,6 +11,7 @@ import { countRefusal, type RefusalReason } from "../limits/Refusals.ts"
 import { Transactor } from "../kernel/Transactor.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
+import { type DeliveryReport, effectOf } from "./DeliveryReport.ts"
 import { baseLocalPart, splitAddress } from "./EmailAddress.ts"
 import { EmailProvider } from "./EmailProvider.ts"
 import {
@@ -26,6 +28,8 @@ import { MailboxStore } from "./MailboxStore.ts"
 import { MailPolicy, reachedLimit } from "./MailPolicy.ts"
 import { bodySizeBytes, type Message, receivedBy, snippetOf } from "./Message.ts"
 import { MessageStore, type NewMessage } from "./MessageStore.ts"
+import * as ReturnPath from "./ReturnPath.ts"
+import { suppress } from "./Suppression.ts"
 
 export type InboundSender = Pick<InboundEnvelope, "mailFrom" | "remoteAddress">
 
@@ -37,6 +41,8 @@ const POLL_INTERVAL = "2 seconds"
 const LEASE = 15 * Timestamp.SECOND
 /** Milliseconds before a mail whose delivery failed is retried. */
 const RETRY_DELAY = Timestamp.MINUTE
+/** Milliseconds before a report about a message that is not stored yet is retried, by attempt. */
+const REPORT_DELAYS = [5 * Timestamp.SECOND, Timestamp.MINUTE, 10 * Timestamp.MINUTE]
 /** The number of attempts after which a mail is delivered unparsed: it may be the cause of the failures. */
 const ATTEMPT_LIMIT = 3
 
@@ -44,7 +50,8 @@ const ATTEMPT_LIMIT = 3
  * Inbound mail, from SMTP to the mailboxes.
  *
  * The raw mail is stored before its sender receives the acceptance. Parsing comes later, can fail and is retried.
- * Delivery is one transaction, in which each matching mailbox gets one message and one `email.received` event.
+ * Delivery is one transaction, in which each matching mailbox gets one message and one `email.received` event. A report
+ * to the return path of an outbound message updates that message instead, without a message or event of its own.
  */
 export class InboundMails extends Context.Service<
   InboundMails,
@@ -67,6 +74,7 @@ export class InboundMails extends Context.Service<
     InboundMails,
     Effect.gen(function* () {
       const provider = yield* EmailProvider
+      const keyring = yield* Keyring
       const parser = yield* MailParser
       const store = yield* InboundMailStore
       const mailboxes = yield* MailboxStore
@@ -115,8 +123,20 @@ export class InboundMails extends Context.Service<
         }
       })
 
+      const isOwn = ({ domain }: { readonly domain: string }) => domain === provider.domain.toLowerCase()
+
+      /** Returns the messages whose return paths are among these addresses. */
+      const findReported = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => [
+        ...new Set(
+          addresses
+            .map(splitAddress)
+            .filter(isOwn)
+            .flatMap(({ localPart }) => Option.toArray(ReturnPath.read(keyring, localPart)))
+        )
+      ]
+
       const findMailboxes = (addresses: ReadonlyArray<string>) => {
-        const own = addresses.map(splitAddress).filter(({ domain }) => domain === provider.domain.toLowerCase())
+        const own = addresses.map(splitAddress).filter(isOwn)
         const localParts = [...new Set(own.map(({ localPart }) => baseLocalPart(localPart)))]
         return localParts.length === 0 ? Effect.succeed([]) : mailboxes.findActive(localParts)
       }
@@ -129,12 +149,54 @@ export class InboundMails extends Context.Service<
         return Option.none<ParsedMail>()
       })
 
+      /** Stores a report for audit, and applies it to its message if the message's tenant is locked. */
+      const applyReport = Effect.fnUntraced(function* (
+        mail: WaitingMail,
+        messageId: string,
+        report: DeliveryReport,
+        isLocked: boolean
+      ) {
+        const { envelope, inboundMailId, receivedAt } = mail
+        const { remoteAddress } = envelope
+        const isNew = yield* messages.addReport({
+          reportId: inboundMailId,
+          messageId,
+          receivedAt,
+          remoteAddress,
+          report
+        })
+        // Read again, under the lock.
+        const message = isLocked ? yield* messages.findSent(messageId) : Option.none()
+        if (!isNew || Option.isNone(message)) return
+        const { tenantId } = message.value
+        const effect = effectOf(report, message.value)
+        if (effect === undefined) return
+        yield* messages.setOutcome(messageId, effect)
+        yield* suppress(messages, policy, tenantId, effect.bounced, "bounced")
+        yield* suppress(messages, policy, tenantId, effect.complained, "complained")
+      })
+
       const deliver = Effect.fnUntraced(function* (mail: WaitingMail) {
         const parsed = yield* read(mail)
+        const report = Option.getOrUndefined(parsed)?.report
+        const reported = report === undefined ? [] : findReported(mail.envelope.rcptTo)
+        // A report may arrive before its message is stored: the relay answers first. The message never changes tenant.
+        const sent = yield* Effect.forEach(reported, messages.findSent)
+        const delay = REPORT_DELAYS[mail.attempts - 1]
+        if (sent.some(Option.isNone) && delay !== undefined) return yield* Effect.asVoid(store.renew(mail, delay))
+        const owners = sent.flatMap(Option.toArray)
         yield* transactor.transact(
           Effect.gen(function* () {
             const recipients = yield* findMailboxes(mail.envelope.rcptTo)
-            yield* tenants.lock(recipients.map(({ tenantId }) => tenantId))
+            yield* tenants.lock([...recipients, ...owners].map(({ tenantId }) => tenantId))
+            if (report !== undefined) {
+              const locked = new Set(owners.map(({ messageId }) => messageId))
+              yield* Effect.forEach(
+                reported,
+                (messageId) => applyReport(mail, messageId, report, locked.has(messageId)),
+                { discard: true }
+              )
+            }
             const answered = Option.match(parsed, {
               onNone: () => [],
               onSome: ({ inReplyTo, references }) => (inReplyTo === null ? references : [inReplyTo, ...references])
@@ -170,6 +232,7 @@ export class InboundMails extends Context.Service<
       return InboundMails.of({
         admit: Effect.fnUntraced(function* (address, from) {
           const found = yield* findMailboxes([address])
+          if (found.length === 0 && findReported([address]).length > 0) return yield* requireRate(from, [], "would be")
           if (found.length === 0) return yield* new InboundRefused({ refusal: "mailbox unknown" })
           yield* requireRate(from, found, "would be")
           yield* requireRoom(found)
@@ -267,7 +330,7 @@ const receivedMessage = (
     }
     return { message, duplicateKey: null, inboundMailId: mail.inboundMailId, sizeBytes: mail.sizeBytes }
   }
-  const { bodyHash: _, cc, from, to, ...content } = parsed.value
+  const { bodyHash: _1, cc, from, report: _2, to, ...content } = parsed.value
   const message: Message = {
     ...content,
     ...place,

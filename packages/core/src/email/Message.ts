@@ -37,15 +37,14 @@ export const SenderAuthentication = Schema.Struct({
 })
 export type SenderAuthentication = typeof SenderAuthentication.Type
 
-export const MessageStatus = Schema.Literals([
-  "received",
-  "queued",
-  "sent",
-  "delivered",
-  "bounced",
-  "complained",
-  "failed"
-])
+/**
+ * The status of an outbound message for a recipient: the relay accepted it (`sent`) or refused it (`failed`); a report
+ * said that it was delivered, bounced, or was complained about.
+ */
+const OutboundStatus = Schema.Literals(["sent", "delivered", "bounced", "complained", "failed"])
+export type OutboundStatus = typeof OutboundStatus.Type
+
+export const MessageStatus = Schema.Literals(["received", ...OutboundStatus.literals])
 export type MessageStatus = typeof MessageStatus.Type
 
 /** A recipient and the status of the message for it. `reason` is the text from the other server, if there is one. */

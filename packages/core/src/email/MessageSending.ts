@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Option, Schema, Stream } from "effect"
+import { Keyring } from "../kernel/Keyring.ts"
 import { orFail } from "../kernel/Lookup.ts"
 import { Conflict, InvalidRequest, invalid, type Issue } from "../kernel/ResourceError.ts"
 import { countRefusal } from "../limits/Refusals.ts"
@@ -9,6 +10,7 @@ import type { OperationContext, PaidService } from "../payment/PaidService.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
 import { TenantStore } from "../tenancy/TenantStore.ts"
 import { AttachmentStore, type StoredAttachment } from "./AttachmentStore.ts"
+import { isHardBounceStatus, statusOf } from "./DeliveryReport.ts"
 import { foldAddress } from "./EmailAddress.ts"
 import { RECIPIENT_LIMIT, SendMessageInput } from "./EmailInput.ts"
 import { EmailProvider, type OutgoingAttachment, type OutgoingMail, type SendReceipt } from "./EmailProvider.ts"
@@ -18,7 +20,9 @@ import { MailPolicy, reachedLimit } from "./MailPolicy.ts"
 import { bodySizeBytes, type Message, type Recipient, snippetOf, toMessageRecord } from "./Message.ts"
 import { MessageStore } from "./MessageStore.ts"
 import { ownedMailbox, remainingMailbox } from "./OwnedMailbox.ts"
+import * as ReturnPath from "./ReturnPath.ts"
 import * as SendingQuota from "./SendingQuota.ts"
+import { suppress } from "./Suppression.ts"
 
 /** The parts of the mail that are fixed before the first attempt, above all the Message-ID. */
 const Plan = Schema.Struct({
@@ -71,6 +75,7 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
       const messages = yield* MessageStore
       const attachments = yield* AttachmentStore
       const provider = yield* EmailProvider
+      const keyring = yield* Keyring
       const tenants = yield* TenantStore
       const transactor = yield* Transactor
       const policy = yield* MailPolicy
@@ -129,15 +134,10 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
         return yield* new Conflict({ message: quotaMessage(refusal, recipients) })
       })
 
-      /** Must run under the tenant's lock. Each address counts once as bounced, however often a send is retried. */
-      const suppressBounced = Effect.fnUntraced(function* (tenantId: TenantId, refused: SendReceipt["rejected"]) {
+      const suppressBounced = (tenantId: TenantId, refused: SendReceipt["rejected"]) => {
         const bounced = refused.filter(({ reason }) => isHardBounce(reason)).map(({ address }) => foldAddress(address))
-        if (bounced.length === 0) return
-        const more = yield* messages.suppress(tenantId, bounced, "bounced")
-        const now = yield* Timestamp.now
-        const record = SendingQuota.today(policy.sending, yield* messages.findSending(tenantId), now)
-        yield* messages.putSending(tenantId, SendingQuota.withFeedback(policy.sending, record, "bounced", more, now))
-      })
+        return suppress(messages, policy, tenantId, bounced, "bounced")
+      }
 
       /** Reads the bytes of an attachment when the mail is transferred. An attachment of an open operation exists. */
       const outgoing =
@@ -156,6 +156,7 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
 
       const composed = (context: OperationContext, plan: Plan, input: SendMessageInput): OutgoingMail => ({
         ...compose(context, plan, input),
+        returnPath: `${ReturnPath.make(keyring, plan.messageId)}@${provider.domain}`,
         attachments: (plan.attachments ?? []).map(outgoing(context.tenant.tenantId, plan.messageId))
       })
 
@@ -220,11 +221,13 @@ export class MessageSending extends Context.Service<MessageSending, PaidService<
 }
 
 /**
- * Whether a reason is a permanent failure of the destination address (RFC 3463, section 3.2: 5.1.x; 5.1.10 is from RFC
- * 7505). 5.1.7 and 5.1.8 concern the sender. The enhanced code must follow the reply code: elsewhere, for example in an
- * IP address, such digits mean something else.
+ * Whether a reply is a permanent failure of the destination address. The enhanced code must follow the reply code:
+ * elsewhere, for example in an IP address, such digits mean something else.
  */
-const isHardBounce = (reason: string): boolean => /^5\d\d[ -]#?5\.1\.(?:[0-6]|10)\b/.test(reason)
+const isHardBounce = (reason: string): boolean => {
+  const [, status = ""] = /^5\d\d[ -]#?([\d.]+)/.exec(reason) ?? []
+  return isHardBounceStatus(status)
+}
 
 /** The maximum number of Message-IDs in References: the first one, which began the conversation, and the latest. */
 const REFERENCE_LIMIT = 50
@@ -285,12 +288,12 @@ const signedHtml = (html: string, signature: string | null): string => {
   return html.slice(0, end) + block + html.slice(end)
 }
 
-/** A mail without its attachments. */
+/** A mail without its attachments and its return path. */
 const compose = (
   { createdAt }: OperationContext,
   plan: Plan,
   input: SendMessageInput
-): Omit<OutgoingMail, "attachments"> => ({
+): Omit<OutgoingMail, "attachments" | "returnPath"> => ({
   messageIdHeader: plan.messageIdHeader,
   inReplyTo: plan.thread?.inReplyTo ?? null,
   references: plan.thread?.references ?? [],
@@ -331,7 +334,7 @@ const sentMessage = (context: OperationContext, plan: Plan, input: SendMessageIn
     authentication: null,
     malformed: false,
     truncated: false,
-    status: "sent",
+    status: statusOf(recipients),
     recipients,
     createdAt: context.createdAt,
     text: mail.text,

@@ -1,7 +1,9 @@
-import { Context, Effect } from "effect"
+import { Context, Effect, type Option } from "effect"
 import type { Lookup } from "../kernel/Lookup.ts"
 import type { Position } from "../kernel/Page.ts"
+import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { TenantId } from "../tenancy/Tenant.ts"
+import type { DeliveryReport } from "./DeliveryReport.ts"
 import type { Message, MessageSummary } from "./Message.ts"
 import type { SendingRecord } from "./SendingQuota.ts"
 
@@ -17,6 +19,20 @@ export interface NewMessage {
   readonly inboundMailId: string | null
   /** The bytes that it adds to the usage of its mailbox, including raw mail. */
   readonly sizeBytes: number
+}
+
+/** The maximum number of reports that are stored for one message; 50 recipients may have several each. */
+export const REPORT_LIMIT = 500
+
+/** A report as kept for audit. */
+export interface StoredReport {
+  /** The id of the mail that contained it. */
+  readonly reportId: string
+  readonly messageId: string
+  readonly receivedAt: Timestamp
+  /** The address of the server that sent it. */
+  readonly remoteAddress: string
+  readonly report: DeliveryReport
 }
 
 /**
@@ -61,6 +77,20 @@ export class MessageStore extends Context.Service<
       addresses: ReadonlyArray<string>,
       reason: "bounced" | "complained"
     ) => Effect.Effect<number>
+    /** Returns an outbound message of any tenant. For reports about it only. */
+    readonly findSent: (messageId: string) => Effect.Effect<Option.Option<MessageSummary>>
+    /**
+     * Stores a report for audit, unless one with its id is stored or its message already has `REPORT_LIMIT` of them.
+     * Returns whether it was stored.
+     */
+    readonly addReport: (report: StoredReport) => Effect.Effect<boolean>
+    /** Returns the reports about a message, oldest first. */
+    readonly listReports: (messageId: string) => Effect.Effect<ReadonlyArray<StoredReport>>
+    /** Replaces recipients and status of a message. Call it under the tenant's lock, held since they were read. */
+    readonly setOutcome: (
+      messageId: string,
+      outcome: Pick<MessageSummary, "recipients" | "status">
+    ) => Effect.Effect<void>
     readonly findSending: (tenantId: TenantId) => Effect.Effect<SendingRecord | undefined>
     /** Replaces the tenant's record. Code that changes it must hold the tenant's lock from reading to writing. */
     readonly putSending: (tenantId: TenantId, record: SendingRecord) => Effect.Effect<void>

@@ -5,14 +5,9 @@ import { Uuid } from "../kernel/Uuid.ts"
 export const EventStatus = Schema.Literals(["pending", "delivered", "acknowledged", "expired", "failed"])
 export type EventStatus = typeof EventStatus.Type
 
-/**
- * All event types. `email.bounced` and `email.complained` are for mail providers that report them; no current adapter
- * does.
- */
+/** All event types. */
 export const EventType = Schema.Literals([
   "email.received",
-  "email.bounced",
-  "email.complained",
   "phone.call.started",
   "phone.call.ended",
   "phone.number.expiring",

@@ -10,6 +10,7 @@ export type MacPurpose =
   | "callback-secret"
   | "refund-nonce"
   | "relay-token"
+  | "return-path"
   | "sign-in"
 
 /**

@@ -1,8 +1,19 @@
-import { InboundMails, InboundMailStore, Mailboxes, MailParser, MailUnreadable, type Tenant } from "@agentos/core"
+import {
+  InboundMails,
+  InboundMailStore,
+  Keyring,
+  Mailboxes,
+  MailParser,
+  MailUnreadable,
+  type MessageRecord,
+  MessageStore,
+  ReturnPath,
+  type Tenant
+} from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, Latch, Layer } from "effect"
+import { Effect, Fiber, Latch, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import { adasMailbox, deliverMail, eventsOf, scenario } from "../support/Purchase.ts"
+import { ADA, adasMailbox, deliverMail, eventsOf, pay, scenario, sendPaid } from "../support/Purchase.ts"
 
 const envelope = {
   mailFrom: "friend@else.test",
@@ -43,6 +54,118 @@ const assertDeliveredOnce = Effect.fnUntraced(function* (tenant: Tenant) {
   const received = (yield* eventsOf(tenant)).filter(({ type }) => type === "email.received")
   assert.lengthOf(received, 1)
   assert.lengthOf(yield* (yield* InboundMailStore).lease(10, 0), 0)
+})
+
+/** A parser that finds a bounce of friend@example.com in every mail. */
+const bounceParser = MailParser.of({
+  parse: () =>
+    Effect.succeed({
+      messageIdHeader: "<bounce@else.test>",
+      inReplyTo: null,
+      references: [],
+      from: { address: "MAILER-DAEMON@else.test", name: null },
+      to: [],
+      cc: [],
+      subject: "Undelivered",
+      text: "no such user",
+      html: null,
+      truncated: false,
+      attachments: [],
+      authentication: { spf: "none", dkim: "none", dmarc: "none", domain: null },
+      bodyHash: "00",
+      report: {
+        _tag: "DeliveryStatus",
+        recipients: [
+          { original: null, final: "Friend@example.com", action: "failed", status: "5.1.1", diagnostic: "550 unknown" }
+        ]
+      }
+    })
+})
+
+/** Ada's sent message, and the envelope of a report about it. */
+const sentByAda = Effect.gen(function* () {
+  const { attempt, challenge, tenant } = yield* sendPaid
+  const { body } = yield* attempt(pay(challenge, ADA, "02"))
+  const { message } = (JSON.parse(Redacted.value(body)) as { data: { message: MessageRecord } }).data
+  const returnPath = `${ReturnPath.make(yield* Keyring, message.messageId)}@agents.test`
+  return { tenant, message, report: { ...envelope, mailFrom: "", rcptTo: [returnPath] } }
+})
+
+describe("a report to a return path", () => {
+  scenario("updates the recipient, suppresses it, is kept for audit, and creates no message and no event", () =>
+    Effect.gen(function* () {
+      const { message, report, tenant } = yield* sentByAda
+      const inbound = yield* serverWith({ parser: bounceParser })
+      const events = yield* eventsOf(tenant)
+      yield* inbound.admit(report.rcptTo[0]!, report)
+      yield* inbound.accept(report, raw("bounce"))
+      yield* deliverMail(inbound)
+      const messages = yield* messagesOf(tenant)
+      assert.lengthOf(messages, 1)
+      assert.strictEqual(messages[0]?.status, "bounced")
+      assert.deepInclude(messages[0]?.recipients[0], { status: "bounced", reason: "550 unknown" })
+      const store = yield* MessageStore
+      assert.lengthOf(yield* store.findSuppressed(tenant.tenantId, ["friend@example.com"]), 1)
+      assert.strictEqual((yield* store.findSending(tenant.tenantId))?.bounced, 1)
+      assert.deepStrictEqual(yield* eventsOf(tenant), events)
+      const [kept, ...more] = yield* store.listReports(message.messageId)
+      assert.deepInclude(kept, { remoteAddress: "192.0.2.1" })
+      assert.isEmpty(more)
+      assert.lengthOf(yield* (yield* InboundMailStore).lease(10, 0), 0)
+    })
+  )
+
+  scenario("counts once if it arrives twice, or is processed again after a crash before its commit", () =>
+    Effect.gen(function* () {
+      const { message, report, tenant } = yield* sentByAda
+      const store = yield* InboundMailStore
+      let crashes = 1
+      const complete: typeof store.complete = (lease) =>
+        Effect.suspend(() => (crashes-- > 0 ? Effect.die(new Error("killed")) : store.complete(lease)))
+      const inbound = yield* serverWith({ store: { ...store, complete }, parser: bounceParser })
+      yield* inbound.accept(report, raw("one"))
+      yield* Effect.forkScoped(inbound.run)
+      yield* TestClock.adjust("2 minutes")
+      yield* inbound.accept(report, raw("two"))
+      yield* TestClock.adjust("2 seconds")
+      const messages = yield* MessageStore
+      assert.strictEqual((yield* messages.findSending(tenant.tenantId))?.bounced, 1)
+      assert.lengthOf(yield* messages.listReports(message.messageId), 2)
+    })
+  )
+
+  scenario("waits for its message if it arrives before the message is stored", () =>
+    Effect.gen(function* () {
+      const { message, report, tenant } = yield* sentByAda
+      const messages = yield* MessageStore
+      const early = { ...messages, findSent: () => Effect.succeedNone }
+      const ports = Layer.merge(Layer.succeed(MessageStore, early), Layer.succeed(MailParser, bounceParser))
+      const before = yield* Effect.provide(InboundMails, Layer.fresh(InboundMails.layer).pipe(Layer.provide(ports)))
+      yield* before.accept(report, raw("early"))
+      yield* deliverMail(before)
+      assert.isEmpty(yield* messages.listReports(message.messageId))
+      const after = yield* serverWith({ parser: bounceParser })
+      yield* Effect.forkScoped(after.run)
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual((yield* messagesOf(tenant))[0]?.status, "bounced")
+    })
+  )
+
+  scenario("is refused at RCPT if the return path is not one of this service", () =>
+    Effect.gen(function* () {
+      const { report } = yield* sentByAda
+      const inbound = yield* InboundMails
+      const [path = ""] = report.rcptTo
+      for (const address of [
+        path.replace(/.@/, "x@"),
+        path.replace("agents.test", "else.test"),
+        "bounces@agents.test"
+      ]) {
+        const error = yield* Effect.flip(inbound.admit(address, report))
+        assert.strictEqual(error.refusal, "mailbox unknown")
+      }
+    })
+  )
 })
 
 describe("delivering inbound mail", () => {

@@ -35,6 +35,7 @@ const email = (context: GuideContext): ReadonlyArray<GuideSection> => [
           `Attachments: ${ATTACHMENT_LIMIT} files, ${ATTACHMENTS_LIMIT_BYTES / MIB} MiB together after decoding. Each has filename (no path), contentType (not multipart or message) and contentBase64 (padded, without line breaks). The record of the message describes each with attachmentId, sizeBytes and sha256.`,
           "`inReplyTo` is the messageId of a message of yours. The reply gets its In-Reply-To and References headers and its threadId. Recipients and subject are yours to give.",
           "The response has the outcome for each recipient: some may be refused while others are accepted.",
+          "Each recipient has a status: `sent` (the relay accepted it), `failed` (the relay refused it), then `delivered`, `bounced` or `complained` once a report about it has arrived. Many servers never report a delivery. The status of the message is the first of sent, delivered, complained, bounced, failed that one of its recipients has.",
           "An address that bounced permanently or complained is suppressed for your tenant: it returns 400 before anything is charged.",
           "A message keeps one Message-ID for all attempts. If the connection breaks right after the message was handed over, the message is sent again with the same id, and receivers drop the duplicate."
         ]
@@ -58,7 +59,7 @@ const PAYMENT_FIELDS =
   "operationId, serviceId, endpoint, requestId, price, baseUnits, network, token, payer, payTo, transaction (null where nothing was paid), paymentState"
 
 /** When each event occurs, and the fields of its payload besides type and eventId. */
-const EVENTS: Readonly<Record<Exclude<EventType, "email.bounced" | "email.complained">, readonly [string, string]>> = {
+const EVENTS: Readonly<Record<EventType, readonly [string, string]>> = {
   "email.received": [
     "mail arrived at an active mailbox",
     "mailboxId, emailId, from, subject, receivedAt, authentication (spf, dkim, dmarc and domain, the proven domain of from or null; null for mail that could not be parsed); never the body"

@@ -7,7 +7,8 @@ import {
   type InboundRefusal,
   type InboundSender,
   type RateDecision,
-  type RateRule
+  type RateRule,
+  ReturnPath
 } from "@agentos/core"
 import { type Cause, Exit } from "effect"
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from "smtp-server"
@@ -285,7 +286,7 @@ export class SmtpService {
     if (domain !== "" && domain !== this.#options.domain.toLowerCase()) {
       return answer(refuseRecipient(session, SmtpReply.relayingDenied()))
     }
-    const mailbox = baseLocalPart(localPart)
+    const mailbox = ReturnPath.hasForm(localPart) ? localPart.toLowerCase() : baseLocalPart(localPart)
     const known = session.verdictOn(mailbox)
     if (known !== undefined) return answer(replyTo(session, known))
     const tooFast = await this.#takeCommands(session, peerOf(remoteAddress), LOOKUP_COST)

@@ -4,6 +4,7 @@ import type { Address, Attachment, Email } from "postal-mime"
 import { authorOf } from "../header/Author.ts"
 import { HEADER_LIMIT_BYTES, readHeaderBlock } from "../header/HeaderBlock.ts"
 import { readMime } from "./BoundedMime.ts"
+import { readReport } from "./ReadReport.ts"
 import { bodyText, headerText } from "./TextLimits.ts"
 
 /** The content of a mail, without the checks of its sender. */
@@ -36,6 +37,7 @@ export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
   const { email, isTruncated } = await readMime(raw)
   const text = bodyOf(email.text)
   const html = bodyOf(email.html)
+  const report = readReport(email)
   return {
     messageIdHeader: messageIdOf(email.messageId),
     inReplyTo: messageIdsOf(email.inReplyTo)[0] ?? null,
@@ -48,7 +50,8 @@ export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
     html: html.kept,
     truncated: isTruncated || text.isCut || html.isCut,
     attachments: attachmentsOf(email),
-    bodyHash: createHash("sha256").update(bodyBytes(raw)).digest("hex")
+    bodyHash: createHash("sha256").update(bodyBytes(raw)).digest("hex"),
+    ...(report === undefined ? {} : { report })
   }
 }
 

@@ -46,7 +46,7 @@ const ACTIONS: Readonly<Record<string, string>> = { "5": "failed", "4": "delayed
 const REPORTER = "mx.outside.example"
 
 /** Returns a delivery status notification (RFC 3464) about a mail. */
-const reportOf = (
+export const deliveryReport = (
   { recipient, status }: typeof DeliveryReport.Type,
   { mailFrom, messageId }: { readonly mailFrom: string; readonly messageId: string | null }
 ): Buffer => {
@@ -135,7 +135,7 @@ export const outsideMailRoutes = (service: MailService, outbox: Outbox): Routes 
         const mail = await outbox.lastTo(report.recipient)
         if (mail === undefined) throw new HttpError(404, `no mail to ${report.recipient} was sent`)
         const envelope = { mailFrom: "", rcptTo: [mail.mailFrom] }
-        return ok({ messageId: mail.messageId, reply: await deliver(envelope, reportOf(report, mail)) })
+        return ok({ messageId: mail.messageId, reply: await deliver(envelope, deliveryReport(report, mail)) })
       }
     }
   }

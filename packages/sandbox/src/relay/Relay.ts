@@ -5,6 +5,7 @@ import { startJsonServer } from "../shared/JsonServer.ts"
 import { MailService, SmtpError, withoutCode } from "./MailService.ts"
 import { Outbox } from "./Outbox.ts"
 import { outsideMailRoutes } from "./OutsideMail.ts"
+import { reportKindOf, reportOn } from "./Reports.ts"
 
 export interface RelayOptions {
   /** A port of 127.0.0.1. 0, the default, selects a free one. */
@@ -61,7 +62,8 @@ const HANG_MILLIS_MAX = 120_000
  * Mail to the service's own domain is delivered to the service within the same transaction, with its bytes unchanged.
  * The sender receives the service's replies, for a recipient at RCPT. Other mail is stored in files and sent nowhere.
  * For tests, recipients at `reject.test`, `bounce.test` and `defer.test` are rejected with 550 5.7.1, 550 5.1.1 and 451.
- * After a mail to `drop.test` the connection is closed.
+ * After a mail to `drop.test` the connection is closed. For each recipient at `delivered.test`, `bounced.test` and
+ * `complained.test` the relay sends a delivery report, a bounce or a complaint to the envelope sender. It offers DSN.
  *
  * `faultRoutes` control faults of `send`: `before` rejects the mail with 451 at the end of DATA, `reject` with 550.
  * `after` stores it and closes the connection, `hang` stores it and does not reply. The subject of a fault is a
@@ -96,7 +98,19 @@ export const startRelay = async (options: RelayOptions): Promise<Relay> => {
     const own = recipients.filter(isOwn)
     const reply = own.length > 0 ? withoutCode(await service.deliver({ mailFrom, rcptTo: own }, raw)) : undefined
     if (others.length === 0 && reply !== undefined) return reply
-    return `2.0.0 Ok: stored as ${await outbox.store({ mailFrom, rcptTo: others }, raw)}`
+    const name = await outbox.store({ mailFrom, rcptTo: others }, raw)
+    for (const recipient of others) void sendReport(mailFrom, recipient)
+    return `2.0.0 Ok: stored as ${name}`
+  }
+
+  /** Reports on a recipient whose domain reports. A report that the service refuses is lost, as on the internet. */
+  const sendReport = async (returnPath: string, recipient: string): Promise<void> => {
+    const kind = reportKindOf(recipient)
+    if (kind === undefined || !isOwn(returnPath)) return
+    const { envelope, raw } = reportOn(returnPath, recipient, kind)
+    await service
+      .deliver(envelope, raw)
+      .catch((error: unknown) => console.error(`mail relay: the report on ${recipient} was refused: ${String(error)}`))
   }
 
   const faults = makeFaultPlan<(typeof FAULT_OPERATIONS)[number]>()
@@ -125,6 +139,7 @@ export const startRelay = async (options: RelayOptions): Promise<Relay> => {
     authOptional: true,
     disabledCommands: ["AUTH", "STARTTLS"],
     disableReverseLookup: true,
+    hideDSN: false,
     size: SIZE_LIMIT_BYTES,
     maxClients: CLIENTS_MAX,
     closeTimeout: CLOSE_MILLIS,
