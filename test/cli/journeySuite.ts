@@ -8,6 +8,8 @@ import type { CliRig } from "./CliRig.ts"
 /** Commands whose output the tests of packages/cli check in process. Here each runs once against the service. */
 export const JOURNEY_COMMANDS = [
   "token rotate",
+  "mail reply",
+  "call list",
   "sandbox mail",
   "sandbox report",
   "sandbox call"
@@ -46,6 +48,18 @@ export const journeySuite = (rig: CliRig): void => {
       assert.deepInclude(sent.message.attachments[0], { filename: "invoice.txt", sizeBytes: 10 })
       await run("sandbox", "report", "bob@outside.example", ...data)
 
+      const reply = await run<{ readonly message: Received }>(
+        "mail",
+        "reply",
+        message.messageId,
+        "--text",
+        "Paid.",
+        "--attach",
+        "invoice.txt",
+        ...PAY
+      )
+      assert.deepInclude(reply.message, { subject: "Re: Your order", threadId: message.threadId })
+
       const buy = ["number", "buy", "us", "--agent-name", "Ada", "--webhook", agentWebhookUrl, ...PAY]
       const { number } = await run<{ readonly number: string }>(...buy)
       await run("number", "add-minutes", number, ...PAY)
@@ -54,11 +68,15 @@ export const journeySuite = (rig: CliRig): void => {
         "call",
         number,
         "--say",
-        "Who is there?",
+        "Is this Ada?",
         ...data
       )
       assert.strictEqual(call.state, "completed")
-      assert.match(call.heard.join(" "), /Who is there\?/)
+      assert.match(call.heard.join(" "), /Is this Ada\?/)
+
+      const { items } = await run<{ readonly items: ReadonlyArray<object> }>("call", "list", "--number", number)
+      assert.lengthOf(items, 1)
+      assert.deepInclude(items[0], { direction: "inbound", status: "ended", toNumber: number })
 
       await run("logout")
       assert.strictEqual((await customer.run(["mailbox", "list"])).code, 4)
@@ -76,6 +94,7 @@ export const journeySuite = (rig: CliRig): void => {
 
 interface Received {
   readonly messageId: string
+  readonly threadId: string
   readonly subject: string
   readonly attachments: ReadonlyArray<{ readonly filename: string | null; readonly sizeBytes: number }>
 }

@@ -1,8 +1,8 @@
 import { plainJson, plainLine } from "../output/Text.ts"
-import { timeOf } from "../output/Wording.ts"
+import { durationOf, TIME, timeOf, timeOfFlag } from "../output/Wording.ts"
 import type { DataOf } from "../server/ApiClient.ts"
 import { defineCommand } from "./Command.ts"
-import { PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
+import { CURSOR_FLAG, LIMIT_FLAG, PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
 import { clientOf, numberIdOf, onlyNumberId } from "./Resources.ts"
 
 const CALL_ARGUMENT = { name: "call", summary: "Id of a call.", presence: "required" } as const
@@ -99,6 +99,67 @@ export const CALL_EXTEND = defineCommand(
       flags,
       (data) => callFields(data.call)
     )
+  }
+)
+
+export const CALL_LIST = defineCommand(
+  {
+    name: "call list",
+    summary: "List calls, newest first",
+    description: "Lists inbound and outbound calls, also those that were declined.",
+    arguments: [],
+    flags: [
+      {
+        name: "number",
+        type: "text",
+        value: "NUMBER",
+        summary: "Only calls of this number of yours, by id or phone number.",
+        completes: "number"
+      },
+      {
+        name: "direction",
+        type: "text",
+        value: "DIRECTION",
+        summary: "Only calls in this direction.",
+        choices: ["inbound", "outbound"]
+      },
+      { name: "since", type: "text", value: "TIME", summary: `Created at or after: ${TIME}.` },
+      { name: "until", type: "text", value: "TIME", summary: `Created before: ${TIME}.` },
+      LIMIT_FLAG,
+      CURSOR_FLAG
+    ],
+    examples: [
+      { line: "agentctl call list --direction inbound --since 1d", does: "Calls from others in the last day" }
+    ],
+    output: "rows",
+    json: "{items: [call], nextCursor}",
+    exits: [4, 5, 9]
+  },
+  async (context, { flags }) => {
+    const { collectPages } = await import("../server/ApiClient.ts")
+    const now = context.host.now()
+    const query = {
+      direction: flags.direction,
+      after: flags.since === undefined ? undefined : timeOfFlag("since", flags.since, now),
+      before: flags.until === undefined ? undefined : timeOfFlag("until", flags.until, now)
+    }
+    const client = await clientOf(context)
+    const phoneNumberId = flags.number === undefined ? undefined : await numberIdOf(client, flags.number)
+    const page = await collectPages(flags.limit, flags.cursor, (limit, cursor) =>
+      client.call("listCalls", { query: { ...query, phoneNumberId, limit, cursor } })
+    )
+    context.output.page(page, "calls", flags.limit, [
+      { heading: "CREATED", value: ({ createdAt }) => timeOf(createdAt), whole: true },
+      { heading: "", value: ({ direction }) => (direction === "inbound" ? "from" : "to"), whole: true },
+      {
+        heading: "PERSON",
+        value: ({ direction, fromNumber, toNumber }) => (direction === "inbound" ? fromNumber : toNumber),
+        whole: true
+      },
+      { heading: "STATUS", value: ({ endReason, status }) => endReason ?? status, whole: true },
+      { heading: "CONNECTED", value: ({ connectedSeconds }) => durationOf(connectedSeconds), whole: true },
+      { heading: "CALL", value: ({ callId }) => callId, whole: true }
+    ])
   }
 )
 

@@ -1,14 +1,15 @@
-import { CALL_EXTEND, CALL_SHOW, CALL_START, CALL_TRANSCRIPT } from "./CallCommands.ts"
+import { CALL_EXTEND, CALL_LIST, CALL_SHOW, CALL_START, CALL_TRANSCRIPT } from "./CallCommands.ts"
 import { CommandTree } from "./Command.ts"
 import { CONFIG_GET, CONFIG_LIST, CONFIG_PATH, CONFIG_SET } from "./ConfigCommands.ts"
 import { DEV } from "./DevCommand.ts"
 import { DOCTOR } from "./DoctorCommand.ts"
 import { EVENTS_ACK, EVENTS_ACK_ALL, EVENTS_GET, EVENTS_LIST, EVENTS_TAIL } from "./EventCommands.ts"
 import { MAILBOX_CREATE, MAILBOX_DELETE, MAILBOX_LIST, MAILBOX_UPDATE } from "./MailboxCommands.ts"
-import { MAIL_LIST, MAIL_READ, MAIL_SEND, MAIL_WAIT } from "./MailCommands.ts"
+import { MAIL_LIST, MAIL_READ, MAIL_WAIT } from "./MailCommands.ts"
 import { NUMBER_ADD_MINUTES, NUMBER_BUY, NUMBER_LIST, NUMBER_RELEASE, NUMBER_RENEW } from "./NumberCommands.ts"
 import { BUDGET_SET, BUDGET_SHOW, PAYMENTS_LIST, PAYMENTS_RESUME, PAYMENTS_SHOW } from "./PaymentCommands.ts"
 import { SANDBOX_CALL, SANDBOX_MAIL, SANDBOX_REPORT } from "./SandboxCommands.ts"
+import { MAIL_REPLY, MAIL_SEND } from "./SendCommands.ts"
 import { API, QUOTE, SERVICES_LIST, SERVICES_SHOW } from "./ServiceCommands.ts"
 import { LOGIN, LOGOUT, TOKEN_ROTATE, WHOAMI } from "./SessionCommands.ts"
 import { COMPLETION, HELP, SCHEMA } from "./ToolCommands.ts"
@@ -32,6 +33,7 @@ export const COMMANDS = [
   MAILBOX_UPDATE,
   MAILBOX_DELETE,
   MAIL_SEND,
+  MAIL_REPLY,
   MAIL_LIST,
   MAIL_READ,
   MAIL_WAIT,
@@ -42,6 +44,7 @@ export const COMMANDS = [
   NUMBER_RELEASE,
   CALL_START,
   CALL_EXTEND,
+  CALL_LIST,
   CALL_SHOW,
   CALL_TRANSCRIPT,
   EVENTS_TAIL,

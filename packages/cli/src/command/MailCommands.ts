@@ -1,14 +1,13 @@
-import { resolve } from "node:path"
-import { Failure, usageError } from "../failure/Failure.ts"
+import { Failure } from "../failure/Failure.ts"
 import type { ListedMessage, Message } from "../mail/Inbox.ts"
 import { checksCell, checksText, isVerified, isVerifiedSender, senderFilter, type SentMessage } from "../mail/Sender.ts"
 import type { Output } from "../output/Output.ts"
 import { plain, plainLine } from "../output/Text.ts"
 import { countOf, durationOf, durationOfFlag, TIME, timeOf, timeOfFlag } from "../output/Wording.ts"
-import { type Context, defineCommand } from "./Command.ts"
+import { defineCommand } from "./Command.ts"
 import type { FlagSpec } from "./CommandSpec.ts"
-import { ATTACH_FLAG, CURSOR_FLAG, LIMIT_FLAG, PAY_EXITS, PAY_FLAGS } from "./Flags.ts"
-import { clientOf, mailboxIdOf, onlyMailboxId } from "./Resources.ts"
+import { CURSOR_FLAG, LIMIT_FLAG } from "./Flags.ts"
+import { clientOf, mailboxIdOf } from "./Resources.ts"
 
 const MAILBOX_FLAG = {
   name: "mailbox",
@@ -17,124 +16,6 @@ const MAILBOX_FLAG = {
   summary: "Only this mailbox, by id or address.",
   completes: "mailbox"
 } as const satisfies FlagSpec
-
-const contentOf = async ({ host }: Context, path: string): Promise<string> => {
-  if (path === "-") return host.readStdin()
-  const { readIfExists } = await import("../file/PrivateFile.ts")
-  const content = await readIfExists(resolve(host.workingDirectory, path))
-  if (content !== undefined) return content
-  throw new Failure({ code: "NOT_FOUND", message: `File ${path} does not exist.` })
-}
-
-interface TextFlags {
-  readonly text: string | undefined
-  readonly "text-file": string | undefined
-}
-
-const textOf = async (context: Context, { text, "text-file": file }: TextFlags): Promise<string> => {
-  if (text !== undefined && file !== undefined) throw usageError("Pass --text or --text-file, not both.")
-  if (text !== undefined) return text
-  if (file !== undefined) return contentOf(context, file)
-  if (context.host.stdinIsTerminal)
-    throw usageError("Missing text. Pass --text or --text-file, or pipe the text to standard input.")
-  const piped = await context.host.readStdin()
-  // Most likely a script with a closed input, which does not mean to pay for an empty message.
-  if (piped === "") throw usageError("Standard input is empty. Pipe the text, or pass --text or --text-file.")
-  return piped
-}
-
-export const MAIL_SEND = defineCommand(
-  {
-    name: "mail send",
-    summary: "Send a message from one of your mailboxes",
-    description:
-      "The text comes from --text, --text-file, or piped standard input; with piped input, --yes and --max-amount are required, because nobody can confirm. The message is sent once, whatever happens.",
-    arguments: [],
-    flags: [
-      {
-        name: "from",
-        type: "text",
-        value: "MAILBOX",
-        summary: "Id or address of the sending mailbox. Optional if you have only one.",
-        completes: "mailbox"
-      },
-      { name: "to", type: "list", value: "ADDRESS", summary: "Recipient. Required." },
-      { name: "cc", type: "list", value: "ADDRESS", summary: "Cc recipient." },
-      { name: "bcc", type: "list", value: "ADDRESS", summary: "Bcc recipient." },
-      { name: "subject", short: "s", type: "text", value: "TEXT", summary: "Subject. Required." },
-      { name: "text", type: "text", value: "TEXT", summary: "Text of the message." },
-      {
-        name: "text-file",
-        type: "text",
-        value: "FILE",
-        summary: "Read the text from this file (- for standard input).",
-        completes: "file"
-      },
-      {
-        name: "html",
-        type: "text",
-        value: "FILE",
-        summary: "Read an HTML version from this file. The text is sent as the alternative.",
-        completes: "file"
-      },
-      ATTACH_FLAG,
-      ...PAY_FLAGS
-    ],
-    examples: [
-      {
-        line: 'agentctl mail send --to bob@example.com --subject Hello --text "Are you there?"',
-        does: "Show the price and ask for confirmation"
-      },
-      {
-        line: "agentctl mail send --to bob@example.com --subject Report --yes --max-amount 0.02 < report.txt",
-        does: "In a script, with the text from a file"
-      }
-    ],
-    output: "record",
-    json: "{message, operationId, payment}",
-    exits: PAY_EXITS
-  },
-  async (context, { flags }) => {
-    const { readAttachments } = await import("../mail/Attachments.ts")
-    const { given, payAndPrint, required } = await import("./PaidOutput.ts")
-    const subject = required(flags.subject, "subject")
-    if (flags.to.length === 0) throw usageError("Missing flag --to.")
-    if (flags.html === "-" && flags["text-file"] === "-")
-      throw usageError("Standard input cannot be both the text and the HTML.")
-    const html = flags.html === undefined ? undefined : await contentOf(context, flags.html)
-    const text = await textOf(context, flags)
-    const attachments = await readAttachments(context, flags.attach)
-    const client = await clientOf(context)
-    const mailboxId = flags.from === undefined ? await onlyMailboxId(client) : await mailboxIdOf(client, flags.from)
-    const recipients = flags.to.length + flags.cc.length + flags.bcc.length
-    await payAndPrint(
-      context,
-      {
-        operation: "sendMessage",
-        payload: {
-          mailboxId,
-          to: flags.to,
-          ...(flags.cc.length === 0 ? {} : { cc: flags.cc }),
-          ...(flags.bcc.length === 0 ? {} : { bcc: flags.bcc }),
-          subject,
-          text,
-          ...given({ html }),
-          ...(attachments.length === 0 ? {} : { attachments })
-        },
-        purchase: `one message to ${recipients === 1 ? flags.to[0]! : countOf(recipients, "recipient")}`
-      },
-      flags,
-      ({ message }) => [
-        ["Message", message.messageId],
-        ["From", message.from],
-        ["To", message.to.join(", ")],
-        ["Subject", message.subject],
-        ["Status", message.status],
-        ["Created", timeOf(message.createdAt)]
-      ]
-    )
-  }
-)
 
 export const MAIL_LIST = defineCommand(
   {

@@ -114,7 +114,7 @@ export const SANDBOX_CALL = defineCommand(
       { name: "say", type: "list", value: "TEXT", summary: "Words of the person." },
       DATA_FLAG
     ],
-    examples: [{ line: 'agentctl sandbox call +14155550100 --say "Who is there?"', does: "Have a short conversation" }],
+    examples: [{ line: 'agentctl sandbox call +14155550100 --say "Is this Ada?"', does: "Have a short conversation" }],
     output: "record",
     json: "{call: {id, state, from, to, seconds, heard}}",
     exits: [5]

@@ -39,6 +39,7 @@ const COMMANDS: { readonly [Name in OperationName]?: string } = {
   addInboundMinutes: "number add-minutes NUMBER",
   releaseNumber: "number release NUMBER",
   listNumbers: "number list",
+  listCalls: "call list",
   getCall: "call show CALL",
   getTranscript: "call transcript CALL",
   getRealtimeToken: "events tail",

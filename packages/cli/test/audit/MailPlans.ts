@@ -14,6 +14,7 @@ export const MAIL_PLANS: Plans<
   | "mailbox update"
   | "mailbox delete"
   | "mail send"
+  | "mail reply"
   | "mail list"
   | "mail read"
   | "mail wait"
@@ -42,6 +43,12 @@ export const MAIL_PLANS: Plans<
     mailboxes
   ),
   "mail send": paying(SEND, "email/messages/send", paid({ message: sent, operationId: OPERATION }), mailboxes),
+  "mail reply": paying(
+    ["mail", "reply", ID, "--text", "Yes."],
+    "email/messages/send",
+    paid({ message: { ...sent, subject: "Re: Hello" }, operationId: OPERATION }),
+    { ...mailboxes, [MESSAGES]: [{ data: { message } }] }
+  ),
   "mail list": asking(["mail", "list"], MESSAGES, page(message, sent), NO_TOKEN),
   "mail read": asking(["mail", "read", ID], MESSAGES, { data: { message } }, NOT_YOURS),
   "mail wait": {

@@ -32,6 +32,7 @@ export const PHONE_PLANS: Plans<
   | "number release"
   | "call start"
   | "call extend"
+  | "call list"
   | "call show"
   | "call transcript"
 > = {
@@ -80,6 +81,13 @@ export const PHONE_PLANS: Plans<
       call: { ...call, status: "in_progress", answeredAt: ANSWERED, authorizedSeconds: 120 },
       operationId: OPERATION
     })
+  ),
+  "call list": asking(
+    ["call", "list", "--number", NUMBER, "--since", "1d"],
+    "GET /api/v1/phone/calls",
+    { data: { items: [ended, call], nextCursor: null } },
+    NO_TOKEN,
+    numbers
   ),
   "call show": asking(["call", "show", ID], `GET /api/v1/phone/calls/${ID}`, { data: { call: ended } }, NOT_YOURS),
   "call transcript": {

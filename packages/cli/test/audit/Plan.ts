@@ -16,16 +16,17 @@ export interface Plan {
 /** The plans of some commands. The compiler checks that the union covers all commands. */
 export type Plans<Name extends CommandName> = Readonly<Record<Name, Plan>>
 
-/** A command that makes one request. */
+/** A command whose last request is this one. */
 export const asking = (
   args: ReadonlyArray<string>,
   place: string,
   answer: Reply,
-  failure: { readonly reply: Reply; readonly exit: number }
+  failure: { readonly reply: Reply; readonly exit: number },
+  server: Readonly<Record<string, ReadonlyArray<Reply>>> = {}
 ): Plan => ({
-  success: { args, exit: 0, server: { [place]: [answer] } },
-  failure: { args, exit: failure.exit, server: { [place]: [failure.reply] } },
-  interrupt: { args, exit: 130, server: { [place]: ["hang"] }, interrupt: "unanswered" }
+  success: { args, exit: 0, server: { ...server, [place]: [answer] } },
+  failure: { args, exit: failure.exit, server: { ...server, [place]: [failure.reply] } },
+  interrupt: { args, exit: 130, server: { ...server, [place]: ["hang"] }, interrupt: "unanswered" }
 })
 
 /** A paying command: confirmed, declined by the server, and interrupted at the question. */

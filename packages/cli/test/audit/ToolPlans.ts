@@ -115,7 +115,7 @@ export const TOOL_PLANS: Plans<
     reply: "250 2.6.0 Message accepted"
   }),
   "sandbox call": inSandbox(
-    ["sandbox", "call", "+14155550100", "--say", "Who is there?"],
+    ["sandbox", "call", "+14155550100", "--say", "Is this Ada?"],
     "POST /sandbox/calls",
     { id: "CA1" },
     {

@@ -139,7 +139,7 @@ describe.concurrent("mail from outside", () => {
   })
 
   it("is refused with the reply of the service, or with the invalid property", async ({ rig }) => {
-    const mail = { from: "bob@outside.example", to: ["nobody@agents.test"] }
+    const mail = { from: "bob@outside.example", to: ["stranger@agents.test"] }
     const refused = await rig.post("/sandbox/mail", mail)
     expect([refused.status, await refused.json()]).toEqual([
       422,

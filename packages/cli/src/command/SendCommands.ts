@@ -1,0 +1,242 @@
+import { resolve } from "node:path"
+import { Failure, usageError } from "../failure/Failure.ts"
+import type { NewAttachment } from "../mail/Attachments.ts"
+import type { Message } from "../mail/Inbox.ts"
+import { countOf, timeOf } from "../output/Wording.ts"
+import type { ApiClient } from "../server/ApiClient.ts"
+import { type Context, defineCommand } from "./Command.ts"
+import type { FlagSpec } from "./CommandSpec.ts"
+import { ATTACH_FLAG, PAY_EXITS, PAY_FLAGS, type PayFlagValues } from "./Flags.ts"
+import { clientOf, mailboxIdOf, onlyMailboxId } from "./Resources.ts"
+
+const contentOf = async ({ host }: Context, path: string): Promise<string> => {
+  if (path === "-") return host.readStdin()
+  const { readIfExists } = await import("../file/PrivateFile.ts")
+  const content = await readIfExists(resolve(host.workingDirectory, path))
+  if (content !== undefined) return content
+  throw new Failure({ code: "NOT_FOUND", message: `File ${path} does not exist.` })
+}
+
+interface TextFlags {
+  readonly text: string | undefined
+  readonly "text-file": string | undefined
+}
+
+const TEXT_FLAGS = [
+  { name: "text", type: "text", value: "TEXT", summary: "Text of the message." },
+  {
+    name: "text-file",
+    type: "text",
+    value: "FILE",
+    summary: "Read the text from this file (- for standard input).",
+    completes: "file"
+  }
+] as const satisfies ReadonlyArray<FlagSpec>
+
+const HTML_FLAG = {
+  name: "html",
+  type: "text",
+  value: "FILE",
+  summary: "Read an HTML version from this file. The text is sent as the alternative.",
+  completes: "file"
+} as const satisfies FlagSpec
+
+const CC_FLAG = { name: "cc", type: "list", value: "ADDRESS", summary: "Cc recipient." } as const satisfies FlagSpec
+const BCC_FLAG = { name: "bcc", type: "list", value: "ADDRESS", summary: "Bcc recipient." } as const satisfies FlagSpec
+
+/** The text comes from a flag or a pipe, whose reader cannot be asked to confirm. */
+const TEXT_ADVICE =
+  "The text comes from --text, --text-file, or piped standard input; with piped input, --yes and --max-amount are required, because nobody can confirm."
+
+const MESSAGE_ARGUMENT = {
+  name: "message",
+  summary: "Id of a message.",
+  presence: "required",
+  completes: "message"
+} as const
+
+const textOf = async (context: Context, { text, "text-file": file }: TextFlags): Promise<string> => {
+  if (text !== undefined && file !== undefined) throw usageError("Pass --text or --text-file, not both.")
+  if (text !== undefined) return text
+  if (file !== undefined) return contentOf(context, file)
+  if (context.host.stdinIsTerminal)
+    throw usageError("Missing text. Pass --text or --text-file, or pipe the text to standard input.")
+  const piped = await context.host.readStdin()
+  // Most likely a script with a closed input, which does not mean to pay for an empty message.
+  if (piped === "") throw usageError("Standard input is empty. Pipe the text, or pass --text or --text-file.")
+  return piped
+}
+
+interface BodyFlags extends TextFlags {
+  readonly html: string | undefined
+  readonly attach: ReadonlyArray<string>
+}
+
+/** Reads the text, the HTML and the attachments that the flags name. */
+const bodyOf = async (context: Context, flags: BodyFlags) => {
+  const { readAttachments } = await import("../mail/Attachments.ts")
+  if (flags.html === "-" && flags["text-file"] === "-")
+    throw usageError("Standard input cannot be both the text and the HTML.")
+  const html = flags.html === undefined ? undefined : await contentOf(context, flags.html)
+  const text = await textOf(context, flags)
+  return { text, html, attachments: await readAttachments(context, flags.attach) }
+}
+
+interface Draft {
+  readonly mailboxId: string
+  readonly to: ReadonlyArray<string>
+  readonly cc: ReadonlyArray<string>
+  readonly bcc: ReadonlyArray<string>
+  readonly subject: string
+  readonly text: string
+  readonly html?: string | undefined
+  readonly attachments: ReadonlyArray<NewAttachment>
+  readonly inReplyTo?: string
+}
+
+/** Pays for a message and prints it. */
+const send = async (context: Context, draft: Draft, flags: PayFlagValues): Promise<void> => {
+  const { given, payAndPrint } = await import("./PaidOutput.ts")
+  const { attachments, bcc, cc, html, to, ...rest } = draft
+  const recipients = to.length + cc.length + bcc.length
+  const some = <Item>(items: ReadonlyArray<Item>) => (items.length === 0 ? undefined : items)
+  await payAndPrint(
+    context,
+    {
+      operation: "sendMessage",
+      payload: { ...rest, to, ...given({ cc: some(cc), bcc: some(bcc), html, attachments: some(attachments) }) },
+      purchase: `one message to ${recipients === 1 ? (to[0] ?? "") : countOf(recipients, "recipient")}`
+    },
+    flags,
+    ({ message }) => [
+      ["Message", message.messageId],
+      ["From", message.from],
+      ["To", message.to.join(", ")],
+      ["Cc", message.cc.join(", ")],
+      ["Subject", message.subject],
+      ["Status", message.status],
+      ["Created", timeOf(message.createdAt)]
+    ]
+  )
+}
+
+export const MAIL_SEND = defineCommand(
+  {
+    name: "mail send",
+    summary: "Send a message from one of your mailboxes",
+    description: `${TEXT_ADVICE} The message is sent once, whatever happens.`,
+    arguments: [],
+    flags: [
+      {
+        name: "from",
+        type: "text",
+        value: "MAILBOX",
+        summary: "Id or address of the sending mailbox. Optional if you have only one.",
+        completes: "mailbox"
+      },
+      { name: "to", type: "list", value: "ADDRESS", summary: "Recipient. Required." },
+      CC_FLAG,
+      BCC_FLAG,
+      { name: "subject", short: "s", type: "text", value: "TEXT", summary: "Subject. Required." },
+      ...TEXT_FLAGS,
+      HTML_FLAG,
+      ATTACH_FLAG,
+      ...PAY_FLAGS
+    ],
+    examples: [
+      {
+        line: 'agentctl mail send --to bob@example.com --subject Hello --text "Are you there?"',
+        does: "Show the price and ask for confirmation"
+      },
+      {
+        line: "agentctl mail send --to bob@example.com --subject Report --yes --max-amount 0.02 < report.txt",
+        does: "In a script, with the text from a file"
+      }
+    ],
+    output: "record",
+    json: "{message, operationId, payment}",
+    exits: PAY_EXITS
+  },
+  async (context, { flags }) => {
+    const { required } = await import("./PaidOutput.ts")
+    const subject = required(flags.subject, "subject")
+    const { bcc, cc, from, to } = flags
+    if (to.length === 0) throw usageError("Missing flag --to.")
+    const body = await bodyOf(context, flags)
+    const client = await clientOf(context)
+    const mailboxId = from === undefined ? await onlyMailboxId(client) : await mailboxIdOf(client, from)
+    await send(context, { mailboxId, to, cc, bcc, subject, ...body }, flags)
+  }
+)
+
+/** Returns the address without a tag, in lower case: ada+news@x is delivered to ada@x. */
+const canonical = (address: string): string => address.toLowerCase().replace(/\+[^@]*@/, "@")
+
+/**
+ * Returns the recipients of a reply: the sender, and with `all` also the other recipients except the own mailbox. A reply
+ * to a sent message goes to its recipients.
+ */
+const recipientsOf = (message: Message, own: string, all: boolean) => {
+  const isSent = message.direction === "outbound"
+  const to = isSent ? message.to : [message.from]
+  const others = isSent ? message.cc : [...message.to, ...message.cc]
+  const seen = new Set([canonical(own), ...to.map(canonical)])
+  const isNew = (address: string): boolean =>
+    !seen.has(canonical(address)) && seen.add(canonical(address)) !== undefined
+  return { to, cc: all ? others.filter(isNew) : [] }
+}
+
+const prefixed = (prefix: string, subject: string): string =>
+  subject.toLowerCase().startsWith(prefix.toLowerCase()) ? subject : `${prefix} ${subject}`.trimEnd()
+
+/** Returns a message and the address of its mailbox. */
+const originalOf = async (client: ApiClient, messageId: string) => {
+  const { readMessage } = await import("../mail/Inbox.ts")
+  const { message } = await readMessage(client, messageId)
+  const { items } = await client.call("listMailboxes")
+  return { message, own: items.find(({ mailboxId }) => mailboxId === message.mailboxId)?.address ?? "" }
+}
+
+export const MAIL_REPLY = defineCommand(
+  {
+    name: "mail reply",
+    summary: "Reply to a message",
+    description: `Sends from the mailbox of the message to its sender, in the same thread. A reply to a message that you sent goes to its recipients. ${TEXT_ADVICE}`,
+    arguments: [MESSAGE_ARGUMENT],
+    flags: [
+      { name: "all", short: "a", type: "boolean", summary: "Also reply to the other recipients." },
+      CC_FLAG,
+      BCC_FLAG,
+      ...TEXT_FLAGS,
+      HTML_FLAG,
+      ATTACH_FLAG,
+      ...PAY_FLAGS
+    ],
+    examples: [
+      { line: 'agentctl mail reply 0190f3c2-… --text "Yes, tomorrow at ten."', does: "Reply to the sender" },
+      { line: "agentctl mail reply 0190f3c2-… --all --text Agreed --attach plan.pdf", does: "Reply to all with a file" }
+    ],
+    output: "record",
+    json: "{message, operationId, payment}",
+    exits: PAY_EXITS
+  },
+  async (context, { arguments: { message: messageId }, flags }) => {
+    const body = await bodyOf(context, flags)
+    const { message, own } = await originalOf(await clientOf(context), messageId)
+    const { mailboxId, subject } = message
+    const { cc, to } = recipientsOf(message, own, flags.all)
+    await send(
+      context,
+      {
+        mailboxId,
+        to,
+        cc: [...cc, ...flags.cc],
+        bcc: flags.bcc,
+        subject: prefixed("Re:", subject),
+        ...body,
+        inReplyTo: messageId
+      },
+      flags
+    )
+  }
+)
