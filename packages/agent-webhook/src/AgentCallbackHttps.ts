@@ -10,8 +10,9 @@ import {
   Timestamp
 } from "@agentos/core"
 import { Cause, Deferred, Effect, Layer, Queue, Redacted, Stream } from "effect"
+import { makeAnswerReader } from "./AnswerReader.ts"
 import { type AllowedAgent, type CallbackUrl, hasUsualPort, readCallbackUrl, UNUSABLE_HOST } from "./CallbackUrl.ts"
-import { exchangeOnce } from "./Exchange.ts"
+import { type Exchange, exchangeOnce, unreachable } from "./Exchange.ts"
 import { publicAddresses, resolveByDns, type ResolveHost } from "./HostAddresses.ts"
 
 /** Limits of an agent's answer, in milliseconds and bytes. */
@@ -38,7 +39,7 @@ export interface AgentCallbackOptions {
  * Time limit of the DNS lookup by `refusal`, and the duration of every refusal that needed DNS, so that the time
  * reveals nothing about the name.
  */
-const REFUSAL_MILLIS = 3_000
+export const REFUSAL_MILLIS = 3_000
 /** How long an idle connection is kept for the next turn, in milliseconds. */
 const IDLE_TIMEOUT = 60_000
 /**
@@ -77,7 +78,53 @@ const headersOf = (secret: Redacted.Redacted<string>, timestamp: string, body: s
   "X-Service-Signature": `v1=${createHmac("sha256", Redacted.value(secret)).update(`${timestamp}.${body}`).digest("hex")}`
 })
 
-const inTime =
+interface AnswerReading {
+  readonly host: string
+  readonly bytesMax: number
+  /** Called when the first byte of the answer arrives, or when the answer ends. */
+  readonly onAnswer: () => void
+  readonly onReply: (reply: AgentReply) => void
+}
+
+const readAnswer =
+  ({ bytesMax, host, onAnswer, onReply }: AnswerReading): Exchange["read"] =>
+  (response, done) => {
+    const status = response.statusCode ?? 0
+    if (status < 200 || status > 299) {
+      const why = status >= 300 && status < 400 ? "; redirects are not followed" : ""
+      return done(unreachable("status", `${host} answered with status ${status}${why}.`))
+    }
+    const reader = makeAnswerReader(response.headers["content-type"], bytesMax)
+    let isOver = false
+    const emit = (read: () => ReadonlyArray<AgentReply>): void => {
+      if (isOver) return
+      try {
+        for (const reply of read()) {
+          onReply(reply)
+          if (reply._tag !== "HangUp") continue
+          // Replies after a hangup are ignored, so reading stops here.
+          isOver = true
+          return done()
+        }
+      } catch (error) {
+        isOver = true
+        done(error as Error)
+      }
+    }
+    response.on("data", (bytes: Buffer) => {
+      onAnswer()
+      emit(() => reader.take(bytes))
+    })
+    response.on("end", () => {
+      onAnswer()
+      emit(() => reader.end())
+      done()
+    })
+    response.on("error", done)
+    response.on("close", () => done(unreachable("connection", `${host} broke off in the middle of its answer.`)))
+  }
+
+export const inTime =
   (host: string, millis: number, what: string) =>
   <A>(self: Effect.Effect<A, AgentUnreachable>): Effect.Effect<A, AgentUnreachable> =>
     Effect.timeoutOrElse(self, {
@@ -109,9 +156,12 @@ const answerTo = (
       target,
       headers: headersOf(secret, timestamp, body),
       body,
-      bytesMax: limits.bytes,
-      onAnswer: () => Deferred.doneUnsafe(answered, Effect.void),
-      onReply
+      read: readAnswer({
+        host: target.host,
+        bytesMax: limits.bytes,
+        onAnswer: () => Deferred.doneUnsafe(answered, Effect.void),
+        onReply
+      })
     })
     const firstByte = Deferred.await(answered).pipe(
       inTime(target.host, limits.firstByte, "did not begin to answer"),
@@ -138,7 +188,8 @@ const askWith =
     )
   }
 
-const refusalWith =
+/** Returns why a URL may not be used. Its host is resolved now, and again whenever it is connected to. */
+export const refusalWith =
   (resolve: ResolveHost, allow: ReadonlyArray<AllowedAgent>, refusalMillis: number) => (url: string) =>
     Effect.gen(function* () {
       const target = readCallbackUrl(url, allow)

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http"
 import { type Agent, request as httpsRequest } from "node:https"
 import type { Socket } from "node:net"
-import { type AgentReply, AgentUnreachable } from "@agentos/core"
+import { AgentUnreachable } from "@agentos/core"
 import { Effect } from "effect"
-import { BadAnswer, makeAnswerReader } from "./AnswerReader.ts"
+import { BadAnswer } from "./AnswerReader.ts"
 import type { CallbackUrl } from "./CallbackUrl.ts"
 import { lookupOf, mayBeConnected, NotPublic, type ResolveHost } from "./HostAddresses.ts"
 
@@ -16,13 +16,12 @@ export interface Exchange {
   readonly target: CallbackUrl
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  readonly bytesMax: number
-  /** Called when the first byte of the answer arrives, or when the answer ends. */
-  readonly onAnswer: () => void
-  readonly onReply: (reply: AgentReply) => void
+  /** Reads the answer, and calls `done` when it has what it needs or has failed. */
+  readonly read: (response: IncomingMessage, done: (error?: Error) => void) => void
 }
 
-const unreachable = (reason: AgentUnreachable["reason"], message: string) => new AgentUnreachable({ reason, message })
+export const unreachable = (reason: AgentUnreachable["reason"], message: string) =>
+  new AgentUnreachable({ reason, message })
 
 const codeOf = (error: Error): string => {
   const code = "code" in error && typeof error.code === "string" ? error.code : ""
@@ -56,43 +55,6 @@ const checkSocket = (socket: Socket, isAllowed: boolean, refuse: (why: Error) =>
   else check()
 }
 
-const readAnswer = (exchange: Exchange, response: IncomingMessage, done: (error?: Error) => void): void => {
-  const { host } = exchange.target
-  const status = response.statusCode ?? 0
-  if (status < 200 || status > 299) {
-    const why = status >= 300 && status < 400 ? "; redirects are not followed" : ""
-    return done(unreachable("status", `${host} answered with status ${status}${why}.`))
-  }
-  const reader = makeAnswerReader(response.headers["content-type"], exchange.bytesMax)
-  let isOver = false
-  const emit = (read: () => ReadonlyArray<AgentReply>): void => {
-    if (isOver) return
-    try {
-      for (const reply of read()) {
-        exchange.onReply(reply)
-        if (reply._tag !== "HangUp") continue
-        // Replies after a hangup are ignored, so reading stops here.
-        isOver = true
-        return done()
-      }
-    } catch (error) {
-      isOver = true
-      done(error as Error)
-    }
-  }
-  response.on("data", (bytes: Buffer) => {
-    exchange.onAnswer()
-    emit(() => reader.take(bytes))
-  })
-  response.on("end", () => {
-    exchange.onAnswer()
-    emit(() => reader.end())
-    done()
-  })
-  response.on("error", done)
-  response.on("close", () => done(unreachable("connection", `${host} broke off in the middle of its answer.`)))
-}
-
 /**
  * Performs one request. Fails with the reason if there is no complete answer. The connection is closed if the exchange
  * is interrupted or ends before the answer does; otherwise it is kept for the next request.
@@ -124,7 +86,7 @@ export const exchangeOnce = (exchange: Exchange): Effect.Effect<void, AgentUnrea
     request.on("socket", (socket) => checkSocket(socket, isAllowed, (why) => request.destroy(why)))
     request.on("error", (error) => finish(false, error))
     request.on("response", (response) =>
-      readAnswer(exchange, response, (error) => finish(error === undefined && response.complete, error))
+      exchange.read(response, (error) => finish(error === undefined && response.complete, error))
     )
     request.end(exchange.body)
     return Effect.sync(() => {

@@ -1,4 +1,5 @@
 export * as AgentCallbackHttps from "./AgentCallbackHttps.ts"
+export * as WebhookClientHttps from "./WebhookClientHttps.ts"
 export type { AllowedAgent } from "./CallbackUrl.ts"
 export type { HostAddress, ResolveHost } from "./HostAddresses.ts"
 export { isPublicAddress } from "./PublicAddress.ts"

@@ -9,7 +9,8 @@ import type {
   MessageStore,
   OperationStore,
   PhoneNumberStore,
-  RateLimitStore
+  RateLimitStore,
+  WebhookStore
 } from "@agentos/core"
 import type { GasTransactionStore } from "@agentos/facilitator/GasTransactionStore"
 import { type Contract, type ContractTests, type HarnessServices, type StoreHarness, withHarness } from "./Contract.ts"
@@ -18,6 +19,7 @@ import { InboundMailStoreContract } from "./email/InboundMailStoreContract.ts"
 import { MailboxStoreContract } from "./email/MailboxStoreContract.ts"
 import { MessageStoreContract } from "./email/MessageStoreContract.ts"
 import { EventStoreContract } from "./events/EventStoreContract.ts"
+import { WebhookStoreContract } from "./events/WebhookStoreContract.ts"
 import { GasTransactionStoreContract } from "./facilitator/GasTransactionStoreContract.ts"
 import { JobStoreContract } from "./jobs/JobStoreContract.ts"
 import { TransactorContract } from "./kernel/TransactorContract.ts"
@@ -41,6 +43,7 @@ export type StoragePorts =
   | OperationStore
   | PhoneNumberStore
   | RateLimitStore
+  | WebhookStore
 
 const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   TenantStoreContract.register(it, capabilities)
@@ -56,6 +59,7 @@ const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   PhoneNumberStoreContract.register(it, capabilities)
   CallStoreContract.register(it, capabilities)
   RateLimitStoreContract.register(it, capabilities)
+  WebhookStoreContract.register(it, capabilities)
 }
 
 /** All suites on one harness, whose layer is built once for all of them. */

@@ -3,6 +3,7 @@ import { emailServices, storedEmailServices } from "./email/EmailServices.ts"
 import { InboundMails } from "./email/InboundMails.ts"
 import { Mailboxes } from "./email/Mailboxes.ts"
 import { Events } from "./events/Events.ts"
+import { EventWebhooks } from "./events/EventWebhooks.ts"
 import * as EventExpiry from "./jobs/EventExpiry.ts"
 import * as EventRetention from "./jobs/EventRetention.ts"
 import * as InboundMailRetention from "./jobs/InboundMailRetention.ts"
@@ -78,10 +79,10 @@ const foundation = <R1, R2>(
 export const layer = foundation(storedEmailServices, commonJobs).pipe(Layer.provideMerge(emailServices))
 
 /**
- * Both halves of the core: `layer` plus numbers and calls, for a host that also provides a carrier, a numbering plan
- * and the callback to agents.
+ * Both halves of the core: `layer` plus numbers, calls and event webhooks, for a host that also provides a carrier, a
+ * numbering plan, the callback to agents and the client of webhooks.
  */
-export const layerWithPhone = TenantAdministration.layer.pipe(
+export const layerWithPhone = Layer.merge(TenantAdministration.layer, EventWebhooks.layer).pipe(
   Layer.provideMerge(
     foundation(concatenated(storedEmailServices, storedPhoneServices), concatenated(commonJobs, phoneJobs))
   ),

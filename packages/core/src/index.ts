@@ -39,7 +39,24 @@ export * as EventMachine from "./events/EventMachine.ts"
 export * from "./events/Events.ts"
 export * from "./events/EventSignal.ts"
 export * from "./events/EventStore.ts"
+export * as WebhookSchedule from "./events/EventWebhook.ts"
+export {
+  EventWebhook,
+  EventWebhookRecord,
+  NO_PROGRESS,
+  toDeliveryRecord,
+  toWebhookRecord,
+  type WebhookAttempt,
+  WebhookDeliveryRecord,
+  type WebhookProgress,
+  WebhookRetry
+} from "./events/EventWebhook.ts"
+export * from "./events/EventWebhooks.ts"
 export * as RealtimeSession from "./events/RealtimeSession.ts"
+export * from "./events/WebhookClient.ts"
+export * as WebhookSecret from "./events/WebhookSecret.ts"
+export * from "./events/WebhookStore.ts"
+export * as WebhookWorker from "./events/WebhookWorker.ts"
 
 export * from "./catalog/Catalog.ts"
 export type { Authentication, Capability } from "./catalog/CatalogRow.ts"

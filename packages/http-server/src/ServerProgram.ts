@@ -1,4 +1,12 @@
-import { CallWatch, JobRunner, Keyring, OperationCompletion, OperationStore, PaymentRail } from "@agentos/core"
+import {
+  CallWatch,
+  JobRunner,
+  Keyring,
+  OperationCompletion,
+  OperationStore,
+  PaymentRail,
+  WebhookWorker
+} from "@agentos/core"
 import { Cause, Effect, Exit, Layer, Option } from "effect"
 import { mailIntake } from "./config/MailLayer.ts"
 import { ingressLayer } from "./config/PhoneLayer.ts"
@@ -62,6 +70,7 @@ export const serverProgramAround = (around: (ports: Ports) => Ports): Effect.Eff
       yield* warnOfMissingWallets(config.networks)
       yield* Effect.forkScoped(OperationCompletion.run)
       yield* Effect.forkScoped(CallWatch.run)
+      yield* Effect.forkScoped(WebhookWorker.run)
       yield* Effect.forkScoped((yield* JobRunner).run)
       const smtpPort = yield* mailIntake(config.mail)
       const http = yield* Effect.provide(Server.address, yield* Layer.build(Server.layer))

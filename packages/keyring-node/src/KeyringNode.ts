@@ -12,7 +12,8 @@ const PURPOSES: Readonly<Record<MacPurpose, null>> = {
   "refund-nonce": null,
   "relay-token": null,
   "return-path": null,
-  "sign-in": null
+  "sign-in": null,
+  "webhook-secret": null
 }
 
 /** The prefix of every message of a purpose. No purpose contains a zero byte, so no prefix is the start of another. */

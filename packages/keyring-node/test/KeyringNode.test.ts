@@ -18,7 +18,8 @@ const vectors: Readonly<Record<MacPurpose, string>> = {
   "refund-nonce": "4137a979f2b46933d537977e2a3e1a73b99f031943c4c5144dd32e95dae3a1d7",
   "relay-token": "7881a767bbe4c2428bf571132337a65bdcaada09b868867819622e712c9ca7e6",
   "return-path": "194f50ec06695f077e9d1ded7ce618dc4a067713af28f78ad7a19dd3944aaa12",
-  "sign-in": "1c16c408ef625bb94e54d7d55911ac7e3e2308519da155c117125fbaf7f2917d"
+  "sign-in": "1c16c408ef625bb94e54d7d55911ac7e3e2308519da155c117125fbaf7f2917d",
+  "webhook-secret": "ba0d69c0faec7a35081488eae73c54c20127da78abf04477b7b4f33b68860999"
 }
 const Purpose = Schema.Literals([
   "access-token",
@@ -28,7 +29,8 @@ const Purpose = Schema.Literals([
   "refund-nonce",
   "relay-token",
   "return-path",
-  "sign-in"
+  "sign-in",
+  "webhook-secret"
 ])
 const Message = Schema.String.check(Schema.isMaxLength(64))
 

@@ -10,6 +10,7 @@ import {
   EventPolicy,
   EventStore,
   type HeldLease,
+  type LeaseFilter,
   Lookup,
   type Position,
   type TenantId,
@@ -65,7 +66,7 @@ export const layer = Layer.effect(
         }),
       leaseEach: (requests) =>
         run((now) => requests.map(({ limit, sessionId, tenantId }) => inbox.lease(tenantId, sessionId, limit, now))),
-      lease: (tenantId, sessionId, limit) => run((now) => inbox.lease(tenantId, sessionId, limit, now)),
+      lease: (tenantId, sessionId, limit, filter) => run((now) => inbox.lease(tenantId, sessionId, limit, now, filter)),
       renew: (sessionIds) => run((now) => inbox.renew(sessionIds, now)),
       release: (sessionIds, reason) =>
         run((now) => {
@@ -147,10 +148,17 @@ class EventTable {
       .map((row) => row.event)
   }
 
-  lease(tenantId: TenantId, sessionId: string, limit: number, now: Timestamp.Timestamp): ReadonlyArray<Delivery> {
+  lease(
+    tenantId: TenantId,
+    sessionId: string,
+    limit: number,
+    now: Timestamp.Timestamp,
+    { except, types }: LeaseFilter = {}
+  ): ReadonlyArray<Delivery> {
     const deliveries: Array<Delivery> = []
     for (const row of this.#open(tenantId)) {
       if (deliveries.length >= limit) break
+      if (except?.includes(row.event.eventId) === true || types?.includes(row.event.type) === false) continue
       const lapses = row.lapses + (row.lease === null ? 0 : 1)
       const deliverability = this.#deliverability(row, now)
       if (deliverability === "failed") {

@@ -14,6 +14,7 @@ import * as PhoneNumberStoreMemory from "./PhoneNumberStoreMemory.ts"
 import * as RateLimitStoreMemory from "./RateLimitStoreMemory.ts"
 import * as TenantStoreMemory from "./TenantStoreMemory.ts"
 import * as TransactorMemory from "./TransactorMemory.ts"
+import * as WebhookStoreMemory from "./WebhookStoreMemory.ts"
 
 /** Every storage port, on one database of its own in memory. */
 export const layer = Layer.mergeAll(
@@ -30,5 +31,6 @@ export const layer = Layer.mergeAll(
   PhoneNumberStoreMemory.layer,
   RateLimitStoreMemory.layer,
   TenantStoreMemory.layer,
-  TransactorMemory.layer
+  TransactorMemory.layer,
+  WebhookStoreMemory.layer
 ).pipe(Layer.provide(MemoryDatabase.layer))

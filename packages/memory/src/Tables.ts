@@ -2,6 +2,7 @@ import {
   type Call,
   type DeclinedCalls,
   type DurableEvent,
+  type EventWebhook,
   type InboundMail,
   type JobRecord,
   type LedgerBalance,
@@ -19,7 +20,9 @@ import {
   type Tenant,
   type TenantId,
   type Timestamp,
-  type Turn
+  type Turn,
+  type WebhookAttempt,
+  type WebhookProgress
 } from "@agentos/core"
 import type { GasTransaction, GasWallet } from "@agentos/facilitator/GasTransactionStore"
 import type { Journal } from "./Journal.ts"
@@ -91,6 +94,19 @@ export const operationKeys = {
   proof: (key: ProofKey) => proofIndex(key),
   request: (payer: PaymentProof["payer"], endpoint: string, idempotencyKey: string) =>
     compositeKey(payer, endpoint, idempotencyKey)
+}
+
+/** An event webhook with its work. */
+export interface WebhookRow {
+  readonly webhook: EventWebhook
+  readonly progress: WebhookProgress
+  readonly fence: number
+  readonly leasedUntil: Timestamp.Timestamp | null
+  /** Null: with the tenant's next event. */
+  readonly dueAt: Timestamp.Timestamp | null
+  readonly isResting: boolean
+  /** The tenant's newest event at the beginning of the last turn. */
+  readonly seenEventId: string | null
 }
 
 /** The keys of gas wallets and of their transactions. */
@@ -206,6 +222,12 @@ export const makeTables = (journal: Journal) => ({
   suppressions: new Table<"bounced" | "complained">(journal, {}),
   /** By tenantId. */
   sending: new Table<SendingRecord>(journal, {}),
+  /** By tenantId. */
+  webhooks: new Table<WebhookRow>(journal, {}),
+  /** By deliveryId. */
+  webhookAttempts: new Table<{ readonly webhookId: string; readonly attempt: WebhookAttempt }, "webhook">(journal, {
+    webhook: ({ webhookId }) => webhookId
+  }),
   /** By name. */
   jobs: new Table<JobRecord>(journal, {}),
   /** By rule and subject. */

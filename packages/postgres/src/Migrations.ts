@@ -19,6 +19,7 @@ import { createSignIns } from "./migration/0014_sign_ins.ts"
 import { createSentAttachments } from "./migration/0015_sent_attachments.ts"
 import { createDeclinedCalls } from "./migration/0016_declined_calls.ts"
 import { createMailReports } from "./migration/0017_mail_reports.ts"
+import { createEventWebhooks } from "./migration/0018_event_webhooks.ts"
 import { callsListed } from "./migration/CallsListed.ts"
 import { callsOutbound } from "./migration/CallsOutbound.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
@@ -42,7 +43,8 @@ const migrations = Migrator.fromRecord({
   "0014_sign_ins": createSignIns,
   "0015_sent_attachments": createSentAttachments,
   "0016_declined_calls": createDeclinedCalls,
-  "0017_mail_reports": createMailReports
+  "0017_mail_reports": createMailReports,
+  "0018_event_webhooks": createEventWebhooks
 })
 
 /** Indexes that are added to existing tables, built after the migrations. */

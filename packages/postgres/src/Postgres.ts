@@ -13,6 +13,7 @@ import * as PhoneNumberStorePostgres from "./PhoneNumberStorePostgres.ts"
 import * as RateLimitStorePostgres from "./RateLimitStorePostgres.ts"
 import * as TenantStorePostgres from "./TenantStorePostgres.ts"
 import * as TransactorPostgres from "./TransactorPostgres.ts"
+import * as WebhookStorePostgres from "./WebhookStorePostgres.ts"
 
 /** Every storage port of the core on one database: `Layer.provide(Postgres.layer, layerPostgres({ url }))`. */
 export const layer = Layer.mergeAll(
@@ -29,5 +30,6 @@ export const layer = Layer.mergeAll(
   JobStorePostgres.layer,
   PhoneNumberStorePostgres.layer,
   CallStorePostgres.layer,
-  RateLimitStorePostgres.layer
+  RateLimitStorePostgres.layer,
+  WebhookStorePostgres.layer
 )

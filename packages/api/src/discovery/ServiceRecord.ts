@@ -15,7 +15,7 @@ import { describeInput, type Input, inputsOf } from "../operation/Inputs.ts"
 import type { Operation } from "../operation/Operation.ts"
 import { PriceRecord } from "../Price.ts"
 
-export const Method = Schema.Literals(["GET", "POST"])
+export const Method = Schema.Literals(["GET", "POST", "DELETE"])
 
 /** Marks a service that goes beyond the specification of version 1.0.0. Absent from the services of the specification. */
 export const Extension = Schema.optionalKey(Schema.Literal(true))

@@ -40,7 +40,10 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
     }),
     ResourceNotFound: ({ id, kind }): ErrorParts => ({
       code: "RESOURCE_NOT_FOUND",
-      message: `No such ${kind}: ${id}.${howToList(kind)}`,
+      message:
+        kind === "webhook"
+          ? "No event webhook is set. POST /api/v1/events/webhook with a url sets one."
+          : `No such ${kind}: ${id}.${howToList(kind)}`,
       next: listOf(kind)
     }),
     ResourceNotOwned: ({ id, kind }): ErrorParts => ({

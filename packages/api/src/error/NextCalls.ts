@@ -10,7 +10,9 @@ export const callOf = (serviceId: ServiceId): NextCall => {
 
 /** Returns the same call for a retry, or undefined for a method that the API does not have. */
 export const retryOf = (request: { readonly method: string; readonly path: string }): NextCall | undefined =>
-  request.method === "GET" || request.method === "POST" ? { method: request.method, path: request.path } : undefined
+  request.method === "GET" || request.method === "POST" || request.method === "DELETE"
+    ? { method: request.method, path: request.path }
+    : undefined
 
 /** Returns the call of the start-here service that fits the request, or undefined if this server offers none. */
 export const startOf = ({ capabilities, entry }: FailedRequest): NextCall | undefined => {
@@ -26,7 +28,8 @@ const LIST_OF: Readonly<Record<ResourceKind, NextCall | undefined>> = {
   call: callOf("phone.call.list"),
   service: callOf("discovery.services"),
   tenant: undefined,
-  job: undefined
+  job: undefined,
+  webhook: undefined
 }
 
 /** Returns the call that lists the caller's own resources of a kind. */

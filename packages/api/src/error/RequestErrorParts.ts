@@ -13,7 +13,7 @@ const close = { Connection: "close" }
 const onboarding = (serviceId: ServiceId): Onboarding => {
   const entry = serviceEntry(serviceId)
   const { method, path, price } = entry
-  if (price === null) throw new Error(`${serviceId} is not a start-here service`)
+  if (price === null || method === "DELETE") throw new Error(`${serviceId} is not a start-here service`)
   return {
     serviceId,
     method,

@@ -2,6 +2,7 @@ import {
   DEFAULT_LIST_LIMIT,
   DEFAULT_REPLAY_LIMIT,
   EventStatus,
+  EventType,
   PageInput,
   plainText,
   Timestamp,
@@ -12,6 +13,7 @@ import { DateTime } from "./DateTime.ts"
 
 const TYPES_LIMIT = 50
 const NAME_LIMIT = 128
+const URL_LIMIT = 2_048
 
 const name = plainText(NAME_LIMIT)
 const time = Timestamp.Timestamp.make(Date.UTC(2026, 0, 31, 12))
@@ -66,6 +68,20 @@ export const ListEventsInput = Schema.Struct({
   cursor: PageInput.cursor
 }).annotate({ identifier: "ListEventsInput" })
 export type ListEventsInput = typeof ListEventsInput.Type
+
+/** The endpoint that receives the events of a tenant. */
+export const SetEventWebhookInput = Schema.Struct({
+  url: plainText(URL_LIMIT).annotateKey({
+    description: "The https URL, at a public address and on port 443, that receives your events.",
+    examples: ["https://agent.example.com/events"]
+  }),
+  types: Schema.optionalKey(
+    Schema.Array(EventType).check(
+      Schema.isMinLength(1, { message: "must contain at least one type. Omit it to receive events of all types" }),
+      Schema.isMaxLength(TYPES_LIMIT)
+    )
+  ).annotateKey({ description: "Types of the events to deliver; all by default.", examples: [["email.received"]] })
+}).annotate({ identifier: "SetEventWebhookInput" })
 
 export const EventIdInput = Schema.Struct({
   eventId: Uuid.GivenUuid.annotateKey({

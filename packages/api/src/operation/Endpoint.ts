@@ -44,6 +44,28 @@ export const getEndpoint = <
     error: errorSchemas(entry)
   })
 
+/** Returns the DELETE endpoint of an operation. */
+export const deleteEndpoint = <
+  Name extends OperationName,
+  Params extends AnyCodec,
+  Query extends AnyCodec,
+  Payload extends AnyCodec,
+  Data extends AnyCodec
+>({
+  data,
+  entry,
+  name,
+  params,
+  query,
+  status
+}: Operation<Name, Params, Query, Payload, Data>) =>
+  HttpApiEndpoint.delete(name, routerPath(entry), {
+    params,
+    query,
+    success: successEnvelope(data).pipe(HttpApiSchema.status(status)),
+    error: errorSchemas(entry)
+  })
+
 /** Returns the POST endpoint of an operation. */
 export const postEndpoint = <
   Name extends OperationName,

@@ -1,4 +1,11 @@
-import { EventRecord, PENDING_COUNT_LIMIT, Timestamp } from "@agentos/core"
+import {
+  EventRecord,
+  EventWebhookRecord,
+  PENDING_COUNT_LIMIT,
+  Timestamp,
+  Uuid,
+  WebhookDeliveryRecord
+} from "@agentos/core"
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import {
@@ -6,9 +13,10 @@ import {
   EventIdInput,
   ListEventsInput,
   RealtimeTokenInput,
-  ReplayEventsInput
+  ReplayEventsInput,
+  SetEventWebhookInput
 } from "../event/EventInput.ts"
-import { getEndpoint, postEndpoint } from "./Endpoint.ts"
+import { deleteEndpoint, getEndpoint, postEndpoint } from "./Endpoint.ts"
 import { NO_INPUT, operation } from "./Operation.ts"
 
 const items = Schema.Array(EventRecord)
@@ -22,6 +30,7 @@ const pendingPage = {
     description: `Number of pending events in all pages, counted up to ${PENDING_COUNT_LIMIT}.`
   })
 }
+const oneWebhook = Schema.Struct({ webhook: EventWebhookRecord })
 const oneEvent = Schema.Struct({ event: EventRecord })
 
 export const EVENT_OPERATIONS = {
@@ -74,6 +83,32 @@ export const EVENT_OPERATIONS = {
     params: EventIdInput,
     data: oneEvent,
     status: 200
+  }),
+
+  setEventWebhook: operation("setEventWebhook", {
+    ...NO_INPUT,
+    payload: SetEventWebhookInput,
+    data: Schema.Struct({
+      webhook: EventWebhookRecord,
+      signingSecret: Schema.String.annotateKey({
+        description: "Verifies the deliveries, per Standard Webhooks. It is not shown again."
+      })
+    }),
+    status: 201
+  }),
+
+  getEventWebhook: operation("getEventWebhook", { ...NO_INPUT, data: oneWebhook, status: 200 }),
+
+  deleteEventWebhook: operation("deleteEventWebhook", {
+    ...NO_INPUT,
+    data: Schema.Struct({ webhookId: Uuid.Uuid, deleted: Schema.Literal(true) }),
+    status: 200
+  }),
+
+  listWebhookDeliveries: operation("listWebhookDeliveries", {
+    ...NO_INPUT,
+    data: Schema.Struct({ items: Schema.Array(WebhookDeliveryRecord) }),
+    status: 200
   })
 }
 
@@ -85,6 +120,10 @@ export const eventGroup = HttpApiGroup.make("events", { topLevel: true })
     postEndpoint(EVENT_OPERATIONS.acknowledgeEvent),
     postEndpoint(EVENT_OPERATIONS.acknowledgeAllEvents),
     getEndpoint(EVENT_OPERATIONS.replayEvents),
-    postEndpoint(EVENT_OPERATIONS.acknowledgeEventById)
+    postEndpoint(EVENT_OPERATIONS.acknowledgeEventById),
+    postEndpoint(EVENT_OPERATIONS.setEventWebhook),
+    getEndpoint(EVENT_OPERATIONS.getEventWebhook),
+    deleteEndpoint(EVENT_OPERATIONS.deleteEventWebhook),
+    getEndpoint(EVENT_OPERATIONS.listWebhookDeliveries)
   )
   .annotate(OpenApi.Description, "The durable events of a tenant.")

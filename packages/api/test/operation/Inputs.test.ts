@@ -38,7 +38,11 @@ const TABLE: Readonly<Record<string, string>> = {
   registerDomain: "",
   recoverToken: "",
   revokeTokens: "",
-  listCalls: "query.phoneNumberId query.direction query.after query.before query.limit query.cursor"
+  listCalls: "query.phoneNumberId query.direction query.after query.before query.limit query.cursor",
+  setEventWebhook: "body.url* body.types",
+  getEventWebhook: "",
+  deleteEventWebhook: "",
+  listWebhookDeliveries: ""
 }
 
 const TYPES = new Set(["string", "integer", "boolean", "array"])

@@ -8,7 +8,7 @@ export type Operations = typeof OPERATIONS
 export type OperationName = keyof Operations
 
 export interface Route {
-  readonly method: "GET" | "POST"
+  readonly method: "GET" | "POST" | "DELETE"
   /** With `{parameter}` placeholders. */
   readonly path: string
   /** The id in the catalog; null if the catalog has no such service. */

@@ -22,7 +22,7 @@ export interface CatalogRow {
   readonly operationId: string
   /** Null for the three operations that have no service record: the record lookup and the two aliases. */
   readonly serviceId: string | null
-  readonly method: "GET" | "POST"
+  readonly method: "GET" | "POST" | "DELETE"
   /** Contains `{parameter}` for variable parts. */
   readonly path: string
   /** USDT as a decimal text, for example "0.25"; null if the operation is free. */

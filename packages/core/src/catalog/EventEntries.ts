@@ -98,3 +98,63 @@ export const EVENT_ENTRIES = [
     nextActions: [{ serviceId: "events.ack", why: "Use events.ack in new clients." }]
   }
 ] as const satisfies ReadonlyArray<CatalogRow>
+
+/** Operations beyond the specification. */
+export const EVENT_EXTENSIONS = [
+  {
+    operationId: "setEventWebhook",
+    serviceId: "events.webhook.set",
+    method: "POST",
+    path: "/api/v1/events/webhook",
+    price: null,
+    authentication: "bearer",
+    capability: "always",
+    extension: true,
+    guide: "/docs#webhooks",
+    purpose: "Sets the URL that receives your events, with a new signing secret, and resumes paused deliveries.",
+    errors: BEARER_ERRORS,
+    nextActions: [{ serviceId: "events.webhook.deliveries", why: "See whether your endpoint accepts the events." }]
+  },
+  {
+    operationId: "getEventWebhook",
+    serviceId: "events.webhook.get",
+    method: "GET",
+    path: "/api/v1/events/webhook",
+    price: null,
+    authentication: "bearer",
+    capability: "always",
+    extension: true,
+    guide: "/docs#webhooks",
+    purpose: "Returns your event webhook, without its secret.",
+    errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND"],
+    nextActions: [{ serviceId: "events.webhook.deliveries", why: "See the last deliveries." }]
+  },
+  {
+    operationId: "deleteEventWebhook",
+    serviceId: "events.webhook.delete",
+    method: "DELETE",
+    path: "/api/v1/events/webhook",
+    price: null,
+    authentication: "bearer",
+    capability: "always",
+    extension: true,
+    guide: "/docs#webhooks",
+    purpose: "Deletes your event webhook. Pending events stay.",
+    errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND"],
+    nextActions: [{ serviceId: "events.realtime-token", why: "Receive events over the WebSocket." }]
+  },
+  {
+    operationId: "listWebhookDeliveries",
+    serviceId: "events.webhook.deliveries",
+    method: "GET",
+    path: "/api/v1/events/webhook/deliveries",
+    price: null,
+    authentication: "bearer",
+    capability: "always",
+    extension: true,
+    guide: "/docs#webhooks",
+    purpose: "Lists the last 100 attempts to deliver events to your webhook, newest first.",
+    errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND"],
+    nextActions: [{ serviceId: "events.webhook.set", why: "Resume deliveries after you have fixed the endpoint." }]
+  }
+] as const satisfies ReadonlyArray<CatalogRow>

@@ -17,7 +17,8 @@ export const EventType = Schema.Literals([
   "phone.number.reconciled",
   "payment.completed",
   "payment.failed",
-  "payment.refunded"
+  "payment.refunded",
+  "events.webhook.paused"
 ])
 export type EventType = typeof EventType.Type
 
@@ -29,11 +30,12 @@ const fields = {
   type: EventType,
   /** `agentos.internal`, or the name of the provider that reported it. */
   source: Schema.String,
-  /** The half of the service: `email`, `phone` or `payment`. */
+  /** The half of the service: `email`, `phone` or `payment`; `events` for event webhooks. */
   service: Schema.String,
   resourceId: Schema.String,
   /**
-   * The agent concerned: the mailbox for email, the agent behind the number for phone, the paying wallet for payment.
+   * The agent concerned: the mailbox for email, the agent behind the number for phone, the paying wallet for payment,
+   * the webhook itself for events.
    */
   agentId: Schema.String,
   payload: Schema.Record(Schema.String, Schema.Json)

@@ -50,6 +50,12 @@ export interface LeaseRequest {
   readonly limit: number
 }
 
+/** Limits a lease to events of these types, and excludes some events. */
+export interface LeaseFilter {
+  readonly types?: ReadonlyArray<string> | undefined
+  readonly except?: ReadonlyArray<string> | undefined
+}
+
 export interface HeldLease {
   readonly sessionId: string
   readonly eventId: string
@@ -107,9 +113,14 @@ export class EventStore extends Context.Service<
     /**
      * Leases up to `limit` deliverable events, oldest first, to a session. Each becomes `delivered` and its
      * deliveryCount grows. No event is leased to two sessions at the same time. Events that fail by the policy are
-     * marked as failed instead.
+     * marked as failed instead. With a filter, other events are left as they are.
      */
-    readonly lease: (tenantId: TenantId, sessionId: string, limit: number) => Effect.Effect<ReadonlyArray<Delivery>>
+    readonly lease: (
+      tenantId: TenantId,
+      sessionId: string,
+      limit: number,
+      filter?: LeaseFilter
+    ) => Effect.Effect<ReadonlyArray<Delivery>>
     /**
      * Applies `lease` for each of these sessions in the order given, in one statement. Returns the deliveries of each.
      */

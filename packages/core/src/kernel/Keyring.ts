@@ -12,6 +12,7 @@ export type MacPurpose =
   | "relay-token"
   | "return-path"
   | "sign-in"
+  | "webhook-secret"
 
 /**
  * The server's secret keys, each with an id from 1 to 255. The active key authenticates new values; values under older

@@ -8,7 +8,8 @@ export const ResourceKind = Schema.Literals([
   "call",
   "service",
   "tenant",
-  "job"
+  "job",
+  "webhook"
 ])
 export type ResourceKind = typeof ResourceKind.Type
 

@@ -1,5 +1,6 @@
 import {
   AgentCallback,
+  WebhookClient,
   type AvailableNumber,
   type CallProgress,
   NumberingPlan,
@@ -173,7 +174,8 @@ export const make = () => {
     Layer.succeed(AgentCallback, {
       refusal: (url) => Effect.succeed(url.includes("private") ? "not a public address" : undefined),
       ask: agent.ask
-    })
+    }),
+    Layer.succeed(WebhookClient, { refusal: () => Effect.undefined, post: () => Effect.succeed(204) })
   )
   return { inventory, owned, others, calls, limits, script, log, agent, layer }
 }

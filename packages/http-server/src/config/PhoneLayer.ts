@@ -1,4 +1,4 @@
-import { type AllowedAgent, AgentCallbackHttps } from "@agentos/agent-webhook"
+import { type AllowedAgent, AgentCallbackHttps, WebhookClientHttps } from "@agentos/agent-webhook"
 import { ProviderError, TelephonyProvider } from "@agentos/core"
 import { Ingress } from "@agentos/ingress"
 import { NumberingPlanLibphonenumber } from "@agentos/numbering-libphonenumber"
@@ -30,14 +30,18 @@ const unavailable = Layer.succeed(TelephonyProvider, {
 })
 
 /**
- * The telephony ports. Without a carrier, the provider fails every call as misconfigured. Reads of numbers and calls
+ * The telephony ports, and the client of event webhooks, which may call the same hosts as voice callbacks. Without a carrier, the provider fails every call as misconfigured. Reads of numbers and calls
  * still work; open operations wait until a carrier is configured again, or are refunded.
  */
 export const phonePorts = ({ phone: { allowedAgents, carrier }, publicUrl }: ServerConfig) =>
   Layer.mergeAll(
     carrier === undefined ? unavailable : TelephonyProviderTwilio.layer({ ...carrier, publicUrl }),
     NumberingPlanLibphonenumber.layer,
-    Layer.unwrap(Effect.map(Effect.forEach(allowedAgents, allowed), (allow) => AgentCallbackHttps.layer({ allow })))
+    Layer.unwrap(
+      Effect.map(Effect.forEach(allowedAgents, allowed), (allow) =>
+        Layer.merge(AgentCallbackHttps.layer({ allow }), WebhookClientHttps.layer({ allow }))
+      )
+    )
   )
 
 /** The webhooks and sockets of the configured carrier. */

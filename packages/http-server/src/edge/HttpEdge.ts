@@ -36,7 +36,7 @@ const answerWithoutRoute = (request: Request, allowed: ReadonlyArray<string>) =>
 
 /** Answers OPTIONS where the path allows it. */
 const answerOptions = (request: Request, allowed: ReadonlyArray<string>) => {
-  const methods = request.url === "*" ? ["GET", "HEAD", "POST", "OPTIONS"] : allowed
+  const methods = request.url === "*" ? ["GET", "HEAD", "POST", "DELETE", "OPTIONS"] : allowed
   return methods.includes("OPTIONS")
     ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: preflightHeaders(methods) }))
     : answerWithoutRoute(request, methods)

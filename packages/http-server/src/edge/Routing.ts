@@ -22,7 +22,7 @@ export type Audience = "clients" | "operator" | "providers"
 /** One method and path of the server. */
 export interface Route<out R = never> {
   /** GET includes HEAD. */
-  readonly method: "GET" | "POST" | "PUT"
+  readonly method: "GET" | "POST" | "PUT" | "DELETE"
   /** With `{parameter}` for variable parts. The label in metrics. */
   readonly path: string
   readonly audience: Audience

@@ -88,6 +88,10 @@ const EVENTS: Readonly<Record<EventType, readonly [string, string]>> = {
   "payment.refunded": [
     "a refund has arrived on the chain",
     `${PAYMENT_FIELDS}, amount; transaction is that of the refund, paymentTransaction that of the payment`
+  ],
+  "events.webhook.paused": [
+    "your event webhook did not accept an event for three days, and is paused",
+    "webhookId, url, pausedAt, undeliveredEventId, error"
   ]
 }
 
@@ -135,6 +139,29 @@ const events = (context: GuideContext): ReadonlyArray<GuideSection> => [
   }
 ]
 
+const webhooks = (context: GuideContext): GuideSection => ({
+  anchor: "webhooks",
+  title: "Event webhooks",
+  blocks: [
+    {
+      text: "An event webhook is a session that needs no socket: the server posts each event to your https URL. You have at most one. To set it again replaces the URL and types, makes a new secret, and resumes a paused endpoint."
+    },
+    ...serviceBlocks("webhooks", context),
+    {
+      steps: [
+        "`POST /api/v1/events/webhook` with `url`, and `types` if you want only some. Store `signingSecret` (`whsec_…`): it is shown once. After it is replaced, the previous secret signs too for 24 hours.",
+        "Each request has the event record as its JSON body, and is signed per Standard Webhooks (https://www.standardwebhooks.com): webhook-id, webhook-timestamp and webhook-signature. Verify it with one of its libraries, and reject old timestamps. webhook-id is the eventId, and the same for each attempt: use it to ignore an event that you have handled.",
+        "Answer 2xx within 15 seconds after you have handled the event durably: that acknowledges it. Any other answer, a redirect included, is retried after 5 s, 10 s, 20 s and so on, up to every 8 hours.",
+        "You receive one request at a time, oldest event first. A retried event arrives after later ones: its `deliveryCount` is greater than 1. While 64 events wait for a retry, no other is sent. After three failures in a row, requests pause for up to 5 minutes.",
+        "If an event is not accepted for three days, the endpoint is paused, and an `events.webhook.paused` event is stored. No event is lost: all that you have not acknowledged stay pending until they expire. Fix the endpoint, then set it again."
+      ]
+    },
+    {
+      text: "`GET /api/v1/events/webhook/deliveries` shows the last 100 attempts with status and error. Failed attempts never turn an event `failed`. Sockets and REST work beside a webhook: an event that another session holds is not posted meanwhile."
+    }
+  ]
+})
+
 const domains = (context: GuideContext): GuideSection => ({
   anchor: "domains",
   title: "Domains",
@@ -145,6 +172,7 @@ const domains = (context: GuideContext): GuideSection => ({
 export const serviceSections = (context: GuideContext): ReadonlyArray<GuideSection> => [
   ...email(context),
   ...events(context),
+  webhooks(context),
   ...phoneSections(context),
   domains(context)
 ]

@@ -1,5 +1,14 @@
 import { OPERATIONS, REALTIME_PATH, UpgradeRequired } from "@agentos/api"
-import { Credentials, Events, type PendingPage, Timestamp, toEventRecord } from "@agentos/core"
+import {
+  Credentials,
+  Events,
+  EventWebhooks,
+  type PendingPage,
+  Timestamp,
+  toDeliveryRecord,
+  toEventRecord,
+  toWebhookRecord
+} from "@agentos/core"
 import { Effect, Redacted } from "effect"
 import { documentRoute } from "../edge/Routing.ts"
 import { tenantRoute } from "../operation/FreeRoute.ts"
@@ -13,6 +22,7 @@ const toPendingRecords = ({ items, nextCursor, pending }: PendingPage) => ({
 
 export const routes = Effect.gen(function* () {
   const events = yield* Events
+  const webhooks = yield* EventWebhooks
   const credentials = yield* Credentials
   const { publicUrl } = yield* ServerSettings
   const websocketUrl = `${publicUrl.replace(/^http/, "ws")}${REALTIME_PATH}`
@@ -59,6 +69,25 @@ export const routes = Effect.gen(function* () {
 
     tenantRoute(OPERATIONS.acknowledgeEventById, ({ tenantId }, { params: { eventId } }) =>
       Effect.map(events.acknowledge(tenantId, eventId), (event) => ({ event: toEventRecord(event) }))
+    ),
+
+    tenantRoute(OPERATIONS.setEventWebhook, ({ tenantId }, { payload }) =>
+      Effect.map(webhooks.set(tenantId, payload), ({ signingSecret, webhook }) => ({
+        webhook: toWebhookRecord(webhook),
+        signingSecret: Redacted.value(signingSecret)
+      }))
+    ),
+
+    tenantRoute(OPERATIONS.getEventWebhook, ({ tenantId }) =>
+      Effect.map(webhooks.get(tenantId), (webhook) => ({ webhook: toWebhookRecord(webhook) }))
+    ),
+
+    tenantRoute(OPERATIONS.deleteEventWebhook, ({ tenantId }) =>
+      Effect.map(webhooks.remove(tenantId), ({ webhookId }) => ({ webhookId, deleted: true as const }))
+    ),
+
+    tenantRoute(OPERATIONS.listWebhookDeliveries, ({ tenantId }) =>
+      Effect.map(webhooks.attempts(tenantId), (attempts) => ({ items: attempts.map(toDeliveryRecord) }))
     ),
 
     // The gateway takes upgrades before they reach the router, so a request here is not an upgrade.

@@ -1,5 +1,6 @@
 import {
   AgentCallback,
+  WebhookClient,
   type AgentMessage,
   type AgentReply,
   type AgentUnreachable,
@@ -103,7 +104,8 @@ export const make = () => {
           asked.push(message)
           return agent.answer(message)
         })
-    })
+    }),
+    Layer.succeed(WebhookClient, { refusal: () => Effect.undefined, post: () => Effect.succeed(204) })
   )
   return { owned, calls, asked, failures, agent, pace, layer }
 }

@@ -1,4 +1,4 @@
-import type { Delivery, LeaseRequest } from "@agentos/core"
+import type { Delivery, LeaseFilter, LeaseRequest } from "@agentos/core"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { orDie } from "../DatabaseFailure.ts"
@@ -31,7 +31,7 @@ export const makeLeasing = ({ sql, policy, clock }: EventDatabase) => {
    * transaction has locked, and visits at most the request's limit of other rows. Rows locked by this
    * transaction are not skipped, so no two requests may be of one tenant.
    */
-  const candidates = (requests: ReadonlyArray<LeaseRequest>) => sql`
+  const candidates = (requests: ReadonlyArray<LeaseRequest>, { except, types }: LeaseFilter) => sql`
     request as materialized (
       select * from unnest(
         ${Parameter.uuids(requests.map(({ tenantId }) => tenantId))},
@@ -52,6 +52,8 @@ export const makeLeasing = ({ sql, policy, clock }: EventDatabase) => {
         from events
         where open_tenant_id = request.tenant_id
           and (leased_until is null or leased_until <= (select now from clock))
+          ${types === undefined ? sql`` : sql`and type = any(${Parameter.texts(types)})`}
+          ${except === undefined ? sql`` : sql`and event_id <> all(${Parameter.uuids(except)})`}
         order by created_at, event_id limit request.room
         for update skip locked
       ) found
@@ -62,8 +64,8 @@ export const makeLeasing = ({ sql, policy, clock }: EventDatabase) => {
     events.event_id = any(array(select event_id from candidate)) and events.event_id = candidate.event_id`
 
   /** Leases the oldest events that can be delivered, and marks the others among them as expired or failed. */
-  const take = (requests: ReadonlyArray<LeaseRequest>) => sql<TakenRow>`
-    with ${clock()}, ${candidates(requests)}
+  const take = (requests: ReadonlyArray<LeaseRequest>, filter: LeaseFilter) => sql<TakenRow>`
+    with ${clock()}, ${candidates(requests, filter)}
     update events set
       status = outcome,
       lapses = lapses + (leased_until is not null)::integer,
@@ -78,15 +80,19 @@ export const makeLeasing = ({ sql, policy, clock }: EventDatabase) => {
     returning ${columns}, events.status, events.delivery_id, candidate.place`
 
   /** Marks many events as expired or failed, without leasing any. */
-  const sweep = (requests: ReadonlyArray<LeaseRequest>) => sql`
-    with ${clock()}, ${candidates(requests.map((request) => ({ ...request, limit: SWEEP })))}
+  const sweep = (requests: ReadonlyArray<LeaseRequest>, filter: LeaseFilter) => sql`
+    with ${clock()}, ${candidates(
+      requests.map((request) => ({ ...request, limit: SWEEP })),
+      filter
+    )}
     update events set
       status = outcome, lapses = lapses + (leased_until is not null)::integer,
       session_id = null, delivery_id = null, leased_until = null
     from candidate where ${isCandidate} and outcome <> 'delivered'`
 
   const leaseEach = Effect.fnUntraced(function* (
-    requests: ReadonlyArray<LeaseRequest>
+    requests: ReadonlyArray<LeaseRequest>,
+    filter: LeaseFilter = {}
   ): Effect.fn.Return<ReadonlyArray<ReadonlyArray<Delivery>>, SqlError.SqlError> {
     const all = requests.map((request): Open => ({ request, taken: [] }))
     let open: ReadonlyArray<Open> = all
@@ -95,7 +101,7 @@ export const makeLeasing = ({ sql, policy, clock }: EventDatabase) => {
       if (open.length === 0) break
       const { first: wave, rest } = firstOfEachTenant(open)
       const asked = wave.map(({ request, taken }) => ({ ...request, limit: request.limit - taken.length }))
-      const rows = Map.groupBy(yield* take(asked), ({ place }) => Number(place))
+      const rows = Map.groupBy(yield* take(asked, filter), ({ place }) => Number(place))
       const again: Array<Open> = []
       wave.forEach((each, index) => {
         const found = rows.get(index + 1) ?? []
@@ -106,15 +112,24 @@ export const makeLeasing = ({ sql, policy, clock }: EventDatabase) => {
       })
       // Expired or failed events used up the limit, and there may be many more of them.
       const short = again.filter(({ request, taken }) => taken.length < request.limit)
-      if (short.length > 0) yield* sweep(short.map(({ request }) => request))
+      if (short.length > 0)
+        yield* sweep(
+          short.map(({ request }) => request),
+          filter
+        )
       open = [...again, ...rest]
     }
     return all.map(({ taken }) => taken.toSorted((a, b) => compare(a.event, b.event)))
   })
 
   return {
-    lease: (tenantId: string, sessionId: string, limit: number): Effect.Effect<ReadonlyArray<Delivery>> =>
-      Effect.map(orDie(leaseEach([{ tenantId, sessionId, limit }])), ([deliveries = []]) => deliveries),
+    lease: (
+      tenantId: string,
+      sessionId: string,
+      limit: number,
+      filter?: LeaseFilter
+    ): Effect.Effect<ReadonlyArray<Delivery>> =>
+      Effect.map(orDie(leaseEach([{ tenantId, sessionId, limit }], filter)), ([deliveries = []]) => deliveries),
     leaseEach: (requests: ReadonlyArray<LeaseRequest>) => orDie(leaseEach(requests))
   }
 }

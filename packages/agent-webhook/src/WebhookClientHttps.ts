@@ -1,0 +1,112 @@
+import { Timestamp, WebhookClient, type WebhookRequest, WebhookUnreachable } from "@agentos/core"
+import { Effect, Layer, Redacted } from "effect"
+import { createHmac } from "node:crypto"
+import type { IncomingMessage } from "node:http"
+import { Agent } from "node:https"
+import { inTime, REFUSAL_MILLIS, refusalWith } from "./AgentCallbackHttps.ts"
+import { type AllowedAgent, readCallbackUrl } from "./CallbackUrl.ts"
+import { exchangeOnce, unreachable } from "./Exchange.ts"
+import { resolveByDns, type ResolveHost } from "./HostAddresses.ts"
+
+export interface WebhookClientOptions {
+  /** Hosts that are allowed although they are on this machine. For the sandbox only; none by default. */
+  readonly allow?: ReadonlyArray<AllowedAgent> | undefined
+  /** DNS by default. */
+  readonly resolve?: ResolveHost | undefined
+  /** Time to the end of the answer; 15 s by default. Less than half of an event's lease. */
+  readonly timeoutMillis?: number | undefined
+}
+
+const TIMEOUT_MILLIS = 15_000
+/** An answer is read up to this size, so that its connection can be used again, and ignored. */
+const BYTES_MAX = 65_536
+/**
+ * How long an idle connection is kept for the next event, in milliseconds: less than the 5 s after which common servers close
+ * it, since a request on a closing connection fails.
+ */
+const IDLE_TIMEOUT = 3_000
+const SOCKETS_TOTAL = 256
+const SOCKETS_IDLE_PER_HOST = 16
+
+/** The key in a secret: `whsec_` and base64 of the bytes. */
+const keyOf = (secret: Redacted.Redacted<string>): Buffer =>
+  Buffer.from(Redacted.value(secret).replace(/^whsec_/, ""), "base64")
+
+/** Returns the headers of a delivery, signed per Standard Webhooks (https://www.standardwebhooks.com). */
+const headersOf = ({ body, id, secrets, timestamp }: WebhookRequest) => {
+  const seconds = String(Math.floor(timestamp / Timestamp.SECOND))
+  const signed = `${id}.${seconds}.${body}`
+  return {
+    Accept: "*/*",
+    "Accept-Encoding": "identity",
+    "Content-Type": "application/json",
+    "Content-Length": String(Buffer.byteLength(body)),
+    "User-Agent": "AgentOS/1",
+    "webhook-id": id,
+    "webhook-timestamp": seconds,
+    "webhook-signature": secrets
+      .map((secret) => `v1,${createHmac("sha256", keyOf(secret)).update(signed).digest("base64")}`)
+      .join(" ")
+  }
+}
+
+/** Reads an answer to its end or its limit, whichever is first. The status is known by then. */
+const discard = (host: string, response: IncomingMessage, done: (error?: Error) => void): void => {
+  let bytes = 0
+  response.on("data", (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > BYTES_MAX) done()
+  })
+  response.on("end", () => done())
+  response.on("error", done)
+  response.on("close", () => done(unreachable("connection", `${host} broke off in the middle of its answer.`)))
+}
+
+/**
+ * Posts to webhooks by https, at public internet addresses only, with the checks of `AgentCallbackHttps`: the URL, its
+ * DNS result, and every connection. Follows no redirects, uses no proxy and verifies certificates.
+ */
+export const layer = (options: WebhookClientOptions = {}): Layer.Layer<WebhookClient> =>
+  Layer.effect(
+    WebhookClient,
+    Effect.gen(function* () {
+      const agent = yield* Effect.acquireRelease(
+        Effect.sync(
+          () =>
+            new Agent({
+              keepAlive: true,
+              timeout: IDLE_TIMEOUT,
+              maxFreeSockets: SOCKETS_IDLE_PER_HOST,
+              maxTotalSockets: SOCKETS_TOTAL
+            })
+        ),
+        (open) => Effect.sync(() => open.destroy())
+      )
+      const allow = options.allow ?? []
+      const resolve = options.resolve ?? resolveByDns
+      const timeoutMillis = options.timeoutMillis ?? TIMEOUT_MILLIS
+
+      const post = Effect.fnUntraced(function* (request: WebhookRequest) {
+        const target = readCallbackUrl(request.url, allow)
+        if (typeof target === "string") return yield* unreachable("address", `url ${target}.`)
+        let status = 0
+        yield* exchangeOnce({
+          agent,
+          resolve,
+          target,
+          headers: headersOf(request),
+          body: request.body,
+          read: (response, done) => {
+            status = response.statusCode ?? 0
+            discard(target.host, response, done)
+          }
+        }).pipe(inTime(target.host, timeoutMillis, "did not finish its answer"))
+        return status
+      })
+
+      return WebhookClient.of({
+        refusal: refusalWith(resolve, allow, REFUSAL_MILLIS),
+        post: (request) => Effect.mapError(post(request), ({ message }) => new WebhookUnreachable({ message }))
+      })
+    })
+  )

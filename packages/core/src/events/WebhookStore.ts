@@ -1,0 +1,69 @@
+import { Context, Effect, Option } from "effect"
+import type { TenantId } from "../tenancy/Tenant.ts"
+import type { EventWebhook, WebhookAttempt, WebhookProgress } from "./EventWebhook.ts"
+
+/** Number of attempts that are kept for each endpoint. */
+export const ATTEMPTS_KEPT = 100
+
+/** The lease of one server on one endpoint. */
+export interface WebhookTurn {
+  readonly webhook: EventWebhook
+  /** Raised with each lease and each change by the tenant. Writes under an older one fail. */
+  readonly fence: number
+  readonly progress: WebhookProgress
+  /** The tenant's newest event when the lease began; null without events. */
+  readonly newestEventId: string | null
+}
+
+/** When an endpoint is due after a turn. */
+export interface NextTurn {
+  /** Milliseconds from now; null: with the next event of the tenant. */
+  readonly dueIn: number | null
+  /** Whether events do not make it due earlier. */
+  readonly isResting: boolean
+}
+
+/**
+ * The endpoints to search for due ones: those whose time has come, and those of `woken` tenants that do not rest;
+ * `all`: every endpoint of a tenant with a newer event than that of its last turn.
+ */
+export interface DueWebhooks {
+  readonly woken: ReadonlyArray<TenantId>
+  readonly all: boolean
+}
+
+/** The port that stores event webhooks, their leases and their attempts. Leases use the store's own clock. */
+export class WebhookStore extends Context.Service<
+  WebhookStore,
+  {
+    /** Stores the endpoint of a tenant, or replaces it: without progress, due at once, its lease ended. */
+    readonly set: (webhook: EventWebhook) => Effect.Effect<void>
+    readonly find: (tenantId: TenantId) => Effect.Effect<Option.Option<EventWebhook>>
+    /** Deletes the endpoint and its attempts. Returns false if the tenant has none. */
+    readonly remove: (tenantId: TenantId) => Effect.Effect<boolean>
+    /** Returns the last `ATTEMPTS_KEPT` attempts, newest first. */
+    readonly attempts: (webhookId: string) => Effect.Effect<ReadonlyArray<WebhookAttempt>>
+    /**
+     * Leases up to `limit` due endpoints for `leaseMillis`, the longest due first. No paused endpoint, none of a suspended
+     * tenant, and none that another server holds.
+     */
+    readonly take: (due: DueWebhooks, limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<WebhookTurn>>
+    /**
+     * Extends the lease to `leaseMillis` from now. Returns false if it was lost: another server has the endpoint, its
+     * tenant has changed or deleted it, or was suspended.
+     */
+    readonly renew: (turn: WebhookTurn, leaseMillis: number) => Effect.Effect<boolean>
+    /** Stores an attempt and the progress after it, and pauses the endpoint if asked. Returns false without the lease. */
+    readonly record: (
+      turn: WebhookTurn,
+      attempt: WebhookAttempt,
+      progress: WebhookProgress,
+      state: EventWebhook["state"]
+    ) => Effect.Effect<boolean>
+    /**
+     * Ends the lease, and stores the progress unless it is null. The endpoint is due at once, unless it rests, if its tenant has a newer
+     * event than at the beginning of the turn. Returns false without the lease.
+     */
+    readonly finish: (turn: WebhookTurn, next: NextTurn, progress: WebhookProgress | null) => Effect.Effect<boolean>
+  }
+>()("@agentos/core/events/WebhookStore") {}

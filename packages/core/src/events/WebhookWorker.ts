@@ -1,0 +1,229 @@
+import { Cause, Effect, Latch, Metric, Result, Semaphore } from "effect"
+import { Keyring } from "../kernel/Keyring.ts"
+import * as PollingWorker from "../kernel/PollingWorker.ts"
+import * as Timestamp from "../kernel/Timestamp.ts"
+import { Transactor } from "../kernel/Transactor.ts"
+import * as Uuid from "../kernel/Uuid.ts"
+import type { TenantId } from "../tenancy/Tenant.ts"
+import { TenantStore } from "../tenancy/TenantStore.ts"
+import { type EventDraft, EventPolicy, INTERNAL_SOURCE, toEventRecord } from "./DurableEvent.ts"
+import { EventSignal } from "./EventSignal.ts"
+import { type Delivery, EventStore } from "./EventStore.ts"
+import * as Webhook from "./EventWebhook.ts"
+import { WebhookClient } from "./WebhookClient.ts"
+import { type NextTurn, WebhookStore, type WebhookTurn } from "./WebhookStore.ts"
+
+/** Endpoints served concurrently by one server. Each has one request at a time. */
+const CONCURRENCY = 128
+/** Maximum number of concurrent writers, so that requests have connections too. */
+const WRITERS = 3
+/** A turn ends after this time or number of events, so that endpoints share the server. */
+const TURN_MILLIS = 20 * Timestamp.SECOND
+const TURN_EVENTS = 100
+/** Interval between polls for due retries. New events wake the worker at once. */
+const POLL_INTERVAL = "1 second"
+/** Wake-ups within this time share a query: most are of tenants without a webhook. */
+const WAKE_DELAY = "50 millis"
+/** Interval between searches of all endpoints for events whose wake-up was lost, in milliseconds. */
+const SEARCH_EVERY = 10 * Timestamp.SECOND
+
+const AT_ONCE: NextTurn = { dueIn: 0, isResting: false }
+
+const attemptsOf = (outcome: Webhook.WebhookAttempt["outcome"]) =>
+  Metric.counter("agentos_webhook_attempts_total", {
+    description: "Requests of this server to event webhooks, by outcome.",
+    attributes: { outcome },
+    incremental: true
+  })
+const paused = Metric.counter("agentos_webhooks_paused_total", {
+  description: "Event webhooks that this server paused after three days of failed attempts.",
+  incremental: true
+})
+
+const pausedEvent = (
+  { tenantId, url, webhookId }: Webhook.EventWebhook,
+  at: Timestamp.Timestamp,
+  delivery: Delivery,
+  error: string
+): EventDraft => ({
+  tenantId,
+  type: "events.webhook.paused",
+  source: INTERNAL_SOURCE,
+  service: "events",
+  resourceId: webhookId,
+  agentId: webhookId,
+  payload: { webhookId, url, pausedAt: Timestamp.toIso(at), undeliveredEventId: delivery.event.eventId, error },
+  dedupeKey: `events.webhook.paused:${webhookId}:${at}`
+})
+
+/**
+ * Delivers events to webhooks for as long as it runs. Any number of servers can run it: one at a time serves an endpoint.
+ *
+ * An endpoint is a session with one request at a time: the oldest deliverable event is leased, posted, and acknowledged by
+ * a 2xx answer. After another outcome the event is leased again when its retry is due, and later events are sent
+ * meanwhile. At most 64 events wait for a retry; then no other is sent.
+ */
+export const run = Effect.gen(function* () {
+  const store = yield* WebhookStore
+  const events = yield* EventStore
+  const client = yield* WebhookClient
+  const keyring = yield* Keyring
+  const signal = yield* EventSignal
+  const tenants = yield* TenantStore
+  const { transact } = yield* Transactor
+  const { leaseDuration } = yield* EventPolicy
+  const writers = yield* Semaphore.make(WRITERS)
+
+  const woken = new Set<TenantId>()
+  const wakeUp = Latch.makeUnsafe()
+  let searchAt = 0
+  yield* signal.listen((wake) => {
+    if (wake === "all") searchAt = 0
+    else for (const tenantId of wake) woken.add(tenantId)
+    wakeUp.openUnsafe()
+  })
+
+  const take = Effect.fnUntraced(function* (limit: number) {
+    wakeUp.closeUnsafe()
+    const now = yield* Timestamp.now
+    const all = now >= searchAt
+    if (all) searchAt = now + SEARCH_EVERY
+    const due = { woken: [...woken], all }
+    woken.clear()
+    const turns = yield* store.take(due, limit, leaseDuration)
+    // A full batch may have left woken tenants behind: they are found by the search.
+    if (turns.length >= limit) searchAt = 0
+    return turns
+  })
+
+  /** Posts an event. Returns the attempt and the progress after it, or "exhausted" if the event was retried too long. */
+  const attempt = Effect.fnUntraced(function* (
+    { webhook }: WebhookTurn,
+    progress: Webhook.WebhookProgress,
+    { event }: Delivery
+  ) {
+    const startedAt = yield* Timestamp.now
+    const answer = yield* Effect.result(
+      client.post({
+        url: webhook.url,
+        id: event.eventId,
+        timestamp: startedAt,
+        body: JSON.stringify(toEventRecord(event)),
+        secrets: Webhook.secretsOf(keyring, webhook, startedAt)
+      })
+    )
+    const now = yield* Timestamp.now
+    const status = Result.isSuccess(answer) ? answer.success : null
+    const isAccepted = status !== null && status >= 200 && status <= 299
+    const after = isAccepted
+      ? { progress: Webhook.succeeded(progress, event.eventId), nextAttemptAt: null }
+      : Webhook.failed(progress, event.eventId, startedAt, now)
+    const outcome = isAccepted ? "succeeded" : "failed"
+    yield* Metric.update(attemptsOf(outcome), 1)
+    const made: Webhook.WebhookAttempt = {
+      deliveryId: yield* Uuid.next,
+      eventId: event.eventId,
+      type: event.type,
+      attempt: Webhook.attemptOf(progress, event.eventId),
+      createdAt: startedAt,
+      durationMillis: Math.max(0, now - startedAt),
+      outcome,
+      responseStatus: status,
+      error: Result.isFailure(answer)
+        ? answer.failure.message
+        : isAccepted
+          ? null
+          : `The endpoint answered with status ${status}${status! >= 300 && status! < 400 ? "; redirects are not followed" : ""}.`,
+      nextAttemptAt: after === "exhausted" ? null : after.nextAttemptAt
+    }
+    return { after, made, now }
+  })
+
+  /** Commits an attempt. Returns the progress, or undefined if the turn is over: without its lease, or paused. */
+  const commit = Effect.fnUntraced(function* (
+    turn: WebhookTurn,
+    delivery: Delivery,
+    { after, made, now }: Effect.Success<ReturnType<typeof attempt>>
+  ) {
+    const { webhook } = turn
+    const { eventId } = delivery.event
+    if (after === "exhausted") {
+      yield* tenants.lock([webhook.tenantId])
+      if (!(yield* store.record(turn, made, Webhook.NO_PROGRESS, "paused"))) return undefined
+      yield* events.append([pausedEvent(webhook, now, delivery, made.error ?? "")])
+      yield* Metric.update(paused, 1)
+      return undefined
+    }
+    // Whatever happened to the endpoint or the lease meanwhile, the receiver has accepted the event.
+    if (made.outcome === "succeeded") yield* events.acknowledge(webhook.tenantId, [{ eventId }])
+    return (yield* store.record(turn, made, after.progress, "active")) ? after.progress : undefined
+  })
+
+  const serve = Effect.fnUntraced(function* (turn: WebhookTurn, sessionId: string) {
+    const { tenantId, types } = turn.webhook
+    const filter = types === null ? {} : { types }
+    const startedAt = yield* Timestamp.now
+    let progress = turn.progress
+    let next: NextTurn | undefined
+    for (let sent = 0; next === undefined; sent++) {
+      const now = yield* Timestamp.now
+      const waiting = Webhook.waitingRetries(progress, now)
+      if (sent >= TURN_EVENTS || now - startedAt >= TURN_MILLIS) {
+        next = AT_ONCE
+        break
+      }
+      const except = waiting.map(({ eventId }) => eventId)
+      const [delivery] = Webhook.hasRoom(progress, now)
+        ? yield* events.lease(tenantId, sessionId, 1, { ...filter, except })
+        : []
+      if (delivery === undefined) {
+        // A due event that is not deliverable was acknowledged, has ended, or another session has it.
+        progress = { ...progress, retries: waiting }
+        const open = yield* events.list(
+          tenantId,
+          { ...filter, statuses: ["pending", "delivered"] },
+          undefined,
+          waiting.length + 1
+        )
+        const isHeld = Webhook.hasRoom(progress, now) && open.some(({ eventId }) => !except.includes(eventId))
+        const delays = [...waiting.map(({ nextAttemptAt }) => nextAttemptAt - now), ...(isHeld ? [leaseDuration] : [])]
+        next = { dueIn: delays.length === 0 ? null : Math.min(...delays), isResting: false }
+        break
+      }
+      const attempted = yield* attempt(turn, progress, delivery)
+      const after = yield* writers.withPermit(transact(commit(turn, delivery, attempted)))
+      if (attempted.made.outcome === "failed") yield* events.release([sessionId], "withdrawn")
+      if (after === undefined) return
+      progress = after
+      if (attempted.made.outcome === "failed") {
+        const rest = Webhook.restOf(progress)
+        next = { dueIn: rest, isResting: rest > 0 }
+      }
+    }
+    yield* store.finish(turn, next, progress)
+  })
+
+  const handle = (turn: WebhookTurn) =>
+    Effect.flatMap(Uuid.next, (sessionId) =>
+      serve(turn, sessionId).pipe(
+        PollingWorker.whileLeased({ millis: leaseDuration, renew: store.renew(turn, leaseDuration) }),
+        // The server stops, or the store failed: another turn begins at once, or when the lease has lapsed.
+        Effect.onError((cause) =>
+          Effect.andThen(
+            events.release([sessionId], "withdrawn"),
+            Cause.hasInterruptsOnly(cause) ? store.finish(turn, AT_ONCE, null) : Effect.void
+          )
+        )
+      )
+    )
+
+  return yield* PollingWorker.run({
+    name: "event webhooks",
+    concurrency: CONCURRENCY,
+    interval: POLL_INTERVAL,
+    wake: Effect.andThen(wakeUp.await, Effect.sleep(WAKE_DELAY)),
+    take,
+    handle,
+    failed: () => Effect.void
+  })
+}).pipe(Effect.scoped)

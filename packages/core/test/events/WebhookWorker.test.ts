@@ -1,0 +1,335 @@
+import {
+  type EventDraft,
+  EventStore,
+  EventWebhooks,
+  RealtimeSession,
+  type TenantId,
+  TenantStore,
+  Timestamp,
+  Transactor,
+  Uuid,
+  walletAddress,
+  WebhookClient,
+  type WebhookRequest,
+  WebhookSchedule,
+  WebhookStore,
+  WebhookUnreachable,
+  WebhookWorker
+} from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Redacted, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import * as TestHost from "../support/TestHost.ts"
+
+const { MAX_IN_FLIGHT } = RealtimeSession
+const URL = "https://agent.example.com/events"
+
+/** How an endpoint answers: a status, a silence, or no answer. */
+type Answer = (request: WebhookRequest) => Effect.Effect<number, WebhookUnreachable>
+
+const always =
+  (status: number): Answer =>
+  () =>
+    Effect.succeed(status)
+
+/** A core whose webhooks answer as the test says, and the requests that they received. */
+const makeHost = () => {
+  const received: Array<WebhookRequest> = []
+  const endpoint: { answer: Answer } = { answer: always(204) }
+  const open = { now: 0, most: 0 }
+  const client = Layer.succeed(WebhookClient, {
+    refusal: (url) =>
+      Effect.succeed(url.includes("private") ? "must have a host with a public internet address" : undefined),
+    post: (request) =>
+      Effect.suspend(() => {
+        received.push(request)
+        open.most = Math.max(open.most, ++open.now)
+        return Effect.ensuring(
+          endpoint.answer(request),
+          Effect.sync(() => open.now--)
+        )
+      })
+  })
+  const layer = Layer.provideMerge(Layer.fresh(EventWebhooks.layer), Layer.provideMerge(client, TestHost.make().layer))
+  return { received, endpoint, open, layer }
+}
+type Host = ReturnType<typeof makeHost>
+type Services = Layer.Success<Host["layer"]>
+
+const scenario = (name: string, test: (host: Host) => Effect.Effect<void, unknown, Services>) =>
+  it.effect(name, () => {
+    const host = makeHost()
+    return Effect.provide(test(host), host.layer)
+  })
+
+let wallets = 0
+const newTenant = Effect.gen(function* () {
+  const tenantId = yield* Uuid.next
+  const wallet = walletAddress(`0x${(++wallets).toString(16).padStart(40, "0")}`)
+  const { transact } = yield* Transactor
+  yield* transact((yield* TenantStore).ensure({ tenantId, wallet, tokenVersion: 1, createdAt: yield* Timestamp.now }))
+  return tenantId
+})
+
+/** A tenant with a webhook. */
+const endpointOf = Effect.fnUntraced(function* (types?: ReadonlyArray<"email.received">) {
+  const tenantId = yield* newTenant
+  const { signingSecret, webhook } = yield* (yield* EventWebhooks).set(tenantId, { url: URL, types })
+  return { tenantId, signingSecret, webhook }
+})
+
+const append = Effect.fnUntraced(function* (
+  tenantId: TenantId,
+  count: number,
+  type: EventDraft["type"] = "email.received"
+) {
+  const drafts = yield* Effect.replicateEffect(
+    Effect.map(Uuid.next, (id): EventDraft => ({
+      tenantId,
+      type,
+      source: "smtp",
+      service: "email",
+      resourceId: id,
+      agentId: "agent",
+      payload: {},
+      dedupeKey: id
+    })),
+    count
+  )
+  return (yield* (yield* EventStore).append(drafts)).map(({ eventId }) => eventId)
+})
+
+/** Runs the worker, as on one server. */
+const serving = Effect.forkChild(WebhookWorker.run)
+/** Runs the worker for some seconds of a later time, like a server that is started and stopped. */
+const servesAfter = Effect.fnUntraced(function* (millis: number, seconds = 3) {
+  yield* TestClock.adjust(millis)
+  const server = yield* serving
+  yield* TestClock.adjust(seconds * Timestamp.SECOND)
+  yield* Fiber.interrupt(server)
+})
+const statuses = Effect.fnUntraced(function* (tenantId: TenantId) {
+  return (yield* (yield* EventStore).list(tenantId, {}, undefined, 1_000)).map(({ status }) => status)
+})
+const idsOf = (requests: ReadonlyArray<WebhookRequest>) => requests.map(({ id }) => id)
+const decodeRecord = Schema.decodeUnknownSync(
+  Schema.fromJsonString(Schema.Struct({ eventId: Schema.String, deliveryCount: Schema.Int }))
+)
+
+describe("an event webhook", () => {
+  scenario(
+    "receives pending and new events in order, one at a time, and acknowledges them by 2xx",
+    ({ endpoint, open, received }) =>
+      Effect.gen(function* () {
+        endpoint.answer = () => Effect.as(Effect.sleep("10 millis"), 202)
+        const { tenantId } = yield* endpointOf()
+        const first = yield* append(tenantId, MAX_IN_FLIGHT + 50)
+        yield* serving
+        yield* TestClock.adjust("10 seconds")
+        const second = yield* append(tenantId, 2)
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(idsOf(received), [...first, ...second])
+        assert.strictEqual(open.most, 1)
+        assert.deepStrictEqual(new Set(yield* statuses(tenantId)), new Set(["acknowledged"]))
+        const record = decodeRecord(received[0]!.body)
+        assert.deepStrictEqual(record, { eventId: first[0]!, deliveryCount: 1 })
+      })
+  )
+
+  scenario("receives events of its types alone", ({ received }) =>
+    Effect.gen(function* () {
+      const { tenantId } = yield* endpointOf(["email.received"])
+      yield* append(tenantId, 5, "phone.call.ended")
+      const mails = yield* append(tenantId, 2)
+      yield* serving
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(idsOf(received), mails)
+      assert.lengthOf(yield* (yield* EventStore).replayable(tenantId, 9), 5)
+    })
+  )
+
+  scenario(
+    "receives later events while one is retried, after 5 s and then with growing delays",
+    ({ endpoint, received }) =>
+      Effect.gen(function* () {
+        const { tenantId, webhook } = yield* endpointOf()
+        const [poison, ...others] = yield* append(tenantId, 4)
+        endpoint.answer = ({ id }) => Effect.succeed(id === poison ? 500 : 200)
+        const startedAt = yield* Timestamp.now
+        yield* serving
+        yield* TestClock.adjust("3 seconds")
+        assert.deepStrictEqual(idsOf(received), [poison, ...others])
+        yield* TestClock.adjust("5 minutes")
+        const attempts = received.filter(({ id }) => id === poison)
+        const seconds = attempts.map(({ timestamp }) => Math.round((timestamp - startedAt) / 1_000))
+        assert.deepStrictEqual(
+          seconds.map((second, index) => Math.round((second - (seconds[index - 1] ?? 0)) / 5) * 5),
+          [0, 5, 10, 20, 40, 80]
+        )
+        assert.strictEqual(decodeRecord(attempts[1]!.body).deliveryCount, 2)
+        endpoint.answer = always(200)
+        yield* TestClock.adjust("5 minutes")
+        assert.deepStrictEqual(new Set(yield* statuses(tenantId)), new Set(["acknowledged"]))
+        const log = yield* (yield* WebhookStore).attempts(webhook.webhookId)
+        assert.deepStrictEqual(
+          [log[0]!.outcome, log[0]!.attempt, log[1]!.outcome, log[1]!.responseStatus, log[1]!.error],
+          ["succeeded", 7, "failed", 500, "The endpoint answered with status 500."]
+        )
+      })
+  )
+
+  scenario("holds at most 64 events for a retry, and sends no later one while it does", ({ endpoint, received }) =>
+    Effect.gen(function* () {
+      const { tenantId } = yield* endpointOf()
+      const events = yield* append(tenantId, 3 * MAX_IN_FLIGHT)
+      const poison = new Set(events.filter((_, index) => index % 2 === 0))
+      endpoint.answer = ({ id }) =>
+        poison.has(id)
+          ? Effect.fail(new WebhookUnreachable({ message: "agent.example.com did not answer." }))
+          : Effect.succeed(200)
+      yield* servesAfter(0, 4)
+      assert.deepStrictEqual(idsOf(received), events.slice(0, 2 * MAX_IN_FLIGHT - 1))
+      yield* servesAfter(0, 60)
+      assert.isFalse(idsOf(received).includes(events.at(-1)!))
+      poison.clear()
+      yield* servesAfter(Timestamp.DAY, 60)
+      assert.deepStrictEqual(new Set(yield* statuses(tenantId)), new Set(["acknowledged"]))
+    })
+  )
+
+  scenario(
+    "is paused after three days, says so in an event, and resumes when it is set again",
+    ({ endpoint, received }) =>
+      Effect.gen(function* () {
+        const { tenantId, webhook } = yield* endpointOf()
+        const [eventId] = yield* append(tenantId, 1)
+        endpoint.answer = always(410)
+        yield* servesAfter(0)
+        yield* servesAfter(71 * Timestamp.HOUR)
+        assert.deepStrictEqual(yield* statuses(tenantId), ["delivered"])
+        assert.strictEqual((yield* (yield* EventWebhooks).get(tenantId)).state, "active")
+        yield* servesAfter(Timestamp.HOUR)
+        assert.strictEqual((yield* (yield* EventWebhooks).get(tenantId)).state, "paused")
+        const [undelivered, notice, ...more] = yield* (yield* EventStore).list(tenantId, {}, undefined, 9)
+        assert.deepStrictEqual([undelivered!.status, more], ["delivered", []])
+        assert.deepInclude(notice, { type: "events.webhook.paused", status: "pending", resourceId: webhook.webhookId })
+        assert.deepInclude(notice!.payload, {
+          webhookId: webhook.webhookId,
+          url: URL,
+          undeliveredEventId: eventId,
+          error: "The endpoint answered with status 410."
+        })
+        const asked = received.length
+        yield* append(tenantId, 3)
+        yield* servesAfter(Timestamp.DAY)
+        assert.strictEqual(received.length, asked)
+        endpoint.answer = always(200)
+        yield* (yield* EventWebhooks).set(tenantId, { url: URL })
+        yield* servesAfter(0, 20)
+        assert.deepStrictEqual(idsOf(received.slice(asked))[0], eventId)
+        assert.deepStrictEqual(new Set(yield* statuses(tenantId)), new Set(["acknowledged"]))
+      })
+  )
+
+  scenario(
+    "is never sent one event by two servers at the same time, and is served by another after a crash",
+    ({ endpoint, open, received }) =>
+      Effect.gen(function* () {
+        const { tenantId } = yield* endpointOf()
+        const events = yield* append(tenantId, 30)
+        endpoint.answer = () => Effect.as(Effect.sleep("1 second"), 200)
+        const servers = yield* Effect.replicateEffect(serving, 3)
+        yield* TestClock.adjust("5 seconds")
+        for (const server of servers.slice(1)) yield* Fiber.interrupt(server)
+        yield* TestClock.adjust("2 minutes")
+        assert.strictEqual(open.most, 1)
+        assert.deepStrictEqual([...new Set(idsOf(received))], events)
+        assert.deepStrictEqual(new Set(yield* statuses(tenantId)), new Set(["acknowledged"]))
+      })
+  )
+
+  scenario("of a suspended tenant receives nothing until the tenant is resumed", ({ received }) =>
+    Effect.gen(function* () {
+      const { tenantId } = yield* endpointOf()
+      const tenants = yield* TenantStore
+      yield* tenants.setSuspension(tenantId, { at: yield* Timestamp.now, reason: "abuse" })
+      yield* append(tenantId, 1)
+      yield* serving
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(received, [])
+      yield* tenants.setSuspension(tenantId, null)
+      yield* TestClock.adjust("20 seconds")
+      assert.lengthOf(received, 1)
+    })
+  )
+
+  scenario("receives events that a session held and did not acknowledge", ({ received }) =>
+    Effect.gen(function* () {
+      const { tenantId } = yield* endpointOf()
+      const [eventId] = yield* append(tenantId, 1)
+      const store = yield* EventStore
+      yield* store.lease(tenantId, "a socket of a server that dies", 1)
+      yield* serving
+      yield* TestClock.adjust("20 seconds")
+      assert.deepStrictEqual(received, [])
+      yield* TestClock.adjust("50 seconds")
+      assert.deepStrictEqual(idsOf(received), [eventId])
+    })
+  )
+
+  scenario("is signed with the new secret and, for a day, with the one before", ({ received }) =>
+    Effect.gen(function* () {
+      const webhooks = yield* EventWebhooks
+      const { signingSecret: first, tenantId, webhook } = yield* endpointOf()
+      const { signingSecret: second, webhook: changed } = yield* webhooks.set(tenantId, { url: URL })
+      assert.strictEqual(changed.webhookId, webhook.webhookId)
+      assert.match(Redacted.value(second), /^whsec_[A-Za-z0-9+/]{43}=$/)
+      const secretsOfNext = Effect.gen(function* () {
+        yield* append(tenantId, 1)
+        yield* servesAfter(0)
+        return received.at(-1)!.secrets.map((secret) => Redacted.value(secret))
+      })
+      assert.deepStrictEqual(yield* secretsOfNext, [second, first].map(Redacted.value))
+      yield* TestClock.adjust("1 day")
+      assert.deepStrictEqual(yield* secretsOfNext, [Redacted.value(second)])
+    })
+  )
+
+  scenario("at a private address is refused", () =>
+    Effect.gen(function* () {
+      const refused = yield* Effect.flip((yield* EventWebhooks).set(yield* newTenant, { url: "https://private/" }))
+      assert.deepStrictEqual(refused.issues, [
+        { path: "url", message: "must have a host with a public internet address" }
+      ])
+    })
+  )
+})
+
+describe("the schedule of retries", () => {
+  const Outcomes = Schema.Array(Schema.Struct({ event: Schema.Literals(["a", "b", "c"]), ok: Schema.Boolean }))
+  it.prop("never retries an event before its time, nor for longer than three days", [Outcomes], ([outcomes]) => {
+    let progress = WebhookSchedule.NO_PROGRESS
+    let now = Timestamp.Timestamp.make(1_000)
+    for (const { event, ok } of outcomes) {
+      const known = progress.retries.find(({ eventId }) => eventId === event)
+      if (known !== undefined && known.nextAttemptAt > now) now = known.nextAttemptAt
+      const attempt = WebhookSchedule.attemptOf(progress, event)
+      assert.strictEqual(attempt, (known?.attempts ?? 0) + 1)
+      if (ok) {
+        progress = WebhookSchedule.succeeded(progress, event)
+        assert.isFalse(progress.retries.some(({ eventId }) => eventId === event))
+        assert.strictEqual(WebhookSchedule.restOf(progress), 0)
+        continue
+      }
+      const after = WebhookSchedule.failed(progress, event, now, now)
+      if (after === "exhausted") {
+        assert.isAtLeast(now - known!.firstAttemptAt, WebhookSchedule.RETRY_FOR)
+        return
+      }
+      progress = after.progress
+      assert.isAbove(after.nextAttemptAt, now)
+      assert.isAtMost(after.nextAttemptAt - (known?.firstAttemptAt ?? now), WebhookSchedule.RETRY_FOR)
+      assert.strictEqual(progress.retries.filter(({ eventId }) => eventId === event).length, 1)
+    }
+  })
+})

@@ -1,0 +1,115 @@
+import { ATTEMPTS_KEPT, NO_PROGRESS, type TenantId, Timestamp, WebhookStore, type WebhookTurn } from "@agentos/core"
+import { Effect, Layer, Option } from "effect"
+import { MemoryDatabase } from "./MemoryDatabase.ts"
+import type { WebhookRow } from "./Tables.ts"
+
+/** Event webhooks in memory. */
+export const layer = Layer.effect(
+  WebhookStore,
+  Effect.map(MemoryDatabase, ({ run, tables }) => {
+    const { lastEvents, tenants, webhookAttempts, webhooks } = tables
+    const newestOf = (tenantId: TenantId) => lastEvents.get(tenantId)?.eventId ?? null
+    const isActive = (tenantId: TenantId) => tenants.get(tenantId)?.suspension === undefined
+    const isLeased = ({ leasedUntil }: WebhookRow, now: Timestamp.Timestamp) =>
+      leasedUntil !== null && leasedUntil > now
+    /** Returns the row of a turn that still holds its lease. A lease that has lapsed is held until another begins. */
+    const held = ({ fence, webhook }: WebhookTurn): WebhookRow | undefined => {
+      const row = webhooks.get(webhook.tenantId)
+      return row !== undefined && row.fence === fence && row.leasedUntil !== null ? row : undefined
+    }
+    const removeAttempts = (webhookId: string, kept: number) => {
+      const rows = webhookAttempts.where("webhook", webhookId)
+      const newest = rows.map(({ attempt }) => attempt.deliveryId).toSorted()
+      for (const id of newest.slice(0, Math.max(0, newest.length - kept))) webhookAttempts.delete(id)
+    }
+
+    return WebhookStore.of({
+      set: (webhook) =>
+        run((now) => {
+          const fence = (webhooks.get(webhook.tenantId)?.fence ?? 0) + 1
+          const due = { leasedUntil: null, dueAt: now, isResting: false, seenEventId: null }
+          webhooks.set(webhook.tenantId, { webhook, progress: NO_PROGRESS, fence, ...due })
+        }),
+      find: (tenantId) => run(() => Option.fromUndefinedOr(webhooks.get(tenantId)?.webhook)),
+      remove: (tenantId) =>
+        run(() => {
+          const row = webhooks.get(tenantId)
+          if (row === undefined) return false
+          removeAttempts(row.webhook.webhookId, 0)
+          webhooks.delete(tenantId)
+          return true
+        }),
+      attempts: (webhookId) =>
+        run(() =>
+          webhookAttempts
+            .where("webhook", webhookId)
+            .map(({ attempt }) => attempt)
+            .toSorted((a, b) => (a.deliveryId < b.deliveryId ? 1 : -1))
+        ),
+      take: ({ all, woken }, limit, leaseMillis) =>
+        run((now) => {
+          const isDue = (row: WebhookRow) => {
+            const { tenantId } = row.webhook
+            if (row.dueAt !== null && row.dueAt <= now) return true
+            if (row.isResting) return false
+            return woken.includes(tenantId) || (all && newestOf(tenantId) !== row.seenEventId)
+          }
+          return webhooks
+            .rows()
+            .filter((row) => row.webhook.state === "active" && isActive(row.webhook.tenantId))
+            .filter((row) => !isLeased(row, now) && isDue(row))
+            .toSorted((a, b) => (a.dueAt ?? Infinity) - (b.dueAt ?? Infinity))
+            .slice(0, limit)
+            .map((row): WebhookTurn => {
+              const { progress, webhook } = row
+              const fence = row.fence + 1
+              const until = Timestamp.add(now, leaseMillis)
+              webhooks.set(webhook.tenantId, { ...row, fence, leasedUntil: until, dueAt: until })
+              return { webhook, fence, progress, newestEventId: newestOf(webhook.tenantId) }
+            })
+        }),
+      renew: (turn, leaseMillis) =>
+        run((now) => {
+          const row = held(turn)
+          if (row === undefined || !isActive(turn.webhook.tenantId)) return false
+          const until = Timestamp.add(now, leaseMillis)
+          webhooks.set(turn.webhook.tenantId, { ...row, leasedUntil: until, dueAt: until })
+          return true
+        }),
+      record: (turn, attempt, progress, state) =>
+        run((now) => {
+          const row = held(turn)
+          if (row === undefined) return false
+          const { tenantId, webhookId } = turn.webhook
+          const isPaused = state === "paused"
+          const pausedAt = isPaused ? now : null
+          webhooks.set(tenantId, {
+            ...row,
+            webhook: { ...row.webhook, state, pausedAt },
+            progress,
+            ...(isPaused ? { leasedUntil: null, dueAt: null } : {})
+          })
+          webhookAttempts.set(attempt.deliveryId, { webhookId, attempt })
+          removeAttempts(webhookId, ATTEMPTS_KEPT)
+          return true
+        }),
+      finish: (turn, { dueIn, isResting }, progress) =>
+        run((now) => {
+          const row = held(turn)
+          if (row === undefined) return false
+          const { tenantId } = turn.webhook
+          const isBehind = !isResting && newestOf(tenantId) !== turn.newestEventId
+          const dueAt = dueIn === null ? null : Timestamp.add(now, dueIn)
+          webhooks.set(tenantId, {
+            ...row,
+            progress: progress ?? row.progress,
+            leasedUntil: null,
+            dueAt: isBehind ? now : dueAt,
+            isResting,
+            seenEventId: turn.newestEventId
+          })
+          return true
+        })
+    })
+  })
+)

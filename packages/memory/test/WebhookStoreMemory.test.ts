@@ -1,0 +1,4 @@
+import { WebhookStoreContract } from "@agentos/contract-tests"
+import { memoryHarness } from "./MemoryHarness.ts"
+
+WebhookStoreContract(memoryHarness)
