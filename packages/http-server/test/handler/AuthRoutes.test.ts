@@ -45,7 +45,7 @@ const newInfo = async (path: string) => {
   return challengeOf(answer.headers.get("payment-required")).extensions["sign-in-with-x"].info
 }
 
-/** Signs what the payload says, after the changes, and returns the header; `after` changes the signed payload. */
+/** Signs the payload with the changes `before`, and returns the header with the changes `after`. */
 const signed = async (account: Account, info: Fields, before: Fields = {}, after: Fields = {}) => {
   const payload = { ...info, address: account.address, chainId: SIGN_IN_NETWORK, type: "eip191", ...before }
   const { address, domain, expirationTime, issuedAt, nonce, statement, uri } = payload as unknown as Awaited<

@@ -175,7 +175,7 @@ describe("paymentState", () => {
     expect(server.payments.shown).not.toContain(headers["payment-signature"])
   })
 
-  it("is none for an unused payment under a key that another payment has used, in whatever state that is", async () => {
+  it("says none for an unused payment under a key that another payment has used, in any state", async () => {
     for (const [, held] of STATES) {
       if (held === null) continue
       const first = await heldIn(held)
@@ -192,7 +192,7 @@ describe("paymentState", () => {
     expectCell(answer, "IDEMPOTENCY_CONFLICT", "refund_due")
   })
 
-  it("is none once the operation is unpaid for good, and for a header that contains no payment", async () => {
+  it("says none once the operation is unpaid for good, and for a header that contains no payment", async () => {
     const unpaid = await heldIn("unpaid")
     expectCell(await unpaid.send(undefined), "ONBOARDING_REQUIRED", "none")
     expectCell(await unpaid.send(undefined, { "payment-signature": "nonsense" }), "ONBOARDING_REQUIRED", "none")
@@ -208,7 +208,7 @@ describe("paymentState", () => {
     expectCell(await send("at_v1_nonsense"), "AUTH_REQUIRED", "unknown")
   })
 
-  it("is none where a request is refused before its unused payment is taken", async () => {
+  it("says none where a request is refused before its unused payment is taken", async () => {
     const request = { body: { localPart: fresh("box") } }
     expectCell(await call(server, "POST", MAILBOXES, request), "PAYMENT_REQUIRED", "none")
     const theirs = await payFor(server, MAILBOXES, { ...request, token: bob.token }, ada.wallet)
