@@ -1,11 +1,10 @@
-import { randomInt } from "node:crypto"
 import { Arbitrary, Effect, Redacted, Schema } from "effect"
 import twilio from "twilio/lib/webhooks/webhooks.js"
 import { describe, expect, it } from "vitest"
 import { TwilioSignature } from "../src/index.ts"
 
-/** TEST_SEED repeats the cases of an earlier run; a failure reports its seed. */
-const seed = Number(process.env["TEST_SEED"] ?? randomInt(2 ** 31))
+/** Of the test run: 1, unless TEST_SEED is another whole number or `random`. */
+const seed = Number(process.env["TEST_SEED"] ?? "1")
 const RUNS = 400
 
 const Port = Schema.Literals(["", ":80", ":443", ":3000", ":8443"])

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http"
 import { Effect, Exit, Schema } from "effect"
 import * as PaymentHeader from "../src/PaymentHeader.ts"
-import { asset, payer, payTo, price, signatureHeader, terms } from "./support/Sample.ts"
+import { asset, payer, payTo, price, SEED, signatureHeader, terms } from "./support/Sample.ts"
 
 /** The example payment of the specification (x402-specification-v2.md, section 5.2.1). */
 const example = {
@@ -252,7 +252,8 @@ describe("PaymentHeader.decodeProof", () => {
           const exit = yield* Effect.exit(PaymentHeader.decodeProof(text))
           assert.isTrue(Exit.isFailure(exit) && !Exit.hasDies(exit))
         }
-      })
+      }),
+    { arbitrary: { seed: SEED } }
   )
 
   it.effect.prop(
@@ -271,7 +272,8 @@ describe("PaymentHeader.decodeProof", () => {
         assert.isFalse(Exit.hasDies(exit))
         const before = yield* PaymentHeader.decodeProof(header)
         if (Exit.isSuccess(exit)) assert.notStrictEqual(exit.value.digest, before.digest)
-      })
+      }),
+    { arbitrary: { seed: SEED } }
   )
 })
 

@@ -10,7 +10,7 @@ import {
   sign,
   type TransferAuthorization
 } from "../src/TransferAuthorization.ts"
-import { asset, payer, payTo, stranger } from "./support/Sample.ts"
+import { asset, payer, payTo, SEED, stranger } from "./support/Sample.ts"
 
 /** USDC on Ethereum, with the DOMAIN_SEPARATOR that its contract returns. */
 const usdc = {
@@ -69,31 +69,40 @@ describe("TransferAuthorization", () => {
         digest(domainSeparator(other), changed),
         hashTypedData({ domain: other, types, primaryType, message: changed })
       )
-    }
+    },
+    { arbitrary: { seed: SEED } }
   )
 
-  it.effect.prop("recovers the signer", { secret: Uint(250n), value: Uint(128n) }, ({ secret, value }) =>
-    Effect.gen(function* () {
-      const account = privateKeyToAccount(bytes32(secret + 1n))
-      const changed = { ...message, from: account.address, value }
-      const signature = yield* Effect.promise(() =>
-        account.signTypedData({ domain, types, primaryType, message: changed })
-      )
-      assert.strictEqual(recoverSigner(digest(separator, changed), signature), account.address.toLowerCase())
-    })
+  it.effect.prop(
+    "recovers the signer",
+    { secret: Uint(250n), value: Uint(128n) },
+    ({ secret, value }) =>
+      Effect.gen(function* () {
+        const account = privateKeyToAccount(bytes32(secret + 1n))
+        const changed = { ...message, from: account.address, value }
+        const signature = yield* Effect.promise(() =>
+          account.signTypedData({ domain, types, primaryType, message: changed })
+        )
+        assert.strictEqual(recoverSigner(digest(separator, changed), signature), account.address.toLowerCase())
+      }),
+    { arbitrary: { seed: SEED } }
   )
 
-  it.effect.prop("signs like a wallet", { secret: Uint(250n), value: Uint(128n) }, ({ secret, value }) =>
-    Effect.gen(function* () {
-      const key = bytes32(secret + 1n)
-      const account = privateKeyToAccount(key)
-      assert.strictEqual(addressOf(key), account.address.toLowerCase())
-      const changed = { ...message, from: account.address, value }
-      assert.strictEqual(
-        sign(key, digest(separator, changed)),
-        yield* Effect.promise(() => account.signTypedData({ domain, types, primaryType, message: changed }))
-      )
-    })
+  it.effect.prop(
+    "signs like a wallet",
+    { secret: Uint(250n), value: Uint(128n) },
+    ({ secret, value }) =>
+      Effect.gen(function* () {
+        const key = bytes32(secret + 1n)
+        const account = privateKeyToAccount(key)
+        assert.strictEqual(addressOf(key), account.address.toLowerCase())
+        const changed = { ...message, from: account.address, value }
+        assert.strictEqual(
+          sign(key, digest(separator, changed)),
+          yield* Effect.promise(() => account.signTypedData({ domain, types, primaryType, message: changed }))
+        )
+      }),
+    { arbitrary: { seed: SEED } }
   )
 
   const signed = Effect.promise(() => payer.signTypedData({ domain, types, primaryType, message }))

@@ -10,6 +10,9 @@ import * as PaymentHeader from "../../src/PaymentHeader.ts"
 import { hexOf } from "../../src/SettlementSearch.ts"
 import { AUTHORIZATION_CANCELED, AUTHORIZATION_USED, type FakeLog, TRANSFER } from "./ChainFake.ts"
 
+/** The seed of the properties: 1, unless TEST_SEED is another whole number or `random`. */
+export const SEED = process.env["TEST_SEED"] ?? "1"
+
 /** A key only for tests, without funds anywhere. */
 export const payer = privateKeyToAccount(`0x${"51".repeat(32)}`)
 export const asset = "0x779Ded0c9e1022225f8E0630b35a9b54bE713736"
