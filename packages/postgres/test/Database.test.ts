@@ -2,25 +2,17 @@ import { EventStore, InboundMailStore, TenantStore, Timestamp, Transactor, Uuid,
 import { Database, layerPGlite, layerPostgres, Postgres } from "@agentos/postgres"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Array, Deferred, Effect, Fiber, Layer, Option, Redacted, Stream } from "effect"
-import { writeFileSync } from "node:fs"
+import { readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { copyDatabase } from "./support/copyDatabase.ts"
 import { startProgram, temporaryDirectory } from "./support/Program.ts"
 import { layerTestPostgres, TestPostgres } from "./support/TestPostgres.ts"
 
 const SECONDS = 1_000
-const MIGRATIONS = [
-  "tenants",
-  "events",
-  "payments",
-  "email",
-  "completion",
-  "gas",
-  "jobs",
-  "phone",
-  "rate_limits",
-  "quotas",
-  "mail_pieces"
-]
+/** The names of all migrations, in the order in which they run. */
+const MIGRATIONS = readdirSync(new URL("../src/migration/", import.meta.url))
+  .toSorted()
+  .flatMap((file) => /^\d{4}_(\w+)\.ts$/.exec(file)?.slice(1) ?? [])
 
 const migrationsRun = Effect.gen(function* () {
   const { sql } = yield* Database
@@ -170,7 +162,8 @@ describe("an embedded database", () => {
     "keeps committed data when its process is killed, and can then be opened by another",
     () =>
       Effect.gen(function* () {
-        const directory = yield* temporaryDirectory
+        const directory = join(yield* temporaryDirectory, "database")
+        yield* Effect.promise(() => copyDatabase(directory))
         const program = yield* startProgram("appendMain", directory)
         yield* program.lines(50)
         const refused = yield* Effect.flip(Layer.build(layerPGlite({ directory })))
