@@ -3,8 +3,10 @@ import { LongestFirst } from "./test/support/LongestFirst.ts"
 
 const exclude = ["**/node_modules/**", "**/dist/**"]
 
-/** Suites that measure the memory of their process, which no other file may share. */
-const ISOLATED = "packages/provider-smtp/test/**/*.test.ts"
+/** Suites that measure the memory, the processes or the delays of their process, which no other file may share. */
+const ISOLATED = ["MailParserWorker", "SmtpAbuse", "SmtpListenerLimits"].map(
+  (name) => `packages/provider-smtp/test/${name}.test.ts`
+)
 
 /** Suites that kill servers, race requests, break providers or attack: `test:faults`. */
 const FAULTS = ["test/{chaos,crash,fuzz,race}/*.test.ts", "test/cli/tail.test.ts"]
@@ -15,18 +17,11 @@ const TIMED = "test/calls/**/*.test.ts"
 /** Much of the time, the longest files wait for leases, blocks and processes. */
 const MAX_WORKERS = 4
 
-const ofPackages = {
-  environment: "node",
-  // A test takes seconds at most, and ten times as long on a machine that is busy with other work.
-  testTimeout: 60_000,
-  // Some suites start a database in a hook, which takes long on a busy machine.
-  hookTimeout: 120_000,
-  maxWorkers: MAX_WORKERS
-} as const
-
-const ofService = {
+// A test takes seconds at most, and ten times as long on a machine that is busy with other work.
+const common = {
   environment: "node",
   testTimeout: 120_000,
+  // Some suites start a database or a sandbox in a hook.
   hookTimeout: 180_000
 } as const
 
@@ -37,28 +32,19 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...ofPackages,
-          name: "unit",
-          include: ["packages/*/test/**/*.test.ts", "examples/*/test/**/*.test.ts", "test/toolchain/**/*.test.ts"],
-          exclude: [...exclude, ISOLATED],
-          // A process and its modules take half a second of processor time, more than most files.
-          isolate: false
-        }
-      },
-      { test: { ...ofPackages, name: "isolated", include: [ISOLATED], exclude } },
-      {
-        test: {
-          ...ofService,
-          name: "e2e",
-          include: ["test/**/*.test.ts"],
-          exclude: [...exclude, "test/toolchain/**", ...FAULTS, TIMED],
+          ...common,
+          name: "shared",
+          include: ["packages/*/test/**/*.test.ts", "examples/*/test/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: [...exclude, ...ISOLATED, ...FAULTS, TIMED],
           maxWorkers: MAX_WORKERS,
+          // A process and its modules take seconds of processor time, more than most files.
           isolate: false
         }
       },
+      { test: { ...common, name: "isolated", include: ISOLATED, exclude, maxWorkers: MAX_WORKERS } },
       {
         test: {
-          ...ofService,
+          ...common,
           name: "faults",
           include: FAULTS,
           exclude,
@@ -66,7 +52,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 }
         }
       },
-      { test: { ...ofService, name: "timed", include: [TIMED], exclude, maxWorkers: 1, sequence: { groupOrder: 2 } } }
+      { test: { ...common, name: "timed", include: [TIMED], exclude, maxWorkers: 1, sequence: { groupOrder: 2 } } }
     ]
   }
 })
