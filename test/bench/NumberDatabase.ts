@@ -92,6 +92,7 @@ const layerCarrier = Layer.suspend(() => {
   return Layer.succeed(TelephonyProvider, {
     name: NAME,
     limitsKeptBy: "service",
+    voices: [],
     search: cannot,
     buy: cannot,
     findNumber: cannot,

@@ -128,6 +128,7 @@ export {
 export * from "./phone/PhoneServices.ts"
 export * from "./phone/TelephonyProvider.ts"
 export { toTranscriptRecord, TranscriptRecord, Turn, TurnRole } from "./phone/Transcript.ts"
+export * from "./phone/Voice.ts"
 export * from "./phone/VoiceConversations.ts"
 export type { RelayCommand, RelayEvent, SendToRelay } from "./phone/VoiceRelay.ts"
 

@@ -14,6 +14,7 @@ import {
   toProviderCall
 } from "./TwilioResource.ts"
 import { type WebhookAddresses, webhookAddresses } from "./WebhookPath.ts"
+import { VOICES } from "./Voices.ts"
 
 export interface TelephonyProviderTwilioConfig {
   /** `AC` and 32 hexadecimal digits. */
@@ -91,6 +92,7 @@ const make = (config: TelephonyProviderTwilioConfig): TelephonyProvider["Service
   return TelephonyProvider.of({
     name: PROVIDER,
     limitsKeptBy: "provider",
+    voices: VOICES,
     ...numberOperations(account, config),
     ...callOperations(account, config)
   })

@@ -10,6 +10,7 @@ import * as TwilioSignature from "./TwilioSignature.ts"
 import * as Twiml from "./Twiml.ts"
 import * as WebhookForm from "./WebhookForm.ts"
 import { WEBHOOK_PATHS, webhookAddresses } from "./WebhookPath.ts"
+import { relayVoice } from "./Voices.ts"
 
 export interface TwilioIngressConfig {
   /** The key of Twilio's signatures. */
@@ -60,15 +61,14 @@ export const make = Effect.fnUntraced(function* ({
 
   const connect = (admitted: Admission, refusal: string): WebhookResponse => {
     if (admitted._tag === "Decline") return document(refusal)
-    const { call, language, token } = admitted
+    const { call, token } = admitted
     const waitSeconds = Math.max(admitted.waitSeconds, drain.isStarted ? RESTART_SECONDS : 0)
     const relayUrl = addresses.relay(token)
     return document(
       Twiml.connect({
         relayUrl,
         actionUrl: addresses.resume(call.callId),
-        language,
-        voice: admitted.voice,
+        ...relayVoice(admitted),
         waitSeconds
       })
     )

@@ -8,6 +8,8 @@ export interface RelayConnection {
   readonly language: string | null
   /** A voice of Twilio; null for Twilio's default. */
   readonly voice: string | null
+  /** The company whose voice it is. Default: Twilio's. */
+  readonly vendor?: string | null | undefined
   /** Time before the socket is opened, in whole seconds; the caller hears silence meanwhile. Default: 0. */
   readonly waitSeconds?: number | undefined
 }
@@ -43,10 +45,17 @@ export const TWIML_TYPE = "text/xml; charset=utf-8"
  * first words are sent over the socket like all others, so that they are in the transcript. Pressed keys are
  * reported. Nothing is recorded.
  */
-export const connect = ({ actionUrl, language, relayUrl, voice, waitSeconds = 0 }: RelayConnection): string =>
+export const connect = ({
+  actionUrl,
+  language,
+  relayUrl,
+  vendor = null,
+  voice,
+  waitSeconds = 0
+}: RelayConnection): string =>
   document(
     `${waitSeconds > 0 ? `<Pause length="${waitSeconds}"/>` : ""}<Connect${attribute("action", actionUrl)} method="POST"><ConversationRelay${attribute("url", relayUrl)}` +
-      `${attribute("language", language)}${attribute("voice", voice)} dtmfDetection="true"/></Connect>`
+      `${attribute("language", language)}${attribute("ttsProvider", vendor)}${attribute("voice", voice)} dtmfDetection="true"/></Connect>`
   )
 
 /** Signals busy for a call that is not answered yet. The call is never answered, and costs nothing. */

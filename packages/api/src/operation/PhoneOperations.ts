@@ -12,7 +12,8 @@ import {
   ReleaseNumberInput,
   Timestamp,
   TranscriptRecord,
-  Uuid
+  Uuid,
+  Voice
 } from "@agentos/core"
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
@@ -123,6 +124,12 @@ export const PHONE_OPERATIONS = {
     query: ListCallsInput,
     data: Schema.Struct({ items: Schema.Array(CallRecord), nextCursor: Schema.NullOr(Schema.String) }),
     status: 200
+  }),
+
+  listVoices: operation("listVoices", {
+    ...NO_INPUT,
+    data: Schema.Struct({ items: Schema.Array(Voice) }),
+    status: 200
   })
 }
 
@@ -139,6 +146,7 @@ export const phoneGroup = HttpApiGroup.make("phone", { topLevel: true })
     getEndpoint(PHONE_OPERATIONS.listNumbers),
     getEndpoint(PHONE_OPERATIONS.getCall),
     getEndpoint(PHONE_OPERATIONS.getTranscript),
-    getEndpoint(PHONE_OPERATIONS.listCalls)
+    getEndpoint(PHONE_OPERATIONS.listCalls),
+    getEndpoint(PHONE_OPERATIONS.listVoices)
   )
   .annotate(OpenApi.Description, "Phone numbers and calls.")

@@ -42,7 +42,8 @@ const TABLE: Readonly<Record<string, string>> = {
   setEventWebhook: "body.url* body.types",
   getEventWebhook: "",
   deleteEventWebhook: "",
-  listWebhookDeliveries: ""
+  listWebhookDeliveries: "",
+  listVoices: ""
 }
 
 const TYPES = new Set(["string", "integer", "boolean", "array"])

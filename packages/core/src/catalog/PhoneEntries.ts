@@ -182,5 +182,19 @@ export const PHONE_EXTENSIONS = [
     errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED", "SERVICE_UNAVAILABLE"],
     extension: true,
     nextActions: [{ serviceId: "phone.call.transcript", why: "Read the transcript of a call." }]
+  },
+  {
+    operationId: "listVoices",
+    serviceId: "phone.voice.list",
+    method: "GET",
+    path: "/api/v1/phone/voices",
+    price: null,
+    authentication: "none",
+    capability: "phone",
+    guide: "/docs#numbers",
+    purpose: "Lists the voices and languages that a number can be bought with.",
+    errors: ["INVALID_REQUEST", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+    extension: true,
+    nextActions: [{ serviceId: "phone.number.us.30d", why: "Buy a number with one of the voices." }]
   }
 ] as const satisfies ReadonlyArray<CatalogRow>

@@ -25,6 +25,13 @@ export interface AgentAddress {
   readonly secret: Redacted.Redacted<string>
 }
 
+/**
+ * Whether a URL is a placeholder for an agent that answers over its socket only: a host under `.invalid`, which never
+ * resolves (RFC 2606, section 2). It is never contacted.
+ */
+export const isPlaceholder = (url: string): boolean =>
+  URL.canParse(url) && /(?:^|\.)invalid\.?$/u.test(new URL(url).hostname)
+
 /** A part of an agent's answer: text to speak, or the instruction to end the call after the text before it. */
 export type AgentReply = { readonly _tag: "Say"; readonly text: string } | { readonly _tag: "HangUp" }
 

@@ -6,12 +6,13 @@ import { Conflict, invalid } from "../kernel/ResourceError.ts"
 import * as Timestamp from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 import { AnswerSecret, type OperationContext, type PaidService } from "../payment/PaidService.ts"
-import { AgentCallback } from "./AgentCallback.ts"
+import { AgentCallback, isPlaceholder } from "./AgentCallback.ts"
 import * as Allowance from "./Allowance.ts"
 import { PurchaseNumberInput } from "./PhoneInput.ts"
 import { type NumberCountry, type PhoneNumber, toPhoneNumberRecord } from "./PhoneNumber.ts"
 import { PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { type OwnedNumber, TelephonyProvider } from "./TelephonyProvider.ts"
+import { voiceRefusal } from "./Voice.ts"
 
 /** The maximum number of search results that a purchase considers: concurrent purchases may reserve some of them. */
 const CANDIDATES = 30
@@ -119,8 +120,10 @@ const makePurchase = (serviceId: ServiceId, country: NumberCountry) =>
       input: PurchaseNumberInput,
       plan: Plan,
       retryFor: Timestamp.HOUR,
-      check: Effect.fnUntraced(function* (_tenant, { agentWebhookUrl, areaCode }) {
-        const refusal = yield* agents.refusal(agentWebhookUrl)
+      check: Effect.fnUntraced(function* (_tenant, { agentWebhookUrl, areaCode, language, voice }) {
+        const unspoken = voiceRefusal(provider.voices, { voice, language })
+        if (unspoken !== undefined) return yield* invalid(unspoken.field, unspoken.message)
+        const refusal = isPlaceholder(agentWebhookUrl) ? undefined : yield* agents.refusal(agentWebhookUrl)
         if (refusal !== undefined) return yield* invalid("agentWebhookUrl", refusal)
         yield* Effect.catchTag(
           checkInventory(areaCode),

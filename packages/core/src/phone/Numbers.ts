@@ -18,6 +18,7 @@ import type { PhoneNumber } from "./PhoneNumber.ts"
 import { type NumberKey, PhoneNumberStore } from "./PhoneNumberStore.ts"
 import { moveNumber, type NumberMove, type Suspension } from "./PhoneState.ts"
 import { TelephonyProvider } from "./TelephonyProvider.ts"
+import type { Voice } from "./Voice.ts"
 
 /** The number of concurrent requests to the carrier. */
 const CONCURRENCY = 8
@@ -126,6 +127,8 @@ export class Numbers extends Context.Service<
   Numbers,
   {
     readonly list: (tenant: Tenant) => Effect.Effect<ReadonlyArray<PhoneNumber>>
+    /** The voices that a number can be bought with. */
+    readonly voices: ReadonlyArray<Voice>
     /**
      * Releases a number permanently, after ending its live calls. The number can't be used from the start of the
      * release. If the carrier does not confirm, fails with `ProviderUnavailable`; the client may retry, and a job completes
@@ -141,8 +144,10 @@ export class Numbers extends Context.Service<
     Numbers,
     Effect.gen(function* () {
       const numbers = yield* PhoneNumberStore
+      const { voices } = yield* TelephonyProvider
       const releases = yield* makeRelease
       return Numbers.of({
+        voices,
         list: ({ tenantId }) => numbers.list(tenantId),
         release: Effect.fnUntraced(function* (tenant, phoneNumberId) {
           const number = yield* ownedNumber(numbers, tenant, phoneNumberId)

@@ -38,7 +38,7 @@ export const PurchaseNumberInput = Schema.Struct({
     .annotateKey({ description: "Name of the agent that answers the number.", examples: ["Ada"] }),
   agentWebhookUrl: HttpsUrl.annotateKey({
     description:
-      "URL that receives what callers say and returns the agent's replies: https on port 443 of a public host.",
+      "URL that receives what callers say and returns the agent's replies: https on port 443 of a public host. An agent without one answers over its realtime socket, and gives a host under .invalid.",
     format: "uri",
     examples: ["https://agent.example.com/voice"]
   }),
@@ -55,11 +55,11 @@ export const PurchaseNumberInput = Schema.Struct({
     examples: ["Hello, this is Ada."]
   }),
   voice: Schema.optionalKey(plainText(NAME_LIMIT)).annotateKey({
-    description: "Voice that speaks the agent's replies.",
+    description: "Voice that speaks the agent's replies, one of GET /api/v1/phone/voices.",
     examples: ["en-US-Journey-O"]
   }),
   language: Schema.optionalKey(LanguageTag).annotateKey({
-    description: "Language of the calls as a BCP 47 tag.",
+    description: "Language of the calls as a BCP 47 tag, one of GET /api/v1/phone/voices.",
     examples: ["en-US"]
   })
 }).annotate({ identifier: "PurchaseNumberInput" })

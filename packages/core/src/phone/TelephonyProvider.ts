@@ -3,6 +3,7 @@ import type { ProviderError } from "../kernel/ProviderError.ts"
 import type { Timestamp } from "../kernel/Timestamp.ts"
 import type { CallReport } from "./CallProgress.ts"
 import type { NumberCountry } from "./PhoneNumber.ts"
+import type { Voice } from "./Voice.ts"
 
 export interface AvailableNumber {
   /** In E.164. */
@@ -64,6 +65,8 @@ export class TelephonyProvider extends Context.Service<
      * only this service does. This service enforces its own deadline in both cases.
      */
     readonly limitsKeptBy: "provider" | "service"
+    /** The voices that the carrier can speak with. */
+    readonly voices: ReadonlyArray<Voice>
     /** Returns numbers that can be bought now. An empty result is not an error. */
     readonly search: (search: NumberSearch) => Effect.Effect<ReadonlyArray<AvailableNumber>, ProviderError>
     /**

@@ -17,6 +17,7 @@ const noCarrier = Effect.fail(
 const unavailable = Layer.succeed(TelephonyProvider, {
   name: "none",
   limitsKeptBy: "service",
+  voices: [],
   search: () => noCarrier,
   buy: () => noCarrier,
   findNumber: () => noCarrier,

@@ -1,7 +1,9 @@
 import { OPERATIONS } from "@agentos/api"
 import { Calls, Numbers, Timestamp, toCallRecord, toPhoneNumberRecord, toTranscriptRecord } from "@agentos/core"
 import { Effect } from "effect"
-import { tenantRoute } from "../operation/FreeRoute.ts"
+import { publicRoute, tenantRoute } from "../operation/FreeRoute.ts"
+import { requireAvailable } from "../operation/OperationRoute.ts"
+import { successResponse } from "../operation/SuccessResponse.ts"
 
 export const routes = Effect.gen(function* () {
   const numbers = yield* Numbers
@@ -17,6 +19,13 @@ export const routes = Effect.gen(function* () {
       Effect.zipWith(numbers.list(tenant), Timestamp.now, (found, now) => ({
         items: found.map((number) => toPhoneNumberRecord(number, now))
       }))
+    ),
+
+    publicRoute(OPERATIONS.listVoices, () =>
+      Effect.andThen(
+        requireAvailable(OPERATIONS.listVoices.entry),
+        successResponse(OPERATIONS.listVoices, { items: numbers.voices })
+      )
     ),
 
     tenantRoute(OPERATIONS.listCalls, (tenant, { query: { cursor, limit, ...filter } }) =>

@@ -43,7 +43,13 @@ describe("numbers", () => {
       [US, "US", "+1415"],
       [CANADA, "CA", "+1604"]
     ] as const) {
-      const body = { ...agent, description: "front desk", beginMessage: "Hello", voice: "Amy", language: "en-GB" }
+      const body = {
+        ...agent,
+        description: "front desk",
+        beginMessage: "Hello",
+        voice: "Amy-Neural",
+        language: "en-GB"
+      }
       const answer = await callPaid(server, path, { body }, `0x${country === "US" ? "a" : "b"}${"0".repeat(39)}`)
       assert.strictEqual(answer.status, 201)
       const data = dataOf(answer)
@@ -88,6 +94,35 @@ describe("numbers", () => {
     )
     for (const body of [{}, { ...agent, areaCode: "41" }, { ...agent, agentWebhookUrl: "http://agent.example" }]) {
       assert.strictEqual((await call(server, "POST", US, { body })).status, 400)
+    }
+  })
+
+  it("are sold only with a voice and a language that the carrier has, which anyone can list", async () => {
+    const voices = await call(server, "GET", "/api/v1/phone/voices")
+    assert.deepStrictEqual(dataOf(voices), {
+      items: [
+        { voice: "Amy-Neural", language: "en-GB", vendor: "Amazon" },
+        { voice: "en-US-Journey-O", language: "en-US", vendor: "Google" }
+      ]
+    })
+    const list = "GET /api/v1/phone/voices lists them."
+    for (const [given, path, message] of [
+      [{ voice: "Amy" }, "voice", `must be a voice that the carrier has. ${list}`],
+      [{ language: "de-DE" }, "language", `must be a language that the carrier speaks. ${list}`],
+      [{ language: "en-us" }, "language", `must be a language that the carrier speaks. Use en-US; ${list}`],
+      [{ language: "en-NZ" }, "language", `must be a language that the carrier speaks. Use en-GB, en-US; ${list}`],
+      [
+        { voice: "Amy-Neural", language: "en-US" },
+        "voice",
+        `must speak the language en-US, and Amy-Neural speaks en-GB. ${list}`
+      ]
+    ] as const) {
+      const refused = await call(server, "POST", US, { body: { ...agent, ...given } })
+      assert.strictEqual(refused.status, 400)
+      assert.deepStrictEqual(errorOf(refused).issues, [{ path, message }])
+    }
+    for (const given of [{ voice: "Amy-Neural" }, { language: "en-US" }, { voice: "", language: "" }]) {
+      assert.strictEqual((await call(server, "POST", US, { body: { ...agent, ...given } })).status, 402)
     }
   })
 

@@ -173,14 +173,14 @@ describe("an inbound call", () => {
   })
 
   it("is connected to a new relay in the number's voice, and to another one when asked again", async () => {
-    const { number } = await openNumber({ voice: "Amy & Co", language: "en-GB" })
+    const { number } = await openNumber({ voice: "Amy-Neural" })
     const form = ringing(number)
     const first = await ask(server, VOICE, form)
     assert.match(
       first.text,
       /<Connect action="http:\/\/agentos.test\/webhooks\/twilio\/resume\/[0-9a-f-]{36}" method="POST">/
     )
-    assert.include(first.text, ` language="en-GB" voice="Amy &amp; Co" dtmfDetection="true"/>`)
+    assert.include(first.text, ` language="en-GB" ttsProvider="Amazon" voice="Amy-Neural" dtmfDetection="true"/>`)
     const second = await ask(server, VOICE, form)
     assert.match(relayOf(first.text), /^\/webhooks\/twilio\/relay\/[\w-]{43}$/)
     assert.match(relayOf(second.text), /^\/webhooks\/twilio\/relay\/[\w-]{43}$/)

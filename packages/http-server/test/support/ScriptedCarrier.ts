@@ -52,6 +52,10 @@ export const make = () => {
   const provider = TelephonyProvider.of({
     name: "scripted",
     limitsKeptBy: "provider",
+    voices: [
+      { voice: "Amy-Neural", language: "en-GB", vendor: "Amazon" },
+      { voice: "en-US-Journey-O", language: "en-US", vendor: "Google" }
+    ],
     search: ({ areaCode, country, near }) =>
       Effect.andThen(
         Effect.suspend(() => pace.search),
