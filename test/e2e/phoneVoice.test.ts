@@ -12,6 +12,7 @@ import {
   type Purchase
 } from "../support/PhoneCustomer.ts"
 import type { Behaviour } from "../support/PhoneCarrier.ts"
+import { Realtime, type RealtimeMessage } from "../support/Realtime.ts"
 import { usePhone } from "../support/usePhone.ts"
 import { type Answer, moving, saying, sending, streaming, VoiceAgent } from "../support/VoiceAgent.ts"
 
@@ -297,5 +298,89 @@ describe("a number that is called", () => {
     expect(await allowance(customer, bought)).toEqual({ purchasedSeconds: 600, usedSeconds: 600, remainingSeconds: 0 })
     const late = await carrier.over(await carrier.callIn(bought.number))
     expect(late).toMatchObject({ state: "rejected", heard: [] })
+  })
+})
+
+describe("an agent without a public address", () => {
+  const placeholder = { agentWebhookUrl: "https://ada.invalid/voice" }
+
+  it("answers calls over its voice session, and is told when the caller speaks over it", async () => {
+    const customer = await host.customer()
+    const bought = await customer.buy(placeholder)
+    const agent = await Realtime.open(customer.agent, { mode: "voice" })
+    expect(await agent.next("session.ready")).toMatchObject({ maxInFlight: 64 })
+    const long = "One moment, this is a very long answer that nobody wants to hear to its end. ".repeat(3)
+    const person = await host.carrier.person({
+      lines: ["Who is it?", { text: "Stop.", interrupt: true, afterMillis: 500 }, "Bye."]
+    })
+    const { callId } = await customer.callOut(bought.phoneNumberId, person, "Hello.")
+    const first = await agent.next("call.turn")
+    expect(first).toMatchObject({
+      callId,
+      phoneNumberId: bought.phoneNumberId,
+      direction: "outbound",
+      to: person,
+      turn: { text: "Who is it?" },
+      transcriptSoFar: [{ role: "agent", text: "Hello." }]
+    })
+    const answer = (turn: RealtimeMessage, more: object) =>
+      agent.send({ type: "call.reply", callId, turnId: turn.turnId, ...more })
+    answer(first, { text: long.slice(0, 80), more: true })
+    answer(first, { text: long.slice(80) })
+    const events: Array<RealtimeMessage> = []
+    while (events.at(-1)?.turn?.text !== "Bye.") {
+      const message = await agent.next()
+      events.push(message)
+      if (message.type === "call.turn" && message.turn?.text !== "Bye.") answer(message, { text: "Yes?" })
+    }
+    expect(events[0]).toMatchObject({ type: "call.interrupted", callId, turnId: first.turnId })
+    const last = events.at(-1)!
+    answer(last, { text: "Good", more: true })
+    answer(last, { text: " bye.", hangup: true })
+    answer(last, { text: "Late." })
+    expect(await agent.next("error")).toMatchObject({ code: "RESOURCE_NOT_FOUND" })
+    const call = await callEnded(customer, callId)
+    expect(call.endReason).toBe("hangup_agent")
+    const { turns } = await customer.transcript(callId)
+    expect(turns.at(-1)).toMatchObject({ role: "agent", text: "Good bye." })
+    agent.close()
+  })
+
+  it("buys a number whose placeholder URL is never contacted, and the caller hears an apology without a session", async () => {
+    const customer = await host.customer()
+    const bought = await customer.buy(placeholder)
+    const person = await host.carrier.person({ lines: ["Anyone?"] })
+    const { callId } = await customer.callOut(bought.phoneNumberId, person, "Hello.")
+    await callEnded(customer, callId)
+    const { turns } = await customer.transcript(callId)
+    expect(turns.map(({ role, text }) => [role, text])).toContainEqual([
+      "system",
+      "The agent can't be called. No voice session is connected, and its agentWebhookUrl is a placeholder. The caller heard an apology."
+    ])
+  })
+
+  it("that closes its session during a turn is replaced by its URL, and a stranger's session can't answer", async () => {
+    const customer = await host.customer()
+    const bought = await customer.buy({
+      agentWebhookUrl: voice.at("/after", saying({ text: "By URL.", hangup: true }))
+    })
+    const agent = await Realtime.open(customer.agent, { mode: "voice" })
+    await agent.next("session.ready")
+    const other = await host.customer()
+    await other.buy(placeholder)
+    const stranger = await Realtime.open(other.agent, { mode: "voice" })
+    await stranger.next("session.ready")
+    const person = await host.carrier.person({ lines: ["Hello?"] })
+    const { callId } = await customer.callOut(bought.phoneNumberId, person, "Hi.")
+    const { turnId } = await agent.next("call.turn")
+    stranger.send({ type: "call.reply", callId, turnId, text: "I am Ada.", hangup: true })
+    expect(await stranger.next("error")).toMatchObject({ code: "RESOURCE_NOT_FOUND" })
+    stranger.send({ type: "event.ack", eventId: callId })
+    expect(await stranger.next("error")).toMatchObject({ code: "FORBIDDEN" })
+    agent.close()
+    const call = await callEnded(customer, callId)
+    expect(call.endReason).toBe("hangup_agent")
+    expect((await host.carrier.playTo(person)).heard).toEqual(["Hi.", "By URL."])
+    stranger.close()
   })
 })

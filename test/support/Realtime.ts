@@ -20,6 +20,9 @@ export interface RealtimeMessage {
   readonly deliveryId?: string
   readonly delivered?: number
   readonly pending?: number
+  readonly callId?: string
+  readonly turnId?: string
+  readonly turn?: { readonly text: string }
   readonly code?: string
   readonly message?: string
 }

@@ -1,13 +1,18 @@
-import { ErrorCode, EventRecord, Uuid } from "@agentos/core"
+import { CallDirection, ErrorCode, EventRecord, Timestamp, TurnRole, Uuid } from "@agentos/core"
 import { Schema } from "effect"
 
 /** Maximum length of a credential in a message, in characters. A realtime token is far shorter. */
 const TOKEN_LIMIT = 4_096
 /** Maximum length of a delivery id. Its format is private to the server. */
 const DELIVERY_ID_LIMIT = 128
+/** Maximum length of the text of one reply. A longer answer is sent in several. */
+const TEXT_LIMIT = 4_000
 
-/** The mode of a session: `deliver` leases events to process, `observe` only shows them. The default is `deliver`. */
-export const RealtimeMode = Schema.Literals(["deliver", "observe"])
+/**
+ * The mode of a session: `deliver` leases events to process, `observe` only shows them, `voice` answers calls. The
+ * default is `deliver`.
+ */
+export const RealtimeMode = Schema.Literals(["deliver", "observe", "voice"])
 export type RealtimeMode = typeof RealtimeMode.Type
 
 /** The first message of a session, within 5 seconds of connecting. */
@@ -24,8 +29,21 @@ export const EventAcknowledge = Schema.Struct({
   deliveryId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(DELIVERY_ID_LIMIT)))
 }).annotate({ identifier: "EventAcknowledge" })
 
+/**
+ * Answers a turn of a call: `text` is spoken, then `hangup: true` ends the call. The answer is complete unless `more` is
+ * true: then further replies to the same turn follow.
+ */
+export const CallReply = Schema.Struct({
+  type: Schema.Literal("call.reply"),
+  callId: Uuid.GivenUuid,
+  turnId: Uuid.GivenUuid,
+  text: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(TEXT_LIMIT))),
+  hangup: Schema.optionalKey(Schema.Boolean),
+  more: Schema.optionalKey(Schema.Boolean)
+}).annotate({ identifier: "CallReply" })
+
 /** The messages of a client on the WebSocket. */
-export const RealtimeClientMessage = Schema.Union([SessionAuthenticate, EventAcknowledge]).annotate({
+export const RealtimeClientMessage = Schema.Union([SessionAuthenticate, EventAcknowledge, CallReply]).annotate({
   identifier: "RealtimeClientMessage"
 })
 export type RealtimeClientMessage = typeof RealtimeClientMessage.Type
@@ -76,6 +94,27 @@ export const EventAcknowledgementStale = Schema.Struct({
   reason: Schema.optionalKey(Schema.Literals(["lease_lost", "expired"]))
 }).annotate({ identifier: "EventAcknowledgementStale" })
 
+/** A turn of the person on the line, to be answered by `call.reply` within 5 seconds. */
+export const CallTurn = Schema.Struct({
+  type: Schema.Literal("call.turn"),
+  callId: Uuid.Uuid,
+  turnId: Uuid.Uuid,
+  phoneNumberId: Uuid.Uuid,
+  direction: CallDirection,
+  from: Schema.String,
+  to: Schema.String,
+  turn: Schema.Struct({ text: Schema.String, at: Timestamp.IsoTimestamp }),
+  /** Up to 20 turns before this one, oldest first. */
+  transcriptSoFar: Schema.Array(Schema.Struct({ role: TurnRole, text: Schema.String, at: Timestamp.IsoTimestamp }))
+}).annotate({ identifier: "CallTurn" })
+
+/** The turn is over: the person spoke over the answer or said something else, the call ended, or time ran out. */
+export const CallInterrupted = Schema.Struct({
+  type: Schema.Literal("call.interrupted"),
+  callId: Uuid.Uuid,
+  turnId: Uuid.Uuid
+}).annotate({ identifier: "CallInterrupted" })
+
 /** A message or the session is invalid. If the session ends, a close code follows. */
 export const RealtimeError = Schema.Struct({
   type: Schema.Literal("error"),
@@ -91,6 +130,8 @@ export const RealtimeServerMessage = Schema.Union([
   SessionReplayComplete,
   EventAcknowledged,
   EventAcknowledgementStale,
+  CallTurn,
+  CallInterrupted,
   RealtimeError
 ]).annotate({ identifier: "RealtimeServerMessage" })
 export type RealtimeServerMessage = typeof RealtimeServerMessage.Type

@@ -1,4 +1,5 @@
 import type {
+  AgentSessionStore,
   AttachmentStore,
   CallStore,
   EventSignal,
@@ -25,11 +26,13 @@ import { JobStoreContract } from "./jobs/JobStoreContract.ts"
 import { TransactorContract } from "./kernel/TransactorContract.ts"
 import { RateLimitStoreContract } from "./limits/RateLimitStoreContract.ts"
 import { OperationStoreContract } from "./payment/OperationStoreContract.ts"
+import { AgentSessionStoreContract } from "./phone/AgentSessionStoreContract.ts"
 import { CallStoreContract } from "./phone/CallStoreContract.ts"
 import { PhoneNumberStoreContract } from "./phone/PhoneNumberStoreContract.ts"
 import { TenantStoreContract } from "./tenancy/TenantStoreContract.ts"
 
 export type StoragePorts =
+  | AgentSessionStore
   | HarnessServices
   | AttachmentStore
   | CallStore
@@ -47,6 +50,7 @@ export type StoragePorts =
 
 const registerAll: ContractTests<StoragePorts> = (it, capabilities) => {
   TenantStoreContract.register(it, capabilities)
+  AgentSessionStoreContract.register(it, capabilities)
   TransactorContract.register(it, capabilities)
   EventStoreContract.register(it, capabilities)
   OperationStoreContract.register(it, capabilities)

@@ -22,6 +22,7 @@ import { OperationWorker } from "./payment/OperationWorker.ts"
 import { PaidOperations } from "./payment/PaidOperations.ts"
 import { PaidServices, type StoredService } from "./payment/PaidService.ts"
 import { TokenRecovery } from "./payment/TokenRecovery.ts"
+import { AgentSessions } from "./phone/AgentSessions.ts"
 import { CallAdmission } from "./phone/CallAdmission.ts"
 import { CallReports, Calls } from "./phone/Calls.ts"
 import { Numbers } from "./phone/Numbers.ts"
@@ -35,7 +36,7 @@ const phoneHalf = Layer.mergeAll(
   Numbers.layer,
   Calls.layer,
   VoiceConversations.layer
-).pipe(Layer.provideMerge(CallReports.layer))
+).pipe(Layer.provideMerge(AgentSessions.layer), Layer.provideMerge(CallReports.layer))
 
 const commonJobs = Effect.all([
   LedgerAudit.make,

@@ -103,6 +103,8 @@ export * as SendingQuota from "./email/SendingQuota.ts"
 export type { SendingPolicy, SendingRecord } from "./email/SendingQuota.ts"
 
 export * from "./phone/AgentCallback.ts"
+export * from "./phone/AgentSessions.ts"
+export * from "./phone/AgentSessionStore.ts"
 export * as Allowance from "./phone/Allowance.ts"
 export * from "./phone/Call.ts"
 export * from "./phone/CallAdmission.ts"

@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import * as AttachmentStoreMemory from "./AttachmentStoreMemory.ts"
+import * as AgentSessionStoreMemory from "./AgentSessionStoreMemory.ts"
 import * as CallStoreMemory from "./CallStoreMemory.ts"
 import * as EventSignalMemory from "./EventSignalMemory.ts"
 import * as EventStoreMemory from "./EventStoreMemory.ts"
@@ -19,6 +20,7 @@ import * as WebhookStoreMemory from "./WebhookStoreMemory.ts"
 /** Every storage port, on one database of its own in memory. */
 export const layer = Layer.mergeAll(
   AttachmentStoreMemory.layer,
+  AgentSessionStoreMemory.layer,
   CallStoreMemory.layer,
   EventSignalMemory.layer,
   EventStoreMemory.layer,

@@ -1,4 +1,4 @@
-import { type TenantId, Timestamp, type Transactor, type WakeUp } from "@agentos/core"
+import { type AgentSession, type TenantId, Timestamp, type Transactor, type WakeUp } from "@agentos/core"
 import { Context, Effect, Exit, Layer, Semaphore } from "effect"
 import { Journal } from "./Journal.ts"
 import { makeTables, type Tables } from "./Tables.ts"
@@ -33,6 +33,9 @@ export class MemoryDatabase extends Context.Service<
     /** Wakes the tenant's sessions once the transaction commits. Must be called in a statement. */
     readonly wake: (tenantId: TenantId) => void
     readonly listeners: Set<(wakeUp: WakeUp) => void>
+    /** The voice sessions, and the listeners for messages of each server: in no transaction. */
+    readonly agentSessions: Map<string, { readonly session: AgentSession; readonly expiresAt: Timestamp.Timestamp }>
+    readonly servers: Map<string, (body: string) => void>
   }
 >()("@agentos/memory/MemoryDatabase") {
   static readonly layer = Layer.effect(
@@ -68,7 +71,9 @@ export class MemoryDatabase extends Context.Service<
         transact,
         run: (statement) => transact(Effect.map(Timestamp.now, statement)),
         wake: (tenantId) => void woken.add(tenantId),
-        listeners
+        listeners,
+        agentSessions: new Map(),
+        servers: new Map()
       })
     })
   )

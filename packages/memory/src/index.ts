@@ -5,6 +5,7 @@
  * the other, uses Effect's Clock and Random, and reads `EventPolicy` when it is built.
  */
 export * as AttachmentStoreMemory from "./AttachmentStoreMemory.ts"
+export * as AgentSessionStoreMemory from "./AgentSessionStoreMemory.ts"
 export * as CallStoreMemory from "./CallStoreMemory.ts"
 export * as EventSignalMemory from "./EventSignalMemory.ts"
 export * as EventStoreMemory from "./EventStoreMemory.ts"

@@ -4,15 +4,23 @@ import { Array, Deferred, Effect, FiberSet, Queue, Schedule, type Scope } from "
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Parameter from "./Parameter.ts"
 
-/** Notifies the sessions that wait for a tenant's events that the tenant has something to deliver. */
+/**
+ * Notifies the sessions that wait for a tenant's events that the tenant has something to deliver, and servers that
+ * messages to them wait.
+ */
 export interface Announcements {
   /** Announces new events of these tenants once the caller's transaction commits, and never if it does not. */
   readonly announce: (tenantIds: ReadonlyArray<TenantId>) => Effect.Effect<void>
   /** See `EventSignal`. */
   readonly listen: (wake: (wakeUp: WakeUp) => void) => Effect.Effect<void, never, Scope.Scope>
+  /** Announces messages to these servers once the caller's transaction commits. */
+  readonly announceMessages: (serverIds: ReadonlyArray<string>) => Effect.Effect<void>
+  /** Calls `wake` when there may be messages to a server, until the scope closes. */
+  readonly listenMessages: (serverId: string, wake: () => void) => Effect.Effect<void, never, Scope.Scope>
 }
 
 const CHANNEL = "agentos_events"
+const MESSAGE_CHANNEL = "agentos_messages"
 
 /** The payload of pg_notify must be shorter than 8000 bytes; a tenant id with its comma takes 37. */
 const TENANTS_PER_PAYLOAD = 200
@@ -49,12 +57,13 @@ export const makeListening = Effect.fnUntraced(function* (
   const attempted = yield* Deferred.make<void>()
   let listening = Deferred.makeUnsafe<PgConnection.PgConnection>()
 
-  const notify = (tenantIds: ReadonlyArray<TenantId>) => {
-    const payloads = Array.chunksOf(tenantIds, TENANTS_PER_PAYLOAD).map((some) => some.join(","))
+  const messages = new Listeners()
+  const notify = (channel: string) => (ids: ReadonlyArray<string>) => {
+    const payloads = Array.chunksOf(ids, TENANTS_PER_PAYLOAD).map((some) => some.join(","))
     return Effect.suspend(() => Deferred.await(listening)).pipe(
       Effect.flatMap((session) =>
         session.query("select pg_notify($1, payload) from unnest($2::text[]) payload", [
-          Parameter.text(CHANNEL),
+          Parameter.text(channel),
           Parameter.texts(payloads)
         ])
       ),
@@ -62,13 +71,22 @@ export const makeListening = Effect.fnUntraced(function* (
       Effect.retry(Schedule.spaced(RETRY_INTERVAL))
     )
   }
+  const fork = yield* FiberSet.makeRuntime<never, void, never>()
   const outbox = Batcher.make<TenantId, SqlError.SqlError>(
     {
       limit: TENANTS_PER_STATEMENT,
-      work: notify,
+      work: notify(CHANNEL),
       failed: (_, cause) => Effect.logError("announcing events to other servers failed; they poll for them", cause)
     },
-    yield* FiberSet.makeRuntime<never, void, never>()
+    fork
+  )
+  const messageOutbox = Batcher.make<string, SqlError.SqlError>(
+    {
+      limit: TENANTS_PER_STATEMENT,
+      work: notify(MESSAGE_CHANNEL),
+      failed: (_, cause) => Effect.logError("announcing messages to other servers failed", cause)
+    },
+    fork
   )
 
   const listenUntilLost = Effect.gen(function* () {
@@ -77,13 +95,18 @@ export const makeListening = Effect.fnUntraced(function* (
       ({ pin }) => pin
     )
     const notifications = yield* session.listen(CHANNEL)
+    const messageNotifications = yield* session.listen(MESSAGE_CHANNEL)
     yield* Deferred.succeed(attempted, undefined)
     listeners.wake("all")
+    messages.wake("all")
     yield* Deferred.succeed(listening, session)
     const receive = Effect.map(Queue.take(notifications), ({ payload, processId }) => {
       if (processId !== session.processId) listeners.wake(payload.split(","))
     })
-    yield* Effect.ignore(Effect.forever(receive))
+    const receiveMessage = Effect.map(Queue.take(messageNotifications), ({ payload, processId }) => {
+      if (processId !== session.processId) messages.wake(payload.split(","))
+    })
+    yield* Effect.ignore(Effect.raceFirst(Effect.forever(receive), Effect.forever(receiveMessage)))
     listening = Deferred.makeUnsafe()
   })
   const listen = Effect.scoped(listenUntilLost).pipe(
@@ -110,17 +133,28 @@ export const makeListening = Effect.fnUntraced(function* (
               tenantIds.forEach(outbox.offer)
             })
           ),
-    listen: listeners.listen
+    listen: listeners.listen,
+    announceMessages: (serverIds) =>
+      sql.afterCommit(
+        Effect.sync(() => {
+          messages.wake(serverIds)
+          serverIds.forEach(messageOutbox.offer)
+        })
+      ),
+    listenMessages: messages.listenFor
   }
 })
 
 /** Makes announcements within this process alone, after the outermost transaction has committed. */
 export const makeLocal = (sql: SqlClient.SqlClient): Announcements => {
   const listeners = new Listeners()
+  const messages = new Listeners()
   return {
     announce: (tenantIds) =>
       tenantIds.length === 0 ? Effect.void : sql.afterCommit(Effect.sync(() => listeners.wake(tenantIds))),
-    listen: listeners.listen
+    listen: listeners.listen,
+    announceMessages: (serverIds) => sql.afterCommit(Effect.sync(() => messages.wake(serverIds))),
+    listenMessages: messages.listenFor
   }
 }
 
@@ -133,6 +167,12 @@ class Listeners {
       Effect.sync(() => void this.#wakes.add(wake)),
       () => Effect.sync(() => void this.#wakes.delete(wake))
     )
+
+  /** Calls `wake` for the wake-ups of one id. */
+  readonly listenFor = (id: string, wake: () => void): Effect.Effect<void, never, Scope.Scope> =>
+    this.listen((wakeUp) => {
+      if (wakeUp === "all" || wakeUp.includes(id)) wake()
+    })
 
   wake(wakeUp: WakeUp): void {
     for (const wake of this.#wakes) wake(wakeUp)

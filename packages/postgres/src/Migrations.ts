@@ -20,6 +20,7 @@ import { createSentAttachments } from "./migration/0015_sent_attachments.ts"
 import { createDeclinedCalls } from "./migration/0016_declined_calls.ts"
 import { createMailReports } from "./migration/0017_mail_reports.ts"
 import { createEventWebhooks } from "./migration/0018_event_webhooks.ts"
+import { createAgentSessions } from "./migration/0019_agent_sessions.ts"
 import { callsListed } from "./migration/CallsListed.ts"
 import { callsOutbound } from "./migration/CallsOutbound.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
@@ -44,7 +45,8 @@ const migrations = Migrator.fromRecord({
   "0015_sent_attachments": createSentAttachments,
   "0016_declined_calls": createDeclinedCalls,
   "0017_mail_reports": createMailReports,
-  "0018_event_webhooks": createEventWebhooks
+  "0018_event_webhooks": createEventWebhooks,
+  "0019_agent_sessions": createAgentSessions
 })
 
 /** Indexes that are added to existing tables, built after the migrations. */

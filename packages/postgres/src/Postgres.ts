@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import * as AttachmentStorePostgres from "./AttachmentStorePostgres.ts"
+import * as AgentSessionStorePostgres from "./AgentSessionStorePostgres.ts"
 import * as CallStorePostgres from "./CallStorePostgres.ts"
 import * as EventSignalPostgres from "./EventSignalPostgres.ts"
 import * as EventStorePostgres from "./EventStorePostgres.ts"
@@ -18,6 +19,7 @@ import * as WebhookStorePostgres from "./WebhookStorePostgres.ts"
 /** Every storage port of the core on one database: `Layer.provide(Postgres.layer, layerPostgres({ url }))`. */
 export const layer = Layer.mergeAll(
   TransactorPostgres.layer,
+  AgentSessionStorePostgres.layer,
   TenantStorePostgres.layer,
   EventStorePostgres.layer,
   EventSignalPostgres.layer,

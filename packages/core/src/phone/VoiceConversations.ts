@@ -1,7 +1,8 @@
 import { Cause, Context, Effect, Exit, Fiber, Layer, type Option, Redacted, Stream } from "effect"
 import { Keyring } from "../kernel/Keyring.ts"
 import * as CallbackSecret from "../tenancy/CallbackSecret.ts"
-import { AgentCallback, AgentUnreachable, CONTEXT_TURNS } from "./AgentCallback.ts"
+import { AgentCallback, AgentUnreachable, CONTEXT_TURNS, isPlaceholder } from "./AgentCallback.ts"
+import { AgentSessions } from "./AgentSessions.ts"
 import type { Call } from "./Call.ts"
 import * as CallProgress from "./CallProgress.ts"
 import { CallReports } from "./Calls.ts"
@@ -33,6 +34,7 @@ export class VoiceConversations extends Context.Service<
       const calls = yield* CallStore
       const numbers = yield* PhoneNumberStore
       const agents = yield* AgentCallback
+      const sessions = yield* AgentSessions
       const reports = yield* CallReports
       const keyring = yield* Keyring
 
@@ -43,12 +45,14 @@ export class VoiceConversations extends Context.Service<
         const number = yield* numbers.find(tenantId, phoneNumberId)
         if (number._tag !== "Owned") return unusable("Its number does not exist.")
         const { agentWebhookUrl: url, callbackKeyId: keyId, callbackVersion: version } = number.value
+        if (isPlaceholder(url))
+          return unusable("No voice session is connected, and its agentWebhookUrl is a placeholder.")
         const secret = CallbackSecret.derive(keyring, { keyId, phoneNumberId, version })
         return secret === undefined ? unusable("The key of its callback secret is not configured.") : { url, secret }
       })
 
       const run = Effect.fnUntraced(function* (call: Call, events: Stream.Stream<RelayEvent>, send: SendToRelay) {
-        const { callId, direction, fromNumber: from, greeting, phoneNumberId, toNumber: to } = call
+        const { callId, direction, fromNumber: from, greeting, phoneNumberId, tenantId, toNumber: to } = call
         const [address, turns] = yield* Effect.all([addressOf(call), calls.turns(callId, CONTEXT_TURNS + 1)], {
           concurrency: "unbounded"
         })
@@ -59,25 +63,20 @@ export class VoiceConversations extends Context.Service<
             turns,
             calls,
             send,
-            ask: ({ at, text }, transcriptSoFar) =>
-              address instanceof AgentUnreachable
-                ? Stream.fail(address)
-                : agents.ask(address, {
-                    callId,
-                    phoneNumberId,
-                    direction,
-                    from,
-                    to,
-                    turn: { text, at },
-                    transcriptSoFar
-                  }),
+            ask: ({ at, text }, transcriptSoFar) => {
+              const message = { callId, phoneNumberId, direction, from, to, turn: { text, at }, transcriptSoFar }
+              const otherwise =
+                address instanceof AgentUnreachable ? Stream.fail(address) : agents.ask(address, message)
+              return sessions.ask(tenantId, message, otherwise)
+            },
+            interrupted: sessions.interrupted(callId),
             hangUp: (at) =>
               Effect.asVoid(
                 reports.change(callId, (current, now) => CallProgress.requestHangUp(current, "hangup_agent", now, at))
               )
           },
           events
-        )
+        ).pipe(Effect.ensuring(sessions.forget(callId)))
       })
 
       const runNewest = newestOnly()

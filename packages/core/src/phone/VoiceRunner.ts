@@ -19,6 +19,8 @@ export interface VoiceRunnerOptions {
   readonly calls: CallStore["Service"]
   readonly send: SendToRelay
   readonly ask: (turn: Turn, context: ReadonlyArray<Turn>) => Stream.Stream<AgentReply, AgentUnreachable>
+  /** Reports that the caller spoke over the answer. */
+  readonly interrupted: Effect.Effect<void>
   readonly hangUp: (at: Timestamp.Timestamp) => Effect.Effect<void>
 }
 
@@ -65,6 +67,8 @@ export const run = (options: VoiceRunnerOptions, events: Stream.Stream<RelayEven
         }
         case "Cancel":
           return yield* FiberHandle.clear(question)
+        case "ReportInterruption":
+          return yield* options.interrupted
         case "HangUp":
           return yield* options.hangUp(command.at)
       }

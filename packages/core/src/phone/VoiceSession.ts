@@ -76,6 +76,8 @@ export type Command =
     }
   /** Cancels the question under way. */
   | { readonly _tag: "Cancel" }
+  /** Reports that the caller spoke over the answer. */
+  | { readonly _tag: "ReportInterruption" }
   /** Has the carrier end the call soon after `at` if the relay has not ended it by then, even if this server dies. */
   | { readonly _tag: "HangUp"; readonly at: Timestamp }
 
@@ -255,7 +257,7 @@ const interrupted =
     return sequence(
       // If the agent has not begun to answer the open question, that answer is not the one that was interrupted.
       when(session.playback.isOpen, stop),
-      change({ playback: Playback.silent }),
+      change({ playback: Playback.silent }, { _tag: "ReportInterruption" }),
       ...cut.map(({ text, turnIndex }) => (turnIndex === null ? nothing : sequence(setText(turnIndex, text), flush))),
       when(session.hangUpAt !== null, end)
     )(session, at)

@@ -11,6 +11,7 @@ const numbers = (context: GuideContext): GuideSection => ({
         "A purchase returns one number for exactly 30 days, your access token, and `callbackVerificationSecret`. Store both: the secret appears in no other response. Availability is checked before you are charged: if an area code has no number, a 409 lists area codes that have one.",
         "A renewal adds 30 days to the current expiry. You receive `phone.number.expiring` 5, 3 and 1 days before, with the request that renews the number.",
         "`status` is active, expiring (5 days or less left; the number still works), suspended (expired; the release is under way) or released. An operation that would outlast the expiry returns NUMBER_EXPIRING. Every use of a suspended or released number returns NUMBER_RELEASED. Neither charges anything.",
+        "`voice` and `language` are checked before you are charged. `GET /api/v1/phone/voices` lists the valid values; it needs no token. Omit both for the carrier's default.",
         "A release can't be undone. It ends the number's calls first, and the remaining time is lost."
       ]
     }
@@ -78,10 +79,36 @@ X-Service-Signature: v1=5f0c…
   ]
 }
 
+const voiceSessions: GuideSection = {
+  anchor: "voice-sessions",
+  title: "Voice sessions",
+  blocks: [
+    {
+      text: 'An agent without a public address answers calls over a WebSocket. Buy the number with a placeholder such as `https://agent.invalid/` as `agentWebhookUrl`: it is never contacted. Then open a realtime session with `"mode":"voice"`. It receives the turns of all your numbers, and no events.'
+    },
+    {
+      code: `← {"type":"call.turn","callId":"…","turnId":"…","phoneNumberId":"…","direction":"inbound","from":"+12025550150",
+   "to":"+14155550100","turn":{"text":"When are you open?","at":"2026-11-24T16:00:00.000Z"},"transcriptSoFar":[]}
+→ {"type":"call.reply","callId":"…","turnId":"…","text":"Let me look.","more":true}
+→ {"type":"call.reply","callId":"…","turnId":"…","text":"Until six.","hangup":true}
+← {"type":"call.interrupted","callId":"…","turnId":"…"}`
+    },
+    {
+      points: [
+        "A reply is complete unless `more` is true. Each part is spoken as it arrives. The limits of webhooks apply: the first part within 5 seconds, the whole reply within 30 seconds, at most 64 KiB. One message holds up to 4,000 characters of text.",
+        "`call.interrupted` means that the turn is over: the person spoke over your reply or said something else, the call ended, or time ran out. A reply to a turn that is over is answered with `error` RESOURCE_NOT_FOUND.",
+        "While a voice session is connected, `agentWebhookUrl` is not used. With several sessions, each new call is given to one of them at random and keeps it while it is connected. If it closes during a turn, the next session is asked, then the URL.",
+        "A session holds up to 64 open turns (`maxInFlight`). Further turns go to your other sessions."
+      ]
+    }
+  ]
+}
+
 /** The sections on telephony, and on the webhook protocol of the agents. */
 export const phoneSections = (context: GuideContext): ReadonlyArray<GuideSection> => [
   numbers(context),
   calls(context),
   inboundMinutes(context),
-  voiceCallbacks
+  voiceCallbacks,
+  voiceSessions
 ]

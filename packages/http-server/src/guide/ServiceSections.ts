@@ -124,7 +124,7 @@ const events = (context: GuideContext): ReadonlyArray<GuideSection> => [
       {
         steps: [
           "Get a realtime token: `data.realtime` has token, expiresAt and websocketUrl.",
-          `Connect to websocketUrl (\`${REALTIME_PATH}\`), and within 5 seconds send \`{"type":"session.authenticate","token":"…"}\`. Add \`"mode":"observe"\` to watch events without leasing them.`,
+          `Connect to websocketUrl (\`${REALTIME_PATH}\`), and within 5 seconds send \`{"type":"session.authenticate","token":"…"}\`. Add \`"mode":"observe"\` to watch events without leasing them, or \`"mode":"voice"\` to answer calls (see Voice sessions).`,
           "The server sends session.ready, then an event.delivery for each pending event in order, then session.replay.complete, then new events as they occur.",
           'Send `{"type":"event.ack","eventId":"…","deliveryId":"…"}` after you have handled an event. The reply is event.acknowledged, or event.ack_stale with a `reason` if nothing was acknowledged.',
           "`lease_lost`: the lease of the delivery that you named has ended, and the event is delivered again unless another session acknowledges it. `expired`: the event is older than 30 days, and is not delivered again.",

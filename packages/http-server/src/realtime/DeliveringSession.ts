@@ -69,6 +69,10 @@ export class DeliveringSession implements SessionActions {
     this.#requests.acknowledge(this, acknowledgement)
   }
 
+  reply(): void {
+    this.owner.connection.sendError("FORBIDDEN", 'Only a session with "mode":"voice" can answer calls.')
+  }
+
   /** Sends the leased deliveries. `asked` is the number that was requested. */
   deliver(deliveries: ReadonlyArray<Delivery>, asked: number): void {
     for (const { deliveryId, event } of deliveries) {

@@ -42,6 +42,10 @@ export class ObservingSession implements SessionActions {
     this.owner.connection.sendError("FORBIDDEN", "An observing session cannot acknowledge events.")
   }
 
+  reply(): void {
+    this.owner.connection.sendError("FORBIDDEN", 'Only a session with "mode":"voice" can answer calls.')
+  }
+
   get #read(): Effect.Effect<void> {
     const read = Effect.gen({ self: this }, function* () {
       while (this.#isWoken && this.owner.connection.isOpen) {

@@ -1,5 +1,5 @@
 import { REALTIME_PATH, RealtimeClientMessage } from "@agentos/api"
-import { EventSignal, EventStore } from "@agentos/core"
+import { AgentSessions, EventSignal, EventStore } from "@agentos/core"
 import { Deferred, Effect, FiberSet, Layer, Option, Schedule, Schema } from "effect"
 import type { Duplex } from "node:stream"
 import { type RawData, type WebSocket, WebSocketServer } from "ws"
@@ -15,8 +15,8 @@ import { SocketCapacity } from "./SocketCapacity.ts"
 import * as SocketLimits from "../edge/SocketLimits.ts"
 import * as SessionMaintenance from "./SessionMaintenance.ts"
 
-/** Maximum size of a client's message, in bytes: a token and its frame. */
-const MESSAGE_LIMIT_BYTES = 8 * 1024
+/** Maximum size of a client's message, in bytes: a reply of 4,000 characters, each escaped. */
+const MESSAGE_LIMIT_BYTES = 32 * 1024
 /** Retry delay for a client with too many unauthenticated sockets, which are closed after 5 s. */
 const UNAUTHENTICATED_RETRY_SECONDS = 5
 /** Interval between retries of sockets that are paused by their rate limit. */
@@ -53,6 +53,7 @@ const make = Effect.gen(function* () {
   const store = yield* EventStore
   const signal = yield* EventSignal
   const capacity = yield* SocketCapacity
+  const agents = yield* AgentSessions
   const fork = yield* FiberSet.makeRuntime<never, void, never>()
 
   const sockets = new WebSocketServer(SOCKET_OPTIONS)
@@ -93,6 +94,10 @@ const make = Effect.gen(function* () {
       if (peer.session !== undefined) return peer.session.acknowledge(message)
       return connection.close(CLOSE.unauthenticated, "authenticate first")
     }
+    if (message.type === "call.reply") {
+      if (peer.session !== undefined) return peer.session.reply(message)
+      return connection.close(CLOSE.unauthenticated, "authenticate first")
+    }
     if (peer.hasSentCredential) return connection.close(CLOSE.badMessage, "already authenticated")
     peer.hasSentCredential = true
     connections.keep(connection)
@@ -106,6 +111,7 @@ const make = Effect.gen(function* () {
     if (session !== undefined) {
       sessions.remove(session)
       if (session.mode === "deliver") leases.release(session)
+      if (session.mode === "voice") fork(agents.disconnect([session.owner.sessionId]))
     }
     if (isStopping && connections.size === 0) Deferred.doneUnsafe(allClosed, Effect.void)
   }
@@ -137,7 +143,8 @@ const make = Effect.gen(function* () {
     isStopping = true
     yield* Effect.timeoutOption(Effect.andThen(leases.close, opening.idle), FINISH_WITHIN)
     const sessionIds = [...sessions].map(({ owner }) => owner.sessionId)
-    yield* store.release(sessionIds, "withdrawn").pipe(
+    const answering = [...sessions].filter(({ mode }) => mode === "voice").map(({ owner }) => owner.sessionId)
+    yield* Effect.andThen(store.release(sessionIds, "withdrawn"), agents.disconnect(answering)).pipe(
       Effect.timeout(RELEASE_WITHIN),
       Effect.catchCause((cause) => Effect.logError("releasing leases failed; they will expire", cause))
     )

@@ -6,26 +6,28 @@ import type { Sessions } from "./Session.ts"
 const sockets = Metric.gauge("agentos_realtime_sockets", {
   description: "Sockets of this server, authenticated or not; as of the last second, like its sessions."
 })
-const sessionsOf = (mode: "deliver" | "observe") =>
+const sessionsOf = (mode: "deliver" | "observe" | "voice") =>
   Metric.gauge("agentos_realtime_sessions", {
     description: "Sessions of this server by mode.",
     attributes: { mode }
   })
 const delivering = sessionsOf("deliver")
 const observing = sessionsOf("observe")
+const answering = sessionsOf("voice")
 
 /** Records the current number of sockets and sessions. */
 export const recordSessions = (connections: Connections, sessions: Sessions): Effect.Effect<void> =>
   Effect.suspend(() => {
-    let observers = 0
-    let all = 0
-    for (const { mode } of sessions) {
-      all++
-      if (mode === "observe") observers++
-    }
-    return Effect.andThen(
-      Metric.update(sockets, connections.size),
-      Effect.andThen(Metric.update(observing, observers), Metric.update(delivering, all - observers))
+    const counts = { deliver: 0, observe: 0, voice: 0 }
+    for (const { mode } of sessions) counts[mode]++
+    return Effect.all(
+      [
+        Metric.update(sockets, connections.size),
+        Metric.update(delivering, counts.deliver),
+        Metric.update(observing, counts.observe),
+        Metric.update(answering, counts.voice)
+      ],
+      { discard: true }
     )
   })
 

@@ -1,7 +1,8 @@
+import type { AnsweringSession } from "./AnsweringSession.ts"
 import type { DeliveringSession } from "./DeliveringSession.ts"
 import type { ObservingSession } from "./ObservingSession.ts"
 
-export type Session = DeliveringSession | ObservingSession
+export type Session = AnsweringSession | DeliveringSession | ObservingSession
 
 export class Sessions {
   readonly #byTenant = new Map<string, Array<Session>>()

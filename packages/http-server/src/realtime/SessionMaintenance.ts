@@ -1,4 +1,4 @@
-import { Credentials, EventPolicy, EventStore } from "@agentos/core"
+import { AgentSessions, Credentials, EventPolicy, EventStore } from "@agentos/core"
 import { Effect, Schedule } from "effect"
 import type { Connections } from "./Connections.ts"
 import type { DeliveringSession } from "./DeliveringSession.ts"
@@ -32,6 +32,7 @@ export const make = Effect.fnUntraced(function* (connections: Connections, sessi
   const store = yield* EventStore
   const credentials = yield* Credentials
   const policy = yield* EventPolicy
+  const agents = yield* AgentSessions
 
   const closeRevoked = Effect.gen(function* () {
     for (const some of chunksOf([...sessions], TENANT_BATCH)) {
@@ -79,6 +80,7 @@ export const make = Effect.fnUntraced(function* (connections: Connections, sessi
     Effect.catchCause(effect, (cause) => Effect.logError(`${step} failed; retrying`, cause))
   const round = Effect.gen(function* () {
     yield* attempted("renewing leases", renew)
+    yield* attempted("renewing voice sessions", agents.keep)
     yield* attempted("polling for events", wakePending)
   })
 

@@ -1,5 +1,6 @@
 import type { RealtimeClientMessage } from "@agentos/api"
 import {
+  AgentSessions,
   Batcher,
   Credentials,
   EventPolicy,
@@ -7,9 +8,11 @@ import {
   PENDING_COUNT_LIMIT,
   type RealtimeHolder,
   RealtimeSession,
+  TURNS_IN_FLIGHT_MAX,
   Uuid
 } from "@agentos/core"
 import { Effect, Redacted, Result } from "effect"
+import { AnsweringSession } from "./AnsweringSession.ts"
 import { DeliveringSession } from "./DeliveringSession.ts"
 import type { LeaseBatcher } from "./LeaseBatcher.ts"
 import { ObservingSession } from "./ObservingSession.ts"
@@ -47,10 +50,11 @@ export const make = Effect.fnUntraced(function* (
   leases: LeaseBatcher,
   limits: SocketLimits,
   fork: (effect: Effect.Effect<void>) => void
-): Effect.fn.Return<Batcher.Batcher<OpeningRequest>, never, EventStore | Credentials> {
+): Effect.fn.Return<Batcher.Batcher<OpeningRequest>, never, AgentSessions | EventStore | Credentials> {
   const store = yield* EventStore
   const credentials = yield* Credentials
   const policy = yield* EventPolicy
+  const agents = yield* AgentSessions
 
   const authenticate = Effect.fnUntraced(function* (requests: ReadonlyArray<OpeningRequest>) {
     const holders = yield* credentials.authenticateRealtime(requests.map(({ message }) => Redacted.make(message.token)))
@@ -70,8 +74,23 @@ export const make = Effect.fnUntraced(function* (
     return admitted
   })
 
-  const makeSession = (owner: SessionOwner, { mode }: Authenticate): Session =>
-    mode === "observe" ? new ObservingSession(owner, store, fork) : new DeliveringSession(owner, leases)
+  const makeSession = (owner: SessionOwner, { mode }: Authenticate): Session => {
+    switch (mode) {
+      case "observe":
+        return new ObservingSession(owner, store, fork)
+      case "voice":
+        return new AnsweringSession(owner, agents)
+      default:
+        return new DeliveringSession(owner, leases)
+    }
+  }
+
+  /** Makes a voice session available to calls, unless its socket has closed meanwhile. */
+  const connect = ({ connected, owner }: AnsweringSession) =>
+    Effect.andThen(
+      agents.connect(connected),
+      Effect.suspend(() => (owner.connection.isOpen ? Effect.void : agents.disconnect([owner.sessionId])))
+    )
 
   const open = Effect.fnUntraced(function* (requests: ReadonlyArray<OpeningRequest>) {
     const admitted = yield* authenticate(requests)
@@ -91,12 +110,13 @@ export const make = Effect.fnUntraced(function* (
         type: "session.ready",
         sessionId,
         leaseSeconds: policy.leaseDuration / 1000,
-        maxInFlight: RealtimeSession.MAX_IN_FLIGHT,
+        maxInFlight: session.mode === "voice" ? TURNS_IN_FLIGHT_MAX : RealtimeSession.MAX_IN_FLIGHT,
         pending: pending.get(holder.tenantId) ?? 0
       })
       opened(session)
       sessions.add(session)
       session.wake()
+      if (session.mode === "voice") yield* connect(session)
     }
   })
 

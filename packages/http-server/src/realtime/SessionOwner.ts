@@ -1,4 +1,4 @@
-import type { Acknowledgement } from "@agentos/core"
+import type { Acknowledgement, TurnReply } from "@agentos/core"
 import type { RealtimeConnection } from "./RealtimeConnection.ts"
 
 /** The tenant of a session, and the socket that it uses. */
@@ -14,4 +14,6 @@ export interface SessionActions {
   /** Reads the store for events to send: at the start, when the tenant is woken, and periodically. */
   readonly wake: () => void
   readonly acknowledge: (acknowledgement: Acknowledgement) => void
+  /** Answers a turn of a call. */
+  readonly reply: (reply: TurnReply) => void
 }

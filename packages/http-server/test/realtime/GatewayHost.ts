@@ -1,4 +1,5 @@
 import {
+  AgentSessions,
   Credentials,
   type EventDraft,
   EventStore,
@@ -69,6 +70,7 @@ export const settings = (rateLimit: RateLimit | null, trustedProxy: string) =>
 /** The dependencies of a gateway, in memory. Clients are on 127.0.0.1 and limited unless the rate limit is null. */
 export const hostWith = (rateLimit: RateLimit | null, trustedProxy = "127.0.0.0/8") =>
   Credentials.layer.pipe(
+    Layer.provideMerge(AgentSessions.layer),
     Layer.provideMerge(RateLimiting.layer),
     Layer.provideMerge(
       rateLimit === null ? Layer.succeed(RateLimiter.RateLimiter, RateLimiter.unlimited) : RateLimiter.layer

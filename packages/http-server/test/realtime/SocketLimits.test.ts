@@ -198,11 +198,11 @@ describe("handshakes", () => {
 
 describe("frames", () => {
   scenario(
-    "that are longer than 8 KiB close the socket with 1009",
+    "that are longer than 32 KiB close the socket with 1009",
     PLENTY,
     Effect.gen(function* () {
       const { socket } = yield* open(yield* newTenant)
-      socket.send(JSON.stringify({ type: "event.ack", eventId: "x".repeat(8 * 1024) }))
+      socket.send(JSON.stringify({ type: "event.ack", eventId: "x".repeat(32 * 1024) }))
       assert.strictEqual(yield* closeCodeOf(socket), 1009)
     })
   )

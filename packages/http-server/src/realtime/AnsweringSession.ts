@@ -1,0 +1,44 @@
+import { type AgentSessions, type ConnectedSession, Timestamp, type TurnReply } from "@agentos/core"
+import type { SessionActions, SessionOwner } from "./SessionOwner.ts"
+
+/** A session that answers calls. It receives the turns of its tenant's calls, and no events. */
+export class AnsweringSession implements SessionActions {
+  readonly mode = "voice"
+  readonly owner: SessionOwner
+  readonly #agents: typeof AgentSessions.Service
+
+  constructor(owner: SessionOwner, agents: typeof AgentSessions.Service) {
+    this.owner = owner
+    this.#agents = agents
+  }
+
+  /** The session as calls see it. */
+  get connected(): ConnectedSession {
+    const { connection, sessionId, tenantId } = this.owner
+    return {
+      sessionId,
+      tenantId,
+      ask: ({ transcriptSoFar, turn, ...message }) =>
+        connection.send({
+          type: "call.turn",
+          ...message,
+          turn: { text: turn.text, at: Timestamp.toIso(turn.at) },
+          transcriptSoFar: transcriptSoFar.map(({ at, role, text }) => ({ role, text, at: Timestamp.toIso(at) }))
+        }),
+      interrupted: (turn) => connection.send({ type: "call.interrupted", ...turn })
+    }
+  }
+
+  wake(): void {
+    // No event is delivered.
+  }
+
+  acknowledge(): void {
+    this.owner.connection.sendError("FORBIDDEN", "A voice session can't acknowledge events.")
+  }
+
+  reply(reply: TurnReply): void {
+    const refusal = this.#agents.reply(this.owner.sessionId, reply)
+    if (refusal !== undefined) this.owner.connection.sendError("RESOURCE_NOT_FOUND", refusal)
+  }
+}

@@ -1,0 +1,4 @@
+import { AgentSessionStoreContract } from "@agentos/contract-tests"
+import { memoryHarness } from "./MemoryHarness.ts"
+
+AgentSessionStoreContract(memoryHarness)
