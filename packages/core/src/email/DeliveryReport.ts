@@ -47,7 +47,7 @@ export const statusOf = (recipients: ReadonlyArray<Pick<Recipient, "status">>): 
  */
 export const isHardBounceStatus = (status: string): boolean => /^5\.1\.(?:[0-6]|10)$/.test(status)
 
-/** What a report claims about one recipient. */
+/** The claim of a report about one recipient. */
 interface Outcome {
   readonly status: OutboundStatus
   readonly reason: string | null

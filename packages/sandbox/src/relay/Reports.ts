@@ -1,7 +1,7 @@
 import type { Envelope } from "./Outbox.ts"
 import { deliveryReport } from "./OutsideMail.ts"
 
-/** What a recipient's server reports later about a mail that the relay accepted, by the domain of the recipient. */
+/** A later report of a recipient's server about a mail that the relay accepted. */
 export type ReportKind = "delivered" | "bounced" | "complained"
 
 const REPORTING_DOMAINS: ReadonlyMap<string, ReportKind> = new Map([
@@ -10,7 +10,7 @@ const REPORTING_DOMAINS: ReadonlyMap<string, ReportKind> = new Map([
   ["complained.test", "complained"]
 ])
 
-/** Returns what the server of a recipient reports; undefined for nothing. */
+/** Returns the report of a recipient's server; undefined if it sends none. */
 export const reportKindOf = (recipient: string): ReportKind | undefined =>
   REPORTING_DOMAINS.get(recipient.slice(recipient.lastIndexOf("@") + 1).toLowerCase())
 

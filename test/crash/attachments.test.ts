@@ -1,0 +1,117 @@
+import { createHash, randomBytes } from "node:crypto"
+import { readdir, readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { expect, it } from "vitest"
+import { useOf, type Wallet } from "../faults/client/Wallet.ts"
+import type { Answer, Payment, Use } from "../faults/observation/Purchases.ts"
+import { freshName, type Request } from "../support/Agent.ts"
+import { Shop } from "./Shop.ts"
+
+const MIB = 1024 * 1024
+const TIMEOUT_MILLIS = 300_000
+const PAUSE_MILLIS = 500
+/** Three copies of 14 MiB, twice: the challenge and the payment, whose garbage may not have been collected. */
+const GROWTH_LIMIT_BYTES = 200 * MIB
+
+const STEPS = [undefined, "staged", "before_perform", "after_perform"] as const
+
+/** 10 MiB in two files of random bytes. */
+const FILES = [7 * MIB, 3 * MIB].map((length, index) => ({ filename: `file-${index}.bin`, bytes: randomBytes(length) }))
+const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
+
+const requestTo = (mailboxId: string, to: ReadonlyArray<string>): Request => ({
+  path: "/api/v1/email/messages/send",
+  body: {
+    mailboxId,
+    to,
+    subject: "Files",
+    text: "Ten mebibytes.",
+    attachments: FILES.map(({ bytes, filename }) => ({
+      filename,
+      contentType: "application/octet-stream",
+      contentBase64: bytes.toString("base64")
+    }))
+  }
+})
+
+/** Returns the hashes of the attachments of a mail. */
+const attachmentsIn = (mail: string): ReadonlyArray<string> =>
+  mail
+    .split(/\r?\n--[^\r\n]+/)
+    .filter((part) => /^content-disposition: attachment/im.test(part))
+    .map((part) => sha256(Buffer.from(part.slice(part.search(/\r?\n\r?\n/)), "base64")))
+
+/** Returns the largest resident size of a process so far, in bytes. */
+const peakBytesOf = async (pid: number): Promise<number> =>
+  Number(/^VmHWM:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024
+
+/** Repeats a request until its answer is final. */
+const untilFinal = async (wallet: Wallet, payment: Payment, use: Use): Promise<Answer> => {
+  for (;;) {
+    const answer = await wallet.send(payment, use).catch(() => undefined)
+    if (answer !== undefined && !answer.retryable) return answer
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MILLIS))
+  }
+}
+
+it(
+  "a mail with 10 MiB of attachments to 1 and to 50 recipients arrives whole and is charged once, in bounded memory, " +
+    "also if the server is killed between storing the attachments and the answer",
+  () =>
+    Shop.with({ database: "postgres" }, async (shop) => {
+      const { testbed } = shop
+      const { outboxDir, servers } = testbed.cluster
+      const [server] = servers
+      /** The sum of all transfers that a wallet has made. */
+      const paidBy = async ({ address }: Wallet): Promise<bigint> =>
+        (await testbed.token.read())
+          .filter(({ from }) => from.toLowerCase() === address.toLowerCase())
+          .reduce((sum, { value }) => sum + value, 0n)
+      for (const count of [1, 50]) {
+        const wallet = await shop.newTenant()
+        const [mailbox] = await wallet.mailboxes()
+        const idleBytes = await peakBytesOf(server!.pid())
+        for (const step of STEPS) {
+          const to = Array.from({ length: count }, () => `${freshName()}@else.test`)
+          const request = requestTo(mailbox!.mailboxId, to)
+          const before = await paidBy(wallet)
+          const payment = await wallet.sign(request)
+          const use = useOf(payment, request)
+          const startedAt = performance.now()
+          if (step !== undefined) {
+            const holds = { [payment.authorization.nonce]: { step, until: "killed" } } as const
+            testbed.gate.set(holds)
+            void wallet.send(payment, use).catch(() => undefined)
+            await testbed.gate.untilHeld(holds)
+            await testbed.killServer()
+            testbed.gate.set({})
+          }
+          const answer = await untilFinal(wallet, payment, use)
+          const seconds = (performance.now() - startedAt) / 1_000
+          const peakBytes = await peakBytesOf(server!.pid())
+          console.log(
+            `${count} recipients, killed at ${step ?? "no step"}: ${seconds.toFixed(1)} s, ` +
+              `peak ${Math.round(peakBytes / MIB)} MiB, idle at first ${Math.round(idleBytes / MIB)} MiB`
+          )
+          expect([answer.status, answer.code]).toEqual([201, undefined])
+          expect((await paidBy(wallet)) - before).toBe(20_000n)
+          if (step === undefined) expect(peakBytes - idleBytes).toBeLessThan(GROWTH_LIMIT_BYTES)
+          const names = await readdir(outboxDir)
+          const envelopes = await Promise.all(
+            names
+              .filter((name) => name.endsWith(".json"))
+              .map(async (name) => ({ name, text: await readFile(join(outboxDir, name), "utf8") }))
+          )
+          const sent = envelopes.filter(({ text }) => text.includes(to[0]!))
+          expect(sent.length).toBeGreaterThan(0)
+          expect(new Set(sent.map(({ text }) => (JSON.parse(text) as { messageId: string }).messageId)).size).toBe(1)
+          for (const { name, text } of sent) {
+            expect((JSON.parse(text) as { rcptTo: ReadonlyArray<string> }).rcptTo).toEqual(to)
+            const mail = await readFile(join(outboxDir, name.replace(/json$/, "eml")), "latin1")
+            expect(attachmentsIn(mail)).toEqual(FILES.map(({ bytes }) => sha256(bytes)))
+          }
+        }
+      }
+    }),
+  TIMEOUT_MILLIS
+)
