@@ -1,7 +1,11 @@
 import type { CommandName } from "@agentos/cli/testing"
 import { mkdirSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import { assert, describe, it } from "vitest"
+import { text } from "node:stream/consumers"
+import { Webhook } from "standardwebhooks"
+import { assert, describe, it, vi } from "vitest"
 import { freshName } from "../support/Agent.ts"
 import type { CliRig } from "./CliRig.ts"
 
@@ -10,6 +14,11 @@ export const JOURNEY_COMMANDS = [
   "token rotate",
   "mail reply",
   "call list",
+  "webhook set",
+  "webhook show",
+  "webhook delete",
+  "webhook test",
+  "webhook log",
   "sandbox mail",
   "sandbox report",
   "sandbox call"
@@ -46,8 +55,6 @@ export const journeySuite = (rig: CliRig): void => {
       const send = ["mail", "send", "--to", "bob@outside.example", "--subject", "Invoice", "--text", "Here it is."]
       const sent = await run<{ readonly message: Received }>(...send, "--attach", "invoice.txt", ...PAY)
       assert.deepInclude(sent.message.attachments[0], { filename: "invoice.txt", sizeBytes: 10 })
-      await run("sandbox", "report", "bob@outside.example", ...data)
-
       const reply = await run<{ readonly message: Received }>(
         "mail",
         "reply",
@@ -59,6 +66,18 @@ export const journeySuite = (rig: CliRig): void => {
         ...PAY
       )
       assert.deepInclude(reply.message, { subject: "Re: Your order", threadId: message.threadId })
+
+      // Reports on the reply, and further mail to a recipient that bounced is refused before payment.
+      await run("sandbox", "report", "bob@outside.example", ...data)
+      await vi.waitFor(
+        async () => {
+          const read = await run<{ readonly message: Received }>("mail", "read", reply.message.messageId)
+          assert.deepInclude(read.message.recipients[0], { address: "bob@outside.example", status: "bounced" })
+        },
+        { timeout: 20_000, interval: 500 }
+      )
+      const { code } = await customer.run([...send, ...PAY])
+      assert.strictEqual(code, 3)
 
       const buy = ["number", "buy", "us", "--agent-name", "Ada", "--webhook", agentWebhookUrl, ...PAY]
       const { number } = await run<{ readonly number: string }>(...buy)
@@ -78,6 +97,26 @@ export const journeySuite = (rig: CliRig): void => {
       assert.lengthOf(items, 1)
       assert.deepInclude(items[0], { direction: "inbound", status: "ended", toNumber: number })
 
+      const { signingSecret } = await run<{ readonly signingSecret: string }>("webhook", "set", agentWebhookUrl)
+      const { webhook } = await run<{ readonly webhook: object }>("webhook", "show")
+      assert.deepInclude(webhook, { url: agentWebhookUrl, status: "active" })
+      await run("webhook", "log")
+      await run("webhook", "delete")
+      const verified: Array<unknown> = []
+      const endpoint = createServer((request, response) => {
+        void text(request).then((body) => {
+          verified.push(new Webhook(signingSecret).verify(body, request.headers as Record<string, string>))
+          response.writeHead(204).end()
+        })
+      })
+      await new Promise<void>((resolve) => endpoint.listen(0, "127.0.0.1", resolve))
+      const { port } = endpoint.address() as AddressInfo
+      ran.add("webhook test")
+      const tested = await customer.run(["webhook", "test", `http://127.0.0.1:${port}`], { stdin: signingSecret })
+      endpoint.close()
+      assert.strictEqual(tested.code, 0, tested.stderr)
+      assert.deepInclude(verified[0], { type: "payment.completed", payload: { test: true } })
+
       await run("logout")
       assert.strictEqual((await customer.run(["mailbox", "list"])).code, 4)
       assert.deepInclude(await run<object>("login", "--wallet"), { loggedIn: true, address: customer.address })
@@ -96,5 +135,6 @@ interface Received {
   readonly messageId: string
   readonly threadId: string
   readonly subject: string
+  readonly recipients: ReadonlyArray<{ readonly address: string; readonly status: string }>
   readonly attachments: ReadonlyArray<{ readonly filename: string | null; readonly sizeBytes: number }>
 }

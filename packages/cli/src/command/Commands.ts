@@ -13,6 +13,7 @@ import { MAIL_REPLY, MAIL_SEND } from "./SendCommands.ts"
 import { API, QUOTE, SERVICES_LIST, SERVICES_SHOW } from "./ServiceCommands.ts"
 import { LOGIN, LOGOUT, TOKEN_ROTATE, WHOAMI } from "./SessionCommands.ts"
 import { COMPLETION, HELP, SCHEMA } from "./ToolCommands.ts"
+import { WEBHOOK_DELETE, WEBHOOK_LOG, WEBHOOK_SET, WEBHOOK_SHOW, WEBHOOK_TEST } from "./WebhookCommands.ts"
 import { WALLET_ADDRESS, WALLET_BALANCE, WALLET_CREATE, WALLET_IMPORT } from "./WalletCommands.ts"
 
 /** All commands, in the order of help. */
@@ -52,6 +53,11 @@ export const COMMANDS = [
   EVENTS_GET,
   EVENTS_ACK,
   EVENTS_ACK_ALL,
+  WEBHOOK_SET,
+  WEBHOOK_SHOW,
+  WEBHOOK_DELETE,
+  WEBHOOK_TEST,
+  WEBHOOK_LOG,
   PAYMENTS_LIST,
   PAYMENTS_SHOW,
   PAYMENTS_RESUME,
@@ -84,6 +90,7 @@ export const COMMAND_TREE = new CommandTree(COMMANDS, {
   number: "Manage phone numbers",
   call: "Place calls and read transcripts",
   events: "Follow and acknowledge events",
+  webhook: "Receive events at a URL",
   payments: "Inspect and resume payments from this machine",
   budget: "Limit payments from this machine",
   sandbox: "Act as the world outside the sandbox",

@@ -7,15 +7,8 @@ import type { TailEvent, TailFilter } from "../tail/TailEvent.ts"
 import type { Worker } from "../tail/Worker.ts"
 import { type Context, defineCommand } from "./Command.ts"
 import type { FlagSpec } from "./CommandSpec.ts"
-import { CURSOR_FLAG, LIMIT_FLAG } from "./Flags.ts"
+import { CURSOR_FLAG, LIMIT_FLAG, TYPES_FLAG, typesOf } from "./Flags.ts"
 import { clientOf } from "./Resources.ts"
-
-const TYPES_FLAG = {
-  name: "types",
-  type: "list",
-  value: "TYPE",
-  summary: "Only these types, for example email.received. Comma-separated."
-} as const satisfies FlagSpec
 
 const SERVICE_FLAG = {
   name: "service",
@@ -31,9 +24,6 @@ const EVENT_ARGUMENT = {
   presence: "required",
   completes: "event"
 } as const
-
-const typesOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
-  texts.flatMap((text) => text.split(",").map((type) => type.trim())).filter((type) => type !== "")
 
 export const EVENTS_LIST = defineCommand(
   {

@@ -53,6 +53,17 @@ export const DATA_FLAG = {
   completes: "file"
 } as const satisfies FlagSpec
 
+export const TYPES_FLAG = {
+  name: "types",
+  type: "list",
+  value: "TYPE",
+  summary: "Only these types, for example email.received. Comma-separated."
+} as const satisfies FlagSpec
+
+/** Returns the types in --types. */
+export const typesOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
+  texts.flatMap((text) => text.split(",").map((type) => type.trim())).filter((type) => type !== "")
+
 export const WALLET_FILE_FLAG = {
   name: "wallet-file",
   type: "text",

@@ -47,7 +47,12 @@ export interface Host {
   readonly atStep?: (step: PaymentStep) => Promise<void>
 }
 
-const SECRETS: ReadonlySet<string> = new Set(["AGENTOS_PRIVATE_KEY", "AGENTOS_PASSWORD", "AGENTOS_TOKEN"])
+const SECRETS: ReadonlySet<string> = new Set([
+  "AGENTOS_PRIVATE_KEY",
+  "AGENTOS_PASSWORD",
+  "AGENTOS_TOKEN",
+  "AGENTOS_WEBHOOK_SECRET"
+])
 
 /**
  * Returns the environment for child processes: this environment without the key, the password and the token. A command

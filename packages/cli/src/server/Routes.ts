@@ -49,6 +49,10 @@ const COMMANDS: { readonly [Name in OperationName]?: string } = {
   acknowledgeAllEvents: "events ack-all",
   replayEvents: "events list --status pending",
   acknowledgeEventById: "events ack EVENT",
+  setEventWebhook: "webhook set URL",
+  getEventWebhook: "webhook show",
+  deleteEventWebhook: "webhook delete",
+  listWebhookDeliveries: "webhook log",
   registerDomain: "services list",
   recoverToken: "login --wallet",
   revokeTokens: "token rotate"

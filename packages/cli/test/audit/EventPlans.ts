@@ -2,8 +2,9 @@ import { encodeEntry, type JournalEntry } from "../../src/payment/JournalEntry.t
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { errorReply } from "../support/ApiDouble.ts"
+import type { Scene } from "../support/InProcess.ts"
 import { ASSET, paid, PAY_TO, PAYER, TOKEN, TRANSACTION } from "../support/PaidAnswers.ts"
-import { AT, event, ID, mailbox, OPERATION } from "../support/Samples.ts"
+import { AT, event, ID, LATER, mailbox, OPERATION } from "../support/Samples.ts"
 import { asking, NO_TOKEN, NOT_YOURS, type Plans } from "./Plan.ts"
 
 const TAIL = ["events", "tail"]
@@ -59,12 +60,46 @@ const brokenJournal = (folder: string): void => {
 }
 const brokenBudget = (folder: string): void => writeFileSync(join(folder, "budget.json"), "[]", { mode: 0o600 })
 
+const WEBHOOK = "/api/v1/events/webhook"
+const webhook = {
+  webhookId: ID,
+  url: "https://agent.example/events",
+  types: null,
+  status: "active",
+  previousSecretValidUntil: null,
+  createdAt: AT,
+  updatedAt: AT,
+  pausedAt: null
+}
+const delivery = {
+  deliveryId: ID,
+  eventId: ID,
+  type: "email.received",
+  attempt: 1,
+  createdAt: AT,
+  durationMillis: 40,
+  outcome: "failed",
+  responseStatus: 503,
+  error: "the endpoint answered 503",
+  nextAttemptAt: LATER
+}
+const signed = { AGENTOS_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24, 7).toString("base64")}` }
+const endpointAnswers = (status: number): NonNullable<Scene["server"]> => ({
+  [`GET ${WEBHOOK}`]: [(url) => ({ status: 200, body: { data: { webhook: { ...webhook, url: `${url}/hook` } } } })],
+  "POST /hook": [{ status, body: "" }]
+})
+
 export const EVENT_PLANS: Plans<
   | "events tail"
   | "events list"
   | "events get"
   | "events ack"
   | "events ack-all"
+  | "webhook set"
+  | "webhook show"
+  | "webhook delete"
+  | "webhook test"
+  | "webhook log"
   | "payments list"
   | "payments show"
   | "payments resume"
@@ -94,6 +129,37 @@ export const EVENT_PLANS: Plans<
     "POST /api/v1/events/ack-all",
     { data: { acknowledged: 3 } },
     { reply: errorReply(503, "SERVICE_UNAVAILABLE", { message: "The service is not available now." }), exit: 9 }
+  ),
+  "webhook set": asking(
+    ["webhook", "set", "https://agent.example/events"],
+    `POST ${WEBHOOK}`,
+    { status: 201, body: { data: { webhook, signingSecret: "whsec_c2VjcmV0" } } },
+    {
+      reply: errorReply(400, "INVALID_REQUEST", { message: "url must be at a public address.", paymentState: "none" }),
+      exit: 3
+    }
+  ),
+  "webhook show": asking(["webhook", "show"], `GET ${WEBHOOK}`, { data: { webhook } }, NOT_YOURS),
+  "webhook delete": asking(
+    ["webhook", "delete"],
+    `DELETE ${WEBHOOK}`,
+    { data: { webhookId: ID, deleted: true } },
+    NOT_YOURS
+  ),
+  "webhook test": {
+    success: { args: ["webhook", "test"], exit: 0, env: signed, server: endpointAnswers(204) },
+    failure: { args: ["webhook", "test"], exit: 1, env: signed, server: endpointAnswers(401) },
+    interrupt: { args: ["webhook", "test"], exit: 130, answers: ["^C"] }
+  },
+  "webhook log": asking(
+    ["webhook", "log"],
+    `GET ${WEBHOOK}/deliveries`,
+    {
+      data: {
+        items: [{ ...delivery, outcome: "succeeded", responseStatus: 204, error: null, nextAttemptAt: null }, delivery]
+      }
+    },
+    NOT_YOURS
   ),
   "payments list": {
     success: { args: ["payments", "list"], exit: 0, prepare: settled },
