@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { linesOf } from "../faults/verdict/Report.ts"
+import { execute } from "../support/ClusterDatabase.ts"
 import { makeRandom, testSeed } from "../support/Random.ts"
 import {
   carrierCells,
@@ -40,6 +41,23 @@ const expectMatrix = async (shop: Shop, cells: ReadonlyArray<Cell>): Promise<voi
   console.log(tableOf(outcome, played).join("\n"))
   expect(played.size).toBe(cells.length)
   expectNoViolation(outcome)
+}
+
+/** Expects that each operation has the events of its end exactly once, in order. */
+const expectEvents = async (shop: Shop): Promise<void> => {
+  const ends = await execute(
+    shop.testbed.cluster.database.url,
+    `select distinct state, (
+      select string_agg(type, ', ' order by created_at, event_id) from events where resource_id = operation_id::text
+    ) as told
+    from operations where state in ('fulfilled', 'unpaid', 'refunded')`
+  )
+  expect(ends).toContainEqual({ state: "refunded", told: "payment.failed, payment.refunded" })
+  expect([
+    { state: "fulfilled", told: "payment.completed" },
+    { state: "refunded", told: "payment.failed, payment.refunded" },
+    { state: "unpaid", told: "payment.failed" }
+  ]).toEqual(expect.arrayContaining([...ends]))
 }
 
 // Most of each run is waiting.
@@ -84,6 +102,7 @@ describe.concurrent("a purchase is charged once and delivered once, refunded, or
         ])
         for (const outage of OUTAGES) expectNoViolation(await runDatabaseOutage(shop, outage))
         expectNoViolation(await runManyKeys(shop))
+        await expectEvents(shop)
       }),
     TIMEOUT_MILLIS
   )

@@ -16,7 +16,7 @@ export interface Exchange {
   readonly target: CallbackUrl
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Reads the answer, and calls `done` when it has what it needs or has failed. */
+  /** Reads the answer, and calls `done` at its end, or earlier if the rest is not needed or reading fails. */
   readonly read: (response: IncomingMessage, done: (error?: Error) => void) => void
 }
 

@@ -22,7 +22,7 @@ const withClient = <A, E, R>(
   use: (client: WebhookClient["Service"]) => Effect.Effect<A, E, R>
 ) => Effect.provide(Effect.flatMap(WebhookClient, use), WebhookClientHttps.layer(options))
 
-/** Posts to a server that answers as given. Returns the result and what the server received. */
+/** Posts to a server that answers as given. Returns the result and the received requests. */
 const posted = (answer: Answering, timeoutMillis = 5_000) =>
   Effect.gen(function* () {
     const { allow, asked, sockets, url } = yield* agentServer(answer)

@@ -133,7 +133,10 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
           seen_event_id = null`
     }
 
-    /** Each search uses an index of its own; only the last one reads every endpoint. */
+    /**
+     * Each search uses an index of its own; only the last one reads every endpoint. Arrays show the planner that the rows
+     * are then found by their ids.
+     */
     const searches = ({ all, woken }: DueWebhooks): ReadonlyArray<Statement.Fragment> => [
       sql`select tenant_id from event_webhooks where due_at <= ${now}`,
       ...(woken.length === 0
@@ -151,7 +154,7 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
     const take = (due: DueWebhooks, limit: number, leaseMillis: number) => sql<TurnRow>`
       with ${clock()}, found as materialized (
         select tenant_id from event_webhooks
-        where tenant_id in (${sql.join(" union all ", false)(searches(due))})
+        where tenant_id = any(array(${sql.join(" union all ", false)(searches(due))}))
           and state = 'active' and (leased_until is null or leased_until <= ${now})
           and exists (
             select 1 from tenants where tenants.tenant_id = event_webhooks.tenant_id and suspended_at is null
@@ -162,8 +165,10 @@ export const layer: Layer.Layer<WebhookStore, never, Database> = Layer.effect(
       update event_webhooks set
         fence = fence + 1,
         leased_until = ${now} + ${Parameter.integer(leaseMillis)}, due_at = ${now} + ${Parameter.integer(leaseMillis)}
-      from found join tenants using (tenant_id) where event_webhooks.tenant_id = found.tenant_id
-      returning ${columns}, retries, failures, fence, last_event_id`
+      where tenant_id = any(array(select tenant_id from found))
+      returning ${columns}, retries, failures, fence, (
+        select last_event_id from tenants where tenants.tenant_id = event_webhooks.tenant_id
+      ) as last_event_id`
 
     /** The endpoint of a turn that still holds its lease. A lease that has lapsed is held until another begins. */
     const isHeld = ({ fence, webhook }: WebhookTurn) => sql`

@@ -70,7 +70,7 @@ export interface WebhookAttempt {
   readonly createdAt: Timestamp.Timestamp
   readonly durationMillis: number
   readonly outcome: "succeeded" | "failed"
-  /** The status of the answer; null if there was none. */
+  /** The status of the answer; null without an answer. */
   readonly responseStatus: number | null
   /** Why it failed; null if it succeeded. */
   readonly error: string | null

@@ -1,4 +1,6 @@
 import {
+  DEFAULT_EVENT_POLICY,
+  EventPolicy,
   type EventDraft,
   EventStore,
   EventWebhooks,
@@ -56,10 +58,13 @@ const makeHost = () => {
 type Host = ReturnType<typeof makeHost>
 type Services = Layer.Success<Host["layer"]>
 
+/** Two lapses fail an event of any age, so that each test shows that a webhook's retries are not lapses. */
+const policy = { ...DEFAULT_EVENT_POLICY, maxLapses: 2, minFailAge: 0 }
+
 const scenario = (name: string, test: (host: Host) => Effect.Effect<void, unknown, Services>) =>
   it.effect(name, () => {
     const host = makeHost()
-    return Effect.provide(test(host), host.layer)
+    return Effect.provide(test(host), host.layer).pipe(Effect.provideService(EventPolicy, policy))
   })
 
 let wallets = 0

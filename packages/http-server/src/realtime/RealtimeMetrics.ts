@@ -38,7 +38,11 @@ const deliveries = Metric.counter("agentos_realtime_deliveries_total", {
 
 export const countDeliveries = (count: number): Effect.Effect<void> => Metric.update(deliveries, count)
 
-const acknowledgementsOf = (outcome: AcknowledgementOutcome) =>
+/** The label of an outcome. Both reasons of event.ack_stale are one value. */
+const labelOf = (outcome: AcknowledgementOutcome): string =>
+  outcome === "lease_lost" || outcome === "expired" ? "stale" : outcome
+
+const acknowledgementsOf = (outcome: string) =>
   Metric.counter("agentos_realtime_acknowledgements_total", {
     description: "Acknowledgements over sockets of this server, by outcome.",
     attributes: { outcome },
@@ -48,7 +52,7 @@ const acknowledgementsOf = (outcome: AcknowledgementOutcome) =>
 /** Counts acknowledgements by outcome. */
 export const countAcknowledgements = (outcomes: ReadonlyArray<AcknowledgementOutcome>): Effect.Effect<void> =>
   Effect.forEach(
-    Map.groupBy(outcomes, (outcome) => outcome),
+    Map.groupBy(outcomes, labelOf),
     ([outcome, some]) => Metric.update(acknowledgementsOf(outcome), some.length),
     { discard: true }
   )
