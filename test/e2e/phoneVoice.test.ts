@@ -309,9 +309,9 @@ describe("an agent without a public address", () => {
     const bought = await customer.buy(placeholder)
     const agent = await Realtime.open(customer.agent, { mode: "voice" })
     expect(await agent.next("session.ready")).toMatchObject({ maxInFlight: 64 })
-    const long = "One moment, this is a very long answer that nobody wants to hear to its end. ".repeat(3)
+    const long = "One moment, this is a very long answer that is too long to hear to its end. ".repeat(3)
     const person = await host.carrier.person({
-      lines: ["Who is it?", { text: "Stop.", interrupt: true, afterMillis: 500 }, "Bye."]
+      lines: ["Which name?", { text: "Stop.", interrupt: true, afterMillis: 500 }, "Bye."]
     })
     const { callId } = await customer.callOut(bought.phoneNumberId, person, "Hello.")
     const first = await agent.next("call.turn")
@@ -320,7 +320,7 @@ describe("an agent without a public address", () => {
       phoneNumberId: bought.phoneNumberId,
       direction: "outbound",
       to: person,
-      turn: { text: "Who is it?" },
+      turn: { text: "Which name?" },
       transcriptSoFar: [{ role: "agent", text: "Hello." }]
     })
     const answer = (turn: RealtimeMessage, more: object) =>

@@ -85,7 +85,7 @@ export const VOICES: ReadonlyArray<Voice> = [
 const byName = new Map(VOICES.map((known) => [known.voice, known]))
 
 /**
- * Returns the voice, its language and its vendor for the attributes of a relay, from what the number was bought with. A
+ * Returns the voice, its language and its vendor for the attributes of a relay, from the values that the number was bought with. A
  * number that was bought before voices were checked keeps its values as they are.
  */
 export const relayVoice = ({

@@ -66,7 +66,7 @@ const Answer = Schema.Union([
 ])
 type Answer = typeof Answer.Type
 
-/** What the server of a call and the server of a session tell each other. */
+/** A message between the server of a call and the server of a session. */
 const Parcel = Schema.Union([
   Schema.TaggedStruct("Ask", {
     sessionId: Schema.String,

@@ -38,7 +38,7 @@ const newServer = Effect.gen(function* () {
 })
 type Server = Effect.Success<typeof newServer>
 
-/** A connected session that answers each turn by `answer`, and records what it receives. */
+/** A connected session that answers each turn by `answer`, and records the turns that it receives. */
 const newAgent = Effect.fnUntraced(function* (
   { sessions }: Server,
   sessionId: string,
