@@ -216,8 +216,8 @@ export const MEASURES: ReadonlyArray<Measure> = [
     mails((store) => store.complete({ inboundMailId: idOf("waiting"), attempts: 1 }))
   ),
   measure(
-    "mails: readRaw",
-    mails((store) => store.readRaw(tenantId, idOf("message")))
+    "mails: findRaw",
+    mails((store) => store.findRaw(tenantId, idOf("message")))
   ),
   measure(
     "mails: giveUp",

@@ -22,6 +22,7 @@ interface MessageFields {
   readonly malformed: boolean
   readonly messageIdHeader: string
   readonly attachments: ReadonlyArray<{
+    readonly attachmentId: string
     readonly filename: string
     readonly sizeBytes: number
     readonly sha256: string
@@ -147,6 +148,98 @@ describe("inbound mail", () => {
     realtime.close()
     const got = await agent.send({ path: "/api/v1/events/get", body: { eventId: event!.eventId } })
     expect(got.body.data["event"]).toMatchObject({ status: "acknowledged", source: "smtp", deliveryCount: 1 })
+  })
+
+  it("is retrievable in full: each attachment and the raw message, as bytes that a browser only saves", async () => {
+    const { agent, mailbox } = await newMailbox()
+    const page = "<script>alert(1)</script>"
+    const image = Buffer.from(Array.from({ length: 700_000 }, (_, index) => (index * 31 + (index >> 7)) % 256))
+    await deliver({
+      from: "zoe@elsewhere.test",
+      to: mailbox.address,
+      subject: "Files",
+      text: "See below",
+      attachments: [
+        { filename: "../../.bashrc", content: page, contentType: "text/html" },
+        { filename: 'Grüße \u202egnp".png', content: image, contentType: "image/png" },
+        { filename: "a.txt", content: "äöü\r\n", contentType: "text/plain", encoding: "utf8" }
+      ]
+    })
+    const [{ attachments, messageId } = undefined!] = await arrived(agent, mailbox.mailboxId, 1)
+    const path = `/api/v1/email/messages/${messageId}`
+    const download = async (
+      rest: string,
+      headers: Record<string, string> = {},
+      method = "GET",
+      token = agent.token
+    ) => {
+      const init = { method, headers: { authorization: `Bearer ${token}`, ...headers } }
+      const response = await fetch(`${host.sandbox.baseUrl}${path}${rest}`, init)
+      const bytes = Buffer.from(await response.arrayBuffer())
+      return { status: response.status, bytes, headers: Object.fromEntries(response.headers) }
+    }
+    const [first, second, third] = await Promise.all(
+      attachments.map(({ attachmentId }) => download(`/attachments/${attachmentId}`))
+    )
+    expect(first).toMatchObject({
+      status: 200,
+      bytes: Buffer.from(page),
+      headers: {
+        "content-type": "application/octet-stream",
+        "content-disposition": 'attachment; filename="_.._.bashrc"',
+        "content-length": `${page.length}`,
+        "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
+        "x-content-type-options": "nosniff",
+        "cross-origin-resource-policy": "same-origin",
+        etag: `"${attachments[0]!.sha256}"`
+      }
+    })
+    expect(second!.bytes.equals(image)).toBe(true)
+    expect(second!.headers).toMatchObject({
+      "content-type": "image/png",
+      "content-disposition": `attachment; filename="Gr__e _gnp_.png"; filename*=UTF-8''Gr%C3%BC%C3%9Fe%20_gnp_.png`
+    })
+    expect([third!.headers["content-type"], third!.bytes.toString()]).toEqual(["text/plain", "äöü\r\n"])
+    for (const [index, { sizeBytes, sha256 }] of attachments.entries()) {
+      const { bytes } = [first, second, third][index]!
+      expect([bytes.length, createHash("sha256").update(bytes).digest("hex")]).toEqual([sizeBytes, sha256])
+    }
+
+    const raw = await download("/raw")
+    expect(raw.headers).toMatchObject({
+      "content-type": "message/rfc822",
+      "content-disposition": `attachment; filename="${messageId}.eml"`,
+      "content-length": `${raw.bytes.length}`
+    })
+    expect(raw.bytes.includes("\r\nSubject: Files\r\n")).toBe(true)
+    expect(raw.bytes.length).toBeGreaterThan(image.length * 1.33)
+    const head = await download("/raw", {}, "HEAD")
+    expect([head.status, head.headers["content-length"], head.bytes.length]).toEqual([200, `${raw.bytes.length}`, 0])
+    const current = await download("/raw", { "if-none-match": raw.headers["etag"]! })
+    expect([current.status, current.bytes.length]).toEqual([304, 0])
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, () => download(`/attachments/${attachments[1]!.attachmentId}`))
+    )
+    expect(replies.every(({ bytes }) => bytes.equals(image))).toBe(true)
+
+    const unknown = "019ab1c4-0d7b-8e0f-9c3c-64a9d1c1b0e7"
+    expect((await download(`/attachments/${unknown}`)).status).toBe(404)
+    expect((await download("/attachments/1")).status).toBe(400)
+    const { agent: other } = await newMailbox(1)
+    for (const rest of ["/raw", `/attachments/${attachments[0]!.attachmentId}`]) {
+      expect((await download(rest, {}, "GET", other.token)).status).toBe(403)
+      expect((await download(rest, {}, "GET", "at_v1_x")).status).toBe(401)
+    }
+    const sent = await send(agent, {
+      mailboxId: mailbox.mailboxId,
+      to: ["bob@elsewhere.test"],
+      subject: "s",
+      text: "t"
+    })
+    const { messageId: sentId } = sent.body.data["message"]! as MessageFields
+    const none = await agent.send({ path: `/api/v1/email/messages/${sentId}/raw` })
+    expect([none.status, none.body.error.code]).toEqual([404, "RESOURCE_NOT_FOUND"])
+    expect(none.body.error.message).toContain("was sent from here")
   })
 
   it("from the sandbox's outside domain passes DMARC, in the event and in the message", async () => {

@@ -15,7 +15,7 @@ export * from "./error/RequestError.ts"
 export * from "./error/WireError.ts"
 
 export { errorsByStatus, routerPath } from "./operation/Endpoint.ts"
-export { type Operation, takesBody } from "./operation/Operation.ts"
+export { type Bytes, type Operation, takesBody } from "./operation/Operation.ts"
 export { describeInput, type Input, inputsOf, requiresBody } from "./operation/Inputs.ts"
 export { operationOf, OPERATIONS, operations } from "./operation/Operations.ts"
 

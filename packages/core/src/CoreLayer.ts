@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import { emailServices, storedEmailServices } from "./email/EmailServices.ts"
 import { InboundMails } from "./email/InboundMails.ts"
 import { Mailboxes } from "./email/Mailboxes.ts"
+import { MessageContents } from "./email/MessageContents.ts"
 import { Events } from "./events/Events.ts"
 import { EventWebhooks } from "./events/EventWebhooks.ts"
 import * as EventExpiry from "./jobs/EventExpiry.ts"
@@ -67,6 +68,7 @@ const foundation = <R1, R2>(
     Credentials.layer,
     Events.layer,
     Mailboxes.layer,
+    MessageContents.layer,
     InboundMails.layer,
     JobRunner.layer.pipe(Layer.provideMerge(Layer.effect(Jobs, jobs)), Layer.provideMerge(LedgerCheck.layer)),
     PaidOperations.layer.pipe(Layer.provideMerge(OperationWorker.layer), Layer.provideMerge(paidServices))

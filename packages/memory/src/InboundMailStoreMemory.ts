@@ -1,5 +1,5 @@
 import { InboundMailStore, type MailLease, Timestamp, type WaitingMail } from "@agentos/core"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer, Option, Stream } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 import { addUsage, type InboundMailRow, type Tables } from "./Tables.ts"
 
@@ -46,11 +46,12 @@ export const layer = Layer.effect(
               return put({ ...row, mail, leasedUntil: Timestamp.add(now, leaseMillis) })
             })
         ),
-      readPieces: (inboundMailId) =>
-        Stream.unwrap(
+      readPieces: (inboundMailId, part = { offset: 0, bytes: Number.MAX_SAFE_INTEGER }) =>
+        Stream.paginate(part.offset, (start) =>
           run(() => {
-            const raw = inboundMails.get(inboundMailId)?.mail.raw
-            return raw === undefined ? Stream.empty : Stream.make(raw)
+            const end = Math.min(start + PIECE_BYTES, part.offset + part.bytes)
+            const piece = inboundMails.get(inboundMailId)?.mail.raw.subarray(start, end) ?? new Uint8Array()
+            return [[piece], piece.length < PIECE_BYTES ? Option.none() : Option.some(end)]
           })
         ),
       renew: (lease, leaseMillis) =>
@@ -103,15 +104,18 @@ export const layer = Layer.effect(
           }
           return old.length
         }),
-      readRaw: (tenantId, messageId) =>
+      findRaw: (tenantId, messageId) =>
         run(() => {
           const row = messages.get(messageId)
           if (row === undefined || row.message.tenantId !== tenantId || row.inboundMailId === null) return undefined
-          return inboundMails.get(row.inboundMailId)?.mail.raw
+          const raw = inboundMails.get(row.inboundMailId)?.mail.raw
+          return raw === undefined ? undefined : { inboundMailId: row.inboundMailId, sizeBytes: raw.length }
         })
     })
   })
 )
+
+const PIECE_BYTES = 256 * 1024
 
 /** The one value of the index `queue`. */
 const WAITING = "waiting"

@@ -3,6 +3,7 @@ import {
   type InboundMail,
   InboundMailStore,
   type MailLease,
+  type RawPart,
   type WaitingMail
 } from "@agentos/core"
 import { Array, Effect, Layer, Option, Stream } from "effect"
@@ -119,8 +120,8 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
      * A value of storage `external` is not compressed, so that the server reads only the requested piece
      * (PostgreSQL manual, "TOAST").
      */
-    const readPieces = (inboundMailId: string): Stream.Stream<Uint8Array> =>
-      Stream.paginate(0, (position) =>
+    const readFrom = (inboundMailId: string, first: number): Stream.Stream<Uint8Array> =>
+      Stream.paginate(first, (position) =>
         Effect.map(
           orDie(sql<{ readonly piece: Uint8Array }>`
             select coalesce(
@@ -140,6 +141,21 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
           }
         )
       )
+
+    /** Skips the beginning of the first piece that contains the part, and what follows the part. */
+    const readPart = (inboundMailId: string, { bytes, offset }: RawPart): Stream.Stream<Uint8Array> => {
+      const first = Math.floor(offset / PIECE_BYTES)
+      return readFrom(inboundMailId, first).pipe(
+        Stream.mapAccum(
+          () => first * PIECE_BYTES,
+          (start, piece) => {
+            const taken = piece.subarray(Math.max(0, offset - start), Math.max(0, offset + bytes - start))
+            return [start + piece.length, [taken]] as const
+          }
+        ),
+        Stream.take(Math.ceil((offset + bytes) / PIECE_BYTES) - first)
+      )
+    }
 
     /** Locks the row first: what is read after that stays true until the transaction ends. */
     const complete = Effect.fnUntraced(function* (lease: MailLease) {
@@ -240,24 +256,20 @@ export const layer: Layer.Layer<InboundMailStore, never, Database> = Layer.effec
             where ${isWaiting(lease)} and not staged returning inbound_mail_id`),
           Row.any
         ),
-      readPieces,
+      readPieces: (inboundMailId, part) =>
+        part === undefined ? readFrom(inboundMailId, 0) : readPart(inboundMailId, part),
       complete: (lease) => transact(orDie(complete(lease))),
       giveUp: (given) => Effect.map(orDie(giveUp(given)), (rows) => rows.map((row) => row.inbound_mail_id)),
       removeStaged: ({ age, limit }) => Effect.map(orDie(removeStaged(age, limit)), (rows) => rows.length),
       removeRaw: ({ age, limit }) => transact(orDie(removeRaw(age, limit))),
-      readRaw: (tenantId, messageId) =>
+      findRaw: (tenantId, messageId) =>
         Effect.map(
-          orDie(sql<{ readonly raw: Uint8Array }>`
-            select raw || coalesce(
-              (
-                select string_agg(bytes, ''::bytea order by position) from inbound_mail_pieces as piece
-                where piece.inbound_mail_id = inbound_mails.inbound_mail_id
-              ),
-              ''::bytea
-            ) as raw
+          orDie(sql<Pick<InboundMailRow, "inbound_mail_id" | "size_bytes">>`
+            select inbound_mail_id, ${sizeBytes} as size_bytes
             from messages join inbound_mails using (inbound_mail_id)
             where message_id = ${Parameter.uuid(messageId)} and tenant_id = ${Parameter.uuid(tenantId)}`),
-          ([row]) => row?.raw
+          ([row]) =>
+            row === undefined ? undefined : { inboundMailId: row.inbound_mail_id, sizeBytes: Number(row.size_bytes) }
         )
     })
   })

@@ -1,5 +1,6 @@
 import {
   type CheckError,
+  type ContentNotStored,
   type CredentialRefused,
   type PaymentError,
   type SignInRefused,
@@ -16,6 +17,7 @@ import { callOf, listOf, readOf, retryOf, startOf } from "./NextCalls.ts"
 /** Every error that the domain returns for a request. */
 export type DomainError =
   | CheckError
+  | ContentNotStored
   | CredentialRefused
   | WrongCredential
   | PaymentError
@@ -51,6 +53,7 @@ export const domainErrorParts = (error: DomainError, request: FailedRequest): Er
       message: `The ${kind} ${id} belongs to another tenant. Use one of your own.${howToList(kind)}`,
       next: listOf(kind)
     }),
+    ContentNotStored: ({ message }): ErrorParts => ({ code: "RESOURCE_NOT_FOUND", message: sentence(message) }),
     NumberReleased: ({ country, phoneNumberId }): ErrorParts => ({
       code: "NUMBER_RELEASED",
       message: `The number ${phoneNumberId} has been released or has expired. Buy another number.`,

@@ -1,6 +1,6 @@
 import { type CatalogEntry, type ErrorCode, IDEMPOTENCY_KEY_LIMIT, Usdt } from "@agentos/core"
 import { errorsByStatus } from "../operation/Endpoint.ts"
-import { type Operation, takesBody } from "../operation/Operation.ts"
+import { type Bytes, isBytes, type Operation, takesBody } from "../operation/Operation.ts"
 import { inputsOf, requiresBody } from "../operation/Inputs.ts"
 import { cleanSchema, isObject, type JsonObject } from "./JsonSchema.ts"
 
@@ -31,6 +31,16 @@ export const HEADERS: JsonObject = {
     description: "Seconds to wait before repeating the same request unchanged.",
     schema: { type: "integer", minimum: 0 }
   },
+  ContentDisposition: {
+    description: "`attachment`, with a safe form of the name that the sender chose.",
+    required: true,
+    schema: { type: "string" }
+  },
+  EntityTag: {
+    description: "Identifies the bytes, which never change. A request with it in If-None-Match is answered with 304.",
+    required: true,
+    schema: { type: "string" }
+  },
   RateLimit: {
     description:
       'For each limit that counted the request: the remaining quota (r) and the seconds until the full quota is available (t), as in draft-ietf-httpapi-ratelimit-headers-10: `"address";r=1187;t=1, "tenant";r=1199;t=1`.',
@@ -48,6 +58,12 @@ const COMMON_HEADERS: JsonObject = {
   "X-Request-Id": headerRef("RequestId"),
   RateLimit: headerRef("RateLimit"),
   "RateLimit-Policy": headerRef("RateLimitPolicy")
+}
+
+/** Headers of a response that contains stored bytes. */
+const DOWNLOAD_HEADERS: JsonObject = {
+  "Content-Disposition": headerRef("ContentDisposition"),
+  ETag: headerRef("EntityTag")
 }
 
 const PAYMENT_PARAMETERS: ReadonlyArray<JsonObject> = [
@@ -115,6 +131,10 @@ const errorResponses = (entry: CatalogEntry): JsonObject =>
     ])
   )
 
+const bytesContent = ({ contentType }: Bytes): JsonObject => ({
+  [contentType]: { schema: { type: "string", format: "binary" } }
+})
+
 /** Returns the generated success response; empty for an operation that never succeeds. */
 const successResponses = (self: Operation, generated: JsonObject): JsonObject => {
   const responses = generated["responses"]
@@ -125,9 +145,10 @@ const successResponses = (self: Operation, generated: JsonObject): JsonObject =>
       description: self.status === 201 ? "Success. A resource was created." : "Success.",
       headers: {
         ...COMMON_HEADERS,
+        ...(isBytes(self.data) ? DOWNLOAD_HEADERS : {}),
         ...(self.entry.price === null ? {} : { "PAYMENT-RESPONSE": headerRef("PaymentResponse") })
       },
-      content: cleanSchema(success["content"] ?? {}, true)
+      content: isBytes(self.data) ? bytesContent(self.data) : cleanSchema(success["content"] ?? {}, true)
     }
   }
 }

@@ -12,8 +12,17 @@ import {
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { getEndpoint, postEndpoint } from "./Endpoint.ts"
-import { NO_INPUT, operation } from "./Operation.ts"
+import { bytes, NO_INPUT, operation } from "./Operation.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
+
+const messageId = Uuid.GivenUuid.annotateKey({
+  description: "Id of your message.",
+  examples: ["019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"]
+})
+const attachmentId = Uuid.GivenUuid.annotateKey({
+  description: "Id of an attachment, from the message.",
+  examples: ["019ab1c4-0d7b-8e0f-9c3c-64a9d1c1b0e7"]
+})
 
 export const EMAIL_OPERATIONS = {
   createMailbox: operation("createMailbox", {
@@ -59,6 +68,20 @@ export const EMAIL_OPERATIONS = {
       Schema.Struct({ message: MessageRecord })
     ]),
     status: 200
+  }),
+
+  getAttachment: operation("getAttachment", {
+    ...NO_INPUT,
+    params: Schema.Struct({ messageId, attachmentId }),
+    data: bytes("application/octet-stream"),
+    status: 200
+  }),
+
+  getRawMessage: operation("getRawMessage", {
+    ...NO_INPUT,
+    params: Schema.Struct({ messageId }),
+    data: bytes("message/rfc822"),
+    status: 200
   })
 }
 
@@ -69,6 +92,8 @@ export const emailGroup = HttpApiGroup.make("email", { topLevel: true })
     postEndpoint(EMAIL_OPERATIONS.updateMailbox),
     postEndpoint(EMAIL_OPERATIONS.deleteMailbox),
     postEndpoint(EMAIL_OPERATIONS.sendMessage),
-    getEndpoint(EMAIL_OPERATIONS.queryMessages)
+    getEndpoint(EMAIL_OPERATIONS.queryMessages),
+    getEndpoint(EMAIL_OPERATIONS.getAttachment),
+    getEndpoint(EMAIL_OPERATIONS.getRawMessage)
   )
   .annotate(OpenApi.Description, "Mailboxes and their messages.")

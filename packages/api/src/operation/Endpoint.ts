@@ -5,7 +5,7 @@ import { ErrorEnvelope } from "../error/ErrorEnvelope.ts"
 import { ERROR_STATUS, type ErrorStatus } from "../error/ErrorStatus.ts"
 import { errorCodesOf } from "../error/OperationErrors.ts"
 import { successEnvelope } from "../SuccessEnvelope.ts"
-import type { Operation } from "./Operation.ts"
+import { type Bytes, isBytes, type Operation } from "./Operation.ts"
 
 type AnyCodec = Schema.Codec<unknown, unknown>
 
@@ -21,6 +21,12 @@ export const errorsByStatus = (entry: CatalogEntry): ReadonlyMap<ErrorStatus, Re
 
 const errorSchemas = (entry: CatalogEntry) =>
   [...errorsByStatus(entry).keys()].map((status) => ErrorEnvelope.pipe(HttpApiSchema.status(status)))
+
+/** Returns the schema of a successful response: the envelope around the data, or the bytes alone. */
+const successOf = <Data extends AnyCodec>(data: Data, status: 200 | 201) =>
+  (isBytes(data) ? data : successEnvelope(data).pipe(HttpApiSchema.status(status))) as Data extends Bytes
+    ? Bytes
+    : ReturnType<typeof successEnvelope<Data>>
 
 /** Returns the GET endpoint of an operation. */
 export const getEndpoint = <
@@ -40,7 +46,7 @@ export const getEndpoint = <
   HttpApiEndpoint.get(name, routerPath(entry), {
     params,
     query,
-    success: successEnvelope(data).pipe(HttpApiSchema.status(status)),
+    success: successOf(data, status),
     error: errorSchemas(entry)
   })
 
@@ -86,6 +92,6 @@ export const postEndpoint = <
     params,
     query,
     payload,
-    success: successEnvelope(data).pipe(HttpApiSchema.status(status)),
+    success: successOf(data, status),
     error: errorSchemas(entry)
   })

@@ -1,5 +1,6 @@
 import { type CatalogEntry, type OperationName, operationEntry } from "@agentos/core"
-import { Schema } from "effect"
+import { Predicate, Schema } from "effect"
+import { HttpApiSchema } from "effect/http-api"
 
 /** An object without properties; any property is refused. */
 const Nothing = Schema.Record(Schema.String, Schema.Never)
@@ -8,6 +9,12 @@ const Nothing = Schema.Record(Schema.String, Schema.Never)
 export const NO_INPUT = { params: Nothing, query: Nothing, payload: Nothing }
 
 type AnyCodec = Schema.Codec<unknown, unknown>
+
+/** The output of an operation that returns bytes instead of the success envelope. */
+export const bytes = (contentType: string) => HttpApiSchema.StreamUint8Array({ contentType })
+export type Bytes = HttpApiSchema.StreamUint8Array
+
+export const isBytes = (data: unknown): data is Bytes => Predicate.isTagged(data, "StreamUint8Array")
 
 /** The schemas of an operation's input and output. */
 export interface OperationShape<
@@ -21,7 +28,7 @@ export interface OperationShape<
   readonly query: Query
   /** The JSON body. */
   readonly payload: Payload
-  /** `data` of the success envelope. */
+  /** `data` of the success envelope; or `bytes` for a response without an envelope. */
   readonly data: Data
   /** 201 if the operation creates something. */
   readonly status: 200 | 201

@@ -43,7 +43,9 @@ const TABLE: Readonly<Record<string, string>> = {
   getEventWebhook: "",
   deleteEventWebhook: "",
   listWebhookDeliveries: "",
-  listVoices: ""
+  listVoices: "",
+  getAttachment: "path.messageId* path.attachmentId*",
+  getRawMessage: "path.messageId*"
 }
 
 const TYPES = new Set(["string", "integer", "boolean", "array"])

@@ -7,7 +7,7 @@ import {
   type WaitingMail
 } from "@agentos/core"
 import { assert, describe } from "@effect/vitest"
-import { Array, Effect } from "effect"
+import { Array, Effect, Stream } from "effect"
 import { AWKWARD_TEXTS } from "../AwkwardText.ts"
 import { type ContractTests, defineContract, type HarnessServices } from "../Contract.ts"
 import * as Fresh from "../Fresh.ts"
@@ -239,7 +239,7 @@ const stageTests: ContractTests<Ports> = (it) => {
 }
 
 const rawTests: ContractTests<Ports> = (it) => {
-  describe("readRaw", () => {
+  describe("findRaw", () => {
     it.effect("returns the bytes of a message, before and after its mail is completed", () =>
       Effect.gen(function* () {
         const store = yield* emptied
@@ -250,8 +250,39 @@ const rawTests: ContractTests<Ports> = (it) => {
         assert.strictEqual(yield* Sample.rawOf(message), Sample.latin1(raw))
         yield* store.complete(mail)
         assert.strictEqual(yield* Sample.rawOf(message), Sample.latin1(raw))
-        const read = yield* store.readRaw(tenantId, message.messageId)
-        assert.isTrue(read instanceof Uint8Array)
+        const found = yield* store.findRaw(tenantId, message.messageId)
+        assert.deepStrictEqual(found, { inboundMailId: mail.inboundMailId, sizeBytes: raw.length })
+      })
+    )
+
+    it.effect("reads each part of a mail, in pieces of at most 256 KiB", () =>
+      Effect.gen(function* () {
+        const store = yield* emptied
+        const piece = 256 * 1024
+        const raw = Uint8Array.from({ length: 2 * piece + 100 }, (_, index) => (index * 31 + (index >> 9)) % 256)
+        const mail = yield* Sample.inboundMail({ raw })
+        yield* store.stage(mail)
+        yield* store.add(mail, [])
+        for (const [offset, bytes] of [
+          [0, raw.length],
+          [0, 0],
+          [1, piece],
+          [piece - 1, 2],
+          [piece, piece],
+          [piece + 5, piece + 90],
+          [2 * piece, 100],
+          [raw.length, 0],
+          [raw.length - 3, 50]
+        ] as const) {
+          const pieces = yield* Stream.runCollect(store.readPieces(mail.inboundMailId, { offset, bytes }))
+          assert.isTrue(pieces.every(({ length }) => length <= piece))
+          const read = Uint8Array.from(Buffer.concat(pieces))
+          assert.strictEqual(
+            Sample.latin1(read),
+            Sample.latin1(raw.slice(offset, offset + bytes)),
+            `${offset} ${bytes}`
+          )
+        }
       })
     )
 
@@ -284,10 +315,10 @@ const rawTests: ContractTests<Ports> = (it) => {
         const message = yield* Sample.stored(mailbox, {}, { inboundMailId: mail.inboundMailId })
         const sent = yield* Sample.stored(mailbox, { direction: "outbound" })
         yield* store.complete(mail)
-        assert.isUndefined(yield* store.readRaw(other.tenantId, message.messageId))
-        assert.isUndefined(yield* store.readRaw(tenantId, sent.messageId))
-        assert.isUndefined(yield* store.readRaw(tenantId, yield* Fresh.id))
-        assert.isUndefined(yield* store.readRaw(yield* Fresh.id, message.messageId))
+        assert.isUndefined(yield* store.findRaw(other.tenantId, message.messageId))
+        assert.isUndefined(yield* store.findRaw(tenantId, sent.messageId))
+        assert.isUndefined(yield* store.findRaw(tenantId, yield* Fresh.id))
+        assert.isUndefined(yield* store.findRaw(yield* Fresh.id, message.messageId))
       })
     )
 
@@ -301,7 +332,7 @@ const rawTests: ContractTests<Ports> = (it) => {
         const copy = yield* Sample.message(mailbox)
         assert.strictEqual(yield* Sample.inserted(copy, { duplicateKey, inboundMailId: again!.inboundMailId }), 0)
         yield* Effect.forEach([mail!, again!], Sample.completed)
-        assert.isUndefined(yield* store.readRaw(tenantId, copy.messageId))
+        assert.isUndefined(yield* store.findRaw(tenantId, copy.messageId))
         assert.strictEqual(yield* Sample.rawOf(message), Sample.latin1(mail!.raw))
       })
     )

@@ -117,8 +117,8 @@ export const completed = Effect.fnUntraced(function* (mail: InboundMail) {
 /** Returns the raw bytes of a tenant's message, as text with one character per byte, or undefined. */
 export const rawOf = Effect.fnUntraced(function* (owner: Pick<Message, "tenantId" | "messageId">) {
   const store = yield* InboundMailStore
-  const raw = yield* store.readRaw(owner.tenantId, owner.messageId)
-  return raw === undefined ? undefined : latin1(raw)
+  const raw = yield* store.findRaw(owner.tenantId, owner.messageId)
+  return raw === undefined ? undefined : latin1(yield* bytesOf(raw))
 })
 
 /** Returns the bytes of a mail, joined from the pieces that the store returns. */

@@ -39,7 +39,13 @@ const insertTests: Tests = (it) => {
           inReplyTo: "<a@b>",
           references: ["<x@y>", "<a@b>"],
           attachments: [
-            { filename: "bill.pdf", contentType: "application/pdf", sizeBytes: 2 ** 31, sha256: "ab".repeat(32) },
+            {
+              filename: "bill.pdf",
+              contentType: "application/pdf",
+              sizeBytes: 2 ** 31,
+              sha256: "ab".repeat(32),
+              source: { offset: 2 ** 31, encodedBytes: 2 ** 32, encoding: "base64" }
+            },
             { filename: null, contentType: "image/png", sizeBytes: 0, sha256: "" }
           ],
           malformed: true,

@@ -87,3 +87,35 @@ export const EMAIL_ENTRIES = [
     nextActions: [{ serviceId: "email.message.send", why: "Reply to a message." }]
   }
 ] as const satisfies ReadonlyArray<CatalogRow>
+
+/** Rows beyond the specification. */
+export const EMAIL_EXTENSIONS = [
+  {
+    operationId: "getAttachment",
+    serviceId: "email.message.attachment",
+    method: "GET",
+    path: "/api/v1/email/messages/{messageId}/attachments/{attachmentId}",
+    price: null,
+    authentication: "bearer",
+    capability: "email",
+    guide: "/docs#reading",
+    purpose: "Returns the bytes of an attachment.",
+    errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED", "SERVICE_UNAVAILABLE"],
+    extension: true,
+    nextActions: [{ serviceId: "email.message.query", why: "List the attachments of a message." }]
+  },
+  {
+    operationId: "getRawMessage",
+    serviceId: "email.message.raw",
+    method: "GET",
+    path: "/api/v1/email/messages/{messageId}/raw",
+    price: null,
+    authentication: "bearer",
+    capability: "email",
+    guide: "/docs#reading",
+    purpose: "Returns a received message as it arrived, with all headers and parts.",
+    errors: [...BEARER_ERRORS, "RESOURCE_NOT_FOUND", "RESOURCE_NOT_OWNED", "SERVICE_UNAVAILABLE"],
+    extension: true,
+    nextActions: [{ serviceId: "email.message.query", why: "Read the message without its headers and parts." }]
+  }
+] as const satisfies ReadonlyArray<CatalogRow>

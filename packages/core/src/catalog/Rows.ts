@@ -5,7 +5,8 @@
 import { AUTH_ENTRIES } from "./AuthEntries.ts"
 import { DISCOVERY_ENTRIES, DOMAIN_ENTRIES } from "./DiscoveryEntries.ts"
 import { EMAIL_ENTRIES } from "./EmailEntries.ts"
-import { EVENT_ENTRIES, EVENT_EXTENSIONS } from "./EventEntries.ts"
+import { EVENT_ENTRIES, EVENT_EXTENSIONS } from "./EventEntries.ts",
+
 import { PHONE_ENTRIES, PHONE_EXTENSIONS } from "./PhoneEntries.ts"
 
 /** Every operation of the API once: those of the specification in its order, then the extensions. */
@@ -17,7 +18,8 @@ export const ROWS = [
   ...DOMAIN_ENTRIES,
   ...AUTH_ENTRIES,
   ...PHONE_EXTENSIONS,
-  ...EVENT_EXTENSIONS
+  ...EVENT_EXTENSIONS,
+  ...EMAIL_EXTENSIONS,
 ] as const
 
 /** The name of an operation in code and in the OpenAPI document. */

@@ -31,6 +31,15 @@ export interface InboundMail {
 /** A mail that waits for delivery. Its bytes are read separately, by `InboundMailStore.readPieces`. */
 export type WaitingMail = Omit<InboundMail, "raw"> & { readonly sizeBytes: number }
 
+/** The raw mail of a delivered message. Its bytes never change. */
+export type RawMail = Pick<WaitingMail, "inboundMailId" | "sizeBytes">
+
+/** A part of a raw mail. */
+export interface RawPart {
+  readonly offset: number
+  readonly bytes: number
+}
+
 /** A lease on a mail. */
 export type MailLease = Pick<InboundMail, "inboundMailId" | "attempts">
 
@@ -105,10 +114,10 @@ export class InboundMailStore extends Context.Service<
      */
     readonly renew: (lease: MailLease, leaseMillis: number) => Effect.Effect<boolean>
     /**
-     * Streams the bytes of a mail in pieces, each read on demand. The stream ends early if the mail is deleted
-     * meanwhile.
+     * Streams the bytes of a mail, or of a part of it, in pieces of at most 256 KiB, each read on demand. The stream
+     * ends early if the mail is deleted meanwhile.
      */
-    readonly readPieces: (inboundMailId: string) => Stream.Stream<Uint8Array>
+    readonly readPieces: (inboundMailId: string, part?: RawPart) => Stream.Stream<Uint8Array>
     /**
      * Marks a mail as completed, and returns true for exactly one of several concurrent calls. Returns false, and
      * changes nothing, if the mail was leased again. Its raw form is kept while a message refers to it, and is deleted
@@ -135,7 +144,7 @@ export class InboundMailStore extends Context.Service<
      * Returns how many it deleted. Their messages stay, and no longer count the size of the raw mail.
      */
     readonly removeRaw: (given: { readonly age: number; readonly limit: number }) => Effect.Effect<number>
-    /** Returns the raw bytes of a message of the tenant, or undefined if the message has no raw mail. */
-    readonly readRaw: (tenantId: string, messageId: string) => Effect.Effect<Uint8Array | undefined>
+    /** Returns the raw mail of a message of the tenant, or undefined if the message has none. */
+    readonly findRaw: (tenantId: string, messageId: string) => Effect.Effect<RawMail | undefined>
   }
 >()("@agentos/core/email/InboundMailStore") {}

@@ -2,18 +2,32 @@ import { Schema } from "effect"
 import { IsoTimestamp, Timestamp, toIso } from "../kernel/Timestamp.ts"
 import * as Uuid from "../kernel/Uuid.ts"
 
-/** The description of an attachment. Its bytes are in the raw mail of an inbound message, or in `AttachmentStore`. */
-export const Attachment = Schema.Struct({
+const attachmentFields = {
   filename: Schema.NullOr(Schema.String),
   contentType: Schema.String,
   sizeBytes: Schema.Int,
   /** Hex. */
   sha256: Schema.String
+}
+
+/** The place of an attachment in the raw mail: its encoded bytes, and how they are encoded. */
+export const AttachmentSource = Schema.Struct({
+  offset: Schema.Int,
+  encodedBytes: Schema.Int,
+  encoding: Schema.Literals(["identity", "base64", "quoted-printable"])
+})
+export type AttachmentSource = typeof AttachmentSource.Type
+
+/** The description of an attachment. Its bytes are in the raw mail of an inbound message, or in `AttachmentStore`. */
+export const Attachment = Schema.Struct({
+  ...attachmentFields,
+  /** Absent for an attachment that is not in a raw mail, and for mail from before the place was recorded. */
+  source: Schema.optionalKey(AttachmentSource)
 })
 export type Attachment = typeof Attachment.Type
 
 /** An attachment as clients see it. */
-export const AttachmentRecord = Schema.Struct({ attachmentId: Uuid.Uuid, ...Attachment.fields })
+export const AttachmentRecord = Schema.Struct({ attachmentId: Uuid.Uuid, ...attachmentFields })
 export type AttachmentRecord = typeof AttachmentRecord.Type
 
 /** An address with the name that the sender gave it; null if none. A name is a claim, even where the address is not. */

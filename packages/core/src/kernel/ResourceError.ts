@@ -3,6 +3,7 @@ import { Schema } from "effect"
 export const ResourceKind = Schema.Literals([
   "mailbox",
   "message",
+  "attachment",
   "event",
   "number",
   "call",
@@ -23,6 +24,11 @@ export class ResourceNotFound extends Schema.TaggedError<ResourceNotFound>()("Re
 export class ResourceNotOwned extends Schema.TaggedError<ResourceNotOwned>()("ResourceNotOwned", {
   kind: ResourceKind,
   id: Schema.String
+}) {}
+
+/** The resource exists, but the requested content of it is not stored. */
+export class ContentNotStored extends Schema.TaggedError<ContentNotStored>()("ContentNotStored", {
+  message: Schema.String
 }) {}
 
 /** The request is well formed, but conflicts with the current state of the resource. */

@@ -171,10 +171,10 @@ describe("raw mail", () => {
         const messageId = items[0]?.messageId ?? ""
         yield* TestClock.adjust("23 hours")
         assert.strictEqual(yield* runJob, 0)
-        assert.lengthOf((yield* mails.readRaw(tenant.tenantId, messageId)) ?? [], 100)
+        assert.strictEqual((yield* mails.findRaw(tenant.tenantId, messageId))?.sizeBytes, 100)
         yield* TestClock.adjust("1 hour")
         assert.strictEqual(yield* runJob, 1)
-        assert.isUndefined(yield* mails.readRaw(tenant.tenantId, messageId))
+        assert.isUndefined(yield* mails.findRaw(tenant.tenantId, messageId))
         assert.deepStrictEqual((yield* (yield* Mailboxes).listMessages(tenant, undefined, {})).items, items)
       }),
     Layer.succeed(MailPolicy, { ...DEFAULT_MAIL_POLICY, rawRetention: Timestamp.DAY })
@@ -189,8 +189,8 @@ describe("raw mail", () => {
       yield* TestClock.adjust("3650 days")
       assert.strictEqual(yield* runJob, 0)
       const { items } = yield* (yield* Mailboxes).listMessages(tenant, undefined, {})
-      const { readRaw } = yield* InboundMailStore
-      assert.lengthOf((yield* readRaw(tenant.tenantId, items[0]?.messageId ?? "")) ?? [], 100)
+      const { findRaw } = yield* InboundMailStore
+      assert.strictEqual((yield* findRaw(tenant.tenantId, items[0]?.messageId ?? ""))?.sizeBytes, 100)
     })
   )
 })

@@ -48,6 +48,14 @@ const email = (context: GuideContext): ReadonlyArray<GuideSection> => [
     blocks: [
       ...serviceBlocks("reading", context),
       {
+        points: [
+          "`sender` and `recipients` give names beside the addresses. A name is only a claim, also where `authentication` proves the address.",
+          "`attachments` describes each file. `GET /api/v1/email/messages/{messageId}/attachments/{attachmentId}` returns its bytes, and `…/raw` the received message as it arrived (message/rfc822). Both are free. Compare the bytes with `sha256`.",
+          "A browser saves such a file and never shows it: Content-Disposition is `attachment`, with a safe form of the sender's filename. Content-Type is the sender's if it is a common document, image, audio or video type that no browser runs; otherwise it is application/octet-stream. Treat every file as hostile.",
+          "Some servers delete raw mail after a time. The answer for its files is then 404, while text and html remain. A message that you sent has no raw form: 404."
+        ]
+      },
+      {
         text: "Lists are newest first and omit bodies. `messageId` returns one complete message. Do not poll for mail: you receive an `email.received` event (see Events). `from` is unproven by itself: `authentication` has the results of SPF, DKIM and DMARC. Its `domain` is the domain of `from` if an aligned signature or SPF proves it, and null otherwise. Act on codes and links only if `domain` is the one that you expect."
       }
     ]

@@ -1,10 +1,11 @@
 import { OPERATIONS } from "@agentos/api"
-import { Mailboxes, toMailboxRecord, toMessageRecord, toMessageSummaryRecord } from "@agentos/core"
+import { Mailboxes, MessageContents, toMailboxRecord, toMessageRecord, toMessageSummaryRecord } from "@agentos/core"
 import { Effect } from "effect"
-import { tenantRoute } from "../operation/FreeRoute.ts"
+import { downloadRoute, tenantRoute } from "../operation/FreeRoute.ts"
 
 export const routes = Effect.gen(function* () {
   const mailboxes = yield* Mailboxes
+  const contents = yield* MessageContents
   return [
     tenantRoute(OPERATIONS.listMailboxes, (tenant) =>
       Effect.map(mailboxes.list(tenant), (found) => ({ items: found.map(toMailboxRecord) }))
@@ -19,6 +20,12 @@ export const routes = Effect.gen(function* () {
         : Effect.map(mailboxes.getMessage(tenant, messageId, mailboxId), (message) => ({
             message: toMessageRecord(message)
           }))
-    )
+    ),
+
+    downloadRoute(OPERATIONS.getAttachment, (tenant, { params: { attachmentId, messageId } }) =>
+      contents.openAttachment(tenant, messageId, attachmentId)
+    ),
+
+    downloadRoute(OPERATIONS.getRawMessage, (tenant, { params: { messageId } }) => contents.openRaw(tenant, messageId))
   ] as const
 })

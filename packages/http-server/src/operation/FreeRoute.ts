@@ -1,5 +1,5 @@
-import type { ApiError, Operation } from "@agentos/api"
-import type { OperationName, SignedIn, Tenant, TokenRecovery } from "@agentos/core"
+import type { ApiError, Bytes, Operation } from "@agentos/api"
+import type { MessageContent, OperationName, SignedIn, Tenant, TokenRecovery } from "@agentos/core"
 import { Effect, type Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { admitWithin, RateLimiting } from "../edge/RateLimiting.ts"
@@ -7,6 +7,7 @@ import { requestCost } from "../edge/RequestCost.ts"
 import { RequestRecord } from "../edge/RequestRecord.ts"
 import { ServerSettings } from "../ServerSettings.ts"
 import { requireTenant } from "./Caller.ts"
+import { downloadResponse } from "./DownloadResponse.ts"
 import { inputDecoder, type OperationInput, operationRoute, requireAvailable } from "./OperationRoute.ts"
 import { NO_BODY, readBody } from "./RequestBody.ts"
 import { successResponse } from "./SuccessResponse.ts"
@@ -31,16 +32,11 @@ export const tenantRoute = <
     input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]>
   ) => Effect.Effect<Data["Encoded"], ApiError, R>
 ) => {
-  const { entry } = operation
-  const decode = inputDecoder(operation)
+  const check = tenantChecks(operation)
   return operationRoute(
     operation,
     Effect.gen(function* () {
-      const { capabilities } = yield* ServerSettings
-      yield* requireAvailable(entry)
-      const tenant = yield* requireTenant(entry, capabilities)
-      yield* admit(tenant)
-      const input = yield* decode(entry.method === "POST" ? yield* readBody : NO_BODY)
+      const { input, tenant } = yield* check
       return yield* successResponse(operation, yield* handle(tenant, input))
     })
   )
@@ -72,6 +68,51 @@ export const signInRoute = <Name extends OperationName, Data extends AnyCodec>(
       return yield* successResponse(operation, yield* handle(signedIn))
     })
   )
+}
+
+/** A free operation of a tenant that returns stored bytes. */
+export const downloadRoute = <
+  Name extends OperationName,
+  Params extends AnyCodec,
+  Query extends AnyCodec,
+  Payload extends AnyCodec,
+  R
+>(
+  operation: Operation<Name, Params, Query, Payload, Bytes>,
+  open: (
+    tenant: Tenant,
+    input: OperationInput<Params["Type"], Query["Type"], Payload["Type"]>
+  ) => Effect.Effect<MessageContent, ApiError, R>
+) => {
+  const check = tenantChecks(operation)
+  return operationRoute(
+    operation,
+    Effect.gen(function* () {
+      const { input, tenant } = yield* check
+      return yield* downloadResponse(yield* open(tenant, input))
+    })
+  )
+}
+
+/** Checks that the service is available, then the token, then the input. */
+const tenantChecks = <
+  Name extends OperationName,
+  Params extends AnyCodec,
+  Query extends AnyCodec,
+  Payload extends AnyCodec,
+  Data extends AnyCodec
+>(
+  operation: Operation<Name, Params, Query, Payload, Data>
+) => {
+  const { entry } = operation
+  const decode = inputDecoder(operation)
+  return Effect.gen(function* () {
+    const { capabilities } = yield* ServerSettings
+    yield* requireAvailable(entry)
+    const tenant = yield* requireTenant(entry, capabilities)
+    yield* admit(tenant)
+    return { tenant, input: yield* decode(entry.method === "POST" ? yield* readBody : NO_BODY) }
+  })
 }
 
 /** An operation that needs no token. */

@@ -1,3 +1,5 @@
+import type { AttachmentSource } from "@agentos/core"
+import { makeDecoder, type TransferEncoding } from "@agentos/core/transfer-encoding"
 import PostalMime, { type Email } from "postal-mime"
 
 /** Size limit of all header fields together, those of every part included. A message beyond it is unreadable. */
@@ -23,6 +25,7 @@ interface PartDecoder {
 interface PostalMimeReader {
   readonly av: Uint8Array
   readPos: number
+  readonly root: PostalMimeNode
   readonly currentNode: PostalMimeNode
   readonly isInlineTextNode: (node: PostalMimeNode) => boolean
   readLine: () => unknown
@@ -31,7 +34,11 @@ interface PostalMimeReader {
 interface PostalMimeNode {
   readonly state: "header" | "body" | "finished"
   contentDecoder: PartDecoder | null
+  /** Null for a part that has no body. */
+  readonly content: ArrayBuffer | null
+  readonly contentType: { readonly multipart: string | false }
   readonly contentTransferEncoding: { readonly encoding: string }
+  readonly childNodes: ReadonlyArray<PostalMimeNode>
 }
 
 /** Collects the body of a part without encoding. postal-mime would keep an object for each line. */
@@ -65,42 +72,22 @@ class PlainDecoder implements PartDecoder {
   }
 }
 
-const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-const NO_DIGIT = 64
-const PAD = 0x3d
-/** The value of each byte as a digit of base64. */
-const DIGITS = Uint8Array.from({ length: 256 }, (_, byte) => {
-  const value = BASE64.indexOf(String.fromCharCode(byte))
-  return value < 0 ? NO_DIGIT : value
-})
-
 /** Decodes base64 in one pass. postal-mime would keep an object for each padded unit. */
 class Base64PartDecoder implements PartDecoder {
   readonly #decoded = new PlainDecoder()
-  #bits = 0
-  #bitCount = 0
+  readonly #decoder = makeDecoder("base64")
 
   update(line: Uint8Array): void {
-    const bytes = Buffer.allocUnsafe(line.length)
-    let length = 0
-    for (const byte of line) {
-      const digit = DIGITS[byte]!
-      // Padding ends a unit; another one may follow it.
-      if (byte === PAD) this.#bitCount = 0
-      if (digit === NO_DIGIT) continue
-      this.#bits = ((this.#bits << 6) | digit) & 0xfff
-      this.#bitCount += 6
-      if (this.#bitCount < 8) continue
-      this.#bitCount -= 8
-      bytes[length++] = this.#bits >> this.#bitCount
-    }
-    this.#decoded.write(bytes.subarray(0, length))
+    this.#decoded.write(this.#decoder.decode(line))
   }
 
   finalize(): Promise<ArrayBuffer> {
     return this.#decoded.finalize()
   }
 }
+
+/** Keeps nothing: an attachment is read from its place in the message. */
+const discarding: PartDecoder = { update: () => undefined, finalize: () => Promise.resolve(new ArrayBuffer(0)) }
 
 /** The size limit that all text parts of a message share. */
 class TextBudget {
@@ -125,10 +112,21 @@ const bounded = (decoder: PartDecoder, budget: TextBudget): PartDecoder => ({
   finalize: () => decoder.finalize()
 })
 
+const encodingOf = ({ contentTransferEncoding: { encoding } }: PostalMimeNode): TransferEncoding => {
+  if (/base64/i.test(encoding)) return "base64"
+  return /quoted-printable/i.test(encoding) ? "quoted-printable" : "identity"
+}
+
 /** Returns a replacement of postal-mime's decoder, except for quoted-printable, whose decoder needs little memory. */
-const decoderFor = (encoding: string): PartDecoder | undefined => {
-  if (/base64/i.test(encoding)) return new Base64PartDecoder()
-  return /quoted-printable/i.test(encoding) ? undefined : new PlainDecoder()
+const decoderFor = (part: PostalMimeNode): PartDecoder | null => {
+  switch (encodingOf(part)) {
+    case "base64":
+      return new Base64PartDecoder()
+    case "quoted-printable":
+      return part.contentDecoder
+    case "identity":
+      return new PlainDecoder()
+  }
 }
 
 /** Returns where the last line begins. postal-mime reads that line itself, because it ends the message. */
@@ -145,12 +143,13 @@ const boundaryStart = (bytes: Buffer, start: number, end: number): number => {
  * Reads MIME with postal-mime in time and memory proportional to the size of the message, however short its
  * lines are and however many parts it has. Text beyond the size limit and parts beyond their limit are dropped.
  */
-export const readMime = async (raw: Uint8Array): Promise<{ readonly email: Email; readonly isTruncated: boolean }> => {
+export const readMime = async (raw: Uint8Array): Promise<BoundedMail> => {
   const parser = new PostalMime({ forceRfc822Attachments: true, maxHeadersSize: HEADERS_LIMIT_BYTES })
   const reader = parser as unknown as PostalMimeReader
   const readLine = reader.readLine.bind(reader)
   const budget = new TextBudget()
   const decoders = new WeakMap<PostalMimeNode, PartDecoder>()
+  const bodies = new Map<PostalMimeNode, { readonly start: number; readonly end: number }>()
   let node: PostalMimeNode | undefined
   let parts = 0
   let hasTooManyParts = false
@@ -159,9 +158,9 @@ export const readMime = async (raw: Uint8Array): Promise<{ readonly email: Email
   const decoderOf = (part: PostalMimeNode): PartDecoder | undefined => {
     const known = decoders.get(part)
     if (known !== undefined || part.contentDecoder === null) return known
-    const { encoding } = part.contentTransferEncoding
-    const decoder = decoderFor(encoding) ?? part.contentDecoder
-    part.contentDecoder = reader.isInlineTextNode(part) ? bounded(decoder, budget) : decoder
+    const decoder = reader.isInlineTextNode(part) ? decoderFor(part) : null
+    part.contentDecoder = decoder === null ? discarding : bounded(decoder, budget)
+    bodies.set(part, { start: reader.readPos, end: reader.readPos })
     decoders.set(part, part.contentDecoder)
     return part.contentDecoder
   }
@@ -178,6 +177,8 @@ export const readMime = async (raw: Uint8Array): Promise<{ readonly email: Email
       start = next
     }
     reader.readPos = end
+    // Where the next line is a boundary, the body ends before it. Otherwise a later call sets a later end.
+    if (node !== undefined) bodies.set(node, { start: bodies.get(node)?.start ?? end, end })
   }
   const isText = () => node !== undefined && reader.isInlineTextNode(node)
 
@@ -194,5 +195,34 @@ export const readMime = async (raw: Uint8Array): Promise<{ readonly email: Email
     return readLine()
   }
   const email = await parser.parse(raw)
-  return { email, isTruncated: budget.isExceeded || hasTooManyParts }
+
+  /** The last body ends with the message, unless a boundary ended it. */
+  const sourceOf = (part: PostalMimeNode): AttachmentSource => {
+    const { end, start } = bodies.get(part) ?? { start: raw.length, end: raw.length }
+    const isLast = part === reader.currentNode && part === node
+    const bodyEnd = isLast ? raw.length : withoutLineBreak(raw, start, end)
+    return { offset: start, encodedBytes: bodyEnd - start, encoding: encodingOf(part) }
+  }
+  // In the order in which postal-mime collects attachments: every other part with a body.
+  const attached = (part: PostalMimeNode): ReadonlyArray<PostalMimeNode> => {
+    const isAttachment = part.contentType.multipart === false && part.content !== null && !reader.isInlineTextNode(part)
+    return [...(isAttachment ? [part] : []), ...part.childNodes.flatMap(attached)]
+  }
+  const sources = attached(reader.root).map(sourceOf)
+  if (sources.length !== email.attachments.length) throw new Error("the attachments could not be located")
+  return { email, sources, isTruncated: budget.isExceeded || hasTooManyParts }
+}
+
+/** A mail as postal-mime read it, but with empty attachments. */
+export interface BoundedMail {
+  readonly email: Email
+  /** The places of the attachments, in their order. */
+  readonly sources: ReadonlyArray<AttachmentSource>
+  readonly isTruncated: boolean
+}
+
+/** Returns the end without the line break before a boundary, which belongs to the boundary (RFC 2046, section 5.1.1). */
+const withoutLineBreak = (bytes: Uint8Array, start: number, end: number): number => {
+  if (end <= start || bytes[end - 1] !== LF) return end
+  return end - 2 >= start && bytes[end - 2] === CR ? end - 2 : end - 1
 }

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process"
+import { realpathSync } from "node:fs"
 import { findPackageJSON } from "node:module"
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -45,7 +46,8 @@ const PARSER_MAIN = fileURLToPath(new URL("./parserMain.ts", import.meta.url))
 const packageDirectory = (specifier: string): string => {
   const file = findPackageJSON(specifier, import.meta.url)
   if (file === undefined) throw new Error(`${specifier} has no package.json`)
-  return dirname(file)
+  // The permission model compares real paths, and pnpm links packages.
+  return dirname(realpathSync(file))
 }
 
 const ancestorsOf = (directory: string): ReadonlyArray<string> =>

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto"
-import type { Contact, ParsedMail } from "@agentos/core"
-import type { Address, Attachment, Email } from "postal-mime"
+import type { AttachmentSource, Contact, ParsedMail } from "@agentos/core"
+import { makeDecoder } from "@agentos/core/transfer-encoding"
+import type { Address } from "postal-mime"
 import { authorOf } from "../header/Author.ts"
 import { HEADER_LIMIT_BYTES, readHeaderBlock } from "../header/HeaderBlock.ts"
-import { readMime } from "./BoundedMime.ts"
+import { type BoundedMail, readMime } from "./BoundedMime.ts"
 import { readReport } from "./ReadReport.ts"
 import { bodyText, headerText } from "./TextLimits.ts"
 
@@ -34,10 +35,11 @@ export const MAIL_LIMITS = {
  * killed.
  */
 export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
-  const { email, isTruncated } = await readMime(raw)
+  const mail = await readMime(raw)
+  const { email, isTruncated } = mail
   const text = bodyOf(email.text)
   const html = bodyOf(email.html)
-  const report = readReport(email)
+  const report = readReport(raw, mail)
   return {
     messageIdHeader: messageIdOf(email.messageId),
     inReplyTo: messageIdsOf(email.inReplyTo)[0] ?? null,
@@ -49,7 +51,7 @@ export const readMail = async (raw: Uint8Array): Promise<MailContent> => {
     text: text.kept,
     html: html.kept,
     truncated: isTruncated || text.isCut || html.isCut,
-    attachments: attachmentsOf(email),
+    attachments: attachmentsOf(raw, mail),
     bodyHash: createHash("sha256").update(bodyBytes(raw)).digest("hex"),
     ...(report === undefined ? {} : { report })
   }
@@ -118,20 +120,35 @@ const bodyOf = (text: string | undefined): { readonly kept: string | null; reado
     ? { kept: null, isCut: false }
     : { kept: bodyText(text, MAIL_LIMITS.bodyBytes), isCut: Buffer.byteLength(text) > MAIL_LIMITS.bodyBytes }
 
-const attachmentsOf = (email: Email): ParsedMail["attachments"] =>
-  email.attachments.slice(0, MAIL_LIMITS.attachments).map((attachment) => {
-    const content = contentBytes(attachment)
+const attachmentsOf = (raw: Uint8Array, { email, sources }: BoundedMail): ParsedMail["attachments"] =>
+  email.attachments.slice(0, MAIL_LIMITS.attachments).map((attachment, index) => {
+    const source = sources[index]!
     const filename = headerText(attachment.filename ?? "", MAIL_LIMITS.filenameCharacters)
     return {
       filename: filename === "" ? null : filename,
       contentType: headerText(attachment.mimeType, MAIL_LIMITS.contentTypeCharacters) || "application/octet-stream",
-      sizeBytes: content.length,
-      sha256: createHash("sha256").update(content).digest("hex")
+      ...measure(raw, source),
+      source
     }
   })
 
-const contentBytes = ({ content }: Attachment): Uint8Array =>
-  typeof content === "string" ? new TextEncoder().encode(content) : new Uint8Array(content)
+/** Returns the size and the hash of the bytes of an attachment. */
+const measure = (raw: Uint8Array, { encodedBytes, encoding, offset }: AttachmentSource) => {
+  const hash = createHash("sha256")
+  const decoder = makeDecoder(encoding)
+  let sizeBytes = 0
+  const add = (bytes: Uint8Array): void => {
+    sizeBytes += bytes.length
+    hash.update(bytes)
+  }
+  for (let start = offset; start < offset + encodedBytes; start += MEASURED_AT_ONCE_BYTES) {
+    add(decoder.decode(raw.subarray(start, Math.min(start + MEASURED_AT_ONCE_BYTES, offset + encodedBytes))))
+  }
+  add(decoder.end())
+  return { sizeBytes, sha256: hash.digest("hex") }
+}
+
+const MEASURED_AT_ONCE_BYTES = 256 * 1024
 
 /** Returns the bytes after the first empty line. Lines may end in LF alone, since not every sender uses CRLF. */
 export const bodyBytes = (raw: Uint8Array): Uint8Array => {

@@ -1,6 +1,7 @@
 import type { DeliveryReport } from "@agentos/core"
-import type { Email } from "postal-mime"
+import { makeDecoder } from "@agentos/core/transfer-encoding"
 import { type HeaderField, readHeaderBlock } from "../header/HeaderBlock.ts"
+import type { BoundedMail } from "./BoundedMime.ts"
 import { headerText } from "./TextLimits.ts"
 
 /** Size limit of the machine-readable part. A report about 50 recipients takes less than a tenth of it. */
@@ -13,11 +14,12 @@ const DIAGNOSTIC_CHARACTERS = 500
 
 const REPORT = /^\s*multipart\/report\b/i
 
-const contentOf = (email: Email, type: string): Uint8Array | undefined => {
-  const part = email.attachments.find(({ mimeType }) => mimeType.toLowerCase() === type)
-  if (part === undefined) return undefined
-  const { content } = part
-  return typeof content === "string" ? new TextEncoder().encode(content) : new Uint8Array(content)
+/** Returns the beginning of the first part with a type. No encoding takes more than three bytes for one. */
+const contentOf = (raw: Uint8Array, { email, sources }: BoundedMail, type: string): Uint8Array | undefined => {
+  const source = sources[email.attachments.findIndex(({ mimeType }) => mimeType.toLowerCase() === type)]
+  if (source === undefined) return undefined
+  const encodedBytes = Math.min(source.encodedBytes, 3 * PART_LIMIT_BYTES)
+  return makeDecoder(source.encoding).decode(raw.subarray(source.offset, source.offset + encodedBytes))
 }
 
 /** Returns the groups of fields, which empty lines separate. A group that is not readable is left out. */
@@ -43,10 +45,10 @@ const typed = (value: string | null): string | null => value?.replace(/^[^;]*;\s
 const addressIn = (value: string | null): string | null => typed(value)?.replace(/^<(.*)>$/, "$1") ?? null
 
 /** Returns the report in a mail (RFC 3464, RFC 5965); undefined if the mail is not one. */
-export const readReport = (email: Email): DeliveryReport | undefined => {
-  const isReport = email.headers.some(({ key, value }) => key === "content-type" && REPORT.test(value))
+export const readReport = (raw: Uint8Array, mail: BoundedMail): DeliveryReport | undefined => {
+  const isReport = mail.email.headers.some(({ key, value }) => key === "content-type" && REPORT.test(value))
   if (!isReport) return undefined
-  const status = contentOf(email, "message/delivery-status")
+  const status = contentOf(raw, mail, "message/delivery-status")
   if (status !== undefined) {
     return {
       _tag: "DeliveryStatus",
@@ -65,7 +67,7 @@ export const readReport = (email: Email): DeliveryReport | undefined => {
       })
     }
   }
-  const feedback = contentOf(email, "message/feedback-report")
+  const feedback = contentOf(raw, mail, "message/feedback-report")
   if (feedback === undefined) return undefined
   const [fields = []] = groupsOf(feedback)
   return {

@@ -1,0 +1,106 @@
+import type { MessageContent } from "@agentos/core"
+import { Duration, Effect } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { IncomingMessage } from "node:http"
+import { unlessCurrent } from "../guide/PreparedDocument.ts"
+import { BodyMemory } from "./BodyMemory.ts"
+
+/** The memory that one download uses: pieces of 256 KiB in the database's client, the decoder and the socket. */
+const DOWNLOAD_BYTES = 1024 * 1024
+
+/** A client must read this many bytes a second on average, after the first 30 seconds. A body must arrive as fast. */
+const BYTES_PER_SECOND = 13 * 1024
+const GRACE_SECONDS = 30
+
+/**
+ * The types of attachments that keep their own Content-Type: those that no browser runs as a program, and that name no
+ * other resource to load. Every other type is served as `application/octet-stream`.
+ */
+const HARMLESS_TYPES: ReadonlySet<string> = new Set([
+  "application/gzip",
+  "application/json",
+  "application/msword",
+  "application/pdf",
+  "application/vnd.ms-excel",
+  "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  "application/zip",
+  "audio/mpeg",
+  "audio/ogg",
+  "audio/wav",
+  "image/gif",
+  "image/jpeg",
+  "image/png",
+  "image/webp",
+  "message/rfc822",
+  "text/calendar",
+  "text/csv",
+  "text/plain",
+  "video/mp4",
+  "video/webm"
+])
+
+const OTHER_TYPE = "application/octet-stream"
+
+/** Returns a Content-Type under which the bytes are harmless. */
+export const safeContentType = (contentType: string): string => {
+  const plain = contentType.toLowerCase()
+  return HARMLESS_TYPES.has(plain) ? plain : OTHER_TYPE
+}
+
+const FILENAME_LIMIT = 150
+/** Controls, invisible characters that can reverse or hide text, and characters with a meaning in paths. */
+const UNSAFE = /[\p{C}\p{Zl}\p{Zp}/\\:*?"<>|%]/gu
+
+/** Returns a name without path, control and invisible characters, that does not begin with a dot. */
+const safeFilename = (name: string): string =>
+  [...name.replace(UNSAFE, "_").replace(/^[.\s]+|[.\s]+$/g, "")].slice(0, FILENAME_LIMIT).join("") || "attachment"
+
+/** Percent-encodes all but the characters that RFC 8187, section 3.2.1, allows. */
+const encodeExtended = (text: string): string =>
+  encodeURIComponent(text).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+
+/** Returns the Content-Disposition of a download (RFC 6266): the name in ASCII and, if it is not ASCII, in UTF-8. */
+export const contentDisposition = (filename: string | null): string => {
+  const name = safeFilename(filename ?? "")
+  const ascii = name.replace(/[^ -~]/g, "_")
+  return `attachment; filename="${ascii}"${ascii === name ? "" : `; filename*=UTF-8''${encodeExtended(name)}`}`
+}
+
+/** Ends the connection of a client that reads too slowly, so that it does not keep memory reserved. */
+const limitDuration = (sizeBytes: number) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ source }) =>
+    Effect.sync(() => void (source instanceof IncomingMessage && source.socket.destroy())).pipe(
+      Effect.delay(Duration.seconds(GRACE_SECONDS + sizeBytes / BYTES_PER_SECOND)),
+      Effect.forkScoped
+    )
+  )
+
+/**
+ * Returns bytes that a stranger chose. A browser saves them and never shows them on this origin: they are an
+ * attachment, of a type that it must not guess, in a sandbox without scripts.
+ */
+export const downloadResponse = (content: MessageContent) => {
+  const headers = {
+    etag: `"${content.version}"`,
+    "content-disposition": contentDisposition(content.filename),
+    "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
+    "cross-origin-resource-policy": "same-origin",
+    "x-content-type-options": "nosniff"
+  }
+  return unlessCurrent(
+    headers,
+    Effect.gen(function* () {
+      const { method, remoteAddress } = yield* HttpServerRequest.HttpServerRequest
+      const contentType = safeContentType(content.contentType)
+      const options = { headers, contentType, contentLength: content.sizeBytes }
+      if (method === "HEAD") return HttpServerResponse.stream(content.bytes, options)
+      const memory = yield* BodyMemory
+      const lease = yield* memory.lease(remoteAddress)
+      yield* lease.reserve(DOWNLOAD_BYTES)
+      yield* limitDuration(content.sizeBytes)
+      return HttpServerResponse.stream(content.bytes, options)
+    })
+  )
+}

@@ -1,0 +1,83 @@
+import { ByteBudget, type MessageContent, TransitMemory } from "@agentos/core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Result, Stream } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { BodyMemory } from "../../src/operation/BodyMemory.ts"
+import { contentDisposition, downloadResponse, safeContentType } from "../../src/operation/DownloadResponse.ts"
+
+const MIB = 1024 * 1024
+
+const content: MessageContent = {
+  filename: "a.txt",
+  contentType: "text/plain",
+  sizeBytes: 2,
+  version: "v",
+  bytes: Stream.make(new Uint8Array(2))
+}
+
+describe("a download", () => {
+  it("has a filename without paths, controls, invisible characters and leading dots", () => {
+    for (const [given, name] of [
+      [null, "attachment"],
+      ["", "attachment"],
+      ["...", "attachment"],
+      ["bill.pdf", "bill.pdf"],
+      ["/etc/passwd", "_etc_passwd"],
+      ["C:\\Windows\\a.exe", "C__Windows_a.exe"],
+      [".ssh", "ssh"],
+      ["a\r\nSet-Cookie: b=c", "a__Set-Cookie_ b=c"],
+      ['a";filename=b', "a_;filename=b"],
+      ["a%0d.txt", "a_0d.txt"],
+      ["x".repeat(1_000), "x".repeat(150)]
+    ] as const) {
+      assert.strictEqual(contentDisposition(given), `attachment; filename="${name}"`, `${given}`)
+    }
+  })
+
+  it("has a filename in UTF-8 beside one in ASCII", () => {
+    assert.strictEqual(
+      contentDisposition("€'(1).txt"),
+      `attachment; filename="_'(1).txt"; filename*=UTF-8''%E2%82%AC%27%281%29.txt`
+    )
+    assert.strictEqual(contentDisposition("gnp\u202e.exe"), 'attachment; filename="gnp_.exe"')
+    assert.strictEqual(contentDisposition("👋"), `attachment; filename="__"; filename*=UTF-8''%F0%9F%91%8B`)
+  })
+
+  it("has a type that no browser runs", () => {
+    for (const type of [
+      "text/html",
+      "image/svg+xml",
+      "text/xml",
+      "application/xhtml+xml",
+      "text/javascript",
+      "x",
+      ""
+    ]) {
+      assert.strictEqual(safeContentType(type), "application/octet-stream", type)
+    }
+    for (const type of ["image/png", "application/pdf", "text/plain", "message/rfc822"]) {
+      assert.strictEqual(safeContentType(type), type)
+    }
+    assert.strictEqual(safeContentType("Image/PNG"), "image/png")
+  })
+
+  it.effect("reserves memory until its request ends, and is refused when the client's share is used up", () => {
+    const memory = new ByteBudget(8 * MIB)
+    const request = HttpServerRequest.fromWeb(new Request("http://agents.test/", { method: "GET" }))
+    return Effect.gen(function* () {
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const responses = yield* Effect.forEach(Array.from({ length: 5 }), () =>
+            Effect.result(downloadResponse(content))
+          )
+          assert.deepStrictEqual(responses.map(Result.isSuccess), [true, true, true, true, false])
+          assert.strictEqual(memory.usedBytes, 4 * MIB)
+        })
+      )
+      assert.strictEqual(memory.usedBytes, 0)
+    }).pipe(
+      Effect.provideService(HttpServerRequest.HttpServerRequest, request),
+      Effect.provide(BodyMemory.layer.pipe(Layer.provide(Layer.succeed(TransitMemory, memory))))
+    )
+  })
+})
