@@ -189,11 +189,11 @@ export const MEASURES: ReadonlyArray<Measure> = [
   ),
   measure(
     "messages: list of a tenant",
-    messages((store) => store.list(tenantId, undefined, undefined, 51))
+    messages((store) => store.list(tenantId, {}, undefined, 51))
   ),
   measure(
     "messages: list of a mailbox",
-    messages((store) => store.list(tenantId, idOf("mailbox"), undefined, 51))
+    messages((store) => store.list(tenantId, { mailboxId: idOf("mailbox") }, undefined, 51))
   ),
   measure(
     "messages: find",

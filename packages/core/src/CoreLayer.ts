@@ -11,6 +11,7 @@ import * as InboundMailRetention from "./jobs/InboundMailRetention.ts"
 import { type Job, Jobs } from "./jobs/Job.ts"
 import { JobRunner } from "./jobs/JobRunner.ts"
 import * as LedgerAudit from "./jobs/LedgerAudit.ts"
+import * as MessageSearch from "./jobs/MessageSearch.ts"
 import * as NumberExpiry from "./jobs/NumberExpiry.ts"
 import * as NumberNotices from "./jobs/NumberNotices.ts"
 import * as NumberReconciliation from "./jobs/NumberReconciliation.ts"
@@ -46,7 +47,8 @@ const commonJobs = Effect.all([
   InboundMailRetention.make,
   RawMailRetention.make,
   SignInRetention.make,
-  StagedAttachmentRemoval.make
+  StagedAttachmentRemoval.make,
+  MessageSearch.make
 ])
 const phoneJobs = Effect.all([NumberNotices.make, NumberExpiry.make, NumberReconciliation.make])
 

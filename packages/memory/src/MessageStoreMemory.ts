@@ -1,8 +1,11 @@
 import {
+  filterTerms,
   Lookup,
   type Message,
+  type MessageFilter,
   MessageStore,
   type MessageSummary,
+  messageTerms,
   type NewMessage,
   type Position,
   REPORT_LIMIT
@@ -40,16 +43,17 @@ export const layer = Layer.effect(
           if (message === undefined) return Lookup.missing
           return message.tenantId === tenantId ? Lookup.owned(message) : Lookup.foreign
         }),
-      list: (tenantId, mailboxId, after, limit) =>
+      list: (tenantId, filter, after, limit) =>
         run(() =>
           messages
             .where("tenant", tenantId)
             .map(({ message }) => message)
-            .filter((message) => (mailboxId ?? message.mailboxId) === message.mailboxId && follows(message, after))
+            .filter((message) => matches(message, filter) && follows(message, after))
             .toSorted(newestFirst)
             .slice(0, limit)
             .map(summaryOf)
         ),
+      makeSearchable: () => Effect.succeed(0),
       findThreads: (mailboxIds, messageIdHeaders) =>
         run(() => {
           const threads = new Map<string, string>()
@@ -104,6 +108,16 @@ export const layer = Layer.effect(
     })
   })
 )
+
+const matches = (message: Message, filter: MessageFilter): boolean => {
+  const { mailboxId = message.mailboxId, since = message.createdAt, until } = filter
+  if (message.mailboxId !== mailboxId || message.createdAt < since) return false
+  if (until !== undefined && message.createdAt >= until) return false
+  const wanted = filterTerms(filter)
+  if (wanted.length === 0) return true
+  const terms = new Set(messageTerms(message))
+  return wanted.every((each) => terms.has(each))
+}
 
 const newestFirst = (a: Message, b: Message): number =>
   b.createdAt - a.createdAt || (a.messageId > b.messageId ? -1 : 1)

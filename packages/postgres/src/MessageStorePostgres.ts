@@ -1,17 +1,22 @@
 import {
   type Contact,
   type DeliveryReport,
+  filterTerms,
   type Message,
+  type MessageFilter,
   MessageStore,
   type MessageSummary,
+  messageTerms,
   type NewMessage,
+  type Position,
   receivedBy,
   type Recipient,
   REPORT_LIMIT,
   type SenderAuthentication,
   type SendingQuota,
   type SendingRecord,
-  type StoredReport
+  type StoredReport,
+  term
 } from "@agentos/core"
 import { Effect, Layer, Option } from "effect"
 import type { Statement } from "effect/sql"
@@ -130,10 +135,17 @@ const toStored = (message: Message): { readonly summary: string; readonly body: 
 const digest = (text: string): Uint8Array => createHash("sha256").update(text).digest()
 const digestOrNull = (text: string | null): Uint8Array | null => (text === null ? null : digest(text))
 
+/** The number of newest messages that are searched without the index on terms. */
+const NEWEST = 500
+
+/** Returns a query for messages with all of these terms. Each is quoted, so that no part of it is an operator. */
+const tsqueryOf = (terms: ReadonlyArray<string>): string =>
+  terms.map((each) => `'${each.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`).join(" & ")
+
 export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
   MessageStore,
   Effect.gen(function* () {
-    const { sql } = yield* Database
+    const { sql, transact } = yield* Database
     const { now } = yield* storeClock
     const summaryColumns = sql.literal("message_id, tenant_id, mailbox_id, thread_id, created_at, summary")
 
@@ -151,11 +163,11 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
         ), stored as (
         insert into messages (
           message_id, tenant_id, mailbox_id, thread_id, message_id_digest, duplicate_key, inbound_mail_id, created_at,
-          size_bytes, summary, body
+          size_bytes, summary, body, search
         )
         select
           given.message_id, given.tenant_id, given.mailbox_id, thread_id, message_id_digest, duplicate_key,
-          inbound_mail_id, created_at, size_bytes, summary, body
+          inbound_mail_id, created_at, size_bytes, summary, body, ${searchOf("terms")}
         from unnest(
           ${ids((message) => message.messageId)},
           ${ids((message) => message.tenantId)},
@@ -167,10 +179,11 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
           ${Parameter.integers(messages.map(({ message }) => message.createdAt))},
           ${Parameter.integers(messages.map(({ sizeBytes }) => sizeBytes))},
           ${Parameter.texts(stored.map(({ summary }) => summary))},
-          ${Parameter.texts(stored.map(({ body }) => body))}
+          ${Parameter.texts(stored.map(({ body }) => body))},
+          ${Parameter.texts(messages.map(({ message }) => messageTerms(message).join("\n")))}
         ) with ordinality as given (
           message_id, tenant_id, mailbox_id, thread_id, message_id_digest, duplicate_key, inbound_mail_id, created_at,
-          size_bytes, summary, body, place
+          size_bytes, summary, body, terms, place
         )
         join mailbox on mailbox.mailbox_id = given.mailbox_id and mailbox.tenant_id = given.tenant_id
         order by place
@@ -208,6 +221,86 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
         where message_id = ${Parameter.uuid(messageId)}`
     })
 
+    const searchOf = (terms: string) => sql.literal(`array_to_tsvector(string_to_array(${terms}, E'\\n'))`)
+
+    const timeConditions = ({ since, until }: MessageFilter, after: Position | undefined) => [
+      ...(since === undefined ? [] : [sql`created_at >= ${Parameter.integer(since)}`]),
+      ...(until === undefined ? [] : [sql`created_at < ${Parameter.integer(until)}`]),
+      ...(after === undefined
+        ? []
+        : [sql`(created_at, message_id) < (${Parameter.integer(after.createdAt)}, ${Parameter.uuid(after.id)})`])
+    ]
+
+    /** Reads the messages of a mailbox or of the tenant in the order of their index. */
+    const inOrder = (
+      tenantId: string,
+      filter: MessageFilter,
+      after: Position | undefined,
+      columns: Statement.Fragment,
+      limit: number
+    ) => {
+      const owned =
+        filter.mailboxId === undefined
+          ? sql`tenant_id = ${Parameter.uuid(tenantId)}`
+          : sql`mailbox_id = (
+              select mailbox_id from mailboxes
+              where mailbox_id = ${Parameter.uuid(filter.mailboxId)} and tenant_id = ${Parameter.uuid(tenantId)}
+            )`
+      return sql<SummaryRow>`
+        select ${columns} from messages where ${sql.and([owned, ...timeConditions(filter, after)])}
+        order by created_at desc, message_id desc limit ${Parameter.integer(limit)}`
+    }
+
+    /**
+     * Looks among the newest messages first, where a frequent term fills a page. The index on terms returns all
+     * messages with the terms, and is asked only for those that are not frequent. Nothing else restricts the inner
+     * select, so that no other index suits it.
+     */
+    const list = Effect.fnUntraced(function* (
+      tenantId: string,
+      filter: MessageFilter,
+      after: Position | undefined,
+      limit: number
+    ) {
+      const filtered = filterTerms(filter)
+      if (filtered.length === 0) return yield* inOrder(tenantId, filter, after, summaryColumns, limit)
+      const query = sql`${Parameter.text(tsqueryOf(filtered))}::tsquery`
+      const newest = yield* sql<SummaryRow>`
+        select ${summaryColumns} from (
+          ${inOrder(tenantId, filter, after, sql.literal("*"), NEWEST)}
+        ) as newest
+        where search @@ ${query} order by created_at desc, message_id desc limit ${Parameter.integer(limit)}`
+      if (newest.length === limit) return newest
+      const { mailboxId } = filter
+      const place = [term.tenant(tenantId), ...(mailboxId === undefined ? [] : [term.mailbox(mailboxId)])]
+      const conditions = [sql`tenant_id = ${Parameter.uuid(tenantId)}`, ...timeConditions(filter, after)]
+      return yield* sql<SummaryRow>`
+        with found as materialized (
+          select message_id, tenant_id, created_at from messages
+          where search @@ ${Parameter.text(tsqueryOf([...place, ...filtered]))}::tsquery
+        ), page as materialized (
+          select message_id from found where ${sql.and(conditions)}
+          order by created_at desc, message_id desc limit ${Parameter.integer(limit)}
+        )
+        select ${summaryColumns} from messages where message_id = any(array(select message_id from page))
+        order by created_at desc, message_id desc`
+    })
+
+    const makeSearchable = Effect.fnUntraced(function* (limit: number) {
+      const rows = yield* sql<MessageRow>`
+        select ${summaryColumns}, body from messages where search is null
+        order by message_id limit ${Parameter.integer(limit)} for update skip locked`
+      if (rows.length === 0) return 0
+      yield* sql`
+        update messages set search = ${searchOf("terms")}
+        from unnest(
+          ${Parameter.uuids(rows.map((row) => row.message_id))},
+          ${Parameter.texts(rows.map((row) => messageTerms(toMessage(row)).join("\n")))}
+        ) as given (message_id, terms)
+        where messages.message_id = given.message_id`
+      return rows.length
+    })
+
     return MessageStore.of({
       insert: (messages) =>
         messages.length === 0
@@ -219,27 +312,9 @@ export const layer: Layer.Layer<MessageStore, never, Database> = Layer.effect(
             select ${summaryColumns}, body from messages where message_id = ${Parameter.uuid(messageId)}`),
           Row.lookup(tenantId, toMessage)
         ),
-      list: (tenantId, mailboxId, after, limit) => {
-        const conditions: Array<Statement.Fragment> = [
-          mailboxId === undefined
-            ? sql`tenant_id = ${Parameter.uuid(tenantId)}`
-            : sql`mailbox_id = (
-                select mailbox_id from mailboxes
-                where mailbox_id = ${Parameter.uuid(mailboxId)} and tenant_id = ${Parameter.uuid(tenantId)}
-              )`
-        ]
-        if (after !== undefined) {
-          conditions.push(
-            sql`(created_at, message_id) < (${Parameter.integer(after.createdAt)}, ${Parameter.uuid(after.id)})`
-          )
-        }
-        return Effect.map(
-          orDie(sql<SummaryRow>`
-            select ${summaryColumns} from messages where ${sql.and(conditions)}
-            order by created_at desc, message_id desc limit ${Parameter.integer(limit)}`),
-          Row.all(toSummary)
-        )
-      },
+      list: (tenantId, filter, after, limit) =>
+        Effect.map(orDie(list(tenantId, filter, after, limit)), Row.all(toSummary)),
+      makeSearchable: (limit) => transact(orDie(makeSearchable(limit))),
       findThreads: (mailboxIds, messageIdHeaders) =>
         Effect.map(
           orDie(sql<{ readonly mailbox_id: string; readonly thread_id: string }>`

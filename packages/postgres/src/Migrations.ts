@@ -21,10 +21,12 @@ import { createDeclinedCalls } from "./migration/0016_declined_calls.ts"
 import { createMailReports } from "./migration/0017_mail_reports.ts"
 import { createEventWebhooks } from "./migration/0018_event_webhooks.ts"
 import { createAgentSessions } from "./migration/0019_agent_sessions.ts"
+import { createMailSearch } from "./migration/0020_mail_search.ts"
 import { callsListed } from "./migration/CallsListed.ts"
 import { callsOutbound } from "./migration/CallsOutbound.ts"
 import { eventsExpiring } from "./migration/EventsExpiring.ts"
 import { inboundMailsCompleted } from "./migration/InboundMailsCompleted.ts"
+import { messagesSearch, messagesUnsearchable } from "./migration/MessagesSearch.ts"
 
 /** In the order in which they run. Each runs once, and never changes after its release. */
 const migrations = Migrator.fromRecord({
@@ -46,11 +48,19 @@ const migrations = Migrator.fromRecord({
   "0016_declined_calls": createDeclinedCalls,
   "0017_mail_reports": createMailReports,
   "0018_event_webhooks": createEventWebhooks,
-  "0019_agent_sessions": createAgentSessions
+  "0019_agent_sessions": createAgentSessions,
+  "0020_mail_search": createMailSearch
 })
 
 /** Indexes that are added to existing tables, built after the migrations. */
-const indexes: ReadonlyArray<ConcurrentIndex> = [eventsExpiring, inboundMailsCompleted, callsOutbound, ...callsListed]
+const indexes: ReadonlyArray<ConcurrentIndex> = [
+  eventsExpiring,
+  inboundMailsCompleted,
+  callsOutbound,
+  ...callsListed,
+  messagesUnsearchable,
+  messagesSearch
+]
 
 /** The table that records which migrations ran. */
 const TABLE = "agentos_migrations"

@@ -47,7 +47,7 @@ layer(Layer.provideMerge(Postgres.layer, layerTestPGlite), { excludeTestServices
           values (${messageId}, ${tenantId}, ${id}, ${messageId}, 1, ${summary(verdicts)}, '{"text":null,"html":null}')`
         }
         const store = yield* MessageStore
-        const listed = yield* store.list(tenantId, undefined, undefined, 10)
+        const listed = yield* store.list(tenantId, {}, undefined, 10)
         const verdictsOf = new Map(listed.map(({ authentication, messageId }) => [messageId, authentication]))
         assert.deepStrictEqual(verdictsOf.get(checked), { spf: "pass", dkim: "none", dmarc: "pass", domain: null })
         assert.isNull(verdictsOf.get(unchecked))

@@ -6,11 +6,13 @@ import {
   MessageSummaryRecord,
   QueryMessagesInput,
   SendMessageInput,
+  Timestamp,
   UpdateMailboxInput,
   Uuid
 } from "@agentos/core"
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
+import { DateTime } from "../event/DateTime.ts"
 import { getEndpoint, postEndpoint } from "./Endpoint.ts"
 import { bytes, NO_INPUT, operation } from "./Operation.ts"
 import { paidData, provisionedData } from "./PaidData.ts"
@@ -23,6 +25,8 @@ const attachmentId = Uuid.GivenUuid.annotateKey({
   description: "Id of an attachment, from the message.",
   examples: ["019ab1c4-0d7b-8e0f-9c3c-64a9d1c1b0e7"]
 })
+
+const time = Timestamp.Timestamp.make(Date.UTC(2026, 0, 31, 12))
 
 export const EMAIL_OPERATIONS = {
   createMailbox: operation("createMailbox", {
@@ -62,7 +66,17 @@ export const EMAIL_OPERATIONS = {
   /** Returns a page of messages, or a single message for a query with a messageId. */
   queryMessages: operation("queryMessages", {
     ...NO_INPUT,
-    query: QueryMessagesInput,
+    query: Schema.Struct({
+      ...QueryMessagesInput.fields,
+      after: Schema.optionalKey(DateTime).annotateKey({
+        description: "Only messages received or sent at or after this time.",
+        examples: [time]
+      }),
+      before: Schema.optionalKey(DateTime).annotateKey({
+        description: "Only messages received or sent before this time.",
+        examples: [time]
+      })
+    }),
     data: Schema.Union([
       Schema.Struct({ items: Schema.Array(MessageSummaryRecord), nextCursor: Schema.NullOr(Schema.String) }),
       Schema.Struct({ message: MessageRecord })

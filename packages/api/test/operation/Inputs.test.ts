@@ -13,7 +13,8 @@ const TABLE: Readonly<Record<string, string>> = {
   deleteMailbox: "body.mailboxId*",
   sendMessage:
     "body.mailboxId* body.to* body.cc body.bcc body.subject* body.text* body.html body.inReplyTo body.attachments",
-  queryMessages: "query.mailboxId query.messageId query.limit query.cursor",
+  queryMessages:
+    "query.mailboxId query.messageId query.threadId query.direction query.from query.q query.limit query.cursor query.after query.before",
   purchaseUsNumber:
     "body.agentName* body.agentWebhookUrl* body.areaCode body.description body.beginMessage body.voice body.language",
   purchaseCanadaNumber:

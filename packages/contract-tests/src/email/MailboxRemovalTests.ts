@@ -27,8 +27,8 @@ export const mailboxRemovalTests: ContractTests<MailboxStore | MessageStore | In
         for (const { messageId } of deleted) {
           assert.deepStrictEqual(yield* messages.find(tenantId, messageId), { _tag: "Missing" })
         }
-        assert.deepStrictEqual(yield* messages.list(tenantId, undefined, undefined, 10), [Messages.summary(kept)])
-        assert.deepStrictEqual(yield* messages.list(tenantId, mailbox.mailboxId, undefined, 10), [])
+        assert.deepStrictEqual(yield* messages.list(tenantId, {}, undefined, 10), [Messages.summary(kept)])
+        assert.deepStrictEqual(yield* messages.list(tenantId, { mailboxId: mailbox.mailboxId }, undefined, 10), [])
       })
     )
 

@@ -7,6 +7,7 @@ import * as Fresh from "../Fresh.ts"
 import { readPages } from "../Paging.ts"
 import { rolledBack } from "../RolledBack.ts"
 import { messageOverlapTests } from "./EmailOverlapTests.ts"
+import { filterTests } from "./MessageFilterTests.ts"
 import { reportTests, sendingTests, suppressionTests } from "./SuppressionTests.ts"
 import { threadTests } from "./ThreadTests.ts"
 import * as Mailboxes from "./MailboxSample.ts"
@@ -110,7 +111,7 @@ const insertTests: Tests = (it) => {
             html: body
           })
           assert.deepStrictEqual(yield* store.find(tenantId, message.messageId), { _tag: "Owned", value: message })
-          const listed = yield* store.list(tenantId, undefined, undefined, 1_000)
+          const listed = yield* store.list(tenantId, {}, undefined, 1_000)
           assert.deepStrictEqual(
             listed.find(({ messageId }) => messageId === message.messageId),
             Sample.summary(message)
@@ -135,7 +136,7 @@ const insertTests: Tests = (it) => {
           assert.deepStrictEqual(yield* store.find(tenantId, second.messageId), { _tag: "Missing" })
           assert.deepStrictEqual(yield* store.find(tenantId, third.messageId), { _tag: "Missing" })
         }
-        assert.strictEqual((yield* store.list(tenantId, undefined, undefined, 1_000)).length, AWKWARD_TEXTS.length + 1)
+        assert.strictEqual((yield* store.list(tenantId, {}, undefined, 1_000)).length, AWKWARD_TEXTS.length + 1)
       })
     )
 
@@ -170,8 +171,8 @@ const insertTests: Tests = (it) => {
         const other = yield* Fresh.tenant
         const message = yield* Sample.message(mailbox, { tenantId: other.tenantId })
         assert.strictEqual(yield* Sample.inserted(message), 0)
-        assert.deepStrictEqual(yield* store.list(tenantId, undefined, undefined, 10), [])
-        assert.deepStrictEqual(yield* store.list(other.tenantId, undefined, undefined, 10), [])
+        assert.deepStrictEqual(yield* store.list(tenantId, {}, undefined, 10), [])
+        assert.deepStrictEqual(yield* store.list(other.tenantId, {}, undefined, 10), [])
       })
     )
 
@@ -189,7 +190,7 @@ const insertTests: Tests = (it) => {
           yield* Sample.message(yield* Mailboxes.mailbox(tenant))
         ].map((message) => Sample.fresh(message))
         assert.deepStrictEqual(yield* store.insert(messages), new Set([kept.messageId]))
-        assert.deepStrictEqual(ids(yield* store.list(tenantId, undefined, undefined, 10)), [kept.messageId])
+        assert.deepStrictEqual(ids(yield* store.list(tenantId, {}, undefined, 10)), [kept.messageId])
       })
     )
 
@@ -216,7 +217,7 @@ const insertTests: Tests = (it) => {
         )
         const winners = stored.flatMap((each) => [...each])
         assert.strictEqual(winners.length, 1)
-        assert.deepStrictEqual(ids(yield* store.list(tenantId, undefined, undefined, 10)), winners)
+        assert.deepStrictEqual(ids(yield* store.list(tenantId, {}, undefined, 10)), winners)
       })
     )
 
@@ -226,7 +227,7 @@ const insertTests: Tests = (it) => {
         const { mailbox, tenantId } = yield* Mailboxes.owner
         const duplicateKey = yield* Fresh.word
         yield* rolledBack(Sample.stored(mailbox, {}, { duplicateKey }))
-        assert.deepStrictEqual(yield* store.list(tenantId, undefined, undefined, 10), [])
+        assert.deepStrictEqual(yield* store.list(tenantId, {}, undefined, 10), [])
         yield* Sample.stored(mailbox, {}, { duplicateKey })
       })
     )
@@ -264,7 +265,8 @@ const listTests: Tests = (it, capabilities) => {
         const second = yield* Sample.stored(mailbox, at(2_000))
         const third = yield* Sample.stored(other, at(3_000))
         const first = yield* Sample.stored(mailbox, at(-1_000))
-        const list = (mailboxId: string | undefined, limit = 10) => store.list(tenantId, mailboxId, undefined, limit)
+        const list = (mailboxId: string | undefined, limit = 10) =>
+          store.list(tenantId, { mailboxId }, undefined, limit)
         assert.deepStrictEqual(yield* list(undefined), [third, second, first].map(Sample.summary))
         assert.deepStrictEqual(yield* list(mailbox.mailboxId), [second, first].map(Sample.summary))
         assert.deepStrictEqual(yield* list(other.mailboxId), [Sample.summary(third)])
@@ -272,7 +274,7 @@ const listTests: Tests = (it, capabilities) => {
         assert.deepStrictEqual(yield* list(undefined, 0), [])
         assert.deepStrictEqual(yield* list(yield* Fresh.id), [])
         assert.deepStrictEqual(yield* list(stranger.mailbox.mailboxId), [], "another tenant's mailbox")
-        assert.deepStrictEqual(yield* store.list(yield* Fresh.id, undefined, undefined, 10), [])
+        assert.deepStrictEqual(yield* store.list(yield* Fresh.id, {}, undefined, 10), [])
       })
     )
 
@@ -282,8 +284,8 @@ const listTests: Tests = (it, capabilities) => {
         const { mailbox, tenantId } = yield* Mailboxes.owner
         const createdAt = (yield* Sample.message(mailbox)).createdAt
         yield* Effect.forEach(Array.range(1, 4), () => Sample.stored(mailbox, { createdAt }))
-        const all = yield* store.list(tenantId, undefined, undefined, 10)
-        const after = (position: { createdAt: number; id: string }) => store.list(tenantId, undefined, position, 10)
+        const all = yield* store.list(tenantId, {}, undefined, 10)
+        const after = (position: { createdAt: number; id: string }) => store.list(tenantId, {}, position, 10)
         for (const [index, message] of all.entries()) {
           assert.deepStrictEqual(yield* after(positionOf(message)), all.slice(index + 1))
         }
@@ -313,7 +315,7 @@ const listTests: Tests = (it, capabilities) => {
           )
           yield* store.insert(messages.map((message) => Sample.fresh(message)))
           const load = (after: Position | undefined, size: number) =>
-            store.list(tenantId, ofOne ? mailbox.mailboxId : undefined, after, size)
+            store.list(tenantId, ofOne ? { mailboxId: mailbox.mailboxId } : {}, after, size)
           const pages = yield* readPages({ load, positionOf, limit, most: messages.length })
           const expected = messages.filter((message) => !ofOne || message.mailboxId === mailbox.mailboxId)
           assert.sameMembers(ids(pages).slice(), ids(expected).slice())
@@ -330,6 +332,7 @@ export const MessageStoreContract = defineContract<MailboxStore | MessageStore>(
   findTests(it, capabilities)
   listTests(it, capabilities)
   threadTests(it, capabilities)
+  filterTests(it, capabilities)
   suppressionTests(it, capabilities)
   reportTests(it, capabilities)
   sendingTests(it, capabilities)

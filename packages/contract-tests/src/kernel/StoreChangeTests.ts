@@ -164,7 +164,7 @@ const emailChanges: Readonly<Record<string, Prepare>> = {
     yield* Messages.stored(mailbox)
     const observe = Effect.all([
       store.list(tenantId),
-      messages.list(tenantId, undefined, undefined, 10),
+      messages.list(tenantId, {}, undefined, 10),
       store.isAvailable(mailbox.localPart, tenantId)
     ])
     return { make: store.remove(tenantId, mailbox.mailboxId), observe }

@@ -4,8 +4,8 @@
  */
 import { AUTH_ENTRIES } from "./AuthEntries.ts"
 import { DISCOVERY_ENTRIES, DOMAIN_ENTRIES } from "./DiscoveryEntries.ts"
-import { EMAIL_ENTRIES } from "./EmailEntries.ts"
-import { EVENT_ENTRIES, EVENT_EXTENSIONS } from "./EventEntries.ts",
+import { EMAIL_ENTRIES, EMAIL_EXTENSIONS } from "./EmailEntries.ts"
+import { EVENT_ENTRIES, EVENT_EXTENSIONS } from "./EventEntries.ts"
 
 import { PHONE_ENTRIES, PHONE_EXTENSIONS } from "./PhoneEntries.ts"
 
@@ -19,7 +19,7 @@ export const ROWS = [
   ...AUTH_ENTRIES,
   ...PHONE_EXTENSIONS,
   ...EVENT_EXTENSIONS,
-  ...EMAIL_EXTENSIONS,
+  ...EMAIL_EXTENSIONS
 ] as const
 
 /** The name of an operation in code and in the OpenAPI document. */

@@ -1,8 +1,9 @@
 import { Schema } from "effect"
 import * as PageInput from "../kernel/PageInput.ts"
-import { nameText } from "../kernel/PlainText.ts"
+import { nameText, plainText } from "../kernel/PlainText.ts"
 import { GivenUuid } from "../kernel/Uuid.ts"
 import { EmailAddress } from "./EmailAddress.ts"
+import { searchWords } from "./MessageTerms.ts"
 import { LocalPart } from "./LocalPart.ts"
 
 /** The maximum number of recipients of one message, in to, cc and bcc together. */
@@ -163,6 +164,18 @@ export const SendMessageInput = Schema.Struct({
 }).annotate({ identifier: "SendMessageInput" })
 export type SendMessageInput = typeof SendMessageInput.Type
 
+const QUERY_CHARACTERS = 256
+/** The maximum number of words in a search. */
+const QUERY_WORDS = 20
+
+const queryText = plainText(QUERY_CHARACTERS).check(
+  Schema.makeFilter((text: string) => {
+    const { length } = searchWords(text)
+    if (length === 0) return "must contain a letter or a digit"
+    return length <= QUERY_WORDS || `has ${length} words; the maximum is ${QUERY_WORDS}`
+  })
+)
+
 /** Selects a page of the messages of a mailbox, or of all mailboxes; or one message by its id. */
 export const QueryMessagesInput = Schema.Struct({
   mailboxId: Schema.optionalKey(GivenUuid).annotateKey({
@@ -172,6 +185,23 @@ export const QueryMessagesInput = Schema.Struct({
   messageId: Schema.optionalKey(GivenUuid).annotateKey({
     description: "Return this message with its body instead of a list.",
     examples: ["019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"]
+  }),
+  threadId: Schema.optionalKey(GivenUuid).annotateKey({
+    description: "Only messages of this conversation.",
+    examples: ["019ab1c4-0d7b-7e0f-9c3c-64a9d1c1b0e7"]
+  }),
+  direction: Schema.optionalKey(Schema.Literals(["inbound", "outbound"])).annotateKey({
+    description: "Only received messages, or only sent ones.",
+    examples: ["inbound"]
+  }),
+  from: Schema.optionalKey(EmailAddress).annotateKey({
+    description: "Only messages from this address, in any case.",
+    examples: ["bob@example.com"]
+  }),
+  q: Schema.optionalKey(queryText).annotateKey({
+    description:
+      "Only messages with all of these words, in any case, in the subject, the names, the addresses or the text. Punctuation separates words.",
+    examples: ["invoice 2026"]
   }),
   limit: PageInput.limit({ maximum: 100, default: DEFAULT_MESSAGE_LIMIT }),
   cursor: PageInput.cursor

@@ -3,13 +3,13 @@ import * as Cursor from "../kernel/Cursor.ts"
 import { Keyring } from "../kernel/Keyring.ts"
 import { orFail } from "../kernel/Lookup.ts"
 import type { Page } from "../kernel/Page.ts"
-import { type InvalidRequest, ResourceNotFound, type ResourceNotOwned } from "../kernel/ResourceError.ts"
+import { invalid, type InvalidRequest, ResourceNotFound, type ResourceNotOwned } from "../kernel/ResourceError.ts"
 import type { Tenant } from "../tenancy/Tenant.ts"
 import type { Mailbox } from "./Mailbox.ts"
 import { DEFAULT_MESSAGE_LIMIT } from "./EmailInput.ts"
 import { MailboxStore } from "./MailboxStore.ts"
 import type { Message, MessageSummary } from "./Message.ts"
-import { MessageStore } from "./MessageStore.ts"
+import { type MessageFilter, MessageStore } from "./MessageStore.ts"
 import { ownedMailbox } from "./OwnedMailbox.ts"
 
 /** The read access of a tenant to its mail. All of it is free. */
@@ -17,10 +17,10 @@ export class Mailboxes extends Context.Service<
   Mailboxes,
   {
     readonly list: (tenant: Tenant) => Effect.Effect<ReadonlyArray<Mailbox>>
-    /** Returns messages of one mailbox or of all mailboxes, newest first. */
+    /** Returns the messages that match a filter, newest first. */
     readonly listMessages: (
       tenant: Tenant,
-      mailboxId: string | undefined,
+      filter: MessageFilter,
       page: { readonly limit?: number | undefined; readonly cursor?: string | undefined }
     ) => Effect.Effect<Page<MessageSummary>, ResourceNotFound | ResourceNotOwned | InvalidRequest>
     /** Returns a message with its bodies. If a mailboxId is given, the message must be in that mailbox. */
@@ -40,12 +40,16 @@ export class Mailboxes extends Context.Service<
       return Mailboxes.of({
         list: ({ tenantId }) => mailboxes.list(tenantId),
         listMessages: Effect.fnUntraced(
-          function* (tenant, mailboxId, page) {
+          function* (tenant, filter, page) {
+            const { mailboxId, since, until } = filter
+            if (since !== undefined && until !== undefined && since >= until) {
+              return yield* invalid("after", "must be earlier than before")
+            }
             if (mailboxId !== undefined) yield* ownedMailbox(mailboxes, tenant, mailboxId)
-            const scope = { tenantId: tenant.tenantId, list: "messages", filter: mailboxId ?? null }
+            const scope = { tenantId: tenant.tenantId, list: "messages", filter: scopeOf(filter) }
             const limit = page.limit ?? DEFAULT_MESSAGE_LIMIT
             const after = page.cursor === undefined ? undefined : yield* Cursor.decode(scope, page.cursor)
-            const found = yield* messages.list(tenant.tenantId, mailboxId, after, limit + 1)
+            const found = yield* messages.list(tenant.tenantId, filter, after, limit + 1)
             return yield* Cursor.page(scope, found, limit, ({ createdAt, messageId }) => ({ createdAt, id: messageId }))
           },
           Effect.provideService(Keyring, keyring)
@@ -60,3 +64,9 @@ export class Mailboxes extends Context.Service<
     })
   )
 }
+
+/** Returns the filter as cursors are bound to it: that of a whole mailbox has been its id since the first version. */
+const scopeOf = ({ mailboxId, ...rest }: MessageFilter): unknown =>
+  Object.values(rest).every((part) => part === undefined)
+    ? (mailboxId ?? null)
+    : [mailboxId, rest.threadId, rest.direction, rest.from, rest.since, rest.until, rest.words]

@@ -35,6 +35,21 @@ export interface StoredReport {
   readonly report: DeliveryReport
 }
 
+/** Selects messages: each given part must match. */
+export interface MessageFilter {
+  readonly mailboxId?: string | undefined
+  readonly threadId?: string | undefined
+  readonly direction?: Message["direction"] | undefined
+  /** The address of the author, in any case. */
+  readonly from?: string | undefined
+  /** Created at this time or later. */
+  readonly since?: Timestamp | undefined
+  /** Created earlier than this time. */
+  readonly until?: Timestamp | undefined
+  /** Words as `searchWords` returns them; the message must contain all. */
+  readonly words?: ReadonlyArray<string> | undefined
+}
+
 /**
  * The port that stores messages, the sending records of tenants, and the addresses that a tenant may no longer write
  * to.
@@ -48,16 +63,18 @@ export class MessageStore extends Context.Service<
      */
     readonly insert: (messages: ReadonlyArray<NewMessage>) => Effect.Effect<ReadonlySet<string>>
     readonly find: (tenantId: TenantId, messageId: string) => Effect.Effect<Lookup<Message>>
-    /**
-     * Returns messages newest first, strictly after `after` in that order, of one mailbox, or of all if `mailboxId` is
-     * undefined.
-     */
+    /** Returns the messages that match the filter, newest first, strictly after `after` in that order. */
     readonly list: (
       tenantId: TenantId,
-      mailboxId: string | undefined,
+      filter: MessageFilter,
       after: Position | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<MessageSummary>>
+    /**
+     * Makes up to `limit` messages searchable that were stored by a version without search, and returns their number.
+     * Until then, they match no filter but the mailbox and the time.
+     */
+    readonly makeSearchable: (limit: number) => Effect.Effect<number>
     /**
      * Returns, for each mailbox, the thread of its newest message with one of these Message-IDs. Mailboxes without such
      * a message are left out.

@@ -25,7 +25,7 @@ const envelope = {
 const raw = (text: string) => new TextEncoder().encode(`Subject: ${text}\r\n\r\n${text}\r\n`)
 
 const messagesOf = Effect.fnUntraced(function* (tenant: Tenant) {
-  return (yield* (yield* Mailboxes).listMessages(tenant, undefined, {})).items
+  return (yield* (yield* Mailboxes).listMessages(tenant, {}, {})).items
 })
 
 /** Another server, with its own store or parser. */

@@ -48,7 +48,7 @@ const refusal = <A, R>(effect: Effect.Effect<A, { readonly _tag: string; readonl
   Effect.map(failureOf(effect), (error) => error.refusal)
 
 const countOf = Effect.fnUntraced(function* (tenant: Tenant) {
-  return (yield* (yield* Mailboxes).listMessages(tenant, undefined, { limit: 100 })).items.length
+  return (yield* (yield* Mailboxes).listMessages(tenant, {}, { limit: 100 })).items.length
 })
 
 describe("a full mailbox", () => {
@@ -167,7 +167,7 @@ describe("raw mail", () => {
         const mails = yield* InboundMailStore
         yield* inbound.accept(to("ada@agents.test"), raw(100))
         yield* deliverMail(inbound)
-        const { items } = yield* (yield* Mailboxes).listMessages(tenant, undefined, {})
+        const { items } = yield* (yield* Mailboxes).listMessages(tenant, {}, {})
         const messageId = items[0]?.messageId ?? ""
         yield* TestClock.adjust("23 hours")
         assert.strictEqual(yield* runJob, 0)
@@ -175,7 +175,7 @@ describe("raw mail", () => {
         yield* TestClock.adjust("1 hour")
         assert.strictEqual(yield* runJob, 1)
         assert.isUndefined(yield* mails.findRaw(tenant.tenantId, messageId))
-        assert.deepStrictEqual((yield* (yield* Mailboxes).listMessages(tenant, undefined, {})).items, items)
+        assert.deepStrictEqual((yield* (yield* Mailboxes).listMessages(tenant, {}, {})).items, items)
       }),
     Layer.succeed(MailPolicy, { ...DEFAULT_MAIL_POLICY, rawRetention: Timestamp.DAY })
   )
@@ -188,7 +188,7 @@ describe("raw mail", () => {
       yield* deliverMail(inbound)
       yield* TestClock.adjust("3650 days")
       assert.strictEqual(yield* runJob, 0)
-      const { items } = yield* (yield* Mailboxes).listMessages(tenant, undefined, {})
+      const { items } = yield* (yield* Mailboxes).listMessages(tenant, {}, {})
       const { findRaw } = yield* InboundMailStore
       assert.strictEqual((yield* findRaw(tenant.tenantId, items[0]?.messageId ?? ""))?.sizeBytes, 100)
     })

@@ -237,7 +237,7 @@ describe("a reply", () => {
       const challenge = yield* reply(tenant, mailboxId, messageId, null)
       yield* reply(tenant, mailboxId, messageId, pay(challengeIn(challenge), ADA, "02"))
       assert.deepInclude(sent[0], { inReplyTo: null, references: [] })
-      const [stored] = yield* (yield* MessageStore).list(tenant.tenantId, mailboxId, undefined, 1)
+      const [stored] = yield* (yield* MessageStore).list(tenant.tenantId, { mailboxId }, undefined, 1)
       assert.strictEqual(stored?.threadId, threadId)
     })
   )

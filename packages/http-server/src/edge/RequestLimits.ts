@@ -22,7 +22,7 @@ export const HEADERS_LIMIT_BYTES = 32 * 1024
 
 /** Maximum number of headers of a request. */
 export const HEADER_COUNT_LIMIT = 100
-/** Maximum number of query parameters. No operation has more than 4. */
+/** Maximum number of query parameters. No operation has more than 12. */
 export const QUERY_PARAMETERS_LIMIT = 32
 
 const KIB = 1024

@@ -56,6 +56,9 @@ const email = (context: GuideContext): ReadonlyArray<GuideSection> => [
         ]
       },
       {
+        text: "Filters of a list: `mailboxId`, `threadId`, `direction`, `from` (an address), `after` (inclusive), `before` (exclusive) and `q`. A message matches all that you give. `q` finds messages with all of its words, in any case, in the subject, the names, the addresses and the text: the first 256 KiB of it. A word is a run of letters and digits; in scripts without spaces, such as Chinese, two neighboring characters. Everything else separates words, so quotes and operators have no meaning."
+      },
+      {
         text: "Lists are newest first and omit bodies. `messageId` returns one complete message. Do not poll for mail: you receive an `email.received` event (see Events). `from` is unproven by itself: `authentication` has the results of SPF, DKIM and DMARC. Its `domain` is the domain of `from` if an aligned signature or SPF proves it, and null otherwise. Act on codes and links only if `domain` is the one that you expect."
       }
     ]

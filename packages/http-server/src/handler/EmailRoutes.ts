@@ -1,5 +1,13 @@
 import { OPERATIONS } from "@agentos/api"
-import { Mailboxes, MessageContents, toMailboxRecord, toMessageRecord, toMessageSummaryRecord } from "@agentos/core"
+import {
+  invalid,
+  Mailboxes,
+  MessageContents,
+  searchWords,
+  toMailboxRecord,
+  toMessageRecord,
+  toMessageSummaryRecord
+} from "@agentos/core"
 import { Effect } from "effect"
 import { downloadRoute, tenantRoute } from "../operation/FreeRoute.ts"
 
@@ -11,15 +19,21 @@ export const routes = Effect.gen(function* () {
       Effect.map(mailboxes.list(tenant), (found) => ({ items: found.map(toMailboxRecord) }))
     ),
 
-    tenantRoute(OPERATIONS.queryMessages, (tenant, { query: { cursor, limit, mailboxId, messageId } }) =>
-      messageId === undefined
-        ? Effect.map(mailboxes.listMessages(tenant, mailboxId, { limit, cursor }), ({ items, nextCursor }) => ({
-            items: items.map(toMessageSummaryRecord),
-            nextCursor
-          }))
-        : Effect.map(mailboxes.getMessage(tenant, messageId, mailboxId), (message) => ({
-            message: toMessageRecord(message)
-          }))
+    tenantRoute(
+      OPERATIONS.queryMessages,
+      Effect.fnUntraced(function* (tenant, { query: { cursor, limit, mailboxId, messageId, ...filters } }) {
+        if (messageId !== undefined) {
+          const [other] = Object.keys(filters)
+          if (other !== undefined) {
+            return yield* invalid("messageId", `selects one message, and cannot be combined with ${other}`)
+          }
+          return { message: toMessageRecord(yield* mailboxes.getMessage(tenant, messageId, mailboxId)) }
+        }
+        const { after: since, before: until, q, ...rest } = filters
+        const filter = { ...rest, mailboxId, since, until, words: q === undefined ? undefined : searchWords(q) }
+        const { items, nextCursor } = yield* mailboxes.listMessages(tenant, filter, { limit, cursor })
+        return { items: items.map(toMessageSummaryRecord), nextCursor }
+      })
     ),
 
     downloadRoute(OPERATIONS.getAttachment, (tenant, { params: { attachmentId, messageId } }) =>

@@ -35,6 +35,52 @@ describe("email", () => {
     assert.deepInclude(items[0], { active: true, address: tenant.address, displayName: null })
   })
 
+  it("lists the messages that match filters, with cursors of that filter only", async () => {
+    const tenant = await newTenant(server)
+    const [one, two, three] = [
+      await send(tenant, "Invoice A&B"),
+      await send(tenant, "invoice 2"),
+      await send(tenant, "x")
+    ]
+    const list = async (query: string) => {
+      const data = await read(OPERATIONS.queryMessages.data, `${QUERY}?${query}`, tenant.token)
+      if (!("items" in data)) throw new Error("not a page")
+      return { ids: data.items.map(({ messageId }) => messageId), nextCursor: data.nextCursor, items: data.items }
+    }
+    assert.deepStrictEqual((await list("q=INVOICE")).ids, [two, one])
+    assert.deepStrictEqual((await list("q=b+%26+invoice")).ids, [one])
+    assert.deepStrictEqual((await list(`threadId=${three}`)).ids, [three])
+    assert.deepStrictEqual((await list("direction=outbound&q=2")).ids, [two])
+    assert.deepStrictEqual((await list("direction=inbound")).ids, [])
+    assert.deepStrictEqual((await list(`from=${tenant.address.toUpperCase()}`)).ids, [three, two, one])
+    assert.deepStrictEqual((await list("from=a@example.com")).ids, [])
+    const { items } = await list("limit=3")
+    assert.deepStrictEqual((await list("before=2020-01-01T00:00:00Z")).ids, [])
+    assert.deepStrictEqual((await list(`after=${items.at(-1)?.createdAt}`)).ids, [three, two, one])
+    const first = await list("q=invoice&limit=1")
+    assert.deepStrictEqual((await list(`q=Invoice&limit=1&cursor=${first.nextCursor}`)).ids, [one])
+    for (const [query, path] of [
+      [`q=x&cursor=${first.nextCursor}`, "cursor"],
+      [`cursor=${first.nextCursor}`, "cursor"],
+      ["q=%26+%7C", "q"],
+      ["q=", "q"],
+      [`q=${"x".repeat(257)}`, "q"],
+      ["direction=both", "direction"],
+      ["from=nobody", "from"],
+      ["threadId=1", "threadId"],
+      ["after=yesterday", "after"],
+      ["after=2026-01-01T00:00:00Z&before=2026-01-01T00:00:00Z", "after"],
+      [`messageId=${one}&q=x`, "messageId"],
+      [`messageId=${one}&direction=outbound`, "messageId"]
+    ] as const) {
+      const answer = await call(server, "GET", `${QUERY}?${query}`, { token: tenant.token })
+      assert.strictEqual(answer.status, 400, query)
+      assert.strictEqual(errorOf(answer).issues?.[0]?.path, path, query)
+    }
+    const words = Array.from({ length: 21 }, (_, index) => `w${index}`).join("+")
+    assert.strictEqual((await call(server, "GET", `${QUERY}?q=${words}`, { token: tenant.token })).status, 400)
+  })
+
   it("lists messages in pages, newest first, without their bodies", async () => {
     const tenant = await newTenant(server)
     const sent = [await send(tenant, "one"), await send(tenant, "two"), await send(tenant, "three")]
