@@ -47,6 +47,7 @@ const toParsedMail = ({ from, id, subject, text, to }: HouseMail): ParsedMail =>
   subject,
   text,
   html: null,
+  extractedText: text,
   attachments: [],
   truncated: false,
   // Only the host itself can submit mail, so senders need no authentication.

@@ -126,4 +126,4 @@ const newestFirst = (a: Message, b: Message): number =>
 const follows = ({ createdAt, messageId }: Message, after: Position | undefined): boolean =>
   after === undefined || createdAt < after.createdAt || (createdAt === after.createdAt && messageId < after.id)
 
-const summaryOf = ({ html: _, text: __, ...summary }: Message): MessageSummary => summary
+const summaryOf = ({ extractedText: _, html: __, text: ___, ...summary }: Message): MessageSummary => summary

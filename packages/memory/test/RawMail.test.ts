@@ -71,7 +71,8 @@ const BLANK = {
   status: "received",
   recipients: [],
   text: null,
-  html: null
+  html: null,
+  extractedText: null
 } as const
 
 const kept = Effect.map(MemoryDatabase, ({ tables }) => tables.inboundMails.rows().map((row) => row.mail.inboundMailId))

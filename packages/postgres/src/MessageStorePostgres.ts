@@ -78,7 +78,7 @@ const toSending = ({ pause_reason, paused_until, ...counts }: SendingRow): Sendi
 /** The fields of a message that have columns of their own; the rest is JSON. */
 type Columns = "messageId" | "tenantId" | "mailboxId" | "threadId" | "createdAt"
 type StoredSummary = Omit<MessageSummary, Columns>
-type StoredBody = Pick<Message, "text" | "html">
+type StoredBody = Pick<Message, "text" | "html" | "extractedText">
 
 /**
  * A summary as any version wrote it: older ones had no `truncated`, no names, no recipients of received messages, and
@@ -121,14 +121,25 @@ const toSummary = (row: SummaryRow): MessageSummary => {
 }
 
 const toMessage = (row: MessageRow): Message => {
-  const body: StoredBody = JSON.parse(row.body)
-  return { ...toSummary(row), ...body }
+  // Older versions did not store the new part of a reply.
+  const body: Partial<StoredBody> & Omit<StoredBody, "extractedText"> = JSON.parse(row.body)
+  return { ...toSummary(row), extractedText: null, ...body }
 }
 
 const toStored = (message: Message): { readonly summary: string; readonly body: string } => {
-  const { createdAt: _1, html, mailboxId: _2, messageId: _3, tenantId: _4, text, threadId: _5, ...rest } = message
+  const {
+    createdAt: _1,
+    extractedText,
+    html,
+    mailboxId: _2,
+    messageId: _3,
+    tenantId: _4,
+    text,
+    threadId: _5,
+    ...rest
+  } = message
   const summary: StoredSummary = rest
-  const body: StoredBody = { text, html }
+  const body: StoredBody = { text, html, extractedText }
   return { summary: JSON.stringify(summary), body: JSON.stringify(body) }
 }
 

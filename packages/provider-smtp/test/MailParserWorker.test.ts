@@ -64,6 +64,7 @@ describe("the content of a mail", () => {
       subject: "Grüße and more",
       text: "Grüße\n",
       html: "<p>Grüße</p>\n",
+      extractedText: "Grüße",
       truncated: false,
       attachments: [],
       authentication: { spf: "none", dkim: "none", dmarc: "none", domain: null },
@@ -469,6 +470,16 @@ describe("unreadable mail is abandoned, and the next one is read", () => {
 
   it("when its header is too large", async () => {
     await expectUnreadable(parser, `X-Big: ${"x".repeat(2_200_000)}\r\n${HEADER}\r\nx`, /header size/)
+  })
+})
+
+describe("a text in which the search for quotes takes too long", () => {
+  it("has no new part, and costs neither its content nor the checks of its sender", async () => {
+    const text = `On ${"x ".repeat(60_000)}`
+    const mail = await parse(`${HEADER}\r\n${text}`)
+    expect(mail).toMatchObject({ subject: "hello", extractedText: null, authentication: { dmarc: "none" } })
+    expect(mail.text?.length).toBeGreaterThan(100_000)
+    expect(await parse(`${HEADER}\r\nyes\r\n\r\n> sure?`)).toMatchObject({ extractedText: "yes" })
   })
 })
 

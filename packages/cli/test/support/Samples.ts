@@ -48,7 +48,8 @@ export const message: DataOf<"sendMessage">["message"] = {
   recipients: [],
   createdAt: AT,
   text: "Your code is 482 913.",
-  html: null
+  html: null,
+  extractedText: "Your code is 482 913."
 }
 
 export const sent: DataOf<"sendMessage">["message"] = {

@@ -41,6 +41,7 @@ export const message = Effect.fnUntraced(function* (mailbox: Mailbox, parts?: Pa
     createdAt: yield* clock.now,
     text: "How are you?",
     html: null,
+    extractedText: "How are you?",
     ...parts
   }
   return made
@@ -74,7 +75,7 @@ export const inserted = Effect.fnUntraced(function* (made: Message, more?: Parti
 })
 
 /** Returns the message as lists show it. */
-export const summary = ({ html: _, text: __, ...rest }: Message): MessageSummary => rest
+export const summary = ({ extractedText: _, html: __, text: ___, ...rest }: Message): MessageSummary => rest
 
 /** An inbound mail with a unique id and bytes, unless `parts` say otherwise. */
 export const inboundMail = Effect.fnUntraced(function* (parts?: Partial<InboundMail>) {

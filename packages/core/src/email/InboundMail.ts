@@ -55,6 +55,8 @@ export interface ParsedMail {
   readonly subject: string
   readonly text: string | null
   readonly html: string | null
+  /** The part of the text that the author wrote, without quotes and signature; null if it could not be determined. */
+  readonly extractedText: string | null
   /** Whether text or html was truncated. */
   readonly truncated: boolean
   readonly attachments: ReadonlyArray<Attachment>

@@ -326,7 +326,8 @@ const receivedMessage = (
       malformed: true,
       truncated: false,
       text: null,
-      html: null
+      html: null,
+      extractedText: null
     }
     return { message, duplicateKey: null, inboundMailId: mail.inboundMailId, sizeBytes: mail.sizeBytes }
   }

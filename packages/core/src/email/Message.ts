@@ -111,7 +111,9 @@ export type MessageSummary = typeof MessageSummary.Type
 export const Message = Schema.Struct({
   ...MessageSummary.fields,
   text: Schema.NullOr(Schema.String),
-  html: Schema.NullOr(Schema.String)
+  html: Schema.NullOr(Schema.String),
+  /** The new part of a received text, without quotes and signature; null if unknown, and for sent messages. */
+  extractedText: Schema.NullOr(Schema.String)
 })
 export type Message = typeof Message.Type
 
@@ -129,7 +131,8 @@ export type MessageSummaryRecord = typeof MessageSummaryRecord.Type
 export const MessageRecord = Schema.Struct({
   ...MessageSummaryRecord.fields,
   text: Schema.NullOr(Schema.String),
-  html: Schema.NullOr(Schema.String)
+  html: Schema.NullOr(Schema.String),
+  extractedText: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "Message" })
 export type MessageRecord = typeof MessageRecord.Type
 
@@ -166,7 +169,8 @@ export const toMessageSummaryRecord = (message: MessageSummary): MessageSummaryR
 export const toMessageRecord = (message: Message): MessageRecord => ({
   ...toMessageSummaryRecord(message),
   text: message.text,
-  html: message.html
+  html: message.html,
+  extractedText: message.extractedText
 })
 
 /**

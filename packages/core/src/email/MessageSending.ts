@@ -338,6 +338,7 @@ const sentMessage = (context: OperationContext, plan: Plan, input: SendMessageIn
     recipients,
     createdAt: context.createdAt,
     text: mail.text,
-    html: mail.html
+    html: mail.html,
+    extractedText: null
   }
 }

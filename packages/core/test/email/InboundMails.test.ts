@@ -69,6 +69,7 @@ const bounceParser = MailParser.of({
       subject: "Undelivered",
       text: "no such user",
       html: null,
+      extractedText: null,
       truncated: false,
       attachments: [],
       authentication: { spf: "none", dkim: "none", dmarc: "none", domain: null },

@@ -167,6 +167,7 @@ const received = Effect.fnUntraced(function* (
     direction: "inbound",
     from: "a@else.test",
     sender: { address: "a@else.test", name: null },
+    extractedText: null,
     to: [address],
     cc: [],
     bcc: [],

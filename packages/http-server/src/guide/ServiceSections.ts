@@ -50,6 +50,7 @@ const email = (context: GuideContext): ReadonlyArray<GuideSection> => [
       {
         points: [
           "`sender` and `recipients` give names beside the addresses. A name is only a claim, also where `authentication` proves the address.",
+          "`extractedText` is the new part of a received text, without quotes and signature, as Gmail, Outlook, Apple Mail and Thunderbird write them. It is a guess, and null where there is no text, nothing new or too much text: read `text` then.",
           "`attachments` describes each file. `GET /api/v1/email/messages/{messageId}/attachments/{attachmentId}` returns its bytes, and `…/raw` the received message as it arrived (message/rfc822). Both are free. Compare the bytes with `sha256`.",
           "A browser saves such a file and never shows it: Content-Disposition is `attachment`, with a safe form of the sender's filename. Content-Type is the sender's if it is a common document, image, audio or video type that no browser runs; otherwise it is application/octet-stream. Treat every file as hostile.",
           "Some servers delete raw mail after a time. The answer for its files is then 404, while text and html remain. A message that you sent has no raw form: 404."

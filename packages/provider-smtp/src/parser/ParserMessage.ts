@@ -22,14 +22,15 @@ export type ParserRequest =
   | { readonly _tag: "Job"; readonly job: ParserJob }
 
 /**
- * A reply of the parser process: `Ready` once, then for each job either `Unreadable`, or `Content` and later
- * `Authentication`.
+ * A reply of the parser process: `Ready` once, then for each job either `Unreadable`, or `Content`, later
+ * `Authentication`, and at last `Reply`.
  */
 export type ParserReply =
   | { readonly _tag: "Ready" }
   | { readonly _tag: "Unreadable"; readonly message: string }
   | { readonly _tag: "Content"; readonly content: MailContent }
   | { readonly _tag: "Authentication"; readonly authentication: SenderAuthentication }
+  | { readonly _tag: "Reply"; readonly extractedText: string | null }
 
 /** The results for a sender that could not be checked now, but perhaps later. */
 export const UNDETERMINED: SenderAuthentication = {

@@ -11,6 +11,8 @@ import type { MailContent } from "./ReadMail.ts"
 const START_MILLIS = 20_000
 /** Processor time that the sender checks may take beyond their wait for the DNS. */
 const AUTHENTICATION_GRACE_MILLIS = 1_000
+/** Time limit for finding the quotes in a text. */
+const REPLY_MILLIS = 1_000
 /** After a mail of at least this size, a process retains much of the memory that it used. */
 const FRESH_AFTER_BYTES = 4 * 1024 * 1024
 
@@ -39,6 +41,7 @@ export interface ParserProcess {
 interface Pending {
   readonly content: Deferred.Deferred<MailContent, MailUnreadable>
   readonly authentication: Deferred.Deferred<SenderAuthentication>
+  readonly extractedText: Deferred.Deferred<string | null>
 }
 
 const PARSER_MAIN = fileURLToPath(new URL("./parserMain.ts", import.meta.url))
@@ -89,7 +92,7 @@ const unreadable = (message: string) => new MailUnreadable({ message })
 /**
  * Starts a process and waits until it is ready; kills it by SIGKILL when the scope closes. A mail that takes
  * too long, or ends the process by its use of memory, is `MailUnreadable`; if only its sender checks do, they
- * are `temperror`. A failure to start the process is a defect, since no mail has caused it. A different
+ * are `temperror`; if only the search for quotes does, `extractedText` is null. A failure to start the process is a defect, since no mail has caused it. A different
  * `mainFile` must reply like `parserMain.ts`, and has the same permissions.
  */
 export const startParser = (
@@ -111,6 +114,7 @@ export const startParser = (
       if (pending === undefined) return
       take(pending, { _tag: "Unreadable", message: ENDED })
       take(pending, { _tag: "Authentication", authentication: UNDETERMINED })
+      take(pending, { _tag: "Reply", extractedText: null })
     }
 
     const child = yield* Effect.acquireRelease(
@@ -141,7 +145,8 @@ export const startParser = (
         if (ended || !child.connected) return { result: undefined, reusable: false }
         const current: Pending = {
           content: yield* Deferred.make<MailContent, MailUnreadable>(),
-          authentication: yield* Deferred.make<SenderAuthentication>()
+          authentication: yield* Deferred.make<SenderAuthentication>(),
+          extractedText: yield* Deferred.make<string | null>()
         }
         pending = current
         let sizeBytes = 0
@@ -167,12 +172,16 @@ export const startParser = (
           Deferred.await(current.authentication),
           job.settings.dnsMillis + AUTHENTICATION_GRACE_MILLIS
         )
+        const extractedText = Option.isNone(authentication)
+          ? Option.none()
+          : yield* Effect.timeoutOption(Deferred.await(current.extractedText), REPLY_MILLIS)
         return {
           result: Result.succeed({
             ...content.value.success,
-            authentication: Option.getOrElse(authentication, () => UNDETERMINED)
+            authentication: Option.getOrElse(authentication, () => UNDETERMINED),
+            extractedText: Option.getOrNull(extractedText)
           }),
-          reusable: Option.isSome(authentication) && !ended && sizeBytes < FRESH_AFTER_BYTES
+          reusable: Option.isSome(extractedText) && !ended && sizeBytes < FRESH_AFTER_BYTES
         }
       })
     }
@@ -186,5 +195,7 @@ const take = (pending: Pending, reply: Exclude<ParserReply, { readonly _tag: "Re
       return void Deferred.doneUnsafe(pending.content, Exit.fail(unreadable(reply.message)))
     case "Authentication":
       return void Deferred.doneUnsafe(pending.authentication, Exit.succeed(reply.authentication))
+    case "Reply":
+      return void Deferred.doneUnsafe(pending.extractedText, Exit.succeed(reply.extractedText))
   }
 }

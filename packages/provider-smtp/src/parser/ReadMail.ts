@@ -8,8 +8,8 @@ import { type BoundedMail, readMime } from "./BoundedMime.ts"
 import { readReport } from "./ReadReport.ts"
 import { bodyText, headerText } from "./TextLimits.ts"
 
-/** The content of a mail, without the checks of its sender. */
-export type MailContent = Omit<ParsedMail, "authentication">
+/** The content of a mail, without the checks of its sender and without its reply. */
+export type MailContent = Omit<ParsedMail, "authentication" | "extractedText">
 
 /** Limits of the parsed message. Content beyond them is only in the raw mail. */
 export const MAIL_LIMITS = {

@@ -3,6 +3,7 @@
  * moment. It ends when the process that started it is gone.
  */
 import { authenticateSender } from "./AuthenticateSender.ts"
+import { extractReply } from "./ExtractReply.ts"
 import type { ParserJob, ParserReply, ParserRequest } from "./ParserMessage.ts"
 import { readMail } from "./ReadMail.ts"
 
@@ -13,13 +14,18 @@ const reply = (message: ParserReply): void => {
 }
 
 const work = async (raw: Uint8Array, { envelope, settings }: ParserJob): Promise<void> => {
+  let text: string | null
   try {
-    reply({ _tag: "Content", content: await readMail(raw) })
+    const content = await readMail(raw)
+    text = content.text
+    reply({ _tag: "Content", content })
   } catch (error) {
     reply({ _tag: "Unreadable", message: String(error).slice(0, REASON_LIMIT) })
     return
   }
   reply({ _tag: "Authentication", authentication: await authenticateSender(raw, envelope, settings) })
+  // Last, because a text on which it takes too long costs nothing else.
+  reply({ _tag: "Reply", extractedText: extractReply(text) })
 }
 
 process.once("disconnect", () => process.exit())
