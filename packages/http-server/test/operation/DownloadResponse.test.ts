@@ -62,7 +62,7 @@ describe("a download", () => {
   })
 
   it.effect("reserves memory until its request ends, and is refused when the client's share is used up", () => {
-    const memory = new ByteBudget(8 * MIB)
+    const memory = new ByteBudget(64 * MIB)
     const request = HttpServerRequest.fromWeb(new Request("http://agents.test/", { method: "GET" }))
     return Effect.gen(function* () {
       yield* Effect.scoped(
@@ -71,7 +71,7 @@ describe("a download", () => {
             Effect.result(downloadResponse(content))
           )
           assert.deepStrictEqual(responses.map(Result.isSuccess), [true, true, true, true, false])
-          assert.strictEqual(memory.usedBytes, 4 * MIB)
+          assert.strictEqual(memory.usedBytes, 32 * MIB)
         })
       )
       assert.strictEqual(memory.usedBytes, 0)
